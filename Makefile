@@ -1,0 +1,86 @@
+# The commands of this repository; `make help` lists them.
+#
+# Each makes its own virtual environment in .venv, from the exact versions in constraints.txt, and installs
+# nothing outside this folder. Written for GNU make 3.81 and newer; the folder's path must hold no spaces.
+
+PYTHON ?= python3
+VENV = .venv
+BIN = $(VENV)/bin
+INSTALL = $(BIN)/python -m pip install --quiet
+
+# As variables rather than options, so that they reach the environments in which pip builds packages, too.
+export PIP_CONSTRAINT = $(CURDIR)/constraints.txt
+export PIP_BUILD_CONSTRAINT = $(CURDIR)/constraints.txt
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+HAVE_JAVA = PYTHONPATH=pipeline $(BIN)/python -m pqassay_spark.java
+
+.DEFAULT_GOAL = help
+.PHONY: help demo test docs bench constraints clean
+
+help: ## list these commands
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
+
+demo: $(VENV)/.made ## write a Parquet file, embed an index, check it, damage it, check again
+	@if $(HAVE_JAVA); then $(MAKE) --no-print-directory $(VENV)/.spark; \
+	else $(MAKE) --no-print-directory $(VENV)/.core; fi
+	@$(BIN)/python examples/demo.py
+
+test: $(VENV)/.dev ## run every test and every static check
+	@$(BIN)/python tools/run_checks.py
+
+docs: $(VENV)/.docs ## build the site into ./site
+	@$(BIN)/python -m mkdocs build --strict --site-dir site
+
+bench: $(VENV)/.dev ## run the benchmarks
+	@failed=; for script in benchmarks/[!_]*.py; do \
+	  [ -e "$$script" ] || { echo "There are no benchmarks yet."; continue; }; \
+	  echo "== $$script"; $(BIN)/python "$$script" || failed="$$failed $$script"; \
+	done; [ -z "$$failed" ] || { echo "Failed:$$failed"; exit 1; }
+
+constraints: $(VENV)/.made ## write constraints.txt anew, with the newest versions that pyproject.toml allows
+	@echo "Resolving the newest versions ..."
+	@$(PYTHON) -m venv --clear $(VENV)/fresh
+	@unset PIP_CONSTRAINT PIP_BUILD_CONSTRAINT; $(VENV)/fresh/bin/python -m pip install --quiet \
+	  --upgrade --editable '.[spark,docs,dev]' hatchling setuptools wheel
+	@{ sed -n '/^#/p' constraints.txt; $(VENV)/fresh/bin/python -m pip freeze --all \
+	  --exclude-editable --exclude pip; } > $(VENV)/constraints.txt
+	@mv $(VENV)/constraints.txt constraints.txt && rm -rf $(VENV)/fresh
+
+clean: ## remove everything that these commands made
+	rm -rf $(VENV) site dist build-demo
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+# --------------------------------------------------------------------------------------- the environment
+# A stamp file for each set of packages: what is installed is not installed again.
+
+$(VENV)/.made:
+	@command -v $(PYTHON) > /dev/null || { echo "There is no $(PYTHON). Install Python 3.11 or newer."; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Python 3.11 or newer is needed; $(PYTHON) is `$(PYTHON) --version 2>&1`."; \
+	  echo "Name another one: make PYTHON=python3.12 ..."; exit 1; }
+	@echo "Making a virtual environment in $(VENV) ..."
+	@$(PYTHON) -m venv --clear $(VENV) || { \
+	  echo "The module venv does not work (on Debian and Ubuntu: apt-get install python3-venv)."; exit 1; }
+	@touch $@
+
+$(VENV)/.core: $(VENV)/.made pyproject.toml constraints.txt
+	@echo "Installing pqassay into $(VENV) (about 200 MB, once) ..."
+	@$(INSTALL) --editable .
+	@touch $@
+
+$(VENV)/.spark: $(VENV)/.made pyproject.toml constraints.txt
+	@echo "Installing pqassay and Spark into $(VENV) (about 700 MB, once) ..."
+	@$(INSTALL) --editable '.[spark]'
+	@touch $(VENV)/.core $@
+
+$(VENV)/.docs: $(VENV)/.made pyproject.toml constraints.txt
+	@echo "Installing pqassay and what builds its site into $(VENV) (about 250 MB, once) ..."
+	@$(INSTALL) --editable '.[docs]'
+	@touch $(VENV)/.core $@
+
+# The build backend is installed as well, so that the packaging test builds without network.
+$(VENV)/.dev: $(VENV)/.made pyproject.toml constraints.txt
+	@echo "Installing pqassay, Spark and all tools into $(VENV) (about 1 GB, once) ..."
+	@$(INSTALL) --editable '.[spark,docs,dev]' hatchling
+	@touch $(VENV)/.core $(VENV)/.spark $(VENV)/.docs $@

@@ -1,0 +1,32 @@
+"""The judge: checks Parquet files against the specification, whoever wrote them.
+
+>>> import pqassay
+>>> report = pqassay.check(b"no Parquet file at all")
+>>> report.files[0].outcome, [finding.rule for finding in report.files[0].findings]
+('nonconformant', ['PQF-001', 'PQF-002'])
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pqassay_spec import __version__
+
+if TYPE_CHECKING:
+    from pqassay.checker import check
+    from pqassay.report import Finding, Report
+
+__all__ = ["Finding", "Report", "__version__", "check"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import on first use, so that ``pqassay --help`` need not load the grammar."""
+    if name == "check":
+        from pqassay.checker import check  # noqa: PLC0415 - see above
+
+        return check
+    if name in ("Finding", "Report"):
+        from pqassay import report  # noqa: PLC0415 - see above
+
+        return getattr(report, name)
+    raise AttributeError(name)

@@ -1,0 +1,244 @@
+"""Checks of IDX1 against the column's values, tier ``values``.
+
+The format does not say which column an index describes.  It is the one that the user names, else the one that a
+companion record names, else the one that fits: a string column whose values are the index, or a column with
+values all of which the index holds.  If none fits, the nearest one says what differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from pqassay.checks import Violation, check
+from pqassay.checks.idx1 import EmbeddedIndex
+from pqassay.file_under_test import FileUnderTest, NotChecked, Remembered
+from pqassay_spec import idx1
+from pqassay_spec.hexdump import show
+from pqassay_spec.parquet_schema import is_string
+
+if TYPE_CHECKING:
+    from pqassay.column_values import Comparison
+
+
+class IndexedColumn:
+    """The column that an index describes, compared with it."""
+
+    def __init__(self, file: FileUnderTest) -> None:
+        self.file = file
+        self.index = file.part(EmbeddedIndex)
+        self.values: Sequence[str] = []
+
+    @Remembered
+    def comparison(self) -> Comparison:
+        """The comparison with the declared column, or with the one that fits best.
+
+        Raises:
+            NotChecked: There is no such column (IDX1-018 is broken), or it cannot be decoded.
+        """
+        from pqassay.column_values import compare, open_parquet  # noqa: PLC0415 - pyarrow, at this tier only
+
+        payload = self.index.blob.payload
+        self.values = self.index.values if payload else []
+        names = self.candidates
+        if not names:
+            raise NotChecked("IDX1-018 is broken")
+        with open_parquet(self.file.source) as parquet:
+            found = [compare(parquet, name, self.values) for name in names]
+        return min(found, key=self.distance)
+
+    def distance(self, comparison: Comparison) -> tuple[int, int]:
+        """Order of preference: equal, superset of a column with values, then by what differs."""
+        if comparison.difference == 0:
+            return 0, 0
+        if comparison.missing_count == 0 and comparison.value_rows:
+            return 1, comparison.difference
+        return 2, comparison.difference
+
+    @property
+    def declared(self) -> str | None:
+        """The column that somebody named."""
+        return self.index.declared_column()
+
+    @Remembered
+    def candidates(self) -> list[str]:
+        """The columns to compare with: the declared one if it is a string column, else all string columns."""
+        strings = [leaf.name for leaf in self.file.leaves if is_string(leaf)]
+        if self.declared is not None:
+            return [self.declared] if self.declared in strings else []
+        return strings
+
+
+@check("IDX1-013")
+def empty_payload_is_the_empty_set(file: FileUnderTest) -> Iterator[Violation]:
+    """An empty payload cannot say that the column holds the empty string."""
+    column = file.part(IndexedColumn)
+    found = column.comparison
+    if not column.index.blob.payload and found.value_rows and found.only_empty:
+        yield _violation(
+            column,
+            f"column {found.column} holds the empty string; the payload is empty, which readers take for no value",
+            expected="an index that is not empty, or none",
+            actual="a payload of 0 bytes",
+        )
+
+
+@check("IDX1-015")
+def no_value_holds_a_line_feed(file: FileUnderTest) -> Iterator[Violation]:
+    """A value with a line feed stands in the index in pieces."""
+    column = file.part(IndexedColumn)
+    found = column.comparison
+    for value in found.with_line_feed:
+        yield _violation(
+            column,
+            f"column {found.column} holds {show(value)}, which the index holds in pieces",
+            expected="no index on a column with such a value",
+            actual=show(value),
+        )
+
+
+@check("IDX1-016")
+def every_value_is_indexed(file: FileUnderTest) -> Iterator[Violation]:
+    """A reader skips the file when it looks for a value that is missing."""
+    column = file.part(IndexedColumn)
+    found = column.comparison
+    if not found.missing_count or _told_by_empty_payload(column, found):
+        return
+    what = f"{_values(found.missing_count)} of column {found.column} not in the index: {_list(found.missing)}"
+    if found.extra:
+        what += f"; {_values(len(found.extra))} of the index in no row: {_list(found.extra)}"
+    if column.declared is None and len(column.candidates) > 1:
+        what += f"; no string column fits, {found.column} is nearest"
+    yield _violation(
+        column,
+        what,
+        expected=f"{_list(found.missing)} in the index",
+        actual=_list(found.extra) if found.extra else "not there",
+        marked=found.extra[0] if found.extra else None,
+        remedy=f"pqassay-ref embed FILE --column {found.column}",
+    )
+
+
+@check("IDX1-017")
+def every_indexed_value_occurs(file: FileUnderTest) -> Iterator[Violation]:
+    """A value too many costs a read, never a row."""
+    column = file.part(IndexedColumn)
+    found = column.comparison
+    if found.missing_count:
+        raise NotChecked("IDX1-016 is broken and says what else differs")
+    if column.declared is None and not found.value_rows and found.extra:
+        raise NotChecked("IDX1-018 is broken")
+    for value in found.extra:
+        position = _position(column.index.blob, value)
+        yield Violation(
+            message=f"{show(value)} occurs in no row of column {found.column}",
+            field="idx1.payload",
+            offset=position,
+            length=len(value.encode()),
+            expected="values of the column only",
+            actual=show(value),
+            column=found.column,
+        )
+
+
+@check("IDX1-018")
+def a_string_column_is_indexed(file: FileUnderTest) -> Iterator[Violation]:
+    """The declared column exists; without a declaration, some string column may be meant."""
+    column = file.part(IndexedColumn)
+    _ = column.index.blob
+    if not column.candidates:
+        strings = [leaf.name for leaf in file.leaves if is_string(leaf)]
+        missing = "the file has no string column"
+        if column.declared is not None:
+            missing = f"the file has no string column {column.declared}; it has {_list(strings) or 'none'}"
+        offset, length = file.footer_bytes("schema")
+        yield Violation(
+            message=missing,
+            field="footer.schema",
+            offset=offset,
+            length=length,
+            expected="a string column" if column.declared is None else f"a string column {column.declared}",
+            actual=_list(strings) or "none",
+        )
+        return
+    found = column.comparison
+    if column.declared is None and column.distance(found)[0] == 2 and not found.missing_count:
+        yield _violation(
+            column,
+            f"no string column fits the index; {found.column} is nearest and holds nothing but nulls",
+            expected=f"a column with {_list(found.extra)}",
+            actual="no values",
+        )
+
+
+@check("IDX1-023")
+def companion_counts_the_nulls(file: FileUnderTest) -> Iterator[Violation]:
+    """Whether a null may be in the file decides what can be skipped for IS NULL."""
+    column = file.part(IndexedColumn)
+    record = column.index.companion
+    name = ".".join(record.column)
+    if column.declared != name:
+        raise NotChecked(f"the index was compared with {column.declared}, the companion record names {name}")
+    found = column.comparison
+    if record.null_count != found.null_count:
+        field, offset, length = column.index.place(idx1.COMPANION_KEY)
+        yield Violation(
+            message=f"column {name} holds {found.null_count} nulls, the companion record says {record.null_count}",
+            field=field,
+            offset=offset,
+            length=length,
+            expected=f"null_count {found.null_count}",
+            actual=f"null_count {record.null_count}",
+            column=name,
+        )
+
+
+def _told_by_empty_payload(column: IndexedColumn, found: Comparison) -> bool:
+    """Whether the missing value is the one that IDX1-013 is about."""
+    return not column.index.blob.payload and found.only_empty
+
+
+def _violation(
+    column: IndexedColumn,
+    message: str,
+    *,
+    expected: str,
+    actual: str,
+    marked: str | None = None,
+    remedy: str = "",
+) -> Violation:
+    """A violation at the payload, at one value of it (``marked``), or at the length field that says 0."""
+    field, offset, length = column.index.payload_place()
+    if marked is not None:
+        offset, length = _position(column.index.blob, marked), len(marked.encode())
+    if not length and marked is None:
+        field, offset, length = "idx1.length", column.index.blob.start, idx1.HEADER_SIZE
+    return Violation(
+        message=message,
+        field=field,
+        offset=offset,
+        length=length,
+        expected=expected,
+        actual=actual,
+        column=column.comparison.column,
+        remedy=remedy,
+    )
+
+
+def _position(blob: idx1.Blob, value: str) -> int:
+    """File offset of a value in the payload."""
+    position = blob.payload_start
+    for other in idx1.exact_values(blob.payload):
+        if other == value:
+            break
+        position += len(other.encode()) + len(idx1.SEPARATOR)
+    return position
+
+
+def _values(count: int) -> str:
+    return f"{count} value{'' if count == 1 else 's'}"
+
+
+def _list(values: Sequence[str]) -> str:
+    shown = ", ".join(show(value, width=40) for value in values[:3])
+    return f"{shown}, …" if len(values) > 3 else shown

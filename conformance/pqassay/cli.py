@@ -1,0 +1,241 @@
+"""The command ``pqassay``: check, dump, explain.
+
+Exit codes: 0 nothing to report; 1 findings; 2 wrong usage, or nothing to check; 4 a file could not be judged.
+Libraries are imported by the command that needs them: ``--help`` is quick.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Generator, Iterable
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+app = typer.Typer(
+    help="Judge the metadata attached to Parquet files: footer, statistics, indexes.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+)
+
+
+class TierName(StrEnum):
+    """How deep to look."""
+
+    FOOTER = "footer"
+    INDEX = "index"
+    PAGES = "pages"
+    VALUES = "values"
+
+
+class LevelName(StrEnum):
+    """From which verdict on a finding counts."""
+
+    MUST = "must"
+    SHOULD = "should"
+
+
+class FormatName(StrEnum):
+    """How to print the report."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+def main() -> None:
+    """Entry point of the command."""
+    with contextlib.suppress(AttributeError, ValueError):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `pqassay dump FILE | head` ends quietly
+    app()
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from pqassay_spec import __version__
+
+        typer.echo(f"pqassay {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    _: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+def fail(message: str, code: int = 2) -> NoReturn:
+    """Print an error on stderr and leave with ``code``."""
+    typer.echo(f"error: {message}", err=True)
+    raise typer.Exit(code)
+
+
+def _require_files(paths: Iterable[Path]) -> None:
+    for path in paths:
+        if path.is_dir():
+            fail(f"{path} is a directory; name the files in it, for example {path}/*.parquet")
+        if not path.exists():
+            fail(f"{path}: no such file")
+        if not path.is_file():
+            fail(f"{path} is no regular file")
+
+
+@contextlib.contextmanager
+def _os_errors(what: str) -> Generator[None]:
+    try:
+        yield
+    except OSError as error:
+        fail(f"{error.filename or what}: {error.strerror or error}")
+
+
+@app.command(
+    epilog="Example: `pqassay check --tier values part-0.parquet`. "
+    "Exit codes: 0 conformant, 1 findings, 2 usage, 4 a file could not be judged."
+)
+def check(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Parquet files.", show_default=False)
+    ],
+    tier: Annotated[
+        TierName | None,
+        typer.Option(help="How deep to look. Default: values for one file under 1 GiB, else index."),
+    ] = None,
+    level: Annotated[
+        LevelName,
+        typer.Option(help="From which verdict on a finding counts: must is FAIL, should adds WARN."),
+    ] = LevelName.MUST,
+    rule: Annotated[
+        list[str] | None, typer.Option(metavar="GLOB", help="Test only these rules; may be repeated.")
+    ] = None,
+    skip_rule: Annotated[
+        list[str] | None, typer.Option(metavar="GLOB", help="Do not test these rules; may be repeated.")
+    ] = None,
+    idx1_column: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Column that the IDX1 index describes, its path joined by dots."),
+    ] = None,
+    output_format: Annotated[
+        FormatName, typer.Option("--format", help="How to print the report.")
+    ] = FormatName.TEXT,
+    output: Annotated[Path | None, typer.Option(help="Write the report to a file instead of stdout.")] = None,
+) -> None:
+    """Check files against the specification, whoever wrote them."""
+    _require_files(paths)
+    from pqassay.checker import UsageError
+    from pqassay.checker import check as run
+
+    with _os_errors("check"):
+        try:
+            report = run(
+                paths,
+                tier=tier.value if tier else None,
+                level=level.value,
+                only=rule or (),
+                skip=skip_rule or (),
+                idx1_column=idx1_column,
+            )
+        except UsageError as error:
+            fail(str(error))
+    text = f"{report.to_json()}\n" if output_format is FormatName.JSON else None
+    if output is not None:
+        import io
+
+        from pqassay_spec.sources import write_whole
+
+        if text is None:
+            from pqassay.render_text import render
+
+            buffer = io.StringIO()
+            render(report, buffer)
+            text = buffer.getvalue()
+        with _os_errors(str(output)):
+            write_whole(output, text.encode("utf-8", "backslashreplace"))
+    elif text is not None:
+        sys.stdout.write(text)
+    else:
+        from pqassay.render_text import render
+
+        _tolerate_narrow_encodings()
+        render(report)
+    raise typer.Exit(report.exit_code)
+
+
+@app.command(epilog="Example: `pqassay dump --hexdump --field idx1 part-0.parquet`")
+def dump(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A Parquet file, damaged or not.", show_default=False)
+    ],
+    hexdump: Annotated[
+        bool, typer.Option("--hexdump", help="Bytes, annotated by field; long runs are left out.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per field.")] = False,
+    field: Annotated[
+        str | None, typer.Option(metavar="GLOB", help="Only fields whose path matches, or lies below it.")
+    ] = None,
+) -> None:
+    """Show what stands where in a file, field by field."""
+    if hexdump and as_json:
+        fail("--hexdump and --json exclude each other")
+    _require_files([file])
+    from pqassay import dump as dumping
+    from pqassay_spec.sources import FileSource
+
+    with _os_errors(str(file)), FileSource(file) as source:
+        found = dumping.dump(source)
+        leaves = dumping.selected(found.leaves, field)
+        if field is not None and not leaves and not found.errors:
+            fail(f"no field matches {field!r}")
+        if hexdump:
+            lines = dumping.hexdump(source, leaves, whole=field is None)
+        else:
+            lines = dumping.json_lines(leaves) if as_json else dumping.tree(leaves)
+        _tolerate_narrow_encodings()
+        for line in lines:
+            print(line)  # noqa: T201 - faster than typer.echo for a million lines
+    for error in found.errors:
+        error.file = str(file)
+        typer.echo(f"error: {error}", err=True)
+    if found.errors:
+        raise typer.Exit(1)
+
+
+@app.command(epilog="Example: `pqassay explain IDX1-016`")
+def explain(
+    rule: Annotated[
+        str | None,
+        typer.Argument(metavar="[RULE]", help="Id of a rule, or prefix of a family; all rules if left out."),
+    ] = None,
+) -> None:
+    """Say what a rule demands, where it comes from and what breaking it costs."""
+    from pqassay import explain as explaining
+
+    _tolerate_narrow_encodings()
+    wanted = rule.upper() if rule else None
+    if wanted is None or wanted in explaining.prefixes():
+        lines = explaining.overview(wanted)
+    else:
+        try:
+            lines = iter(list(explaining.explain(wanted)))
+        except KeyError:
+            near = " or ".join(explaining.nearest(wanted))
+            hint = f"; did you mean {near}?" if near else "; `pqassay explain` lists all"
+            fail(f"there is no rule {rule}{hint}")
+    for line in lines:
+        print(line)  # noqa: T201 - plain output of a command
+
+
+def _tolerate_narrow_encodings() -> None:
+    """Escape what the terminal's encoding cannot show instead of failing on it."""
+    reconfigure = getattr(sys.stdout, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="backslashreplace")
+    if os.environ.get("TERM") == "dumb":
+        os.environ.setdefault("NO_COLOR", "1")

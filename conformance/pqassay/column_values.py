@@ -1,0 +1,204 @@
+"""The values of string columns, compared with an index batch by batch.
+
+Memory stays at one batch, the index and a bounded number of examples, however many distinct values a column has.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from pqassay.file_under_test import NotChecked
+from pqassay_spec.errors import Truncated
+from pqassay_spec.sources import FileSource, Source
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+BATCH_ROWS = 1 << 16
+
+COUNTED_VALUES = 10_000
+"""Distinct missing values that are counted exactly; beyond, the count is a lower bound."""
+
+
+class SourceFile(io.RawIOBase):
+    """A `Source` as a Python file, for decoders that want one."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__()
+        self._source = source
+        self._position = 0
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def seekable(self) -> bool:
+        """Always."""
+        return True
+
+    def tell(self) -> int:
+        """The position."""
+        return self._position
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Move the position."""
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._source.size}[whence]
+        self._position = base + offset
+        return self._position
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        """Read what there is, up to the length of the buffer."""
+        view = memoryview(buffer).cast("B")
+        length = max(0, min(len(view), self._source.size - self._position))
+        try:
+            view[:length] = self._source.read(self._position, length)
+        except Truncated as error:
+            raise OSError(str(error)) from error
+        self._position += length
+        return length
+
+
+def open_parquet(source: Source) -> pq.ParquetFile:
+    """Open a source with pyarrow; a local file natively.
+
+    Raises:
+        NotChecked: pyarrow refuses the file.
+    """
+    try:
+        if isinstance(source, FileSource):
+            return pq.ParquetFile(source.name)
+        return pq.ParquetFile(pa.PythonFile(SourceFile(source), mode="r"))
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise NotChecked(f"pyarrow cannot open the file: {_first_line(error)}", judgeable=False) from error
+
+
+@dataclass
+class Comparison:
+    """A column beside an index.
+
+    Attributes:
+        column: The column's path joined by dots.
+        rows: Values seen, nulls included.
+        null_count: Nulls seen.
+        missing: Examples of values of the column that the index lacks.
+        missing_count: How many there are; a lower bound from `COUNTED_VALUES` on.
+        with_line_feed: Examples of values that hold a line feed and stand in the index in pieces.
+        extra: Values of the index that occur in no row, in the order of the index.
+        only_empty: Whether every value that is not null is the empty string.
+    """
+
+    column: str
+    rows: int = 0
+    null_count: int = 0
+    missing: list[str] = field(default_factory=list[str])
+    missing_count: int = 0
+    with_line_feed: list[str] = field(default_factory=list[str])
+    extra: list[str] = field(default_factory=list[str])
+    only_empty: bool = True
+
+    @property
+    def value_rows(self) -> int:
+        """Values seen that are not null."""
+        return self.rows - self.null_count
+
+    @property
+    def difference(self) -> int:
+        """How far column and index are apart, in values."""
+        return self.missing_count + len(self.extra)
+
+
+def compare(file: pq.ParquetFile, column: str, index: Sequence[str]) -> Comparison:
+    """Compare a string column with the values of an index.
+
+    Args:
+        file: The opened file.
+        column: Path of the leaf, joined by dots.
+        index: The values of the index, as written; order and repetition do not matter.
+
+    Raises:
+        NotChecked: The pages cannot be decoded.
+    """
+    result = Comparison(column)
+    known = list(dict.fromkeys(index))
+    numbers = {value: number for number, value in enumerate(known)}
+    value_set = pa.array([value.encode() for value in known], pa.large_binary())
+    seen = bytearray(len(known))
+    missing: set[bytes] = set()
+    try:
+        for flat in _batches(file, column):
+            result.rows += len(flat)
+            result.null_count += flat.null_count
+            unique = pc.unique(flat).drop_null()
+            result.only_empty = result.only_empty and all(not v.as_py() for v in unique[:2])
+            places = pc.index_in(unique, value_set=value_set)
+            for number in _items(places.drop_null()):
+                seen[number] = 1
+            for raw in _items(unique.filter(pc.is_null(places))):
+                _missed(raw, numbers, seen, missing, result)
+    except pa.ArrowNotImplementedError as error:
+        raise NotChecked(f"pyarrow does not decode column {column}: {_first_line(error)}") from error
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise NotChecked(
+            f"column {column} cannot be decoded: {_first_line(error)}", judgeable=False
+        ) from error
+    result.missing_count = len(missing)
+    result.missing = [raw.decode("utf-8", "backslashreplace") for raw in sorted(missing)[:3]]
+    result.extra = [value for number, value in enumerate(known) if not seen[number]]
+    return result
+
+
+def _items(array: Any) -> list[Any]:
+    items: list[Any] = array.to_pylist()
+    return items
+
+
+def _missed(
+    raw: bytes, numbers: dict[str, int], seen: bytearray, missing: set[bytes], result: Comparison
+) -> None:
+    """A value that is not in the index: perhaps its pieces are, because it holds line feeds."""
+    if b"\n" in raw:
+        pieces = raw.decode("utf-8", "surrogateescape").split("\n")
+        if all(piece in numbers for piece in pieces):
+            for piece in pieces:
+                seen[numbers[piece]] = 1
+            if len(result.with_line_feed) < 3:
+                result.with_line_feed.append(raw.decode("utf-8", "backslashreplace"))
+            return
+    if len(missing) < COUNTED_VALUES:
+        missing.add(raw)
+
+
+def _batches(file: pq.ParquetFile, column: str) -> Iterator[pa.Array[Any]]:
+    for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=[column]):
+        yield _innermost(batch.column(0)).cast(pa.large_binary())
+
+
+def _innermost(array: Any) -> Any:
+    """Follow the one selected leaf down through structs, lists, dictionaries and extension types."""
+    while True:
+        kind = array.type
+        if isinstance(kind, pa.BaseExtensionType):
+            array = array.storage
+        elif pa.types.is_dictionary(kind):
+            array = array.dictionary_decode()
+        elif pa.types.is_struct(kind):
+            array = pc.struct_field(array, [0])
+        elif pa.types.is_map(kind):
+            array = pa.StructArray.from_arrays([array.keys, array.items], names=["key", "value"])
+        elif pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+            array = array.flatten()
+        else:
+            return array
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]

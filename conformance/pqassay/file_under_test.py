@@ -1,0 +1,143 @@
+"""A file while it is judged: its bytes, and what was parsed of it so far.
+
+Checks share what they parse.  A parse that failed is remembered like one that succeeded, and the error says which
+rule the bytes break: the check of that rule reports it, every other check that needs the same thing is *not
+checked*.  So one damage is one finding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar, cast
+
+from pqassay_spec import parquet_file
+from pqassay_spec.catalogue import TIERS, Tier
+from pqassay_spec.compact_thrift_path import find_bytes
+from pqassay_spec.errors import FormatError
+from pqassay_spec.parquet_schema import SchemaLeaf, leaves
+from pqassay_spec.parquet_thrift import FileMetaData, KeyValue
+from pqassay_spec.sources import Source
+
+Part = TypeVar("Part")
+Owner = TypeVar("Owner")
+Value = TypeVar("Value")
+
+
+class NotApplicable(Exception):  # noqa: N818 - an outcome, not an error
+    """The structure that a rule is about is absent."""
+
+
+class NotChecked(Exception):  # noqa: N818 - an outcome, not an error
+    """A rule could not be tested; the message is the reason that the report gives.
+
+    ``judgeable`` is false where the reason leaves the whole file unjudged: its pages cannot be decoded.
+    """
+
+    def __init__(self, reason: str, *, judgeable: bool = True) -> None:
+        super().__init__(reason)
+        self.judgeable = judgeable
+
+
+class Remembered(Generic[Owner, Value]):
+    """A property computed once, whose exception is remembered as well."""
+
+    def __init__(self, compute: Callable[[Owner], Value]) -> None:
+        self._compute = compute
+        self._name = compute.__name__
+        self.__doc__ = compute.__doc__
+
+    def __get__(self, owner: Owner, _: type[Owner]) -> Value:
+        memory = cast(
+            "dict[str, tuple[Value | None, Exception | None]]", vars(owner).setdefault("_memory", {})
+        )
+        if self._name not in memory:
+            try:
+                memory[self._name] = (self._compute(owner), None)
+            except (FormatError, NotApplicable, NotChecked) as error:
+                memory[self._name] = (None, error)
+        value, problem = memory[self._name]
+        if problem is not None:
+            raise problem.with_traceback(None)
+        return cast("Value", value)
+
+
+@dataclass
+class Options:
+    """What the user told the check.
+
+    Attributes:
+        tier: How deep to look.
+        idx1_column: Column that an IDX1 index describes, its path joined by dots.
+    """
+
+    tier: Tier
+    idx1_column: str | None = None
+
+    def reaches(self, tier: Tier) -> bool:
+        """Whether a tier was asked for."""
+        return TIERS.index(tier) <= TIERS.index(self.tier)
+
+
+@dataclass
+class FileUnderTest:
+    """The parsed parts of one file, computed when first asked for."""
+
+    source: Source
+    options: Options
+    _parts: dict[Any, Any] = field(default_factory=dict[Any, Any])
+
+    def part(self, make: Callable[[FileUnderTest], Part]) -> Part:
+        """The family's own view of this file, made once."""
+        if make not in self._parts:
+            self._parts[make] = make(self)
+        return cast("Part", self._parts[make])
+
+    def head(self) -> None:
+        """Raise `Malformed` (PQF-001) unless the file begins as it must."""
+        parquet_file.read_head(self.source)
+
+    @Remembered
+    def framing(self) -> parquet_file.Framing:
+        """Where footer and tail stand. Raises PQF-001 (too short), PQF-002, PQF-003."""
+        return parquet_file.read_framing(self.source)
+
+    @Remembered
+    def footer(self) -> bytes:
+        """The bytes of the footer."""
+        return self.source.read(self.framing.footer_start, self.framing.footer_length)
+
+    @Remembered
+    def decoded(self) -> tuple[FileMetaData, int]:
+        """The decoded footer and the bytes that its struct takes. Raises PQF-004."""
+        return parquet_file.read_footer(self.source, self.framing)
+
+    @property
+    def metadata(self) -> FileMetaData:
+        """The decoded footer."""
+        return self.decoded[0]
+
+    @Remembered
+    def key_values(self) -> list[KeyValue]:
+        """The footer's key-value metadata, in order."""
+        return self.metadata.key_value_metadata or []
+
+    @Remembered
+    def leaves(self) -> list[SchemaLeaf]:
+        """The leaf columns."""
+        return leaves(self.metadata)
+
+    @Remembered
+    def ranges(self) -> list[parquet_file.ByteRange]:
+        """Every range that the footer gives away, sorted; bloom lengths read from the file where the tier allows."""
+        source = self.source if self.options.reaches("index") else None
+        return sorted(parquet_file.referenced_ranges(self.metadata, source))
+
+    def footer_bytes(self, path: str) -> tuple[int, int]:
+        """File offset and length of a field below ``footer``; of the whole footer where it cannot be found."""
+        try:
+            found = find_bytes(FileMetaData, self.footer, path.removeprefix("footer."))
+        except (FormatError, KeyError):
+            found = None
+        start, end = found or (0, len(self.footer))
+        return self.framing.footer_start + start, end - start

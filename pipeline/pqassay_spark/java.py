@@ -1,0 +1,88 @@
+"""The Java runtime that Spark needs: which one it would start, and whether that is new enough.
+
+Spark starts ``$JAVA_HOME/bin/java`` where the variable is set and ``java`` of the search path otherwise.  Without
+one it fails with a message about a gateway process; `require_java` says what is missing before that.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+MINIMUM = 17
+"""The oldest feature release of Java that Spark 4 runs on."""
+
+HOW_TO_INSTALL = (
+    f"Install a Java runtime of version {MINIMUM} or newer (Debian and Ubuntu: apt-get install "
+    f"openjdk-{MINIMUM}-jre-headless; macOS: brew install openjdk@{MINIMUM}) and put `java` on PATH or set JAVA_HOME."
+)
+"""What a message about missing Java ends with."""
+
+
+class JavaMissingError(RuntimeError):
+    """There is no Java runtime that Spark could run on; the message says what to install."""
+
+
+def find_java() -> str:
+    """Find the command that Spark would start.
+
+    Raises:
+        JavaMissingError: JAVA_HOME holds none, or PATH has none.
+    """
+    if home := os.environ.get("JAVA_HOME"):
+        java = Path(home, "bin", "java")
+        if not os.access(java, os.X_OK):
+            raise JavaMissingError(f"JAVA_HOME is {home}, which has no bin/java. {HOW_TO_INSTALL}")
+        return str(java)
+    if java_on_path := shutil.which("java"):
+        return java_on_path
+    raise JavaMissingError(f"Spark needs Java, and there is none on this machine. {HOW_TO_INSTALL}")
+
+
+def parse_version(text: str) -> int | None:
+    """Read the feature release from the output of ``java -version``; ``None`` if there is none.
+
+    >>> parse_version('openjdk version "17.0.15" 2025-04-15')
+    17
+    >>> parse_version('java version "1.8.0_392"')
+    8
+    """
+    found = re.search(r'version "(?:1\.)?(\d+)', text)
+    return int(found[1]) if found else None
+
+
+def require_java() -> int:
+    """Return the feature release of the Java that Spark would start.
+
+    Raises:
+        JavaMissingError: There is none, it does not start, or it is older than `MINIMUM`.
+    """
+    java = find_java()
+    try:
+        answer = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - the user's own Java
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise JavaMissingError(f"{java} does not start ({error}). {HOW_TO_INSTALL}") from None
+    version = parse_version(answer.stderr + answer.stdout)
+    if answer.returncode != 0 or version is None:
+        # macOS ships a stub of this name that only says where to get Java
+        said = " ".join((answer.stderr + answer.stdout).split())[:200].rstrip(".")
+        raise JavaMissingError(f"{java} is no Java runtime: {said or 'it prints nothing'}. {HOW_TO_INSTALL}")
+    if version < MINIMUM:
+        raise JavaMissingError(f"{java} is Java {version}, too old for Spark. {HOW_TO_INSTALL}")
+    return version
+
+
+def main() -> None:
+    """Exit with status 0 if Spark can run here; else say why not, and exit with status 1."""
+    try:
+        require_java()
+    except JavaMissingError as error:
+        sys.exit(f"No Spark here: {error}")
+
+
+if __name__ == "__main__":
+    main()

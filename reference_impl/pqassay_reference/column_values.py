@@ -1,0 +1,112 @@
+"""The distinct values of a string column, read batch by batch with pyarrow."""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from pqassay_reference.errors import Refused
+from pqassay_spec.parquet_schema import SchemaLeaf, is_string
+
+BATCH_ROWS = 1 << 16
+
+
+@dataclass
+class DistinctValues:
+    """Collects the distinct values of a column and counts its nulls.
+
+    Attributes:
+        column: Name for messages.
+        limit: Greatest payload in bytes; beyond, `add` raises `Refused`.
+        values: The distinct values so far.
+        null_count: Nulls so far.
+    """
+
+    column: str
+    limit: int
+    values: set[str] = field(default_factory=set[str])
+    null_count: int = 0
+    _size: int = 0
+
+    def add(self, array: pa.Array[Any]) -> None:
+        """Add the values of an array of strings or binaries, dictionary-encoded or not, nested in structs or not.
+
+        Raises:
+            Refused: A value is not UTF-8, or the index would exceed the limit.
+        """
+        flat = _innermost(array)
+        self.null_count += flat.null_count
+        for raw in pc.unique(flat.cast(pa.large_binary())).to_pylist():
+            if raw is not None:
+                self._add_value(raw)
+
+    def _add_value(self, raw: bytes) -> None:
+        try:
+            value = raw.decode()
+        except UnicodeDecodeError:
+            raise Refused(f"column {self.column} holds {raw[:60]!r}, which is not UTF-8") from None
+        if value in self.values:
+            return
+        self.values.add(value)
+        self._size += len(raw) + 1
+        if self._size - 1 > self.limit:
+            raise Refused(
+                f"the distinct values of column {self.column} take more than {self.limit} bytes; "
+                "such a column is not worth an index, or raise the limit"
+            )
+
+
+def _innermost(array: Any) -> Any:
+    """Follow a selected leaf down through structs, dictionaries and extension types."""
+    while True:
+        kind = array.type
+        if isinstance(kind, pa.BaseExtensionType):
+            array = array.storage
+        elif pa.types.is_dictionary(kind):
+            array = array.dictionary_decode()
+        elif pa.types.is_struct(kind):
+            array = pc.struct_field(array, [0])
+        else:
+            return array
+
+
+def find_column(leaves: Sequence[SchemaLeaf], column: str) -> SchemaLeaf:
+    """Return the leaf that an index on ``column`` describes.
+
+    Raises:
+        Refused: No such column, or one that IDX1 cannot describe; the message names the string columns.
+    """
+    found = [leaf for leaf in leaves if leaf.name == column]
+    strings = ", ".join(leaf.name for leaf in leaves if is_string(leaf) and not leaf.max_repetition_level)
+    if not found:
+        raise Refused(f"there is no column {column}; string columns are: {strings or 'none'}")
+    if len(found) > 1:
+        raise Refused(f"there are {len(found)} columns called {column}")
+    leaf = found[0]
+    if not is_string(leaf):
+        raise Refused(
+            f"column {column} holds {leaf.physical_type}, no text; string columns are: {strings or 'none'}"
+        )
+    if leaf.max_repetition_level:
+        raise Refused(f"column {column} holds several values a row; IDX1 describes columns with one")
+    return leaf
+
+
+def distinct_values(file: pq.ParquetFile, leaf: SchemaLeaf, limit: int) -> DistinctValues:
+    """Read one column of a file and collect its distinct values.
+
+    Raises:
+        Refused: See `DistinctValues.add`.
+        pyarrow.ArrowException, OSError: The pages cannot be decoded.
+    """
+    collected = DistinctValues(leaf.name, limit)
+    for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=[leaf.name]):
+        collected.add(batch.column(0))
+    return collected

@@ -1,0 +1,309 @@
+"""Embedding an IDX1 index: into a finished Parquet file, or while one is written.
+
+Into a finished file, whoever wrote it: every byte before the footer stays where it is, the blob stands where
+the footer began, and of the footer only the key-value metadata changes.  Page index and bloom filters stay valid,
+because nothing that they describe moves.
+
+While writing: the blob goes through the same native output stream as the row groups, so that the writer
+counts it and places page index and bloom filters behind it.  (Through a Python file object the writer keeps a
+position of its own, does not see the blob, and every page index offset is then wrong by its length.)
+
+Source: chapter ``idx1.md``, sections "Embedding while writing" and "Embedding into a finished file".
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Self
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pqassay_reference.column_values import DistinctValues, distinct_values, find_column
+from pqassay_reference.errors import Refused
+from pqassay_reference.footer_splice import footer_and_tail, with_key_values
+from pqassay_spec import idx1
+from pqassay_spec.errors import FormatError, Unsupported
+from pqassay_spec.parquet_file import Framing, read_footer, read_framing, read_head, referenced_ranges
+from pqassay_spec.parquet_schema import leaves
+from pqassay_spec.parquet_thrift import FileMetaData, KeyValue
+from pqassay_spec.sources import FileSource, replaced_file, temporary_name
+
+DEFAULT_LIMIT = 16 << 20
+"""Greatest payload in bytes; a reader loads all of it to decide about one file."""
+
+INDEX_KEYS = frozenset({idx1.KEY, idx1.LENGTH_KEY, idx1.COMPANION_KEY})
+"""Keys that belong to an index and go with it."""
+
+COPY_SIZE = 8 << 20
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """What was embedded.
+
+    Attributes:
+        path: The file.
+        column: The indexed column, its path joined by dots.
+        offset: File offset of the blob.
+        payload_length: Bytes of the payload.
+        value_count: Distinct values in the index.
+        null_count: Nulls in the column.
+        row_count: Rows in the file.
+        cut: Bytes of an earlier index that was removed because it ended where the footer began.
+        dead: Bytes of an earlier index that nothing refers to any more.
+    """
+
+    path: str
+    column: str
+    offset: int
+    payload_length: int
+    value_count: int
+    null_count: int
+    row_count: int
+    cut: int = 0
+    dead: int = 0
+
+
+def embed_file(
+    path: str | os.PathLike[str],
+    column: str,
+    *,
+    companion: bool = True,
+    inside_table: bool = False,
+    limit: int = DEFAULT_LIMIT,
+) -> Embedded:
+    """Embed an index of ``column`` into a finished file, replacing the file atomically.
+
+    An index that the file already has is replaced.  A Hadoop checksum sidecar (``.NAME.crc``) is removed, since
+    it describes the old bytes and Spark would refuse the new ones.
+
+    Args:
+        path: A local Parquet file.
+        column: A string column, its path joined by dots.
+        companion: Write the companion key, which names the column and says that nothing was lost.
+        inside_table: Do it even inside an Iceberg or Delta table, whose manifests record the old file size.
+        limit: Greatest payload in bytes.
+
+    Raises:
+        Refused: A column or value that IDX1 cannot hold; a file inside a table.
+        FormatError: The file is no Parquet file, or one whose footer must not be changed.
+        OSError: The file cannot be read or its directory written; it changed meanwhile; it is being written.
+        pyarrow.ArrowException: The column's pages cannot be decoded.
+    """
+    target = Path(os.path.realpath(path))
+    if not inside_table and (table := enclosing_table(target)):
+        raise Refused(
+            f"{path} belongs to {table}, whose manifests record the size of the file: readers would fail. "
+            "Embed before the file is added to the table, or say that it is to be done all the same"
+        )
+    state = _state(target)
+    with _named(str(path)), FileSource(target) as source:
+        read_head(source)
+        framing = read_framing(source)
+        metadata, _ = read_footer(source, framing)
+        leaf = find_column(leaves(metadata), column)
+        if metadata.encryption_algorithm is not None:
+            raise Unsupported(
+                "the file is encrypted; its index would be readable by everybody", field="footer"
+            )
+        with pq.ParquetFile(target) as file:
+            collected = distinct_values(file, leaf, limit)
+        blob = _blob(collected)
+        offset, cut, dead = _place(source, framing, metadata)
+        keys = _keys(blob, offset, leaf.path, collected, metadata.num_rows, companion=companion)
+        footer = source.read(framing.footer_start, framing.footer_length)
+        new_footer = with_key_values(footer, remove=INDEX_KEYS, add=keys)
+        with replaced_file(target) as file_out:
+            _copy(source, file_out, offset)
+            file_out.write(blob)
+            file_out.write(footer_and_tail(new_footer))
+            if _state(target) != state:
+                raise OSError(f"{path} changed while its index was made; nothing was written")
+            target.with_name(f".{target.name}.crc").unlink(missing_ok=True)
+    return Embedded(
+        path=str(path),
+        column=column,
+        offset=offset,
+        payload_length=len(blob) - idx1.HEADER_SIZE,
+        value_count=len(collected.values),
+        null_count=collected.null_count,
+        row_count=metadata.num_rows,
+        cut=cut,
+        dead=dead,
+    )
+
+
+class IndexingWriter:
+    """A `pyarrow.parquet.ParquetWriter` that embeds an index of one column when it is closed.
+
+    The file appears under its name only when everything is written; after an exception inside the ``with``
+    block nothing is left behind.
+
+    Args:
+        path: Where the file is to stand; an existing file is replaced.
+        schema: Schema of the data.
+        column: A string column at the top level of the schema.
+        companion: Write the companion key.
+        limit: Greatest payload in bytes.
+        options: Passed to `pyarrow.parquet.ParquetWriter` (``write_page_index``, ``compression``, …).
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        schema: pa.Schema,
+        column: str,
+        *,
+        companion: bool = True,
+        limit: int = DEFAULT_LIMIT,
+        **options: Any,
+    ) -> None:
+        if "encryption_properties" in options:
+            raise Refused("the file is to be encrypted; its index would be readable by everybody")
+        index = schema.get_field_index(column)
+        if index < 0 or not _is_text(schema.field(index).type):
+            raise Refused(f"there is no string column {column} at the top level of the schema")
+        self._column, self._index, self._companion = column, index, companion
+        self._path, self._schema, self._options = path, schema, options
+        self._collected = DistinctValues(column, limit)
+        self._rows = 0
+        self.result: Embedded | None = None
+
+    def __enter__(self) -> Self:
+        target = Path(os.path.realpath(self._path))
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(replaced_file(target))
+            # A native stream on the same temporary file: the lock is held by `replaced_file`, the bytes go here.
+            self._sink = stack.enter_context(pa.OSFile(str(temporary_name(target)), "wb"))
+            self._writer = stack.enter_context(pq.ParquetWriter(self._sink, self._schema, **self._options))
+            self._stack = stack.pop_all()
+        return self
+
+    def write(self, data: pa.Table | pa.RecordBatch) -> None:
+        """Write a table or batch as one or more row groups. Raises `Refused` for values IDX1 cannot hold."""
+        table = pa.Table.from_batches([data]) if isinstance(data, pa.RecordBatch) else data
+        for chunk in table.column(self._index).chunks:
+            self._collected.add(chunk)
+        self._rows += table.num_rows
+        self._writer.write_table(table)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if error is None:
+            try:
+                self.result = self._finish()
+            except BaseException as failure:
+                self._stack.__exit__(type(failure), failure, failure.__traceback__)
+                raise
+        self._stack.__exit__(kind, error, traceback)
+
+    def _finish(self) -> Embedded:
+        blob = _blob(self._collected)
+        offset = self._sink.tell()
+        self._sink.write(blob)
+        keys = _keys(blob, offset, (self._column,), self._collected, self._rows, companion=self._companion)
+        self._writer.add_key_value_metadata({pair.key: pair.value or "" for pair in keys})
+        self._writer.close()
+        return Embedded(
+            path=str(self._path),
+            column=self._column,
+            offset=offset,
+            payload_length=len(blob) - idx1.HEADER_SIZE,
+            value_count=len(self._collected.values),
+            null_count=self._collected.null_count,
+            row_count=self._rows,
+        )
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        return _is_text(kind.value_type)
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+
+
+def _blob(collected: DistinctValues) -> bytes:
+    try:
+        return idx1.build_blob(collected.values)
+    except ValueError as error:
+        raise Refused(f"column {collected.column}: {error}") from None
+
+
+def _keys(
+    blob: bytes,
+    offset: int,
+    column: tuple[str, ...],
+    collected: DistinctValues,
+    row_count: int,
+    *,
+    companion: bool,
+) -> list[KeyValue]:
+    keys = [KeyValue(key=idx1.KEY, value=str(offset))]
+    if companion:
+        record = idx1.make_companion(
+            blob,
+            offset=offset,
+            column=column,
+            row_count=row_count,
+            value_count=len(collected.values),
+            null_count=collected.null_count,
+        )
+        keys.append(KeyValue(key=idx1.COMPANION_KEY, value=record.to_json()))
+    return keys
+
+
+def _place(source: FileSource, framing: Framing, metadata: FileMetaData) -> tuple[int, int, int]:
+    """Where the new blob goes, and how many bytes of an old one are cut or left dead."""
+    end = framing.footer_start
+    old = next((pair.value for pair in metadata.key_value_metadata or [] if pair.key == idx1.KEY), None)
+    try:
+        blob = idx1.read_blob(source, idx1.parse_offset(old or ""), end)
+    except FormatError:
+        return end, 0, 0  # no index, or a stale or damaged one: what its bytes are, nobody can say
+    size = blob.end - blob.start
+    shared = any(r.start < blob.end and blob.start < r.end for r in referenced_ranges(metadata, source))
+    if shared:
+        return end, 0, 0
+    return (blob.start, size, 0) if blob.end == end else (end, 0, size)
+
+
+def _copy(source: FileSource, file: BinaryIO, length: int) -> None:
+    file.writelines(
+        source.read(position, min(COPY_SIZE, length - position)) for position in range(0, length, COPY_SIZE)
+    )
+
+
+def _state(path: Path) -> tuple[int, int, int]:
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def enclosing_table(path: Path) -> str | None:
+    """Name the Iceberg or Delta table whose folder holds a file; ``None`` if there is none."""
+    for folder in path.parents:
+        if (folder / "_delta_log").is_dir():
+            return f"the Delta table {folder.name}"
+        if (folder / "metadata").is_dir() and any((folder / "metadata").glob("*.metadata.json")):
+            return f"the Iceberg table {folder.name}"
+    return None
+
+
+@contextlib.contextmanager
+def _named(path: str) -> Generator[None]:
+    """Say in every format error which file it was."""
+    try:
+        yield
+    except FormatError as error:
+        error.file = path
+        raise

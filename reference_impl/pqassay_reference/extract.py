@@ -1,0 +1,103 @@
+"""Reading an embedded IDX1 index back, as published and without losses.
+
+Source: chapter ``idx1.md``, sections "Reading as published" and "Reading exactly".
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from pqassay_spec import idx1
+from pqassay_spec.errors import FormatError, Malformed
+from pqassay_spec.parquet_file import read_footer, read_framing, read_head
+from pqassay_spec.parquet_thrift import FileMetaData
+from pqassay_spec.sources import FileSource, Source
+
+
+@dataclass(frozen=True)
+class Extracted:
+    """An index as it stands in a file.
+
+    Attributes:
+        layout: ``published``, ``draft G0`` or ``draft G1``.
+        offset: File offset of the blob.
+        values: What was written: the payload split at line feeds and nothing else.
+        published: What the published reader gets; ``None`` for draft G0, which it cannot read.
+        companion: The companion record if the file has one and it agrees with blob and row count.
+        mistrust: Why a companion record that is there does not count.
+    """
+
+    layout: idx1.Layout
+    offset: int
+    values: tuple[str, ...]
+    published: tuple[str, ...] | None
+    companion: idx1.Companion | None
+    mistrust: str = ""
+
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """Values that stand in the index and that the published reader does not get."""
+        return tuple(value for value in self.values if value not in set(self.published or ()))
+
+
+def extract_file(path: str | os.PathLike[str]) -> Extracted:
+    """Read the index of a local file. Raises what `extract` raises, with the file's name, and ``OSError``."""
+    with FileSource(path) as source:
+        try:
+            return extract(source)
+        except FormatError as error:
+            error.file = os.fspath(path)
+            raise
+
+
+def extract(source: Source) -> Extracted:
+    """Find and read the index of a Parquet file.
+
+    Raises:
+        FormatError: No Parquet file, no index, or one that cannot be read; names field and offset.
+    """
+    read_head(source)
+    framing = read_framing(source)
+    metadata, _ = read_footer(source, framing)
+    pairs = metadata.key_value_metadata or []
+    text = next((pair.value for pair in pairs if pair.key == idx1.KEY), None)
+    if text is None:
+        raise Malformed(f"the footer has no key {idx1.KEY}: the file has no IDX1 index", field="footer")
+    offset = idx1.parse_offset(text)
+    length = next((pair.value for pair in pairs if pair.key == idx1.LENGTH_KEY), None)
+    try:
+        blob = idx1.read_blob(source, offset, framing.footer_start)
+        layout = idx1.Layout.PUBLISHED if length is None else idx1.Layout.DRAFT_G1
+    except Malformed as error:
+        if length is None or error.rule not in ("IDX1-005", "IDX1-006"):
+            raise
+        blob = idx1.read_draft_g0(source, offset, idx1.parse_offset(length), framing.footer_start)
+        layout = blob.layout
+    values = tuple(idx1.exact_values(blob.payload))
+    if not blob.payload and not metadata.num_rows:
+        values = ()
+    published = None if layout is idx1.Layout.DRAFT_G0 else tuple(idx1.published_values(blob.payload))
+    companion, mistrust = _companion(source, blob, metadata)
+    return Extracted(layout, offset, values, published, companion, mistrust)
+
+
+def _companion(source: Source, blob: idx1.Blob, metadata: FileMetaData) -> tuple[idx1.Companion | None, str]:
+    """The companion record if it may be trusted, else why not."""
+    pairs = metadata.key_value_metadata or []
+    text = next((pair.value for pair in pairs if pair.key == idx1.COMPANION_KEY), None)
+    if text is None:
+        return None, ""
+    try:
+        record = idx1.parse_companion(text)
+    except Malformed as error:
+        return None, error.reason
+    raw = source.read(blob.start, blob.end - blob.start)
+    for what, there, here in (
+        ("offset", record.offset, blob.start),
+        ("CRC-32", record.crc32, idx1.blob_crc(raw)),
+        ("row count", record.row_count, metadata.num_rows),
+    ):
+        if there != here:
+            return None, f"its {what} is {there}, the file's is {here}"
+    return record, ""

@@ -1,0 +1,12 @@
+"""The specification of metadata attached to Parquet files, as code that can be run.
+
+What lives in this package: the declarative grammar of every on-disk structure, the rules with their
+sentences, and the normative algorithms in plain Python.  Every byte offset, width, magic and enum value of
+the project stands here and nowhere else; parser, builder, trace, hexdump, field tables and documentation
+are derived from it.
+
+What does not: anything that judges a file (package ``pqassay``), anything that writes one
+(``pqassay_reference``), and any library but ``construct`` and the standard library.
+"""
+
+__version__ = "0.1.0"

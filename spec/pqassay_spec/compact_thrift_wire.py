@@ -1,0 +1,197 @@
+"""Reading compact Thrift off the wire, whatever it means: type codes, varints, headers, skipping.
+
+Everything here works on bytes and positions, believes no length before it has seen that as many bytes are left,
+and follows no nesting deeper than `MAX_DEPTH`.
+
+Source: Thrift compact protocol specification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import IntEnum
+from typing import NamedTuple
+
+from pqassay_spec.errors import Malformed, Truncated
+
+
+class WireType(IntEnum):
+    """The type nibble of a field header or list header."""
+
+    STOP = 0
+    TRUE = 1
+    FALSE = 2
+    BYTE = 3
+    I16 = 4
+    I32 = 5
+    I64 = 6
+    DOUBLE = 7
+    BINARY = 8
+    LIST = 9
+    SET = 10
+    MAP = 11
+    STRUCT = 12
+    UUID = 13
+
+
+MAX_DEPTH = 100
+"""Deepest nesting that is followed in fields that no table knows."""
+
+LONG_LIST = 15
+"""Size nibble that says: the element count follows as a varint."""
+
+
+def skip(data: bytes | memoryview, position: int, wire: int, depth: int = 0) -> int:
+    """Return the position after a value of a wire type, whatever it means.
+
+    Raises:
+        Truncated: The value does not end inside ``data``.
+        Malformed: A wire type that does not exist, or nesting deeper than `MAX_DEPTH`.
+    """
+    end = len(data)
+    if depth > MAX_DEPTH:
+        raise Malformed(f"nesting deeper than {MAX_DEPTH} levels", offset=position)
+    if wire in (WireType.TRUE, WireType.FALSE):
+        return position  # a bool field stores its value in the header
+    if wire in (WireType.I16, WireType.I32, WireType.I64):
+        return read_varint(data, position)[1]
+    if wire == WireType.BINARY:
+        length, position = read_varint(data, position)
+        after = position + length
+    elif wire == WireType.STRUCT:
+        return _skip_struct(data, position, depth)
+    elif wire in (WireType.LIST, WireType.SET):
+        size, element, position = read_list_header(data, position)
+        return _skip_elements(data, position, size, (element,), depth)
+    elif wire == WireType.MAP:
+        size, position = read_varint(data, position)
+        if size == 0:
+            return position
+        kinds = read_byte(data, position)
+        return _skip_elements(data, position + 1, size, (kinds >> 4, kinds & 15), depth)
+    else:
+        widths = {WireType.BYTE: 1, WireType.DOUBLE: 8, WireType.UUID: 16}
+        if wire not in widths:
+            raise Malformed(f"wire type {wire} does not exist", offset=position)
+        after = position + widths[WireType(wire)]
+    if after > end:
+        raise Truncated(
+            f"a value of {after - position} bytes with {end - position} bytes left", offset=position
+        )
+    return after
+
+
+def _skip_struct(data: bytes | memoryview, position: int, depth: int) -> int:
+    while header := read_byte(data, position):
+        position += 1
+        if not header >> 4:
+            position = read_varint(data, position)[1]
+        position = skip(data, position, header & 15, depth + 1)
+    return position + 1
+
+
+def _skip_elements(
+    data: bytes | memoryview, position: int, size: int, kinds: tuple[int, ...], depth: int
+) -> int:
+    if size * len(kinds) > len(data) - position:
+        raise Truncated(f"{size} elements with {len(data) - position} bytes left", offset=position)
+    for _ in range(size):
+        for kind in kinds:
+            if kind in (WireType.TRUE, WireType.FALSE):
+                position += 1  # inside a container, a bool takes a byte
+            else:
+                position = skip(data, position, kind, depth + 1)
+    if position > len(data):
+        raise Truncated("a container runs past the end", offset=len(data))
+    return position
+
+
+def read_byte(data: bytes | memoryview, position: int) -> int:
+    """Return the byte at ``position``; raise `Truncated` where there is none."""
+    try:
+        return data[position]
+    except IndexError:
+        raise Truncated("the structure is not finished where its bytes end", offset=position) from None
+
+
+def read_varint(data: bytes | memoryview, position: int) -> tuple[int, int]:
+    """Read an unsigned varint of at most 64 bits; return the value and the position after it."""
+    value = shift = 0
+    start = position
+    while True:
+        byte = read_byte(data, position)
+        position += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            break
+        shift += 7
+        if shift > 63:
+            raise Malformed("a varint longer than 10 bytes", offset=start)
+    if value >> 64:
+        raise Malformed("a varint that exceeds 64 bits", offset=start)
+    return value, position
+
+
+def read_field_id(data: bytes | memoryview, position: int, header: int, last: int) -> tuple[int, int]:
+    """Return the id of the field whose ``header`` byte was just read, and the position after its header.
+
+    The upper nibble is the distance from the id before; 0 says that the id follows as a zigzag varint.
+
+    Raises:
+        Malformed: The id exceeds the 16 bits that Thrift gives it.
+    """
+    identifier = last + (header >> 4)
+    if not header >> 4:
+        raw, position = read_varint(data, position)
+        identifier = (raw >> 1) ^ -(raw & 1)
+    if not -0x8000 <= identifier <= 0x7FFF:
+        raise Malformed(f"field id {identifier} exceeds 16 bits", offset=position)
+    return identifier, position
+
+
+def read_list_header(data: bytes | memoryview, position: int) -> tuple[int, int, int]:
+    """Read a list header; return element count, element wire type and the position after it."""
+    header = read_byte(data, position)
+    position += 1
+    size = header >> 4
+    if size == LONG_LIST:
+        size, position = read_varint(data, position)
+    return size, header & 15, position
+
+
+class FieldRange(NamedTuple):
+    """Where one field of an encoded struct stands: ``[start, value)`` is its header, ``[value, end)`` its value."""
+
+    id: int
+    wire: int
+    start: int
+    value: int
+    end: int
+
+
+def field_ranges(data: bytes, position: int = 0) -> Iterator[FieldRange]:
+    """Walk the fields of an encoded struct without interpreting them, up to its stop byte.
+
+    This is what lets a writer replace one field and leave every other byte as it was.
+    """
+    last = 0
+    while header := read_byte(data, position):
+        start = position
+        position += 1
+        last, position = read_field_id(data, position, header, last)
+        value = position
+        position = skip(data, position, header & 15)
+        yield FieldRange(last, header & 15, start, value, position)
+
+
+def element_ranges(data: bytes, position: int) -> list[tuple[int, int]]:
+    """Return ``(start, end)`` of every element of the encoded list at ``position``."""
+    size, kind, position = read_list_header(data, position)
+    if size > len(data) - position:
+        raise Truncated(f"{size} elements with {len(data) - position} bytes left", offset=position)
+    ranges: list[tuple[int, int]] = []
+    for _ in range(size):
+        end = _skip_elements(data, position, 1, (kind,), 0)
+        ranges.append((position, end))
+        position = end
+    return ranges

@@ -1,0 +1,249 @@
+"""The framing of a Parquet file: magics, footer, and what the footer says stands where.
+
+    offset 0          magic "PAR1"
+    4 ...             body: row groups, column and offset indexes, bloom filters, anything else
+    footer start      FileMetaData, compact Thrift
+    file size - 8     footer length, 4 bytes, little-endian
+    file size - 4     magic "PAR1"
+
+The footer is found from the end of the file; everything else is found from the footer.
+
+Source: apache/parquet-format, ``README.md``, section "File format"; ``Encryption.md``, section "File Format".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from construct import Const, Int32ul, Struct
+
+from pqassay_spec.compact_thrift import grammar
+from pqassay_spec.compact_thrift_decoder import decode
+from pqassay_spec.errors import FormatError, Malformed, Unsupported, boundary
+from pqassay_spec.parquet_thrift import BloomFilterHeader, ColumnChunk, FileMetaData
+from pqassay_spec.sources import Source
+from pqassay_spec.trace import Leaf, trace
+
+MAGIC = b"PAR1"
+"""Begins and ends every Parquet file with a plaintext footer."""
+
+ENCRYPTED_MAGIC = b"PARE"
+"""Begins and ends a Parquet file whose footer is encrypted."""
+
+SIGNATURE_SIZE = 28
+"""A signed plaintext footer is followed by a nonce of 12 bytes and a tag of 16."""
+
+# --8<-- [start:grammar]
+HEAD = Struct(
+    "magic" / Const(MAGIC) * "Begins the file.",
+)
+"""The first bytes of the file."""
+
+TAIL = Struct(
+    "footer_length" / Int32ul * "Bytes of the footer, which ends where this field begins.",
+    "magic" / Const(MAGIC) * "Ends the file.",
+)
+"""The last bytes of the file."""
+# --8<-- [end:grammar]
+
+HEAD_SIZE = HEAD.sizeof()
+TAIL_SIZE = TAIL.sizeof()
+MAGIC_SIZE = len(MAGIC)
+
+BLOOM_HEADER_LIMIT = 256
+"""Bytes that are read for a bloom filter header whose length the footer does not give; real ones take about 15."""
+
+
+@dataclass(frozen=True)
+class Framing:
+    """Where the parts of a file stand, in bytes from its start."""
+
+    size: int
+    footer_start: int
+    footer_length: int
+
+    @property
+    def body_start(self) -> int:
+        """The first byte after the head."""
+        return HEAD_SIZE
+
+    @property
+    def tail_start(self) -> int:
+        """The first byte of the tail."""
+        return self.size - TAIL_SIZE
+
+
+class ByteRange(NamedTuple):
+    """A range of the file that the footer gives to one structure."""
+
+    start: int
+    end: int
+    kind: str
+    field: str
+    row_group: int
+    column: str
+
+    @property
+    def length(self) -> int:
+        """Bytes in the range."""
+        return self.end - self.start
+
+    def __str__(self) -> str:
+        return (
+            f"{self.kind} of column {self.column} in row group {self.row_group}, [{self.start}, {self.end})"
+        )
+
+
+def read_head(source: Source) -> None:
+    """Check the magic that begins the file.
+
+    Raises:
+        Unsupported: The footer is encrypted.
+        Malformed: Rule PQF-001, the file is too short or begins with something else.
+    """
+    if source.size < HEAD_SIZE + TAIL_SIZE:
+        raise Malformed(
+            f"{source.size} bytes are too few for a Parquet file, which has at least {HEAD_SIZE + TAIL_SIZE}",
+            rule="PQF-001",
+            field="head.magic",
+            offset=0,
+            expected=f"at least {HEAD_SIZE + TAIL_SIZE} bytes",
+            actual=f"{source.size} bytes",
+        )
+    found = source.read(0, HEAD_SIZE)
+    if found == ENCRYPTED_MAGIC:
+        raise Unsupported("the footer is encrypted; pqassay has no keys", field="head.magic", offset=0)
+    if found != MAGIC:
+        raise _wrong_magic("begins", found, rule="PQF-001", field="head.magic", offset=0)
+
+
+def _wrong_magic(how: str, found: bytes, *, rule: str, field: str, offset: int) -> Malformed:
+    return Malformed(
+        f"the file {how} with {found!r}, not with {MAGIC!r}",
+        rule=rule,
+        field=field,
+        offset=offset,
+        length=MAGIC_SIZE,
+        expected=repr(MAGIC),
+        actual=repr(found),
+    )
+
+
+def read_framing(source: Source) -> Framing:
+    """Find the footer from the end of the file.
+
+    Raises:
+        Unsupported: The footer is encrypted.
+        Malformed: Rules PQF-001 (too short), PQF-002 (magic at the end), PQF-003 (footer length).
+    """
+    if source.size < HEAD_SIZE + TAIL_SIZE:
+        read_head(source)
+    tail_start = source.size - TAIL_SIZE
+    raw = source.read(tail_start, TAIL_SIZE)
+    found, place = raw[-MAGIC_SIZE:], source.size - MAGIC_SIZE
+    if found == ENCRYPTED_MAGIC:
+        raise Unsupported("the footer is encrypted; pqassay has no keys", field="tail.magic", offset=place)
+    if found != MAGIC:
+        raise _wrong_magic("ends", found, rule="PQF-002", field="tail.magic", offset=place)
+    with boundary(rule="PQF-003", field="tail", offset=tail_start):
+        length = int(TAIL.parse(raw).footer_length)
+    available = tail_start - HEAD_SIZE
+    if not 0 < length <= available:
+        raise Malformed(
+            f"a footer of {length} bytes, where {available} bytes stand between head and tail",
+            rule="PQF-003",
+            field="tail.footer_length",
+            offset=tail_start,
+            length=TAIL_SIZE - MAGIC_SIZE,
+            expected=f"1 to {available}",
+            actual=str(length),
+        )
+    return Framing(source.size, tail_start - length, length)
+
+
+def read_footer(source: Source, framing: Framing) -> tuple[FileMetaData, int]:
+    """Decode the footer; return it with the number of bytes its struct takes.
+
+    Raises:
+        Malformed: Rule PQF-004, it is no compact Thrift or lacks a required field; with path and file offset.
+    """
+    data = source.read(framing.footer_start, framing.footer_length)
+    return decode(FileMetaData, data, root="footer", base=framing.footer_start, rule="PQF-004")
+
+
+def is_signed(metadata: FileMetaData) -> bool:
+    """Whether a signature of `SIGNATURE_SIZE` bytes follows the footer's struct."""
+    return metadata.encryption_algorithm is not None
+
+
+def trace_file(source: Source) -> list[Leaf]:
+    """Trace head, footer and tail of a file, in the order of their bytes."""
+    read_head(source)
+    framing = read_framing(source)
+    footer = source.read(framing.footer_start, framing.footer_length)
+    _, head = trace(HEAD, source.read(0, HEAD_SIZE), root="head", rule="PQF-001")
+    _, body = trace(grammar(FileMetaData), footer, root="footer", base=framing.footer_start, rule="PQF-004")
+    raw = source.read(framing.tail_start, TAIL_SIZE)
+    _, tail = trace(TAIL, raw, root="tail", base=framing.tail_start, rule="PQF-003")
+    return [*head, *body, *tail]
+
+
+def chunk_start(chunk: ColumnChunk) -> int | None:
+    """Offset of the first page of a chunk; ``None`` if its metadata is encrypted.
+
+    A dictionary page stands first. Old writers set ``dictionary_page_offset`` to 0 for "none".
+    """
+    metadata = chunk.meta_data
+    if metadata is None:
+        return None
+    if metadata.dictionary_page_offset and metadata.dictionary_page_offset > 0:
+        return min(metadata.dictionary_page_offset, metadata.data_page_offset)
+    return metadata.data_page_offset
+
+
+def referenced_ranges(metadata: FileMetaData, source: Source | None = None) -> Iterator[ByteRange]:
+    """Yield every range of this file that the footer gives to a structure, in footer order.
+
+    Ranges of length 0, chunks stored in another file and chunks without plaintext metadata are left out.
+    A bloom filter whose length the footer omits is read from ``source``; without one, or where its header does
+    not decode, it is left out.
+    """
+    for index, row_group in enumerate(metadata.row_groups):
+        for ordinal, chunk in enumerate(row_group.columns):
+            if chunk.file_path:
+                continue
+            field = f"footer.row_groups[{index}].columns[{ordinal}]"
+            facts = chunk.meta_data
+            name = ".".join(facts.path_in_schema) if facts else f"#{ordinal}"
+            start = chunk_start(chunk)
+            if facts and start is not None and facts.total_compressed_size != 0:
+                end = start + facts.total_compressed_size
+                yield ByteRange(start, end, "column chunk", f"{field}.meta_data", index, name)
+            for kind, offset, length, part in (
+                ("column index", chunk.column_index_offset, chunk.column_index_length, "column_index_offset"),
+                ("offset index", chunk.offset_index_offset, chunk.offset_index_length, "offset_index_offset"),
+            ):
+                if offset is not None and length:
+                    yield ByteRange(offset, offset + length, kind, f"{field}.{part}", index, name)
+            if facts and facts.bloom_filter_offset:
+                offset = facts.bloom_filter_offset
+                length = facts.bloom_filter_length
+                if not length and source is not None:
+                    length = bloom_filter_length(source, offset)
+                if length:
+                    place = f"{field}.meta_data.bloom_filter_offset"
+                    yield ByteRange(offset, offset + length, "bloom filter", place, index, name)
+
+
+def bloom_filter_length(source: Source, offset: int) -> int | None:
+    """Bytes of a bloom filter, header included, from its header; ``None`` if that does not decode."""
+    if not 0 <= offset < source.size:
+        return None
+    data = source.read(offset, min(BLOOM_HEADER_LIMIT, source.size - offset))
+    try:
+        header, length = decode(BloomFilterHeader, data, root="bloom_filter", base=offset)
+    except FormatError:
+        return None
+    return length + header.numBytes if header.numBytes > 0 else None

@@ -1,0 +1,175 @@
+"""Where bytes come from, and how a file is replaced whole.
+
+A `Source` is the whole interface that this project needs from storage: a size and a ranged read.  Files,
+memory, memory maps and object stores all fit behind it, and nothing may assume that a source is a local path.
+`replaced_file` is the one way in which this project writes: the old file stays whole until the new one is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Generator
+from pathlib import Path
+from typing import BinaryIO, Protocol, Self
+
+from pqassay_spec.errors import Truncated
+
+
+class Source(Protocol):
+    """Random access to the bytes of one object."""
+
+    @property
+    def name(self) -> str:
+        """What messages call it: a path, a URI or ``<bytes>``."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """Length in bytes."""
+        ...
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Return exactly ``length`` bytes from ``offset``; raise `Truncated` if they are not all there."""
+        ...
+
+
+def require_range(source: Source, offset: int, length: int) -> None:
+    """Raise `Truncated` unless ``[offset, offset + length)`` lies inside the source.
+
+    Every implementation of `Source.read` calls this first, so that a hostile length never reaches an
+    allocation.
+    """
+    if offset < 0 or length < 0 or offset + length > source.size:
+        raise Truncated(
+            f"bytes [{offset}, {offset + length}) lie outside the {source.size} bytes there are",
+            offset=max(offset, 0),
+            file=source.name,
+        )
+
+
+class BytesSource:
+    """A source over bytes in memory (``bytes``, ``bytearray``, ``memoryview``, ``mmap``)."""
+
+    def __init__(self, data: bytes | bytearray | memoryview, name: str = "<bytes>") -> None:
+        self._data = memoryview(data)
+        self.name = name
+        self.size = len(self._data)
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Return a copy of the range. See `Source.read`."""
+        require_range(self, offset, length)
+        return bytes(self._data[offset : offset + length])
+
+
+class FileSource:
+    """A source over a local file, read by position; use it as a context manager."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.name = os.fspath(path)
+        self._descriptor = os.open(self.name, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+        try:
+            self.size = os.fstat(self._descriptor).st_size
+        except BaseException:
+            os.close(self._descriptor)
+            raise
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Read the range. See `Source.read`; a file that shrinks meanwhile is `Truncated` as well."""
+        require_range(self, offset, length)
+        parts: list[bytes] = []
+        while length:
+            part = os.pread(self._descriptor, length, offset)
+            if not part:
+                raise Truncated("the file became shorter while it was read", offset=offset, file=self.name)
+            parts.append(part)
+            offset += len(part)
+            length -= len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def close(self) -> None:
+        """Close the file; reading afterwards is an error."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class BusyError(OSError):
+    """Another process is writing the same file."""
+
+
+def temporary_name(target: Path) -> Path:
+    """The name under which ``target`` is prepared: beside it, hidden, the same every time.
+
+    Spark and most engines ignore names that begin with a dot.  The name is fixed so that what a killed
+    process left behind is taken over by the next one instead of piling up.
+    """
+    return target.with_name(f".{target.name}.pqassay-tmp")
+
+
+@contextlib.contextmanager
+def replaced_file(path: str | os.PathLike[str]) -> Generator[BinaryIO]:
+    """Write a file so that a kill at any moment leaves either the old file or the new one, whole.
+
+    Yields a binary file positioned at 0, open for reading and writing, beside the target.  On a normal exit
+    its content is synced and renamed over the target, and the directory is synced; on an exception it is removed and
+    the target is untouched.  Symbolic links are followed, the target's permissions are kept.
+
+    Raises:
+        BusyError: Another process is preparing the same target.
+        OSError: The directory cannot be written.
+    """
+    target = Path(os.path.realpath(path))
+    temporary = temporary_name(target)
+    with os.fdopen(_locked(temporary), "r+b") as file:  # closing it gives the lock back, so it comes last
+        try:
+            file.truncate(0)
+            yield file
+            file.flush()
+            if target.exists():
+                os.fchmod(file.fileno(), target.stat().st_mode & 0o7777)
+            os.fsync(file.fileno())
+            temporary.replace(target)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+    _sync_directory(target.parent)
+
+
+def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write ``content`` as the file ``path`` through `replaced_file`."""
+    with replaced_file(path) as file:
+        file.write(content)
+
+
+def _locked(temporary: Path) -> int:
+    """Open and lock the temporary file. It may be renamed away between the two calls: then try again."""
+    while True:
+        descriptor = os.open(temporary, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with contextlib.suppress(FileNotFoundError):
+                if os.fstat(descriptor).st_ino == temporary.stat().st_ino:
+                    return descriptor
+        except BlockingIOError:
+            os.close(descriptor)
+            raise BusyError(f"another process is writing {temporary.name[1:]}") from None
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+
+
+def _sync_directory(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,49 @@
+"""Tests that need Java: one Spark session for all of them, and what happens where there is no Java."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pqassay_spark.java import JavaMissingError, require_java
+from pqassay_spark.session import spark_session
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from pyspark.sql import SparkSession
+
+
+def why_no_spark() -> str | None:
+    """What keeps Spark from running here; ``None`` if nothing does."""
+    if importlib.util.find_spec("pyspark") is None:
+        return "pyspark is not installed"
+    try:
+        require_java()
+    except JavaMissingError as error:
+        return str(error)
+    return None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    needy = [item for item in items if item.get_closest_marker("spark")]
+    reason = why_no_spark() if needy else None
+    if reason is None or os.environ.get("CI") == "true":
+        return  # where CI=true the missing Java shows as what it is there, a failure
+    for item in needy:
+        item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("spark") and (reason := why_no_spark()):
+        pytest.fail(reason, pytrace=False)
+
+
+@pytest.fixture(scope="session")
+def spark() -> Generator[SparkSession]:
+    """One local Spark session for the whole run: starting it takes longer than most jobs."""
+    with spark_session(name="pqassay tests") as session:
+        yield session

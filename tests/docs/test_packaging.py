@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from pqassay_spec import __version__
+
+ROOT = Path(__file__).parents[2]
+
+ROOMS = {
+    "pqassay_spec": ROOT / "spec" / "pqassay_spec",
+    "pqassay_reference": ROOT / "reference_impl" / "pqassay_reference",
+    "pqassay": ROOT / "conformance" / "pqassay",
+    "pqassay_spark": ROOT / "pipeline" / "pqassay_spark",
+    "pqassay/golden_files": ROOT / "golden_files",
+}
+"""Where the folders of the wheel stand in the repository."""
+
+
+def files_below(folder: Path) -> set[str]:
+    """The files of a folder, but for what Python leaves there."""
+    paths = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    return {str(path.relative_to(folder)) for path in paths}
+
+
+def clean_environment() -> dict[str, str]:
+    """The environment without what would let the repository's own modules be imported."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the sdist, and the wheel that was built from it."""
+    out = tmp_path_factory.mktemp("dist")
+    # the build backend is installed beside the tests: nothing is downloaded
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(out), str(ROOT)]
+    run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    assert run.returncode == 0, run.stdout
+    return out
+
+
+@pytest.fixture(scope="module")
+def wheel(built: Path) -> Path:
+    (path,) = built.glob("*.whl")
+    return path
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A fresh virtual environment with the wheel, which sees the libraries of this one."""
+    home = tmp_path_factory.mktemp("installed") / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(home)], check=True)
+    python = str(home / "bin" / "python")
+    install = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        python,
+        "install",
+        "--no-deps",
+        "--no-index",
+        "--quiet",
+    ]
+    subprocess.run([*install, str(wheel)], check=True, env=clean_environment())
+    # A folder named in a .pth file is searched, but .pth files in it are not obeyed: an editable installation
+    # of the repository in this environment is not seen from the other.
+    (site_packages,) = home.glob("lib/python*/site-packages")
+    (site_packages / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return home
+
+
+def run(home: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    """Run a program of an installed environment."""
+    return subprocess.run(
+        [str(home / "bin" / command[0]), *command[1:]],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=home,
+        env=clean_environment(),
+    )
+
+
+def test_the_wheel_holds_every_file_of_the_packages_and_the_golden_files(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        found = {name for name in archive.namelist() if ".dist-info/" not in name}
+    expected = {f"{name}/{file}" for name, folder in ROOMS.items() for file in files_below(folder)}
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "pqassay/py.typed",
+        "pqassay_reference/py.typed",
+        "pqassay_spark/py.typed",
+        "pqassay_spec/py.typed",
+        "pqassay_spec/rules/idx1.toml",
+        "pqassay_spec/rules/parquet_file.toml",
+        "pqassay_spark/log4j2.properties",
+    ],
+)
+def test_the_wheel_holds_what_is_no_python(wheel: Path, name: str) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        assert name in archive.namelist()
+
+
+def test_the_wheel_holds_json_schemas_and_golden_files(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    assert [name for name in names if name.startswith("pqassay/schemas/") and name.endswith(".json")]
+    assert [name for name in names if name.startswith("pqassay/golden_files/") and name.endswith(".parquet")]
+
+
+def test_the_sdist_holds_the_chapters_and_what_the_tests_need(built: Path) -> None:
+    (path,) = built.glob("*.tar.gz")
+    with tarfile.open(path) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    chapters = {f"spec/chapters/{file}" for file in files_below(ROOT / "spec" / "chapters")}
+    assert chapters
+    assert chapters <= names
+    assert {"LICENSE", "Makefile", "README.md", "constraints.txt", "mkdocs.yml", "pyproject.toml"} <= names
+    assert {f"tests/{file}" for file in files_below(ROOT / "tests")} <= names
+
+
+def test_the_installed_commands_tell_their_version(installed: Path) -> None:
+    for command in ("pqassay", "pqassay-ref", "pqassay-spark"):
+        told = run(installed, command, "--version")
+        assert (told.returncode, told.stdout, told.stderr) == (0, f"{command} {__version__}\n", "")
+
+
+def test_the_installed_judge_is_the_wheels_and_checks_a_golden_file(installed: Path) -> None:
+    code = "import pqassay, pathlib; print(pathlib.Path(pqassay.__file__).parent)"
+    package = Path(run(installed, "python", "-c", code).stdout.strip())
+    assert package.is_relative_to(installed)
+    golden = min(package.glob("golden_files/interop/**/*.parquet"))
+    checked = run(installed, "pqassay", "check", str(golden))
+    assert (checked.returncode, checked.stderr) == (0, "")
+    assert checked.stdout.startswith(f"{golden}: conformant\n")

@@ -1,0 +1,100 @@
+"""Run every check of this repository, say one line about each, and fail if any of them failed.
+
+The last lines say what this machine lacks and what was therefore not tested.  `make test` calls this with the
+Python of its virtual environment.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+
+PYTHON = sys.executable
+
+
+class Check(NamedTuple):
+    """A command, and whether its output is shown as it comes rather than only when it fails."""
+
+    name: str
+    command: list[str]
+    shown: bool = False
+
+
+CHECKS = (
+    Check("ruff check", [PYTHON, "-m", "ruff", "check"]),
+    Check("ruff format", [PYTHON, "-m", "ruff", "format", "--check"]),
+    Check("lint-imports", [str(Path(PYTHON).with_name("lint-imports"))]),
+    Check("mypy", [PYTHON, "-m", "mypy"]),
+    Check("pyright", [PYTHON, "-m", "pyright", "--pythonpath", PYTHON]),
+    Check("pytest", [PYTHON, "-m", "pytest", "-q", "-ra"], shown=True),
+)
+"""In this order; pytest comes last and builds the site strictly, among much else."""
+
+ENVIRONMENT = {
+    # pyright is complete in its wheel; left alone it asks a package registry for a newer version on every run
+    "PYRIGHT_PYTHON_IGNORE_WARNINGS": "1",
+    "PYRIGHT_PYTHON_CACHE_DIR": str(ROOT / ".venv" / "pyright"),
+}
+"""Settings of the tools that are made through environment variables."""
+
+
+def passes(check: Check) -> bool:
+    """Run a check and print its line, and its output where there is something to see."""
+    start = time.monotonic()
+    if check.shown:
+        print(f"{check.name} ...", flush=True)
+    result = subprocess.run(
+        check.command,
+        cwd=ROOT,
+        env={**os.environ, **ENVIRONMENT},
+        stdout=None if check.shown else subprocess.PIPE,
+        stderr=None if check.shown else subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    passed = result.returncode == 0
+    print(
+        f"{'ok    ' if passed else 'FAILED'}  {check.name:<13}  {time.monotonic() - start:6.1f} s", flush=True
+    )
+    if result.stdout and not passed:
+        print("".join(f"    {line}\n" for line in result.stdout.splitlines()), end="", flush=True)
+    return passed
+
+
+def lacking() -> list[str]:
+    """Describe what this machine lacks and what was therefore not tested."""
+    from pqassay_spark.java import JavaMissingError, require_java  # noqa: PLC0415 - broken code must not stop the checks
+
+    try:
+        require_java()
+    except JavaMissingError as error:
+        return [f"NOT TESTED: whatever runs on Spark (tests marked `spark`). {error}"]
+    return []
+
+
+def main() -> int:
+    """Run the checks; return the exit status."""
+    failed = [check.name for check in CHECKS if not passes(check)]
+    lacks = lacking()
+    print()
+    for line in lacks:
+        print(line)
+    if lacks and os.environ.get("CI") == "true":
+        failed.append("Java is missing, and CI=true")
+    if failed:
+        print(f"Failed: {', '.join(failed)}")
+    else:
+        print(
+            f"All {len(CHECKS)} checks passed{'.' if lacks else '; this machine lacks nothing that they need.'}"
+        )
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

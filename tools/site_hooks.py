@@ -1,0 +1,255 @@
+"""What the site generates: every table that repeats the specification, taken from the specification.
+
+A page asks for a table with an HTML comment on a line of its own, so that the Markdown reads well unrendered:
+
+    <!-- rules: IDX1 -->                the rules of one family, each row an anchor (``#idx1-016``)
+    <!-- all rules -->                  the rules of all families in one table
+    <!-- fields: idx1.BLOB -->          the fields of a construct or Thrift struct of ``pqassay_spec``
+    <!-- enum: compact_thrift_wire.WireType -->    the names of an enum
+    <!-- companion fields -->           the members of IDX1's companion record
+    <!-- all footer structs -->         every Thrift struct and enum that FileMetaData reaches
+
+A comment that looks like one of these and names nothing fails the build.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from mkdocs.exceptions import PluginError
+
+from pqassay_spec import catalogue
+from pqassay_spec.compact_thrift import EnumOf, FieldType, ListOf, Record, type_name
+from pqassay_spec.field_tables import construct_rows, thrift_rows
+from pqassay_spec.idx1 import COMPANION_FIELDS
+from pqassay_spec.parquet_thrift import FileMetaData
+
+if TYPE_CHECKING:
+    from enum import IntEnum
+
+    from mkdocs.structure.pages import Page
+
+PLACEHOLDER = re.compile(
+    r"^<!-- (?P<what>rules|fields|enum|all rules|companion fields|all footer structs)(?:: (?P<name>\S+))? -->$",
+    re.MULTILINE,
+)
+
+STRUCTS_PAGE = "spec/compact_thrift.md"
+"""The page that holds the section of every struct; types link to it."""
+
+JSON_TYPES = {list: "array of strings", int: "integer", bool: "boolean"}
+
+Link = Callable[[str, str], str]
+"""``(page, anchor) -> link target`` as seen from the page that is being written."""
+
+
+def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
+    """Replace the placeholders of a page. MkDocs calls this."""
+    here = page.file.src_uri
+
+    def link(target: str, anchor: str) -> str:
+        path = "" if target == here else posixpath.relpath(target, posixpath.dirname(here) or ".")
+        return f"{path}#{anchor}"
+
+    def replacement(found: re.Match[str]) -> str:
+        try:
+            return "\n".join(generated(found["what"], found["name"] or "", link))
+        except (LookupError, ImportError, AttributeError, TypeError) as error:
+            raise PluginError(f"{here}: {found[0]}: {error}") from error
+
+    return PLACEHOLDER.sub(replacement, markdown)
+
+
+def generated(what: str, name: str, link: Link) -> Iterator[str]:
+    """Yield the Markdown lines that stand for a placeholder."""
+    match what:
+        case "rules":
+            yield from rule_table(_family(name))
+        case "all rules":
+            yield from all_rules_table(link)
+        case "fields":
+            yield from field_table(_declared(name), link)
+        case "enum":
+            yield from enum_table(_declared(name))
+        case "companion fields":
+            rows = ((f"`{field.name}`", JSON_TYPES[field.type], field.doc) for field in COMPANION_FIELDS)
+            yield from table(("Member", "JSON type", "Meaning"), rows)
+        case _:
+            yield from footer_structs(link)
+
+
+def _family(prefix: str) -> catalogue.Family:
+    found = {family.prefix: family for family in catalogue.families()}
+    if prefix not in found:
+        raise LookupError(f"no family {prefix}; there are {', '.join(found)}")
+    return found[prefix]
+
+
+def _declared(name: str) -> Any:
+    module, _, attribute = name.rpartition(".")
+    return getattr(import_module(f"pqassay_spec.{module}"), attribute)
+
+
+# ------------------------------------------------------------------------------------------------ markdown
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Yield a Markdown table with blank lines around it."""
+    yield ""
+    yield _row(heads)
+    yield _row(["---"] * len(heads))
+    yield from map(_row, rows)
+    yield ""
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", r"\|").replace("\n", " ") or "-" for cell in cells) + " |"
+
+
+def anchored(text: str, anchor: str, target: str) -> str:
+    """Return a link that is an anchor itself."""
+    return f"[{text}]({target}){{ #{anchor} }}"
+
+
+# --------------------------------------------------------------------------------------------------- rules
+
+
+def rule_table(family: catalogue.Family) -> Iterator[str]:
+    """Yield one family's rules with everything the catalogue knows about them."""
+    rows = ((_rule_cell(rule), _obligation(rule), _report(rule)) for rule in family.rules)
+    yield from table(("Rule", "Obligation", "Report"), rows)
+
+
+def _rule_cell(rule: catalogue.Rule) -> str:
+    anchor = rule.id.lower()
+    return f"{anchored(rule.id, anchor, f'#{anchor}')}<br>{rule.level}<br><small>{ROLES[rule.role]}</small>"
+
+
+ROLES = {"writer": "for writers", "reader": "for readers", "both": "for both"}
+
+ORIGINS = {
+    "stated": "Stated in {document}, section “{section}”.",
+    "inferred": "Inferred from {document}, section “{section}”.",
+    "ours": "Added by this specification: {document}, section “{section}”.",
+}
+
+
+def _obligation(rule: catalogue.Rule) -> str:
+    origin = ORIGINS[rule.origin.kind].format(document=rule.origin.document, section=rule.origin.section)
+    notes = [f"{origin} Since {rule.since}."]
+    for label, text in (
+        ("Practice", rule.practice),
+        ("Reading", rule.reading),
+        ("Not tested", rule.excluded),
+    ):
+        if text:
+            notes.append(f"**{label}:** {text}")
+    return "<br>".join([rule.sentence, *(f"<small>{note}</small>" for note in notes)])
+
+
+def _report(rule: catalogue.Rule) -> str:
+    return (
+        f"**{rule.verdict}** · tier `{rule.tier}`<br>Effect: {rule.effect}<br><small>`{rule.field}`</small>"
+    )
+
+
+def all_rules_table(link: Link) -> Iterator[str]:
+    """Yield one row per rule of all families, each linked to its chapter."""
+
+    def rows() -> Iterator[Sequence[str]]:
+        for family in catalogue.families():
+            for rule in family.rules:
+                anchor = rule.id.lower()
+                linked = anchored(rule.id, anchor, link(f"spec/{family.chapter}", anchor))
+                yield linked, rule.sentence, rule.level, rule.verdict, f"`{rule.tier}`", rule.effect
+
+    yield from table(("Rule", "Obligation", "Level", "Verdict", "Tier", "Effect"), rows())
+
+
+# -------------------------------------------------------------------------------------------------- fields
+
+
+def field_table(structure: Any, link: Link) -> Iterator[str]:
+    """Yield the fields of a declared structure, Thrift or construct."""
+    if isinstance(structure, type) and issubclass(structure, Record):
+        types = {field.name: _linked_type(field.type, link) for field in structure.fields}
+        rows = (
+            (row.id, f"`{row.name}`", types[row.name], row.presence, row.doc)
+            for row in thrift_rows(structure)
+        )
+        yield from table(("Id", "Field", "Type", "Presence", "Meaning"), rows)
+    else:
+        bytes_rows = ((r.offset, r.size, f"`{r.name}`", r.type, r.doc) for r in construct_rows(structure))
+        yield from table(("Offset", "Size", "Field", "Type", "Meaning"), bytes_rows)
+
+
+def _linked_type(kind: FieldType, link: Link) -> str:
+    """Return the name of a type, linked to the section of the struct or enum that it names."""
+    if isinstance(kind, ListOf):
+        return f"list of {_linked_type(kind.element, link)}"
+    if isinstance(kind, EnumOf) or (isinstance(kind, type) and kind in footer_records()):
+        return f"[{type_name(kind)}]({link(STRUCTS_PAGE, type_name(kind).lower())})"
+    return type_name(kind)
+
+
+def enum_table(names: type[IntEnum]) -> Iterator[str]:
+    """Yield the values of an enum."""
+    yield from table(("Value", "Name"), ((str(member.value), f"`{member.name}`") for member in names))
+
+
+# ------------------------------------------------------------------------------------------ footer structs
+
+
+def footer_records() -> list[type[Record]]:
+    """Every struct that a footer can hold, `FileMetaData` first, in the order in which fields name them."""
+    return _reached()[0]
+
+
+def footer_enums() -> list[type[IntEnum]]:
+    """Every enum that a field of those structs has."""
+    return _reached()[1]
+
+
+def _reached() -> tuple[list[type[Record]], list[type[IntEnum]]]:
+    records: list[type[Record]] = []
+    enums: list[type[IntEnum]] = []
+
+    def visit(kind: FieldType) -> None:
+        if isinstance(kind, ListOf):
+            visit(kind.element)
+        elif isinstance(kind, EnumOf):
+            if kind.names not in enums:
+                enums.append(kind.names)
+        elif isinstance(kind, type) and kind not in records:
+            records.append(kind)
+            for field in kind.fields:
+                visit(field.type)
+
+    visit(FileMetaData)
+    return records, enums
+
+
+def footer_structs(link: Link) -> Iterator[str]:
+    """Yield a section for each struct with fields, then a table of the others, then the enums."""
+    records = footer_records()
+    for record in records:
+        if record.fields:
+            yield from (f"### {record.__name__}", "", record.__doc__ or "", *field_table(record, link))
+    yield from ("### Structs without fields", "", "Members of unions whose presence says everything.", "")
+    empty = ((record.__name__, record.__doc__ or "") for record in records if not record.fields)
+    rows = ((anchored(name, name.lower(), f"#{name.lower()}"), doc) for name, doc in empty)
+    yield from table(("Struct", "Meaning"), rows)
+    yield from ("### Enums", "", "A value without a name is kept: a newer writer may know more names.", "")
+    values = (
+        (
+            anchored(names.__name__, names.__name__.lower(), f"#{names.__name__.lower()}"),
+            (names.__doc__ or "").partition("\n")[0].replace("`", ""),
+            ", ".join(f"{member.value}&nbsp;`{member.name}`" for member in names),
+        )
+        for names in footer_enums()
+    )
+    yield from table(("Enum", "Meaning", "Values"), values)
