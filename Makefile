@@ -22,8 +22,8 @@ help: ## list these commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
 demo: $(VENV)/.made ## write a Parquet file, embed an index, check it, damage it, check again
-	@if $(HAVE_JAVA); then $(MAKE) --no-print-directory $(VENV)/.spark; \
-	else $(MAKE) --no-print-directory $(VENV)/.core; fi
+	@if $(HAVE_JAVA) 2> /dev/null; then $(MAKE) -s --no-print-directory $(VENV)/.spark; \
+	else $(MAKE) -s --no-print-directory $(VENV)/.core; fi
 	@$(BIN)/python examples/demo.py
 
 test: $(VENV)/.dev ## run every test and every static check

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import os
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+@functools.cache
 def why_no_spark() -> str | None:
     """What keeps Spark from running here; ``None`` if nothing does."""
     if importlib.util.find_spec("pyspark") is None:
@@ -24,7 +26,7 @@ def why_no_spark() -> str | None:
     try:
         require_java()
     except JavaMissingError as error:
-        return str(error)
+        return error.reason
     return None
 
 

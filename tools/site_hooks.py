@@ -107,7 +107,14 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
 
 
 def _row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", r"\|").replace("\n", " ") or "-" for cell in cells) + " |"
+    return "| " + " | ".join(_cell(cell) for cell in cells) + " |"
+
+
+def _cell(text: str) -> str:
+    """Keep a text inside its cell. Between backticks a bar is safe, and a backslash would be shown."""
+    parts = text.replace("\n", " ").split("`")
+    parts[::2] = [part.replace("|", r"\|") for part in parts[::2]]
+    return "`".join(parts) or "-"
 
 
 def anchored(text: str, anchor: str, target: str) -> str:
@@ -121,7 +128,7 @@ def anchored(text: str, anchor: str, target: str) -> str:
 def rule_table(family: catalogue.Family) -> Iterator[str]:
     """Yield one family's rules with everything the catalogue knows about them."""
     rows = ((_rule_cell(rule), _obligation(rule), _report(rule)) for rule in family.rules)
-    yield from table(("Rule", "Obligation", "Report"), rows)
+    yield from table(("Rule", "Obligation", "Verdict, tier, effect"), rows)
 
 
 def _rule_cell(rule: catalogue.Rule) -> str:
@@ -140,7 +147,7 @@ ORIGINS = {
 
 def _obligation(rule: catalogue.Rule) -> str:
     origin = ORIGINS[rule.origin.kind].format(document=rule.origin.document, section=rule.origin.section)
-    notes = [f"{origin} Since {rule.since}."]
+    notes = [f"{origin} Field `{rule.field}`. Since {rule.since}."]
     for label, text in (
         ("Practice", rule.practice),
         ("Reading", rule.reading),
@@ -152,9 +159,8 @@ def _obligation(rule: catalogue.Rule) -> str:
 
 
 def _report(rule: catalogue.Rule) -> str:
-    return (
-        f"**{rule.verdict}** · tier `{rule.tier}`<br>Effect: {rule.effect}<br><small>`{rule.field}`</small>"
-    )
+    effect = rule.effect.replace(" ", "&nbsp;")
+    return f"**{rule.verdict}**<br>tier&nbsp;`{rule.tier}`<br><small>{effect}</small>"
 
 
 def all_rules_table(link: Link) -> Iterator[str]:

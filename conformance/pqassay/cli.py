@@ -80,11 +80,12 @@ def fail(message: str, code: int = 2) -> NoReturn:
 
 def _require_files(paths: Iterable[Path]) -> None:
     for path in paths:
-        if path.is_dir():
+        # The functions of os.path answer False where the methods of Path raise: for names that are too long, say.
+        if os.path.isdir(path):
             fail(f"{path} is a directory; name the files in it, for example {path}/*.parquet")
-        if not path.exists():
+        if not os.path.exists(path):
             fail(f"{path}: no such file")
-        if not path.is_file():
+        if not os.path.isfile(path):
             fail(f"{path} is no regular file")
 
 

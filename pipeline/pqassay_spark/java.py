@@ -24,7 +24,14 @@ HOW_TO_INSTALL = (
 
 
 class JavaMissingError(RuntimeError):
-    """There is no Java runtime that Spark could run on; the message says what to install."""
+    """There is no Java runtime that Spark could run on.
+
+    ``reason`` says in a few words what is wrong with what was found; the message also says what to install.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"{reason}. {HOW_TO_INSTALL}")
+        self.reason = reason
 
 
 def find_java() -> str:
@@ -36,11 +43,11 @@ def find_java() -> str:
     if home := os.environ.get("JAVA_HOME"):
         java = Path(home, "bin", "java")
         if not os.access(java, os.X_OK):
-            raise JavaMissingError(f"JAVA_HOME is {home}, which has no bin/java. {HOW_TO_INSTALL}")
+            raise JavaMissingError(f"JAVA_HOME is {home}, which has no bin/java")
         return str(java)
     if java_on_path := shutil.which("java"):
         return java_on_path
-    raise JavaMissingError(f"Spark needs Java, and there is none on this machine. {HOW_TO_INSTALL}")
+    raise JavaMissingError("Spark needs Java, and there is none on this machine")
 
 
 def parse_version(text: str) -> int | None:
@@ -65,14 +72,14 @@ def require_java() -> int:
     try:
         answer = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - the user's own Java
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise JavaMissingError(f"{java} does not start ({error}). {HOW_TO_INSTALL}") from None
+        raise JavaMissingError(f"{java} does not start ({error})") from None
     version = parse_version(answer.stderr + answer.stdout)
     if answer.returncode != 0 or version is None:
         # macOS ships a stub of this name that only says where to get Java
         said = " ".join((answer.stderr + answer.stdout).split())[:200].rstrip(".")
-        raise JavaMissingError(f"{java} is no Java runtime: {said or 'it prints nothing'}. {HOW_TO_INSTALL}")
+        raise JavaMissingError(f"{java} is no Java runtime: {said or 'it prints nothing'}")
     if version < MINIMUM:
-        raise JavaMissingError(f"{java} is Java {version}, too old for Spark. {HOW_TO_INSTALL}")
+        raise JavaMissingError(f"{java} is Java {version}, too old for Spark")
     return version
 
 

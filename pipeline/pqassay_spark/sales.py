@@ -57,7 +57,10 @@ NULL_AMOUNT = 30
 """One amount in so many is null."""
 
 BLOOM_COLUMN = "customer"
-"""The column that gets a bloom filter: as many values as rows."""
+"""The column that gets a bloom filter.
+
+It has as many values as rows: a chunk whose values all stay in its dictionary would get none.
+"""
 
 
 def sales(spark: SparkSession, rows: int, *, files: int = 1, seed: int = 0) -> DataFrame:
@@ -123,8 +126,6 @@ def write_sales(
     bloom = {
         f"parquet.bloom.filter.enabled#{BLOOM_COLUMN}": "true",
         f"parquet.bloom.filter.expected.ndv#{BLOOM_COLUMN}": str(max(rows // files, 1)),
-        # a chunk whose values all fit its dictionary gets no bloom filter
-        f"parquet.enable.dictionary#{BLOOM_COLUMN}": "false",
     }
     writer = sales(spark, rows, files=files, seed=seed).write.mode("overwrite" if overwrite else "error")
     if partition_by is not None:

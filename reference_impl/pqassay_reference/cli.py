@@ -6,6 +6,7 @@ Exit codes: 0 done; 1 the file is malformed, or the request is refused; 2 wrong 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -56,9 +57,10 @@ def reported(path: Path) -> Generator[None]:
     from pqassay_reference.errors import Refused
     from pqassay_spec.errors import FormatError
 
-    if not path.exists():
+    # The functions of os.path answer False where the methods of Path raise: for names that are too long, say.
+    if not os.path.exists(path):
         fail(f"{path}: no such file", 2)
-    if path.is_dir():
+    if os.path.isdir(path):
         fail(f"{path}: is a directory; name the files in it", 2)
     try:
         yield

@@ -143,7 +143,12 @@ def read_published(source: Source, offset_text: str) -> set[str]:
     with boundary(rule="IDX1-006", field="idx1", offset=offset):
         header = HEADER.parse(source.read(offset, HEADER_SIZE))
     with boundary(rule="IDX1-008", field="idx1.length", offset=offset + MAGIC_SIZE):
-        return set(published_values(source.read(offset + HEADER_SIZE, header.length)))
+        payload = source.read(offset + HEADER_SIZE, header.length)
+    try:
+        return set(published_values(payload))
+    except Malformed as error:
+        error.offset = offset + HEADER_SIZE + (error.offset or 0)  # from the payload's start to the file's
+        raise
 
 
 def published_payload(values: Iterable[str]) -> bytes:

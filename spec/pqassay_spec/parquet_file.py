@@ -191,16 +191,18 @@ def trace_file(source: Source) -> list[Leaf]:
 
 
 def chunk_start(chunk: ColumnChunk) -> int | None:
-    """Offset of the first page of a chunk; ``None`` if its metadata is encrypted.
+    """Offset of the first page of a chunk; ``None`` if its metadata is encrypted or it has no page.
 
-    A dictionary page stands first. Old writers set ``dictionary_page_offset`` to 0 for "none".
+    A dictionary page stands first. Old writers set ``dictionary_page_offset`` to 0 for "none", and writers of chunks
+    without values leave ``data_page_offset`` at 0.
     """
     metadata = chunk.meta_data
     if metadata is None:
         return None
-    if metadata.dictionary_page_offset and metadata.dictionary_page_offset > 0:
-        return min(metadata.dictionary_page_offset, metadata.data_page_offset)
-    return metadata.data_page_offset
+    offsets = [offset for offset in (metadata.dictionary_page_offset,) if offset and offset > 0]
+    if metadata.data_page_offset or metadata.num_values:
+        offsets.append(metadata.data_page_offset)
+    return min(offsets, default=None)
 
 
 def referenced_ranges(metadata: FileMetaData, source: Source | None = None) -> Iterator[ByteRange]:

@@ -124,7 +124,7 @@ def every_indexed_value_occurs(file: FileUnderTest) -> Iterator[Violation]:
     """A value too many costs a read, never a row."""
     column = file.part(IndexedColumn)
     found = column.comparison
-    if found.missing_count:
+    if found.missing_count and not _told_by_empty_payload(column, found):
         raise NotChecked("IDX1-016 is broken and says what else differs")
     if column.declared is None and not found.value_rows and found.extra:
         raise NotChecked("IDX1-018 is broken")

@@ -1,0 +1,5 @@
+"""``python -m pqassay`` is the command ``pqassay``."""
+
+from pqassay.cli import main
+
+main()

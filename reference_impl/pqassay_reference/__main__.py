@@ -1,0 +1,5 @@
+"""``python -m pqassay_reference`` is the command ``pqassay-ref``."""
+
+from pqassay_reference.cli import main
+
+main()

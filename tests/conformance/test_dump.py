@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from idx1_files import PAYLOAD, Idx1File, parquet, table
+from pqassay.cli import app
+from pqassay.dump import dump, hexdump, json_lines, selected, tree
+from pqassay_spec import idx1
+from pqassay_spec.sources import BytesSource
+from typer.testing import CliRunner
+
+GOOD = Idx1File().build()
+OFFSET = GOOD.index(idx1.MAGIC)
+
+run = CliRunner().invoke
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "data.parquet"
+    path.write_bytes(GOOD)
+    return path
+
+
+def test_the_tree_shows_offset_length_and_value() -> None:
+    lines = list(tree(selected(dump(BytesSource(GOOD)).leaves, "idx1")))
+
+    assert lines == [
+        "                    idx1",
+        f"{OFFSET:>10}       4    magic = b'IDX1'",
+        f"{OFFSET + 4:>10}       8    length = {len(PAYLOAD)}",
+        f'{OFFSET + 12:>10}      {len(PAYLOAD)}    payload = b"C\\xc3\\xb4te d\'Ivoire\\nPeru\\nSingapore\\n\\xe6\\x97\\xa5\\xe6\\x9c\\xac"',
+    ]
+
+
+def test_leaves_stand_in_order_and_hold_their_bytes() -> None:
+    leaves = dump(BytesSource(GOOD)).leaves
+    offsets = [leaf.offset for leaf in leaves]
+
+    assert sorted(offsets) == offsets
+    assert b"PAR1" == GOOD[leaves[0].offset :][: leaves[0].length]
+    assert len(GOOD) == leaves[-1].offset + leaves[-1].length
+
+
+def test_every_byte_of_the_hexdump_stands_in_the_file() -> None:
+    source = BytesSource(GOOD)
+    for row in hexdump(source, dump(source).leaves, whole=True):
+        if row.startswith("*"):
+            continue
+        offset, data = int(row[:8], 16), bytes.fromhex(row[10:57])
+
+        assert data == GOOD[offset : offset + len(data)]
+
+
+def test_the_hexdump_leaves_out_long_runs() -> None:
+    values = [f"value {i:05d}" for i in range(1000)]
+    data = Idx1File(data=parquet(table(values)), payload="\n".join(values).encode()).build()
+    source = BytesSource(data)
+
+    assert len(list(hexdump(source, dump(source).leaves, whole=True))) < 900
+    assert len(list(hexdump(source, selected(dump(source).leaves, "idx1"), whole=False))) == 6
+
+
+def test_json_lines_are_json_with_the_names_of_enum_values() -> None:
+    records = [json.loads(line) for line in json_lines(dump(BytesSource(GOOD)).leaves)]
+    by_path = {record["path"]: record for record in records}
+
+    assert {
+        "path": "idx1.length",
+        "offset": OFFSET + 4,
+        "length": 8,
+        "value": len(PAYLOAD),
+    }.items() <= by_path["idx1.length"].items()
+    assert "BYTE_ARRAY" == by_path["footer.schema[1].type"]["name"]
+    assert all(record["doc"] for record in records)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "count"),
+    [
+        ("idx1.magic", 1),
+        ("footer.schema[1].name", 3),
+        ("footer.row_groups[*].columns[1].file_offset", 2),
+        ("tail", 2),
+        ("nothing", 0),
+    ],
+)
+def test_fields_are_selected_by_path(pattern: str, count: int) -> None:
+    assert count == len(selected(dump(BytesSource(GOOD)).leaves, pattern))
+
+
+def test_a_damaged_file_is_shown_as_far_as_it_can_be_read() -> None:
+    start = GOOD.index(b"year", OFFSET)
+    damaged = GOOD[: start - 1] + b"\xff" + GOOD[start:]
+    found = dump(BytesSource(damaged))
+
+    assert any(leaf.path == "footer.schema[1].name" for leaf in found.leaves)
+    assert "tail.magic" == found.leaves[-1].path
+    assert ["PQF-004"] == [error.rule for error in found.errors]
+
+
+def test_the_command_reports_the_error_and_exits_1(path: Path) -> None:
+    path.write_bytes(GOOD[:-1])
+    result = CliRunner().invoke(app, ["dump", str(path)])
+
+    assert 1 == result.exit_code
+    assert "head" in result.stdout
+    assert f"error: {path}, offset" in result.stderr
+    assert "[PQF-002]" in result.stderr
+
+
+def test_the_command_prints_each_form(path: Path) -> None:
+    assert "payload" in run(app, ["dump", str(path)]).stdout
+    assert "IDX1" in run(app, ["dump", "--hexdump", str(path)]).stdout
+    assert all(json.loads(line) for line in run(app, ["dump", "--json", str(path)]).stdout.splitlines())

@@ -1,0 +1,87 @@
+"""Damaged bytes raise nothing but `FormatError`, and do not make anything hang or swell."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import pqassay
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from idx1_files import Idx1File, companion
+from pqassay.dump import dump, json_lines, tree
+from pqassay_reference.extract import extract
+from pqassay_spec import idx1
+from pqassay_spec.errors import FormatError
+from pqassay_spec.idx1 import read_published
+from pqassay_spec.parquet_file import read_framing
+from pqassay_spec.sources import BytesSource
+
+GOOD = Idx1File(keys=[(idx1.KEY, "{offset}"), (idx1.COMPANION_KEY, companion())]).build()
+BLOB = GOOD.index(idx1.MAGIC)
+FOOTER = read_framing(BytesSource(GOOD)).footer_start
+
+HOSTILE_NUMBERS = [0, 1, 0x7F, 0x80, 0xFF, 1 << 31, (1 << 31) - 1, 1 << 32, 1 << 63, (1 << 64) - 1]
+
+# Where damage tells: the first bytes, the blob, the footer and the tail.
+places = st.one_of(
+    st.integers(0, 12),
+    st.integers(BLOB - 2, BLOB + 20),
+    st.integers(FOOTER, len(GOOD) - 1),
+    st.integers(0, len(GOOD) - 1),
+)
+
+
+@st.composite
+def mutations(draw: st.DrawFn) -> bytes:
+    """The good file with a few bytes set, removed, inserted, repeated or cut off."""
+    data = bytearray(GOOD)
+    for _ in range(draw(st.integers(1, 3))):
+        place = min(draw(places), max(len(data) - 1, 0))
+        kind = draw(st.sampled_from(["set", "number", "remove", "insert", "repeat", "cut"]))
+        if kind == "set":
+            data[place : place + 1] = draw(st.binary(min_size=1, max_size=4))
+        elif kind == "number":
+            width = draw(st.sampled_from([1, 4, 8]))
+            number = draw(st.sampled_from(HOSTILE_NUMBERS)) % (1 << (8 * width))
+            data[place : place + width] = number.to_bytes(width, "little")
+        elif kind == "remove":
+            del data[place : place + draw(st.integers(1, 16))]
+        elif kind == "insert":
+            data[place:place] = draw(st.binary(min_size=1, max_size=16))
+        elif kind == "repeat":
+            data[place:place] = data[place : place + draw(st.integers(1, 64))]
+        else:
+            del data[place:]
+    return bytes(data)
+
+
+@settings(max_examples=5000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(mutations())
+def test_nothing_but_format_errors_comes_out_of_damaged_files(data: bytes) -> None:
+    source = BytesSource(data)
+    report = pqassay.check(data, tier="index")
+    assert report.files[0].outcome in ("conformant", "nonconformant", "errored")
+    report.to_json()
+    shown = dump(source)
+    list(tree(shown.leaves))
+    list(json_lines(shown.leaves))
+    for read in (extract, lambda s: read_published(s, str(BLOB))):
+        try:
+            read(source)
+        except FormatError as error:
+            assert error.reason
+
+
+@pytest.mark.parametrize("length", [1 << 31, 1 << 40, (1 << 63) - 1, 1 << 63, (1 << 64) - 1])
+def test_a_hostile_length_asks_for_no_memory(length: int) -> None:
+    data = Idx1File(length=length).build()
+    tracemalloc.start()
+    report = pqassay.check(data, tier="index")
+    with pytest.raises(FormatError):
+        extract(BytesSource(data))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert ["IDX1-008"] == [finding.rule for finding in report.files[0].findings]
+    assert peak < 64 * len(data) + (64 << 20)

@@ -1,0 +1,457 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pqassay
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from idx1_files import Idx1File, edited, parquet, table
+from pqassay_reference.embed import Embedded, IndexingWriter, embed_file, enclosing_table
+from pqassay_reference.errors import Refused
+from pqassay_reference.extract import extract_file
+from pqassay_reference.footer_splice import with_key_values
+from pqassay_spec import idx1
+from pqassay_spec.compact_thrift import UnknownField
+from pqassay_spec.compact_thrift_decoder import decode
+from pqassay_spec.compact_thrift_wire import field_ranges
+from pqassay_spec.errors import FormatError, Malformed, Unsupported
+from pqassay_spec.parquet_file import read_footer, read_framing
+from pqassay_spec.parquet_thrift import (
+    AesGcmV1,
+    EncryptionAlgorithm,
+    FileMetaData,
+    KeyValue,
+    OffsetIndex,
+    PageHeader,
+)
+from pqassay_spec.sources import BytesSource, temporary_name
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "data.parquet"
+    path.write_bytes(parquet(table()))
+    return path
+
+
+def rules_of(path: Path) -> list[str]:
+    return [finding.rule for finding in pqassay.check(path, tier="values").files[0].findings]
+
+
+def test_an_embedded_index_checks_clean_and_the_data_read_equal(path: Path) -> None:
+    result = embed_file(path, "nation")
+
+    assert Embedded(str(path), "nation", result.offset, 36, 4, 1, 6) == result
+    assert [] == rules_of(path)
+    assert table() == pq.read_table(path)
+    assert ("Côte d'Ivoire", "Peru", "Singapore", "日本") == extract_file(path).values
+
+
+def test_bytes_before_the_footer_and_all_other_fields_stay(path: Path) -> None:
+    before = path.read_bytes()
+    embed_file(path, "nation")
+    after = path.read_bytes()
+    old, new = read_framing(BytesSource(before)), read_framing(BytesSource(after))
+
+    assert before[: old.footer_start] == after[: old.footer_start]
+    old_footer = before[old.footer_start : old.tail_start]
+    new_footer = after[new.footer_start : new.tail_start]
+    assert {f.id: old_footer[f.value : f.end] for f in field_ranges(old_footer) if f.id != 5} == {
+        f.id: new_footer[f.value : f.end] for f in field_ranges(new_footer) if f.id != 5
+    }
+
+
+def test_the_companion_record_can_be_left_out(path: Path) -> None:
+    embed_file(path, "nation", companion=False)
+
+    assert extract_file(path).companion is None
+    assert [] == rules_of(path)
+
+
+def test_embedding_again_replaces_the_index_at_the_end(path: Path) -> None:
+    first = embed_file(path, "nation")
+    size = path.stat().st_size
+    second = embed_file(path, "nation")
+
+    assert (first.offset, size) == (second.offset, path.stat().st_size)
+    assert (len(b"IDX1") + 8 + 36, 0) == (second.cut, second.dead)
+    assert [] == rules_of(path)
+
+
+def test_an_index_elsewhere_is_left_as_dead_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    with IndexingWriter(path, table().schema, "nation", write_page_index=True) as writer:
+        writer.write(table())
+    result = embed_file(path, "nation")
+
+    assert (0, 48) == (result.cut, result.dead)
+    assert 1 == path.read_bytes().count(b"distinct_index_offset")
+    assert [] == rules_of(path)
+
+
+@pytest.mark.parametrize(
+    "keys", [[(idx1.KEY, "4")], [(idx1.KEY, "x")], [(idx1.KEY, None)], [(idx1.LENGTH_KEY, "3")]]
+)
+def test_stale_keys_are_replaced(keys: list[tuple[str, str | None]], tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    path.write_bytes(Idx1File(payload=None, keys=keys).build())
+    embed_file(path, "nation")
+
+    assert [] == rules_of(path)
+
+
+def test_a_blob_that_other_structures_share_is_not_cut(tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    path.write_bytes(Idx1File().build())
+    offset = path.read_bytes().index(idx1.MAGIC)
+
+    def claim(metadata: FileMetaData) -> None:
+        metadata.row_groups[0].columns[0].column_index_offset = offset
+        metadata.row_groups[0].columns[0].column_index_length = 20
+
+    path.write_bytes(edited(path.read_bytes(), claim))
+    result = embed_file(path, "nation")
+
+    assert (0, 0) == (result.cut, result.dead)
+    assert result.offset > offset
+
+
+def test_files_of_duckdb_are_indexed_and_read_back(tmp_path: Path) -> None:
+    path = tmp_path / "duck.parquet"
+    query = "SELECT i, CASE WHEN i % 7 = 0 THEN NULL ELSE 'v' || (i % 13) END AS v FROM range(5000) t(i)"
+    duckdb.sql(query).write_parquet(str(path))
+    embed_file(path, "v")
+
+    assert [] == rules_of(path)
+    assert [] == duckdb.sql(f"({query}) EXCEPT ALL SELECT * FROM '{path}'").fetchall()
+    assert [(5000,)] == duckdb.sql(f"SELECT count(*) FROM '{path}'").fetchall()
+
+
+def test_unknown_fields_of_the_footer_survive(path: Path) -> None:
+    extension = UnknownField(32767, 8, b"\x03abc")
+
+    def extend(metadata: FileMetaData) -> None:
+        metadata.unknown = (extension,)
+
+    path.write_bytes(edited(path.read_bytes(), extend))
+    embed_file(path, "nation")
+    source = BytesSource(path.read_bytes())
+
+    assert (extension,) == read_footer(source, read_framing(source))[0].unknown
+
+
+@pytest.mark.parametrize(
+    ("present", "expected"),
+    [
+        # version, schema, rows, row groups; then nothing, created_by, or column_orders
+        ("15 02 19 0c 16 00 19 0c 00", "15 02 19 0c 16 00 19 0c 19 1c 18 01 61 18 01 62 00 00"),
+        ("15 02 19 0c 16 00 19 0c 28 01 78 00", "15 02 19 0c 16 00 19 0c 19 1c 18 01 61 18 01 62 00 18 01 78 00"),
+        ("15 02 19 0c 16 00 19 0c 39 0c 00", "15 02 19 0c 16 00 19 0c 19 1c 18 01 61 18 01 62 00 29 0c 00"),
+        # a pair whose key stays keeps its bytes
+        ("15 02 19 0c 16 00 19 0c 19 1c 18 01 7a 00 00", "15 02 19 0c 16 00 19 0c 19 2c 18 01 7a 00 18 01 61 18 01 62 00 00"),
+        # a pair whose key goes
+        ("15 02 19 0c 16 00 19 0c 19 1c 18 01 61 00 00", "15 02 19 0c 16 00 19 0c 19 1c 18 01 61 18 01 62 00 00"),
+    ],
+)  # fmt: skip
+def test_only_field_5_and_the_next_header_change(present: str, expected: str) -> None:
+    pair = KeyValue(key="a", value="b")
+
+    assert expected == with_key_values(bytes.fromhex(present), remove={"a"}, add=[pair]).hex(" ")
+
+
+def test_a_footer_with_bytes_behind_its_struct_is_refused() -> None:
+    footer = bytes.fromhex("15 02 19 0c 16 00 19 0c 00 00")
+
+    with pytest.raises(Unsupported, match="1 bytes stand behind"):
+        with_key_values(footer, remove=(), add=())
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (["a\nb"], r"column nation: IDX1 cannot hold 'a\\nb': a line feed separates values"),
+        ([""], "IDX1 cannot hold '' alone"),
+        (["a\r", "b\r"], "only the last value may end in a carriage return"),
+    ],
+)
+def test_values_that_the_format_cannot_hold_are_named(
+    values: list[str | None], message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "data.parquet"
+    path.write_bytes(parquet(table(values)))
+    before = path.read_bytes()
+    with pytest.raises(Refused, match=message):
+        embed_file(path, "nation")
+
+    assert before == path.read_bytes()
+
+
+@pytest.mark.parametrize("values", [["", "a", None], ["a\r", "b"], ["", "\r"], [None], []])
+def test_lossy_shapes_are_avoided_where_an_order_avoids_them(
+    values: list[str | None], tmp_path: Path
+) -> None:
+    path = tmp_path / "data.parquet"
+    path.write_bytes(parquet(table(values)))
+    embed_file(path, "nation")
+
+    assert [] == rules_of(path)
+    assert () == extract_file(path).lost or values in ([None], [])
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    pq.write_table(pa.table({"b": [b"ok", b"\xff\xfe"]}), path)
+
+    with pytest.raises(Refused, match=r"column b holds b'\\xff\\xfe', which is not UTF-8"):
+        embed_file(path, "b")
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        ("year", "column year holds INT64, no text; string columns are: nation"),
+        ("nope", "there is no column nope; string columns are: nation"),
+    ],
+)
+def test_columns_that_cannot_be_indexed_are_refused(column: str, message: str, path: Path) -> None:
+    with pytest.raises(Refused, match=message):
+        embed_file(path, column)
+
+
+def test_repeated_columns_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    pq.write_table(pa.table({"l": [["a"], ["b", "c"]]}), path)
+
+    with pytest.raises(Refused, match="holds several values a row"):
+        embed_file(path, "l.list.element")
+
+
+def test_an_index_that_would_be_too_large_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    path.write_bytes(parquet(table([f"{i:09d}" for i in range(1000)])))
+
+    assert 9999 == embed_file(path, "nation", limit=9999).payload_length
+    with pytest.raises(Refused, match="take more than 9998 bytes"):
+        embed_file(path, "nation", limit=9998)
+
+
+def test_encrypted_and_signed_files_are_refused(path: Path) -> None:
+    def sign(metadata: FileMetaData) -> None:
+        metadata.encryption_algorithm = EncryptionAlgorithm(AES_GCM_V1=AesGcmV1())
+
+    good = path.read_bytes()
+    path.write_bytes(edited(good, sign))
+    with pytest.raises(Unsupported, match="the file is encrypted"):
+        embed_file(path, "nation")
+    path.write_bytes(b"PARE" + good[4:-4] + b"PARE")
+    with pytest.raises(Unsupported, match="the footer is encrypted"):
+        embed_file(path, "nation")
+
+
+@pytest.mark.parametrize("marker", ["_delta_log/0.json", "metadata/v1.metadata.json"])
+def test_files_of_a_table_are_refused_unless_told_otherwise(marker: str, tmp_path: Path) -> None:
+    (tmp_path / marker).parent.mkdir()
+    (tmp_path / marker).touch()
+    path = tmp_path / "data" / "x=1" / "part.parquet"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(parquet(table()))
+
+    assert enclosing_table(path) is not None
+    with pytest.raises(Refused, match="whose manifests record the size"):
+        embed_file(path, "nation")
+    embed_file(path, "nation", inside_table=True)
+    assert [] == rules_of(path)
+
+
+def test_the_checksum_sidecar_goes_and_the_mode_stays(path: Path) -> None:
+    sidecar = path.with_name(f".{path.name}.crc")
+    sidecar.write_bytes(b"crc")
+    path.chmod(0o640)
+    embed_file(path, "nation")
+
+    assert not sidecar.exists()
+    assert 0o640 == path.stat().st_mode & 0o777
+    assert [path.name] == [entry.name for entry in path.parent.iterdir()]
+
+
+def test_a_symbolic_link_stays_a_link(path: Path) -> None:
+    link = path.with_name("link.parquet")
+    link.symlink_to(path)
+    embed_file(link, "nation")
+
+    assert link.is_symlink()
+    assert [] == rules_of(path)
+
+
+def test_a_file_that_changes_meanwhile_is_left_alone(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pqassay_reference import embed
+
+    def change_and_compare(*args: Any) -> Any:
+        path.write_bytes(parquet(table(["other"])))
+        return copy(*args)
+
+    copy = embed._copy
+    monkeypatch.setattr(embed, "_copy", change_and_compare)
+    with pytest.raises((OSError, FormatError), match="changed while|shorter|outside"):
+        embed_file(path, "nation")
+
+    assert table(["other"]) == pq.read_table(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"text", b"PAR1" + bytes(8), b"PAR1\0\0\0\0PAR1"])
+def test_what_is_no_parquet_file_is_an_error_with_its_name(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    path.write_bytes(content)
+    with pytest.raises(Malformed, match=str(path)):
+        embed_file(path, "nation")
+
+    assert content == path.read_bytes()
+
+
+def page_offsets_are_right(data: bytes) -> bool:
+    """Whether every page location of every offset index points at a page header of its size."""
+    source = BytesSource(data)
+    metadata, _ = read_footer(source, read_framing(source))
+    for chunk in (chunk for group in metadata.row_groups for chunk in group.columns):
+        assert chunk.offset_index_offset is not None
+        assert chunk.offset_index_length is not None
+        raw = source.read(chunk.offset_index_offset, chunk.offset_index_length)
+        for location in decode(OffsetIndex, raw)[0].page_locations:
+            page = source.read(location.offset, location.compressed_page_size)
+            header, length = decode(PageHeader, page)
+            if length + header.compressed_page_size != location.compressed_page_size:
+                return False
+    return True
+
+
+def test_embedding_while_writing_keeps_the_page_index_right(tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    data = table([f"v{i % 50}" for i in range(20_000)])
+    options: dict[str, Any] = {"write_page_index": True, "data_page_size": 1024, "row_group_size": 5000}
+    row_groups = options.pop("row_group_size")
+    with IndexingWriter(path, data.schema, "nation", **options) as writer:
+        for start in range(0, data.num_rows, row_groups):
+            writer.write(data.slice(start, row_groups))
+
+    assert data == pq.read_table(path)
+    assert page_offsets_are_right(path.read_bytes())
+    assert [] == rules_of(path)
+    assert writer.result is not None
+    assert (50, 20_000) == (writer.result.value_count, writer.result.row_count)
+
+
+def test_an_exception_while_writing_leaves_the_old_file(path: Path) -> None:
+    before = path.read_bytes()
+    with pytest.raises(ZeroDivisionError), IndexingWriter(path, table().schema, "nation") as writer:
+        writer.write(table())
+        _ = 1 / 0
+
+    assert before == path.read_bytes()
+    assert [path.name] == [entry.name for entry in path.parent.iterdir()]
+
+
+@pytest.mark.parametrize(
+    ("schema", "options", "message"),
+    [
+        (pa.schema({"n": pa.int64()}), {}, "there is no string column nation"),
+        (table().schema, {"encryption_properties": object()}, "to be encrypted"),
+    ],
+)
+def test_a_writer_that_cannot_index_is_refused(
+    schema: pa.Schema, options: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(Refused, match=message):
+        IndexingWriter(tmp_path / "x.parquet", schema, "nation", **options)
+
+
+def test_a_value_refused_at_the_end_leaves_nothing_behind(tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    with (
+        pytest.raises(Refused, match="a line feed"),
+        IndexingWriter(path, table().schema, "nation") as writer,
+    ):
+        writer.write(table(["a\nb"]))
+
+    assert [] == list(tmp_path.iterdir())
+
+
+KILLED_EVERYWHERE = """
+import os, sys
+from pqassay_reference import embed
+import pyarrow.parquet, pyarrow.compute
+from pqassay_spec import parquet_thrift
+
+path = sys.argv[1]
+old = open(path, "rb").read()
+
+
+def run_and_stop_at(call):
+    # Forks; the child leaves without any clean-up when it makes its call number `call`, as if killed there.
+    # Returns its exit status, the number of calls it made, and at which of them the writing began.
+    count = began = 0
+    reader, writer = os.pipe()
+
+    def count_calls(frame, event, argument):
+        nonlocal count, began
+        if event == "c_call":
+            count += 1
+            if argument.__name__ == "flock":
+                began = count
+            if count == call:
+                os._exit(9)
+
+    child = os.fork()
+    if child == 0:
+        sys.setprofile(count_calls)
+        embed.embed_file(path, "nation")
+        sys.setprofile(None)
+        os.write(writer, f"{count} {began}".encode())
+        os._exit(0)
+    os.close(writer)
+    status = os.waitpid(child, 0)[1]
+    told = os.read(reader, 100).decode().split()
+    os.close(reader)
+    return status, *map(int, told or (0, 0))
+
+
+status, total, began = run_and_stop_at(0)
+assert status == 0 and 0 < began < total
+new = open(path, "rb").read()
+states = {"old": 0, "new": 0}
+for call in [*range(1, began, 100), *range(began, total + 1)]:
+    open(path, "wb").write(old)
+    status, *_ = run_and_stop_at(call)
+    assert status != 0
+    found = open(path, "rb").read()
+    assert found in (old, new), f"neither old nor new after call {call}: {len(found)} bytes"
+    states["old" if found == old else "new"] += 1
+print(states["old"], states["new"])
+"""
+
+
+def test_a_kill_at_any_moment_leaves_the_old_file_or_the_new_one(path: Path) -> None:
+    roots = os.pathsep.join(str(ROOT / name) for name in ("spec", "reference_impl"))
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED_EVERYWHERE, str(path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": roots},
+        timeout=240,
+    )
+
+    assert "" == done.stderr
+    old, new = map(int, done.stdout.split())
+    assert old > 50
+    assert new >= 3
+    embed_file(path, "nation")  # takes over what the last kill left behind
+    assert not temporary_name(path).exists()
+    assert [] == rules_of(path)
