@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+
 from pqassay_reference.footer_splice import footer_and_tail, with_key_values
 from pqassay_spec import idx1
 from pqassay_spec.compact_thrift import grammar
@@ -79,7 +80,8 @@ def edited(data: bytes, edit: Any) -> bytes:
     metadata, _ = read_footer(source, framing)
     edit(metadata)
     footer = bytes(grammar(FileMetaData).build(metadata))
-    return data[: framing.footer_start] + footer_and_tail(footer)
+    content: bytes = data[: framing.footer_start] + footer_and_tail(footer)
+    return content
 
 
 def companion(**changes: Any) -> str:

@@ -10,7 +10,7 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, NoReturn
@@ -97,6 +97,39 @@ def _os_errors(what: str) -> Generator[None]:
         fail(f"{error.filename or what}: {error.strerror or error}")
 
 
+@contextlib.contextmanager
+def _progress(files: int) -> Generator[Callable[[str], None] | None]:
+    """A progress bar on stderr, on a terminal only; yields what is to be called before each file."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
+    columns = (
+        SpinnerColumn(),
+        MofNCompleteColumn(),
+        BarColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=files, completed=-1)
+
+        def next_file(name: str) -> None:
+            bar.update(task, advance=1, description=escape(name))
+
+        yield next_file
+
+
 @app.command(
     epilog="Example: `pqassay check --tier values part-0.parquet`. "
     "Exit codes: 0 conformant, 1 findings, 2 usage, 4 a file could not be judged."
@@ -133,7 +166,7 @@ def check(
     from pqassay.checker import UsageError
     from pqassay.checker import check as run
 
-    with _os_errors("check"):
+    with _os_errors("check"), _progress(len(paths)) as progress:
         try:
             report = run(
                 paths,
@@ -142,6 +175,7 @@ def check(
                 only=rule or (),
                 skip=skip_rule or (),
                 idx1_column=idx1_column,
+                progress=progress,
             )
         except UsageError as error:
             fail(str(error))

@@ -194,8 +194,9 @@ _REQUIRED = {field.name for field in fields(Rule)} - _OPTIONAL
 
 
 def _rule(entry: Any, prefix: str, module: str) -> Rule:
-    row = _table(entry, _REQUIRED | _OPTIONAL, f"{module}: a rule")
-    place = f"{module}: {row.get('id', 'a rule without id')}"
+    identifier = cast("dict[str, Any]", entry).get("id") if isinstance(entry, dict) else None
+    place = f"{module}: {identifier or 'a rule without id'}"
+    row = _table(entry, _REQUIRED | _OPTIONAL, place)
     for name in sorted(row.keys() | _REQUIRED - {"origin"}):
         if name != "origin" and (not isinstance(row.get(name), str) or not row[name]):
             raise CatalogueError(f"{place}: {name} is missing or no text")

@@ -8,14 +8,15 @@ from importlib.resources import files
 from pathlib import Path
 
 import jsonschema
-import pqassay
 import pytest
+from typer.testing import CliRunner
+
+import pqassay
 from idx1_files import Idx1File, companion, parquet, table
 from pqassay.cli import app
 from pqassay.report import json_schema
 from pqassay_spec import idx1
 from pqassay_spec.catalogue import rules
-from typer.testing import CliRunner
 
 ROOT = Path(__file__).parents[2]
 GOOD = Idx1File().build()

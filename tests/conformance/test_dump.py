@@ -4,12 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
+
 from idx1_files import PAYLOAD, Idx1File, parquet, table
 from pqassay.cli import app
 from pqassay.dump import dump, hexdump, json_lines, selected, tree
 from pqassay_spec import idx1
 from pqassay_spec.sources import BytesSource
-from typer.testing import CliRunner
 
 GOOD = Idx1File().build()
 OFFSET = GOOD.index(idx1.MAGIC)

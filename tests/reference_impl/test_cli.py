@@ -4,9 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
+
 from idx1_files import Idx1File, parquet, table
 from pqassay_reference.cli import app
-from typer.testing import CliRunner
 
 run = CliRunner().invoke
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from idx1_files import Idx1File, companion, parquet, table
 from pqassay_reference.extract import extract
 from pqassay_spec import idx1

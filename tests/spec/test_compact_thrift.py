@@ -163,9 +163,15 @@ BOTH_WAYS: list[tuple[Record, str]] = [
 
 READ_ONLY: list[tuple[str, Record]] = [
     ("25 02 00", Numbers(unknown=[UnknownField(2, 5, b"\x02")])),  # an i32 where an i16 is declared
-    ("14 02 03 02 05 00", Numbers(byte=5, unknown=[UnknownField(1, 4, b"\x02")])),  # id 1 twice, once as an i8
+    (
+        "14 02 03 02 05 00",
+        Numbers(byte=5, unknown=[UnknownField(1, 4, b"\x02")]),
+    ),  # id 1 twice, once as an i8
     ("16 02 00", Flags(unknown=[UnknownField(1, 6, b"\x02")])),
-    ("36 02 05 04 02 03 02 01 00", Numbers(short=None, byte=1, unknown=[UnknownField(3, 6, b"\x02"), UnknownField(2, 5, b"\x02")])),
+    (
+        "36 02 05 04 02 03 02 01 00",
+        Numbers(short=None, byte=1, unknown=[UnknownField(3, 6, b"\x02"), UnknownField(2, 5, b"\x02")]),
+    ),
     ("46 02 06 08 04 00", Numbers(long=2)),  # written twice: the last counts
     ("05 06 02 03 02 01 00", Numbers(byte=1, int=1)),  # out of order, all ids in long form
     ("12 02 04 00", Flags(first=False, second=False)),
@@ -402,7 +408,10 @@ def test_records_are_equal_by_type_fields_and_unknown_fields() -> None:
 
 def test_a_record_shows_the_fields_that_are_set() -> None:
     assert repr(Texts(text="a")) == "Texts(text='a')"
-    assert repr(Empty(unknown=[UnknownField(9, 1, b"")])) == "Empty(unknown=(UnknownField(id=9, wire=1, raw=b''),))"
+    assert (
+        repr(Empty(unknown=[UnknownField(9, 1, b"")]))
+        == "Empty(unknown=(UnknownField(id=9, wire=1, raw=b''),))"
+    )
 
 
 @pytest.mark.parametrize(

@@ -177,17 +177,36 @@ NUMBERS = pa.table({"a": range(1000), "b": [f"value {i % 7}" for i in range(1000
 
 PYARROW: dict[str, bytes] = {
     "every type": written_by_pyarrow(every_type()),
-    "every type, format version 1": written_by_pyarrow(every_type().drop_columns("timestamp[ns, tz=Europe/Berlin]"), version="1.0"),
-    "every type, data pages of version 2": written_by_pyarrow(every_type(), data_page_version="2.0", compression="zstd"),
+    "every type, format version 1": written_by_pyarrow(
+        every_type().drop_columns("timestamp[ns, tz=Europe/Berlin]"), version="1.0"
+    ),
+    "every type, data pages of version 2": written_by_pyarrow(
+        every_type(), data_page_version="2.0", compression="zstd"
+    ),
     "decimals as integers": written_by_pyarrow(every_type(), store_decimal_as_integer=True),
     "timestamps as INT96": written_by_pyarrow(every_type(), use_deprecated_int96_timestamps=True),
-    "page index and checksums": written_by_pyarrow(NUMBERS, write_page_index=True, write_page_checksum=True, data_page_size=512, write_batch_size=50, row_group_size=300),
-    "sorting columns": written_by_pyarrow(NUMBERS, sorting_columns=[pq.SortingColumn(0), pq.SortingColumn(1, descending=True, nulls_first=True)]),
-    "no statistics, no dictionary": written_by_pyarrow(NUMBERS, write_statistics=False, use_dictionary=False, compression="none"),
-    "keys of the writer's choice": written_by_pyarrow(NUMBERS.replace_schema_metadata({"é": "\u2028", "": ""})),
+    "page index and checksums": written_by_pyarrow(
+        NUMBERS,
+        write_page_index=True,
+        write_page_checksum=True,
+        data_page_size=512,
+        write_batch_size=50,
+        row_group_size=300,
+    ),
+    "sorting columns": written_by_pyarrow(
+        NUMBERS, sorting_columns=[pq.SortingColumn(0), pq.SortingColumn(1, descending=True, nulls_first=True)]
+    ),
+    "no statistics, no dictionary": written_by_pyarrow(
+        NUMBERS, write_statistics=False, use_dictionary=False, compression="none"
+    ),
+    "keys of the writer's choice": written_by_pyarrow(
+        NUMBERS.replace_schema_metadata({"é": "\u2028", "": ""})
+    ),
     "no rows": written_by_pyarrow(NUMBERS.slice(0, 0)),
     "no columns": written_by_pyarrow(pa.table({})),
-    "byte stream split": written_by_pyarrow(NUMBERS, use_dictionary=False, column_encoding={"a": "BYTE_STREAM_SPLIT", "b": "DELTA_BYTE_ARRAY"}),
+    "byte stream split": written_by_pyarrow(
+        NUMBERS, use_dictionary=False, column_encoding={"a": "BYTE_STREAM_SPLIT", "b": "DELTA_BYTE_ARRAY"}
+    ),
 }
 
 

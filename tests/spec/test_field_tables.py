@@ -19,7 +19,9 @@ def test_the_table_of_a_blob_has_offsets_as_far_as_they_are_fixed() -> None:
 
 
 def test_the_tables_of_head_and_tail() -> None:
-    assert list(construct_rows(HEAD)) == [FieldRow("magic", "magic 'PAR1'", "0", "4", "", "required", "Begins the file.")]
+    assert list(construct_rows(HEAD)) == [
+        FieldRow("magic", "magic 'PAR1'", "0", "4", "", "required", "Begins the file.")
+    ]
     assert [(row.name, row.type, row.offset, row.size) for row in construct_rows(TAIL)] == [
         ("footer_length", "u32, little-endian", "0", "4"),
         ("magic", "magic 'PAR1'", "4", "4"),

@@ -112,4 +112,7 @@ def test_a_value_is_shown_on_one_line_and_safe_to_print(value: object, label: st
 
 
 def test_a_leaf_is_described_by_path_and_value() -> None:
-    assert describe(Leaf("footer.schema[1].type", 9, 1, 6, label="BYTE_ARRAY")) == "footer.schema[1].type = 6 (BYTE_ARRAY)"
+    assert (
+        describe(Leaf("footer.schema[1].type", 9, 1, 6, label="BYTE_ARRAY"))
+        == "footer.schema[1].type = 6 (BYTE_ARRAY)"
+    )

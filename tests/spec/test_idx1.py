@@ -99,7 +99,9 @@ PAYLOADS: list[tuple[bytes, list[str], list[str], list[tuple[Loss, int, str]]]] 
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("payload", "published", "exact", "lost"), PAYLOADS, ids=[repr(row[0]) for row in PAYLOADS])
+@pytest.mark.parametrize(
+    ("payload", "published", "exact", "lost"), PAYLOADS, ids=[repr(row[0]) for row in PAYLOADS]
+)
 def test_the_published_reading_the_exact_reading_and_the_losses(
     payload: bytes, published: list[str], exact: list[str], lost: list[tuple[Loss, int, str]]
 ) -> None:
@@ -134,11 +136,17 @@ def test_nothing_but_a_line_feed_ends_a_value(value: str) -> None:
     ("payload", "position"),
     [(b"\xff", 0), (b"ab\xffc", 2), (b"ab\xc3", 2), (b"a\xed\xa0\x80", 1), (b"\xc0\x80", 0)],
 )
-def test_a_payload_that_is_not_utf_8_is_malformed_at_its_first_bad_byte(payload: bytes, position: int) -> None:
+def test_a_payload_that_is_not_utf_8_is_malformed_at_its_first_bad_byte(
+    payload: bytes, position: int
+) -> None:
     for read in (published_values, exact_values, lambda data: list(losses(data))):
         with pytest.raises(Malformed) as caught:
             read(payload)
-        assert (caught.value.rule, caught.value.field, caught.value.offset) == ("IDX1-010", "idx1.payload", position)
+        assert (caught.value.rule, caught.value.field, caught.value.offset) == (
+            "IDX1-010",
+            "idx1.payload",
+            position,
+        )
 
 
 # ----------------------------------------------------------------------------------- writing without losses
@@ -205,7 +213,10 @@ def test_what_is_lost_is_what_the_two_readings_differ_in(values: list[str]) -> N
     lost = [value for _, _, value in losses(payload)]
     changed = [value for value in exact[:-1] if value.endswith("\r")]
     assert lost == changed + ([""] if len(exact) > 1 and not exact[-1] else [])
-    assert published_values(payload) == [*(value.removesuffix("\r") for value in exact[:-1]), *filter(None, exact[-1:])]
+    assert published_values(payload) == [
+        *(value.removesuffix("\r") for value in exact[:-1]),
+        *filter(None, exact[-1:]),
+    ]
 
 
 # ------------------------------------------------------------------------------------------ finding the blob
@@ -241,7 +252,9 @@ def test_the_published_reader_finds_the_blob(text: str) -> None:
         (9, {"bar", "fooa "}),
     ],
 )
-def test_a_length_that_is_a_little_wrong_gives_a_wrong_set_without_an_error(length: int, expected: set[str]) -> None:
+def test_a_length_that_is_a_little_wrong_gives_a_wrong_set_without_an_error(
+    length: int, expected: set[str]
+) -> None:
     assert read_published(damaged(4, length.to_bytes(8, "little")), "52") == expected
 
 
@@ -414,7 +427,18 @@ def test_a_missing_member_is_named(member: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", "52", "null", "[]", '"text"', "{}x", "\ud800", "[" * 100_000, '{"offset": ' + "9" * 10_000 + "}"],
+    [
+        "",
+        "{",
+        "52",
+        "null",
+        "[]",
+        '"text"',
+        "{}x",
+        "\ud800",
+        "[" * 100_000,
+        '{"offset": ' + "9" * 10_000 + "}",
+    ],
     ids=lambda text: ascii(text[:20]),
 )
 def test_what_is_no_json_object_is_malformed(text: str) -> None:

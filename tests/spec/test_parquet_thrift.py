@@ -25,7 +25,11 @@ from pqassay_spec.parquet_thrift import (
 def declared(base: type) -> list[type]:
     """The classes of the module under a base, without the base."""
     members = vars(parquet_thrift).values()
-    return [member for member in members if inspect.isclass(member) and issubclass(member, base) and member is not base]
+    return [
+        member
+        for member in members
+        if inspect.isclass(member) and issubclass(member, base) and member is not base
+    ]
 
 
 STRUCTS: list[type[Record]] = declared(Record)
@@ -87,12 +91,21 @@ def parts(kind: FieldType) -> Iterator[FieldType]:
 
 
 def test_every_struct_and_enum_is_used_or_stands_on_its_own() -> None:
-    alone = {FileMetaData, FileCryptoMetaData, PageHeader, ColumnIndex, OffsetIndex, parquet_thrift.BloomFilterHeader}
+    alone = {
+        FileMetaData,
+        FileCryptoMetaData,
+        PageHeader,
+        ColumnIndex,
+        OffsetIndex,
+        parquet_thrift.BloomFilterHeader,
+    }
     used: set[type] = set(alone)
     for struct in STRUCTS:
         for field in struct.fields:
             for part in parts(field.type):
-                used.add(part.names if isinstance(part, EnumOf) else part if isinstance(part, type) else type(part))
+                used.add(
+                    part.names if isinstance(part, EnumOf) else part if isinstance(part, type) else type(part)
+                )
     assert {*STRUCTS, *ENUMS} - used == set()
 
 

@@ -83,7 +83,9 @@ def test_every_scalar_of_the_record_has_a_leaf(footer: bytes) -> None:
     def scalars(value: Any, path: str) -> list[str]:
         if isinstance(value, Record):
             members = [(field.name, getattr(value, field.name)) for field in value.fields]
-            return [p for name, member in members if member is not None for p in scalars(member, f"{path}.{name}")]
+            return [
+                p for name, member in members if member is not None for p in scalars(member, f"{path}.{name}")
+            ]
         if isinstance(value, list):
             return [p for index, element in enumerate(value) for p in scalars(element, f"{path}[{index}]")]
         return [path]
@@ -228,9 +230,27 @@ def test_without_a_root_paths_begin_at_the_fields() -> None:
     [
         (DECLARED, b"", "d.magic", 0, "stream read less than specified amount, expected 2, found 0"),
         (DECLARED, b"XY", "d.magic", 0, "parsing expected b'AB' but parsed b'XY'"),
-        (DECLARED, DATA[:5], "d.pairs[0].y", 4, "stream read less than specified amount, expected 2, found 1"),
-        (DECLARED, DATA[:7], "d.pairs[1].y", 7, "stream read less than specified amount, expected 2, found 0"),
-        (DECLARED, DATA[:12], "d.grid[1][1]", 12, "stream read less than specified amount, expected 1, found 0"),
+        (
+            DECLARED,
+            DATA[:5],
+            "d.pairs[0].y",
+            4,
+            "stream read less than specified amount, expected 2, found 1",
+        ),
+        (
+            DECLARED,
+            DATA[:7],
+            "d.pairs[1].y",
+            7,
+            "stream read less than specified amount, expected 2, found 0",
+        ),
+        (
+            DECLARED,
+            DATA[:12],
+            "d.grid[1][1]",
+            12,
+            "stream read less than specified amount, expected 1, found 0",
+        ),
         (DECLARED, DATA[:-1], "d.end", 19, "stream read less than specified amount, expected 2, found 1"),
     ],
 )

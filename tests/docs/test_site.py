@@ -1,0 +1,201 @@
+"""The site: it builds strictly, and what it generates repeats the specification completely."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import duckdb
+import pyarrow.parquet as pq
+import pytest
+import typer.main
+
+import pqassay
+from pqassay.cli import app
+from pqassay_spec.catalogue import families, rules
+from pqassay_spec.field_tables import construct_rows
+from pqassay_spec.idx1 import BLOB, COMPANION_FIELDS
+
+ROOT = Path(__file__).parents[2]
+CHAPTERS = ROOT / "spec" / "chapters"
+
+IMPORT_ROOTS = [str(ROOT / room) for room in ("spec", "reference_impl", "conformance", "pipeline")]
+
+
+class Page(HTMLParser):
+    """A page's anchors, the cells of its tables by row, and everything that it would load."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.anchors: set[str] = set()
+        self.loaded: list[str] = []
+        self.rows: list[list[str]] = []
+        self.text = ""
+        self._in_cell = False
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        self.anchors |= {values["id"]} if values.get("id") else set()
+        if tag in ("script", "img", "link", "iframe") and (source := values.get("src") or values.get("href")):
+            self.loaded.append(source)
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in ("td", "th"):
+            self._in_cell = True
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("td", "th"):
+            self._in_cell = False
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+        if self._in_cell:
+            self.rows[-1][-1] += data
+
+
+def build(folder: Path, config: Path = ROOT / "mkdocs.yml") -> subprocess.CompletedProcess[str]:
+    """Build the site into ``folder``."""
+    path = os.pathsep.join([*IMPORT_ROOTS, os.environ.get("PYTHONPATH", "")])
+    # The banner of the theme about its own future would look like a warning.
+    environment = {**os.environ, "PYTHONPATH": path, "NO_MKDOCS_2_WARNING": "1"}
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-f", str(config), "-d", str(folder)]
+    return subprocess.run(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        env=environment,
+    )
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    result = build(folder)
+    assert result.returncode == 0, result.stdout
+    assert "WARNING" not in result.stdout, result.stdout
+    return folder
+
+
+def page(site: Path, name: str) -> Page:
+    return Page((site / name).read_text())
+
+
+def test_every_rule_is_an_anchor_in_its_chapter(site: Path) -> None:
+    missing = [
+        rule.id
+        for family in families()
+        for rule in family.rules
+        if rule.id.lower() not in page(site, f"spec/{family.module}.html").anchors
+    ]
+    assert missing == []
+
+
+def test_the_page_of_all_rules_has_a_row_and_an_anchor_for_each(site: Path) -> None:
+    found = page(site, "rules.html")
+    assert {row[0] for row in found.rows[1:]} == set(rules())
+    assert {rule_id.lower() for rule_id in rules()} <= found.anchors
+
+
+def test_a_rules_row_shows_everything_that_the_catalogue_knows(site: Path) -> None:
+    for family in families():
+        rows = [row for row in page(site, f"spec/{family.module}.html").rows if row]
+        for rule in family.rules:
+            (shown,) = (" ".join(row) for row in rows if row[0].startswith(rule.id))
+            known = (rule.level, rule.role, rule.sentence, rule.verdict, rule.tier, rule.effect, rule.field)
+            origin = (rule.origin.document, rule.origin.section, rule.practice, rule.reading, rule.excluded)
+            parts = [part.replace("`", "") for part in (*known, *origin)]
+            assert [part for part in parts if part not in shown.replace("\xa0", " ")] == [], rule.id
+
+
+def test_the_chapter_of_idx1_shows_the_fields_of_the_blob(site: Path) -> None:
+    rows = page(site, "spec/idx1.html").rows
+    expected = [[r.offset or "-", r.size or "-", r.name, r.type, r.doc] for r in construct_rows(BLOB)]
+    start = rows.index(expected[0])
+    assert rows[start : start + len(expected)] == expected
+
+
+def test_the_chapter_of_idx1_shows_every_member_of_the_companion_record(site: Path) -> None:
+    shown = {row[0]: row[-1] for row in page(site, "spec/idx1.html").rows if row}
+    assert {field.name: shown.get(field.name) for field in COMPANION_FIELDS} == {
+        field.name: field.doc for field in COMPANION_FIELDS
+    }
+
+
+def test_no_placeholder_and_no_snippet_mark_is_left(site: Path) -> None:
+    left = [
+        str(path.relative_to(site))
+        for path in site.rglob("*.html")
+        if re.search(r"<!-- (rules|all rules|fields|enum|companion|all footer)|8&lt;--", path.read_text())
+    ]
+    assert left == []
+
+
+def test_no_page_loads_anything_from_the_network(site: Path) -> None:
+    pages = sorted(site.rglob("*.html"))
+    assert pages
+    loaded = {source for path in pages for source in Page(path.read_text()).loaded}
+    assert {source for source in loaded if source.startswith(("http:", "https:", "//"))} == set()
+
+
+def worked_example() -> bytes:
+    """The file that the chapter of IDX1 spells out in hex."""
+    chapter = (CHAPTERS / "idx1.md").read_text()
+    commented = chapter.partition("## A worked example")[2].partition('>>> commented = """\n')[2]
+    rows = commented.partition('... """')[0].splitlines()
+    return bytes.fromhex("".join(row.removeprefix("... ").partition("#")[0] for row in rows))
+
+
+def test_the_worked_example_is_a_parquet_file_to_other_readers(tmp_path: Path) -> None:
+    path = tmp_path / "example.parquet"
+    path.write_bytes(worked_example())
+    expected = ["foo", "bar", "foo"]
+    assert pq.read_table(path).to_pydict() == {"category": expected}
+    assert duckdb.read_parquet(str(path)).fetchall() == [(value,) for value in expected]
+
+
+def test_the_worked_example_is_conformant() -> None:
+    report = pqassay.check(worked_example(), tier="values", level="should")
+    assert [finding.rule for file in report.files for finding in file.findings] == []
+
+
+def test_the_guide_describes_every_option_of_check() -> None:
+    guide = (ROOT / "docs" / "guide" / "check.md").read_text()
+    described = set(re.findall(r"^\| `(--[a-z0-9-]+)", guide, re.MULTILINE))
+    command = typer.main.get_group(app).commands["check"]
+    assert described == {
+        option for parameter in command.params for option in parameter.opts if option[:2] == "--"
+    }
+
+
+def test_every_family_has_a_chapter_with_its_rules() -> None:
+    wanted = {family.chapter: f"<!-- rules: {family.prefix} -->" for family in families()}
+    found = {path.name: path.read_text() for path in CHAPTERS.glob("*.md")}
+    assert {name for name, placeholder in wanted.items() if placeholder not in found.get(name, "")} == set()
+
+
+def test_every_placeholder_of_rules_names_a_family() -> None:
+    named = {
+        prefix
+        for path in CHAPTERS.glob("*.md")
+        for prefix in re.findall(r"^<!-- rules: (\S+) -->$", path.read_text(), re.MULTILINE)
+    }
+    assert named == {family.prefix for family in families()}
+
+
+def test_a_placeholder_that_names_nothing_fails_the_build(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "index.md").write_text("# Page\n\n<!-- fields: idx1.NOTHING -->\n")
+    config = tmp_path / "mkdocs.yml"
+    config.write_text(f"site_name: test\nhooks: [{ROOT / 'tools' / 'site_hooks.py'}]\n")
+    result = build(tmp_path / "site", config)
+    assert result.returncode != 0
+    assert "<!-- fields: idx1.NOTHING -->" in result.stdout
