@@ -223,22 +223,21 @@ def dump(
     from pqassay import dump as dumping
     from pqassay_spec.sources import FileSource
 
+    _tolerate_narrow_encodings()
     with _os_errors(str(file)), FileSource(file) as source:
-        found = dumping.dump(source)
-        leaves = dumping.selected(found.leaves, field)
-        if field is not None and not leaves and not found.errors:
-            fail(f"no field matches {field!r}")
+        sink: dumping.Sink
         if hexdump:
-            lines = dumping.hexdump(source, leaves, whole=field is None)
+            sink = dumping.Hexdump(print, source, whole=field is None)
         else:
-            lines = dumping.json_lines(leaves) if as_json else dumping.tree(leaves)
-        _tolerate_narrow_encodings()
-        for line in lines:
-            print(line)  # noqa: T201 - faster than typer.echo for a million lines
-    for error in found.errors:
+            sink = dumping.JsonLines(print) if as_json else dumping.Tree(print)
+        chosen = None if field is None else dumping.Selected(field, sink)
+        errors = dumping.dump(source, chosen or sink)
+    if chosen is not None and not chosen.found and not errors:
+        fail(f"no field matches {field!r}")
+    for error in errors:
         error.file = str(file)
         typer.echo(f"error: {error}", err=True)
-    if found.errors:
+    if errors:
         raise typer.Exit(1)
 
 

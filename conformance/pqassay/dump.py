@@ -8,8 +8,8 @@ from __future__ import annotations
 import fnmatch
 import json
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable
 from typing import Any
 
 from pqassay.checks.idx1 import EmbeddedIndex
@@ -20,99 +20,124 @@ from pqassay_spec.errors import FormatError
 from pqassay_spec.hexdump import annotated_ranges, show
 from pqassay_spec.parquet_thrift import FileMetaData
 from pqassay_spec.sources import Source
-from pqassay_spec.trace import Leaf, trace, trace_as_far_as_possible
+from pqassay_spec.trace import Leaf, trace, trace_into
+
+Sink = Callable[[list[Leaf]], None]
+"""Takes leaves in the order of their bytes, batch by batch."""
 
 
-@dataclass
-class Dump:
-    """The leaves of a file in the order of their bytes, and what kept further ones from being read."""
+def dump(source: Source, sink: Sink) -> list[FormatError]:
+    """Trace everything in a file that can be traced: head, embedded index, footer, tail.
 
-    leaves: list[Leaf] = field(default_factory=list[Leaf])
-    errors: list[FormatError] = field(default_factory=list[FormatError])
-
-
-def dump(source: Source) -> Dump:
-    """Trace everything in a file that can be traced: head, embedded index, footer, tail."""
-    result = Dump()
+    Returns:
+        What kept further leaves from being read, with its place.
+    """
+    errors: list[FormatError] = []
     file = FileUnderTest(source, Options("index"))
     try:
         file.head()
-        result.leaves += trace(parquet_file.HEAD, source.read(0, parquet_file.HEAD_SIZE), root="head")[1]
+        sink(trace(parquet_file.HEAD, source.read(0, parquet_file.HEAD_SIZE), root="head")[1])
     except FormatError as error:
-        result.errors.append(error)
+        errors.append(error)
     try:
         framing = file.framing
     except FormatError as error:
-        result.errors.append(error)
-        return result
+        return [*errors, error]
     try:
-        blob = file.part(EmbeddedIndex).blob
-        result.leaves += idx1.trace_blob(source, blob)
+        sink(idx1.trace_blob(source, file.part(EmbeddedIndex).blob))
     except NotApplicable:
         pass
     except FormatError as error:
         if error.rule != "PQF-004":  # said below, with its place
-            result.errors.append(error)
-    found, problem = trace_as_far_as_possible(
-        grammar(FileMetaData), file.footer, root="footer", base=framing.footer_start
-    )
-    result.leaves += found
+            errors.append(error)
+    problem = trace_into(sink, grammar(FileMetaData), file.footer, root="footer", base=framing.footer_start)
     if problem is not None:
-        result.errors.append(problem.within(rule="PQF-004"))
+        errors.append(problem.within(rule="PQF-004"))
     tail = source.read(framing.tail_start, parquet_file.TAIL_SIZE)
-    result.leaves += trace(parquet_file.TAIL, tail, root="tail", base=framing.tail_start)[1]
-    return result
+    sink(trace(parquet_file.TAIL, tail, root="tail", base=framing.tail_start)[1])
+    return errors
 
 
-def selected(leaves: list[Leaf], pattern: str | None) -> list[Leaf]:
-    """The leaves whose path matches a glob, or lies below a path that is named in full."""
-    if pattern is None:
-        return leaves
-    escaped = pattern.replace("[", "[[]")  # indexes are no character classes
-    patterns = (escaped, f"{escaped}.*", f"{escaped}[[]*", f"{escaped}:*")
-    return [leaf for leaf in leaves if any(fnmatch.fnmatchcase(leaf.path, p) for p in patterns)]
+class Selected:
+    """Hands on the leaves whose path matches a glob, or lies below a path that is named in full."""
+
+    def __init__(self, pattern: str, sink: Sink) -> None:
+        escaped = pattern.replace("[", "[[]")  # indexes are no character classes
+        globs = (escaped, f"{escaped}.*", f"{escaped}[[]*", f"{escaped}:*")
+        self._matches = re.compile("|".join(fnmatch.translate(glob) for glob in globs)).match
+        self._sink = sink
+        self.found = False
+
+    def __call__(self, leaves: list[Leaf]) -> None:
+        """Hand on those of a batch that match."""
+        chosen = [leaf for leaf in leaves if self._matches(leaf.path)]
+        self.found = self.found or bool(chosen)
+        self._sink(chosen)
 
 
-def tree(leaves: list[Leaf]) -> Iterator[str]:
-    """Lines of a tree: offset, length, and the fields indented below their structures."""
-    open_parts: list[str] = []
-    for leaf in leaves:
-        if leaf.structural:
-            continue
+class Tree:
+    """Writes a tree: offset, length, and the fields indented below their structures."""
+
+    def __init__(self, write: Callable[[str], object]) -> None:
+        self._write = write
+        self._open: list[str] = []
+
+    def __call__(self, leaves: list[Leaf]) -> None:
+        """Write a batch."""
+        for leaf in leaves:
+            if not leaf.structural:
+                self._leaf(leaf)
+
+    def _leaf(self, leaf: Leaf) -> None:
         *parents, name = leaf.path.split(".")
         shared = 0
-        while shared < min(len(parents), len(open_parts)) and parents[shared] == open_parts[shared]:
+        while shared < min(len(parents), len(self._open)) and parents[shared] == self._open[shared]:
             shared += 1
         for depth in range(shared, len(parents)):
-            yield f"{'':20}{'  ' * depth}{parents[depth]}"
-        open_parts = parents
+            self._write(f"{'':20}{'  ' * depth}{parents[depth]}")
+        self._open = parents
         value = show(leaf.value, leaf.label, 72)
-        yield f"{leaf.offset:>10}{leaf.length:>8}  {'  ' * len(parents)}{name} = {value}"
+        self._write(f"{leaf.offset:>10}{leaf.length:>8}  {'  ' * len(parents)}{name} = {value}")
 
 
-def hexdump(source: Source, leaves: list[Leaf], *, whole: bool) -> Iterator[str]:
-    """Rows of an annotated hexdump; with ``whole``, the bytes between the leaves as well."""
-    position = leaves[0].offset if leaves and not whole else 0
-    for leaf in leaves:
-        if not whole:
-            position = leaf.offset
-        yield from annotated_ranges(lambda start, end: source.read(start, end - start), [leaf], position)
-        position = max(position, leaf.offset + leaf.length)
+class Hexdump:
+    """Writes the rows of an annotated hexdump; with ``whole``, the bytes between the leaves as well."""
+
+    def __init__(self, write: Callable[[str], object], source: Source, *, whole: bool) -> None:
+        self._write, self._source, self._whole = write, source, whole
+        self._position = 0
+
+    def __call__(self, leaves: list[Leaf]) -> None:
+        """Write a batch."""
+        for leaf in leaves:
+            start = self._position if self._whole else leaf.offset
+            for row in annotated_ranges(self._read, [leaf], start):
+                self._write(row)
+            self._position = max(self._position, leaf.offset + leaf.length)
+
+    def _read(self, start: int, end: int) -> bytes:
+        return self._source.read(start, end - start)
 
 
-def json_lines(leaves: list[Leaf]) -> Iterator[str]:
-    """One JSON object per leaf: path, offset, length, value, doc, and the name of an enum value."""
-    for leaf in leaves:
-        record: dict[str, Any] = {
-            "path": leaf.path,
-            "offset": leaf.offset,
-            "length": leaf.length,
-            "value": _plain(leaf.value),
-            "doc": leaf.doc,
-        }
-        if leaf.label:
-            record["name"] = leaf.label
-        yield json.dumps(record)
+class JsonLines:
+    """Writes one JSON object per leaf: path, offset, length, value, doc, and the name of an enum value."""
+
+    def __init__(self, write: Callable[[str], object]) -> None:
+        self._write = write
+
+    def __call__(self, leaves: list[Leaf]) -> None:
+        """Write a batch."""
+        for leaf in leaves:
+            record: dict[str, Any] = {
+                "path": leaf.path,
+                "offset": leaf.offset,
+                "length": leaf.length,
+                "value": _plain(leaf.value),
+                "doc": leaf.doc,
+            }
+            if leaf.label:
+                record["name"] = leaf.label
+            self._write(json.dumps(record))
 
 
 def _plain(value: Any) -> Any:

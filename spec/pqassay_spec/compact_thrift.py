@@ -349,8 +349,10 @@ class CompactList(AnyConstruct):
             if self.recorder is None:
                 elements.append(self.element._parsereport(stream, context, path))
             else:
-                with self.recorder.scope(index):
-                    elements.append(self.element._parsereport(stream, context, path))
+                self.recorder.enter(index)
+                elements.append(self.element._parsereport(stream, context, path))
+                self.recorder.leave()
+                self.recorder.hand_on()
         return elements
 
     def _build(self, obj: list[Any], stream: Any, context: Any, path: str) -> Any:
@@ -454,15 +456,18 @@ class CompactStruct(AnyConstruct):
         recorder = self.recorder
         if field.type is BOOL:
             if recorder is not None:
-                with recorder.scope(field.name, field.doc):
-                    recorder.note("", start, stream.tell(), wire == WireType.TRUE)
+                recorder.enter(field.name, field.doc)
+                recorder.note("", start, stream.tell(), wire == WireType.TRUE)
+                recorder.leave()
             return wire == WireType.TRUE
         if recorder is None:
             return self.values[field.id]._parsereport(stream, context, path)
-        with recorder.scope(field.name, field.doc):
-            about = f"Field {field.id}, wire type {WireType(wire).name}."
-            recorder.note("header", start, stream.tell(), (field.id, wire), about)
-            return self.values[field.id]._parsereport(stream, context, path)
+        recorder.enter(field.name, field.doc)
+        about = f"Field {field.id}, wire type {WireType(wire).name}."
+        recorder.note("header", start, stream.tell(), (field.id, wire), about)
+        value = self.values[field.id]._parsereport(stream, context, path)
+        recorder.leave()
+        return value
 
     def _unknown(self, identifier: int, wire: int, start: int, stream: Any) -> UnknownField:
         view = stream.getbuffer()
@@ -471,9 +476,10 @@ class CompactStruct(AnyConstruct):
         field = unknown_field(identifier, wire, bytes(view[position:end]))
         stream.seek(end)
         if self.recorder is not None:
-            with self.recorder.scope(f"unknown_{identifier}", "A field that the declaration does not know."):
-                self.recorder.note("header", start, position, (identifier, wire), "An unknown field.")
-                self.recorder.note("", position, end, field.raw)
+            self.recorder.enter(f"unknown_{identifier}", "A field that the declaration does not know.")
+            self.recorder.note("header", start, position, (identifier, wire), "An unknown field.")
+            self.recorder.note("", position, end, field.raw)
+            self.recorder.leave()
         return field
 
     def _build(self, obj: Record, stream: Any, context: Any, path: str) -> Any:

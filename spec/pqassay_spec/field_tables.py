@@ -72,7 +72,9 @@ def _construct_type(inner: AnyConstruct) -> str:
     if isinstance(inner, Const):
         return f"bytes {inner.value!r}"[:40].replace("bytes b", "magic ")
     if isinstance(inner, FormatField):
-        order = {"<": ", little-endian", ">": ", big-endian"}.get(inner.fmtstr[0], "") if inner.length > 1 else ""
+        order = (
+            {"<": ", little-endian", ">": ", big-endian"}.get(inner.fmtstr[0], "") if inner.length > 1 else ""
+        )
         return _INTEGERS.get(inner.fmtstr[-1], inner.fmtstr) + order
     if isinstance(inner, Bytes):
         return "bytes"

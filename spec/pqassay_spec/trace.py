@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import copy
 import io
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -71,43 +70,85 @@ class _Mark(NamedTuple):
     failed: tuple[str, int] | None
 
 
-class Recorder:
-    """Collects leaves while a traced copy parses; knows the path at every moment."""
+FLUSHED = 4096
+"""Leaves that a recorder with a sink holds before it hands them on."""
 
-    def __init__(self, root: str = "", base: int = 0, *, keep: bool = True) -> None:
+
+class Recorder:
+    """Collects leaves while a traced copy parses; knows the path at every moment.
+
+    Args:
+        root: Path of the structure itself.
+        base: Offset of its bytes in the file.
+        keep: Whether leaves are noted at all; without, only the path is known.
+        sink: Takes the leaves batch by batch, so that a large structure is traced in little memory.
+    """
+
+    def __init__(
+        self,
+        root: str = "",
+        base: int = 0,
+        *,
+        keep: bool = True,
+        sink: Callable[[list[Leaf]], None] | None = None,
+    ) -> None:
         self.leaves: list[Leaf] = []
         self.base = base
         self.keep = keep
-        self._segments: list[tuple[str | int, str]] = [(root, "")] if root else []
         self.failed: tuple[str, int] | None = None
+        self._sink = sink
+        self._paths = [root]
+        self._docs = [""]
+        self._attempts = 0
 
     @property
     def path(self) -> str:
         """The dotted path of the field that is being read."""
-        parts = [f"[{name}]" if isinstance(name, int) else f".{name}" for name, _ in self._segments]
-        return "".join(parts).lstrip(".")
+        return self._paths[-1]
 
-    @contextmanager
-    def scope(self, name: str | int, doc: str = "") -> Generator[None]:
-        """Read inside the field ``name`` (a string) or the array element ``name`` (an integer)."""
-        self._segments.append((name, doc or (self._segments[-1][1] if self._segments else "")))
-        yield
-        self._segments.pop()  # not on an exception: `path` then still names the field that failed
+    def enter(self, name: str | int, doc: str = "") -> None:
+        """Go into the field ``name`` (a string) or the array element ``name`` (an integer).
+
+        There is no context manager: after an exception nobody leaves, and `path` names the field that failed.
+        """
+        outer = self._paths[-1]
+        if isinstance(name, int):
+            self._paths.append(f"{outer}[{name}]")
+        else:
+            self._paths.append(f"{outer}.{name}" if outer else name)
+        self._docs.append(doc or self._docs[-1])
+
+    def leave(self) -> None:
+        """Go back out."""
+        self._paths.pop()
+        self._docs.pop()
 
     def note(self, part: str, start: int, end: int, value: Any, doc: str = "", label: str = "") -> None:
         """Note that the bytes ``[start, end)`` of the stream belong to the current path."""
         if self.keep:
-            path = f"{self.path}:{part}" if part else self.path
-            doc = doc or (self._segments[-1][1] if self._segments else "")
-            self.leaves.append(Leaf(path, self.base + start, end - start, value, doc, label))
+            path = self._paths[-1]
+            if part:
+                path = f"{path}:{part}"
+            self.leaves.append(
+                Leaf(path, self.base + start, end - start, value, doc or self._docs[-1], label)
+            )
+
+    def hand_on(self, *, rest: bool = False) -> None:
+        """Hand the leaves to the sink if there is one and there are many, or the ``rest`` whatever there is."""
+        if self._sink is not None and not self._attempts and (rest or len(self.leaves) >= FLUSHED):
+            self._sink(self.leaves)
+            self.leaves = []
 
     def mark(self) -> _Mark:
         """Remember the place, so that an attempt that fails can be taken back with `rewind`."""
-        return _Mark(len(self._segments), len(self.leaves), self.failed)
+        self._attempts += 1
+        return _Mark(len(self._paths), len(self.leaves), self.failed)
 
     def rewind(self, mark: _Mark, leaves: int) -> None:
         """Forget what was noted inside an attempt that failed, but for the first ``leaves`` leaves."""
-        del self._segments[mark.depth :]
+        self._attempts -= 1
+        del self._paths[mark.depth :]
+        del self._docs[mark.depth :]
         del self.leaves[leaves:]
         self.failed = mark.failed
 
@@ -174,8 +215,10 @@ class _Named(AnySubconstruct):
         self.recorder, self.name, self.docs = recorder, name, doc
 
     def _parse(self, stream: Any, context: Any, path: str) -> Any:
-        with self.recorder.scope(self.name or "", self.docs):
-            return self.subcon._parsereport(stream, context, path)
+        self.recorder.enter(self.name or "", self.docs)
+        value = self.subcon._parsereport(stream, context, path)
+        self.recorder.leave()
+        return value
 
 
 class _Counted(AnySubconstruct):
@@ -204,8 +247,9 @@ class _Element(AnySubconstruct):
         self.recorder, self.index, self.leaves = recorder, 0, 0
 
     def _parse(self, stream: Any, context: Any, path: str) -> Any:
-        with self.recorder.scope(self.index):
-            value = self.subcon._parsereport(stream, context, path)
+        self.recorder.enter(self.index)
+        value = self.subcon._parsereport(stream, context, path)
+        self.recorder.leave()
         self.index += 1
         self.leaves = len(self.recorder.leaves)
         return value
@@ -235,16 +279,27 @@ def trace(
     return _run(grammar, data, recorder, rule), recorder.leaves
 
 
-def trace_as_far_as_possible(
-    grammar: AnyConstruct, data: bytes, *, root: str = "", base: int = 0
-) -> tuple[list[Leaf], FormatError | None]:
-    """Trace damaged bytes: the leaves before the one that failed, and the error if there was one."""
-    recorder = Recorder(root, base)
+def trace_into(
+    sink: Callable[[list[Leaf]], None],
+    grammar: AnyConstruct,
+    data: bytes,
+    *,
+    root: str = "",
+    base: int = 0,
+) -> FormatError | None:
+    """Trace bytes that may be damaged or large: hand the leaves to ``sink`` batch by batch.
+
+    Returns:
+        The error at which the trace ended; the leaves before it were handed on. ``None`` if there was none.
+    """
+    recorder = Recorder(root, base, sink=sink)
+    problem: FormatError | None = None
     try:
         _run(grammar, data, recorder, None)
     except FormatError as error:
-        return recorder.leaves, error
-    return recorder.leaves, None
+        problem = error
+    recorder.hand_on(rest=True)
+    return problem
 
 
 def locate(

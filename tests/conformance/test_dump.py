@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,14 +9,29 @@ from typer.testing import CliRunner
 
 from idx1_files import PAYLOAD, Idx1File, parquet, table
 from pqassay.cli import app
-from pqassay.dump import dump, hexdump, json_lines, selected, tree
+from pqassay.dump import Hexdump, JsonLines, Selected, Tree, dump
 from pqassay_spec import idx1
 from pqassay_spec.sources import BytesSource
+from pqassay_spec.trace import FLUSHED, Leaf
 
 GOOD = Idx1File().build()
 OFFSET = GOOD.index(idx1.MAGIC)
 
 run = CliRunner().invoke
+
+
+def leaves_of(data: bytes, pattern: str | None = None) -> list[Leaf]:
+    found: list[Leaf] = []
+    dump(BytesSource(data), found.extend if pattern is None else Selected(pattern, found.extend))
+    return found
+
+
+def written(
+    writer: Callable[[Callable[[str], object]], Callable[[list[Leaf]], None]], leaves: list[Leaf]
+) -> list[str]:
+    lines: list[str] = []
+    writer(lines.append)(leaves)
+    return lines
 
 
 @pytest.fixture
@@ -26,7 +42,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_the_tree_shows_offset_length_and_value() -> None:
-    lines = list(tree(selected(dump(BytesSource(GOOD)).leaves, "idx1")))
+    lines = written(Tree, leaves_of(GOOD, "idx1"))
 
     assert lines == [
         "                    idx1",
@@ -37,7 +53,7 @@ def test_the_tree_shows_offset_length_and_value() -> None:
 
 
 def test_leaves_stand_in_order_and_hold_their_bytes() -> None:
-    leaves = dump(BytesSource(GOOD)).leaves
+    leaves = leaves_of(GOOD)
     offsets = [leaf.offset for leaf in leaves]
 
     assert sorted(offsets) == offsets
@@ -46,8 +62,7 @@ def test_leaves_stand_in_order_and_hold_their_bytes() -> None:
 
 
 def test_every_byte_of_the_hexdump_stands_in_the_file() -> None:
-    source = BytesSource(GOOD)
-    for row in hexdump(source, dump(source).leaves, whole=True):
+    for row in written(lambda write: Hexdump(write, BytesSource(GOOD), whole=True), leaves_of(GOOD)):
         if row.startswith("*"):
             continue
         offset, data = int(row[:8], 16), bytes.fromhex(row[10:57])
@@ -60,12 +75,12 @@ def test_the_hexdump_leaves_out_long_runs() -> None:
     data = Idx1File(data=parquet(table(values)), payload="\n".join(values).encode()).build()
     source = BytesSource(data)
 
-    assert len(list(hexdump(source, dump(source).leaves, whole=True))) < 900
-    assert len(list(hexdump(source, selected(dump(source).leaves, "idx1"), whole=False))) == 6
+    assert len(written(lambda write: Hexdump(write, source, whole=True), leaves_of(data))) < 900
+    assert 6 == len(written(lambda write: Hexdump(write, source, whole=False), leaves_of(data, "idx1")))
 
 
 def test_json_lines_are_json_with_the_names_of_enum_values() -> None:
-    records = [json.loads(line) for line in json_lines(dump(BytesSource(GOOD)).leaves)]
+    records = [json.loads(line) for line in written(JsonLines, leaves_of(GOOD))]
     by_path = {record["path"]: record for record in records}
 
     assert {
@@ -89,17 +104,27 @@ def test_json_lines_are_json_with_the_names_of_enum_values() -> None:
     ],
 )
 def test_fields_are_selected_by_path(pattern: str, count: int) -> None:
-    assert count == len(selected(dump(BytesSource(GOOD)).leaves, pattern))
+    assert count == len(leaves_of(GOOD, pattern))
 
 
 def test_a_damaged_file_is_shown_as_far_as_it_can_be_read() -> None:
     start = GOOD.index(b"year", OFFSET)
     damaged = GOOD[: start - 1] + b"\xff" + GOOD[start:]
-    found = dump(BytesSource(damaged))
+    found: list[Leaf] = []
+    errors = dump(BytesSource(damaged), found.extend)
 
-    assert any(leaf.path == "footer.schema[1].name" for leaf in found.leaves)
-    assert "tail.magic" == found.leaves[-1].path
-    assert ["PQF-004"] == [error.rule for error in found.errors]
+    assert any(leaf.path == "footer.schema[1].name" for leaf in found)
+    assert "tail.magic" == found[-1].path
+    assert ["PQF-004"] == [error.rule for error in errors]
+
+
+def test_a_large_footer_is_traced_in_little_memory() -> None:
+    data = parquet(table([f"v{i % 9}" for i in range(20_000)]), row_group_size=10)
+    sizes: list[int] = []
+    dump(BytesSource(data), lambda leaves: sizes.append(len(leaves)))
+
+    assert sum(sizes) > 200_000
+    assert max(sizes) < 2 * FLUSHED
 
 
 def test_the_command_reports_the_error_and_exits_1(path: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import pqassay
 from idx1_files import Idx1File, companion
-from pqassay.dump import dump, json_lines, tree
+from pqassay.dump import JsonLines, Tree, dump
 from pqassay_reference.extract import extract
 from pqassay_spec import idx1
 from pqassay_spec.errors import FormatError
@@ -65,9 +65,8 @@ def test_nothing_but_format_errors_comes_out_of_damaged_files(data: bytes) -> No
     report = pqassay.check(data, tier="index")
     assert report.files[0].outcome in ("conformant", "nonconformant", "errored")
     report.to_json()
-    shown = dump(source)
-    list(tree(shown.leaves))
-    list(json_lines(shown.leaves))
+    for writer in (Tree, JsonLines):
+        dump(source, writer(lambda line: line.encode()))
     for read in (extract, lambda s: read_published(s, str(BLOB))):
         with contextlib.suppress(FormatError):
             read(source)

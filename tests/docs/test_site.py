@@ -40,7 +40,8 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = dict(attrs)
-        self.anchors |= {values["id"]} if values.get("id") else set()
+        if anchor := values.get("id"):
+            self.anchors.add(anchor)
         if tag in ("script", "img", "link", "iframe") and (source := values.get("src") or values.get("href")):
             self.loaded.append(source)
         if tag == "tr":
@@ -157,8 +158,8 @@ def worked_example() -> bytes:
 def test_the_worked_example_is_a_parquet_file_to_other_readers(tmp_path: Path) -> None:
     path = tmp_path / "example.parquet"
     path.write_bytes(worked_example())
-    expected = ["foo", "bar", "foo"]
-    assert pq.read_table(path).to_pydict() == {"category": expected}
+    expected = ["tin", "lead", "tin"]
+    assert pq.read_table(path).to_pydict() == {"metal": expected}
     assert duckdb.read_parquet(str(path)).fetchall() == [(value,) for value in expected]
 
 

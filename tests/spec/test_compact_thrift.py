@@ -8,6 +8,7 @@ from enum import IntEnum
 from typing import Any
 
 import pytest
+
 from pqassay_spec.compact_thrift import (
     BINARY,
     BOOL,
@@ -354,16 +355,19 @@ HOSTILE: dict[str, bytes] = {
 
 @pytest.mark.parametrize("data", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_lengths_are_malformed_at_once_and_in_little_memory(data: bytes) -> None:
-    started = time.monotonic()
+    assert isinstance(both_raise(FileMetaData, data, root="footer"), Malformed)
+    started = time.process_time()
+    with pytest.raises(Malformed):
+        decode(FileMetaData, data)
+    assert time.process_time() - started < 2
     tracemalloc.start()
     try:
-        error = both_raise(FileMetaData, data, root="footer")
+        with pytest.raises(Malformed):
+            decode(FileMetaData, data)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert isinstance(error, Malformed)
     assert peak < 64 * len(data) + (64 << 20)
-    assert time.monotonic() - started < 5
 
 
 def test_unknown_bools_which_have_no_bytes_of_their_own_cost_little_memory() -> None:
@@ -429,7 +433,7 @@ def test_what_cannot_be_written_is_the_callers_mistake(record: Record, reason: s
 
 def test_text_knows_whether_it_was_utf_8() -> None:
     assert is_text("é")
-    assert not is_text(decode(Texts, hexed("28 01 ff 00"))[0].text)
+    assert not is_text(decode(Texts, hexed("28 01 ff 00"))[0].text or "")
 
 
 def test_an_enum_labels_its_values() -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import decimal
 from pathlib import Path
+from typing import cast
 
 import duckdb
 import pyarrow as pa
@@ -12,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from pqassay.strategies import records
 from pqassay_spec.compact_thrift import ListOf, Record, grammar, optional, thrift_struct
 from pqassay_spec.compact_thrift_decoder import decode, decoder
@@ -31,7 +33,7 @@ def by_grammar(record: type[Record], data: bytes) -> Record | None:
     """What the grammar parses; ``None`` if it raises `FormatError`. Anything else escapes and fails the test."""
     try:
         with boundary():
-            return grammar(record).parse(data)
+            return cast("Record", grammar(record).parse(data))
     except FormatError:
         return None
 
@@ -135,7 +137,7 @@ def test_whatever_decodes_can_be_built_and_then_stays_the_same(data: bytes) -> N
 
 def every_type() -> pa.Table:
     """A table of two rows, one of them null, with a column of every type that pyarrow writes."""
-    moment = datetime.datetime(2024, 2, 29, 12, 30, 15, 123456, tzinfo=datetime.UTC)
+    moment = dt.datetime(2024, 2, 29, 12, 30, 15, 123456, tzinfo=dt.UTC)
     values = {
         pa.bool_(): True,
         pa.int8(): -1,
@@ -153,12 +155,12 @@ def every_type() -> pa.Table:
         pa.binary(): b"\x00\xff",
         pa.binary(16): bytes(16),
         pa.date32(): moment.date(),
-        pa.time32("ms"): datetime.time(1, 2, 3),
-        pa.time64("ns"): datetime.time(1, 2, 3),
-        pa.timestamp("ms"): datetime.datetime(1969, 12, 31),  # noqa: DTZ001 - a local time is meant
+        pa.time32("ms"): dt.time(1, 2, 3),
+        pa.time64("ns"): dt.time(1, 2, 3),
+        pa.timestamp("ms"): dt.datetime(1969, 12, 31),  # noqa: DTZ001 - a local time is meant
         pa.timestamp("us", "UTC"): moment,
         pa.timestamp("ns", "Europe/Berlin"): moment,
-        pa.duration("s"): datetime.timedelta(days=1),
+        pa.duration("s"): dt.timedelta(days=1),
         pa.decimal128(9, 2): decimal.Decimal("-1.25"),
         pa.decimal128(38, 10): decimal.Decimal("1.25"),
         pa.decimal256(76, 0): decimal.Decimal(10**70),

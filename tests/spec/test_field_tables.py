@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from construct import Array, Bytes, Int8sb, Int32ub, Struct, this
+
 from pqassay_spec.field_tables import FieldRow, construct_rows, thrift_rows
 from pqassay_spec.idx1 import BLOB, DRAFT_G0_BLOB
 from pqassay_spec.parquet_file import HEAD, TAIL

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from pqassay_spec.hexdump import annotated, annotated_ranges, describe, format_row, marked, show
 from pqassay_spec.idx1 import BLOB, build_blob
 from pqassay_spec.trace import Leaf, trace

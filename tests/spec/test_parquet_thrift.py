@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from enum import IntEnum
 
 import pytest
+
 from pqassay_spec import parquet_thrift
 from pqassay_spec.compact_thrift import EnumOf, FieldType, ListOf, Record, type_name
 from pqassay_spec.parquet_thrift import (

@@ -202,9 +202,14 @@ def test_an_exception_leaves_the_old_file_and_no_temporary(
 ) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"old")
-    with pytest.raises(mistake), replaced_file(path) as file:
-        file.write(b"half of the new")
-        raise mistake
+
+    def write_half() -> None:
+        with replaced_file(path) as file:
+            file.write(b"half of the new")
+            raise mistake
+
+    with pytest.raises(mistake):
+        write_half()
     assert path.read_bytes() == b"old"
     assert names(tmp_path) == ["file"]
 
@@ -269,7 +274,7 @@ def test_a_file_that_another_process_is_replacing_is_busy(tmp_path: Path) -> Non
     path = tmp_path / "file"
     path.write_bytes(b"old")
     with started(HOLD, path) as other:
-        with pytest.raises(BusyError, match="another process is writing file.pqassay-tmp"):
+        with pytest.raises(BusyError, match=r"another process is writing file\.pqassay-tmp"):
             write_whole(path, b"by us")
         assert path.read_bytes() == b"old"
         other.communicate("\n")

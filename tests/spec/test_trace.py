@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from construct import Array, Bytes, Const, Construct, GreedyRange, Int8ub, Int16ul, Struct, this
+
 from pqassay_spec.compact_thrift import Record, grammar
 from pqassay_spec.compact_thrift_decoder import decode
 from pqassay_spec.compact_thrift_path import find_bytes

@@ -1,0 +1,59 @@
+"""What the benchmarks share: timing in rounds, a cache for made files, a table on the terminal."""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+
+def seconds(work: Callable[[], Any], rounds: int) -> float:
+    """Median wall-clock time of some calls, after one call that is not counted.
+
+    The cycle collector runs between calls as it would in a program, with nothing left over from the call before.
+    """
+    if rounds > 1:
+        work()
+    taken: list[float] = []
+    for _ in range(rounds):
+        gc.collect()
+        started = time.perf_counter()
+        result = work()
+        taken.append(time.perf_counter() - started)
+        del result
+    return statistics.median(taken)
+
+
+def cached(name: str, make: Callable[[Path], None]) -> Path:
+    """Path of a file that ``make`` writes at the first call and that later runs find again.
+
+    It stands in the temporary directory of the system; a name that says how it was made keeps it from going stale.
+    """
+    folder = Path(tempfile.gettempdir()) / "pqassay-benchmarks"
+    folder.mkdir(exist_ok=True)
+    path = folder / name
+    if not path.exists():
+        unfinished = folder / f"{name}.unfinished"
+        make(unfinished)
+        unfinished.replace(path)
+    return path
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print rows under a header; the first column to the left, numbers to the right."""
+    widths = [max(len(row[column]) for row in (header, *rows)) for column in range(len(header))]
+    for row in (header, ["-" * width for width in widths], *rows):
+        first, *others = (
+            cell.ljust(width) if not column else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        print("  ".join([first, *others]))
+
+
+def goal(sentence: str, *, reached: bool) -> str:
+    """One line about a goal."""
+    return f"{'reached' if reached else 'MISSED '}  {sentence}"
