@@ -179,6 +179,9 @@ class WithoutTables(Wire):
         return self.byte() == 1
 
 
+NOTHING = (0, Field(0, "", BOOL, False, ""))
+
+
 class ByTables(Wire):
     """The same records as those of the generated decoder, by looking every field up in its declared table.
 
@@ -195,7 +198,9 @@ class ByTables(Wire):
             table = {field.id: (wire_type(field.type), field) for field in declaration.fields}
             self.tables[declaration] = table
         data = self.data
-        found: dict[str, Any] = {}
+        record = object.__new__(declaration)
+        for field in declaration.fields:
+            setattr(record, field.name, None)
         unknown: list[UnknownField] = []
         identifier = 0
         while True:
@@ -206,14 +211,16 @@ class ByTables(Wire):
             delta = header >> 4
             identifier = identifier + delta if delta else self.zigzag()
             wire = header & 15
-            declared, field = table.get(identifier, (0, None))
-            if field is not None and (wire == declared or (declared == 1 and wire == 2)):
-                found[field.name] = wire == 1 if declared == 1 else self.value(field.type)
+            declared, field = table.get(identifier, NOTHING)
+            if wire == declared:
+                setattr(record, field.name, True if wire == 1 else self.value(field.type))
+            elif wire == 2 and declared == 1:
+                setattr(record, field.name, False)
             else:
                 end = skip(data, self.position, wire)
                 unknown.append(UnknownField(identifier, wire, data[self.position : end]))
                 self.position = end
-        record = declaration(**found, unknown=unknown)
+        record.unknown = tuple(unknown)
         require_fields(record)
         return record
 

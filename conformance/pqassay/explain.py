@@ -31,7 +31,7 @@ def explain(rule_id: str) -> Iterator[str]:
         ("practice", rule.practice),
         ("reading", rule.reading),
         ("excluded", rule.excluded),
-        ("chapter", f"{family.chapter}, section {rule.id}"),
+        ("chapter", f"spec/chapters/{family.chapter}#{rule.id.lower()}"),
     ]
     for label, value in rows:
         if value:

@@ -5,6 +5,7 @@ Colour appears on a terminal only; in a pipe the text is plain.  No finding take
 
 from __future__ import annotations
 
+import shlex
 import sys
 from typing import TextIO
 
@@ -94,7 +95,7 @@ def _details(finding: Finding) -> list[tuple[str, str]]:
     if first.actual:
         details.append(("actual", first.actual))
     if finding.remedy:
-        details.append(("remedy", finding.remedy.replace("FILE", finding.path)))
+        details.append(("remedy", finding.remedy.replace("FILE", shlex.quote(finding.path))))
     details.append(("more", f"pqassay explain {finding.rule}"))
     return details
 

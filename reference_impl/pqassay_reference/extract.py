@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pqassay_spec import idx1
 from pqassay_spec.errors import FormatError, Malformed
 from pqassay_spec.parquet_file import read_footer, read_framing, read_head
+from pqassay_spec.parquet_schema import leaves
 from pqassay_spec.parquet_thrift import FileMetaData
 from pqassay_spec.sources import FileSource, Source
 
@@ -24,7 +25,7 @@ class Extracted:
         offset: File offset of the blob.
         values: What was written: the payload split at line feeds and nothing else.
         published: What the published reader gets; ``None`` for draft G0, which it cannot read.
-        companion: The companion record if the file has one and it agrees with blob and row count.
+        companion: The companion record if the file has one that may be trusted.
         mistrust: Why a companion record that is there does not count.
     """
 
@@ -88,16 +89,12 @@ def _companion(source: Source, blob: idx1.Blob, metadata: FileMetaData) -> tuple
     text = next((pair.value for pair in pairs if pair.key == idx1.COMPANION_KEY), None)
     if text is None:
         return None, ""
+    raw = source.read(blob.start, blob.end - blob.start)
     try:
         record = idx1.parse_companion(text)
+        mistrust = idx1.why_not_trusted(
+            record, blob, raw, row_count=metadata.num_rows, columns=leaves(metadata)
+        )
     except Malformed as error:
         return None, error.reason
-    raw = source.read(blob.start, blob.end - blob.start)
-    for what, there, here in (
-        ("offset", record.offset, blob.start),
-        ("CRC-32", record.crc32, idx1.blob_crc(raw)),
-        ("row count", record.row_count, metadata.num_rows),
-    ):
-        if there != here:
-            return None, f"its {what} is {there}, the file's is {here}"
-    return record, ""
+    return (None, mistrust) if mistrust else (record, "")

@@ -24,6 +24,7 @@ from typing import Any, cast
 from construct import Bytes, Const, GreedyBytes, Int64ul, Struct, this
 
 from pqassay_spec.errors import Malformed, boundary
+from pqassay_spec.parquet_schema import SchemaLeaf, is_string
 from pqassay_spec.sources import Source
 from pqassay_spec.trace import Leaf, trace
 
@@ -211,6 +212,8 @@ def losses(payload: bytes) -> Iterator[tuple[Loss, int, str]]:
         The shape, the position in the payload, and the value that is lost.
     """
     text = decode_payload(payload)
+    if b"\r\n" not in payload and not payload.endswith(b"\n"):
+        return
     position = 0
     *ended, last = text.split(SEPARATOR)
     for value in ended:
@@ -436,6 +439,54 @@ def make_companion(
         null_count=null_count,
         lossless=True,
     )
+
+
+def companion_disagreements(record: Companion, blob: Blob, raw: bytes) -> Iterator[tuple[str, int, int]]:
+    """Yield name, recorded value and true value of every member that disagrees with the blob.
+
+    Args:
+        record: The companion record.
+        blob: The blob that the offset key leads to.
+        raw: All bytes of the blob.
+
+    Raises:
+        Malformed: Rule IDX1-010, the payload is not UTF-8.
+    """
+    count = len(set(exact_values(blob.payload))) if blob.payload else 0
+    for name, there, here in (
+        ("offset", record.offset, blob.start),
+        ("length", record.length, len(blob.payload)),
+        ("crc32", record.crc32, blob_crc(raw)),
+        ("value_count", record.value_count, count),
+    ):
+        if there != here:
+            yield name, there, here
+
+
+# --8<-- [start:trust]
+def why_not_trusted(
+    record: Companion, blob: Blob, raw: bytes, *, row_count: int, columns: Iterable[SchemaLeaf]
+) -> str:
+    """Why a companion record counts for nothing; empty if it may be trusted.
+
+    Args:
+        record: The companion record.
+        blob: The blob that the offset key leads to.
+        raw: All bytes of the blob.
+        row_count: Rows in the file.
+        columns: The leaf columns of the file.
+    """
+    for name, there, here in companion_disagreements(record, blob, raw):
+        return f"its {name} is {there}, the blob's is {here}"
+    if record.row_count != row_count:
+        return f"its row_count is {record.row_count}, the file has {row_count} rows"
+    named = [leaf for leaf in columns if leaf.path == record.column]
+    if len(named) != 1 or not is_string(named[0]) or named[0].max_repetition_level:
+        return f"{'.'.join(record.column)} is no string column with one value a row"
+    return "" if record.lossless else "it says that values were lost"
+
+
+# --8<-- [end:trust]
 
 
 def parse_companion(text: str) -> Companion:

@@ -8,7 +8,6 @@ memory, memory maps and object stores all fit behind it, and nothing may assume 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 from collections.abc import Generator
 from pathlib import Path
@@ -151,6 +150,8 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
 
 def _locked(temporary: Path) -> int:
     """Open and lock the temporary file. It may be renamed away between the two calls: then try again."""
+    import fcntl  # noqa: PLC0415 - reading works where there are no locks, in a browser for instance
+
     while True:
         descriptor = os.open(temporary, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
         try:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -65,12 +66,17 @@ def test_drafts_are_read_and_named() -> None:
     ("changes", "mistrust"),
     [
         ({}, ""),
-        ({"crc32": 1}, "its CRC-32 is 1"),
-        ({"row_count": 5}, "its row count is 5, the file's is 6"),
+        ({"crc32": 1}, "its crc32 is 1, the blob's is "),
+        ({"row_count": 5}, "its row_count is 5, the file has 6 rows"),
         ({"offset": 9}, "its offset is 9"),
+        ({"length": 9}, "its length is 9"),
+        ({"value_count": 9}, "its value_count is 9"),
+        ({"column": ("year",)}, "year is no string column with one value a row"),
+        ({"column": ("nope",)}, "nope is no string column with one value a row"),
+        ({"lossless": False}, "it says that values were lost"),
     ],
 )
-def test_a_companion_record_counts_only_if_it_fits(changes: dict[str, int], mistrust: str) -> None:
+def test_a_companion_record_counts_only_if_it_fits(changes: dict[str, Any], mistrust: str) -> None:
     keys = [(idx1.KEY, "{offset}"), (idx1.COMPANION_KEY, companion(**changes))]
     found = extracted(Idx1File(keys=keys))
 
