@@ -30,7 +30,7 @@ test: $(VENV)/.dev ## run every test and every static check
 	@$(BIN)/python tools/run_checks.py
 
 docs: $(VENV)/.docs ## build the site into ./site
-	@$(BIN)/python -m mkdocs build --strict --site-dir site
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --site-dir site
 
 bench: $(VENV)/.dev ## run the benchmarks
 	@failed=; for script in benchmarks/[!_]*.py; do \
@@ -42,7 +42,7 @@ constraints: $(VENV)/.made ## write constraints.txt anew, with the newest versio
 	@echo "Resolving the newest versions ..."
 	@$(PYTHON) -m venv --clear $(VENV)/fresh
 	@unset PIP_CONSTRAINT PIP_BUILD_CONSTRAINT; $(VENV)/fresh/bin/python -m pip install --quiet \
-	  --upgrade --editable '.[spark,docs,dev]' hatchling setuptools wheel
+	  --upgrade --editable '.[spark,docs,dev]' setuptools wheel
 	@{ sed -n '/^#/p' constraints.txt; $(VENV)/fresh/bin/python -m pip freeze --all \
 	  --exclude-editable --exclude pip; } > $(VENV)/constraints.txt
 	@mv $(VENV)/constraints.txt constraints.txt && rm -rf $(VENV)/fresh
@@ -79,8 +79,7 @@ $(VENV)/.docs: $(VENV)/.made pyproject.toml constraints.txt
 	@$(INSTALL) --editable '.[docs]'
 	@touch $(VENV)/.core $@
 
-# The build backend is installed as well, so that the packaging test builds without network.
 $(VENV)/.dev: $(VENV)/.made pyproject.toml constraints.txt
 	@echo "Installing pqassay, Spark and all tools into $(VENV) (about 1 GB, once) ..."
-	@$(INSTALL) --editable '.[spark,docs,dev]' hatchling
+	@$(INSTALL) --editable '.[spark,docs,dev]'
 	@touch $(VENV)/.core $(VENV)/.spark $(VENV)/.docs $@

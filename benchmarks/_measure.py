@@ -6,26 +6,28 @@ import gc
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 
-def seconds(work: Callable[[], Any], rounds: int) -> float:
-    """Median wall-clock time of some calls, after one call that is not counted.
+def seconds(works: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
+    """Median wall-clock time of each piece of work, in seconds.
 
-    The cycle collector runs between calls as it would in a program, with nothing left over from the call before.
+    Every round does all of them once, so that what slows the machine down for a while slows all of them.
+    With more than one round, a first one is not counted.
     """
-    if rounds > 1:
-        work()
-    taken: list[float] = []
-    for _ in range(rounds):
-        gc.collect()
-        started = time.perf_counter()
-        result = work()
-        taken.append(time.perf_counter() - started)
-        del result
-    return statistics.median(taken)
+    taken: dict[str, list[float]] = {name: [] for name in works}
+    for turn in range(rounds + (rounds > 1)):
+        for name, work in works.items():
+            gc.collect()
+            started = time.perf_counter()
+            result = work()
+            elapsed = time.perf_counter() - started
+            del result
+            if turn or rounds == 1:
+                taken[name].append(elapsed)
+    return {name: statistics.median(times) for name, times in taken.items()}
 
 
 def cached(name: str, make: Callable[[Path], None]) -> Path:

@@ -1,12 +1,15 @@
-"""How fast a footer is decoded: the generated decoder against the grammar, a generic decoder and pyarrow.
+"""How fast a footer is decoded: the generated decoder against the grammar, generic decoders and pyarrow.
 
-    python benchmarks/thrift.py [--columns 500] [--row-groups 100] [--rounds 5]
+    python benchmarks/thrift.py [--columns 500] [--row-groups 100] [--rounds 7]
 
 The footer is that of a file of 500 columns and 100 row groups, which pyarrow writes (50,000 column chunks, with
-statistics and page index).  All decoders run in one process, on the same bytes in memory.
+statistics and page index).  All decoders run in one process, in turns, on the same bytes in memory.
 
-Goals: the generated decoder reads at least 8 MB/s, and at least 4 times as fast as a generic decoder in Python that
-knows the wire format but no tables.
+Two generic decoders in plain Python stand beside the generated one.  The one that goes by the tables gives the same
+records: names, text, types checked, required fields, unknown fields raw; it is the one that the goal is about.  The
+one without tables does less: dicts by field id, nothing checked but lengths.
+
+Goals: the generated decoder reads at least 8 MB/s, and at least 4 times as fast as the generic one by tables.
 """
 
 from __future__ import annotations
@@ -49,7 +52,7 @@ SPEED = 8.0
 """Goal, in MB/s."""
 
 RATIO = 4.0
-"""Goal, in times the speed of the generic decoder."""
+"""Goal, in times the speed of the generic decoder that gives the same records."""
 
 
 def make_file(path: Path, *, columns: int, row_groups: int) -> None:
@@ -140,7 +143,12 @@ class WithoutTables(Wire):
 
     def __init__(self, data: bytes) -> None:
         super().__init__(data)
-        readers: dict[int, Callable[[], Any]] = {1: lambda: True, 2: lambda: False, 3: self.byte, 7: self.double}
+        readers: dict[int, Callable[[], Any]] = {
+            1: lambda: True,
+            2: lambda: False,
+            3: self.byte,
+            7: self.double,
+        }
         readers |= dict.fromkeys((4, 5, 6), self.zigzag) | {8: self.binary, 9: self.list, 10: self.list}
         self.readers = readers | {11: self.map, 12: self.struct, 13: lambda: self.take(16)}
 
@@ -179,14 +187,15 @@ class WithoutTables(Wire):
         return self.byte() == 1
 
 
-NOTHING = (0, Field(0, "", BOOL, False, ""))
+NOTHING = (0, Field(0, "", BOOL, required=False, doc=""))
+"""What stands in for the row of a field that no table has; no field has wire type 0."""
 
 
 class ByTables(Wire):
     """The same records as those of the generated decoder, by looking every field up in its declared table.
 
-    Written as one writes a decoder of Thrift tables without generating code: a function for each type of value,
-    chosen once per declaration, and a loop over the fields of a struct.
+    Written as one writes a decoder of Thrift tables without generating code: a loop over the fields of a struct,
+    and a choice by the declared type of each value.
     """
 
     tables: ClassVar[dict[type[Record], dict[int, tuple[int, Field]]]] = {}
@@ -253,7 +262,7 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--columns", type=int, default=500)
     parser.add_argument("--row-groups", type=int, default=100)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=7)
     options = parser.parse_args(arguments)
 
     name = f"thrift-{options.columns}x{options.row_groups}-pyarrow-{pa.__version__}.parquet"
@@ -273,14 +282,14 @@ def main(arguments: list[str]) -> int:
 
     megabytes = len(footer) / 1e6
     print(f"A footer of {megabytes:.1f} MB: {options.columns} columns, {options.row_groups} row groups\n")
-    once = max(1, options.rounds // 5)  # the grammar takes longer than all others together
-    measured = {
-        "generated decoder": seconds(lambda: decode(FileMetaData, footer), options.rounds),
-        "construct grammar": seconds(lambda: grammar(FileMetaData).parse(footer), once),
-        "by tables": seconds(lambda: ByTables(footer).record(FileMetaData), options.rounds),
-        "without": seconds(lambda: WithoutTables(footer).struct(), options.rounds),
-        "pyarrow read_metadata": seconds(lambda: pq.read_metadata(io.BytesIO(in_memory)), options.rounds),
+    works: dict[str, Callable[[], Any]] = {
+        "generated decoder": lambda: decode(FileMetaData, footer),
+        "generic decoder, by tables": lambda: ByTables(footer).record(FileMetaData),
+        "generic decoder, without tables": lambda: WithoutTables(footer).struct(),
+        "pyarrow read_metadata, C++": lambda: pq.read_metadata(io.BytesIO(in_memory)),
     }
+    measured = seconds(works, options.rounds)
+    measured |= seconds({"construct grammar, one round": lambda: grammar(FileMetaData).parse(footer)}, 1)
     fastest = measured["generated decoder"]
     rows = [
         [name, f"{taken * 1000:.0f}", f"{megabytes / taken:.1f}", f"{taken / fastest:.2f}"]
@@ -288,10 +297,11 @@ def main(arguments: list[str]) -> int:
     ]
     print_table(["", "ms", "MB/s", "time / generated"], rows)
 
-    speed, ratio = megabytes / fastest, measured["by tables"] / fastest
+    speed, ratio = megabytes / fastest, measured["generic decoder, by tables"] / fastest
     reached = {
         f"the generated decoder reads at least {SPEED:.0f} MB/s ({speed:.1f})": speed >= SPEED,
-        f"it is at least {RATIO:.0f} times as fast as the generic one ({ratio:.1f})": ratio >= RATIO,
+        f"it is at least {RATIO:.0f} times as fast as the generic one by tables ({ratio:.1f})": ratio
+        >= RATIO,
     }
     print()
     for sentence, good in reached.items():

@@ -236,7 +236,7 @@ class Varint(AnyConstruct):
         self.bits = bits
 
     def _parse(self, stream: Any, context: Any, path: str) -> int:
-        view = stream.getbuffer()
+        view = stream.getvalue()
         value, position = read_varint(view, stream.tell())
         stream.seek(position)
         if not self.bits:
@@ -293,7 +293,7 @@ class _Payload(AnyConstruct):
         self.text = text
 
     def _parse(self, stream: Any, context: Any, path: str) -> Any:
-        left = stream.getbuffer().nbytes - stream.tell()
+        left = len(stream.getvalue()) - stream.tell()
         if context._length > left:
             raise Truncated(f"a value of {context._length} bytes with {left} bytes left")
         raw = stream.read(context._length)
@@ -304,7 +304,7 @@ class ListHeader(AnyConstruct):
     """Element count and element wire type."""
 
     def _parse(self, stream: Any, context: Any, path: str) -> tuple[int, int]:
-        view = stream.getbuffer()
+        view = stream.getvalue()
         size, kind, position = read_list_header(view, stream.tell())
         if size > len(view) - position:
             raise Truncated(f"{size} elements with {len(view) - position} bytes left")
@@ -380,7 +380,7 @@ class FieldHeader(AnyConstruct):
     """Id and wire type of the next field; wire type 0 ends the struct. ``context._last`` is the id before."""
 
     def _parse(self, stream: Any, context: Any, path: str) -> tuple[int, int]:
-        view = stream.getbuffer()
+        view = stream.getvalue()
         position = stream.tell()
         header = read_byte(view, position)
         position += 1
@@ -470,10 +470,10 @@ class CompactStruct(AnyConstruct):
         return value
 
     def _unknown(self, identifier: int, wire: int, start: int, stream: Any) -> UnknownField:
-        view = stream.getbuffer()
+        view = stream.getvalue()
         position = stream.tell()
         end = skip(view, position, wire)
-        field = unknown_field(identifier, wire, bytes(view[position:end]))
+        field = unknown_field(identifier, wire, view[position:end])
         stream.seek(end)
         if self.recorder is not None:
             self.recorder.enter(f"unknown_{identifier}", "A field that the declaration does not know.")

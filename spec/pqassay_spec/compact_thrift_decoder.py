@@ -164,6 +164,7 @@ def _false(_data: bytes, position: int, _end: int) -> tuple[bool, int]:
 
 _RUNTIME: dict[str, Any] = {
     "_varint": _varint,
+    "_zigzag": tuple((value >> 1) ^ -(value & 1) for value in range(128)),
     "_wide": _wide,
     "_short": _short,
     "_absent": _absent,
@@ -227,19 +228,20 @@ def _struct_reader(record: type[Record]) -> list[str]:
     lines = [f"def read_{name}(b, p, end):"]
     if fields:
         lines.append("    " + " = ".join(variables.values()) + " = None")
-    lines += ["    h = b[p]; p += 1", "    i = h >> 4"]
+    # A short header adds its distance, in the upper nibble, to the id before: t is id and wire type in one.
+    lines.append("    t = h = b[p]; p += 1")
     for field in fields:
-        variable = variables[field.id]
+        variable, base = variables[field.id], field.id << 4
         if field.type is BOOL:
             lines += [
-                f"    if i == {field.id} and 0 < h & 15 < 3:",
-                f"        {variable} = h & 15 == 1",
+                f"    if t == {base | WireType.TRUE} or t == {base | WireType.FALSE}:",
+                f"        {variable} = t == {base | WireType.TRUE}",
             ]
         else:
-            lines.append(f"    if i == {field.id} and h & 15 == {int(wire_type(field.type))}:")
+            lines.append(f"    if t == {base | wire_type(field.type)}:")
             lines += _value(field.type, variable, 2)
-        lines.append("        h = b[p]; p += 1; i += h >> 4")
-    lines += ["    u = ()", "    if h:", f"        d, u, p = _remaining(b, p, h, i, {name}_readers)"]
+        lines.append(f"        h = b[p]; p += 1; t = h + {base}")
+    lines += ["    u = ()", "    if h:", f"        d, u, p = _remaining(b, p, h, t >> 4, {name}_readers)"]
     if fields:
         lines.append("        if d:")
         lines += [f"            {variable} = d.get({i}, {variable})" for i, variable in variables.items()]
@@ -275,11 +277,14 @@ def _value(kind: FieldType, target: str, depth: int) -> list[str]:
     return ["    " * depth + line for line in lines]
 
 
-def _unsigned(target: str, bits: int) -> list[str]:
-    """A varint, its one- to four-byte forms inlined: they are nearly all there are in a footer."""
+def _unsigned(target: str, bits: int, short: str = "") -> list[str]:
+    """A varint, its one- to four-byte forms inlined: they are nearly all there are in a footer.
+
+    ``short`` is what follows on the line of the one-byte form.
+    """
     return [
         f"{target} = b[p]",
-        f"if {target} < 128: p += 1",
+        f"if {target} < 128: p += 1{short}",
         "else:",
         "    c = b[p + 1]",
         f"    if c < 128: {target} += (c << 7) - 128; p += 2",
@@ -294,10 +299,10 @@ def _unsigned(target: str, bits: int) -> list[str]:
 
 
 def _integer(target: str, bits: int) -> list[str]:
-    lines = _unsigned("v", bits)
+    lines = _unsigned("v", bits, f"; {target} = _zigzag[v]")
     if bits < 28:  # four bytes may already hold too much
-        lines.append(f"if v >> {bits}: _wide({bits})")
-    return [*lines, f"{target} = (v >> 1) ^ -(v & 1)"]
+        lines.append(f"    if v >> {bits}: _wide({bits})")
+    return [*lines, f"    {target} = (v >> 1) ^ -(v & 1)"]
 
 
 def _binary(kind: Scalar, target: str) -> list[str]:

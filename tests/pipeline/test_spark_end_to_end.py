@@ -66,7 +66,7 @@ def verdict(content: bytes) -> tuple[FileReport, set[str]]:
     return file, {finding.rule for finding in file.findings}
 
 
-def index_offset(content: bytes) -> int:
+def index_offset(content: bytes | bytearray) -> int:
     """Where the key of a file says that its index stands."""
     source = BytesSource(content)
     metadata, _ = read_footer(source, read_framing(source))
