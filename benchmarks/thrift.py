@@ -149,7 +149,7 @@ class WithoutTables(Wire):
             3: self.byte,
             7: self.double,
         }
-        readers |= dict.fromkeys((4, 5, 6), self.zigzag) | {8: self.binary, 9: self.list, 10: self.list}
+        readers |= dict.fromkeys((4, 5, 6), self.zigzag) | {8: self.binary, 9: self.listed, 10: self.listed}
         self.readers = readers | {11: self.map, 12: self.struct, 13: lambda: self.take(16)}
 
     def struct(self) -> dict[int, Any]:
@@ -166,7 +166,7 @@ class WithoutTables(Wire):
             identifier = identifier + delta if delta else self.zigzag()
             fields[identifier] = readers[header & 15]()
 
-    def list(self) -> list[Any]:
+    def listed(self) -> list[Any]:
         """The elements of a list."""
         size, kind = self.list_header()
         read = self.listed_bool if kind in (1, 2) else self.readers[kind]

@@ -14,7 +14,7 @@ import gc
 import struct
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 from pqassay_spec.compact_thrift import (
     BOOL,
@@ -223,37 +223,52 @@ def _field_reader(name: str, field: Field) -> list[str]:
 
 
 def _struct_reader(record: type[Record]) -> list[str]:
+    body = _struct(record, "o", "f", 1)
+    return [f"def read_{record.__name__}(b, p, end):", *body, "    return o, p", ""]
+
+
+def _struct(record: type[Record], target: str, prefix: str, depth: int) -> list[str]:
+    """Lines that read a struct at ``b[p]`` into ``target``; ``prefix`` keeps its variables apart from others."""
     name, fields = record.__name__, sorted(record.fields, key=lambda field: field.id)
-    variables = {field.id: f"f{field.id}" for field in fields}
-    lines = [f"def read_{name}(b, p, end):"]
+    variables = {field.id: f"{prefix}{field.id}" for field in fields}
+    lines: list[str] = []
     if fields:
-        lines.append("    " + " = ".join(variables.values()) + " = None")
+        lines.append(" = ".join(variables.values()) + " = None")
     # A short header adds its distance, in the upper nibble, to the id before: t is id and wire type in one.
-    lines.append("    t = h = b[p]; p += 1")
+    lines.append("t = h = b[p]; p += 1")
     for field in fields:
         variable, base = variables[field.id], field.id << 4
         if field.type is BOOL:
             lines += [
-                f"    if t == {base | WireType.TRUE} or t == {base | WireType.FALSE}:",
-                f"        {variable} = t == {base | WireType.TRUE}",
+                f"if {base | WireType.TRUE} <= t <= {base | WireType.FALSE}:",
+                f"    {variable} = t == {base | WireType.TRUE}",
             ]
         else:
-            lines.append(f"    if t == {base | wire_type(field.type)}:")
-            lines += _value(field.type, variable, 2)
-        lines.append(f"        h = b[p]; p += 1; t = h + {base}")
-    lines += ["    u = ()", "    if h:", f"        d, u, p = _remaining(b, p, h, t >> 4, {name}_readers)"]
-    if fields:
-        lines.append("        if d:")
-        lines += [f"            {variable} = d.get({i}, {variable})" for i, variable in variables.items()]
+            lines.append(f"if t == {base | wire_type(field.type)}:")
+            if _is_inlined(field.type):
+                lines += _struct(field.type, variable, f"{variable}_", 1)
+            else:
+                lines += _value(field.type, variable, 1)
+        lines.append(f"    h = b[p]; p += 1; t = h + {base}")
+    lines += ["if h:", f"    d, u, p = _remaining(b, p, h, t >> 4, {name}_readers)"]
+    lines += [f"    {variable} = d.get({i}, {variable})" for i, variable in variables.items()]
+    lines.append("else: u = ()")
     if needed := [variables[field.id] for field in fields if field.required]:
-        lines += [
-            "    if " + " or ".join(f"{variable} is None" for variable in needed) + ":",
-            f"        _absent({name})",
-        ]
-    lines.append(f"    o = _new({name})")
-    lines += [f"    o.{field.name} = {variables[field.id]}" for field in fields]
-    lines += ["    o.unknown = u", "    return o, p", ""]
-    return lines
+        lines.append("if " + " or ".join(f"{variable} is None" for variable in needed) + f": _absent({name})")
+    lines.append(f"{target} = _new({name})")
+    lines += [f"{target}.{field.name} = {variables[field.id]}" for field in fields]
+    lines.append(f"{target}.unknown = u")
+    return ["    " * depth + line for line in lines]
+
+
+def _is_inlined(kind: FieldType) -> TypeGuard[type[Record]]:
+    """Whether a struct is read in place rather than by a call, which costs as much as two fields.
+
+    Not so unions: many members, of which one is there.
+    """
+    if not isinstance(kind, type) or len(kind.fields) < 2:
+        return False
+    return not all(isinstance(field.type, type) for field in kind.fields)
 
 
 def _value(kind: FieldType, target: str, depth: int) -> list[str]:
@@ -302,7 +317,7 @@ def _integer(target: str, bits: int) -> list[str]:
     lines = _unsigned("v", bits, f"; {target} = _zigzag[v]")
     if bits < 28:  # four bytes may already hold too much
         lines.append(f"    if v >> {bits}: _wide({bits})")
-    return [*lines, f"    {target} = (v >> 1) ^ -(v & 1)"]
+    return [*lines, f"    {target} = ~(v >> 1) if v & 1 else v >> 1"]
 
 
 def _binary(kind: Scalar, target: str) -> list[str]:

@@ -27,6 +27,11 @@ def test_a_field_longer_than_a_row_is_named_in_its_first_row() -> None:
     ]
 
 
+@pytest.mark.parametrize(("length", "rows"), [(1, 1), (15, 1), (16, 1), (17, 2), (32, 2), (33, 3)])
+def test_a_field_takes_as_many_rows_as_its_bytes_fill(length: int, rows: int) -> None:
+    assert len(list(annotated(bytes(length), [Leaf("field", 0, length, 0)]))) == rows
+
+
 def test_bytes_between_two_leaves_are_shown_as_no_structure_and_empty_leaves_not_at_all() -> None:
     leaves = [Leaf("a", 0, 1, 1), Leaf("nothing", 1, 0, b""), Leaf("b", 3, 1, 2)]
     rows = list(annotated(b"\x01\xff\xff\x02", leaves))
