@@ -6,6 +6,7 @@ import fnmatch
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 from pqassay.checks import Violation, registry
 from pqassay.file_under_test import FileUnderTest, NotApplicable, NotChecked, Options
@@ -23,7 +24,7 @@ from pqassay.report import (
     summarise,
 )
 from pqassay_spec import __version__
-from pqassay_spec.catalogue import Rule, Tier, digest, rules
+from pqassay_spec.catalogue import TIERS, Rule, Tier, digest, rules
 from pqassay_spec.errors import FormatError, Truncated, Unsupported
 from pqassay_spec.hexdump import ROW, marked
 from pqassay_spec.sources import BytesSource, FileSource, Source
@@ -70,7 +71,7 @@ class UsageError(ValueError):
 
 
 def check(
-    target: str | os.PathLike[str] | bytes | Sequence[str | os.PathLike[str]],
+    target: str | os.PathLike[str] | bytes | bytearray | memoryview | Sequence[str | os.PathLike[str]],
     *,
     tier: Tier | None = None,
     level: Threshold = "must",
@@ -94,14 +95,20 @@ def check(
         The report. Broken files are findings in it; nothing that bytes can do raises.
 
     Raises:
-        UsageError: A pattern matches no rule, or there is nothing to check.
+        UsageError: No such tier or level, a pattern that matches no rule, a path that no system has, nothing to check.
         OSError: A path cannot be opened.
     """
+    if tier is not None and tier not in TIERS:
+        raise UsageError(f"there is no tier {tier!r}; tiers are {', '.join(TIERS)}")
+    if level not in COUNTED:
+        raise UsageError(f"there is no level {level!r}; levels are {', '.join(COUNTED)}")
     for pattern in (*only, *skip):
         if not fnmatch.filter(rules(), pattern):
             raise UsageError(f"no rule matches {pattern!r}; `pqassay explain` lists them")
-    if isinstance(target, bytes):
-        sources: list[Callable[[], Source]] = [lambda: BytesSource(target)]
+    sources: list[Callable[[], Source]]
+    if isinstance(target, (bytes, bytearray, memoryview)):
+        data = cast("bytes", target)
+        sources = [lambda: BytesSource(data)]
     else:
         paths = [target] if isinstance(target, (str, os.PathLike)) else list(target)
         sources = [_opener(path) for path in paths]
@@ -149,9 +156,9 @@ def check_source(
     for rule in rules().values():
         if (reason := _left_out(rule, selection, options)) is not None:
             progress.not_checked[rule.id] = reason
-        elif (violations := _run(rule, file, progress)) is not None:
+        elif (groups := _run(rule, file, progress)) is not None:
             progress.checked.append(rule.id)
-            findings += _findings(rule, violations, source)
+            findings += [_finding(rule, group, file) for group in groups]
     counted = any(finding.verdict in COUNTED[level] for finding in findings)
     outcome: Outcome = "errored" if progress.trouble else "nonconformant" if counted else "conformant"
     report = FileReport(
@@ -166,10 +173,10 @@ def check_source(
     return report, progress.coverage(options.tier)
 
 
-def _run(rule: Rule, file: FileUnderTest, progress: _Progress) -> list[Violation] | None:
+def _run(rule: Rule, file: FileUnderTest, progress: _Progress) -> list[_Group] | None:
     """Run one check; note why if it could not be carried out, and return ``None`` then."""
     try:
-        return list(registry()[rule.id](file))
+        return _groups(registry()[rule.id](file))
     except NotApplicable:
         progress.not_applicable.append(rule.id)
     except NotChecked as outcome:
@@ -181,15 +188,20 @@ def _run(rule: Rule, file: FileUnderTest, progress: _Progress) -> list[Violation
         progress.trouble.append(error.reason)
     except FormatError as error:
         if error.rule in (None, rule.id):
-            return [_violation_from(error, rule)]
+            return _groups([_violation_from(error, rule)])
         progress.not_checked[rule.id] = f"{error.rule} is broken"
     except OSError as error:
         progress.not_checked[rule.id] = reason = f"the file cannot be read: {error.strerror or error}"
+        progress.trouble.append(reason)
+    except MemoryError:
+        progress.not_checked[rule.id] = reason = "there is not enough memory for it"
         progress.trouble.append(reason)
     return None
 
 
 def _opener(path: str | os.PathLike[str]) -> Callable[[], Source]:
+    if "\0" in os.fspath(path):
+        raise UsageError(f"{os.fspath(path)!r} is no path")
     return lambda: FileSource(path)
 
 
@@ -213,56 +225,76 @@ def _violation_from(error: FormatError, rule: Rule) -> Violation:
     return Violation(
         message=error.reason,
         field=error.field or rule.field,
-        offset=-1 if error.offset is None else error.offset,
-        length=error.length if error.offset is not None else 0,
+        offset=error.offset,
+        length=error.length,
         expected=error.expected,
         actual=error.actual,
     )
 
 
-def _findings(rule: Rule, violations: Iterable[Violation], source: Source) -> list[Finding]:
-    """One finding per column, with a count and the first positions."""
-    by_column: dict[str | None, list[Violation]] = {}
+@dataclass
+class _Group:
+    """The places in one column: the first ones, and how many there are."""
+
+    column: str | None
+    first: list[Violation]
+    count: int = 0
+
+
+def _groups(violations: Iterable[Violation]) -> list[_Group]:
+    """Group violations by column as they come, holding no more than are shown."""
+    groups: dict[str | None, _Group] = {}
     for violation in violations:
-        by_column.setdefault(violation.column, []).append(violation)
-    return [
-        Finding(
-            rule=rule.id,
-            level=rule.level,
-            verdict=rule.verdict,
-            effect=rule.effect,
-            path=source.name,
-            column=column,
-            count=len(group),
-            at=[_position(violation) for violation in group[:FIRST_POSITIONS]],
-            message=group[0].message,
-            remedy=next((violation.remedy for violation in group if violation.remedy), None),
-            hexdump=hexdump(source, group[0].offset, group[0].length, group[0].field),
-        )
-        for column, group in by_column.items()
-    ]
+        group = groups.setdefault(violation.column, _Group(violation.column, []))
+        group.count += 1 + violation.more
+        if len(group.first) < FIRST_POSITIONS:
+            group.first.append(violation)
+    return list(groups.values())
 
 
-def _position(violation: Violation) -> Position:
+def _finding(rule: Rule, group: _Group, file: FileUnderTest) -> Finding:
+    positions = [_position(violation, file) for violation in group.first]
+    return Finding(
+        rule=rule.id,
+        level=rule.level,
+        verdict=rule.verdict,
+        effect=rule.effect,
+        path=file.source.name,
+        column=group.column,
+        count=group.count,
+        at=positions,
+        message=group.first[0].message,
+        remedy=next((violation.remedy for violation in group.first if violation.remedy), None),
+        hexdump=hexdump(file.source, positions[0]),
+    )
+
+
+def _position(violation: Violation, file: FileUnderTest) -> Position:
+    offset, length = violation.offset, violation.length
+    if offset is None:
+        try:
+            offset, length = file.place(violation.field) if violation.field.startswith("footer") else (-1, 0)
+        except FormatError:
+            offset, length = -1, 0
     return Position(
         field=violation.field,
-        offset=violation.offset,
-        length=violation.length,
+        offset=offset,
+        length=length,
         expected=violation.expected,
         actual=violation.actual,
         row_group=violation.row_group,
     )
 
 
-def hexdump(source: Source, offset: int, length: int, field: str) -> list[str]:
-    """Up to three rows around ``[offset, offset + length)``; carets and the field's name under what is marked."""
-    if offset < 0 or offset >= source.size:
+def hexdump(source: Source, position: Position) -> list[str]:
+    """Up to three rows around a position; carets and the field's name under what is marked."""
+    if not 0 <= position.offset < source.size:
         return []
-    start = offset - offset % ROW
+    start = position.offset - position.offset % ROW
     try:
         data = source.read(start, min(HEXDUMP_ROWS * ROW, source.size - start))
     except (Truncated, OSError):
         return []
-    rows = marked(data, start, offset, offset + max(length, 1))
+    rows = marked(data, start, position.offset, position.offset + max(position.length, 1))
     row, marks = rows[0]
-    return [row, f"{marks}  {field}", *(line for pair in rows[1:] for line in pair if line)]
+    return [row, f"{marks}  {position.field}", *(line for pair in rows[1:] for line in pair if line)]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import sys
 from collections.abc import Callable, Generator, Iterable
 from enum import StrEnum
@@ -16,6 +15,8 @@ from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
+
+from pqassay_spec.terminal import guarded_output, printable
 
 app = typer.Typer(
     help="Judge the metadata attached to Parquet files: footer, statistics, indexes.",
@@ -50,9 +51,8 @@ class FormatName(StrEnum):
 
 def main() -> None:
     """Entry point of the command."""
-    with contextlib.suppress(AttributeError, ValueError):
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `pqassay dump FILE | head` ends quietly
-    app()
+    with guarded_output():
+        app()
 
 
 def _version(wanted: bool) -> None:
@@ -74,7 +74,7 @@ def _root(
 
 def fail(message: str, code: int = 2) -> NoReturn:
     """Print an error on stderr and leave with ``code``."""
-    typer.echo(f"error: {message}", err=True)
+    typer.echo(f"error: {printable(message)}", err=True)
     raise typer.Exit(code)
 
 
@@ -94,7 +94,11 @@ def _os_errors(what: str) -> Generator[None]:
     try:
         yield
     except OSError as error:
-        fail(f"{error.filename or what}: {error.strerror or error}")
+        if error.filename is None:
+            raise  # not of the file: the output
+        fail(f"{error.filename}: {error.strerror or error}")
+    except MemoryError:
+        fail(f"{what}: there is not enough memory for it", 4)
 
 
 @contextlib.contextmanager
@@ -163,6 +167,10 @@ def check(
 ) -> None:
     """Check files against the specification, whoever wrote them."""
     _require_files(paths)
+    if output is not None and any(
+        os.path.exists(output) and os.path.samefile(output, path) for path in paths
+    ):
+        fail(f"--output {output} is one of the files to check")
     from pqassay.checker import UsageError
     from pqassay.checker import check as run
 
@@ -192,13 +200,16 @@ def check(
             render(report, buffer)
             text = buffer.getvalue()
         with _os_errors(str(output)):
-            write_whole(output, text.encode("utf-8", "backslashreplace"))
+            content = text.encode("utf-8", "backslashreplace")
+            if os.path.exists(output) and not os.path.isfile(output):
+                output.write_bytes(content)  # a pipe or a device is written, not replaced
+            else:
+                write_whole(output, content)
     elif text is not None:
         sys.stdout.write(text)
     else:
         from pqassay.render_text import render
 
-        _tolerate_narrow_encodings()
         render(report)
     raise typer.Exit(report.exit_code)
 
@@ -223,7 +234,6 @@ def dump(
     from pqassay import dump as dumping
     from pqassay_spec.sources import FileSource
 
-    _tolerate_narrow_encodings()
     with _os_errors(str(file)), FileSource(file) as source:
         sink: dumping.Sink
         if hexdump:
@@ -236,7 +246,7 @@ def dump(
         fail(f"no field matches {field!r}")
     for error in errors:
         error.file = str(file)
-        typer.echo(f"error: {error}", err=True)
+        typer.echo(f"error: {printable(str(error))}", err=True)
     if errors:
         raise typer.Exit(1)
 
@@ -251,7 +261,6 @@ def explain(
     """Say what a rule demands, where it comes from and what breaking it costs."""
     from pqassay import explain as explaining
 
-    _tolerate_narrow_encodings()
     wanted = rule.upper() if rule else None
     if wanted is None or wanted in explaining.prefixes():
         lines = explaining.overview(wanted)
@@ -264,12 +273,3 @@ def explain(
             fail(f"there is no rule {rule}{hint}")
     for line in lines:
         print(line)  # noqa: T201 - plain output of a command
-
-
-def _tolerate_narrow_encodings() -> None:
-    """Escape what the terminal's encoding cannot show instead of failing on it."""
-    reconfigure = getattr(sys.stdout, "reconfigure", None)
-    if reconfigure is not None:
-        reconfigure(errors="backslashreplace")
-    if os.environ.get("TERM") == "dumb":
-        os.environ.setdefault("NO_COLOR", "1")

@@ -17,7 +17,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pqassay.file_under_test import NotChecked
+from pqassay.report import FIRST_POSITIONS
+from pqassay_spec.compact_thrift import is_text
 from pqassay_spec.errors import Truncated
+from pqassay_spec.parquet_schema import SchemaLeaf
 from pqassay_spec.sources import FileSource, Source
 
 if TYPE_CHECKING:
@@ -74,8 +77,8 @@ def open_parquet(source: Source) -> pq.ParquetFile:
         NotChecked: pyarrow refuses the file.
     """
     try:
-        if isinstance(source, FileSource):
-            return pq.ParquetFile(source.name)
+        if isinstance(source, FileSource) and is_text(source.name):
+            return pq.ParquetFile(source.name)  # natively; a name that is not UTF-8 pyarrow does not open
         return pq.ParquetFile(pa.PythonFile(SourceFile(source), mode="r"))
     except (pa.ArrowException, OSError, ValueError) as error:
         raise NotChecked(f"pyarrow cannot open the file: {_first_line(error)}", judgeable=False) from error
@@ -86,17 +89,17 @@ class Comparison:
     """A column beside an index.
 
     Attributes:
-        column: The column's path joined by dots.
+        leaf: The column.
         rows: Values seen, nulls included.
         null_count: Nulls seen.
         missing: Examples of values of the column that the index lacks.
         missing_count: How many there are; a lower bound from `COUNTED_VALUES` on.
-        with_line_feed: Examples of values that hold a line feed and stand in the index in pieces.
+        with_line_feed: Examples of values that hold a line feed.
         extra: Values of the index that occur in no row, in the order of the index.
         only_empty: Whether every value that is not null is the empty string.
     """
 
-    column: str
+    leaf: SchemaLeaf
     rows: int = 0
     null_count: int = 0
     missing: list[str] = field(default_factory=list[str])
@@ -104,6 +107,11 @@ class Comparison:
     with_line_feed: list[str] = field(default_factory=list[str])
     extra: list[str] = field(default_factory=list[str])
     only_empty: bool = True
+
+    @property
+    def column(self) -> str:
+        """The column's path joined by dots."""
+        return self.leaf.name
 
     @property
     def value_rows(self) -> int:
@@ -116,25 +124,26 @@ class Comparison:
         return self.missing_count + len(self.extra)
 
 
-def compare(file: pq.ParquetFile, column: str, index: Sequence[str]) -> Comparison:
+def compare(file: pq.ParquetFile, ordinal: int, leaf: SchemaLeaf, index: Sequence[str]) -> Comparison:
     """Compare a string column with the values of an index.
 
     Args:
         file: The opened file.
-        column: Path of the leaf, joined by dots.
+        ordinal: Position of the column among all leaves; its name may be that of another one as well.
+        leaf: The column.
         index: The values of the index, as written; order and repetition do not matter.
 
     Raises:
         NotChecked: The pages cannot be decoded.
     """
-    result = Comparison(column)
+    result = Comparison(leaf)
     known = list(dict.fromkeys(index))
     numbers = {value: number for number, value in enumerate(known)}
     value_set = pa.array([value.encode() for value in known], pa.large_binary())
     seen = bytearray(len(known))
     missing: set[bytes] = set()
     try:
-        for flat in _batches(file, column):
+        for flat in _batches(file, ordinal):
             result.rows += len(flat)
             result.null_count += flat.null_count
             unique = pc.unique(flat).drop_null()
@@ -142,13 +151,17 @@ def compare(file: pq.ParquetFile, column: str, index: Sequence[str]) -> Comparis
             places = pc.index_in(unique, value_set=value_set)
             for number in _items(places.drop_null()):
                 seen[number] = 1
-            for raw in _items(unique.filter(pc.is_null(places))):
-                _missed(raw, numbers, seen, missing, result)
+            strange = unique.filter(pc.is_null(places))
+            for raw in _items(strange.filter(pc.match_substring(strange, "\n"))):
+                _with_line_feed(raw, numbers, seen, missing, result)
+            for raw in _items(strange.filter(pc.invert(pc.match_substring(strange, "\n")))):
+                if len(missing) < COUNTED_VALUES:
+                    missing.add(raw)
     except pa.ArrowNotImplementedError as error:
-        raise NotChecked(f"pyarrow does not decode column {column}: {_first_line(error)}") from error
+        raise NotChecked(f"pyarrow does not decode column {leaf.name}: {_first_line(error)}") from error
     except (pa.ArrowException, OSError, ValueError) as error:
         raise NotChecked(
-            f"column {column} cannot be decoded: {_first_line(error)}", judgeable=False
+            f"column {leaf.name} cannot be decoded: {_first_line(error)}", judgeable=False
         ) from error
     result.missing_count = len(missing)
     result.missing = [raw.decode("utf-8", "backslashreplace") for raw in sorted(missing)[:3]]
@@ -156,29 +169,28 @@ def compare(file: pq.ParquetFile, column: str, index: Sequence[str]) -> Comparis
     return result
 
 
+def _with_line_feed(
+    raw: bytes, numbers: dict[str, int], seen: bytearray, missing: set[bytes], result: Comparison
+) -> None:
+    """A value that no index can hold; its pieces may stand in this one, and are its own then."""
+    if len(result.with_line_feed) < FIRST_POSITIONS:
+        result.with_line_feed.append(raw.decode("utf-8", "backslashreplace"))
+    pieces = raw.decode("utf-8", "surrogateescape").split("\n")
+    if all(piece in numbers for piece in pieces):
+        for piece in pieces:
+            seen[numbers[piece]] = 1
+    elif len(missing) < COUNTED_VALUES:
+        missing.add(raw)
+
+
 def _items(array: Any) -> list[Any]:
     items: list[Any] = array.to_pylist()
     return items
 
 
-def _missed(
-    raw: bytes, numbers: dict[str, int], seen: bytearray, missing: set[bytes], result: Comparison
-) -> None:
-    """A value that is not in the index: perhaps its pieces are, because it holds line feeds."""
-    if b"\n" in raw:
-        pieces = raw.decode("utf-8", "surrogateescape").split("\n")
-        if all(piece in numbers for piece in pieces):
-            for piece in pieces:
-                seen[numbers[piece]] = 1
-            if len(result.with_line_feed) < 3:
-                result.with_line_feed.append(raw.decode("utf-8", "backslashreplace"))
-            return
-    if len(missing) < COUNTED_VALUES:
-        missing.add(raw)
-
-
-def _batches(file: pq.ParquetFile, column: str) -> Iterator[pa.Array[Any]]:
-    for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=[column]):
+def _batches(file: pq.ParquetFile, ordinal: int) -> Iterator[pa.Array[Any]]:
+    row_groups = list(range(file.num_row_groups))
+    for batch in file.reader.iter_batches(BATCH_ROWS, row_groups, column_indices=[ordinal]):
         yield _innermost(batch.column(0)).cast(pa.large_binary())
 
 

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from pqassay_spec import parquet_file
 from pqassay_spec.catalogue import TIERS, Tier
-from pqassay_spec.compact_thrift_path import find_bytes
+from pqassay_spec.compact_thrift_path import FieldFinder
 from pqassay_spec.errors import FormatError
 from pqassay_spec.parquet_schema import SchemaLeaf, leaves
 from pqassay_spec.parquet_thrift import FileMetaData, KeyValue
@@ -128,15 +128,41 @@ class FileUnderTest:
         return leaves(self.metadata)
 
     @Remembered
-    def ranges(self) -> list[parquet_file.ByteRange]:
-        """Every range that the footer gives away, sorted; bloom lengths read from the file where the tier allows."""
-        source = self.source if self.options.reaches("index") else None
-        return sorted(parquet_file.referenced_ranges(self.metadata, source))
+    def offsets(self) -> list[parquet_file.ByteRange]:
+        """Every offset into this file that the footer holds."""
+        return list(parquet_file.referenced_offsets(self.metadata))
 
-    def footer_bytes(self, path: str) -> tuple[int, int]:
-        """File offset and length of a field below ``footer``; of the whole footer where it cannot be found."""
+    @Remembered
+    def ranges(self) -> list[parquet_file.ByteRange]:
+        """Every range that the footer gives away, sorted; bloom lengths read from the file where the tier allows.
+
+        A chunk one of whose page offsets points outside the body is left out: where it lies, nobody can say.
+        """
+        source = self.source if self.options.reaches("index") else None
+        lost = {given.field.rpartition(".")[0] for given in self.offsets if not self.in_body(given)}
+        return sorted(
+            given
+            for given in parquet_file.referenced_ranges(self.metadata, source)
+            if given.kind != "column chunk" or given.field.rpartition(".")[0] not in lost
+        )
+
+    def in_body(self, given: parquet_file.ByteRange) -> bool:
+        """Whether a range lies between head and footer; an empty one needs room for a byte."""
+        end = given.end if given.length else given.start + 1
+        return self.framing.body_start <= given.start <= end <= self.framing.footer_start
+
+    @Remembered
+    def _finder(self) -> FieldFinder:
+        return FieldFinder(FileMetaData, self.footer)
+
+    def place(self, path: str) -> tuple[int, int]:
+        """File offset and length of a field below ``footer``; of the whole footer where it cannot be found.
+
+        Raises:
+            FormatError: There is no footer.
+        """
         try:
-            found = find_bytes(FileMetaData, self.footer, path.removeprefix("footer."))
+            found = self._finder.find(path.removeprefix("footer."))
         except (FormatError, KeyError):
             found = None
         start, end = found or (0, len(self.footer))

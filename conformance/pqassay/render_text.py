@@ -5,7 +5,6 @@ Colour appears on a terminal only; in a pipe the text is plain.  No finding take
 
 from __future__ import annotations
 
-import shlex
 import sys
 from typing import TextIO
 
@@ -14,6 +13,7 @@ from rich.text import Text
 
 from pqassay.report import Coverage, FileReport, Finding, Report
 from pqassay_spec.catalogue import TIERS, rules
+from pqassay_spec.terminal import printable
 
 COLOURS = {
     "FAIL": "bold red",
@@ -41,7 +41,7 @@ def _line(console: Console, *parts: tuple[str, str] | str) -> None:
     text = Text()
     for part in parts:
         words, style = part if isinstance(part, tuple) else (part, "")
-        text.append(words.encode("utf-8", "backslashreplace").decode(), style)
+        text.append(printable(words), style)
     console.print(text)
 
 
@@ -95,7 +95,7 @@ def _details(finding: Finding) -> list[tuple[str, str]]:
     if first.actual:
         details.append(("actual", first.actual))
     if finding.remedy:
-        details.append(("remedy", finding.remedy.replace("FILE", shlex.quote(finding.path))))
+        details.append(("remedy", finding.remedy))
     details.append(("more", f"pqassay explain {finding.rule}"))
     return details
 

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from pqassay_spec.terminal import guarded_output, printable
+
 app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
@@ -92,10 +94,11 @@ def refuse_target(out: Path, *, overwrite: bool) -> None:
 
 def stop(message: str) -> None:
     """Print the message on stderr and exit with status 2."""
-    typer.echo(f"pqassay-spark: {message}", err=True)
+    typer.echo(f"error: {printable(message)}", err=True)
     raise typer.Exit(2)
 
 
 def main() -> None:
     """Entry point of the command."""
-    app()
+    with guarded_output():
+        app()

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
+
+from pqassay_spec.terminal import guarded_output, printable
 
 app = typer.Typer(
     help="Reference reader and writer of metadata attached to Parquet files.",
@@ -25,7 +26,8 @@ app = typer.Typer(
 
 def main() -> None:
     """Entry point of the command."""
-    app()
+    with guarded_output():
+        app()
 
 
 def _version(wanted: bool) -> None:
@@ -47,33 +49,33 @@ def _root(
 
 def fail(message: str, code: int) -> NoReturn:
     """Print an error on stderr and leave with ``code``."""
-    typer.echo(f"error: {message}", err=True)
+    typer.echo(f"error: {printable(message)}", err=True)
     raise typer.Exit(code)
 
 
 @contextmanager
 def reported(path: Path) -> Generator[None]:
     """Turn everything that a file can cause into one line on stderr and an exit code."""
-    from pqassay_reference.errors import Refused
+    from pqassay_reference.errors import Refused, Undecodable
     from pqassay_spec.errors import FormatError
 
     # The functions of os.path answer False where the methods of Path raise: for names that are too long, say.
-    if not os.path.exists(path):
-        fail(f"{path}: no such file", 2)
     if os.path.isdir(path):
         fail(f"{path}: is a directory; name the files in it", 2)
+    if not os.path.exists(path):
+        fail(f"{path}: no such file", 2)
+    if not os.path.isfile(path):
+        fail(f"{path}: no regular file", 2)
     try:
         yield
-    except (FormatError, Refused) as error:
+    except FormatError as error:
         fail(str(error), 1)
+    except (Refused, Undecodable) as error:
+        fail(f"{path}: {error}", 1)
     except OSError as error:
         fail(f"{path}: {error.strerror or error}", 1)
-    except Exception as error:
-        import pyarrow as pa
-
-        if not isinstance(error, pa.ArrowException):
-            raise
-        fail(f"{path}: the column cannot be decoded: {' '.join(str(error).split())}", 1)
+    except MemoryError:
+        fail(f"{path}: there is not enough memory for it", 1)
 
 
 @app.command(epilog="Example: `pqassay-ref embed part-0.parquet --column nation`")
@@ -96,7 +98,8 @@ def embed(
 
         done = embed_file(file, column, companion=companion, inside_table=inside_table, limit=max_bytes)
     values = f"{done.value_count} distinct value{'' if done.value_count == 1 else 's'}"
-    typer.echo(f"{file}: {values} of column {column} in {done.payload_length} bytes at offset {done.offset}")
+    where = f"in {done.payload_length} bytes at offset {done.offset}"
+    typer.echo(printable(f"{file}: {values} of column {column} {where}"))
     if done.cut:
         typer.echo(f"  replaced the index that stood there ({done.cut} bytes)")
     if done.dead:
@@ -121,7 +124,7 @@ def extract(
 
         found = extract_file(file)
     if found.mistrust:
-        typer.echo(f"warning: the companion record does not count: {found.mistrust}", err=True)
+        typer.echo(printable(f"warning: the companion record does not count: {found.mistrust}"), err=True)
     if as_json:
         record = {
             "layout": found.layout.value,
@@ -130,20 +133,12 @@ def extract(
             "values": list(found.values),
             "published": None if found.published is None else list(found.published),
         }
-        _print(json.dumps(record, ensure_ascii=False, indent=2))
+        typer.echo(json.dumps(record, indent=2))
         return
     if published and found.published is None:
         fail(f"{file}: the published reader cannot read the layout of {found.layout.value}", 1)
     for value in (found.published or ()) if published else found.values:
-        _print(json.dumps(value, ensure_ascii=False)[1:-1])
+        typer.echo(printable(json.dumps(value, ensure_ascii=False)[1:-1]))
     if not published and found.lost:
         lost = ", ".join(json.dumps(value, ensure_ascii=False) for value in found.lost)
-        typer.echo(f"warning: the published reader loses {lost}", err=True)
-
-
-def _print(text: str) -> None:
-    """Print text whatever the terminal's encoding is."""
-    sys.stdout.write(
-        text.encode(sys.stdout.encoding or "utf-8", "backslashreplace").decode(sys.stdout.encoding or "utf-8")
-    )
-    sys.stdout.write("\n")
+        typer.echo(printable(f"warning: the published reader loses {lost}"), err=True)

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pqassay_reference.errors import Refused
+from pqassay_reference.errors import Refused, Undecodable
 from pqassay_spec.parquet_schema import SchemaLeaf, is_string
 
 BATCH_ROWS = 1 << 16
@@ -77,36 +77,49 @@ def _innermost(array: Any) -> Any:
             return array
 
 
-def find_column(leaves: Sequence[SchemaLeaf], column: str) -> SchemaLeaf:
-    """Return the leaf that an index on ``column`` describes.
+def find_column(leaves: Sequence[SchemaLeaf], column: str) -> tuple[int, SchemaLeaf]:
+    """Return the leaf that an index on ``column`` describes, with its position among all leaves.
 
     Raises:
         Refused: No such column, or one that IDX1 cannot describe; the message names the string columns.
     """
-    found = [leaf for leaf in leaves if leaf.name == column]
+    found = [(ordinal, leaf) for ordinal, leaf in enumerate(leaves) if leaf.name == column]
     strings = ", ".join(leaf.name for leaf in leaves if is_string(leaf) and not leaf.max_repetition_level)
     if not found:
         raise Refused(f"there is no column {column}; string columns are: {strings or 'none'}")
     if len(found) > 1:
         raise Refused(f"there are {len(found)} columns called {column}")
-    leaf = found[0]
+    ordinal, leaf = found[0]
     if not is_string(leaf):
         raise Refused(
             f"column {column} holds {leaf.physical_type}, no text; string columns are: {strings or 'none'}"
         )
     if leaf.max_repetition_level:
         raise Refused(f"column {column} holds several values a row; IDX1 describes columns with one")
-    return leaf
+    return ordinal, leaf
 
 
-def distinct_values(file: pq.ParquetFile, leaf: SchemaLeaf, limit: int) -> DistinctValues:
-    """Read one column of a file and collect its distinct values.
+def distinct_values(file: pq.ParquetFile, ordinal: int, leaf: SchemaLeaf, limit: int) -> DistinctValues:
+    """Read one leaf column of a file and collect its distinct values.
+
+    The column is chosen by its position: its name, joined by dots, may be that of another one as well.
+
+    Args:
+        file: The opened file.
+        ordinal: Position of the leaf among all leaves.
+        leaf: The leaf, for messages.
+        limit: Greatest payload in bytes.
 
     Raises:
         Refused: See `DistinctValues.add`.
-        pyarrow.ArrowException, OSError: The pages cannot be decoded.
+        Undecodable: The pages cannot be decoded.
     """
     collected = DistinctValues(leaf.name, limit)
-    for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=[leaf.name]):
-        collected.add(batch.column(0))
+    row_groups = list(range(file.num_row_groups))
+    try:
+        for batch in file.reader.iter_batches(BATCH_ROWS, row_groups, column_indices=[ordinal]):
+            collected.add(batch.column(0))
+    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
+        said = " ".join(str(error).split()) or type(error).__name__
+        raise Undecodable(f"column {leaf.name} cannot be decoded: {said}") from error
     return collected

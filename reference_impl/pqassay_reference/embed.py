@@ -17,22 +17,22 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Generator
+from collections.abc import Collection, Generator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import Any, BinaryIO, Self, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pqassay_reference.column_values import DistinctValues, distinct_values, find_column
-from pqassay_reference.errors import Refused
+from pqassay_reference.errors import Refused, Undecodable
 from pqassay_reference.footer_splice import footer_and_tail, with_key_values
 from pqassay_spec import idx1
 from pqassay_spec.errors import FormatError, Unsupported
 from pqassay_spec.parquet_file import Framing, read_footer, read_framing, read_head, referenced_ranges
-from pqassay_spec.parquet_schema import leaves
+from pqassay_spec.parquet_schema import SchemaLeaf, leaves
 from pqassay_spec.parquet_thrift import FileMetaData, KeyValue
 from pqassay_spec.sources import FileSource, replaced_file, temporary_name
 
@@ -82,7 +82,7 @@ def embed_file(
 ) -> Embedded:
     """Embed an index of ``column`` into a finished file, replacing the file atomically.
 
-    An index that the file already has is replaced.  A Hadoop checksum sidecar (``.NAME.crc``) is removed, since
+    An index that the file already has is replaced.  Another hard link to the file keeps the old bytes.  A Hadoop checksum sidecar (``.NAME.crc``) is removed, since
     it describes the old bytes and Spark would refuse the new ones.
 
     Args:
@@ -96,7 +96,7 @@ def embed_file(
         Refused: A column or value that IDX1 cannot hold; a file inside a table.
         FormatError: The file is no Parquet file, or one whose footer must not be changed.
         OSError: The file cannot be read or its directory written; it changed meanwhile; it is being written.
-        pyarrow.ArrowException: The column's pages cannot be decoded.
+        Undecodable: The column's pages cannot be decoded.
     """
     target = Path(os.path.realpath(path))
     if not inside_table and (table := enclosing_table(target)):
@@ -109,25 +109,27 @@ def embed_file(
         read_head(source)
         framing = read_framing(source)
         metadata, _ = read_footer(source, framing)
-        leaf = find_column(leaves(metadata), column)
+        ordinal, leaf = find_column(leaves(metadata), column)
         if metadata.encryption_algorithm is not None:
             raise Unsupported(
                 "the file is encrypted; its index would be readable by everybody", field="footer"
             )
-        with pq.ParquetFile(target) as file:
-            collected = distinct_values(file, leaf, limit)
+        collected = _collect(target, ordinal, leaf, limit)
         blob = _blob(collected)
-        offset, cut, dead = _place(source, framing, metadata)
+        offset, cut, dead = _place(source, framing, metadata, collected.values)
         keys = _keys(blob, offset, leaf.path, collected, metadata.num_rows, companion=companion)
         footer = source.read(framing.footer_start, framing.footer_length)
         new_footer = with_key_values(footer, remove=INDEX_KEYS, add=keys)
-        with replaced_file(target) as file_out:
-            _copy(source, file_out, offset)
-            file_out.write(blob)
-            file_out.write(footer_and_tail(new_footer))
+
+        def last_look() -> None:
             if _state(target) != state:
                 raise OSError(f"{path} changed while its index was made; nothing was written")
             target.with_name(f".{target.name}.crc").unlink(missing_ok=True)
+
+        with replaced_file(target, before_rename=last_look) as file_out:
+            _copy(source, file_out, offset)
+            file_out.write(blob)
+            file_out.write(footer_and_tail(new_footer))
     return Embedded(
         path=str(path),
         column=column,
@@ -172,7 +174,8 @@ class IndexingWriter:
         if index < 0 or not _is_text(schema.field(index).type):
             raise Refused(f"there is no string column {column} at the top level of the schema")
         self._column, self._index, self._companion = column, index, companion
-        self._path, self._schema, self._options = path, schema, options
+        self._path, self._options = path, options
+        self._schema = _without_index_keys(schema)
         self._collected = DistinctValues(column, limit)
         self._rows = 0
         self.result: Embedded | None = None
@@ -184,16 +187,18 @@ class IndexingWriter:
             # A native stream on the same temporary file: the lock is held by `replaced_file`, the bytes go here.
             self._sink = stack.enter_context(pa.OSFile(str(temporary_name(target)), "wb"))
             self._writer = stack.enter_context(pq.ParquetWriter(self._sink, self._schema, **self._options))
+            written = cast("pa.Schema", self._writer.schema)
+            self._column = written.field(self._index).name  # a flavor may have changed it
             self._stack = stack.pop_all()
         return self
 
     def write(self, data: pa.Table | pa.RecordBatch) -> None:
         """Write a table or batch as one or more row groups. Raises `Refused` for values IDX1 cannot hold."""
         table = pa.Table.from_batches([data]) if isinstance(data, pa.RecordBatch) else data
+        self._writer.write_table(table)  # first: rows that it refuses are not in the file
         for chunk in table.column(self._index).chunks:
             self._collected.add(chunk)
         self._rows += table.num_rows
-        self._writer.write_table(table)
 
     def __exit__(
         self,
@@ -225,6 +230,21 @@ class IndexingWriter:
             null_count=self._collected.null_count,
             row_count=self._rows,
         )
+
+
+def _without_index_keys(schema: pa.Schema) -> pa.Schema:
+    """The schema of a file that was read may carry the keys of the index that it had."""
+    kept = {key: value for key, value in (schema.metadata or {}).items() if key.decode() not in INDEX_KEYS}
+    return schema.with_metadata(kept)
+
+
+def _collect(path: Path, ordinal: int, leaf: SchemaLeaf, limit: int) -> DistinctValues:
+    """Read the column. A Python file, since pyarrow opens no path whose name is not UTF-8."""
+    try:
+        with path.open("rb") as handle, pq.ParquetFile(handle) as file:
+            return distinct_values(file, ordinal, leaf, limit)
+    except (pa.ArrowException, ValueError) as error:
+        raise Undecodable(f"pyarrow cannot open the file: {' '.join(str(error).split())}") from error
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -263,19 +283,35 @@ def _keys(
     return keys
 
 
-def _place(source: FileSource, framing: Framing, metadata: FileMetaData) -> tuple[int, int, int]:
-    """Where the new blob goes, and how many bytes of an old one are cut or left dead."""
+def _place(
+    source: FileSource, framing: Framing, metadata: FileMetaData, values: Collection[str]
+) -> tuple[int, int, int]:
+    """Where the new blob goes, and how many bytes of an old one are cut or left dead.
+
+    Only what is certainly an old index is cut: its companion record agrees with all its bytes, or it holds the very
+    values that the new one will hold.  A length field alone proves nothing about the bytes that it covers.
+    """
     end = framing.footer_start
-    old = next((pair.value for pair in metadata.key_value_metadata or [] if pair.key == idx1.KEY), None)
+    pairs = {pair.key: pair.value for pair in reversed(metadata.key_value_metadata or [])}
     try:
-        blob = idx1.read_blob(source, idx1.parse_offset(old or ""), end)
+        blob = idx1.read_blob(source, idx1.parse_offset(pairs.get(idx1.KEY) or ""), end)
+        certain = _is_certain(source, blob, pairs.get(idx1.COMPANION_KEY), values)
     except FormatError:
         return end, 0, 0  # no index, or a stale or damaged one: what its bytes are, nobody can say
     size = blob.end - blob.start
     shared = any(r.start < blob.end and blob.start < r.end for r in referenced_ranges(metadata, source))
     if shared:
         return end, 0, 0
-    return (blob.start, size, 0) if blob.end == end else (end, 0, size)
+    return (blob.start, size, 0) if blob.end == end and certain else (end, 0, size)
+
+
+def _is_certain(source: FileSource, blob: idx1.Blob, companion: str | None, values: Collection[str]) -> bool:
+    if set(idx1.exact_values(blob.payload)) == set(values):
+        return True
+    if companion is None:
+        return False
+    raw = source.read(blob.start, blob.end - blob.start)
+    return not any(idx1.companion_disagreements(idx1.parse_companion(companion), blob, raw))
 
 
 def _copy(source: FileSource, file: BinaryIO, length: int) -> None:

@@ -39,7 +39,8 @@ class Extracted:
     @property
     def lost(self) -> tuple[str, ...]:
         """Values that stand in the index and that the published reader does not get."""
-        return tuple(value for value in self.values if value not in set(self.published or ()))
+        got = set(self.published or ())
+        return tuple(value for value in self.values if value not in got)
 
 
 def extract_file(path: str | os.PathLike[str]) -> Extracted:
@@ -75,11 +76,11 @@ def extract(source: Source) -> Extracted:
             raise
         blob = idx1.read_draft_g0(source, offset, idx1.parse_offset(length), framing.footer_start)
         layout = blob.layout
+    companion, mistrust = _companion(source, blob, metadata)
     values = tuple(idx1.exact_values(blob.payload))
-    if not blob.payload and not metadata.num_rows:
+    if not blob.payload and (not metadata.num_rows or (companion and not companion.value_count)):
         values = ()
     published = None if layout is idx1.Layout.DRAFT_G0 else tuple(idx1.published_values(blob.payload))
-    companion, mistrust = _companion(source, blob, metadata)
     return Extracted(layout, offset, values, published, companion, mistrust)
 
 

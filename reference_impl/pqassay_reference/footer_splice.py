@@ -41,7 +41,7 @@ def with_key_values(footer: bytes, *, remove: Collection[str], add: Sequence[Key
     pairs = [*kept, *(bytes(grammar(KeyValue).build(pair)) for pair in add)]
     value = build_list_header(len(pairs), WireType.STRUCT) + b"".join(pairs)
     after = _rebuilt(footer, fields, value)
-    _require_only_key_values_changed(before, after)
+    _require_only_key_values_changed(footer, after)
     return after
 
 
@@ -76,12 +76,19 @@ def _rebuilt(footer: bytes, fields: Sequence[FieldRange], value: bytes) -> bytes
     return b"".join([*parts, bytes((WireType.STOP,))])
 
 
-def _require_only_key_values_changed(before: FileMetaData, footer: bytes) -> None:
+def _require_only_key_values_changed(before: bytes, after: bytes) -> None:
     """Read the new footer back. A mistake here would cost somebody's data, so it is looked for every time."""
-    after, taken = decode(FileMetaData, footer, root="new footer")
-    before.key_value_metadata = after.key_value_metadata = None
-    if after != before or taken != len(footer):
+    _, taken = decode(FileMetaData, after, root="new footer")
+    if taken != len(after) or _other_fields(before) != _other_fields(after):
         raise Malformed("the footer cannot be rebuilt faithfully", field="footer")
+
+
+def _other_fields(footer: bytes) -> list[tuple[int, int, bytes]]:
+    return [
+        (field.id, field.wire, footer[field.value : field.end])
+        for field in field_ranges(footer)
+        if field.id != KEY_VALUE_FIELD
+    ]
 
 
 def footer_and_tail(footer: bytes) -> bytes:

@@ -319,6 +319,14 @@ def read_header(source: Source, offset: int) -> int:
         return int(HEADER.parse(raw).length)
 
 
+def length_field(source: Source, offset: int) -> int | None:
+    """What stands where the length of a blob at ``offset`` would; ``None`` where the file ends before."""
+    place = offset + MAGIC_SIZE
+    if place + HEADER_SIZE - MAGIC_SIZE > source.size:
+        return None
+    return int(Int64ul.parse(source.read(place, HEADER_SIZE - MAGIC_SIZE)))
+
+
 def read_blob(source: Source, offset: int, body_end: int) -> Blob:
     """Read a blob of the published layout.
 

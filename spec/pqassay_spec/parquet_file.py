@@ -76,7 +76,7 @@ class Framing:
 
 
 class ByteRange(NamedTuple):
-    """A range of the file that the footer gives to one structure."""
+    """A range of the file that the footer gives to one structure; empty where only its start is known."""
 
     start: int
     end: int
@@ -91,9 +91,8 @@ class ByteRange(NamedTuple):
         return self.end - self.start
 
     def __str__(self) -> str:
-        return (
-            f"{self.kind} of column {self.column} in row group {self.row_group}, [{self.start}, {self.end})"
-        )
+        place = f"[{self.start}, {self.end})" if self.length else f"at {self.start}"
+        return f"{self.kind} of column {self.column} in row group {self.row_group}, {place}"
 
 
 def read_head(source: Source) -> None:
@@ -205,6 +204,40 @@ def chunk_start(chunk: ColumnChunk) -> int | None:
     return min(offsets, default=None)
 
 
+def chunks_of_this_file(metadata: FileMetaData) -> Iterator[tuple[int, str, str, ColumnChunk]]:
+    """Yield row group, field path, column name and chunk of every chunk that is stored in this file."""
+    for index, row_group in enumerate(metadata.row_groups):
+        for ordinal, chunk in enumerate(row_group.columns):
+            if not chunk.file_path:
+                name = ".".join(chunk.meta_data.path_in_schema) if chunk.meta_data else f"#{ordinal}"
+                yield index, f"footer.row_groups[{index}].columns[{ordinal}]", name, chunk
+
+
+def referenced_offsets(metadata: FileMetaData) -> Iterator[ByteRange]:
+    """Yield every offset into this file that the footer holds, as an empty range, in footer order.
+
+    0 means "none", but for the first data page of a chunk with values.
+    """
+    for index, field, name, chunk in chunks_of_this_file(metadata):
+        facts = chunk.meta_data
+        found: list[tuple[str, str, int | None]] = []
+        if facts is not None:
+            if facts.data_page_offset or facts.num_values:
+                found.append(("first data page", "meta_data.data_page_offset", facts.data_page_offset))
+            found += [
+                ("dictionary page", "meta_data.dictionary_page_offset", facts.dictionary_page_offset or None),
+                ("index page", "meta_data.index_page_offset", facts.index_page_offset or None),
+                ("bloom filter", "meta_data.bloom_filter_offset", facts.bloom_filter_offset or None),
+            ]
+        found += [
+            ("column index", "column_index_offset", chunk.column_index_offset or None),
+            ("offset index", "offset_index_offset", chunk.offset_index_offset or None),
+        ]
+        for kind, part, offset in found:
+            if offset is not None:
+                yield ByteRange(offset, offset, kind, f"{field}.{part}", index, name)
+
+
 def referenced_ranges(metadata: FileMetaData, source: Source | None = None) -> Iterator[ByteRange]:
     """Yield every range of this file that the footer gives to a structure, in footer order.
 
@@ -212,31 +245,25 @@ def referenced_ranges(metadata: FileMetaData, source: Source | None = None) -> I
     A bloom filter whose length the footer omits is read from ``source``; without one, or where its header does
     not decode, it is left out.
     """
-    for index, row_group in enumerate(metadata.row_groups):
-        for ordinal, chunk in enumerate(row_group.columns):
-            if chunk.file_path:
-                continue
-            field = f"footer.row_groups[{index}].columns[{ordinal}]"
-            facts = chunk.meta_data
-            name = ".".join(facts.path_in_schema) if facts else f"#{ordinal}"
-            start = chunk_start(chunk)
-            if facts and start is not None and facts.total_compressed_size != 0:
-                end = start + facts.total_compressed_size
-                yield ByteRange(start, end, "column chunk", f"{field}.meta_data", index, name)
-            for kind, offset, length, part in (
-                ("column index", chunk.column_index_offset, chunk.column_index_length, "column_index_offset"),
-                ("offset index", chunk.offset_index_offset, chunk.offset_index_length, "offset_index_offset"),
-            ):
-                if offset is not None and length:
-                    yield ByteRange(offset, offset + length, kind, f"{field}.{part}", index, name)
-            if facts and facts.bloom_filter_offset:
-                offset = facts.bloom_filter_offset
-                length = facts.bloom_filter_length
-                if not length and source is not None:
-                    length = bloom_filter_length(source, offset)
-                if length:
-                    place = f"{field}.meta_data.bloom_filter_offset"
-                    yield ByteRange(offset, offset + length, "bloom filter", place, index, name)
+    for index, field, name, chunk in chunks_of_this_file(metadata):
+        facts = chunk.meta_data
+        start = chunk_start(chunk)
+        if facts and start is not None and facts.total_compressed_size != 0:
+            end = start + facts.total_compressed_size
+            yield ByteRange(start, end, "column chunk", f"{field}.meta_data.data_page_offset", index, name)
+        for kind, offset, length, part in (
+            ("column index", chunk.column_index_offset, chunk.column_index_length, "column_index_offset"),
+            ("offset index", chunk.offset_index_offset, chunk.offset_index_length, "offset_index_offset"),
+        ):
+            if offset and length:
+                yield ByteRange(offset, offset + length, kind, f"{field}.{part}", index, name)
+        if facts and facts.bloom_filter_offset:
+            offset, length = facts.bloom_filter_offset, facts.bloom_filter_length
+            if not length and source is not None:
+                length = bloom_filter_length(source, offset)
+            if length:
+                place = f"{field}.meta_data.bloom_filter_offset"
+                yield ByteRange(offset, offset + length, "bloom filter", place, index, name)
 
 
 def bloom_filter_length(source: Source, offset: int) -> int | None:

@@ -8,8 +8,10 @@ memory, memory maps and object stores all fit behind it, and nothing may assume 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
-from collections.abc import Generator
+import stat
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import BinaryIO, Protocol, Self
 
@@ -67,9 +69,10 @@ class FileSource:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.name = os.fspath(path)
-        self._descriptor = os.open(self.name, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+        # Without O_NONBLOCK, opening a named pipe waits for somebody who writes into it.
+        self._descriptor = os.open(self.name, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
-            self.size = os.fstat(self._descriptor).st_size
+            self.size = _regular_size(self._descriptor, self.name)
         except BaseException:
             os.close(self._descriptor)
             raise
@@ -79,7 +82,10 @@ class FileSource:
         require_range(self, offset, length)
         parts: list[bytes] = []
         while length:
-            part = os.pread(self._descriptor, length, offset)
+            try:
+                part = os.pread(self._descriptor, length, offset)
+            except OSError as error:
+                raise OSError(error.errno, error.strerror, self.name) from error
             if not part:
                 raise Truncated("the file became shorter while it was read", offset=offset, file=self.name)
             parts.append(part)
@@ -100,8 +106,18 @@ class FileSource:
         self.close()
 
 
+def _regular_size(descriptor: int, name: str) -> int:
+    found = os.fstat(descriptor)
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "no regular file", name)
+    return found.st_size
+
+
 class BusyError(OSError):
     """Another process is writing the same file."""
+
+
+TEMPORARY_SUFFIX = ".pqassay-tmp"
 
 
 def temporary_name(target: Path) -> Path:
@@ -110,16 +126,23 @@ def temporary_name(target: Path) -> Path:
     Spark and most engines ignore names that begin with a dot.  The name is fixed so that what a killed
     process left behind is taken over by the next one instead of piling up.
     """
-    return target.with_name(f".{target.name}.pqassay-tmp")
+    return target.with_name(f".{target.name}{TEMPORARY_SUFFIX}")
 
 
 @contextlib.contextmanager
-def replaced_file(path: str | os.PathLike[str]) -> Generator[BinaryIO]:
+def replaced_file(
+    path: str | os.PathLike[str], *, before_rename: Callable[[], object] | None = None
+) -> Generator[BinaryIO]:
     """Write a file so that a kill at any moment leaves either the old file or the new one, whole.
 
     Yields a binary file positioned at 0, open for reading and writing, beside the target.  On a normal exit
     its content is synced and renamed over the target, and the directory is synced; on an exception it is removed and
-    the target is untouched.  Symbolic links are followed, the target's permissions are kept.
+    the target is untouched.  Symbolic links are followed; mode, owner and extended attributes of the
+    target are kept as far as the process may.  Another hard link to the target keeps the old content.
+
+    Args:
+        path: The target; it need not exist.
+        before_rename: Called when nothing but the rename is left to do; what it raises stops the replacement.
 
     Raises:
         BusyError: Another process is preparing the same target.
@@ -127,19 +150,35 @@ def replaced_file(path: str | os.PathLike[str]) -> Generator[BinaryIO]:
     """
     target = Path(os.path.realpath(path))
     temporary = temporary_name(target)
-    with os.fdopen(_locked(temporary), "r+b") as file:  # closing it gives the lock back, so it comes last
+    mode = 0o600 if target.exists() else 0o666
+    with os.fdopen(
+        _locked(temporary, mode), "r+b"
+    ) as file:  # closing it gives the lock back, so it comes last
         try:
-            file.truncate(0)
             yield file
             file.flush()
             if target.exists():
-                os.fchmod(file.fileno(), target.stat().st_mode & 0o7777)
+                _keep_attributes(target, file.fileno())
             os.fsync(file.fileno())
+            if before_rename is not None:
+                before_rename()
             temporary.replace(target)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
     _sync_directory(target.parent)
+
+
+def _keep_attributes(target: Path, descriptor: int) -> None:
+    """Give the new file the owner, mode and extended attributes of the old one, as far as permitted."""
+    found = target.stat()
+    with contextlib.suppress(PermissionError):
+        os.fchown(descriptor, found.st_uid, found.st_gid)
+    if hasattr(os, "listxattr"):
+        with contextlib.suppress(OSError):
+            for name in os.listxattr(target):
+                os.setxattr(descriptor, name, os.getxattr(target, name))
+    os.fchmod(descriptor, found.st_mode & 0o7777)
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
@@ -148,20 +187,36 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
         file.write(content)
 
 
-def _locked(temporary: Path) -> int:
-    """Open and lock the temporary file. It may be renamed away between the two calls: then try again."""
+def _locked(temporary: Path, mode: int) -> int:
+    """Create and lock the temporary file; what a killed process left under its name is removed first."""
     import fcntl  # noqa: PLC0415 - reading works where there are no locks, in a browser for instance
 
     while True:
-        descriptor = os.open(temporary, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
+        created = True
+        try:
+            descriptor = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+        except FileExistsError:
+            created = False
+            if temporary.is_symlink():
+                temporary.unlink()
+                continue
+            try:
+                flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+                descriptor = os.open(temporary, flags)
+            except FileNotFoundError:
+                continue
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # Between the two calls somebody else may have renamed or removed it: only what still has the name counts.
             with contextlib.suppress(FileNotFoundError):
-                if os.fstat(descriptor).st_ino == temporary.stat().st_ino:
-                    return descriptor
+                if os.fstat(descriptor).st_ino == temporary.lstat().st_ino:
+                    if created:
+                        return descriptor
+                    temporary.unlink()
         except BlockingIOError:
             os.close(descriptor)
-            raise BusyError(f"another process is writing {temporary.name[1:]}") from None
+            name = temporary.name[1:].removesuffix(TEMPORARY_SUFFIX)
+            raise BusyError(errno.EBUSY, "another process is writing it", name) from None
         except BaseException:
             os.close(descriptor)
             raise

@@ -73,7 +73,7 @@ def test_an_existing_directory_is_not_touched(tmp_path: Path) -> None:
     run = subprocess.run([*COMMAND, "produce", str(tmp_path)], capture_output=True, text=True, check=False)
     assert (run.returncode, run.stdout) == (2, "")
     assert run.stderr == (
-        f"pqassay-spark: {tmp_path} exists. Choose another directory, or replace it with --overwrite.\n"
+        f"error: {tmp_path} exists. Choose another directory, or replace it with --overwrite.\n"
     )
 
 
@@ -91,9 +91,7 @@ def test_without_java_the_command_says_what_to_install(tmp_path: Path) -> None:
     environment = {**os.environ, "JAVA_HOME": str(tmp_path)}
     run = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert (run.returncode, run.stdout) == (2, "")
-    assert run.stderr.startswith(
-        f"pqassay-spark: JAVA_HOME is {tmp_path}, which has no bin/java. Install a Java"
-    )
+    assert run.stderr.startswith(f"error: JAVA_HOME is {tmp_path}, which has no bin/java. Install a Java")
     assert not (tmp_path / "out").exists()
 
 

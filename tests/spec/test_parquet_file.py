@@ -17,6 +17,7 @@ from pqassay_spec.parquet_file import (
     read_footer,
     read_framing,
     read_head,
+    referenced_offsets,
     referenced_ranges,
     trace_file,
 )
@@ -224,7 +225,7 @@ def test_a_chunk_gives_away_its_pages_its_indexes_and_its_bloom_filter() -> None
         offset_index_length=10,
     )
     assert found(chunk) == [
-        ("column chunk", 4, 54, f"{COLUMN}.meta_data"),
+        ("column chunk", 4, 54, f"{COLUMN}.meta_data.data_page_offset"),
         ("column index", 400, 420, f"{COLUMN}.column_index_offset"),
         ("offset index", 420, 430, f"{COLUMN}.offset_index_offset"),
         ("bloom filter", 300, 347, f"{COLUMN}.meta_data.bloom_filter_offset"),
@@ -295,8 +296,12 @@ def test_ranges_come_in_the_order_of_the_footer_with_the_ordinal_of_their_row_gr
     first = ColumnChunk(file_offset=0, meta_data=metadata(data_page_offset=60))
     ranges = list(referenced_ranges(footer(first, second)))
     assert ranges == [
-        ByteRange(60, 110, "column chunk", "footer.row_groups[0].columns[0].meta_data", 0, "a.b"),
-        ByteRange(4, 54, "column chunk", "footer.row_groups[1].columns[0].meta_data", 1, "a.b"),
+        ByteRange(
+            60, 110, "column chunk", "footer.row_groups[0].columns[0].meta_data.data_page_offset", 0, "a.b"
+        ),
+        ByteRange(
+            4, 54, "column chunk", "footer.row_groups[1].columns[0].meta_data.data_page_offset", 1, "a.b"
+        ),
     ]
     assert str(ranges[1]) == "column chunk of column a.b in row group 1, [4, 54)"
 
@@ -320,3 +325,24 @@ def test_a_footer_that_does_not_decode_cannot_be_traced_either() -> None:
     with pytest.raises(Malformed) as caught:
         trace_file(source)
     assert caught.value.rule == "PQF-004"
+
+
+def test_offsets_are_given_even_where_no_length_is_known() -> None:
+    chunk = ColumnChunk(
+        file_offset=0,
+        meta_data=metadata(
+            data_page_offset=9, dictionary_page_offset=4, index_page_offset=0, bloom_filter_offset=300
+        ),
+        column_index_offset=400,
+    )
+    assert [(part.kind, part.start, part.length) for part in referenced_offsets(footer(chunk))] == [
+        ("first data page", 9, 0),
+        ("dictionary page", 4, 0),
+        ("bloom filter", 300, 0),
+        ("column index", 400, 0),
+    ]
+
+
+def test_a_chunk_without_values_may_leave_its_page_offset_at_zero() -> None:
+    chunk = ColumnChunk(file_offset=0, meta_data=metadata(data_page_offset=0, num_values=0))
+    assert list(referenced_offsets(footer(chunk))) == []

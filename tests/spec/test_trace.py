@@ -10,7 +10,7 @@ from construct import Array, Bytes, Const, Construct, GreedyRange, Int8ub, Int16
 
 from pqassay_spec.compact_thrift import Record, grammar
 from pqassay_spec.compact_thrift_decoder import decode
-from pqassay_spec.compact_thrift_path import find_bytes
+from pqassay_spec.compact_thrift_path import FieldFinder
 from pqassay_spec.errors import Malformed
 from pqassay_spec.parquet_thrift import ColumnIndex, FileMetaData, SchemaElement
 from pqassay_spec.trace import Leaf, locate, trace
@@ -106,7 +106,7 @@ def test_finding_a_field_by_its_path_leads_to_the_bytes_of_its_leaf(footer: byte
     _, leaves = trace(grammar(FileMetaData), footer, root="footer")
     for leaf in leaves:
         if not leaf.structural:
-            found = find_bytes(FileMetaData, footer, leaf.path.removeprefix("footer."))
+            found = FieldFinder(FileMetaData, footer).find(leaf.path.removeprefix("footer."))
             assert found is not None
             assert found[0] <= leaf.offset
             assert leaf.offset + leaf.length == found[1]

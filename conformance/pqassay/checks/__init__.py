@@ -22,17 +22,20 @@ class Violation:
     """One place where a rule is broken; see `pqassay.report.Position` for the fields.
 
     ``message`` says in one sentence what is wrong, with names and values; ``remedy`` is a command that mends it.
+    ``offset`` may be left out for a field below ``footer``: it is looked up for those places that are shown.
+    ``more`` counts further places, so that a check need not yield thousands of them.
     """
 
     message: str
     field: str
-    offset: int = -1
+    offset: int | None = None
     length: int = 0
     expected: str = ""
     actual: str = ""
     column: str | None = None
     row_group: int | None = None
     remedy: str = ""
+    more: int = 0
 
 
 CheckFunction = Callable[[FileUnderTest], Iterator[Violation]]

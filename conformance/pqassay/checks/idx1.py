@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from pqassay.checks import Violation, check
 from pqassay.file_under_test import FileUnderTest, NotApplicable, Remembered
+from pqassay.report import FIRST_POSITIONS
 from pqassay_spec import idx1
 from pqassay_spec.errors import FormatError, Malformed
 from pqassay_spec.hexdump import show
@@ -31,11 +32,10 @@ class EmbeddedIndex:
         """The value of the first pair with this key, which is the one that the published reader takes."""
         return next((pair.value for _, pair in self.pairs(key)), None)
 
-    def place(self, key: str, occurrence: int = 0) -> tuple[str, int, int]:
-        """Field path, offset and length of a key's value in the file (of the pair, if it has no value)."""
+    def field(self, key: str, occurrence: int = 0) -> str:
+        """Field path of a key's value (of the pair, if it has no value)."""
         index, pair = self.pairs(key)[occurrence]
-        field = f"footer.key_value_metadata[{index}]" + ("" if pair.value is None else ".value")
-        return (field, *self.file.footer_bytes(field))
+        return f"footer.key_value_metadata[{index}]" + ("" if pair.value is None else ".value")
 
     @Remembered
     def offset_text(self) -> str:
@@ -44,19 +44,18 @@ class EmbeddedIndex:
             raise NotApplicable
         text = self.text(idx1.KEY)
         if text is None:
-            field, offset, _ = self.place(idx1.KEY)
-            raise Malformed(f"the key {idx1.KEY} has no value", rule="IDX1-002", field=field, offset=offset)
+            field = self.field(idx1.KEY)
+            raise Malformed(f"the key {idx1.KEY} has no value", rule="IDX1-002", field=field)
         return text
 
     @Remembered
     def offset(self) -> int:
         """The offset, inside the body. Raises IDX1-003, IDX1-005."""
-        text = self.offset_text
-        field, place, _ = self.place(idx1.KEY)
+        text, field = self.offset_text, self.field(idx1.KEY)
         try:
             offset = idx1.parse_offset(text)
         except Malformed as error:
-            raise error.within(field=field, offset=place) from None
+            raise error.within(field=field) from None
         start, end = self.file.framing.body_start, self.file.framing.footer_start
         room = 0 if self.text(idx1.LENGTH_KEY) is not None else idx1.HEADER_SIZE
         if not start <= offset <= end - room:
@@ -65,7 +64,6 @@ class EmbeddedIndex:
                 "a program that rewrote the file may have kept the key of an older one",
                 rule="IDX1-005",
                 field=field,
-                offset=place,
             )
         return offset
 
@@ -86,17 +84,17 @@ class EmbeddedIndex:
         try:
             length = idx1.parse_offset(self.text(idx1.LENGTH_KEY) or "")
             draft = idx1.read_draft_g0(self.file.source, offset, length, end)
+            header = idx1.length_field(self.file.source, offset) == length
         except FormatError:
-            draft = None
-        if draft is not None and not self.overlapping(draft.start, draft.end):
+            draft, header = None, False
+        # The length where draft G1 has it says that there was a magic, and that it is damaged.
+        if draft is not None and not header and not self.overlapping(draft.start, draft.end):
             return draft
         if other := self.overlapping(offset, offset + 1):
-            field, place, _ = self.place(idx1.KEY)
             raise Malformed(
                 f"the key points into the {other[0]}: the index it belonged to is gone",
                 rule="IDX1-007",
-                field=field,
-                offset=place,
+                field=self.field(idx1.KEY),
             )
         raise error
 
@@ -118,21 +116,11 @@ class EmbeddedIndex:
         """The companion record. Raises IDX1-020."""
         if not self.pairs(idx1.COMPANION_KEY):
             raise NotApplicable
-        field, offset, _ = self.place(idx1.COMPANION_KEY)
         try:
             return idx1.parse_companion(self.text(idx1.COMPANION_KEY) or "")
         except Malformed as error:
-            error.field, error.offset = field, offset
+            error.field = self.field(idx1.COMPANION_KEY)
             raise
-
-    def declared_column(self) -> str | None:
-        """The column that the user or a well-formed companion record names."""
-        if self.file.options.idx1_column is not None:
-            return self.file.options.idx1_column
-        try:
-            return ".".join(self.companion.column)
-        except (FormatError, NotApplicable):
-            return None
 
     def payload_place(self) -> tuple[str, int, int]:
         """Field path, offset and length of the payload."""
@@ -147,14 +135,11 @@ def key_occurs_once(file: FileUnderTest) -> Iterator[Violation]:
     if not pairs:
         raise NotApplicable
     first = pairs[0][1].value
-    for occurrence, (_, pair) in enumerate(pairs[1:], 1):
-        field, offset, length = index.place(idx1.KEY, occurrence)
+    for position, pair in pairs[1:]:
         yield Violation(
             message=f"the key stands {len(pairs)} times; readers that take the first see {show(first)}, "
             f"those that take the last {show(pairs[-1][1].value)}",
-            field=field,
-            offset=offset,
-            length=length,
+            field=f"footer.key_value_metadata[{position}]",
             expected="the key once",
             actual=f"again, with value {show(pair.value)}",
         )
@@ -172,11 +157,10 @@ def offset_is_decimal(file: FileUnderTest) -> Iterator[Violation]:
     """Parsing as the published reader does raises what is wrong."""
     index = file.part(EmbeddedIndex)
     text = index.offset_text
-    field, offset, _ = index.place(idx1.KEY)
     try:
         idx1.parse_offset(text)
     except Malformed as error:
-        raise error.within(field=field, offset=offset) from None
+        raise error.within(field=index.field(idx1.KEY)) from None
     yield from ()
 
 
@@ -187,12 +171,9 @@ def offset_is_canonical(file: FileUnderTest) -> Iterator[Violation]:
     text = index.offset_text
     number = idx1.parse_offset(text)
     if not idx1.is_canonical_offset(text):
-        field, offset, length = index.place(idx1.KEY)
         yield Violation(
             message=f"{show(text)} is another spelling of {number}",
-            field=field,
-            offset=offset,
-            length=length,
+            field=index.field(idx1.KEY),
             expected=repr(str(number)),
             actual=show(text),
         )
@@ -257,13 +238,14 @@ def payload_is_text(file: FileUnderTest) -> Iterator[Violation]:
 def values_are_distinct(file: FileUnderTest) -> Iterator[Violation]:
     """Every value stands once."""
     index = file.part(EmbeddedIndex)
-    if len(set(index.values)) == len(index.values):
-        return
+    repeated = len(index.values) - len(set(index.values))
     position = index.blob.payload_start
     seen: set[str] = set()
-    for value in index.values:
+    told = 0
+    for value in index.values if repeated else ():
         size = len(value.encode())
         if value in seen:
+            told += 1
             yield Violation(
                 message=f"{show(value)} stands in the index again",
                 field="idx1.payload",
@@ -271,7 +253,10 @@ def values_are_distinct(file: FileUnderTest) -> Iterator[Violation]:
                 length=size,
                 expected="each value once",
                 actual=show(value),
+                more=repeated - told if told == FIRST_POSITIONS else 0,
             )
+            if told == FIRST_POSITIONS:
+                return
         seen.add(value)
         position += size + len(idx1.SEPARATOR)
 
@@ -316,13 +301,10 @@ def companion_agrees_with_the_blob(file: FileUnderTest) -> Iterator[Violation]:
     index = file.part(EmbeddedIndex)
     record, blob = index.companion, index.blob
     raw = file.source.read(blob.start, blob.end - blob.start)
-    field, offset, length = index.place(idx1.COMPANION_KEY)
     for name, there, here in idx1.companion_disagreements(record, blob, raw):
         yield Violation(
             message=f"{name} is {there} in the companion record and {here} in the blob",
-            field=field,
-            offset=offset,
-            length=length,
+            field=index.field(idx1.COMPANION_KEY),
             expected=f"{name} {here}",
             actual=f"{name} {there}",
         )
@@ -334,12 +316,9 @@ def companion_counts_the_rows(file: FileUnderTest) -> Iterator[Violation]:
     index = file.part(EmbeddedIndex)
     record = index.companion
     if record.row_count != file.metadata.num_rows:
-        field, offset, length = index.place(idx1.COMPANION_KEY)
         yield Violation(
             message=f"the index was made for {record.row_count} rows, the file has {file.metadata.num_rows}",
-            field=field,
-            offset=offset,
-            length=length,
+            field=index.field(idx1.COMPANION_KEY),
             expected=f"row_count {file.metadata.num_rows}",
             actual=f"row_count {record.row_count}",
         )
@@ -352,12 +331,9 @@ def companion_has_an_index(file: FileUnderTest) -> Iterator[Violation]:
     if not index.pairs(idx1.COMPANION_KEY):
         raise NotApplicable
     if not index.pairs(idx1.KEY):
-        field, offset, length = index.place(idx1.COMPANION_KEY)
         yield Violation(
             message=f"the key {idx1.COMPANION_KEY} stands without {idx1.KEY}",
-            field=field,
-            offset=offset,
-            length=length,
+            field=index.field(idx1.COMPANION_KEY),
             expected=f"the key {idx1.KEY} as well, or neither",
             actual=f"only {idx1.COMPANION_KEY}",
         )
@@ -383,19 +359,18 @@ def draft_length_agrees(file: FileUnderTest) -> Iterator[Violation]:
     """Readers of draft G1 want the key and the length field to be equal."""
     index = file.part(EmbeddedIndex)
     _ = index.offset_text
-    if not index.pairs(idx1.LENGTH_KEY):
+    pairs = index.pairs(idx1.LENGTH_KEY)
+    if not pairs:
         raise NotApplicable
-    text, length = index.text(idx1.LENGTH_KEY), len(index.blob.payload)
-    if text != str(length):
-        field, offset, size = index.place(idx1.LENGTH_KEY)
-        yield Violation(
-            message=f"the key {idx1.LENGTH_KEY} says {show(text)}, the payload has {length} bytes",
-            field=field,
-            offset=offset,
-            length=size,
-            expected=repr(str(length)),
-            actual=show(text),
-        )
+    length = len(index.blob.payload)
+    for position, pair in pairs:
+        if pair.value != str(length):
+            yield Violation(
+                message=f"the key {idx1.LENGTH_KEY} says {show(pair.value)}, the payload has {length} bytes",
+                field=f"footer.key_value_metadata[{position}]",
+                expected=repr(str(length)),
+                actual=show(pair.value),
+            )
 
 
 @check("IDX1-032")
@@ -410,12 +385,9 @@ def no_draft_key(file: FileUnderTest) -> Iterator[Violation]:
             raise NotApplicable
     except FormatError:
         pass  # what is wrong with the blob is said by other rules
-    field, offset, length = index.place(idx1.LENGTH_KEY)
     yield Violation(
         message="this is draft G1: the length stands in a key as well",
-        field=field,
-        offset=offset,
-        length=length,
+        field=index.field(idx1.LENGTH_KEY),
         expected=f"no key {idx1.LENGTH_KEY}",
         actual=show(index.text(idx1.LENGTH_KEY)),
     )

@@ -7,18 +7,25 @@ values all of which the index holds.  If none fits, the nearest one says what di
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pqassay.checks import Violation, check
 from pqassay.checks.idx1 import EmbeddedIndex
-from pqassay.file_under_test import FileUnderTest, NotChecked, Remembered
+from pqassay.file_under_test import FileUnderTest, NotApplicable, NotChecked, Remembered
+from pqassay.report import FIRST_POSITIONS
 from pqassay_spec import idx1
+from pqassay_spec.errors import FormatError
 from pqassay_spec.hexdump import show
-from pqassay_spec.parquet_schema import is_string
+from pqassay_spec.parquet_schema import SchemaLeaf, is_string
 
 if TYPE_CHECKING:
     from pqassay.column_values import Comparison
+
+
+NO_FIT = 2
+"""Distance of a column that an index cannot describe."""
 
 
 class IndexedColumn:
@@ -40,12 +47,20 @@ class IndexedColumn:
 
         payload = self.index.blob.payload
         self.values = self.index.values if payload else []
-        names = self.candidates
-        if not names:
+        if not self.candidates:
             raise NotChecked("IDX1-018 is broken")
+        found: list[Comparison] = []
+        problem: NotChecked | None = None
         with open_parquet(self.file.source) as parquet:
-            found = [compare(parquet, name, self.values) for name in names]
-        return min(found, key=self.distance)
+            for ordinal, leaf in self.candidates:
+                try:
+                    found.append(compare(parquet, ordinal, leaf, self.values))
+                except NotChecked as error:
+                    problem = problem or error
+        best = min(found, key=self.distance, default=None)
+        if best is None or (problem is not None and self.distance(best)[0] == NO_FIT):
+            raise problem or NotChecked("no column can be decoded")
+        return best
 
     def distance(self, comparison: Comparison) -> tuple[int, int]:
         """Order of preference: equal, superset of a column with values, then by what differs."""
@@ -53,19 +68,40 @@ class IndexedColumn:
             return 0, 0
         if comparison.missing_count == 0 and comparison.value_rows:
             return 1, comparison.difference
-        return 2, comparison.difference
+        return NO_FIT, comparison.difference
+
+    @property
+    def user_column(self) -> str | None:
+        """The column that the user names."""
+        return self.file.options.idx1_column
+
+    @Remembered
+    def companion_column(self) -> tuple[str, ...] | None:
+        """The column that a well-formed companion record names."""
+        try:
+            return self.index.companion.column
+        except (FormatError, NotApplicable):
+            return None
 
     @property
     def declared(self) -> str | None:
-        """The column that somebody named."""
-        return self.index.declared_column()
+        """The column that somebody named, for messages."""
+        if self.user_column is not None:
+            return self.user_column
+        return ".".join(self.companion_column) if self.companion_column else None
 
     @Remembered
-    def candidates(self) -> list[str]:
-        """The columns to compare with: the declared one if it is a string column, else all string columns."""
-        strings = [leaf.name for leaf in self.file.leaves if is_string(leaf)]
-        if self.declared is not None:
-            return [self.declared] if self.declared in strings else []
+    def candidates(self) -> list[tuple[int, SchemaLeaf]]:
+        """The columns to compare with, with their positions: those that the declaration means, else all strings.
+
+        A companion record means a column with one value a row, by its path; a user gives a name.
+        """
+        strings = [(ordinal, leaf) for ordinal, leaf in enumerate(self.file.leaves) if is_string(leaf)]
+        if self.user_column is not None:
+            return [pair for pair in strings if pair[1].name == self.user_column]
+        if self.companion_column is not None:
+            path = self.companion_column
+            return [(n, leaf) for n, leaf in strings if leaf.path == path and not leaf.max_repetition_level]
         return strings
 
 
@@ -85,13 +121,13 @@ def empty_payload_is_the_empty_set(file: FileUnderTest) -> Iterator[Violation]:
 
 @check("IDX1-015")
 def no_value_holds_a_line_feed(file: FileUnderTest) -> Iterator[Violation]:
-    """A value with a line feed stands in the index in pieces."""
+    """A value with a line feed cannot be told from its pieces."""
     column = file.part(IndexedColumn)
     found = column.comparison
     for value in found.with_line_feed:
         yield _violation(
             column,
-            f"column {found.column} holds {show(value)}, which the index holds in pieces",
+            f"column {found.column} holds {show(value)}; in an index it falls into pieces",
             expected="no index on a column with such a value",
             actual=show(value),
         )
@@ -115,7 +151,7 @@ def every_value_is_indexed(file: FileUnderTest) -> Iterator[Violation]:
         expected=f"{_list(found.missing)} in the index",
         actual=_list(found.extra) if found.extra else "not there",
         marked=found.extra[0] if found.extra else None,
-        remedy=f"pqassay-ref embed FILE --column {found.column}",
+        remedy=shlex.join(["pqassay-ref", "embed", file.source.name, "--column", found.column]),
     )
 
 
@@ -128,7 +164,7 @@ def every_indexed_value_occurs(file: FileUnderTest) -> Iterator[Violation]:
         raise NotChecked("IDX1-016 is broken and says what else differs")
     if column.declared is None and not found.value_rows and found.extra:
         raise NotChecked("IDX1-018 is broken")
-    for value in found.extra:
+    for number, value in enumerate(found.extra[:FIRST_POSITIONS], 1):
         position = _position(column.index.blob, value)
         yield Violation(
             message=f"{show(value)} occurs in no row of column {found.column}",
@@ -138,6 +174,7 @@ def every_indexed_value_occurs(file: FileUnderTest) -> Iterator[Violation]:
             expected="values of the column only",
             actual=show(value),
             column=found.column,
+            more=len(found.extra) - FIRST_POSITIONS if number == FIRST_POSITIONS else 0,
         )
 
 
@@ -151,18 +188,15 @@ def a_string_column_is_indexed(file: FileUnderTest) -> Iterator[Violation]:
         missing = "the file has no string column"
         if column.declared is not None:
             missing = f"the file has no string column {column.declared}; it has {_list(strings) or 'none'}"
-        offset, length = file.footer_bytes("schema")
         yield Violation(
             message=missing,
             field="footer.schema",
-            offset=offset,
-            length=length,
             expected="a string column" if column.declared is None else f"a string column {column.declared}",
             actual=_list(strings) or "none",
         )
         return
     found = column.comparison
-    if column.declared is None and column.distance(found)[0] == 2 and not found.missing_count:
+    if column.declared is None and column.distance(found)[0] == NO_FIT and not found.missing_count:
         yield _violation(
             column,
             f"no string column fits the index; {found.column} is nearest and holds nothing but nulls",
@@ -176,17 +210,13 @@ def companion_counts_the_nulls(file: FileUnderTest) -> Iterator[Violation]:
     """Whether a null may be in the file decides what can be skipped for IS NULL."""
     column = file.part(IndexedColumn)
     record = column.index.companion
-    name = ".".join(record.column)
-    if column.declared != name:
-        raise NotChecked(f"the index was compared with {column.declared}, the companion record names {name}")
-    found = column.comparison
+    name, found = ".".join(record.column), column.comparison
+    if found.leaf.path != record.column:
+        raise NotChecked(f"the index was compared with {found.column}, the companion record names {name}")
     if record.null_count != found.null_count:
-        field, offset, length = column.index.place(idx1.COMPANION_KEY)
         yield Violation(
             message=f"column {name} holds {found.null_count} nulls, the companion record says {record.null_count}",
-            field=field,
-            offset=offset,
-            length=length,
+            field=column.index.field(idx1.COMPANION_KEY),
             expected=f"null_count {found.null_count}",
             actual=f"null_count {record.null_count}",
             column=name,

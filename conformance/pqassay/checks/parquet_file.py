@@ -66,14 +66,10 @@ def keys_are_unique(file: FileUnderTest) -> Iterator[Violation]:
     for index, pair in enumerate(file.key_values):
         earlier = first.setdefault(pair.key, index)
         if earlier != index:
-            field = f"footer.key_value_metadata[{index}].key"
             same = "the same value" if file.key_values[earlier].value == pair.value else "another value"
-            offset, length = file.footer_bytes(field)
             yield Violation(
                 message=f"key {show(pair.key)} stands at {earlier} and, with {same}, at {index}",
-                field=field,
-                offset=offset,
-                length=length,
+                field=f"footer.key_value_metadata[{index}].key",
                 expected="each key once",
                 actual=f"{show(pair.key)} again",
             )
@@ -87,13 +83,9 @@ def key_values_are_text(file: FileUnderTest) -> Iterator[Violation]:
     for index, pair in enumerate(file.key_values):
         for part, text in (("key", pair.key), ("value", pair.value)):
             if text is not None and not is_text(text):
-                field = f"footer.key_value_metadata[{index}].{part}"
-                offset, length = file.footer_bytes(field)
                 yield Violation(
                     message=f"the {part} of pair {index}, key {show(pair.key)}, is not UTF-8",
-                    field=field,
-                    offset=offset,
-                    length=length,
+                    field=f"footer.key_value_metadata[{index}].{part}",
                     expected="UTF-8",
                     actual=show(text),
                 )
@@ -102,44 +94,36 @@ def key_values_are_text(file: FileUnderTest) -> Iterator[Violation]:
 @check("PQF-008")
 def ranges_lie_in_the_body(file: FileUnderTest) -> Iterator[Violation]:
     """Nothing that the footer refers to reaches into head, footer or beyond the file."""
-    if not file.ranges:
+    if not file.offsets:
         raise NotApplicable
-    body = (file.framing.body_start, file.framing.footer_start)
-    for given in file.ranges:
-        if not _inside(given, body):
-            yield _about(file, given, f"the {given} lies outside the body", f"within [{body[0]}, {body[1]})")
+    body = f"within [{file.framing.body_start}, {file.framing.footer_start})"
+    told: set[str] = set()
+    for given in (*file.offsets, *file.ranges):
+        if given.field not in told and not file.in_body(given):
+            told.add(given.field)
+            yield _about(given, f"the {given} lies outside the body", body)
 
 
 @check("PQF-009")
 def ranges_do_not_overlap(file: FileUnderTest) -> Iterator[Violation]:
     """Of the ranges inside the body, no two share a byte. Those outside are the matter of PQF-008."""
-    body = (file.framing.body_start, file.framing.footer_start)
-    inside = [given for given in file.ranges if _inside(given, body)]
+    inside = [given for given in file.ranges if file.in_body(given)]
     if len(inside) < 2:
         raise NotApplicable
     widest = inside[0]
     for given in inside[1:]:
         if given.start < widest.end:
-            yield _about(
-                file, given, f"the {given} overlaps the {widest}", f"a start at {widest.end} or later"
-            )
+            yield _about(given, f"the {given} overlaps the {widest}", f"a start at {widest.end} or later")
         if given.end > widest.end:
             widest = given
 
 
-def _inside(given: ByteRange, body: tuple[int, int]) -> bool:
-    return body[0] <= given.start <= given.end <= body[1]
-
-
-def _about(file: FileUnderTest, given: ByteRange, message: str, expected: str) -> Violation:
-    offset, length = file.footer_bytes(given.field)
+def _about(given: ByteRange, message: str, expected: str) -> Violation:
     return Violation(
         message=message,
         field=given.field,
-        offset=offset,
-        length=length,
         expected=expected,
-        actual=f"[{given.start}, {given.end})",
+        actual=f"[{given.start}, {given.end})" if given.length else str(given.start),
         column=given.column,
         row_group=given.row_group,
     )

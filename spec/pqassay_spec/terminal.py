@@ -1,0 +1,51 @@
+"""How text from files reaches a terminal, a log or a pipe.
+
+Names and values come out of untrusted files: whatever is not printable is escaped, so that nothing moves a cursor,
+colours a line or starts a line that a log reader would take for a command.  Shared by all commands of this project.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Generator
+
+
+def printable(text: str) -> str:
+    r"""Escape what is not printable, line ends included; spaces and letters of any script stay.
+
+    >>> printable("c\n\x1b[31mred"), printable("日本 é")
+    ('c\\n\\x1b[31mred', '日本 é')
+    """
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+
+
+@contextlib.contextmanager
+def guarded_output() -> Generator[None]:
+    """Run a command so that no state of stdout ends in a traceback.
+
+    A pipe that is closed early ends the command quietly; a full disk or another failure is one line on stderr and exit
+    code 2; a closed stdout swallows the output; what the encoding of stdout lacks is escaped.
+    """
+    with contextlib.suppress(AttributeError, ValueError):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123 - open until the end
+    reconfigure = getattr(sys.stdout, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="backslashreplace")
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except OSError as error:
+        # What is still buffered cannot be written either; Python would complain about it when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        print(f"error: the output cannot be written: {error.strerror or error}", file=sys.stderr)  # noqa: T201
+        sys.exit(2)
