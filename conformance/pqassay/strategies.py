@@ -54,7 +54,7 @@ DEEPEST = 3
 def records(record_class: type[AnyRecord], *, unknown: bool = True) -> st.SearchStrategy[AnyRecord]:
     """Generate instances of a declared struct.
 
-    All required fields are set, and a random choice of the optional ones.  A record equals what decoding its
+    All required fields are set, and a random choice of the optional ones; of a union, one member.  A record equals what decoding its
     encoded bytes gives: its unknown fields stand in the order of their ids, and no double is NaN.
 
     Args:
@@ -137,7 +137,9 @@ def _records(record_class: type[Record], unknown: bool) -> st.SearchStrategy[Rec
 
     def build(draw: st.DrawFn) -> Record:
         present: list[Field] = list(needed)
-        if spare:
+        if record_class.is_union:
+            present.append(draw(st.sampled_from(spare)))
+        elif spare:
             present += draw(st.lists(st.sampled_from(spare), unique_by=lambda field: field.id, max_size=FEW))
         found = {field.name: draw(members[field.name]) for field in present}
         return record_class(**found, unknown=sorted(draw(strays), key=lambda field: field.id))

@@ -144,6 +144,7 @@ class Record:
 
     __slots__: ClassVar[tuple[str, ...]] = ("unknown",)
     fields: ClassVar[tuple[Field, ...]] = ()
+    is_union: ClassVar[bool] = False
     unknown: tuple[UnknownField, ...]
 
     def __init__(self, **values: Any) -> None:
@@ -204,6 +205,13 @@ def thrift_struct(declaration: type[AnyRecord]) -> type[AnyRecord]:
         "fields": table,
     }
     return cast("type[AnyRecord]", type(declaration.__name__, (Record,), namespace))
+
+
+def thrift_union(declaration: type[AnyRecord]) -> type[AnyRecord]:
+    """`thrift_struct` for a union: exactly one member is set, or one that the table does not know."""
+    record = thrift_struct(declaration)
+    record.is_union = True
+    return record
 
 
 def type_name(kind: FieldType) -> str:
@@ -510,10 +518,12 @@ class CompactStruct(AnyConstruct):
 
 
 def require_fields(record: Record) -> None:
-    """Raise `Malformed` if a required field is absent."""
+    """Raise `Malformed` if a required field is absent, or the member of a union."""
     for field in record.fields:
         if field.required and getattr(record, field.name) is None:
             raise Malformed(f"{type(record).__name__} lacks its required field {field.id}, {field.name}")
+    if record.is_union and not record.unknown and all(getattr(record, f.name) is None for f in record.fields):
+        raise Malformed(f"{type(record).__name__} is a union without a member")
 
 
 def value_grammar(kind: FieldType, *, in_list: bool = False) -> AnyConstruct:

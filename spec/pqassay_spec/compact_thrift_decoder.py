@@ -121,6 +121,10 @@ def _absent(record: type[Record]) -> None:
     raise Malformed(f"{record.__name__} lacks a required field")
 
 
+def _memberless(record: type[Record]) -> None:
+    raise Malformed(f"{record.__name__} is a union without a member")
+
+
 def _wrong_element(kind: int, declared: int) -> None:
     raise Malformed(f"a list of wire type {kind} where {declared} is declared")
 
@@ -168,6 +172,7 @@ _RUNTIME: dict[str, Any] = {
     "_wide": _wide,
     "_short": _short,
     "_absent": _absent,
+    "_memberless": _memberless,
     "_wrong_element": _wrong_element,
     "_listed_bool": _listed_bool,
     "_remaining": _remaining,
@@ -255,6 +260,9 @@ def _struct(record: type[Record], target: str, prefix: str, depth: int) -> list[
     lines.append("else: u = ()")
     if needed := [variables[field.id] for field in fields if field.required]:
         lines.append("if " + " or ".join(f"{variable} is None" for variable in needed) + f": _absent({name})")
+    if record.is_union:
+        nothing = " and ".join(f"{variable} is None" for variable in variables.values())
+        lines.append(f"if not u and {nothing}: _memberless({name})")
     lines.append(f"{target} = _new({name})")
     lines += [f"{target}.{field.name} = {variables[field.id]}" for field in fields]
     lines.append(f"{target}.unknown = u")
@@ -266,9 +274,7 @@ def _is_inlined(kind: FieldType) -> TypeGuard[type[Record]]:
 
     Not so unions: many members, of which one is there.
     """
-    if not isinstance(kind, type) or len(kind.fields) < 2:
-        return False
-    return not all(isinstance(field.type, type) for field in kind.fields)
+    return isinstance(kind, type) and len(kind.fields) > 1 and not kind.is_union
 
 
 def _value(kind: FieldType, target: str, depth: int) -> list[str]:

@@ -27,6 +27,7 @@ from pqassay_spec.compact_thrift import (
     optional,
     required,
     thrift_struct,
+    thrift_union,
 )
 
 # ---------------------------------------------------------------------------------------------------- enums
@@ -266,7 +267,7 @@ class NanoSeconds(Record):
     """10^-9 seconds."""
 
 
-@thrift_struct
+@thrift_union
 class TimeUnit(Record):
     """Resolution of a time or timestamp; a union, one member is set."""
 
@@ -338,7 +339,7 @@ class FileType(Record):
     """A group that refers to a file, or to a range of one."""
 
 
-@thrift_struct
+@thrift_union
 class LogicalType(Record):
     """What values mean; a union, one member is set. An unknown member arrives as an unknown field."""
 
@@ -430,7 +431,7 @@ class SplitBlockAlgorithm(Record):
     """Split blocks of 256 bits."""
 
 
-@thrift_struct
+@thrift_union
 class BloomFilterAlgorithm(Record):
     """How bits are set; a union."""
 
@@ -442,7 +443,7 @@ class XxHash(Record):
     """XXH64 with seed 0."""
 
 
-@thrift_struct
+@thrift_union
 class BloomFilterHash(Record):
     """How values are hashed; a union."""
 
@@ -454,7 +455,7 @@ class Uncompressed(Record):
     """No compression."""
 
 
-@thrift_struct
+@thrift_union
 class BloomFilterCompression(Record):
     """How the bitset is compressed; a union."""
 
@@ -560,7 +561,7 @@ class EncryptionWithColumnKey(Record):
     key_metadata: bytes | None = optional(2, BINARY, "How to find the key.")
 
 
-@thrift_struct
+@thrift_union
 class ColumnCryptoMetaData(Record):
     """Which key a column is encrypted with; a union."""
 
@@ -621,7 +622,7 @@ class Int96TimestampOrder(Record):
     """Days, then nanoseconds, of an INT96 timestamp."""
 
 
-@thrift_struct
+@thrift_union
 class ColumnOrder(Record):
     """Under which order the bounds of a column hold; a union."""
 
@@ -689,7 +690,7 @@ class AesGcmCtrV1(Record):
     supply_aad_prefix: bool | None = optional(3, BOOL, "True if the reader has to supply the prefix.")
 
 
-@thrift_struct
+@thrift_union
 class EncryptionAlgorithm(Record):
     """How modules are encrypted; a union."""
 

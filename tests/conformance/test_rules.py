@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import pqassay
@@ -75,6 +76,18 @@ def blob_before_the_page_index(extra: int) -> Callable[[], bytes]:
 def too_long(length: int) -> Callable[[], bytes]:
     """The good file with another length field."""
     return lambda: Idx1File(length=length).build()
+
+
+def displaced_page_index() -> bytes:
+    """What comes of writing the blob past the writer: through a Python file object, whose position pyarrow ignores."""
+    buffer = io.BytesIO()
+    blob = idx1.build_blob(["Côte d'Ivoire", "Peru", "Singapore", "日本"])
+    with pq.ParquetWriter(pa.PythonFile(buffer, mode="w"), table().schema, write_page_index=True) as writer:
+        writer.write_table(table())
+        offset = buffer.tell()
+        buffer.write(blob)
+        writer.add_key_value_metadata({idx1.KEY: str(offset)})
+    return buffer.getvalue()
 
 
 def second_column(change: Callable[[Any], None]) -> Callable[[], bytes]:
@@ -157,6 +170,7 @@ INVALID = [
     Case("key into the column index", lambda: Idx1File(keys=[(idx1.KEY, str(OFFSET - 20))]).build(), {"IDX1-007"}),
     *(Case(f"length {length}", too_long(length), {"IDX1-008"}) for length in (len("Côte d'Ivoire\nPeru\nSingapore\n日本".encode()) + 1, 1 << 20, 1 << 40, (1 << 63) - 1, 1 << 63, (1 << 64) - 1)),
     Case("length into the column index", blob_before_the_page_index(1), {"IDX1-009"}, tier="index"),
+    Case("page index displaced by the blob", displaced_page_index, {"IDX1-009"}),
     Case("payload not UTF-8", payload(["a"], b"\xff"), {"IDX1-010"}),
     Case("surrogates", payload(["a"], b"\xed\xa0\x80"), {"IDX1-010"}),
     Case("value twice", payload(["a", "b"], b"a\nb\na"), {"IDX1-011"}),

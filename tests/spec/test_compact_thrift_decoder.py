@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
+import tracemalloc
 from pathlib import Path
 from typing import cast
 
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 from pqassay.strategies import records
 from pqassay_spec.compact_thrift import ListOf, Record, grammar, optional, thrift_struct
 from pqassay_spec.compact_thrift_decoder import decode, decoder
-from pqassay_spec.errors import FormatError, boundary
+from pqassay_spec.errors import FormatError, Malformed, boundary
 from pqassay_spec.parquet_thrift import (
     ColumnIndex,
     FileMetaData,
@@ -285,3 +286,27 @@ def test_a_list_of_lists_which_parquet_has_not_is_refused_when_the_decoder_is_ma
 
     with pytest.raises(TypeError, match="a list of lists"):
         decode(Matrix, b"\x00")
+
+
+@pytest.mark.parametrize("element", ["00", "1c 00 00", "dc 00 00"], ids=["none", "known", "unknown"])
+def test_a_union_has_a_member_be_it_unknown(element: str) -> None:
+    footer = bytes.fromhex(f"15 02 19 0c 16 00 19 0c 39 1c {element} 00")
+    for read in (lambda: decode(FileMetaData, footer)[0], lambda: grammar(FileMetaData).parse(footer)):
+        if element == "00":
+            with pytest.raises(Malformed, match="ColumnOrder is a union without a member"):
+                read()
+        else:
+            assert len(read().column_orders or []) == 1
+
+
+def test_a_footer_of_empty_unions_takes_no_memory() -> None:
+    count = 1 << 22
+    footer = (
+        bytes.fromhex("15 02 19 0c 16 00 19 0c 39 fc") + bytes((0x80, 0x80, 0x80, 0x02)) + bytes(count + 1)
+    )
+    tracemalloc.start()
+    with pytest.raises(Malformed):
+        decode(FileMetaData, footer)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 64 * len(footer) // 8
