@@ -16,7 +16,7 @@ app = typer.Typer(
     help="The pipeline on Apache Spark. Needs Java 17 or newer and `pip install 'pqassay[spark]'`.",
 )
 
-EXAMPLE = "Example: pqassay-spark produce /tmp/sales --rows 100000 --files 4 --partition-by year"
+EXAMPLE = "Example: pqassay-spark produce sales --rows 100000 --files 4 --partition-by year"
 
 
 class PartitionColumn(Enum):
