@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pqassay_reference.footer_splice import footer_and_tail, with_key_values
-from pqassay_spec import idx1
+from pqassay_spec import idx1, idx1_companion
 from pqassay_spec.compact_thrift import grammar
 from pqassay_spec.parquet_file import read_footer, read_framing
 from pqassay_spec.parquet_thrift import FileMetaData, KeyValue
@@ -88,7 +88,7 @@ def companion(**changes: Any) -> str:
     """The companion record of the default file, with some members changed."""
     file = Idx1File()
     offset = read_framing(BytesSource(file.data)).footer_start
-    record = idx1.make_companion(
+    record = idx1_companion.make_companion(
         file.blob(), offset=offset, column=("nation",), row_count=len(NATIONS), value_count=4, null_count=1
     )
-    return idx1.Companion(**{**vars(record), **changes}).to_json()
+    return idx1_companion.Companion(**{**vars(record), **changes}).to_json()

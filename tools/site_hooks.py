@@ -25,7 +25,7 @@ from mkdocs.exceptions import PluginError
 from pqassay_spec import catalogue
 from pqassay_spec.compact_thrift import EnumOf, FieldType, ListOf, Record, type_name
 from pqassay_spec.field_tables import construct_rows, thrift_rows
-from pqassay_spec.idx1 import COMPANION_FIELDS
+from pqassay_spec.idx1_companion import COMPANION_FIELDS
 from pqassay_spec.parquet_thrift import FileMetaData
 
 if TYPE_CHECKING:

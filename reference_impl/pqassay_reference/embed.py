@@ -29,7 +29,7 @@ import pyarrow.parquet as pq
 from pqassay_reference.column_values import DistinctValues, distinct_values, find_column
 from pqassay_reference.errors import Refused, Undecodable
 from pqassay_reference.footer_splice import footer_and_tail, with_key_values
-from pqassay_spec import idx1
+from pqassay_spec import idx1, idx1_companion
 from pqassay_spec.errors import FormatError, Unsupported
 from pqassay_spec.parquet_file import Framing, read_footer, read_framing, read_head, referenced_ranges
 from pqassay_spec.parquet_schema import SchemaLeaf, leaves
@@ -271,7 +271,7 @@ def _keys(
 ) -> list[KeyValue]:
     keys = [KeyValue(key=idx1.KEY, value=str(offset))]
     if companion:
-        record = idx1.make_companion(
+        record = idx1_companion.make_companion(
             blob,
             offset=offset,
             column=column,
@@ -311,7 +311,9 @@ def _is_certain(source: FileSource, blob: idx1.Blob, companion: str | None, valu
     if companion is None:
         return False
     raw = source.read(blob.start, blob.end - blob.start)
-    return not any(idx1.companion_disagreements(idx1.parse_companion(companion), blob, raw))
+    return not any(
+        idx1_companion.companion_disagreements(idx1_companion.parse_companion(companion), blob, raw)
+    )
 
 
 def _copy(source: FileSource, file: BinaryIO, length: int) -> None:

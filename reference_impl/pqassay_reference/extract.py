@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from pqassay_spec import idx1
+from pqassay_spec import idx1, idx1_companion
 from pqassay_spec.errors import FormatError, Malformed
 from pqassay_spec.parquet_file import read_footer, read_framing, read_head
 from pqassay_spec.parquet_schema import leaves
@@ -33,7 +33,7 @@ class Extracted:
     offset: int
     values: tuple[str, ...]
     published: tuple[str, ...] | None
-    companion: idx1.Companion | None
+    companion: idx1_companion.Companion | None
     mistrust: str = ""
 
     @property
@@ -84,7 +84,9 @@ def extract(source: Source) -> Extracted:
     return Extracted(layout, offset, values, published, companion, mistrust)
 
 
-def _companion(source: Source, blob: idx1.Blob, metadata: FileMetaData) -> tuple[idx1.Companion | None, str]:
+def _companion(
+    source: Source, blob: idx1.Blob, metadata: FileMetaData
+) -> tuple[idx1_companion.Companion | None, str]:
     """The companion record if it may be trusted, else why not."""
     pairs = metadata.key_value_metadata or []
     text = next((pair.value for pair in pairs if pair.key == idx1.COMPANION_KEY), None)
@@ -92,8 +94,8 @@ def _companion(source: Source, blob: idx1.Blob, metadata: FileMetaData) -> tuple
         return None, ""
     raw = source.read(blob.start, blob.end - blob.start)
     try:
-        record = idx1.parse_companion(text)
-        mistrust = idx1.why_not_trusted(
+        record = idx1_companion.parse_companion(text)
+        mistrust = idx1_companion.why_not_trusted(
             record, blob, raw, row_count=metadata.num_rows, columns=leaves(metadata)
         )
     except Malformed as error:

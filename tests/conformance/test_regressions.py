@@ -21,7 +21,7 @@ from pqassay.cli import app
 from pqassay_reference.embed import IndexingWriter, embed_file
 from pqassay_reference.errors import Undecodable
 from pqassay_reference.extract import extract, extract_file
-from pqassay_spec import idx1
+from pqassay_spec import idx1, idx1_companion
 from pqassay_spec.parquet_thrift import FileMetaData, KeyValue
 from pqassay_spec.sources import BytesSource, FileSource, temporary_name
 
@@ -59,7 +59,7 @@ def test_a_companion_record_means_a_path_not_a_name() -> None:
     for path in (("a", "b"), ("l", "list", "element")):
         file = Idx1File(data=parquet(data), payload=b"x" if path[0] == "a" else b"y")
         offset = file.build().index(idx1.MAGIC)
-        record = idx1.make_companion(
+        record = idx1_companion.make_companion(
             file.blob(), offset=offset, column=path, row_count=1, value_count=1, null_count=0
         )
         file.keys = [(idx1.KEY, "{offset}"), (idx1.COMPANION_KEY, record.to_json())]

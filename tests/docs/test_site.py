@@ -18,7 +18,8 @@ import pqassay
 from pqassay.cli import app
 from pqassay_spec.catalogue import families, rules
 from pqassay_spec.field_tables import construct_rows
-from pqassay_spec.idx1 import BLOB, COMPANION_FIELDS
+from pqassay_spec.idx1 import BLOB
+from pqassay_spec.idx1_companion import COMPANION_FIELDS
 
 ROOT = Path(__file__).parents[2]
 CHAPTERS = ROOT / "spec" / "chapters"

@@ -12,19 +12,14 @@ from hypothesis import strategies as st
 from pqassay_spec.errors import FormatError, Malformed, Truncated
 from pqassay_spec.idx1 import (
     BLOB,
-    COMPANION_FIELDS,
     Blob,
-    Companion,
     Layout,
     Loss,
-    blob_crc,
     build_blob,
     exact_values,
     is_canonical_offset,
     losses,
     lossless_order,
-    make_companion,
-    parse_companion,
     parse_offset,
     published_payload,
     published_values,
@@ -33,6 +28,13 @@ from pqassay_spec.idx1 import (
     read_header,
     read_published,
     trace_blob,
+)
+from pqassay_spec.idx1_companion import (
+    COMPANION_FIELDS,
+    Companion,
+    blob_crc,
+    make_companion,
+    parse_companion,
 )
 from pqassay_spec.sources import BytesSource
 from pqassay_spec.trace import Leaf

@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from pqassay.checks import Violation, check
 from pqassay.file_under_test import FileUnderTest, NotApplicable, Remembered
 from pqassay.report import FIRST_POSITIONS
-from pqassay_spec import idx1
+from pqassay_spec import idx1, idx1_companion
 from pqassay_spec.errors import FormatError, Malformed
 from pqassay_spec.hexdump import show
-from pqassay_spec.idx1 import Blob, Companion, Layout, Loss
+from pqassay_spec.idx1 import Blob, Layout, Loss
+from pqassay_spec.idx1_companion import Companion
 from pqassay_spec.parquet_file import ByteRange
 from pqassay_spec.parquet_thrift import KeyValue
 
@@ -117,7 +118,7 @@ class EmbeddedIndex:
         if not self.pairs(idx1.COMPANION_KEY):
             raise NotApplicable
         try:
-            return idx1.parse_companion(self.text(idx1.COMPANION_KEY) or "")
+            return idx1_companion.parse_companion(self.text(idx1.COMPANION_KEY) or "")
         except Malformed as error:
             error.field = self.field(idx1.COMPANION_KEY)
             raise
@@ -301,7 +302,7 @@ def companion_agrees_with_the_blob(file: FileUnderTest) -> Iterator[Violation]:
     index = file.part(EmbeddedIndex)
     record, blob = index.companion, index.blob
     raw = file.source.read(blob.start, blob.end - blob.start)
-    for name, there, here in idx1.companion_disagreements(record, blob, raw):
+    for name, there, here in idx1_companion.companion_disagreements(record, blob, raw):
         yield Violation(
             message=f"{name} is {there} in the companion record and {here} in the blob",
             field=index.field(idx1.COMPANION_KEY),
