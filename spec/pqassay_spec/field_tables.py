@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from construct import Bytes, Const, FormatField, Renamed, Struct
 
-from pqassay_spec.compact_thrift import AnyConstruct, Record, type_name
+from pqassay_spec.compact_thrift import Record, type_name
+from pqassay_spec.compact_thrift_values import AnyConstruct
 
 
 class FieldRow(NamedTuple):

@@ -23,7 +23,8 @@ from typing import (
 
 from construct import Array, GreedyRange, Renamed, Struct, Subconstruct
 
-from pqassay_spec.compact_thrift import AnyConstruct, EnumOf, FieldType
+from pqassay_spec.compact_thrift import EnumOf, FieldType
+from pqassay_spec.compact_thrift_values import AnyConstruct
 from pqassay_spec.errors import FormatError, Malformed, boundary
 
 if TYPE_CHECKING:
