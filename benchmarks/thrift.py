@@ -1,20 +1,31 @@
-"""How fast a footer is decoded: the generated decoder against the grammar, generic decoders and pyarrow.
+"""How fast a footer is decoded: the generated decoder against generic decoders, the grammar and pyarrow.
 
     python benchmarks/thrift.py [--columns 500] [--row-groups 100] [--rounds 7]
 
 The footer is that of a file of 500 columns and 100 row groups, which pyarrow writes (50,000 column chunks, with
 statistics and page index).  All decoders run in one process, in turns, on the same bytes in memory.
 
-Two generic decoders in plain Python stand beside the generated one.  The one that goes by the tables gives the same
-records: names, text, types checked, required fields, unknown fields raw; it is the one that the goal is about.  The
-one without tables does less: dicts by field id, nothing checked but lengths.
+Goals: the generated decoder reads at least 8 MB/s, and at least 4 times as fast as thriftpy2.
 
-Goals: the generated decoder reads at least 8 MB/s, and at least 4 times as fast as the generic one by tables.
+thriftpy2 is the generic decoder as people use it: a Thrift library whose compact protocol is written in Python
+and interprets, field by field, the classes that it makes from the text of a Thrift file.  That text is made here
+from our own tables.  The bytes come from its memory buffer, which on CPython is compiled and the fastest it has.
+It checks less than the generated decoder: neither required fields nor types of list elements, and it drops
+unknown fields.  Before anything is measured, its values are compared with ours, all of them.
+
+Two generic decoders of our own stand beside it, in plain Python and written for speed.  The one by tables gives
+the same records as the generated one: names, text, types checked, required fields, unknown fields raw; it shows
+what is gained where the result is the same.  The one without tables does least: dicts by field id, nothing
+checked but lengths.  No goal names them; their ratios are printed.
+
+The generated decoder pauses the cycle collector, as it does for all its callers; the others run with it on.  With
+it off for all of them, thriftpy2 and the generic decoder by tables are as far behind.
 """
 
 from __future__ import annotations
 
 import argparse
+import inspect
 import io
 import struct
 import sys
@@ -25,7 +36,10 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import thriftpy2
 from _measure import cached, goal, print_table, seconds
+from thriftpy2.protocol.compact import TCompactProtocol, TCompactProtocolFactory
+from thriftpy2.utils import deserialize
 
 from pqassay_spec.compact_thrift import (
     BINARY,
@@ -33,6 +47,7 @@ from pqassay_spec.compact_thrift import (
     DOUBLE,
     I8,
     STRING,
+    EnumOf,
     Field,
     FieldType,
     ListOf,
@@ -40,6 +55,7 @@ from pqassay_spec.compact_thrift import (
     UnknownField,
     grammar,
     require_fields,
+    type_name,
     wire_type,
 )
 from pqassay_spec.compact_thrift_decoder import decode
@@ -52,7 +68,7 @@ SPEED = 8.0
 """Goal, in MB/s."""
 
 RATIO = 4.0
-"""Goal, in times the speed of the generic decoder that gives the same records."""
+"""Goal, in times the speed of thriftpy2."""
 
 
 def make_file(path: Path, *, columns: int, row_groups: int) -> None:
@@ -66,7 +82,56 @@ def make_file(path: Path, *, columns: int, row_groups: int) -> None:
             writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
 
 
-# ----------------------------------------------------------------------------------------- generic decoders
+# ------------------------------------------------------------------------------------------------ thriftpy2
+
+
+def thrift_text(record: type[Record]) -> str:
+    """The declarations of a struct and of all that it contains, as the text of a Thrift file."""
+    declared: dict[str, str] = {}
+
+    def name(kind: FieldType) -> str:
+        if isinstance(kind, ListOf):
+            return f"list<{name(kind.element)}>"
+        if isinstance(kind, EnumOf):
+            return "i32"
+        if isinstance(kind, type):
+            declare(kind)
+        return type_name(kind)
+
+    def declare(struct: type[Record]) -> None:
+        # What a struct contains is declared before it, as thriftpy2 wants it: `name` sees to that.
+        if struct.__name__ not in declared:
+            rows = [
+                f"  {field.id}: {'required' if field.required else 'optional'} {name(field.type)} {field.name}"
+                for field in struct.fields
+            ]
+            keyword = "union" if struct.is_union else "struct"
+            declared[struct.__name__] = "\n".join([f"{keyword} {struct.__name__} {{", *rows, "}"])
+
+    declare(record)
+    return "\n".join(declared.values())
+
+
+def thriftpy2_decoder(record: type[Record]) -> Callable[[bytes], Any]:
+    """A function that decodes one struct with thriftpy2, whose doubles are little-endian as those of Parquet."""
+    if not inspect.isfunction(TCompactProtocol.read_struct):
+        raise SystemExit("thriftpy2's compact protocol is not written in Python any more")
+    module = thriftpy2.load_fp(io.StringIO(thrift_text(record)), "tables_thrift")
+    payload = getattr(module, record.__name__)
+    factory: Any = TCompactProtocolFactory  # without types
+    return lambda data: deserialize(payload(), data, factory())
+
+
+def same(ours: Any, other: Any) -> bool:
+    """Whether every value of a record is in an object with attributes of the same names."""
+    if isinstance(ours, Record):
+        return all(same(getattr(ours, field.name), getattr(other, field.name)) for field in ours.fields)
+    if isinstance(ours, list) and isinstance(other, list):
+        return len(ours) == len(other) and all(map(same, ours, other))
+    return bool(ours == other)
+
+
+# ------------------------------------------------------------------------------- our own generic decoders
 
 
 class Wire:
@@ -278,14 +343,18 @@ def main(arguments: list[str]) -> int:
     decoded, length = decode(FileMetaData, footer)
     if length != len(footer) or ByTables(footer).record(FileMetaData) != decoded:
         raise SystemExit("the decoders disagree")
+    with_thriftpy2 = thriftpy2_decoder(FileMetaData)
+    if not same(decoded, with_thriftpy2(footer)):
+        raise SystemExit("thriftpy2 reads other values")
     del decoded
 
     megabytes = len(footer) / 1e6
     print(f"A footer of {megabytes:.1f} MB: {options.columns} columns, {options.row_groups} row groups\n")
     works: dict[str, Callable[[], Any]] = {
         "generated decoder": lambda: decode(FileMetaData, footer),
-        "generic decoder, by tables": lambda: ByTables(footer).record(FileMetaData),
-        "generic decoder, without tables": lambda: WithoutTables(footer).struct(),
+        "thriftpy2, Python protocol": lambda: with_thriftpy2(footer),
+        "our generic decoder, by tables": lambda: ByTables(footer).record(FileMetaData),
+        "our generic decoder, without tables": lambda: WithoutTables(footer).struct(),
         "pyarrow read_metadata, C++": lambda: pq.read_metadata(io.BytesIO(in_memory)),
     }
     measured = seconds(works, options.rounds)
@@ -297,11 +366,10 @@ def main(arguments: list[str]) -> int:
     ]
     print_table(["", "ms", "MB/s", "time / generated"], rows)
 
-    speed, ratio = megabytes / fastest, measured["generic decoder, by tables"] / fastest
+    speed, ratio = megabytes / fastest, measured["thriftpy2, Python protocol"] / fastest
     reached = {
         f"the generated decoder reads at least {SPEED:.0f} MB/s ({speed:.1f})": speed >= SPEED,
-        f"it is at least {RATIO:.0f} times as fast as the generic one by tables ({ratio:.1f})": ratio
-        >= RATIO,
+        f"it is at least {RATIO:.0f} times as fast as thriftpy2 ({ratio:.1f})": ratio >= RATIO,
     }
     print()
     for sentence, good in reached.items():
