@@ -34,7 +34,6 @@ class IndexedColumn:
     def __init__(self, file: FileUnderTest) -> None:
         self.file = file
         self.index = file.part(EmbeddedIndex)
-        self.values: Sequence[str] = []
 
     @Remembered
     def comparison(self) -> Comparison:
@@ -45,8 +44,7 @@ class IndexedColumn:
         """
         from pqassay.column_values import compare, open_parquet  # noqa: PLC0415 - pyarrow, at this tier only
 
-        payload = self.index.blob.payload
-        self.values = self.index.values if payload else []
+        values = self.index.values if self.index.blob.payload else []
         if not self.candidates:
             raise NotChecked("IDX1-018 is broken")
         found: list[Comparison] = []
@@ -54,7 +52,7 @@ class IndexedColumn:
         with open_parquet(self.file.source) as parquet:
             for ordinal, leaf in self.candidates:
                 try:
-                    found.append(compare(parquet, ordinal, leaf, self.values))
+                    found.append(compare(parquet, ordinal, leaf, values))
                 except NotChecked as error:
                     problem = problem or error
         best = min(found, key=self.distance, default=None)
