@@ -123,7 +123,7 @@ def embed_file(
 
         def last_look() -> None:
             if _state(target) != state:
-                raise OSError(f"{path} changed while its index was made; nothing was written")
+                raise OSError("it changed while its index was made; nothing was written")
             target.with_name(f".{target.name}.crc").unlink(missing_ok=True)
 
         with replaced_file(target, before_rename=last_look) as file_out:
