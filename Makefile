@@ -42,7 +42,7 @@ constraints: $(VENV)/.made ## write constraints.txt anew, with the newest versio
 	@echo "Resolving the newest versions ..."
 	@$(PYTHON) -m venv --clear $(VENV)/fresh
 	@unset PIP_CONSTRAINT PIP_BUILD_CONSTRAINT; $(VENV)/fresh/bin/python -m pip install --quiet \
-	  --upgrade --editable '.[spark,docs,dev]' setuptools wheel
+	  --upgrade --editable '.[spark,engines,docs,dev]' setuptools wheel
 	@{ sed -n '/^#/p' constraints.txt; $(VENV)/fresh/bin/python -m pip freeze --all \
 	  --exclude-editable --exclude pip; } > $(VENV)/constraints.txt
 	@mv $(VENV)/constraints.txt constraints.txt && rm -rf $(VENV)/fresh
@@ -81,5 +81,5 @@ $(VENV)/.docs: $(VENV)/.made pyproject.toml constraints.txt
 
 $(VENV)/.dev: $(VENV)/.made pyproject.toml constraints.txt
 	@echo "Installing pqassay, Spark and all tools into $(VENV) (about 1 GB, once) ..."
-	@$(INSTALL) --editable '.[spark,docs,dev]'
+	@$(INSTALL) --editable '.[spark,engines,docs,dev]'
 	@touch $(VENV)/.core $(VENV)/.spark $(VENV)/.docs $@
