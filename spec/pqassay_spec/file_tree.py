@@ -156,6 +156,7 @@ class FileTree:
         footer_rest: Bytes that the footer length counts and that stand behind its struct.
         tail: The members ``footer_length`` and ``magic``.
         body: The order of the body.
+        live: Paths whose value followed from the layout when the file was taken apart; only these are recomputed.
         uncounted: Path of a piece whose bytes a careless writer did not count: what stands behind it is
             recorded too early by its length.
     """
@@ -169,6 +170,7 @@ class FileTree:
     footer_rest: bytes
     tail: dict[str, Any]
     body: list[Piece]
+    live: set[str] = field(default_factory=set[str])
     uncounted: str = ""
 
 
@@ -212,8 +214,10 @@ def take_apart(data: bytes) -> FileTree:
         tree.body.append(Piece(path, build))
         position = end
     _add_gap(tree, data[position : framing.footer_start])
-    if _serialised(tree)[0] != data:
+    content, starts = _serialised(tree)
+    if content != data:
         raise Unsupported("the parts of the file cannot be put together again", field="footer")
+    tree.live = {path for path, value in derived(tree, starts) if get(tree, path) == value}
     return tree
 
 
@@ -310,17 +314,18 @@ def pair_with(tree: FileTree, key: str) -> KeyValue | None:
 # ------------------------------------------------------------------------------------------- putting together
 
 
-def put_together(tree: FileTree, before: set[str], frozen: str = "") -> bytes:
-    """Lay the parts out and write what follows from the layout.
+def put_together(tree: FileTree, frozen: str = "") -> bytes:
+    """Lay the parts out and write what follows from the layout, where it did so before.
 
     Args:
         tree: The parts.
-        before: What followed from the layout in the file as it was: `live_paths`. Nothing else is recomputed.
         frozen: A path that keeps its value, and everything below it.
 
     Raises:
         ValueError: A value does not fit into its field.
     """
+    kept = (f"{frozen}.", f"{frozen}[")
+    paths = {path for path in tree.live if not frozen or (path != frozen and not path.startswith(kept))}
     written = b""
     for _ in range(MOST_ROUNDS):
         content, starts = _serialised(tree)
@@ -328,17 +333,9 @@ def put_together(tree: FileTree, before: set[str], frozen: str = "") -> bytes:
             return content
         written = content
         for path, value in derived(tree, starts):
-            if path in before and not (
-                path == frozen or (frozen and path.startswith((f"{frozen}.", f"{frozen}[")))
-            ):
+            if path in paths:
                 put(tree, path, value)
     raise ValueError("offsets and sizes do not settle")
-
-
-def live_paths(tree: FileTree) -> set[str]:
-    """The paths whose value is what follows from the layout."""
-    _, starts = _serialised(tree)
-    return {path for path, value in derived(tree, starts) if get(tree, path) == value}
 
 
 def _serialised(tree: FileTree) -> tuple[bytes, dict[str, tuple[int, int]]]:

@@ -6,6 +6,7 @@ import contextlib
 import resource
 import sys
 import tracemalloc
+import zlib
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -64,17 +65,23 @@ def mutations(draw: st.DrawFn) -> bytes:
     return bytes(data)
 
 
-def read_in_every_way(data: bytes, *, dumped: bool = True) -> None:
-    """Feed bytes to everything that reads bytes: whatever else than a `FormatError` comes out fails the test."""
+def read_in_every_way(data: bytes) -> None:
+    """Feed bytes to everything that reads bytes: whatever else than a `FormatError` comes out fails the test.
+
+    What reads the whole file field by field is slow, and gets every fourth file.
+    """
     source = BytesSource(data)
     report = pqassay.check(data, tier="index")
     assert report.files[0].outcome in ("conformant", "nonconformant", "errored")
     report.to_json()
-    for writer in (Tree, JsonLines) if dumped else ():
-        dump(source, writer(lambda line: line.encode()))
-    for read in (extract, lambda s: read_published(s, str(BLOB)), lambda s: take_apart(s.read(0, s.size))):
+    for read in (extract, lambda s: read_published(s, str(BLOB))):
         with contextlib.suppress(FormatError):
             read(source)
+    if zlib.crc32(data) % 4 == 0:
+        for writer in (Tree, JsonLines):
+            dump(source, writer(lambda line: line.encode()))
+        with contextlib.suppress(FormatError):
+            take_apart(data)
 
 
 @settings(max_examples=5000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -108,9 +115,9 @@ def resident() -> int:
 @pytest.mark.parametrize("name", FILES)
 def test_nothing_but_format_errors_comes_out_of_any_mutation_that_the_grammar_suggests(name: str) -> None:
     before = resident()
-    for number, mutation in enumerate(POSSIBLE[name]):
+    for mutation in POSSIBLE[name]:
         with contextlib.suppress(Inapplicable):
-            read_in_every_way(mutate(FILES[name], mutation), dumped=number % 4 == 0)
+            read_in_every_way(mutate(FILES[name], mutation))
 
     assert resident() - before < 64 * len(FILES[name]) + (64 << 20)
 
@@ -122,7 +129,7 @@ def stacked_mutations(draw: st.DrawFn) -> bytes:
     data = FILES[name]
     for _ in range(2):
         with contextlib.suppress(Inapplicable, FormatError):
-            data = mutate(data, draw(st.sampled_from(POSSIBLE[name])))
+            data = mutate(data, POSSIBLE[name][draw(st.integers(0, len(POSSIBLE[name]) - 1))])
     place = draw(st.integers(0, max(len(data) - 1, 0)))
     changed = bytearray(data)
     changed[place : place + 1] = draw(st.binary(max_size=2))
@@ -132,7 +139,7 @@ def stacked_mutations(draw: st.DrawFn) -> bytes:
 @settings(max_examples=3000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(stacked_mutations())
 def test_nothing_but_format_errors_comes_out_of_several_mutations(data: bytes) -> None:
-    read_in_every_way(data, dumped=False)
+    read_in_every_way(data)
 
 
 def test_there_are_twenty_thousand_mutations() -> None:

@@ -12,7 +12,7 @@ from pqassay_reference.tiny_parquet import Column, TinyParquet
 from pqassay_spec import idx1, idx1_companion
 from pqassay_spec.errors import FormatError
 from pqassay_spec.field_paths import get
-from pqassay_spec.file_tree import derived, live_paths, put_together, take_apart
+from pqassay_spec.file_tree import derived, put_together, take_apart
 from pqassay_spec.file_tree import _serialised as serialised
 from pqassay_spec.mutations import Inapplicable, Mutation, mutate
 from pqassay_spec.parquet_file import read_footer, read_framing
@@ -37,7 +37,7 @@ def test_a_file_taken_apart_and_put_together_is_the_same(file: TinyParquet) -> N
     data = file.build()
     tree = take_apart(data)
 
-    assert data == put_together(tree, live_paths(tree))
+    assert data == put_together(tree)
 
 
 @pytest.mark.parametrize("options", [{}, {"write_page_index": False}, {"use_dictionary": False}, {"compression": "zstd"}, {"data_page_version": "2.0"}, {"row_group_size": 2}])  # fmt: skip
@@ -45,7 +45,7 @@ def test_files_of_pyarrow_are_taken_apart_and_put_together(options: dict[str, An
     data = parquet(table(), **options)
     tree = take_apart(data)
 
-    assert data == put_together(tree, live_paths(tree))
+    assert data == put_together(tree)
     assert 2 == len(tree.row_groups[0].columns)
     assert tree.row_groups[0].columns[0].pages
 
@@ -54,7 +54,7 @@ def test_everything_that_is_derived_is_right_in_a_file_of_the_tiny_writer() -> N
     tree = take_apart(GOOD)
     every = {path for path, _ in derived(tree, serialised(tree)[1])}
 
-    assert live_paths(tree) == every
+    assert tree.live == every
     assert len(every) > 50
 
 
@@ -89,7 +89,7 @@ def test_a_longer_page_moves_everything_behind_it() -> None:
             getattr(group.columns[1], name) for group in new
         ]
     tree = take_apart(data)
-    assert live_paths(tree) == {path for path, _ in derived(tree, serialised(tree)[1])}
+    assert tree.live == {path for path, _ in derived(tree, serialised(tree)[1])}
 
 
 def test_the_named_path_keeps_its_value() -> None:
