@@ -52,7 +52,7 @@ def test_the_filters_of_a_file_that_rust_wrote_hold_the_values_of_their_row_grou
     assert 4 == len(filters)
     for number, found in enumerate(filters):
         assert found is not None
-        values = set(file.read_row_group(number, columns=["category"])["category"].to_pylist())
+        values = {str(v) for v in file.read_row_group(number, columns=["category"])["category"].to_pylist()}
         lacking = [v for v in values if not bloom.probe(found.bitset, xxhash.xxh64_intdigest(v.encode()))]
         strange = [n for n in range(1000) if bloom.probe(found.bitset, xxhash.xxh64_intdigest(b"?%d" % n))]
         assert [] == lacking

@@ -16,7 +16,13 @@ def structure() -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("path", "expected"),
-    [("a", ["a"]), ("a.b", ["a", "b"]), ("a[0].b[12]", ["a", 0, "b", 12]), ("a[0][1]", ["a", 0, 1]), ("", [])],
+    [
+        ("a", ["a"]),
+        ("a.b", ["a", "b"]),
+        ("a[0].b[12]", ["a", 0, "b", 12]),
+        ("a[0][1]", ["a", 0, 1]),
+        ("", []),
+    ],
 )
 def test_a_path_is_taken_apart(path: str, expected: list[str | int]) -> None:
     assert expected == steps(path)
