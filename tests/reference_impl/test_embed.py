@@ -14,9 +14,10 @@ import pytest
 
 import pqassay
 from idx1_files import Idx1File, edited, parquet, table
-from pqassay_reference.embed import Embedded, IndexingWriter, embed_file, enclosing_table
+from pqassay_reference.embed import Embedded, IndexingWriter, embed_file
 from pqassay_reference.errors import Refused
 from pqassay_reference.extract import extract_file
+from pqassay_reference.finished_file import enclosing_table
 from pqassay_reference.footer_splice import with_key_values
 from pqassay_spec import idx1
 from pqassay_spec.compact_thrift import UnknownField
@@ -294,14 +295,14 @@ def test_a_symbolic_link_stays_a_link(path: Path) -> None:
 
 
 def test_a_file_that_changes_meanwhile_is_left_alone(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pqassay_reference import embed
+    from pqassay_reference import finished_file
 
     def change_and_compare(*args: Any) -> Any:
         path.write_bytes(parquet(table(["other"])))
         return copy(*args)
 
-    copy = embed._copy
-    monkeypatch.setattr(embed, "_copy", change_and_compare)
+    copy = finished_file.copy_body
+    monkeypatch.setattr(finished_file, "copy_body", change_and_compare)
     with pytest.raises((OSError, FormatError), match=r"changed while|shorter|outside"):
         embed_file(path, "nation")
 
