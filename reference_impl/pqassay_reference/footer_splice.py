@@ -105,8 +105,14 @@ class _Splicer:
         """What is to happen to which field, by id and wire type: with another type, it is not the declared field."""
         key = record, id(removal)  # the same few removals are used for thousands of structs
         if key not in self._tables:
-            fields = [field for field in record.fields if field.name in removal]
-            self._tables[key] = {(f.id, wire_type(f.type)): (f, removal[f.name]) for f in fields}
+            table: dict[tuple[int, int], tuple[Field, Removal | None]] = {
+                (field.id, wire_type(field.type)): (field, removal[field.name])
+                for field in record.fields
+                if field.name in removal
+            }
+            # a bool is stored in its wire type
+            table |= {(n, WireType.FALSE): at for (n, wire), at in table.items() if wire == WireType.TRUE}
+            self._tables[key] = table
         return self._tables[key]
 
     def _value(self, kind: FieldType, position: int, removal: Removal, path: str) -> int:

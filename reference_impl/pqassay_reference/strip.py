@@ -172,7 +172,7 @@ def _removal(metadata: FileMetaData, selection: Selection) -> tuple[Removal, Str
     """What goes from the footer, by field and by number."""
     removal: dict[str | int, Removal | None] = {}
     keys: tuple[str, ...] = ()
-    counts = dict.fromkeys(
+    counts: dict[str, int] = dict.fromkeys(
         ("column_indexes", "offset_indexes", "bloom_filters", "statistics", "elsewhere"), 0
     )
     if selection.whole_file:

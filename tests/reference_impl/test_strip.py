@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import datafusion
 import duckdb
-import fastparquet
+import fastparquet  # type: ignore[import-untyped]  # it has no types
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -125,7 +125,7 @@ def in_datafusion(path: Path) -> pa.Table:
 
 READERS: dict[str, Callable[[Path], pa.Table]] = {
     "pyarrow": pq.read_table,
-    "duckdb": lambda path: duckdb.sql(f"SELECT * FROM '{path}' WHERE n >= 0").to_arrow_table(),
+    "duckdb": lambda path: duckdb.execute(f"SELECT * FROM '{path}' WHERE n >= 0").to_arrow_table(),
     "polars": lambda path: pl.scan_parquet(path).filter(pl.col("n") >= 0).collect().to_arrow(),
     "datafusion": in_datafusion,
     "fastparquet": in_fastparquet,
@@ -156,7 +156,9 @@ def assert_stripped(before: Path, after: Path, selection: Selection) -> None:
         assert (new.statistics is None) == (old.statistics is None or (here and selection.statistics))
     query = "SELECT row_group_id, path_in_schema, bloom_filter_offset, stats_max_value FROM parquet_metadata('{}')"
     for old, new in zip(
-        duckdb.sql(query.format(before)).fetchall(), duckdb.sql(query.format(after)).fetchall(), strict=True
+        duckdb.execute(query.format(before)).fetchall(),
+        duckdb.execute(query.format(after)).fetchall(),
+        strict=True,
     ):
         here = not selection.columns or old[1] in selection.columns
         here = here and (not selection.row_groups or old[0] in selection.row_groups)
