@@ -115,6 +115,12 @@ def in_fastparquet(path: Path) -> pa.Table:
     return pa.Table.from_pandas(frame, preserve_index=False)
 
 
+def in_duckdb(path: Path) -> pa.Table:
+    relation = duckdb.sql(f"SELECT * FROM '{path}' WHERE n >= 0")
+    assert relation is not None
+    return relation.to_arrow_table()
+
+
 def in_datafusion(path: Path) -> pa.Table:
     context = datafusion.SessionContext()
     context.register_parquet("t", str(path))
@@ -125,7 +131,7 @@ def in_datafusion(path: Path) -> pa.Table:
 
 READERS: dict[str, Callable[[Path], pa.Table]] = {
     "pyarrow": pq.read_table,
-    "duckdb": lambda path: duckdb.execute(f"SELECT * FROM '{path}' WHERE n >= 0").to_arrow_table(),
+    "duckdb": in_duckdb,
     "polars": lambda path: pl.scan_parquet(path).filter(pl.col("n") >= 0).collect().to_arrow(),
     "datafusion": in_datafusion,
     "fastparquet": in_fastparquet,
