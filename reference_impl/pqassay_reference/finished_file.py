@@ -128,6 +128,7 @@ def finished_file(
 
 def copy_body(source: FileSource, file: BinaryIO, length: int) -> None:
     """Copy the first bytes of a source."""
+    # os.copy_file_range was measured on ext4: from the page cache it is no faster than this
     file.writelines(
         source.read(position, min(COPY_SIZE, length - position)) for position in range(0, length, COPY_SIZE)
     )

@@ -118,7 +118,8 @@ def in_fastparquet(path: Path) -> pa.Table:
 def in_duckdb(path: Path) -> pa.Table:
     relation = duckdb.sql(f"SELECT * FROM '{path}' WHERE n >= 0")
     assert relation is not None
-    return relation.to_arrow_table()
+    found: pa.Table = relation.to_arrow_table()
+    return found
 
 
 def in_datafusion(path: Path) -> pa.Table:
