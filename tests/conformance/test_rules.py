@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import io
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from typer.testing import CliRunner
 
 import pqassay
 from idx1_files import Idx1File, companion, edited, parquet, table
 from pqassay.checks import registry
+from pqassay_reference.cli import app
 from pqassay_reference.embed import IndexingWriter
 from pqassay_spec import idx1
 from pqassay_spec.catalogue import Tier, rules
@@ -58,7 +62,6 @@ def blob_before_the_page_index(extra: int) -> Callable[[], bytes]:
 
     def make() -> bytes:
         import tempfile
-        from pathlib import Path
 
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "data.parquet"
@@ -364,3 +367,62 @@ def test_the_footer_tier_reads_no_blob() -> None:
     check_source(source, Options("footer"), Selection(), "must")
 
     assert all(offset == 0 or offset >= FOOTER for offset, _ in source.ranges)
+
+
+# ------------------------------------------------------------------------------------------------ what mends them
+
+BROKEN_INDEXES = [case for case in INVALID if any(rule.startswith("IDX1") for rule in case.rules)]
+
+
+def commands(path: Path, case: Case) -> list[list[str]]:
+    """The different commands that the findings name, as arguments."""
+    findings = pqassay.check(path, tier=case.tier, **case.options).files[0].findings
+    return [shlex.split(text) for text in sorted({f.remedy for f in findings if f.remedy})]
+
+
+def named(case: Case, tmp_path: Path) -> tuple[Path, list[list[str]]]:
+    path = tmp_path / "a file's name.parquet"
+    path.write_bytes(case.make())
+    return path, commands(path, case)
+
+
+@pytest.mark.parametrize("case", BROKEN_INDEXES, ids=lambda case: case.name[:40])
+def test_each_command_leaves_a_file_without_findings_and_the_same_rows(case: Case, tmp_path: Path) -> None:
+    path, found = named(case, tmp_path)
+    before = path.read_bytes()
+    rows = pq.read_table(io.BytesIO(before))
+
+    assert found or case.options  # a column that the user named may be a slip: nothing is to be mended
+    for program, *arguments in found:
+        path.write_bytes(before)
+        result = CliRunner().invoke(app, arguments)
+        assert ("pqassay-ref", 0) == (program, result.exit_code), result.output
+        assert [] == pqassay.check(path, tier="values").files[0].findings
+        assert rows == pq.read_table(path)
+
+
+@pytest.mark.parametrize("case", BROKEN_INDEXES, ids=lambda case: case.name[:40])
+def test_stripping_the_index_always_helps(case: Case, tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    path.write_bytes(case.make())
+    result = CliRunner().invoke(app, ["strip", str(path), "--idx1"])
+
+    assert 0 == result.exit_code
+    assert set() == {f.rule for f in pqassay.check(path, tier="values").files[0].findings} - {"PQF-006"}
+
+
+def test_every_rule_of_the_index_has_a_remedy(tmp_path: Path) -> None:
+    mended: set[str] = set()
+    for number, case in enumerate(BROKEN_INDEXES):
+        path = tmp_path / f"{number}.parquet"
+        path.write_bytes(case.make())
+        findings = pqassay.check(path, tier=case.tier, **case.options).files[0].findings
+        mended |= {finding.rule for finding in findings if finding.remedy}
+
+    assert {rule for rule in rules() if rule.startswith("IDX1")} == mended
+
+
+def test_a_displaced_page_index_goes_with_the_blob_that_displaced_it() -> None:
+    (finding, *_) = pqassay.check(displaced_page_index()).files[0].findings
+
+    assert "pqassay-ref strip '<bytes>' --idx1 --page-index" == finding.remedy
