@@ -142,3 +142,30 @@ def extract(
     if not published and found.lost:
         lost = ", ".join(json.dumps(value, ensure_ascii=False) for value in found.lost)
         typer.echo(printable(f"warning: the published reader loses {lost}"), err=True)
+
+
+@app.command(epilog="Example: `pqassay-ref golden golden_files`")
+def golden(
+    folder: Annotated[Path, typer.Argument(help="The folder golden_files.")],
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; fail if a file is not what would be written.")
+    ] = False,
+) -> None:
+    """Write the golden files anew. Cases of another provenance in the folder stay as they are."""
+    from pqassay_reference.errors import Refused
+    from pqassay_reference.golden import write_golden_files
+
+    if not os.path.isdir(folder):
+        fail(f"{folder}: no such folder", 2)
+    try:
+        done = write_golden_files(folder, dry_run=check)
+    except Refused as error:
+        fail(str(error), 1)
+    except OSError as error:
+        fail(f"{error.filename or folder}: {error.strerror or error}", 1)
+    for word, ids in (("changed", done.changed), ("removed", done.removed)):
+        for name in ids:
+            typer.echo(f"{word}  {name}")
+    typer.echo(f"{len(done.changed) + len(done.unchanged)} cases, {len(done.unchanged)} unchanged")
+    if check and (done.changed or done.removed):
+        fail(f"golden files are out of date; `pqassay-ref golden {folder}` writes them", 1)
