@@ -15,7 +15,7 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +28,8 @@ import fastparquet  # type: ignore[import-untyped] # it has no types
 import polars as pl
 import pyarrow as pa
 import pyarrow.dataset
+import pytest
+from _pytest.mark.structures import ParameterSet
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -447,3 +449,13 @@ def engine(name: str, spark: Callable[[], SparkSession] | None = None) -> Engine
     if spark is None or name in PLAIN:
         return PLAIN[name]()
     return Spark(spark(), vectorized=name == "spark")
+
+
+def parameters(names: Iterable[str | tuple[str, ...]]) -> list[ParameterSet]:
+    """Parameters of a test of which the first names an engine or writer; Spark needs Java."""
+    found = []
+    for name in names:
+        values = (name,) if isinstance(name, str) else name
+        marks = [pytest.mark.spark] if values[0].startswith("spark") else []
+        found.append(pytest.param(*values, marks=marks))
+    return found

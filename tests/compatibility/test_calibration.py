@@ -9,11 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import datafusion
-import duckdb
-import fastparquet  # type: ignore[import-untyped] # it has no types
-import pandas as pd  # type: ignore[import-untyped] # its stubs are not installed
-import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -21,7 +16,15 @@ import pytest
 import pqassay
 from pqassay_reference.embed import embed_file
 from pqassay_reference.extract import extract_file
-from written_files import write_spark
+from written_files import (
+    SPARK_OPTIONS,
+    write_datafusion,
+    write_duckdb,
+    write_fastparquet,
+    write_polars,
+    write_pyarrow,
+    write_spark,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -108,40 +111,12 @@ def arrow_table(count: int) -> pa.Table:
     return table
 
 
-def by_pyarrow(path: Path, count: int, **options: Any) -> None:
-    pq.write_table(arrow_table(count), path, **{"row_group_size": 1_000, **options})
-
-
-def by_duckdb(path: Path, count: int, options: str = "") -> None:
-    data = rich_table(count)
-    with duckdb.connect() as connection:
-        connection.register("data", data)
-        connection.execute(f"COPY (SELECT * FROM data) TO '{path}' (FORMAT parquet{options})")
-
-
-def by_polars(path: Path, count: int, **options: Any) -> None:
-    frame = pl.from_arrow(rich_table(count))
-    assert isinstance(frame, pl.DataFrame)
-    frame.write_parquet(path, **{"row_group_size": 1_000, **options})
-
-
-def by_datafusion(path: Path, count: int, **options: Any) -> None:
-    config = datafusion.SessionConfig().with_target_partitions(1)
-    frame = datafusion.SessionContext(config).from_arrow(rich_table(count))
-    frame.write_parquet_with_options(path, datafusion.ParquetWriterOptions(**options))
-
-
-def by_fastparquet(path: Path, count: int, **options: Any) -> None:
-    nullable = {pa.bool_(): pd.BooleanDtype(), pa.int32(): pd.Int32Dtype(), pa.int64(): pd.Int64Dtype()}
-    frame = flat_table(count).to_pandas(types_mapper=nullable.get)
-    fastparquet.write(str(path), frame, **options)
-
-
 SMALL_PAGES = {"data_page_size": 512, "write_page_index": True}
 
-WRITERS: dict[str, tuple[Callable[..., None], dict[str, dict[str, Any]]]] = {
+WRITERS: dict[str, tuple[Callable[..., None], Callable[[int], pa.Table], dict[str, dict[str, Any]]]] = {
     "pyarrow": (
-        by_pyarrow,
+        write_pyarrow,
+        arrow_table,
         {
             "default": {},
             "page index": SMALL_PAGES,
@@ -167,7 +142,8 @@ WRITERS: dict[str, tuple[Callable[..., None], dict[str, dict[str, Any]]]] = {
         },
     ),
     "duckdb": (
-        by_duckdb,
+        write_duckdb,
+        rich_table,
         {
             "default": {},
             "row groups": {"options": ", ROW_GROUP_SIZE 2048"},
@@ -180,7 +156,8 @@ WRITERS: dict[str, tuple[Callable[..., None], dict[str, dict[str, Any]]]] = {
         },
     ),
     "polars": (
-        by_polars,
+        write_polars,
+        rich_table,
         {
             "default": {},
             "full statistics": {"statistics": "full", "data_page_size": 512},
@@ -192,7 +169,8 @@ WRITERS: dict[str, tuple[Callable[..., None], dict[str, dict[str, Any]]]] = {
         },
     ),
     "datafusion": (
-        by_datafusion,
+        write_datafusion,
+        rich_table,
         {
             "default": {},
             "V2": {"writer_version": "2.0", "data_page_row_count_limit": 200, "write_batch_size": 100},
@@ -206,7 +184,8 @@ WRITERS: dict[str, tuple[Callable[..., None], dict[str, dict[str, Any]]]] = {
         },
     ),
     "fastparquet": (
-        by_fastparquet,
+        write_fastparquet,
+        flat_table,
         {
             "default": {},
             "row groups": {"row_group_offsets": 1_000},
@@ -220,7 +199,8 @@ WRITERS: dict[str, tuple[Callable[..., None], dict[str, dict[str, Any]]]] = {
 }
 
 SPARK: dict[str, dict[str, str]] = {
-    "default": {"parquet.enable.dictionary": "true"},
+    "default": {},
+    "pages": SPARK_OPTIONS,
     "V2": {"parquet.writer.version": "v2"},
     "V2, gzip": {"parquet.writer.version": "v2", "compression": "gzip"},
     "no page index": {
@@ -270,18 +250,19 @@ def judge_and_index(writer: str, options: str, path: Path, count: int) -> None:
 @pytest.mark.parametrize("writer", WRITERS)
 def test_a_file_with_hardly_any_rows_is_judged_right(writer: str, count: int, tmp_path: Path) -> None:
     path = tmp_path / "data.parquet"
-    WRITERS[writer][0](path, count)
+    write, make, _ = WRITERS[writer]
+    write(path, make(count))
 
     judge_and_index(writer, f"{count} rows", path, count)
 
 
 @pytest.mark.parametrize(
-    ("writer", "name"), [(writer, name) for writer, (_, options) in WRITERS.items() for name in options]
+    ("writer", "name"), [(writer, name) for writer, (_, _, options) in WRITERS.items() for name in options]
 )
 def test_a_file_is_judged_right(writer: str, name: str, tmp_path: Path) -> None:
     path = tmp_path / "data.parquet"
-    write, options = WRITERS[writer]
-    write(path, ROWS, **options[name])
+    write, make, options = WRITERS[writer]
+    write(path, make(ROWS), **options[name])
 
     judge_and_index(writer, name, path, ROWS)
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import shutil
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from _pytest.mark.structures import ParameterSet
 
 import pqassay
-from engines import ENGINES, DataFusion, DuckDB, Limit, Query, Spark, Where, engine, expected
+from engines import ENGINES, DataFusion, DuckDB, Limit, Query, Spark, Where, engine, expected, parameters
 from pqassay_reference.embed import embed_file
 from pqassay_reference.extract import extract_file
 from pqassay_spark.java import JavaMissingError
@@ -20,7 +19,9 @@ from pqassay_spec.parquet_file import read_footer, read_framing, referenced_rang
 from pqassay_spec.sources import FileSource
 from written_files import (
     NATIONS,
+    PYARROW_OPTIONS,
     ROW_COUNT,
+    SPARK_OPTIONS,
     WRITERS,
     table,
     write_indexed,
@@ -107,30 +108,23 @@ class Files:
 def files(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Files:
     folder = tmp_path_factory.mktemp("embedding")
     before = {writer: folder / f"{writer}.parquet" for writer in WRITERS}
-    for writer, write in WRITERS.items():
-        write(before[writer], table())
+    for writer, (write, options) in WRITERS.items():
+        write(before[writer], table(), **options)
     try:
         session = request.getfixturevalue("spark")
     except (JavaMissingError, ImportError):  # the tests that need it say so themselves
         pass
     else:
         before["spark"] = folder / "spark.parquet"
-        write_spark(session, before["spark"], table())
+        write_spark(session, before["spark"], table(), **SPARK_OPTIONS)
     after = {writer: folder / f"{writer}.indexed.parquet" for writer in before}
     for writer, path in before.items():
         shutil.copyfile(path, after[writer])
         embed_file(after[writer], "nation")
     before[INDEXED_WHILE_WRITING] = before["pyarrow"]
     after[INDEXED_WHILE_WRITING] = folder / "while-writing.parquet"
-    write_indexed(after[INDEXED_WHILE_WRITING], table())
+    write_indexed(after[INDEXED_WHILE_WRITING], table(), "nation", **PYARROW_OPTIONS)
     return Files(before, after)
-
-
-def each(names: Iterable[str]) -> list[ParameterSet]:
-    """Parameters of these names; Spark needs Java."""
-    return [
-        pytest.param(name, marks=[pytest.mark.spark] if name.startswith("spark") else []) for name in names
-    ]
 
 
 def structures(path: Path) -> dict[str, set[str]]:
@@ -147,7 +141,7 @@ def structures(path: Path) -> dict[str, set[str]]:
         }
 
 
-@pytest.mark.parametrize("writer", each(STRUCTURES))
+@pytest.mark.parametrize("writer", parameters(STRUCTURES))
 def test_the_files_have_what_their_writers_can_add(files: Files, writer: str) -> None:
     before, after = files.pair(writer)
 
@@ -157,7 +151,7 @@ def test_the_files_have_what_their_writers_can_add(files: Files, writer: str) ->
         assert {"id", "name", "nation"} <= columns
 
 
-@pytest.mark.parametrize("writer", each(STRUCTURES))
+@pytest.mark.parametrize("writer", parameters(STRUCTURES))
 def test_the_judge_finds_nothing_before_and_after_and_the_index_is_complete(
     files: Files, writer: str
 ) -> None:
@@ -171,7 +165,7 @@ def test_the_judge_finds_nothing_before_and_after_and_the_index_is_complete(
 
 
 @pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
-@pytest.mark.parametrize("name", each([*ENGINES, "spark, row by row"]))
+@pytest.mark.parametrize("name", parameters([*ENGINES, "spark, row by row"]))
 def test_every_engine_reads_the_rows_that_were_written(
     files: Files, name: str, query: Query, request: pytest.FixtureRequest
 ) -> None:
@@ -195,7 +189,7 @@ def test_every_engine_reads_the_rows_that_were_written(
     }
 
 
-@pytest.mark.parametrize(("name", "writer"), LIMITS)
+@pytest.mark.parametrize(("name", "writer"), parameters(LIMITS))
 def test_a_limit_of_an_engine_still_holds(files: Files, name: str, writer: str) -> None:
     for path, answer in engine(name).read_all(files.pair(writer)).items():
         assert LIMITS[name, writer].explains(answer), path.name
@@ -221,7 +215,7 @@ ONE_AMOUNT, ABSENT_NAME, ABSENT_NATION, NULLS = (
 )
 
 
-@pytest.mark.parametrize("writer", each(WITH_PAGE_INDEX))
+@pytest.mark.parametrize("writer", parameters(WITH_PAGE_INDEX))
 @pytest.mark.parametrize("query", [ONE_AMOUNT, NULLS], ids=["one amount", "nulls"])
 def test_datafusion_skips_the_same_pages_before_and_after(files: Files, writer: str, query: Query) -> None:
     before, after = (DataFusion().skipped(path, query)["page_index"] for path in files.pair(writer))
@@ -230,7 +224,7 @@ def test_datafusion_skips_the_same_pages_before_and_after(files: Files, writer: 
     assert 0 < after[0] < after[1]
 
 
-@pytest.mark.parametrize("writer", each(WITH_BLOOM_FILTERS))
+@pytest.mark.parametrize("writer", parameters(WITH_BLOOM_FILTERS))
 @pytest.mark.parametrize("query", [ABSENT_NAME, ABSENT_NATION], ids=["name", "nation"])
 def test_datafusion_excludes_every_row_group_by_its_bloom_filter_before_and_after(
     files: Files, writer: str, query: Query
@@ -241,7 +235,7 @@ def test_datafusion_excludes_every_row_group_by_its_bloom_filter_before_and_afte
     assert {"statistics": (3, 3), "bloom_filter": (0, 3), "page_index": (0, 0)} == after
 
 
-@pytest.mark.parametrize("writer", each(WITH_BLOOM_FILTERS))
+@pytest.mark.parametrize("writer", parameters(WITH_BLOOM_FILTERS))
 @pytest.mark.parametrize("query", [ABSENT_NAME, ABSENT_NATION], ids=["name", "nation"])
 def test_duckdb_excludes_every_row_group_by_its_bloom_filter_before_and_after(
     files: Files, writer: str, query: Query

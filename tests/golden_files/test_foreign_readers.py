@@ -11,9 +11,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from _pytest.mark.structures import ParameterSet
 
-from engines import ENGINES, WHOLE, Limit, Query, Rows, Where, cell, engine, expected
+from engines import ENGINES, WHOLE, Limit, Query, Rows, Where, cell, engine, expected, parameters
 
 GOLDEN_FILES = Path(__file__).parents[2] / "golden_files"
 
@@ -31,11 +30,6 @@ EXCEPTIONS = {
     ),
 }
 """Engine and case to what goes wrong, at least for some queries."""
-
-
-def spark_marked(name: str, *more: str) -> ParameterSet:
-    """Parameters that begin with the name of an engine; Spark needs Java."""
-    return pytest.param(name, *more, marks=[pytest.mark.spark] if name.startswith("spark") else [])
 
 
 @dataclass(frozen=True)
@@ -128,7 +122,7 @@ def test_only_files_of_foreign_software_lack_literal_rows() -> None:
     assert [] == [case.id for case in CASES if not case.literal and not case.id.startswith("interop")]
 
 
-@pytest.mark.parametrize("name", [spark_marked(name) for name in [*ENGINES, "spark, row by row"]])
+@pytest.mark.parametrize("name", parameters([*ENGINES, "spark, row by row"]))
 def test_a_foreign_reader_finds_the_rows_of_every_valid_golden_file(
     name: str, request: pytest.FixtureRequest
 ) -> None:
@@ -149,7 +143,7 @@ def test_a_foreign_reader_finds_the_rows_of_every_valid_golden_file(
     assert {} == wrong
 
 
-@pytest.mark.parametrize(("name", "case_id"), [spark_marked(*key) for key in EXCEPTIONS])
+@pytest.mark.parametrize(("name", "case_id"), parameters(EXCEPTIONS))
 def test_an_exception_still_holds(name: str, case_id: str, request: pytest.FixtureRequest) -> None:
     (case,) = (case for case in CASES if case.id == case_id)
     reader = engine(name, lambda: request.getfixturevalue("spark"))
