@@ -14,7 +14,7 @@ import functools
 import json
 import re
 from abc import ABC, abstractmethod
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
 Rows = Counter[tuple[Any, ...]]
 """A multiset of rows."""
+
+Answers = dict[tuple[Path, "Query"], Rows | Exception]
+"""By file and query the rows that were read, or the error."""
 
 ENGINES = ("pyarrow", "duckdb", "polars", "datafusion", "fastparquet", "spark")
 """Names of the engines, which are those of their distributions but for pyspark."""
@@ -150,11 +153,11 @@ class Engine(ABC):
     def read(self, path: Path, query: Query = WHOLE) -> Rows:
         """The rows of a file that a query asks for; raises whatever the engine raises."""
 
-    def read_all(self, paths: Sequence[Path], query: Query = WHOLE) -> dict[Path, Rows | Exception]:
-        """The same query on several files with one schema; an exception in place of the rows of a file."""
-        return {path: self._outcome(path, query) for path in paths}
+    def read_all(self, paths: Sequence[Path], queries: Sequence[Query]) -> Answers:
+        """Every query on every one of several files with the same columns."""
+        return {(path, query): self._answer(path, query) for path in paths for query in queries}
 
-    def _outcome(self, path: Path, query: Query) -> Rows | Exception:
+    def _answer(self, path: Path, query: Query) -> Rows | Exception:
         try:
             return self.read(path, query)
         except Exception as error:  # noqa: BLE001 - the engines share no class of errors
@@ -372,17 +375,31 @@ class Spark(Engine):
         self.name = "spark" if vectorized else "spark, row by row"
 
     def read(self, path: Path, query: Query = WHOLE) -> Rows:
-        return self._job([path], query)[path]
+        return self._job([path], [query])[path, query]
 
-    def read_all(self, paths: Sequence[Path], query: Query = WHOLE) -> dict[Path, Rows | Exception]:
-        """All files in one job, since a job costs more than a file; half of them at a time where that fails."""
-        if len(paths) < 2:
-            return super().read_all(paths, query)
+    def read_all(self, paths: Sequence[Path], queries: Sequence[Query]) -> Answers:
+        """As many files and queries in one job as have the same columns: a job costs more than what it reads."""
+        alike: dict[tuple[str, ...] | None, list[Query]] = defaultdict(list)
+        for query in queries:
+            alike[query.columns].append(query)
+        found: Answers = {}
+        for group in alike.values():
+            found |= self._search(paths, group)
+        return found
+
+    def _search(self, paths: Sequence[Path], queries: Sequence[Query]) -> Answers:
+        """One job; where it fails, one for each file; where that fails, one for each query."""
+        if len(paths) == 1 and len(queries) == 1:
+            return super().read_all(paths, queries)
         try:
-            return {**self._job(paths, query)}
-        except Exception:  # noqa: BLE001 - which of the files it was, the halves will tell
-            middle = len(paths) // 2
-            return {**self.read_all(paths[:middle], query), **self.read_all(paths[middle:], query)}
+            return {**self._job(paths, queries)}
+        except Exception:  # noqa: BLE001 - which file or query it was, smaller jobs will tell
+            found: Answers = {}
+            for path in paths if len(paths) > 1 else ():
+                found |= self._search([path], queries)
+            for query in queries if len(paths) == 1 else ():
+                found |= self._search(paths, [query])
+            return found
 
     def rows_decoded(self, path: Path, query: Query, *, without: Sequence[str] = ()) -> int:
         """Rows that the scan handed on before the filter saw them; ``without`` names parts of `SKIPPING` to leave out."""
@@ -404,13 +421,24 @@ class Spark(Engine):
         finally:
             self._session.conf.set(key, str(before))
 
-    def _job(self, paths: Sequence[Path], query: Query) -> dict[Path, Rows]:
+    def _job(self, paths: Sequence[Path], queries: Sequence[Query]) -> dict[tuple[Path, Query], Rows]:
+        from pyspark.sql import functions  # heavy, and without Java of no use
+
         with self._reader():
-            table = self._frame(paths, query).toArrow()
-        named = {name: [cell(v) for v in table.column(name).to_pylist()] for name in table.column_names}
-        found: dict[Path, Rows] = {path: Counter() for path in paths}
-        for url, *row in zip(*named.values(), strict=True):
-            found[Path(unquote(urlsplit(url).path))][tuple(row)] += 1
+            frames = [
+                self._frame(paths, query).withColumn("\0query", functions.lit(number))
+                for number, query in enumerate(queries)
+            ]
+            table = functools.reduce(lambda one, other: one.union(other), frames).toArrow()
+        files, *columns, numbers = (
+            [cell(value) for value in table.column(position).to_pylist()]
+            for position in range(table.num_columns)
+        )
+        found: dict[tuple[Path, Query], Rows] = {
+            (path, query): Counter() for path in paths for query in queries
+        }
+        for url, number, *row in zip(files, numbers, *columns, strict=True):
+            found[Path(unquote(urlsplit(url).path)), queries[number]][tuple(row)] += 1
         return found
 
     def _frame(self, paths: Sequence[Path], query: Query, without: Sequence[str] = ()) -> DataFrame:
