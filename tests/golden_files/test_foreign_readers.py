@@ -17,11 +17,6 @@ from engines import ENGINES, WHOLE, Limit, Query, Rows, Where, cell, engine, exp
 GOLDEN_FILES = Path(__file__).parents[2] / "golden_files"
 
 EXCEPTIONS = {
-    ("spark", "pqf/key-values"): Limit(
-        "4.3.0",
-        "the reader of batches collects keys and values in a set that takes no null, so no key without a value",
-        "java.lang.NullPointerException",
-    ),
     ("fastparquet", "idx1/column-with-dots"): Limit(
         "2026.9.0", "a filter takes the dots of a name for those of a path", "'a'"
     ),
@@ -151,3 +146,26 @@ def test_an_exception_still_holds(name: str, case_id: str, request: pytest.Fixtu
 
     assert wrong
     assert [] == [answer for answer in wrong if not EXCEPTIONS[name, case_id].explains(answer)]
+
+
+def test_a_manifest_names_the_engines_that_read_its_file() -> None:
+    for case in CASES:
+        provenance = json.loads((case.path.parent / "case.json").read_text())["provenance"]
+        if provenance["by"] in ("generator", "hand"):
+            readers = [name for name in ENGINES if (name, case.id) not in EXCEPTIONS]
+            assert readers == [oracle.lower() for oracle in provenance["oracles"]]
+
+
+KEY_WITHOUT_VALUE = Limit(
+    "4.3.0",
+    "the reader of batches collects keys and values in a set that takes no null, so no key without a value",
+    "java.lang.NullPointerException",
+)
+
+
+@pytest.mark.spark
+def test_spark_fails_on_a_key_without_value_as_the_rule_about_it_says(spark: Any) -> None:
+    path = GOLDEN_FILES / "pqf/key-without-value/data.parquet"
+    (answer,) = engine("spark", lambda: spark).read_all([path], [WHOLE]).values()
+
+    assert KEY_WITHOUT_VALUE.explains(answer)
