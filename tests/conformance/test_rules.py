@@ -356,7 +356,7 @@ def test_the_footer_tier_reads_no_blob() -> None:
             self.ranges.append((offset, length))
             return super().read(offset, length)
 
-    from pqassay.checker import Selection, check_source
+    from pqassay.file_check import Selection, check_source
     from pqassay.file_under_test import Options
 
     source = Counting(GOOD)
