@@ -26,7 +26,7 @@ Path = str | os.PathLike[str]
 class Progress(Protocol):
     """What is told how far a check has come."""
 
-    def __call__(self, done: int, total: int, file: FileReport | None) -> object:
+    def __call__(self, done: int, total: int, file: FileReport | None, /) -> object:
         """Called once before the first file, with ``None``, and after each file with its report."""
         ...
 

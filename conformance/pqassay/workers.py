@@ -41,6 +41,9 @@ TIMEOUT_BASE = 60.0
 TIMEOUT_BYTES_PER_SECOND = 1_000_000
 """Bytes for which a file has one second more; real speed is a hundred times that."""
 
+MEMORY_GIVEN_LEAST = 512 << 20
+"""Bytes that a worker must be given: with less, threads of the decoder fail to start, and it waits for them."""
+
 MEMORY_LEAST = 1 << 30
 """Bytes that a worker has by default even on a small machine."""
 
@@ -233,7 +236,7 @@ class _Run:
             self._restart(task, pending)
             return []
         if not self.has_worked:
-            raise UsageError(_why_no_workers(self.limits))
+            raise UsageError("the worker processes end as soon as they begin; is there enough memory?")
         return [unjudged(target, self.settings, "no worker process survived it") for target in task.targets]
 
     def _restart(self, task: _Task, pending: deque[_Task]) -> None:
@@ -268,8 +271,10 @@ def judged(
         judge: What a worker does with a batch of files; a function that it can import.
 
     Raises:
-        UsageError: No worker can be started, since the limit on memory is too low, say.
+        UsageError: The limit on memory is too low, or no worker can be started.
     """
+    if limits.memory and limits.memory < MEMORY_GIVEN_LEAST:
+        raise UsageError(f"a worker needs at least {MEMORY_GIVEN_LEAST >> 20} MiB of memory")
     run = _Run(settings, limits, judge)
     try:
         yield from run.results(_batches(targets, settings, limits))
@@ -302,9 +307,3 @@ def _how_it_ended(code: int) -> str:
         hint = "; the system may have run out of memory" if -code == signal.SIGKILL else ""
         return f"was killed by {name}{hint}"
     return f"ended with exit code {code}"
-
-
-def _why_no_workers(limits: Limits) -> str:
-    if limits.memory:
-        return f"no worker process runs with {limits.memory >> 20} MiB of memory; raise --memory"
-    return "the worker processes end as soon as they begin; is there enough memory?"
