@@ -33,7 +33,7 @@ LABEL = 10
 NAMED_CONFORMANT = 10
 """Files up to which the conformant ones among them have a line each."""
 
-NAMED_FILES = 40
+NAMED_FILES = 20
 """Files with findings that are named; further ones are in the tables."""
 
 FULL_FINDINGS = 2
@@ -82,7 +82,7 @@ class _Text:
         for file in self._report.files:
             if _is_quiet(file):
                 if len(self._report.files) <= NAMED_CONFORMANT:
-                    self._heading(file)
+                    self._file(file)
             elif named < NAMED_FILES:
                 named += 1
                 self._file(file)
@@ -170,6 +170,7 @@ class _Text:
         self._table(
             ("files", "not judged, since"), [(f"{count:,}", why) for why, count in errors.most_common()]
         )
+        self._console.print()
         self._line("--format json shows every finding")
 
     def _table(self, header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
@@ -188,7 +189,6 @@ class _Text:
             self._line(("  ".join([*cells, row[-1]]), "bold" if row is header else ""))
         if len(rows) > TABLE_ROWS:
             self._line(f"… and {_count(len(rows) - TABLE_ROWS, 'further row')}")
-        self._console.print()
 
     def _summary(self) -> None:
         summary = self._report.summary
