@@ -20,7 +20,7 @@ from pqassay_spec.catalogue import TIERS, Tier, digest, rules
 VALUES_BY_DEFAULT_BELOW = 1 << 30
 """Bytes up to which one file alone is checked at tier ``values`` by default."""
 
-Path = str | os.PathLike[str]
+AnyPath = str | os.PathLike[str]
 
 
 class Progress(Protocol):
@@ -32,7 +32,7 @@ class Progress(Protocol):
 
 
 def check(
-    target: Path | bytes | bytearray | memoryview | Sequence[Path],
+    target: AnyPath | bytes | bytearray | memoryview | Sequence[AnyPath],
     *,
     tier: Tier | None = None,
     level: Threshold = "must",
@@ -40,12 +40,12 @@ def check(
     skip: Sequence[str] = (),
     include: Sequence[str] = (),
     exclude: Sequence[str] = (),
-    literal: Sequence[Path] = (),
+    literal: Sequence[AnyPath] = (),
     idx1_column: str | None = None,
     jobs: int | None = None,
     timeout: float | None = None,
     memory: int | None = None,
-    baseline: Path | None = None,
+    baseline: AnyPath | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Check files against the specification.
@@ -136,8 +136,8 @@ def _require_choices(tier: str | None, level: str, patterns: Iterable[str]) -> N
 
 
 def _found(
-    target: Path | bytes | bytearray | memoryview | Sequence[Path],
-    literal: Sequence[Path],
+    target: AnyPath | bytes | bytearray | memoryview | Sequence[AnyPath],
+    literal: Sequence[AnyPath],
     include: Sequence[str],
     exclude: Sequence[str],
 ) -> Found:
@@ -145,7 +145,7 @@ def _found(
         return Found([Target("<bytes>", "", data=cast("bytes", target))])
     paths = [target] if isinstance(target, (str, os.PathLike)) else target
     return find(
-        [os.fspath(path) for path in cast("Sequence[Path]", paths)],
+        [os.fspath(path) for path in cast("Sequence[AnyPath]", paths)],
         literal=[os.fspath(path) for path in literal],
         include=include,
         exclude=exclude,

@@ -1,8 +1,9 @@
 """Judging in worker processes: what kills, hangs or bloats one of them costs one file.
 
-A worker is a fresh process (never a copy of this one, whose threads and connections would not survive that).  The
-files go to the workers in batches, small files many at a time.  When a worker dies or takes too long, its batch is done again file by file,
-so that only the guilty one is `errored`.  Reports come back in the order of the targets, whatever finished first.
+A worker is a fresh process, never a copy of this one, whose threads and connections would not survive that.  The files
+go to the workers in batches, small files many at a time.  When a worker dies or takes too long, its batch is done again
+file by file, so that only the guilty one is `errored`.  Reports come back in the order of the targets, whatever
+finished first.
 """
 
 from __future__ import annotations
@@ -81,7 +82,9 @@ class Limits:
         return self.timeout * len(targets) or None
 
     def bytes_per_worker(self) -> int:
-        """Memory of one worker; 0 for any."""
+        """Memory of one worker; 0 for any, and where the system would not enforce it."""
+        if not limits_memory():
+            return 0
         if self.memory is not None:
             return self.memory
         return max(MEMORY_LEAST, int(machine_memory() * MEMORY_SHARE / self.jobs))
@@ -115,7 +118,7 @@ def _begin(memory: int) -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
-    if memory and limits_memory():
+    if memory:
         import resource  # noqa: PLC0415 - there is none in a browser
 
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
