@@ -29,7 +29,7 @@ def always_dies(targets: Sequence[Target], settings: Settings) -> list[Judged]:
     return judge_all(targets, settings)
 
 
-def die_at_start(_: int) -> None:
+def die_at_start(*_: object) -> None:
     """Begin as a worker, and end at once."""
     os._exit(1)
 

@@ -312,7 +312,7 @@ class _Finder:
                     self.found.ignore(file_kinds.EXCLUDED, path)
                 elif kind == "folder":
                     below.append((path, inner, after))
-                elif pattern.accepts(after):
+                elif pattern.accepts_file(after):
                     self._named(Target(path, path))
             waiting.extend(reversed(below))
         if before == (len(self.found.targets), len(self.found.ignored)):
@@ -410,7 +410,7 @@ def _depth_of_match(pattern: PathPattern, names: Sequence[str]) -> int | None:
         if pattern.accepts(states):
             return depth
         states = pattern.step(states, name)
-    return len(names) if pattern.accepts(states) else None
+    return len(names) if pattern.accepts_file(states) else None
 
 
 def _type_of(entry: os.DirEntry[str]) -> str:

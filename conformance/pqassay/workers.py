@@ -16,7 +16,7 @@ import sys
 import threading
 import types
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
@@ -112,8 +112,13 @@ def preload() -> None:
 # ------------------------------------------------------------------------------------- inside a worker process
 
 
-def _begin(memory: int) -> None:
-    """Prepare a worker: it ends at once when told to or when its parent is gone, and cannot take all memory."""
+def _begin(memory: int, environment: Mapping[str, str]) -> None:
+    """Prepare a worker: it ends at once when told to or when its parent is gone, and cannot take all memory.
+
+    The environment is that of the run: the one that a worker is born with may be from long before.
+    """
+    os.environ.clear()
+    os.environ.update(environment)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     parent = multiprocessing.parent_process()
     if parent is not None:
@@ -189,7 +194,10 @@ class _Run:
         """Make a pool of workers."""
         memory = self.limits.bytes_per_worker()
         self.pool = ProcessPool(
-            max_workers=self.limits.jobs, initializer=_begin, initargs=(memory,), context=_CONTEXT
+            max_workers=self.limits.jobs,
+            initializer=_begin,
+            initargs=(memory, dict(os.environ)),
+            context=_CONTEXT,
         )
 
     def stop(self) -> None:

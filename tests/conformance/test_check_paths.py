@@ -144,6 +144,7 @@ def test_include_adds_files_and_exclude_leaves_out_files_and_folders() -> None:
         ("y=1/**/c.*", ["y=1/z/c.parquet"]),
         ("y=1/*", ["y=1/b.parquet", "y=1/part-0", "y=1/z/c.parquet"]),
         ("./[ab]*.parquet", ["a.parquet"]),
+        ("*/**", ["y=1/b.parquet", "y=1/z/c.parquet"]),
     ],
 )
 def test_patterns_that_no_shell_expanded_are_expanded(pattern: str, expected: list[str], lake: Path) -> None:
@@ -386,7 +387,7 @@ NAMES = st.lists(st.sampled_from(["a", "b", ".h", "ab", "x.parquet"]), min_size=
 PARTS = st.lists(st.sampled_from(["a", "*", "**", "?", "x.*", "[ab]"]), min_size=1, max_size=4)
 
 
-@given(PARTS, NAMES)
+@given(PARTS.filter(lambda parts: parts[-1] != "**"), NAMES)
 def test_a_pattern_matches_what_the_standard_library_finds(parts: list[str], names: list[str]) -> None:
     import glob
     import tempfile
@@ -398,7 +399,6 @@ def test_a_pattern_matches_what_the_standard_library_finds(parts: list[str], nam
         found = {
             os.path.normpath(name)
             for name in glob.glob("/".join(parts), root_dir=folder, recursive=True)  # noqa: PTH207 - Path.glob means other things
-            if Path(folder, name).exists()  # it makes up names where the last part is **
         } - {"."}
 
     pattern = PathPattern(parts)
