@@ -14,9 +14,10 @@ from pqassay_spec import __version__
 
 if TYPE_CHECKING:
     from pqassay.checker import check
+    from pqassay.errors import UsageError
     from pqassay.report import Finding, Report
 
-__all__ = ["Finding", "Report", "__version__", "check"]
+__all__ = ["Finding", "Report", "UsageError", "__version__", "check"]
 
 
 def __getattr__(name: str) -> Any:
@@ -25,6 +26,10 @@ def __getattr__(name: str) -> Any:
         from pqassay.checker import check  # noqa: PLC0415 - see above
 
         return check
+    if name == "UsageError":
+        from pqassay.errors import UsageError  # noqa: PLC0415 - see above
+
+        return UsageError
     if name in ("Finding", "Report"):
         from pqassay import report  # noqa: PLC0415 - see above
 

@@ -1,300 +1,187 @@
-"""The checker: runs every check that a tier reaches over each file and collects a report."""
+"""The check of everything that was asked for: finds the files, has them judged, and collects the report."""
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 import os
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import cast
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Protocol, cast
 
-from pqassay.checks import Violation, registry, remedy
-from pqassay.file_under_test import FileUnderTest, NotApplicable, NotChecked, Options
-from pqassay.report import (
-    COUNTED,
-    FIRST_POSITIONS,
-    SCHEMA_VERSION,
-    Coverage,
-    FileReport,
-    Finding,
-    Outcome,
-    Position,
-    Report,
-    Threshold,
-    summarise,
-)
+from pqassay.errors import UsageError
+from pqassay.file_check import Selection
+from pqassay.judging import Judged, Settings, judge, judge_safely
+from pqassay.report import COUNTED, SCHEMA_VERSION, Coverage, FileReport, Report, Threshold, summarise
+from pqassay.targets import Found, Target, find
 from pqassay_spec import __version__
-from pqassay_spec.catalogue import TIERS, Rule, Tier, digest, rules
-from pqassay_spec.errors import FormatError, Truncated, Unsupported
-from pqassay_spec.hexdump import ROW, marked
-from pqassay_spec.sources import BytesSource, FileSource, Source
+from pqassay_spec.catalogue import TIERS, Tier, digest, rules
 
 VALUES_BY_DEFAULT_BELOW = 1 << 30
 """Bytes up to which one file alone is checked at tier ``values`` by default."""
 
-HEXDUMP_ROWS = 3
+AnyPath = str | os.PathLike[str]
 
 
-@dataclass(frozen=True)
-class Selection:
-    """Which rules to test: those that match a pattern of ``only`` (all, if there is none) and none of ``skip``."""
+class Progress(Protocol):
+    """What is told how far a check has come."""
 
-    only: Sequence[str] = ()
-    skip: Sequence[str] = ()
-
-    def __contains__(self, rule: str) -> bool:
-        wanted = not self.only or any(fnmatch.fnmatchcase(rule, pattern) for pattern in self.only)
-        return wanted and not any(fnmatch.fnmatchcase(rule, pattern) for pattern in self.skip)
-
-
-@dataclass
-class _Progress:
-    """What happened to each rule on one file so far."""
-
-    checked: list[str] = field(default_factory=list[str])
-    not_checked: dict[str, str] = field(default_factory=dict[str, str])
-    not_applicable: list[str] = field(default_factory=list[str])
-    trouble: list[str] = field(default_factory=list[str])
-
-    def coverage(self, tier: Tier) -> Coverage:
-        """The rules by what happened to them, in the order of their ids."""
-        return Coverage(
-            tier,
-            sorted(self.checked),
-            dict(sorted(self.not_checked.items())),
-            sorted(self.not_applicable),
-        )
-
-
-class UsageError(ValueError):
-    """The caller asked for something that does not exist: no path, an unknown tier, a pattern without a rule."""
+    def __call__(self, done: int, total: int, file: FileReport | None, /) -> object:
+        """Called once before the first file, with ``None``, and after each file with its report."""
+        ...
 
 
 def check(
-    target: str | os.PathLike[str] | bytes | bytearray | memoryview | Sequence[str | os.PathLike[str]],
+    target: AnyPath | bytes | bytearray | memoryview | Sequence[AnyPath],
     *,
     tier: Tier | None = None,
     level: Threshold = "must",
     only: Sequence[str] = (),
     skip: Sequence[str] = (),
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    literal: Sequence[AnyPath] = (),
     idx1_column: str | None = None,
-    progress: Callable[[str], None] | None = None,
+    jobs: int | None = None,
+    timeout: float | None = None,
+    memory: int | None = None,
+    baseline: AnyPath | None = None,
+    progress: Progress | None = None,
 ) -> Report:
     """Check files against the specification.
 
     Args:
-        target: A path, several paths, or the bytes of one file.
+        target: The bytes of one file; or a path, a pattern (``"lake/**/*.parquet"``) or a URI (``"s3://lake/sales"``),
+            or several of them. Of folders, everything below is checked that is called like a Parquet file.
         tier: How deep to look; by default ``values`` for one file under 1 GiB, else ``index``.
         level: From which verdict on a finding makes a file nonconformant.
         only: Patterns of rule ids (``"IDX1-*"``) to test; all by default.
         skip: Patterns of rule ids not to test.
+        include: Patterns of further files to check in folders, whatever they are called.
+        exclude: Patterns of files and folders to leave out of folders and patterns.
+        literal: Further paths, in which wildcards mean themselves.
         idx1_column: Column that an IDX1 index describes, its path joined by dots.
-        progress: Called with the name of each file before it is checked.
+        jobs: Worker processes. Without them everything happens in this process, and a decoder that crashes takes it
+            along; with them (one is enough) it costs one file, which is `errored`.
+        timeout: Seconds that a worker may spend on one file; by default 60 and one for each MB; 0 for no limit.
+        memory: Bytes that a worker may allocate, on Linux; by default its share of the machine; 0 for no limit.
+        baseline: File of known findings, as `pqassay.baseline.Baseline` writes it; they are marked and do not count.
+        progress: Told about each file.
 
     Returns:
-        The report. Broken files are findings in it; nothing that bytes can do raises.
+        The report, the same for any number of jobs. Broken files are findings in it; nothing that bytes can do raises.
 
     Raises:
-        UsageError: No such tier or level, a pattern that matches no rule, a path that no system has, nothing to check.
-        OSError: A path cannot be opened.
+        UsageError: No such tier or level, a pattern that matches no rule, a path that leads nowhere, nothing to
+            check, a baseline that cannot be read.
     """
-    if tier is not None and tier not in TIERS:
-        raise UsageError(f"there is no tier {tier!r}; tiers are {', '.join(TIERS)}")
-    if level not in COUNTED:
-        raise UsageError(f"there is no level {level!r}; levels are {', '.join(COUNTED)}")
-    for pattern in (*only, *skip):
-        if not fnmatch.filter(rules(), pattern):
-            raise UsageError(f"no rule matches {pattern!r}; `pqassay explain` lists them")
-    sources: list[Callable[[], Source]]
-    if isinstance(target, (bytes, bytearray, memoryview)):
-        data = cast("bytes", target)
-        sources = [lambda: BytesSource(data)]
+    known = None
+    if baseline is not None:
+        from pqassay.baseline import Baseline  # noqa: PLC0415 - most checks have none
+
+        known = Baseline.read(baseline)
+    _require_choices(tier, level, (*only, *skip))
+    if jobs is not None and jobs < 1:
+        raise UsageError(f"{jobs} jobs cannot do anything")
+    found = _found(target, literal, include, exclude)
+    if not found.targets:
+        raise UsageError(_why_nothing(found))
+    reached = tier or default_tier(found.targets)
+    settings = Settings(reached, level, Selection(tuple(only), tuple(skip)), idx1_column)
+    if jobs is None and (timeout is not None or memory is not None):
+        jobs = 1
+    is_isolated = jobs is not None and (
+        jobs > 1 or reached == "values" or timeout is not None or memory is not None
+    )
+    if is_isolated:
+        from pqassay import workers  # noqa: PLC0415 - most checks have none
+
+        limits = workers.Limits(min(jobs or 1, len(found.targets)), timeout, memory)
+        results: Generator[Judged] = workers.judged(found.targets, settings, limits)
     else:
-        paths = [target] if isinstance(target, (str, os.PathLike)) else list(target)
-        sources = [_opener(path) for path in paths]
-    if not sources:
-        raise UsageError("nothing to check")
-    files: list[FileReport] = []
-    coverages: dict[str, Coverage] = {}
-    for number, opened in enumerate(sources):
-        source = opened()
-        try:
-            if progress is not None:
-                progress(source.name)
-            reached = tier or default_tier(len(sources), source.size)
-            options = Options(reached, idx1_column)
-            report, coverage = check_source(source, options, Selection(only, skip), level)
-        finally:
-            if isinstance(source, FileSource):
-                source.close()
-        key = next((key for key, known in coverages.items() if known == coverage), f"c{number + 1}")
-        coverages[key] = coverage
-        files.append(_with_coverage(report, key))
-    return Report(
+        # A library lets its own mistakes through; a run over a lake goes on.
+        results = _in_this_process(found.targets, settings, is_safe=jobs is not None)
+    with contextlib.closing(results):
+        files, coverages = _collected(results, len(found.targets), progress)
+    report = Report(
         schema_version=SCHEMA_VERSION,
         kind="check",
         pqassay=__version__,
         rules_sha256=digest(),
         coverages=coverages,
         files=files,
-        summary=summarise(files),
+        summary=summarise(files, found.ignored),
+        ignored=found.ignored,
     )
+    return report if known is None else known.applied(report, level, found.roots)
 
 
-def default_tier(files: int, size: int) -> Tier:
+def default_tier(targets: Sequence[Target]) -> Tier:
     """The tier where none is asked for."""
-    return "values" if files == 1 and size < VALUES_BY_DEFAULT_BELOW else "index"
+    return "values" if len(targets) == 1 and _length(targets[0]) < VALUES_BY_DEFAULT_BELOW else "index"
 
 
-def check_source(
-    source: Source, options: Options, selection: Selection, level: Threshold
-) -> tuple[FileReport, Coverage]:
-    """Check one source. Never raises for what its bytes hold."""
-    file = FileUnderTest(source, options)
-    progress = _Progress()
-    findings: list[Finding] = []
-    for rule in rules().values():
-        if (reason := _left_out(rule, selection, options)) is not None:
-            progress.not_checked[rule.id] = reason
-        elif (groups := _run(rule, file, progress)) is not None:
-            progress.checked.append(rule.id)
-            findings += [_finding(rule, group, file) for group in groups]
-    counted = any(finding.verdict in COUNTED[level] for finding in findings)
-    outcome: Outcome = "errored" if progress.trouble else "nonconformant" if counted else "conformant"
-    report = FileReport(
-        path=source.name,
-        kind="parquet",
-        size=source.size,
-        outcome=outcome,
-        coverage="",
-        findings=findings,
-        error=progress.trouble[0] if progress.trouble else None,
-    )
-    return report, progress.coverage(options.tier)
+def _length(target: Target) -> int:
+    return target.known_size() if target.data is None else memoryview(target.data).nbytes
 
 
-def _run(rule: Rule, file: FileUnderTest, progress: _Progress) -> list[_Group] | None:
-    """Run one check; note why if it could not be carried out, and return ``None`` then."""
-    try:
-        return _groups(registry()[rule.id](file))
-    except NotApplicable:
-        progress.not_applicable.append(rule.id)
-    except NotChecked as outcome:
-        progress.not_checked[rule.id] = str(outcome)
-        if not outcome.judgeable:
-            progress.trouble.append(str(outcome))
-    except Unsupported as error:
-        progress.not_checked[rule.id] = error.reason
-        progress.trouble.append(error.reason)
-    except FormatError as error:
-        if error.rule in (None, rule.id):
-            return _groups([_violation_from(error, rule)])
-        progress.not_checked[rule.id] = f"{error.rule} is broken"
-    except OSError as error:
-        progress.not_checked[rule.id] = reason = f"the file cannot be read: {error.strerror or error}"
-        progress.trouble.append(reason)
-    except MemoryError:
-        progress.not_checked[rule.id] = reason = "there is not enough memory for it"
-        progress.trouble.append(reason)
-    return None
+def _require_choices(tier: str | None, level: str, patterns: Iterable[str]) -> None:
+    if tier is not None and tier not in TIERS:
+        raise UsageError(f"there is no tier {tier!r}; tiers are {', '.join(TIERS)}")
+    if level not in COUNTED:
+        raise UsageError(f"there is no level {level!r}; levels are {', '.join(COUNTED)}")
+    for pattern in patterns:
+        if not fnmatch.filter(rules(), pattern):
+            raise UsageError(f"no rule matches {pattern!r}; `pqassay explain` lists them")
 
 
-def _opener(path: str | os.PathLike[str]) -> Callable[[], Source]:
-    if "\0" in os.fspath(path):
-        raise UsageError(f"{os.fspath(path)!r} is no path")
-    return lambda: FileSource(path)
-
-
-def _with_coverage(report: FileReport, key: str) -> FileReport:
-    return FileReport(
-        report.path, report.kind, report.size, report.outcome, key, report.findings, report.error
+def _found(
+    target: AnyPath | bytes | bytearray | memoryview | Sequence[AnyPath],
+    literal: Sequence[AnyPath],
+    include: Sequence[str],
+    exclude: Sequence[str],
+) -> Found:
+    if isinstance(target, (bytes, bytearray, memoryview)):
+        return Found([Target("<bytes>", "", data=cast("bytes", target))])
+    paths = [target] if isinstance(target, (str, os.PathLike)) else target
+    return find(
+        [os.fspath(path) for path in cast("Sequence[AnyPath]", paths)],
+        literal=[os.fspath(path) for path in literal],
+        include=include,
+        exclude=exclude,
     )
 
 
-def _left_out(rule: Rule, selection: Selection, options: Options) -> str | None:
-    if rule.id not in selection:
-        return "left out by --rule or --skip-rule"
-    if rule.excluded:
-        return rule.excluded
-    if not options.reaches(rule.tier):
-        return f"needs tier {rule.tier}"
-    return None if rule.id in registry() else "this version has no check for it"
+def _why_nothing(found: Found) -> str:
+    reasons = [f"{entry.count} ignored ({entry.reason})" for entry in found.ignored]
+    return "; ".join(["nothing to check", *reasons])
 
 
-def _violation_from(error: FormatError, rule: Rule) -> Violation:
-    return Violation(
-        message=error.reason,
-        field=error.field or rule.field,
-        offset=error.offset,
-        length=error.length,
-        expected=error.expected,
-        actual=error.actual,
-    )
+def _in_this_process(targets: Sequence[Target], settings: Settings, *, is_safe: bool) -> Generator[Judged]:
+    one = judge_safely if is_safe else judge
+    for target in targets:
+        yield one(target, settings)
 
 
-@dataclass
-class _Group:
-    """The places in one column: the first ones, and how many there are."""
-
-    column: str | None
-    first: list[Violation]
-    count: int = 0
-
-
-def _groups(violations: Iterable[Violation]) -> list[_Group]:
-    """Group violations by column as they come, holding no more than are shown."""
-    groups: dict[str | None, _Group] = {}
-    for violation in violations:
-        group = groups.setdefault(violation.column, _Group(violation.column, []))
-        group.count += 1 + violation.more
-        if len(group.first) < FIRST_POSITIONS:
-            group.first.append(violation)
-    return list(groups.values())
-
-
-def _finding(rule: Rule, group: _Group, file: FileUnderTest) -> Finding:
-    positions = [_position(violation, file) for violation in group.first]
-    return Finding(
-        rule=rule.id,
-        level=rule.level,
-        verdict=rule.verdict,
-        effect=rule.effect,
-        path=file.source.name,
-        column=group.column,
-        count=group.count,
-        at=positions,
-        message=group.first[0].message,
-        remedy=next((v.remedy for v in group.first if v.remedy), None) or remedy(file, rule.id),
-        hexdump=hexdump(file.source, positions[0]),
-    )
-
-
-def _position(violation: Violation, file: FileUnderTest) -> Position:
-    offset, length = violation.offset, violation.length
-    if offset is None:
-        try:
-            offset, length = file.place(violation.field) if violation.field.startswith("footer") else (-1, 0)
-        except FormatError:
-            offset, length = -1, 0
-    return Position(
-        field=violation.field,
-        offset=offset,
-        length=length,
-        expected=violation.expected,
-        actual=violation.actual,
-        row_group=violation.row_group,
-    )
-
-
-def hexdump(source: Source, position: Position) -> list[str]:
-    """Up to three rows around a position; carets and the field's name under what is marked."""
-    if not 0 <= position.offset < source.size:
-        return []
-    start = position.offset - position.offset % ROW
-    try:
-        data = source.read(start, min(HEXDUMP_ROWS * ROW, source.size - start))
-    except (Truncated, OSError):
-        return []
-    rows = marked(data, start, position.offset, position.offset + max(position.length, 1))
-    row, marks = rows[0]
-    return [row, f"{marks}  {position.field}", *(line for pair in rows[1:] for line in pair if line)]
+def _collected(
+    results: Iterator[Judged], total: int, progress: Progress | None
+) -> tuple[list[FileReport], dict[str, Coverage]]:
+    """Collect the reports; coverages that are equal are stored once."""
+    files: list[FileReport] = []
+    coverages: dict[str, Coverage] = {}
+    keys: dict[object, str] = {}
+    if progress is not None:
+        progress(0, total, None)
+    for report, coverage in results:
+        same = (
+            coverage.tier,
+            tuple(coverage.checked),
+            tuple(coverage.not_checked.items()),
+            tuple(coverage.not_applicable),
+        )
+        key = keys.setdefault(same, f"c{len(keys) + 1}")
+        coverages.setdefault(key, coverage)
+        files.append(replace(report, coverage=key))
+        if progress is not None:
+            progress(len(files), total, files[-1])
+    return files, coverages

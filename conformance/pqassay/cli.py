@@ -1,6 +1,7 @@
-"""The command ``pqassay``: check, dump, explain.
+"""The command ``pqassay``: its root, and the small commands dump and explain.
 
-Exit codes: 0 nothing to report; 1 findings; 2 wrong usage, or nothing to check; 4 a file could not be judged.
+Exit codes: 0 nothing to report; 1 findings; 2 wrong usage, or nothing to check; 3 a list of known findings went stale;
+4 not everything could be judged.
 Libraries are imported by the command that needs them: ``--help`` is quick.
 """
 
@@ -8,9 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
-from collections.abc import Callable, Generator, Iterable
-from enum import StrEnum
+from collections.abc import Generator
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -24,29 +23,6 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode="markdown",
 )
-
-
-class TierName(StrEnum):
-    """How deep to look."""
-
-    FOOTER = "footer"
-    INDEX = "index"
-    PAGES = "pages"
-    VALUES = "values"
-
-
-class LevelName(StrEnum):
-    """From which verdict on a finding counts."""
-
-    MUST = "must"
-    SHOULD = "should"
-
-
-class FormatName(StrEnum):
-    """How to print the report."""
-
-    TEXT = "text"
-    JSON = "json"
 
 
 def main() -> None:
@@ -78,15 +54,20 @@ def fail(message: str, code: int = 2) -> NoReturn:
     raise typer.Exit(code)
 
 
-def _require_files(paths: Iterable[Path]) -> None:
-    for path in paths:
-        # The functions of os.path answer False where the methods of Path raise: for names that are too long, say.
-        if os.path.isdir(path):
-            fail(f"{path} is a directory; name the files in it, for example {path}/*.parquet")
-        if not os.path.exists(path):
-            fail(f"{path}: no such file")
-        if not os.path.isfile(path):
-            fail(f"{path} is no regular file")
+# The commands in modules of their own register themselves; they need what is defined above.
+from pqassay import cli_check  # noqa: E402
+
+__all__ = ["app", "cli_check", "fail", "main"]
+
+
+def _require_file(path: Path) -> None:
+    # The functions of os.path answer False where the methods of Path raise: for names that are too long, say.
+    if os.path.isdir(path):
+        fail(f"{path} is a directory; name one of the files in it")
+    if not os.path.exists(path):
+        fail(f"{path}: no such file")
+    if not os.path.isfile(path):
+        fail(f"{path} is no regular file")
 
 
 @contextlib.contextmanager
@@ -99,119 +80,6 @@ def _os_errors(what: str) -> Generator[None]:
         fail(f"{error.filename}: {error.strerror or error}")
     except MemoryError:
         fail(f"{what}: there is not enough memory for it", 4)
-
-
-@contextlib.contextmanager
-def _progress(files: int) -> Generator[Callable[[str], None] | None]:
-    """A progress bar on stderr, on a terminal only; yields what is to be called before each file."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        SpinnerColumn,
-        TextColumn,
-        TimeElapsedColumn,
-    )
-
-    columns = (
-        SpinnerColumn(),
-        MofNCompleteColumn(),
-        BarColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}"),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=files, completed=-1)
-
-        def next_file(name: str) -> None:
-            bar.update(task, advance=1, description=escape(name))
-
-        yield next_file
-
-
-@app.command(
-    epilog="Example: `pqassay check --tier values part-0.parquet`. "
-    "Exit codes: 0 conformant, 1 findings, 2 usage, 4 a file could not be judged."
-)
-def check(
-    paths: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="Parquet files.", show_default=False)
-    ],
-    tier: Annotated[
-        TierName | None,
-        typer.Option(help="How deep to look. Default: values for one file under 1 GiB, else index."),
-    ] = None,
-    level: Annotated[
-        LevelName,
-        typer.Option(help="From which verdict on a finding counts: must is FAIL, should adds WARN."),
-    ] = LevelName.MUST,
-    rule: Annotated[
-        list[str] | None, typer.Option(metavar="GLOB", help="Test only these rules; may be repeated.")
-    ] = None,
-    skip_rule: Annotated[
-        list[str] | None, typer.Option(metavar="GLOB", help="Do not test these rules; may be repeated.")
-    ] = None,
-    idx1_column: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Column that the IDX1 index describes, its path joined by dots."),
-    ] = None,
-    output_format: Annotated[
-        FormatName, typer.Option("--format", help="How to print the report.")
-    ] = FormatName.TEXT,
-    output: Annotated[Path | None, typer.Option(help="Write the report to a file instead of stdout.")] = None,
-) -> None:
-    """Check files against the specification, whoever wrote them."""
-    _require_files(paths)
-    if output is not None and any(
-        os.path.exists(output) and os.path.samefile(output, path) for path in paths
-    ):
-        fail(f"--output {output} is one of the files to check")
-    from pqassay.checker import UsageError
-    from pqassay.checker import check as run
-
-    with _os_errors("check"), _progress(len(paths)) as progress:
-        try:
-            report = run(
-                paths,
-                tier=tier.value if tier else None,
-                level=level.value,
-                only=rule or (),
-                skip=skip_rule or (),
-                idx1_column=idx1_column,
-                progress=progress,
-            )
-        except UsageError as error:
-            fail(str(error))
-    text = f"{report.to_json()}\n" if output_format is FormatName.JSON else None
-    if output is not None:
-        import io
-
-        from pqassay_spec.sources import write_whole
-
-        if text is None:
-            from pqassay.render_text import render
-
-            buffer = io.StringIO()
-            render(report, buffer)
-            text = buffer.getvalue()
-        with _os_errors(str(output)):
-            content = text.encode("utf-8", "backslashreplace")
-            if os.path.exists(output) and not os.path.isfile(output):
-                output.write_bytes(content)  # a pipe or a device is written, not replaced
-            else:
-                write_whole(output, content)
-    elif text is not None:
-        sys.stdout.write(text)
-    else:
-        from pqassay.render_text import render
-
-        render(report)
-    raise typer.Exit(report.exit_code)
 
 
 @app.command(epilog="Example: `pqassay dump --hexdump --field idx1 part-0.parquet`")
@@ -230,7 +98,7 @@ def dump(
     """Show what stands where in a file, field by field."""
     if hexdump and as_json:
         fail("--hexdump and --json exclude each other")
-    _require_files([file])
+    _require_file(file)
     from pqassay import dump as dumping
     from pqassay_spec.sources import FileSource
 

@@ -80,6 +80,8 @@ def open_parquet(source: Source) -> pq.ParquetFile:
         if isinstance(source, FileSource) and is_text(source.name):
             return pq.ParquetFile(source.name)  # natively; a name that is not UTF-8 pyarrow does not open
         return pq.ParquetFile(pa.PythonFile(SourceFile(source), mode="r"))
+    except MemoryError:  # an ArrowException as well
+        raise
     except (pa.ArrowException, OSError, ValueError) as error:
         raise NotChecked(f"pyarrow cannot open the file: {_first_line(error)}", judgeable=False) from error
 
@@ -157,6 +159,8 @@ def compare(file: pq.ParquetFile, ordinal: int, leaf: SchemaLeaf, index: Sequenc
             for raw in _items(strange.filter(pc.invert(pc.match_substring(strange, "\n")))):
                 if len(missing) < COUNTED_VALUES:
                     missing.add(raw)
+    except MemoryError:  # an ArrowException as well
+        raise
     except pa.ArrowNotImplementedError as error:
         raise NotChecked(f"pyarrow does not decode column {leaf.name}: {_first_line(error)}") from error
     except (pa.ArrowException, OSError, ValueError) as error:

@@ -123,6 +123,11 @@ class FileUnderTest:
         return self.metadata.key_value_metadata or []
 
     @Remembered
+    def is_summary(self) -> bool:
+        """Whether the footer describes other files (``_metadata``, ``_common_metadata``)."""
+        return parquet_file.is_summary(self.metadata, self.source.name)
+
+    @Remembered
     def leaves(self) -> list[SchemaLeaf]:
         """The leaf columns."""
         return leaves(self.metadata)

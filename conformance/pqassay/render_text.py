@@ -1,18 +1,21 @@
 """A report for people at a terminal or in a log.
 
-Colour appears on a terminal only; in a pipe the text is plain.  No finding takes more than 25 lines.
+Colour appears on a terminal only; in a pipe the text is plain.  No finding takes more than 25 lines, and a report on
+very many files stays readable: each rule is shown in full a few times, then in one line, then in a table.
 """
 
 from __future__ import annotations
 
 import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 from rich.console import Console
 from rich.text import Text
 
-from pqassay.report import Coverage, FileReport, Finding, Report
-from pqassay_spec.catalogue import TIERS, rules
+from pqassay.report import BaselineState, Coverage, FileReport, Finding, Ignored, Report
+from pqassay_spec.catalogue import TIERS, VERDICTS, rules
 from pqassay_spec.terminal import printable
 
 COLOURS = {
@@ -27,14 +30,33 @@ COLOURS = {
 LABEL = 10
 """Width of the labels before values."""
 
+NAMED_CONFORMANT = 10
+"""Files up to which the conformant ones among them have a line each."""
+
+NAMED_FILES = 20
+"""Files with findings that are named; further ones are in the tables."""
+
+FULL_FINDINGS = 2
+"""Findings of one rule that are shown in full; further ones take one line."""
+
+LINES_PER_FILE = 8
+"""Findings of one file that take a line; further ones are counted."""
+
+TABLE_ROWS = 20
+"""Rows of a table; further ones are counted."""
+
+COVERAGES = 3
+"""Sets of rules that are described; further ones are counted."""
+
+STALE_SHOWN = 10
+"""Stale entries of a baseline that are named."""
+
 
 def render(report: Report, stream: TextIO | None = None) -> None:
     """Write the report to a stream, by default stdout."""
     # A file name or a value from a file must not be taken for markup or broken into lines.
     console = Console(file=stream or sys.stdout, highlight=False, markup=False, soft_wrap=True, emoji=False)
-    for file in report.files:
-        _file(console, file)
-    _summary(console, report)
+    _Text(console, report).write()
 
 
 def _line(console: Console, *parts: tuple[str, str] | str) -> None:
@@ -45,31 +67,203 @@ def _line(console: Console, *parts: tuple[str, str] | str) -> None:
     console.print(text)
 
 
-def _file(console: Console, file: FileReport) -> None:
-    _line(console, (file.path, "bold"), ": ", (file.outcome, COLOURS[file.outcome]), _counts(file))
-    if file.error:
-        _line(console, f"  not judged: {file.error}")
-    for finding in file.findings:
-        console.print()
-        _finding(console, finding)
-    if file.findings:
-        console.print()
+class _Text:
+    """One report on its way to a console."""
+
+    def __init__(self, console: Console, report: Report) -> None:
+        self._console = console
+        self._report = report
+        self._in_full: Counter[str] = Counter()
+        self._is_short = False
+
+    def write(self) -> None:
+        """Write files, tables, counts."""
+        named = 0
+        for file in self._report.files:
+            if _is_quiet(file):
+                if len(self._report.files) <= NAMED_CONFORMANT:
+                    self._file(file)
+            elif named < NAMED_FILES:
+                named += 1
+                self._file(file)
+        loud = sum(not _is_quiet(file) for file in self._report.files)
+        if loud > named:
+            self._line(f"… and {_count(loud - named, 'further file')} with findings or errors")
+            self._is_short = True
+        if self._is_short:
+            self._tables()
+        self._summary()
+
+    def _line(self, *parts: tuple[str, str] | str) -> None:
+        _line(self._console, *parts)
+
+    def _heading(self, file: FileReport) -> None:
+        self._line((file.path, "bold"), ": ", (file.outcome, COLOURS[file.outcome]), _verdicts(file))
+
+    def _file(self, file: FileReport) -> None:
+        self._heading(file)
+        if file.error:
+            self._line(f"  not judged: {file.error}")
+        is_open = False
+        lines = 0
+        for finding in file.findings:
+            if not finding.known and self._in_full[finding.rule] < FULL_FINDINGS:
+                self._in_full[finding.rule] += 1
+                self._console.print()
+                _finding(self._console, finding)
+                is_open = True
+                continue
+            if is_open:
+                self._console.print()
+                is_open = False
+            if lines < LINES_PER_FILE:
+                self._short_finding(finding)
+            lines += 1
+        if lines > LINES_PER_FILE:
+            self._line(f"  … and {_count(lines - LINES_PER_FILE, 'further finding')}")
+            self._is_short = True
+        if is_open:
+            self._console.print()
+
+    def _short_finding(self, finding: Finding) -> None:
+        known = (" known", "dim") if finding.known else ""
+        self._is_short = self._is_short or not finding.known
+        column = f", column {finding.column}" if finding.column is not None else ""
+        self._line(
+            (f"  {finding.verdict}", COLOURS[finding.verdict]),
+            f" {finding.rule}",
+            known,
+            f" {finding.effect}{_times(finding)}{column}: {finding.message}",
+        )
+
+    def _tables(self) -> None:
+        files = [file for file in self._report.files if file.findings]
+        found = [(finding, file) for file in files for finding in file.findings if not finding.known]
+        by_rule: dict[str, list[tuple[Finding, FileReport]]] = {}
+        for finding, file in found:
+            by_rule.setdefault(finding.rule, []).append((finding, file))
+        rows = [
+            (
+                rule,
+                group[0][0].verdict,
+                group[0][0].effect,
+                f"{len(group):,}",
+                f"{len({file.path for _, file in group}):,}",
+                group[0][1].path,
+            )
+            for rule, group in sorted(
+                by_rule.items(), key=lambda item: _severity(item[1][0][0], len(item[1]))
+            )
+        ]
+        self._table(("rule", "verdict", "effect", "findings", "files", "first in"), rows)
+        writers = Counter(
+            (rule, file)
+            for rule, group in by_rule.items()
+            for file in (_writer(file) for file in {file.path: file for _, file in group}.values())
+        )
+        by_writer = [
+            (rule, f"{count:,}", writer)
+            for (rule, writer), count in sorted(writers.items(), key=lambda item: (-item[1], item[0]))
+        ]
+        self._table(("rule", "files", "created by"), by_writer)
+        errors = Counter(file.error or "" for file in self._report.files if file.outcome == "errored")
+        self._table(
+            ("files", "not judged, since"), [(f"{count:,}", why) for why, count in errors.most_common()]
+        )
+        self._console.print()
+        self._line("--format json shows every finding")
+
+    def _table(self, header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
+        if not rows:
+            return
+        shown = [tuple(printable(cell) for cell in row) for row in rows[:TABLE_ROWS]]
+        widths = [max(len(row[column]) for row in (header, *shown)) for column in range(len(header) - 1)]
+        self._console.print()
+        for row in (header, *shown):
+            cells = [
+                cell.rjust(width)
+                if cell.replace(",", "").isdigit() or name in ("files", "findings")
+                else cell.ljust(width)
+                for cell, width, name in zip(row[:-1], widths, header, strict=False)
+            ]
+            self._line(("  ".join([*cells, row[-1]]), "bold" if row is header else ""))
+        if len(rows) > TABLE_ROWS:
+            self._line(f"… and {_count(len(rows) - TABLE_ROWS, 'further row')}")
+
+    def _summary(self) -> None:
+        summary = self._report.summary
+        if summary.files > 1:
+            known = f"; {_count(summary.known, 'known finding')}" if summary.known else ""
+            self._line(
+                f"{summary.files:,} files: {summary.conformant:,} conformant, "
+                f"{summary.nonconformant:,} nonconformant, {summary.errored:,} errored{known}"
+            )
+        for entry in self._report.ignored:
+            self._ignored(entry)
+        if self._report.baseline is not None:
+            self._baseline(self._report.baseline)
+        self._coverages()
+
+    def _ignored(self, entry: Ignored) -> None:
+        example = f", for example {entry.examples[0]}" if entry.count > 1 else f": {entry.examples[0]}"
+        self._line(f"ignored: {entry.count:,} ({entry.reason}){example}")
+
+    def _baseline(self, state: BaselineState) -> None:
+        self._line(
+            f"baseline {state.path}: {state.known:,} known, {state.unseen:,} not looked at, {len(state.stale):,} stale"
+        )
+        for entry in state.stale[:STALE_SHOWN]:
+            column = f", column {entry.column}" if entry.column is not None else ""
+            self._line(("  stale", "yellow"), f" {entry.rule} {entry.path}{column}: {entry.reason}")
+        if len(state.stale) > STALE_SHOWN:
+            self._line(
+                f"  … and {_count(len(state.stale) - STALE_SHOWN, 'further entry', 'further entries')}"
+            )
+        if state.stale:
+            self._line(f"  --baseline {state.path} --write-baseline {state.path} removes what is stale")
+
+    def _coverages(self) -> None:
+        report = self._report
+        files = Counter(file.coverage for file in report.files)
+        common = files.most_common()
+        for key, count in common[:COVERAGES]:
+            first = next(file for file in report.files if file.coverage == key)
+            _coverage(self._console, report.coverages[key], first, _of_files(count, len(common)))
+        if len(common) > COVERAGES:
+            rest = sum(count for _, count in common[COVERAGES:])
+            self._line(
+                f"{_count(rest, 'further file')} with other rules checked; `coverages` of --format json lists them"
+            )
 
 
-def _counts(file: FileReport) -> str:
-    verdicts = [finding.verdict for finding in file.findings]
-    parts = [f"{verdicts.count(verdict)} {verdict}" for verdict in dict.fromkeys(verdicts)]
+def _is_quiet(file: FileReport) -> bool:
+    """Whether a file needs no line of its own among many: nothing is wrong with it, or only what is known."""
+    return file.outcome == "conformant" and all(finding.known for finding in file.findings)
+
+
+def _severity(finding: Finding, count: int) -> tuple[int, int, str]:
+    return VERDICTS.index(finding.verdict), -count, finding.rule
+
+
+def _writer(file: FileReport) -> str:
+    return file.created_by or "(the footer does not say)"
+
+
+def _verdicts(file: FileReport) -> str:
+    new = Counter(finding.verdict for finding in file.findings if not finding.known)
+    parts = [f"{count} {verdict}" for verdict, count in new.items()]
+    if known := sum(finding.known for finding in file.findings):
+        parts.append(f"{known} known")
     return f" ({', '.join(parts)})" if parts else ""
 
 
 def _finding(console: Console, finding: Finding) -> None:
     rule = rules().get(finding.rule)
-    more = f" ({finding.count} times)" if finding.count > 1 else ""
     _line(
         console,
         (f"  {finding.verdict}", COLOURS[finding.verdict]),
         (f" {finding.rule} ", "bold"),
-        f"{finding.effect}{more}",
+        f"{finding.effect}{_times(finding)}",
     )
     if rule is not None:
         _line(console, f"    {rule.sentence}")
@@ -79,6 +273,10 @@ def _finding(console: Console, finding: Finding) -> None:
         _line(console, ("    reading   ", "dim"), rule.reading)
     for row in finding.hexdump:
         _line(console, (f"    {row}", "red" if set(row.split("  ")[0]) <= set("^ ") else ""))
+
+
+def _times(finding: Finding) -> str:
+    return f" ({finding.count:,} times)" if finding.count > 1 else ""
 
 
 def _details(finding: Finding) -> list[tuple[str, str]]:
@@ -100,21 +298,9 @@ def _details(finding: Finding) -> list[tuple[str, str]]:
     return details
 
 
-def _summary(console: Console, report: Report) -> None:
-    summary = report.summary
-    if summary.files > 1:
-        _line(
-            console,
-            f"{summary.files} files: {summary.conformant} conformant, "
-            f"{summary.nonconformant} nonconformant, {summary.errored} errored",
-        )
-    for coverage in report.coverages.values():
-        _coverage(console, coverage, report)
-
-
-def _coverage(console: Console, coverage: Coverage, report: Report) -> None:
+def _coverage(console: Console, coverage: Coverage, first: FileReport, files: str) -> None:
     blocked = {rule: why for rule, why in coverage.not_checked.items() if not why.startswith("needs tier ")}
-    parts = [f"tier {coverage.tier}: {_rules(len(coverage.checked))} checked"]
+    parts = [f"tier {coverage.tier}: {_count(len(coverage.checked), 'rule')} checked{files}"]
     if coverage.not_checked:
         parts.append(f"{len(coverage.not_checked)} not checked")
     if coverage.not_applicable:
@@ -128,13 +314,18 @@ def _coverage(console: Console, coverage: Coverage, report: Report) -> None:
         tier = max((rules()[rule].tier for rule in deeper), key=TIERS.index)
         _line(
             console,
-            f"  {_rules(len(deeper))} at a deeper tier: pqassay check --tier {tier} {report.files[0].path}",
+            f"  {_count(len(deeper), 'rule')} at a deeper tier: pqassay check --tier {tier} {first.path}",
         )
 
 
-def _rules(count: int) -> str:
-    return f"{count} rule{'' if count == 1 else 's'}"
+def _of_files(count: int, coverages: int) -> str:
+    return f" on {_count(count, 'file')}" if coverages > 1 else ""
 
 
-def _shortened(ids: list[str]) -> str:
-    return ", ".join(ids) if len(ids) <= 4 else f"{ids[0]} … {ids[-1]} ({_rules(len(ids))})"
+def _count(count: int, noun: str, plural: str = "") -> str:
+    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
+
+
+def _shortened(ids: Iterable[str]) -> str:
+    ids = list(ids)
+    return ", ".join(ids) if len(ids) <= 4 else f"{ids[0]} … {ids[-1]} ({_count(len(ids), 'rule')})"

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
@@ -49,7 +51,8 @@ class Finding:
     """One rule broken in one column of one file.
 
     ``hexdump`` shows the bytes at the first position with carets under them, so that a report can be
-    rendered without the file.  ``remedy`` is a command that mends the file, where there is one.
+    rendered without the file.  ``remedy`` is a command that mends the file, where there is one.  ``known`` is true
+    if the baseline lists it: then it does not count for the outcome.
     """
 
     rule: str
@@ -63,6 +66,7 @@ class Finding:
     column: str | None = None
     remedy: str | None = None
     hexdump: list[str] = field(default_factory=list[str])
+    known: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,12 @@ class Coverage:
 
 @dataclass(frozen=True)
 class FileReport:
-    """The verdict on one file. ``coverage`` is a key of `Report.coverages`; files often share one."""
+    """The verdict on one file.
+
+    ``coverage`` is a key of `Report.coverages`; files often share one.  ``size`` is in bytes, -1 where it could not
+    be told.  ``kind`` is ``"parquet"``, or ``"folder"`` for a folder that could not be listed.  ``error`` says why an
+    errored file could not be judged, ``created_by`` is what the footer says about the writer, shortened.
+    """
 
     path: str
     kind: str
@@ -86,17 +95,53 @@ class FileReport:
     coverage: str
     findings: list[Finding]
     error: str | None = None
+    created_by: str | None = None
+
+
+@dataclass(frozen=True)
+class Ignored:
+    """Files and folders that were met and not judged, for one reason; the first of them as ``examples``."""
+
+    reason: str
+    count: int
+    examples: list[str]
+
+
+@dataclass(frozen=True)
+class StaleEntry:
+    """An entry of the baseline that does not occur any more, and why that is known."""
+
+    path: str
+    rule: str
+    reason: str
+    column: str | None = None
+
+
+@dataclass(frozen=True)
+class BaselineState:
+    """What became of a baseline in this run.
+
+    ``known`` counts the findings that it lists, ``unseen`` its entries about files or rules that this run did not
+    look at; ``stale`` are those that do not occur any more.
+    """
+
+    path: str
+    known: int
+    unseen: int
+    stale: list[StaleEntry]
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Counts over all files."""
+    """Counts over all files. ``findings`` counts those that are not ``known``, by verdict."""
 
     files: int
     conformant: int
     nonconformant: int
     errored: int
     findings: dict[str, int]
+    known: int = 0
+    ignored: int = 0
 
 
 @dataclass(frozen=True)
@@ -110,46 +155,70 @@ class Report:
     coverages: dict[str, Coverage]
     files: list[FileReport]
     summary: Summary
+    ignored: list[Ignored] = field(default_factory=list[Ignored])
+    baseline: BaselineState | None = None
 
     @property
     def exit_code(self) -> int:
-        """0 all conformant, 1 something nonconformant, 4 something could not be judged; the highest wins."""
+        """The highest of: 0 conformant, 1 nonconformant, 3 stale entries in the baseline, 4 not all could be judged."""
         if self.summary.errored:
             return 4
+        if self.baseline is not None and self.baseline.stale:
+            return 3
         return 1 if self.summary.nonconformant else 0
 
     def to_json(self, indent: int | None = 2) -> str:
-        """The report as JSON text in ASCII. Members that are ``None`` or an empty hexdump are left out."""
-        return json.dumps(_members(self), indent=indent)
+        """The report as JSON text in ASCII. Optional members that have their default are left out."""
+        return json.dumps(members(self), indent=indent)
 
 
-def _members(value: Any) -> Any:
+def members(value: Any) -> Any:
+    """What stands for a dataclass in JSON: its members in order, optional ones only where they say something."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        pairs = ((f.name, getattr(value, f.name), f.default) for f in dataclasses.fields(value))
+        pairs = ((declared, getattr(value, declared.name)) for declared in dataclasses.fields(value))
         return {
-            name: _members(member)
-            for name, member, default in pairs
-            if member is not None or default is dataclasses.MISSING
+            declared.name: members(member)
+            for declared, member in pairs
+            if _is_required(declared) or member != _default(declared)
         }
     if isinstance(value, list):
-        return [_members(item) for item in cast("list[Any]", value)]
+        return [members(item) for item in cast("list[Any]", value)]
     if isinstance(value, dict):
-        return {key: _members(item) for key, item in cast("dict[str, Any]", value).items()}
+        return {key: members(item) for key, item in cast("dict[str, Any]", value).items()}
     if isinstance(value, str):  # a file name or a value may hold what JSON readers refuse
         return value.encode("utf-8", "backslashreplace").decode()
     return value
 
 
-def summarise(files: list[FileReport]) -> Summary:
+def _default(declared: dataclasses.Field[Any]) -> Any:
+    factory = declared.default_factory
+    return declared.default if factory is dataclasses.MISSING else factory()
+
+
+def _is_required(declared: dataclasses.Field[Any]) -> bool:
+    return declared.default is dataclasses.MISSING and declared.default_factory is dataclasses.MISSING
+
+
+def outcome_of(findings: Iterable[Finding], level: Threshold) -> Outcome:
+    """The outcome of a file that could be judged: known findings do not count."""
+    counted = COUNTED[level]
+    broken = any(finding.verdict in counted and not finding.known for finding in findings)
+    return "nonconformant" if broken else "conformant"
+
+
+def summarise(files: Sequence[FileReport], ignored: Sequence[Ignored] = ()) -> Summary:
     """Count outcomes and verdicts."""
-    outcomes = [file.outcome for file in files]
-    verdicts = [finding.verdict for file in files for finding in file.findings]
+    outcomes = Counter(file.outcome for file in files)
+    findings = [finding for file in files for finding in file.findings]
+    verdicts = Counter(finding.verdict for finding in findings if not finding.known)
     return Summary(
         files=len(files),
-        conformant=outcomes.count("conformant"),
-        nonconformant=outcomes.count("nonconformant"),
-        errored=outcomes.count("errored"),
-        findings={verdict: verdicts.count(verdict) for verdict in sorted(set(verdicts))},
+        conformant=outcomes["conformant"],
+        nonconformant=outcomes["nonconformant"],
+        errored=outcomes["errored"],
+        findings={verdict: verdicts[verdict] for verdict in sorted(verdicts)},
+        known=sum(finding.known for finding in findings),
+        ignored=sum(entry.count for entry in ignored),
     )
 
 

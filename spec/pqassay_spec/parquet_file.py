@@ -52,6 +52,9 @@ HEAD_SIZE = HEAD.sizeof()
 TAIL_SIZE = TAIL.sizeof()
 MAGIC_SIZE = len(MAGIC)
 
+SUMMARY_NAMES = ("_metadata", "_common_metadata")
+"""Names of summary files, which engines write beside the data: a footer that repeats those of other files."""
+
 BLOOM_HEADER_LIMIT = 256
 """Bytes that are read for a bloom filter header whose length the footer does not give; real ones take about 15."""
 
@@ -202,6 +205,17 @@ def chunk_start(chunk: ColumnChunk) -> int | None:
     if metadata.data_page_offset or metadata.num_values:
         offsets.append(metadata.data_page_offset)
     return min(offsets, default=None)
+
+
+def is_summary(metadata: FileMetaData, name: str) -> bool:
+    """Whether a file describes other files: by its name, or since every chunk is stored in another one.
+
+    Its key-values are then copies, and the offsets in them mean places in those other files.
+    """
+    if name.rpartition("/")[2] in SUMMARY_NAMES:
+        return True
+    row_groups = [row_group for row_group in metadata.row_groups if row_group.columns]
+    return bool(row_groups) and all(chunk.file_path for group in row_groups for chunk in group.columns)
 
 
 def chunks_of_this_file(metadata: FileMetaData) -> Iterator[tuple[int, str, str, ColumnChunk]]:

@@ -96,7 +96,9 @@ def test_what_is_no_parquet_file_exits_1_with_a_clear_finding(
     ("arguments", "words"),
     [
         (["check", "missing.parquet"], "missing.parquet: no such file"),
-        (["check", "."], "is a directory; name the files in it"),
+        (["check", "missing.parquet", "{good}", "lost/*.parquet"], "lost/*.parquet: no file matches"),
+        (["check"], "nothing to check"),
+        (["dump", "."], "is a directory; name one of the files in it"),
         (["check", "/dev/null"], "is no regular file"),
         (["check", "--rule", "XYZ-*", "{good}"], "no rule matches 'XYZ-*'"),
         (["check", "x" * 5000], "no such file"),
@@ -115,14 +117,15 @@ def test_wrong_usage_exits_2_and_says_what_to_do(arguments: list[str], words: st
     assert "Traceback" not in result.output
 
 
-def test_an_unreadable_file_exits_2(good: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_file_is_errored_and_exits_4(good: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(path: str, *_: int) -> int:
         raise PermissionError(13, "Permission denied", path)
 
     monkeypatch.setattr("pqassay_spec.sources.os.open", refuse)
-    result = run(app, ["check", str(good)])
+    result = run(app, ["check", str(good), "--tier", "index"])
 
-    assert (2, f"error: {good}: Permission denied\n") == (result.exit_code, result.stderr)
+    assert 4 == result.exit_code
+    assert f"{good}: errored\n  not judged: the file cannot be opened: Permission denied" in result.stdout
 
 
 def test_an_unjudgeable_file_exits_4_even_beside_findings(bad: Path, tmp_path: Path) -> None:

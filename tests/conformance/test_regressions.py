@@ -16,8 +16,8 @@ from typer.testing import CliRunner
 
 import pqassay
 from idx1_files import Idx1File, companion, edited, parquet, table
-from pqassay.checker import UsageError
 from pqassay.cli import app
+from pqassay.errors import UsageError
 from pqassay_reference.embed import IndexingWriter, embed_file
 from pqassay_reference.errors import Undecodable
 from pqassay_reference.extract import extract, extract_file

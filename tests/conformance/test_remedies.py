@@ -36,11 +36,18 @@ def test_the_command_fits_what_is_broken(content: bytes, options: str, tmp_path:
     assert f"pqassay-ref {options.format(shlex.quote(str(path)))}" in {finding.remedy for finding in findings}
 
 
-def test_a_column_that_the_user_names_helps_to_make_the_index_anew() -> None:
-    content = Idx1File(payload=b"a\r\nb").build()
-    report = pqassay.check(content, idx1_column="nation", tier="index")
+def test_a_column_that_the_user_names_helps_to_make_the_index_anew(tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    path.write_bytes(Idx1File(payload=b"a\r\nb").build())
+    report = pqassay.check(path, idx1_column="nation", tier="index")
 
-    assert "pqassay-ref embed '<bytes>' --column nation" == report.files[0].findings[0].remedy
+    assert f"pqassay-ref embed {path} --column nation" == report.files[0].findings[0].remedy
+
+
+def test_what_is_no_local_file_is_mended_by_no_command() -> None:
+    report = pqassay.check(Idx1File(payload=b"a\r\nb").build(), tier="index")
+
+    assert [None] == [finding.remedy for finding in report.files[0].findings]
 
 
 def test_a_name_that_looks_like_an_option_is_no_option(

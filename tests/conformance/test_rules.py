@@ -359,7 +359,7 @@ def test_the_footer_tier_reads_no_blob() -> None:
             self.ranges.append((offset, length))
             return super().read(offset, length)
 
-    from pqassay.checker import Selection, check_source
+    from pqassay.file_check import Selection, check_source
     from pqassay.file_under_test import Options
 
     source = Counting(GOOD)
@@ -422,7 +422,9 @@ def test_every_rule_of_the_index_has_a_remedy(tmp_path: Path) -> None:
     assert {rule for rule in rules() if rule.startswith("IDX1")} == mended
 
 
-def test_a_displaced_page_index_goes_with_the_blob_that_displaced_it() -> None:
-    (finding, *_) = pqassay.check(displaced_page_index()).files[0].findings
+def test_a_displaced_page_index_goes_with_the_blob_that_displaced_it(tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    path.write_bytes(displaced_page_index())
+    (finding, *_) = pqassay.check(path).files[0].findings
 
-    assert "pqassay-ref strip '<bytes>' --idx1 --page-index" == finding.remedy
+    assert f"pqassay-ref strip {path} --idx1 --page-index" == finding.remedy

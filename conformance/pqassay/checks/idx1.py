@@ -26,7 +26,9 @@ class EmbeddedIndex:
         self.file = file
 
     def pairs(self, key: str) -> list[tuple[int, KeyValue]]:
-        """Every key-value pair with this key, with its position."""
+        """Every key-value pair with this key, with its position; none in a summary of other files."""
+        if self.file.is_summary:
+            return []
         return [(index, pair) for index, pair in enumerate(self.file.key_values) if pair.key == key]
 
     def text(self, key: str) -> str | None:

@@ -1,0 +1,216 @@
+"""The check of one file: runs every check that a tier reaches and turns what they yield into findings."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from pqassay.checks import Violation, registry, remedy
+from pqassay.file_under_test import FileUnderTest, NotApplicable, NotChecked, Options
+from pqassay.report import FIRST_POSITIONS, Coverage, FileReport, Finding, Position, Threshold, outcome_of
+from pqassay_spec.catalogue import Rule, Tier, rules
+from pqassay_spec.errors import FormatError, Truncated, Unsupported
+from pqassay_spec.hexdump import ROW, marked
+from pqassay_spec.sources import FileSource, Source
+
+HEXDUMP_ROWS = 3
+
+NOT_JUDGED = "the file could not be judged"
+"""Why a rule is not checked on a file that nobody could look at; the report on the file says more."""
+
+CREATED_BY_LENGTH = 200
+"""Characters of ``created_by`` that a report repeats."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which rules to test: those that match a pattern of ``only`` (all, if there is none) and none of ``skip``."""
+
+    only: Sequence[str] = ()
+    skip: Sequence[str] = ()
+
+    def __contains__(self, rule: str) -> bool:
+        wanted = not self.only or any(fnmatch.fnmatchcase(rule, pattern) for pattern in self.only)
+        return wanted and not any(fnmatch.fnmatchcase(rule, pattern) for pattern in self.skip)
+
+
+@dataclass
+class _Progress:
+    """What happened to each rule on one file so far."""
+
+    checked: list[str] = field(default_factory=list[str])
+    not_checked: dict[str, str] = field(default_factory=dict[str, str])
+    not_applicable: list[str] = field(default_factory=list[str])
+    trouble: list[str] = field(default_factory=list[str])
+
+    def coverage(self, tier: Tier) -> Coverage:
+        """The rules by what happened to them, in the order of their ids."""
+        return Coverage(
+            tier,
+            sorted(self.checked),
+            dict(sorted(self.not_checked.items())),
+            sorted(self.not_applicable),
+        )
+
+
+def check_source(
+    source: Source, options: Options, selection: Selection, level: Threshold
+) -> tuple[FileReport, Coverage]:
+    """Check one source; the coverage that its report names is returned beside it. Never raises for what its bytes hold."""
+    file = FileUnderTest(source, options)
+    progress = _Progress()
+    findings: list[Finding] = []
+    for rule in rules().values():
+        if (reason := _left_out(rule, selection, options)) is not None:
+            progress.not_checked[rule.id] = reason
+        elif (groups := _run(rule, file, progress)) is not None:
+            progress.checked.append(rule.id)
+            findings += [_finding(rule, group, file) for group in groups]
+    report = FileReport(
+        path=source.name,
+        kind="parquet",
+        size=source.size,
+        outcome="errored" if progress.trouble else outcome_of(findings, level),
+        coverage="",
+        findings=findings,
+        error=progress.trouble[0] if progress.trouble else None,
+        created_by=_created_by(file),
+    )
+    return report, progress.coverage(options.tier)
+
+
+def not_judged(selection: Selection, options: Options) -> Coverage:
+    """The coverage of a file that could not be looked at."""
+    reasons = {rule.id: _left_out(rule, selection, options) or NOT_JUDGED for rule in rules().values()}
+    return Coverage(options.tier, [], dict(sorted(reasons.items())), [])
+
+
+def _created_by(file: FileUnderTest) -> str | None:
+    try:
+        text = file.metadata.created_by
+    except (FormatError, OSError, MemoryError):
+        return None
+    return text[:CREATED_BY_LENGTH] if text else None
+
+
+def _run(rule: Rule, file: FileUnderTest, progress: _Progress) -> list[_Group] | None:
+    """Run one check; note why if it could not be carried out, and return ``None`` then."""
+    try:
+        return _groups(registry()[rule.id](file))
+    except NotApplicable:
+        progress.not_applicable.append(rule.id)
+    except NotChecked as outcome:
+        progress.not_checked[rule.id] = str(outcome)
+        if not outcome.judgeable:
+            progress.trouble.append(str(outcome))
+    except Unsupported as error:
+        progress.not_checked[rule.id] = error.reason
+        progress.trouble.append(error.reason)
+    except FormatError as error:
+        if error.rule in (None, rule.id):
+            return _groups([_violation_from(error, rule)])
+        progress.not_checked[rule.id] = f"{error.rule} is broken"
+    except OSError as error:
+        progress.not_checked[rule.id] = reason = f"the file cannot be read: {error.strerror or error}"
+        progress.trouble.append(reason)
+    except MemoryError:
+        progress.not_checked[rule.id] = reason = "there is not enough memory for it"
+        progress.trouble.append(reason)
+    return None
+
+
+def _left_out(rule: Rule, selection: Selection, options: Options) -> str | None:
+    if rule.id not in selection:
+        return "left out by --rule or --skip-rule"
+    if rule.excluded:
+        return rule.excluded
+    if not options.reaches(rule.tier):
+        return f"needs tier {rule.tier}"
+    return None if rule.id in registry() else "this version has no check for it"
+
+
+def _violation_from(error: FormatError, rule: Rule) -> Violation:
+    return Violation(
+        message=error.reason,
+        field=error.field or rule.field,
+        offset=error.offset,
+        length=error.length,
+        expected=error.expected,
+        actual=error.actual,
+    )
+
+
+@dataclass
+class _Group:
+    """The places in one column: the first ones, and how many there are."""
+
+    column: str | None
+    first: list[Violation]
+    count: int = 0
+
+
+def _groups(violations: Iterable[Violation]) -> list[_Group]:
+    """Group violations by column as they come, holding no more than are shown."""
+    groups: dict[str | None, _Group] = {}
+    for violation in violations:
+        group = groups.setdefault(violation.column, _Group(violation.column, []))
+        group.count += 1 + violation.more
+        if len(group.first) < FIRST_POSITIONS:
+            group.first.append(violation)
+    return list(groups.values())
+
+
+def _finding(rule: Rule, group: _Group, file: FileUnderTest) -> Finding:
+    positions = [_position(violation, file) for violation in group.first]
+    return Finding(
+        rule=rule.id,
+        level=rule.level,
+        verdict=rule.verdict,
+        effect=rule.effect,
+        path=file.source.name,
+        column=group.column,
+        count=group.count,
+        at=positions,
+        message=group.first[0].message,
+        remedy=_remedy(rule, group, file),
+        hexdump=hexdump(file.source, positions[0]),
+    )
+
+
+def _remedy(rule: Rule, group: _Group, file: FileUnderTest) -> str | None:
+    """The command that mends a local file; other places no command of ours writes to."""
+    if not isinstance(file.source, FileSource):
+        return None
+    return next((v.remedy for v in group.first if v.remedy), None) or remedy(file, rule.id)
+
+
+def _position(violation: Violation, file: FileUnderTest) -> Position:
+    offset, length = violation.offset, violation.length
+    if offset is None:
+        try:
+            offset, length = file.place(violation.field) if violation.field.startswith("footer") else (-1, 0)
+        except FormatError:
+            offset, length = -1, 0
+    return Position(
+        field=violation.field,
+        offset=offset,
+        length=length,
+        expected=violation.expected,
+        actual=violation.actual,
+        row_group=violation.row_group,
+    )
+
+
+def hexdump(source: Source, position: Position) -> list[str]:
+    """Up to three rows around a position; carets and the field's name under what is marked."""
+    if not 0 <= position.offset < source.size:
+        return []
+    start = position.offset - position.offset % ROW
+    try:
+        data = source.read(start, min(HEXDUMP_ROWS * ROW, source.size - start))
+    except (Truncated, OSError):
+        return []
+    rows = marked(data, start, position.offset, position.offset + max(position.length, 1))
+    row, marks = rows[0]
+    return [row, f"{marks}  {position.field}", *(line for pair in rows[1:] for line in pair if line)]
