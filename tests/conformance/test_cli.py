@@ -45,7 +45,7 @@ def test_a_good_file_exits_0_and_names_the_tier(good: Path) -> None:
     assert 0 == result.exit_code
     assert result.stdout.splitlines() == [
         f"{good}: conformant",
-        "tier values: 29 rules checked, 6 not applicable",
+        f"tier values: {len(rules()) - 6} rules checked, 6 not applicable",
     ]
 
 
@@ -303,4 +303,7 @@ def test_companion_is_used_to_name_the_column(tmp_path: Path) -> None:
     keys = [(idx1.KEY, "{offset}"), (idx1.COMPANION_KEY, companion())]
     path.write_bytes(Idx1File(keys=keys).build())
 
-    assert "tier values: 34 rules checked, 1 not applicable" in run(app, ["check", str(path)]).stdout
+    assert (
+        f"tier values: {len(rules()) - 1} rules checked, 1 not applicable"
+        in run(app, ["check", str(path)]).stdout
+    )

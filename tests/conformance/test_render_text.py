@@ -12,6 +12,7 @@ import pqassay
 from idx1_files import Idx1File
 from pqassay.render_text import render
 from pqassay.report import Coverage, FileReport, Ignored, Report, summarise
+from pqassay_spec.catalogue import rules
 
 GOOD = pqassay.check(Idx1File().build())
 BAD = pqassay.check(Idx1File(payload=b"Peru\nSingapura").build())
@@ -40,7 +41,7 @@ def test_a_few_files_have_a_line_each_and_many_conformant_ones_none() -> None:
     assert [f"part-00000{number}.parquet: conformant" for number in range(3)] == lines(report(few))[:3]
     assert [
         "5,000 files: 5,000 conformant, 0 nonconformant, 0 errored",
-        "tier values: 29 rules checked, 6 not applicable",
+        f"tier values: {len(rules()) - 6} rules checked, 6 not applicable",
     ] == lines(report(many))
 
 
@@ -69,7 +70,7 @@ def test_a_hundred_thousand_findings_fit_a_screen_or_two() -> None:
 def test_a_rule_is_shown_in_full_twice_and_in_one_line_after_that() -> None:
     text = lines(report([file(number, BAD) for number in range(5)]))
 
-    assert 2 == sum("remedy" in line for line in text)
+    assert 2 == sum("Every value of the column" in line for line in text)
     assert 3 == sum(line.startswith("  FAIL IDX1-016 rows lost, column nation: ") for line in text)
 
 
