@@ -1,4 +1,4 @@
-"""The command ``pqassay``: check, dump, explain.
+"""The command ``pqassay``: check, dump, explain, run.
 
 Exit codes: 0 nothing to report; 1 findings; 2 wrong usage, or nothing to check; 4 a file could not be judged.
 Libraries are imported by the command that needs them: ``--help`` is quick.
@@ -16,6 +16,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from pqassay import cli_run
 from pqassay_spec.terminal import guarded_output, printable
 
 app = typer.Typer(
@@ -273,3 +274,6 @@ def explain(
             fail(f"there is no rule {rule}{hint}")
     for line in lines:
         print(line)  # noqa: T201 - plain output of a command
+
+
+app.command(epilog=cli_run.EPILOG)(cli_run.run)

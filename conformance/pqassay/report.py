@@ -120,7 +120,12 @@ class Report:
 
     def to_json(self, indent: int | None = 2) -> str:
         """The report as JSON text in ASCII. Members that are ``None`` or an empty hexdump are left out."""
-        return json.dumps(_members(self), indent=indent)
+        return members_json(self, indent)
+
+
+def members_json(record: Any, indent: int | None) -> str:
+    """A dataclass as JSON text in ASCII. Members whose value is their default ``None`` are left out."""
+    return json.dumps(_members(record), indent=indent)
 
 
 def _members(value: Any) -> Any:

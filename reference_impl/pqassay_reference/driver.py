@@ -1,0 +1,133 @@
+"""The reference as a driver: answers one request of the runner.
+
+Source: ``conformance/PROTOCOL.md``.  Each operation loads only what it needs: a driver starts once for each request.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+from pqassay_reference.errors import Refused, Undecodable
+from pqassay_spec import __version__
+from pqassay_spec.errors import FormatError
+
+FAMILY = "IDX1"
+
+Answer = dict[str, Any]
+Request = dict[str, Any]
+
+
+class NotSupportedError(Exception):
+    """A request that this driver does not know."""
+
+
+def answer_file(request: str | os.PathLike[str], answer: str | os.PathLike[str], *, trust: str) -> None:
+    """Read a request, do what it asks, and write the answer.
+
+    Args:
+        request: File with the request.
+        answer: File to write.
+        trust: Which index a scan may use, see `pqassay_reference.scan.Trust`.
+
+    Raises:
+        NotSupportedError: No operation or family that is known here.
+        TypeError, ValueError: The request is no JSON object.
+        OSError: A file cannot be read or written.
+    """
+    from pqassay_spec.sources import write_whole  # noqa: PLC0415 - see the module
+
+    asked: Any = json.loads(Path(request).read_bytes())
+    if not isinstance(asked, dict):
+        raise TypeError("the request is no JSON object")
+    done = respond(cast("Request", asked), trust=trust)
+    write_whole(answer, json.dumps(done).encode())
+
+
+def respond(request: Request, *, trust: str = "companion") -> Answer:
+    """The answer to a request.
+
+    >>> respond({"protocol": 1, "op": "hello"})["name"]
+    'pqassay-ref'
+
+    Raises:
+        NotSupportedError: No operation or family that is known here.
+    """
+    operation = OPERATIONS.get(str(request.get("op")))
+    if request.get("protocol") != 1 or operation is None or request.get("family", FAMILY) != FAMILY:
+        raise NotSupportedError(f"{request.get('op')} for {request.get('family')} is not supported")
+    try:
+        return operation(request, trust)
+    except (FormatError, Refused, Undecodable) as error:
+        return {"answer": "reject", "message": str(error)}
+
+
+def _hello(_: Request, __: str) -> Answer:
+    return {
+        "answer": "accept",
+        "name": "pqassay-ref",
+        "version": __version__,
+        "language": "Python",
+        "capabilities": [f"{FAMILY.lower()}.{name}" for name in OPERATIONS if name != "hello"],
+    }
+
+
+def _decode(request: Request, _: str) -> Answer:
+    from pqassay_reference.extract import extract_file  # noqa: PLC0415 - see the module
+
+    found = extract_file(request["file"])
+    value: Answer = {
+        "values": list(found.values),
+        "layout": found.layout.value,
+        "offset": found.offset,
+    }
+    return {"answer": "accept", "value": value}
+
+
+def _lint(request: Request, _: str) -> Answer:
+    from pqassay_reference.lint import lint_file  # noqa: PLC0415 - see the module
+
+    lint_file(request["file"], request.get("column"))
+    return {"answer": "accept"}
+
+
+def _encode(request: Request, _: str) -> Answer:
+    from pqassay_reference.embed import IndexingWriter  # noqa: PLC0415 - see the module
+    from pqassay_reference.rows import table_of  # noqa: PLC0415
+
+    table = table_of(request["rows"])
+    with IndexingWriter(request["output"], table.schema, request["column"], write_page_index=True) as writer:
+        writer.write(table)
+    return {"answer": "accept"}
+
+
+def _scan(request: Request, trust: str) -> Answer:
+    from pqassay_reference.rows import rows_of  # noqa: PLC0415 - see the module
+    from pqassay_reference.scan import Trust, scan_file  # noqa: PLC0415
+
+    index = request["index"] == "on"
+    done = scan_file(
+        request["file"],
+        request["predicate"],
+        request["columns"],
+        index=index,
+        column=request.get("column"),
+        trust=cast("Trust", trust),
+    )
+    rows = rows_of(done.table, request["columns"])
+    if index and not done.used:
+        return {"answer": "ignored-index", "rows": rows, "message": done.message}
+    return {"answer": "accept", "rows": rows}
+
+
+OPERATIONS: dict[str, Callable[[Request, str], Answer]] = {
+    "hello": _hello,
+    "decode": _decode,
+    "lint": _lint,
+    "encode": _encode,
+    "scan": _scan,
+}
+"""What can be asked."""
