@@ -16,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 HAVE_JAVA = PYTHONPATH=pipeline $(BIN)/python -m pqassay_spark.java
 
 .DEFAULT_GOAL = help
-.PHONY: help demo test docs bench constraints clean
+.PHONY: help demo test golden docs bench constraints clean
 
 help: ## list these commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -28,6 +28,9 @@ demo: $(VENV)/.made ## write a Parquet file, embed an index, check it, damage it
 
 test: $(VENV)/.dev ## run every test and every static check
 	@$(BIN)/python tools/run_checks.py
+
+golden: $(VENV)/.core ## write the golden files anew
+	@$(BIN)/pqassay-ref golden golden_files
 
 docs: $(VENV)/.docs ## build the site into ./site
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --site-dir site

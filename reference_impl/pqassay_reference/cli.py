@@ -9,21 +9,12 @@ import json
 import os
 from collections.abc import Generator
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
 
 from pqassay_spec.terminal import guarded_output, printable
-
-
-class TrustName(StrEnum):
-    """Which index a scan may use."""
-
-    COMPANION = "companion"
-    PUBLISHED = "published"
-
 
 app = typer.Typer(
     help="Reference reader and writer of metadata attached to Parquet files.",
@@ -153,21 +144,28 @@ def extract(
         typer.echo(printable(f"warning: the published reader loses {lost}"), err=True)
 
 
-@app.command(epilog="Example: `pqassay run -- pqassay-ref driver`. Exit codes: 0 answered, 3 not supported.")
-def driver(
-    request: Annotated[Path, typer.Argument(help="The request, a JSON file.")],
-    answer: Annotated[Path, typer.Argument(help="Where the answer is to be written.")],
-    trust: Annotated[
-        TrustName,
-        typer.Option(help="Which index a scan may use: one with a companion record, or any published one."),
-    ] = TrustName.COMPANION,
+@app.command(epilog="Example: `pqassay-ref golden golden_files`")
+def golden(
+    folder: Annotated[Path, typer.Argument(help="The folder golden_files.")],
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; fail if a file is not what would be written.")
+    ] = False,
 ) -> None:
-    """Answer one request of `pqassay run`, as a driver of the reference implementation."""
-    from pqassay_reference.driver import NotSupportedError, answer_file
+    """Write the golden files anew. Cases of another provenance in the folder stay as they are."""
+    from pqassay_reference.errors import Refused
+    from pqassay_reference.golden import write_golden_files
 
+    if not os.path.isdir(folder):
+        fail(f"{folder}: no such folder", 2)
     try:
-        answer_file(request, answer, trust=trust.value)
-    except NotSupportedError as error:
-        fail(str(error), 3)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        fail(f"{request}: {error}", 1)
+        done = write_golden_files(folder, dry_run=check)
+    except Refused as error:
+        fail(str(error), 1)
+    except OSError as error:
+        fail(f"{error.filename or folder}: {error.strerror or error}", 1)
+    for word, ids in (("changed", done.changed), ("removed", done.removed)):
+        for name in ids:
+            typer.echo(f"{word}  {name}")
+    typer.echo(f"{len(done.changed) + len(done.unchanged)} cases, {len(done.unchanged)} unchanged")
+    if check and (done.changed or done.removed):
+        fail(f"golden files are out of date; `pqassay-ref golden {folder}` writes them", 1)

@@ -276,7 +276,10 @@ class CompactList(AnyConstruct):
 
 
 class CompactStruct(AnyConstruct):
-    """A declared struct: fields in any order, unknown ones kept raw, a stop byte."""
+    """A declared struct: fields in any order, unknown ones kept raw, a stop byte.
+
+    ``build(record, incomplete=True)`` leaves out required fields that are ``None``, to make a damaged file.
+    """
 
     def __init__(self, record: type[Record]) -> None:
         super().__init__()
@@ -361,7 +364,7 @@ class CompactStruct(AnyConstruct):
             if isinstance(entry, Field):
                 value = getattr(obj, entry.name)
                 if value is None:
-                    if entry.required:
+                    if entry.required and not context.get("incomplete"):
                         raise ValueError(f"{self.record.__name__}.{entry.name} is required")
                     continue
                 wire = wire_type(entry.type)

@@ -1,0 +1,202 @@
+"""What a golden case is: a good file, or a good file with one mutation, and what everybody has to make of it.
+
+The cases themselves stand in `golden_idx1` and `golden_pqf`; `golden` writes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from pqassay_reference.tiny_parquet import Column, TinyParquet
+from pqassay_spec.catalogue import Tier, rules
+from pqassay_spec.idx1 import Layout
+from pqassay_spec.mutations import Mutation
+
+Decode = Literal["accept", "reject", "either"]
+Encode = Literal["accept", "reject"]
+Scan = Literal["same-rows", "refusal-allowed"]
+
+ENGINES = ("pyarrow", "DuckDB", "Polars", "DataFusion", "fastparquet", "Spark")
+"""Foreign readers that the tests have read every valid case."""
+
+
+@dataclass(frozen=True)
+class Good:
+    """A valid case.
+
+    Attributes:
+        id: Path of the case's folder below ``golden_files``.
+        title: One line.
+        file: The file.
+        predicate: What a scan looks for.
+        rules: Rules that the case is about, if it was made for some.
+        values: Values of the index; by default those of the indexed column.
+        requires: Capabilities.
+        decode: Whether a reader of the index must read it; ``None`` where there is nothing to decode.
+        encode: Whether a writer must be able to write such a file; ``None`` where it is not asked.
+        findings: Rules that are reported all the same, none of them a FAIL.
+    """
+
+    id: str
+    title: str
+    file: TinyParquet
+    predicate: Sequence[Any]
+    rules: tuple[str, ...] = ()
+    values: Sequence[str] | None = None
+    requires: tuple[str, ...] = ()
+    decode: Decode | None = "accept"
+    encode: Encode | None = "accept"
+    findings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Bad:
+    """An invalid case: its parent with one mutation.
+
+    Attributes:
+        id: Path of the case's folder below ``golden_files``.
+        title: One line.
+        effect: What a user notices when an engine relies on the file.
+        parent: Id of the case that it is made from.
+        mutation: The one difference.
+        rules: Exactly the rules that a check reports, in the order of the report.
+        decode, encode, scan: What a reader or writer must do; ``None`` where it is not asked.
+        values: The values that a reader which accepts must read; by default the parent's.
+        predicate: What a scan looks for; by default what it looks for in the parent.
+        requires: Capabilities; by default the parent's.
+        tier: The tier at which the rules are reported.
+    """
+
+    id: str
+    title: str
+    effect: str
+    parent: str
+    mutation: Mutation
+    rules: tuple[str, ...]
+    decode: Decode | None = None
+    encode: Encode | None = None
+    scan: Scan | None = None
+    values: Sequence[str] | None = None
+    predicate: Sequence[Any] | None = None
+    requires: tuple[str, ...] | None = None
+    tier: Tier = "values"
+
+
+def manifest_of_good(case: Good) -> dict[str, Any]:
+    """The manifest of a valid case, but for what only its bytes tell."""
+    index = case.file.index
+    family = family_of(case.id)
+    record: dict[str, Any] = {
+        "id": case.id,
+        "family": family,
+        "kind": "invalid" if case.findings else "valid",
+        "since": "0.1.0",
+        "title": case.title,
+        "effect": "none",
+        "requires": list(case.requires or _capabilities(family)),
+        "rules": list(case.rules or case.findings),
+    }
+    if index is not None:
+        record["column"] = index.column
+    expect: dict[str, Any] = {"check": {"rules": list(case.findings), "tier": "values"}, "lint": "accept"}
+    if index is not None and case.decode is not None:
+        expect["decode"] = case.decode
+        values = column_values(case.file, index.column) if case.values is None else list(case.values)
+        expect["value"] = {"layout": index.layout.value, "values": values}
+    if index is not None and case.encode is not None and index.layout is Layout.PUBLISHED:
+        expect["encode"] = case.encode
+    expect |= {"scan": "same-rows", "predicate": list(case.predicate), "rows": literal_rows(case.file)}
+    return {**record, "expect": expect, "provenance": {"by": "generator", "oracles": list(ENGINES)}}
+
+
+def manifest_of_bad(case: Bad, parent: dict[str, Any]) -> dict[str, Any]:
+    """The manifest of an invalid case, from that of its parent."""
+    record: dict[str, Any] = {
+        "id": case.id,
+        "family": family_of(case.id),
+        "kind": "invalid",
+        "since": "0.1.0",
+        "title": case.title,
+        "effect": case.effect,
+        "parent": case.parent,
+        "mutation": case.mutation.to_json(),
+        "requires": list(parent["requires"] if case.requires is None else case.requires),
+        "rules": list(case.rules),
+    }
+    if "column" in parent:
+        record["column"] = parent["column"]
+    elif case.mutation.path == "idx1":
+        record["column"] = parent["expect"]["rows"]["columns"][0]["name"]
+    expect: dict[str, Any] = {"check": {"rules": list(case.rules), "tier": case.tier}}
+    if any(rules()[rule].verdict == "FAIL" for rule in case.rules):
+        expect["lint"] = "reject"
+    if case.decode is not None:
+        expect["decode"] = case.decode
+        if case.decode != "reject":
+            value = parent["expect"].get("value", {})
+            expect["value"] = {
+                **value,
+                "values": list(value["values"] if case.values is None else case.values),
+            }
+            if case.mutation.path == "idx1.layout":
+                expect["value"]["layout"] = case.mutation.to
+    if case.encode is not None:
+        expect["encode"] = case.encode
+    if case.scan is not None:
+        expect["scan"] = case.scan
+        expect["predicate"] = list(case.predicate or parent["expect"]["predicate"])
+    if case.scan is not None or case.encode is not None:
+        expect["rows"] = parent["expect"]["rows"]
+    return {**record, "expect": expect, "provenance": {"by": "generator", "oracles": []}}
+
+
+def family_of(case_id: str) -> str:
+    """The family's rule prefix, from the first part of a case's id."""
+    return case_id.partition("/")[0].upper()
+
+
+def _capabilities(family: str) -> tuple[str, ...]:
+    return ("parquet",) if family == "PQF" else (family.lower(),)
+
+
+def column_values(file: TinyParquet, name: str) -> list[str]:
+    """The distinct values of a column, in code point order."""
+    column = next(column for column in file.columns if column.name == name)
+    texts = {
+        value.decode() if isinstance(value, bytes) else value for value in column.values if value is not None
+    }
+    return sorted(texts)
+
+
+def literal_rows(file: TinyParquet) -> dict[str, Any]:
+    """Columns and rows as a manifest holds them, type-tagged where JSON is too weak."""
+    columns = [
+        {"name": column.name, "type": column.kind, "nullable": column.optional} for column in file.columns
+    ]
+    rows = [
+        [literal(value, column) for value, column in zip(row, file.columns, strict=True)]
+        for row in file.rows()
+    ]
+    return {"columns": columns, "rows": rows}
+
+
+def literal(value: Any, column: Column) -> Any:
+    """One value as a manifest holds it."""
+    if value is None:
+        return None
+    if column.kind == "double":
+        return {"float": repr(float(value))}
+    if column.kind == "binary":
+        return {"bytes": value.hex()}
+    if isinstance(value, int) and abs(value) > 1 << 53:
+        return {"int": str(value)}
+    return value
+
+
+def with_index(file: TinyParquet, **options: Any) -> TinyParquet:
+    """The same file with its index changed."""
+    if file.index is None:
+        raise ValueError("the file has no index")
+    return replace(file, index=replace(file.index, **options))

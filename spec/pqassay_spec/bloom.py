@@ -1,0 +1,58 @@
+"""Parquet's bloom filters: split blocks of 256 bits, filled from 64-bit hashes.
+
+A filter is a `BloomFilterHeader` and behind it the bitset: blocks of eight 32-bit words.  The upper half of a
+hash chooses the block, the lower half one bit in each of its eight words.
+
+    >>> bits = bytearray(BLOCK_SIZE)
+    >>> insert(bits, 0xC0FFEE_0BADF00D)
+    >>> sum(byte.bit_count() for byte in bits), probe(bits, 0xC0FFEE_0BADF00D), probe(bits, 1)
+    (8, True, False)
+
+Source: apache/parquet-format, ``BloomFilter.md``.
+"""
+
+from __future__ import annotations
+
+from construct import Array, Int32ul
+
+SALTS = (
+    0x47B6137B,
+    0x44974D91,
+    0x8824AD5B,
+    0xA2B7289D,
+    0x705495C7,
+    0x2DF1424B,
+    0x9EFC4947,
+    0x5C6BFB31,
+)
+"""One odd multiplier for each word of a block; the product's upper five bits choose the bit."""
+
+BLOCK = Array(len(SALTS), Int32ul)
+"""A block: eight words."""
+
+BLOCK_SIZE = BLOCK.sizeof()
+
+
+def block_start(hash_: int, size: int) -> int:
+    """Offset in a bitset of ``size`` bytes of the block that a hash chooses."""
+    return ((hash_ >> 32) * (size // BLOCK_SIZE) >> 32) * BLOCK_SIZE
+
+
+def masks(hash_: int) -> list[int]:
+    """One word for each word of a block, with the one bit set that a hash chooses."""
+    return [1 << ((hash_ * salt & 0xFFFFFFFF) >> 27) for salt in SALTS]
+
+
+def insert(bitset: bytearray, hash_: int) -> None:
+    """Set the bits of a value's hash (XXH64 with seed 0 of its PLAIN bytes without length prefix)."""
+    start = block_start(hash_, len(bitset))
+    block = slice(start, start + BLOCK_SIZE)
+    words = BLOCK.parse(bytes(bitset[block]))
+    bitset[block] = BLOCK.build([word | mask for word, mask in zip(words, masks(hash_), strict=True)])
+
+
+def probe(bitset: bytes | bytearray, hash_: int) -> bool:
+    """Whether a value with this hash may have been inserted; ``False`` is certain."""
+    start = block_start(hash_, len(bitset))
+    words = BLOCK.parse(bytes(bitset[start : start + BLOCK_SIZE]))
+    return all(word & mask for word, mask in zip(words, masks(hash_), strict=True))

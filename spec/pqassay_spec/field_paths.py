@@ -1,0 +1,67 @@
+"""Field paths as text (``row_groups[0].columns[1].meta_data``), followed through parsed structures.
+
+The same spelling stands in findings, traces, golden cases and mutations.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, cast
+
+_STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d+)\]")
+
+
+def steps(path: str) -> list[str | int]:
+    """Take a path apart.
+
+    >>> steps("row_groups[0].columns[1].meta_data")
+    ['row_groups', 0, 'columns', 1, 'meta_data']
+
+    Raises:
+        ValueError: It is no path.
+    """
+    found: list[str | int] = []
+    position = 0
+    while position < len(path):
+        match = _STEP.match(path, position)
+        if match is None:
+            raise ValueError(f"{path!r} is no field path")
+        found.append(match[1] if match[2] is None else int(match[2]))
+        position = match.end()
+    return found
+
+
+def get(owner: Any, path: str) -> Any:
+    """Follow a path through attributes, members and elements.
+
+    Raises:
+        KeyError: It leads nowhere; the argument is the path.
+    """
+    for step in steps(path):
+        owner = _next(owner, step, path)
+    return owner
+
+
+def put(owner: Any, path: str, value: Any) -> None:
+    """Set what stands at a path, which must exist (an attribute or member may be ``None``). Raises `KeyError`."""
+    *way, last = steps(path)
+    for step in way:
+        owner = _next(owner, step, path)
+    _next(owner, last, path)
+    if isinstance(owner, (dict, list)):
+        cast("Any", owner)[last] = value
+    else:
+        setattr(owner, cast("str", last), value)
+
+
+def _next(owner: Any, step: str | int, path: str) -> Any:
+    try:
+        if isinstance(owner, (dict, list)):
+            return cast("Any", owner)[step]
+        return getattr(owner, step) if isinstance(step, str) else _fail(path)
+    except (KeyError, IndexError, TypeError, AttributeError):
+        return _fail(path)
+
+
+def _fail(path: str) -> Any:
+    raise KeyError(path)

@@ -1,0 +1,79 @@
+"""The golden generator: the same bytes every time, and nobody else's files touched."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from pqassay_reference.cli import app
+from pqassay_reference.errors import Refused
+from pqassay_reference.golden import golden_cases, write_golden_files
+
+GOLDEN_FILES = Path(__file__).parents[2] / "golden_files"
+
+
+def test_the_golden_files_are_what_the_generator_writes() -> None:
+    written = write_golden_files(GOLDEN_FILES, dry_run=True)
+
+    assert ([], []) == (written.changed, written.removed)
+    assert len(written.unchanged) > 100
+
+
+def test_a_case_is_written_as_it_stands_here(tmp_path: Path) -> None:
+    write_golden_files(tmp_path)
+
+    for case in golden_cases():
+        for name in ("data.parquet", "case.json"):
+            assert (GOLDEN_FILES / case.id / name).read_bytes() == (tmp_path / case.id / name).read_bytes()
+
+
+def test_what_changed_is_mended_what_is_gone_is_removed_and_foreign_cases_stay(tmp_path: Path) -> None:
+    folder = tmp_path / "golden_files"
+    shutil.copytree(GOLDEN_FILES, folder)
+    (folder / "idx1/plain/data.parquet").write_bytes(b"damaged")
+    shutil.copytree(folder / "idx1/plain", folder / "idx1/of-yesterday")
+    foreign = folder / "interop/datafusion-55.2/two-values/case.json"
+    foreign.write_text(edited := foreign.read_text().replace("two", "2"))
+
+    compared = write_golden_files(folder, dry_run=True)
+    assert (["idx1/plain"], ["idx1/of-yesterday"]) == (compared.changed, compared.removed)
+    assert b"damaged" == (folder / "idx1/plain/data.parquet").read_bytes()
+
+    assert compared == write_golden_files(folder)
+    assert ([], []) == write_golden_files(folder)[::2]
+    assert not (folder / "idx1/of-yesterday").exists()
+    assert edited == foreign.read_text()
+
+
+def test_a_case_of_another_provenance_is_not_overwritten(tmp_path: Path) -> None:
+    manifest = tmp_path / "idx1/plain/case.json"
+    manifest.parent.mkdir(parents=True)
+    manifest.write_text(json.dumps({"provenance": {"by": "somebody else"}}))
+
+    with pytest.raises(Refused, match="another provenance"):
+        write_golden_files(tmp_path)
+
+
+def test_the_command_says_what_changed(tmp_path: Path) -> None:
+    runner = CliRunner()
+
+    stale = runner.invoke(app, ["golden", str(tmp_path), "--check"])
+    assert (1, []) == (stale.exit_code, list(tmp_path.iterdir()))
+    assert "changed  idx1/plain\n" in stale.stdout
+    assert stale.stderr.startswith("error: golden files are out of date; `pqassay-ref golden ")
+
+    assert 0 == runner.invoke(app, ["golden", str(tmp_path)]).exit_code
+    again = runner.invoke(app, ["golden", str(tmp_path), "--check"])
+    cases = len(list(golden_cases()))
+    assert (0, f"{cases} cases, {cases} unchanged\n") == (again.exit_code, again.stdout)
+
+
+def test_a_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["golden", str(tmp_path / "nowhere")])
+
+    assert 2 == result.exit_code
+    assert result.stderr.endswith("nowhere: no such folder\n")
