@@ -15,8 +15,6 @@ from pqassay_reference.errors import Refused, Undecodable
 from pqassay_spec import __version__
 from pqassay_spec.errors import FormatError
 
-FAMILY = "IDX1"
-
 Answer = dict[str, Any]
 Request = dict[str, Any]
 
@@ -56,9 +54,10 @@ def respond(request: Request, *, trust: str = "companion") -> Answer:
     Raises:
         NotSupportedError: No operation or family that is known here.
     """
-    operation = OPERATIONS.get(str(request.get("op")))
-    if request.get("protocol") != 1 or operation is None or request.get("family", FAMILY) != FAMILY:
-        raise NotSupportedError(f"{request.get('op')} for {request.get('family')} is not supported")
+    asked = f"{request.get('family', '')}.{request.get('op')}".lower()
+    operation = _hello if asked == ".hello" else OPERATIONS.get(asked)
+    if request.get("protocol") != 1 or operation is None:
+        raise NotSupportedError(f"{asked} is not supported")
     try:
         return operation(request, trust)
     except (FormatError, Refused, Undecodable) as error:
@@ -71,7 +70,7 @@ def _hello(_: Request, __: str) -> Answer:
         "name": "pqassay-ref",
         "version": __version__,
         "language": "Python",
-        "capabilities": [f"{FAMILY.lower()}.{name}" for name in OPERATIONS if name != "hello"],
+        "capabilities": ["parquet", "idx1.companion", *OPERATIONS],
     }
 
 
@@ -79,12 +78,28 @@ def _decode(request: Request, _: str) -> Answer:
     from pqassay_reference.extract import extract_file  # noqa: PLC0415 - see the module
 
     found = extract_file(request["file"])
+    values = list(found.values)
+    if values == [""] and _holds_no_value(request["file"], request.get("column")):
+        values = []  # an empty payload: only the column tells what it stands for
     value: Answer = {
-        "values": list(found.values),
+        "values": values,
         "layout": found.layout.value,
         "offset": found.offset,
     }
     return {"answer": "accept", "value": value}
+
+
+def _holds_no_value(path: str, column: str | None) -> bool:
+    from pqassay_reference.column_values import read_distinct_values  # noqa: PLC0415 - see the module
+
+    return column is not None and not read_distinct_values(path, column).values
+
+
+def _lint_parquet(request: Request, _: str) -> Answer:
+    from pqassay_reference.lint import lint_parquet_file  # noqa: PLC0415 - see the module
+
+    lint_parquet_file(request["file"])
+    return {"answer": "accept"}
 
 
 def _lint(request: Request, _: str) -> Answer:
@@ -124,10 +139,11 @@ def _scan(request: Request, trust: str) -> Answer:
 
 
 OPERATIONS: dict[str, Callable[[Request, str], Answer]] = {
-    "hello": _hello,
-    "decode": _decode,
-    "lint": _lint,
-    "encode": _encode,
-    "scan": _scan,
+    "idx1.decode": _decode,
+    "idx1.lint": _lint,
+    "idx1.encode": _encode,
+    "idx1.scan": _scan,
+    "pqf.lint": _lint_parquet,
+    "pqf.scan": _scan,
 }
-"""What can be asked."""
+"""What can be asked, by capability: family and operation."""

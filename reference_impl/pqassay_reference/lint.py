@@ -10,19 +10,26 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pqassay_reference.column_values import DistinctValues, distinct_values, find_column
-from pqassay_reference.errors import Refused, Undecodable
+from pqassay_reference.errors import Refused
 from pqassay_reference.extract import Extracted, extract
 from pqassay_spec import idx1, idx1_companion
 from pqassay_spec.errors import Malformed
-from pqassay_spec.parquet_file import Framing, read_footer, read_framing, read_head, referenced_ranges
+from pqassay_spec.parquet_file import (
+    Framing,
+    read_footer,
+    read_framing,
+    read_head,
+    referenced_offsets,
+    referenced_ranges,
+)
 from pqassay_spec.parquet_schema import is_string, leaves
 from pqassay_spec.parquet_thrift import FileMetaData, KeyValue
 from pqassay_spec.sources import FileSource, Source
 
-GREATEST_PAYLOAD = 1 << 30
-"""Bytes of distinct values that are collected from a column."""
+if TYPE_CHECKING:
+    from pqassay_reference.column_values import DistinctValues
 
 
 def lint_file(path: str | os.PathLike[str], column: str | None = None) -> None:
@@ -39,9 +46,7 @@ def lint_file(path: str | os.PathLike[str], column: str | None = None) -> None:
         Undecodable: The column cannot be decoded.
     """
     with FileSource(path) as source:
-        read_head(source)
-        framing = read_framing(source)
-        metadata, _ = read_footer(source, framing)
+        framing, metadata = _frame(source)
         pairs = metadata.key_value_metadata or []
         keys = [pair.key for pair in pairs]
         if idx1.KEY not in keys:
@@ -57,6 +62,33 @@ def lint_file(path: str | os.PathLike[str], column: str | None = None) -> None:
         companion = _companion(source, blob, metadata, pairs)
         named = ".".join(companion.column) if companion else None
         _true(Path(path), metadata, column or named, found, companion)
+
+
+def lint_parquet_file(path: str | os.PathLike[str]) -> None:
+    """Raise what is wrong with the frame of a Parquet file: head, tail, footer, and where the footer refers to.
+
+    Raises:
+        FormatError: The file is not well-formed.
+    """
+    with FileSource(path) as source:
+        _frame(source)
+
+
+def _frame(source: Source) -> tuple[Framing, FileMetaData]:
+    read_head(source)
+    framing = read_framing(source)
+    metadata, _ = read_footer(source, framing)
+    leaves(metadata)  # raises where the schema is no tree
+    for given in (*referenced_offsets(metadata), *referenced_ranges(metadata, source)):
+        end = given.end if given.length else given.start + 1
+        if not framing.body_start <= given.start <= end <= framing.footer_start:
+            raise Malformed(f"the {given} lies outside the body", rule="PQF-008", field=given.field)
+    behind = framing.body_start
+    for given in sorted(referenced_ranges(metadata, source)):
+        if given.start < behind:
+            raise Malformed(f"the {given} overlaps what stands before it", rule="PQF-009", field=given.field)
+        behind = max(behind, given.end)
+    return framing, metadata
 
 
 def _well_formed(source: Source, framing: Framing, metadata: FileMetaData, found: Extracted) -> idx1.Blob:
@@ -103,6 +135,13 @@ def _companion(
             rule="IDX1-022",
             field="footer.num_rows",
         )
+    named = [leaf for leaf in leaves(metadata) if leaf.path == record.column]
+    if len(named) != 1 or not is_string(named[0]) or named[0].max_repetition_level:
+        raise Malformed(
+            f"the companion record names {'.'.join(record.column)}, no string column with one value a row",
+            rule="IDX1-018",
+            field="footer.schema",
+        )
     return record
 
 
@@ -114,22 +153,15 @@ def _true(
     companion: idx1_companion.Companion | None,
 ) -> None:
     """Compare the index with its column, or with every string column where nobody names one."""
-    import pyarrow as pa  # noqa: PLC0415 - what is malformed is refused without it
-    import pyarrow.parquet as pq  # noqa: PLC0415
+    from pqassay_reference.column_values import read_distinct_values  # noqa: PLC0415 - what is malformed is refused without pyarrow
 
     names = [leaf.name for leaf in leaves(metadata) if is_string(leaf) and not leaf.max_repetition_level]
-    wanted = names if column is None else [column]
     problem = "there is no string column for an index to describe"
-    try:
-        with path.open("rb") as handle, pq.ParquetFile(handle) as file:
-            for name in wanted:
-                ordinal, leaf = find_column(leaves(metadata), name)
-                there = distinct_values(file, ordinal, leaf, GREATEST_PAYLOAD)
-                if not (difference := _difference(name, there, found, companion)):
-                    return
-                problem = difference
-    except (pa.ArrowException, ValueError) as error:
-        raise Undecodable(f"pyarrow cannot open the file: {' '.join(str(error).split())}") from error
+    for name in names if column is None else [column]:
+        there = read_distinct_values(path, name)
+        if not (difference := _difference(name, there, found, companion)):
+            return
+        problem = difference
     raise Refused(problem)
 
 
