@@ -15,13 +15,16 @@ import sys
 from collections.abc import Callable, Generator, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn, TextIO
 
 import typer
 
 from pqassay_spec.terminal import printable
 
 GIBIBYTE = 1 << 30
+
+DEFAULT_SECONDS = 10.0
+DEFAULT_GIBIBYTES = 4.0
 
 
 class ResultFormat(StrEnum):
@@ -78,10 +81,12 @@ def run(
     write_expectations: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write what fails as expectations.")
     ] = None,
-    timeout: Annotated[float, typer.Option(metavar="SECONDS", help="Time for one request.")] = 10.0,
+    timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Time for one request.")
+    ] = DEFAULT_SECONDS,
     memory: Annotated[
         float, typer.Option(metavar="GIB", help="Memory for one request; enforced on Linux.")
-    ] = 4.0,
+    ] = DEFAULT_GIBIBYTES,
     jobs: Annotated[
         int | None,
         typer.Option(min=1, help="Requests at the same time. Default: one for each processor."),
@@ -146,7 +151,17 @@ def run(
         _write(write_expectations, text)
         count = text.count("[[")
         typer.echo(f"{write_expectations}: {count} expectation{'' if count == 1 else 's'} written", err=True)
-    _print(report, {golden.case.id: golden.case for golden in chosen}, output_format, output)
+    options = ["--cases", str(cases)] * (cases is not None)
+    options += ["--timeout", f"{timeout:g}"] * (timeout != DEFAULT_SECONDS)
+    options += ["--memory", f"{memory:g}"] * (memory != DEFAULT_GIBIBYTES)
+    options += ["--validate-protocol"] * validate_protocol
+
+    def write_text(stream: TextIO) -> None:
+        from pqassay.render_run import render
+
+        render(report, {golden.case.id: golden.case for golden in chosen}, options, stream)
+
+    _print(report, write_text, output_format, output)
     raise typer.Exit(0 if write_expectations is not None else report.exit_code)
 
 
@@ -170,17 +185,17 @@ def _read_expectations(path: Path) -> Any:
         fail(f"{path}: {error}")
 
 
-def _print(report: Any, cases: Any, output_format: ResultFormat, output: Path | None) -> None:
-    from pqassay.render_run import render
-
+def _print(
+    report: Any, write_text: Callable[[TextIO], object], output_format: ResultFormat, output: Path | None
+) -> None:
     if output_format is ResultFormat.TEXT and output is None:
-        render(report, cases)
+        write_text(sys.stdout)
         return
     buffer = io.StringIO()
     if output_format is ResultFormat.JSON:
         buffer.write(f"{report.to_json()}\n")
     else:
-        render(report, cases, buffer)
+        write_text(buffer)
     if output is None:
         sys.stdout.write(buffer.getvalue())
     else:

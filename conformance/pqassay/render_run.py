@@ -8,7 +8,7 @@ from __future__ import annotations
 import shlex
 import sys
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TextIO
 
 from rich.console import Console
@@ -37,12 +37,15 @@ STDERR_LINES = 6
 RULES_SHOWN = 3
 
 
-def render(report: RunReport, cases: Mapping[str, Case], stream: TextIO | None = None) -> None:
+def render(
+    report: RunReport, cases: Mapping[str, Case], options: Sequence[str] = (), stream: TextIO | None = None
+) -> None:
     """Write the result to a stream, by default stdout.
 
     Args:
         report: The result.
         cases: The cases that ran, by id.
+        options: Options with which the run was made, and without which it is not repeated.
         stream: Where to write.
     """
     # What a driver says must not be taken for markup or broken into lines.
@@ -50,8 +53,11 @@ def render(report: RunReport, cases: Mapping[str, Case], stream: TextIO | None =
     for result in report.results:
         if result.outcome not in GOOD and not result.known:
             _line(console, (result.outcome, COLOURS[result.outcome]), f"  {result.case}  {result.operation}")
-            for label, value in _details(result, report, cases.get(result.case)):
+            for label, value in _details(result, cases.get(result.case)):
                 _line(console, (f"    {label:<{LABEL}}", "dim"), value)
+            if result.case in cases:
+                repeat = repeat_command(result, options, report.driver.command)
+                _line(console, (f"    {'repeat':<{LABEL}}", "dim"), repeat)
             console.print()
     for problem in report.problems:
         _line(console, ("expectation", "bold red"), f"  {problem.entry}: {problem.problem}")
@@ -68,8 +74,8 @@ def _line(console: Console, *parts: tuple[str, str] | str) -> None:
     console.print(text)
 
 
-def _details(result: Result, report: RunReport, case: Case | None) -> Iterator[tuple[str, str]]:
-    """Label and value of every line below the first: at most 24."""
+def _details(result: Result, case: Case | None) -> Iterator[tuple[str, str]]:
+    """Label and value of the lines between the first and the last: at most 23."""
     if case is not None:
         yield "case", case.title
         yield "effect", case.effect
@@ -89,18 +95,16 @@ def _details(result: Result, report: RunReport, case: Case | None) -> Iterator[t
             yield "stderr", _shortened(line)
     if named:
         yield "more", f"pqassay explain {named[0]}"
-    if case is not None:
-        yield "repeat", repeat_command(result, report)
 
 
 def _shortened(text: str) -> str:
     return textwrap.shorten(text, GREATEST_VALUE, placeholder=" …") if len(text) > GREATEST_VALUE else text
 
 
-def repeat_command(result: Result, report: RunReport) -> str:
+def repeat_command(result: Result, options: Sequence[str], driver: Sequence[str]) -> str:
     """The command that asks for one operation on one case again, and keeps request, answer and files."""
-    options = ["--case", result.case, "--operation", result.operation, "--keep", "kept"]
-    return shlex.join(["pqassay", "run", *options, "--", *report.driver.command])
+    again = ["--case", result.case, "--operation", result.operation, "--keep", "kept"]
+    return shlex.join(["pqassay", "run", *options, *again, "--", *driver])
 
 
 def _summary(console: Console, report: RunReport) -> None:
