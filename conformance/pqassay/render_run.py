@@ -114,7 +114,7 @@ def _summary(console: Console, report: RunReport) -> None:
     _line(
         console,
         (f"{told}{language}" if told else shlex.join(driver.command), "bold"),
-        f": {summary.cases} cases",
+        f": {summary.cases} case{'' if summary.cases == 1 else 's'}",
     )
     for score in report.scores:
         _score(console, score)

@@ -54,9 +54,8 @@ def inspect(path: str, options: dict[str, str], columns: Sequence[str]) -> Writt
 
         try:
             with open(path, "rb") as handle, pq.ParquetFile(handle) as parquet:  # noqa: PTH123 - any name will do
-                table = parquet.read()
-                rows = read_rows(table, columns)
-        except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as problem:
+                rows = read_rows(parquet.read(), columns)
+        except (pa.ArrowException, OSError, ValueError, TypeError) as problem:
             error = f"its rows cannot be read: {' '.join(str(problem).split())}"
     return WrittenFile(file.outcome, failures, coverage.checked, error, rows)
 
@@ -65,9 +64,11 @@ def read_rows(table: Any, columns: Sequence[str]) -> list[list[Value]]:
     """The rows of an Arrow table as Python values.
 
     Raises:
-        KeyError: A column is missing.
+        ValueError: The columns are not those.
         TypeError: A value is of no type that the protocol has.
     """
+    if sorted(table.column_names) != sorted(columns):
+        raise ValueError(f"its columns are {', '.join(sorted(table.column_names))}")
     values = [table.column(name).to_pylist() for name in columns]
     rows = [list(row) for row in zip(*values, strict=True)]
     for row in rows:

@@ -166,7 +166,7 @@ def _possible(predicate: Sequence[Any], column: str, values: pa.Table) -> Any:
             possible = [_possible(part, column, values) for part in parts]
             return _folded(CONNECTIVES[name], possible)
         case _:
-            return pa.array([True] * len(values))
+            return pa.array([True] * len(values), pa.bool_())
 
 
 def _mask(predicate: Sequence[Any], table: pa.Table) -> Any:
@@ -181,7 +181,7 @@ def _mask(predicate: Sequence[Any], table: pa.Table) -> Any:
                 return NULL_TESTS[name](table.column(column))
             case [str(name), str(column), list(literals)] if name in MEMBERSHIPS:
                 equal = [_compared("=", table.column(column), literal) for literal in literals]
-                nothing = pa.array([False] * len(table))
+                nothing = pa.array([False] * len(table), pa.bool_())
                 found = _folded(pc.or_kleene, [nothing, *equal])
                 return found if name == "in" else pc.invert(found)
             case [str(name), str(column), literal] if name in COMPARISONS:
