@@ -38,7 +38,7 @@ FAKE_DRIVERS = {
     "lying": Fake("declares every capability and then supports none"),
     "off_by_one": Fake("reads the payload one byte too short, and knows only decode"),
     "ignore_index": Fake(
-        "scans rightly without the index, and knows only scan", ("idx1/companion*", "idx1/p*", "pqf/p*")
+        "scans rightly without the index, and knows only scan", ("idx1/companion", "idx1/p*", "pqf/p*")
     ),
     "hang": Fake("never answers", ("idx1/plain",), 0.3),
 }
