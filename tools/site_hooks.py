@@ -7,6 +7,7 @@ A page asks for a table with an HTML comment on a line of its own, so that the M
     <!-- fields: idx1.BLOB -->          the fields of a construct or Thrift struct of ``pqassay_spec``
     <!-- enum: compact_thrift_wire.WireType -->    the names of an enum
     <!-- companion fields -->           the members of IDX1's companion record
+    <!-- golden files: IDX1 -->         the golden files of one family, each row an anchor, with the bytes that differ
     <!-- all footer structs -->         every Thrift struct and enum that FileMetaData reaches
 
 A comment that looks like one of these and names nothing fails the build.
@@ -14,10 +15,12 @@ A comment that looks like one of these and names nothing fails the build.
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mkdocs.exceptions import PluginError
@@ -25,6 +28,7 @@ from mkdocs.exceptions import PluginError
 from pqassay_spec import catalogue
 from pqassay_spec.compact_thrift import EnumOf, FieldType, ListOf, Record, type_name
 from pqassay_spec.field_tables import construct_rows, thrift_rows
+from pqassay_spec.hexdump import ROW, marked
 from pqassay_spec.idx1_companion import COMPANION_FIELDS
 from pqassay_spec.parquet_thrift import FileMetaData
 
@@ -34,9 +38,11 @@ if TYPE_CHECKING:
     from mkdocs.structure.pages import Page
 
 PLACEHOLDER = re.compile(
-    r"^<!-- (?P<what>rules|fields|enum|all rules|companion fields|all footer structs)(?:: (?P<name>\S+))? -->$",
+    r"^<!-- (?P<what>rules|fields|enum|golden files|all rules|companion fields|all footer structs)(?:: (?P<name>\S+))? -->$",
     re.MULTILINE,
 )
+
+GOLDEN_FILES = Path(__file__).resolve().parent.parent / "golden_files"
 
 STRUCTS_PAGE = "spec/compact_thrift.md"
 """The page that holds the section of every struct; types link to it."""
@@ -75,6 +81,8 @@ def generated(what: str, name: str, link: Link) -> Iterator[str]:
             yield from field_table(_declared(name), link)
         case "enum":
             yield from enum_table(_declared(name))
+        case "golden files":
+            yield from golden_files(_family(name).prefix, link)
         case "companion fields":
             rows = ((f"`{field.name}`", JSON_TYPES[field.type], field.doc) for field in COMPANION_FIELDS)
             yield from table(("Member", "JSON type", "Meaning"), rows)
@@ -174,6 +182,73 @@ def all_rules_table(link: Link) -> Iterator[str]:
                 yield linked, rule.sentence, rule.level, rule.verdict, f"`{rule.tier}`", rule.effect
 
     yield from table(("Rule", "Obligation", "Level", "Verdict", "Tier", "Effect"), rows())
+
+
+# -------------------------------------------------------------------------------------------- golden files
+
+
+def golden_files(prefix: str, link: Link) -> Iterator[str]:
+    """Yield a table of a family's golden files, then the bytes in which each invalid one differs from its parent."""
+    cases = [
+        json.loads(path.read_text(encoding="utf-8"))
+        for path in sorted(GOLDEN_FILES.rglob("case.json"))
+        if f'"family": "{prefix}"' in path.read_text(encoding="utf-8")
+    ]
+    for kind, heads in (
+        ("valid", ("Valid case", "What it is")),
+        ("invalid", ("Invalid case", "What is wrong with it, and what that costs", "Reported")),
+    ):
+        rows = (_golden_row(case, link) for case in cases if case["kind"] == kind)
+        yield from table(heads, rows)
+    yield from ("## The bytes that differ", "")
+    for case in cases:
+        if "mutation" in case:
+            yield from _golden_difference(case)
+
+
+def _golden_row(case: dict[str, Any], link: Link) -> tuple[str, ...]:
+    anchor = case["id"].replace("/", "-")
+    target = f"#{anchor}-bytes" if "mutation" in case else f"#{anchor}"
+    name = anchored(f"`{case['id']}`", anchor, target)
+    what = case["title"]
+    if case["kind"] == "valid":
+        return name, what
+    families = {rule: catalogue.family_of(rule) for rule in case["expect"]["check"]["rules"]}
+    linked = (
+        f"[{rule}]({link(f'spec/{family.chapter}', rule.lower())})" for rule, family in families.items()
+    )
+    return name, f"{what}<br><small>{case['effect']}</small>", "<br>".join(linked)
+
+
+def _golden_difference(case: dict[str, Any]) -> Iterator[str]:
+    """Three rows of the parent and of the file, the first bytes that differ marked."""
+    mutation = case["mutation"]
+    to = f" to `{json.dumps(mutation['to'], ensure_ascii=False)}`" if "to" in mutation else ""
+    raw = ", nothing else adapted" if mutation.get("raw") else ""
+    yield f"### `{case['id']}` {{ #{case['id'].replace('/', '-')}-bytes }}"
+    yield ""
+    yield f"`{case['parent']}`, then **{mutation['op']}** `{mutation['path'] or 'file'}`{to}{raw}."
+    yield ""
+    before, after = (
+        (GOLDEN_FILES / name / "data.parquet").read_bytes() for name in (case["parent"], case["id"])
+    )
+    shorter = min(len(before), len(after))
+    start = next((place for place in range(shorter) if before[place] != after[place]), shorter)
+    same_end = next((n for n in range(shorter - start) if before[-1 - n] != after[-1 - n]), shorter - start)
+    yield "```text"
+    for label, data in (("before", before), ("after", after)):
+        yield f"{label}, {len(data)} bytes"
+        yield from _marked_rows(data, start, len(data) - same_end)
+    yield "```"
+    yield ""
+
+
+def _marked_rows(data: bytes, start: int, end: int) -> Iterator[str]:
+    first = min(start, max(len(data) - 1, 0)) // ROW * ROW
+    for row, marks in marked(data[first : first + 3 * ROW], first, start, end):
+        yield row
+        if marks.strip():
+            yield marks
 
 
 # -------------------------------------------------------------------------------------------------- fields

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
-from pqassay.checks import Violation, registry
+from pqassay.checks import Violation, registry, remedy
 from pqassay.file_under_test import FileUnderTest, NotApplicable, NotChecked, Options
 from pqassay.report import (
     COUNTED,
@@ -264,7 +264,7 @@ def _finding(rule: Rule, group: _Group, file: FileUnderTest) -> Finding:
         count=group.count,
         at=positions,
         message=group.first[0].message,
-        remedy=next((violation.remedy for violation in group.first if violation.remedy), None),
+        remedy=next((v.remedy for v in group.first if v.remedy), None) or remedy(file, rule.id),
         hexdump=hexdump(file.source, positions[0]),
     )
 

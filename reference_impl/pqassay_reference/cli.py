@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 from pqassay_spec.terminal import guarded_output, printable
+
+if TYPE_CHECKING:
+    from pqassay_reference.strip import Stripped
 
 
 class TrustName(StrEnum):
@@ -115,6 +118,109 @@ def embed(
         typer.echo(
             f"  {done.dead} bytes of an earlier index stay in the file; nothing refers to them any more"
         )
+
+
+@app.command(epilog="Example: `pqassay-ref strip part-0.parquet --idx1`")
+def strip(
+    file: Annotated[Path, typer.Argument(help="A finished Parquet file; it is replaced atomically.")],
+    idx1: Annotated[bool, typer.Option("--idx1", help="The keys of an IDX1 index, drafts included.")] = False,
+    bloom_filters: Annotated[
+        bool, typer.Option("--bloom-filters", help="The references to bloom filters.")
+    ] = False,
+    page_index: Annotated[
+        bool, typer.Option("--page-index", help="The references to column indexes and offset indexes.")
+    ] = False,
+    column_index: Annotated[
+        bool, typer.Option("--column-index", help="Those to column indexes only, which hold bounds of pages.")
+    ] = False,
+    statistics: Annotated[
+        bool, typer.Option("--statistics", help="The statistics of column chunks, of every kind.")
+    ] = False,
+    everything: Annotated[bool, typer.Option("--all", help="All of the above.")] = False,
+    key: Annotated[
+        list[str] | None, typer.Option("--key", help="A key of the footer and its value; may be repeated.")
+    ] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option("--column", "-c", help="Only of this column, its path joined by dots; may be repeated."),
+    ] = None,
+    row_group: Annotated[
+        list[int] | None, typer.Option("--row-group", help="Only of this row group, from 0; may be repeated.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write here and leave the file as it is.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would go; write nothing.")] = False,
+    inside_table: Annotated[
+        bool, typer.Option("--inside-table", help="Do it even inside an Iceberg or Delta table.")
+    ] = False,
+) -> None:
+    """Remove indexes, bloom filters, statistics or keys from a finished Parquet file by changing its footer only.
+
+    Name at least one thing to remove. Pages stay where they are, and so do the bytes of what is removed.
+    """
+    with reported(file):
+        from pqassay_reference.strip import Selection, strip_file
+
+        _require_writable(output)
+        try:
+            selection = Selection(
+                idx1=idx1 or everything,
+                bloom_filters=bloom_filters or everything,
+                column_index=column_index or page_index or everything,
+                offset_index=page_index or everything,
+                statistics=statistics or everything,
+                keys=key or (),
+                columns=column or (),
+                row_groups=row_group or (),
+            )
+        except ValueError as error:
+            fail(f"{error}; see pqassay-ref strip --help", 2)
+        done = strip_file(file, selection, output=output, inside_table=inside_table, dry_run=dry_run)
+    for line in _stripped_lines(done, output if output is not None else file, dry_run=dry_run):
+        typer.echo(printable(line))
+
+
+def _require_writable(output: Path | None) -> None:
+    if output is None:
+        return
+    if not os.path.isdir(output.parent):
+        fail(f"{output}: there is no folder {output.parent}", 2)
+    if os.path.exists(output) and not os.path.isfile(output):
+        fail(f"{output}: no regular file", 2)
+
+
+def _stripped_lines(done: Stripped, written: Path, *, dry_run: bool) -> Iterator[str]:
+    """What was done, for people."""
+    parts = [
+        _counted(count, noun)
+        for count, noun in (
+            (done.column_indexes, "column index"),
+            (done.offset_indexes, "offset index"),
+            (done.bloom_filters, "bloom filter"),
+        )
+        if count
+    ]
+    if done.statistics:
+        parts.append(f"the statistics of {_counted(done.statistics, 'column chunk')}")
+    parts += [f"the key {key}" for key in done.keys]
+    if parts:
+        yield f"{written}: {'would remove' if dry_run else 'removed'} {', '.join(parts)}"
+        yield f"  the footer {'would become' if dry_run else 'is'} {_counted(done.saved, 'byte')} shorter"
+    else:
+        yield f"{written}: there is nothing to remove"
+    if done.dead:
+        stay = (
+            "would stay in the file; nothing would refer" if dry_run else "stay in the file; nothing refers"
+        )
+        yield f"  {_counted(done.dead, 'byte')} of what was removed {stay} to them any more"
+    if done.elsewhere:
+        yield f"  {_counted(done.elsewhere, 'column chunk')} stored in other files left alone"
+
+
+def _counted(count: int, noun: str) -> str:
+    plural = f"{noun}es" if noun.endswith("x") else f"{noun}s"
+    return f"{count} {noun if count == 1 else plural}"
 
 
 @app.command(epilog="Example: `pqassay-ref extract part-0.parquet --json`")

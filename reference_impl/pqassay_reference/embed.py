@@ -17,23 +17,24 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Collection, Generator
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Self, cast
+from typing import Any, Self, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pqassay_reference.column_values import DistinctValues, distinct_values, find_column
 from pqassay_reference.errors import Refused, Undecodable
-from pqassay_reference.footer_splice import footer_and_tail, with_key_values
+from pqassay_reference.finished_file import FinishedFile, finished_file
+from pqassay_reference.footer_splice import with_key_values
 from pqassay_spec import idx1, idx1_companion
 from pqassay_spec.errors import FormatError, Unsupported
-from pqassay_spec.parquet_file import Framing, read_footer, read_framing, read_head, referenced_ranges
+from pqassay_spec.parquet_file import referenced_ranges
 from pqassay_spec.parquet_schema import SchemaLeaf, leaves
-from pqassay_spec.parquet_thrift import FileMetaData, KeyValue
+from pqassay_spec.parquet_thrift import KeyValue
 from pqassay_spec.sources import FileSource, replaced_file, temporary_name
 
 DEFAULT_LIMIT = 16 << 20
@@ -41,8 +42,6 @@ DEFAULT_LIMIT = 16 << 20
 
 INDEX_KEYS = frozenset({idx1.KEY, idx1.LENGTH_KEY, idx1.COMPANION_KEY})
 """Keys that belong to an index and go with it."""
-
-COPY_SIZE = 8 << 20
 
 
 @dataclass(frozen=True)
@@ -98,38 +97,19 @@ def embed_file(
         OSError: The file cannot be read or its directory written; it changed meanwhile; it is being written.
         Undecodable: The column's pages cannot be decoded.
     """
-    target = Path(os.path.realpath(path))
-    if not inside_table and (table := enclosing_table(target)):
-        raise Refused(
-            f"{path} belongs to {table}, whose manifests record the size of the file: readers would fail. "
-            "Embed before the file is added to the table, or say that it is to be done all the same"
-        )
-    state = _state(target)
-    with _named(str(path)), FileSource(target) as source:
-        read_head(source)
-        framing = read_framing(source)
-        metadata, _ = read_footer(source, framing)
+    with finished_file(path, inside_table=inside_table) as file:
+        metadata = file.metadata
         ordinal, leaf = find_column(leaves(metadata), column)
         if metadata.encryption_algorithm is not None:
             raise Unsupported(
                 "the file is encrypted; its index would be readable by everybody", field="footer"
             )
-        collected = _collect(target, ordinal, leaf, limit)
+        collected = _collect(file.target, ordinal, leaf, limit)
         blob = _blob(collected)
-        offset, cut, dead = _place(source, framing, metadata, collected.values)
+        offset, cut, dead = _place(file, collected.values)
         keys = _keys(blob, offset, leaf.path, collected, metadata.num_rows, companion=companion)
-        footer = source.read(framing.footer_start, framing.footer_length)
-        new_footer = with_key_values(footer, remove=INDEX_KEYS, add=keys)
-
-        def last_look() -> None:
-            if _state(target) != state:
-                raise OSError("it changed while its index was made; nothing was written")
-            target.with_name(f".{target.name}.crc").unlink(missing_ok=True)
-
-        with replaced_file(target, before_rename=last_look) as file_out:
-            _copy(source, file_out, offset)
-            file_out.write(blob)
-            file_out.write(footer_and_tail(new_footer))
+        footer = with_key_values(file.footer, remove=INDEX_KEYS, add=keys)
+        file.rewrite(footer, body_end=offset, added=blob)
     return Embedded(
         path=str(path),
         column=column,
@@ -283,15 +263,13 @@ def _keys(
     return keys
 
 
-def _place(
-    source: FileSource, framing: Framing, metadata: FileMetaData, values: Collection[str]
-) -> tuple[int, int, int]:
+def _place(file: FinishedFile, values: Collection[str]) -> tuple[int, int, int]:
     """Where the new blob goes, and how many bytes of an old one are cut or left dead.
 
     Only what is certainly an old index is cut: its companion record agrees with all its bytes, or it holds the very
     values that the new one will hold.  A length field alone proves nothing about the bytes that it covers.
     """
-    end = framing.footer_start
+    source, metadata, end = file.source, file.metadata, file.framing.footer_start
     pairs = {pair.key: pair.value for pair in reversed(metadata.key_value_metadata or [])}
     try:
         blob = idx1.read_blob(source, idx1.parse_offset(pairs.get(idx1.KEY) or ""), end)
@@ -314,34 +292,3 @@ def _is_certain(source: FileSource, blob: idx1.Blob, companion: str | None, valu
     return not any(
         idx1_companion.companion_disagreements(idx1_companion.parse_companion(companion), blob, raw)
     )
-
-
-def _copy(source: FileSource, file: BinaryIO, length: int) -> None:
-    file.writelines(
-        source.read(position, min(COPY_SIZE, length - position)) for position in range(0, length, COPY_SIZE)
-    )
-
-
-def _state(path: Path) -> tuple[int, int, int]:
-    found = path.stat()
-    return found.st_ino, found.st_size, found.st_mtime_ns
-
-
-def enclosing_table(path: Path) -> str | None:
-    """Name the Iceberg or Delta table whose folder holds a file; ``None`` if there is none."""
-    for folder in path.parents:
-        if (folder / "_delta_log").is_dir():
-            return f"the Delta table {folder.name}"
-        if (folder / "metadata").is_dir() and any((folder / "metadata").glob("*.metadata.json")):
-            return f"the Iceberg table {folder.name}"
-    return None
-
-
-@contextlib.contextmanager
-def _named(path: str) -> Generator[None]:
-    """Say in every format error which file it was."""
-    try:
-        yield
-    except FormatError as error:
-        error.file = path
-        raise

@@ -37,6 +37,8 @@ class Good:
         decode: Whether a reader of the index must read it; ``None`` where there is nothing to decode.
         encode: Whether a writer must be able to write such a file; ``None`` where it is not asked.
         findings: Rules that are reported all the same, none of them a FAIL.
+        misread_by: Engines that do not read the file right, through a limit of their own.
+        since: Version that added it.
     """
 
     id: str
@@ -49,6 +51,8 @@ class Good:
     decode: Decode | None = "accept"
     encode: Encode | None = "accept"
     findings: tuple[str, ...] = ()
+    misread_by: tuple[str, ...] = ()
+    since: str = "0.2.0"
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,7 @@ class Bad:
         predicate: What a scan looks for; by default what it looks for in the parent.
         requires: Capabilities; by default the parent's.
         tier: The tier at which the rules are reported.
+        since: Version that added it.
     """
 
     id: str
@@ -82,6 +87,7 @@ class Bad:
     predicate: Sequence[Any] | None = None
     requires: tuple[str, ...] | None = None
     tier: Tier = "values"
+    since: str = "0.2.0"
 
 
 def manifest_of_good(case: Good) -> dict[str, Any]:
@@ -92,7 +98,7 @@ def manifest_of_good(case: Good) -> dict[str, Any]:
         "id": case.id,
         "family": family,
         "kind": "invalid" if case.findings else "valid",
-        "since": "0.1.0",
+        "since": case.since,
         "title": case.title,
         "effect": "none",
         "requires": list(case.requires or _capabilities(family)),
@@ -108,7 +114,14 @@ def manifest_of_good(case: Good) -> dict[str, Any]:
     if index is not None and case.encode is not None and index.layout is Layout.PUBLISHED:
         expect["encode"] = case.encode
     expect |= {"scan": "same-rows", "predicate": list(case.predicate), "rows": literal_rows(case.file)}
-    return {**record, "expect": expect, "provenance": {"by": "generator", "oracles": list(ENGINES)}}
+    return {
+        **record,
+        "expect": expect,
+        "provenance": {
+            "by": "generator",
+            "oracles": [engine for engine in ENGINES if engine not in case.misread_by],
+        },
+    }
 
 
 def manifest_of_bad(case: Bad, parent: dict[str, Any]) -> dict[str, Any]:
@@ -117,7 +130,7 @@ def manifest_of_bad(case: Bad, parent: dict[str, Any]) -> dict[str, Any]:
         "id": case.id,
         "family": family_of(case.id),
         "kind": "invalid",
-        "since": "0.1.0",
+        "since": case.since,
         "title": case.title,
         "effect": case.effect,
         "parent": case.parent,

@@ -32,13 +32,13 @@ LEAD: Sequence[Any] = ("=", "metal", "lead")
 
 GOOD = (
     Good("pqf/plain", "Two columns, one row group, one page each, nothing attached", PLAIN, LEAD),
-    Good("pqf/all-types", "All physical types that the writer knows, with nulls, NaN, signed zero and the ends of int32", TinyParquet(ALL_KINDS), LEAD),
+    Good("pqf/all-types", "All physical types that the writer knows, with nulls, NaN, signed zero and the ends of int32", TinyParquet(ALL_KINDS), LEAD, misread_by=("fastparquet",)),
     Good("pqf/row-groups-and-pages", "Two row groups of two pages a column, with page index and bloom filters", INDEXED, LEAD),
     Good("pqf/page-index-first", "The page index stands before the bloom filters", TinyParquet(TWO_COLUMNS, row_group_rows=4, page_rows=2, page_index=True, bloom_filters=("metal",), body=("row groups", "column indexes", "offset indexes", "bloom filters")), LEAD),
     Good("pqf/no-rows", "A schema and no row group", TinyParquet((Column("metal", "string", []), Column("year", "int64", [], optional=False))), LEAD),
     Good("pqf/only-nulls", "A column that holds nothing but nulls, with page index", TinyParquet((Column("metal", "string", [None, None]), Column("year", "int64", [1, 2], optional=False)), page_index=True), ("is null", "metal")),
     Good("pqf/no-statistics", "Chunks without statistics", TinyParquet(TWO_COLUMNS, statistics=False), LEAD),
-    Good("pqf/key-values", "Key-value metadata: a pair, a key without value, text beyond ASCII", TinyParquet(TWO_COLUMNS, keys=(("maker", "assay office"), ("note", None), ("città", "Genève"))), LEAD),
+    Good("pqf/key-values", "Key-value metadata: a pair, an empty value, text beyond ASCII", TinyParquet(TWO_COLUMNS, keys=(("maker", "assay office"), ("note", ""), ("città", "Genève"))), LEAD),
 )  # fmt: skip
 
 UNREADABLE = "Every reader refuses the file."
@@ -73,6 +73,7 @@ BAD = (
     Bad("pqf/list-too-long", "A list claims more elements than the footer has bytes", "A reader that believes it asks for gigabytes.", "pqf/plain", Mutation("set", "footer.schema:count", bytes.fromhex("fc ff ff ff ff 07"), raw=True), ("PQF-004",), scan="refusal-allowed"),
     Bad("pqf/bytes-behind-the-struct", "Three bytes that no field owns stand at the end of the footer", "none: readers stop at the end of the struct", "pqf/plain", Mutation("set", "footer_rest", b"\0\0\0"), ("PQF-005",), scan="same-rows"),
     Bad("pqf/key-twice", "A key occurs twice with two values", "Readers that take the first value and readers that take the last one disagree.", "pqf/key-values", Mutation("set", "footer.key_value_metadata[1].key", "maker"), ("PQF-006",), scan="same-rows"),
+    Bad("pqf/key-without-value", "A key has no value", "Spark's reader of batches fails on the whole file.", "pqf/key-values", Mutation("remove", "footer.key_value_metadata[1].value"), ("PQF-010",), scan="refusal-allowed"),
     Bad("pqf/value-not-utf8", "The value of a key is no UTF-8", "Readers that decode it fail on the whole file.", "pqf/key-values", Mutation("set", "footer.key_value_metadata[0].value", b"\xff"), ("PQF-007",), scan="refusal-allowed"),
     Bad("pqf/key-not-utf8", "A key is no UTF-8", "Readers that decode it fail on the whole file.", "pqf/key-values", Mutation("set", "footer.key_value_metadata[0].key", b"\xff"), ("PQF-007",), scan="refusal-allowed"),
     _range("chunk-beyond", "The size of a chunk reaches beyond the file", "meta_data.total_compressed_size", 1 << 40, "PQF-008", UNREADABLE),

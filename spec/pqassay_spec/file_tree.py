@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, cast
 
-from construct import Struct
+from construct import Struct as FlatStruct
 
 from pqassay_spec import idx1, idx1_companion
 from pqassay_spec.compact_thrift import Record, grammar
@@ -55,16 +55,33 @@ MOST_ROUNDS = 8
 """Layouts that are tried until offsets, which are stored with as many bytes as they need, move nothing any more."""
 
 
+class EncodedStruct:
+    """A Thrift struct of the file, which keeps its bytes as long as nothing in it changes.
+
+    Writers encode the same struct in more than one way; what is not touched shall not change.
+    """
+
+    def __init__(self, record: Record, raw: bytes) -> None:
+        self.raw = raw
+        self.canonical = _built(record)
+
+    def build(self, record: Record) -> bytes:
+        """The bytes of the struct as it is now."""
+        built = _built(record)
+        return self.raw if built == self.canonical else built
+
+
 @dataclass
 class Page:
     """A page: its header, and what stands behind it until the next one."""
 
     header: PageHeader
     body: bytes
+    encoded: EncodedStruct
 
     def build(self) -> bytes:
         """The bytes of the page."""
-        return _built(self.header) + self.body
+        return self.encoded.build(self.header) + self.body
 
 
 @dataclass
@@ -73,10 +90,11 @@ class BloomFilter:
 
     header: BloomFilterHeader
     bitset: bytes
+    encoded: EncodedStruct
 
     def build(self) -> bytes:
         """The bytes of the filter."""
-        return _built(self.header) + self.bitset
+        return self.encoded.build(self.header) + self.bitset
 
 
 @dataclass
@@ -134,9 +152,11 @@ class FileTree:
         idx1: The embedded index, if there is one that can be read.
         companion: The members of its companion record, if that is a JSON object.
         footer: The footer.
+        encoded_footer: Its bytes.
         footer_rest: Bytes that the footer length counts and that stand behind its struct.
         tail: The members ``footer_length`` and ``magic``.
         body: The order of the body.
+        live: Paths whose value followed from the layout when the file was taken apart; only these are recomputed.
         uncounted: Path of a piece whose bytes a careless writer did not count: what stands behind it is
             recorded too early by its length.
     """
@@ -146,9 +166,11 @@ class FileTree:
     idx1: Index | None
     companion: dict[str, Any] | None
     footer: FileMetaData
+    encoded_footer: EncodedStruct
     footer_rest: bytes
     tail: dict[str, Any]
     body: list[Piece]
+    live: set[str] = field(default_factory=set[str])
     uncounted: str = ""
 
 
@@ -159,8 +181,7 @@ def take_apart(data: bytes) -> FileTree:
     """Parse a whole file.
 
     Raises:
-        FormatError: The file is damaged, or has parts whose place is uncertain.
-        Unsupported: The parts cannot be put together to the same bytes again: encodings that are not canonical.
+        FormatError: The file is damaged, or its parts overlap.
     """
     source = BytesSource(data)
     read_head(source)
@@ -178,6 +199,7 @@ def take_apart(data: bytes) -> FileTree:
         idx1=None,
         companion=None,
         footer=footer,
+        encoded_footer=EncodedStruct(footer, source.read(framing.footer_start, taken)),
         footer_rest=source.read(framing.footer_start + taken, framing.footer_length - taken),
         tail={"footer_length": framing.footer_length, "magic": MAGIC},
         body=[],
@@ -192,8 +214,10 @@ def take_apart(data: bytes) -> FileTree:
         tree.body.append(Piece(path, build))
         position = end
     _add_gap(tree, data[position : framing.footer_start])
-    if _serialised(tree)[0] != data:
-        raise Unsupported("the file has encodings that are not canonical", field="footer")
+    content, starts = _serialised(tree)
+    if content != data:
+        raise Unsupported("the parts of the file cannot be put together again", field="footer")
+    tree.live = {path for path, value in derived(tree, starts) if get(tree, path) == value}
     return tree
 
 
@@ -216,15 +240,16 @@ def _chunk_pieces(
     for name, kind in (("column_index", ColumnIndex), ("offset_index", OffsetIndex)):
         offset, length = getattr(declared, f"{name}_offset"), getattr(declared, f"{name}_length")
         if offset and length:
-            record = _whole(kind, source.read(offset, length), offset)
+            raw = source.read(offset, length)
+            record = _whole(kind, raw, offset)
             setattr(chunk, name, record)
-            yield offset, offset + length, f"{path}.{name}", partial(_built, record)
+            yield offset, offset + length, f"{path}.{name}", partial(EncodedStruct(record, raw).build, record)
     if facts is not None and facts.bloom_filter_offset:
         offset = facts.bloom_filter_offset
         length = facts.bloom_filter_length or bloom_filter_length(source, offset) or 0
         raw = source.read(offset, length)
         header, taken = decode(BloomFilterHeader, raw, root="bloom_filter", base=offset)
-        bloom = chunk.bloom_filter = BloomFilter(header, raw[taken:])
+        bloom = chunk.bloom_filter = BloomFilter(header, raw[taken:], EncodedStruct(header, raw[:taken]))
         yield offset, offset + length, f"{path}.bloom_filter", bloom.build
 
 
@@ -233,11 +258,12 @@ def _pages(source: Source, start: int, end: int) -> Iterator[Page]:
     position = 0
     while position < len(data):
         header, taken = decode(PageHeader, data[position:], root="page", base=start + position)
+        encoded = EncodedStruct(header, data[position : position + taken])
         position += taken
         size = header.compressed_page_size
         if not 0 <= size <= len(data) - position:
             raise Malformed(f"a page of {size} bytes leaves its chunk", field="page", offset=start + position)
-        yield Page(header, data[position : position + size])
+        yield Page(header, data[position : position + size], encoded)
         position += size
 
 
@@ -288,17 +314,18 @@ def pair_with(tree: FileTree, key: str) -> KeyValue | None:
 # ------------------------------------------------------------------------------------------- putting together
 
 
-def put_together(tree: FileTree, before: set[str], frozen: str = "") -> bytes:
-    """Lay the parts out and write what follows from the layout.
+def put_together(tree: FileTree, frozen: str = "") -> bytes:
+    """Lay the parts out and write what follows from the layout, where it did so before.
 
     Args:
         tree: The parts.
-        before: What followed from the layout in the file as it was: `live_paths`. Nothing else is recomputed.
         frozen: A path that keeps its value, and everything below it.
 
     Raises:
         ValueError: A value does not fit into its field.
     """
+    kept = (f"{frozen}.", f"{frozen}[")
+    paths = {path for path in tree.live if not frozen or (path != frozen and not path.startswith(kept))}
     written = b""
     for _ in range(MOST_ROUNDS):
         content, starts = _serialised(tree)
@@ -306,17 +333,9 @@ def put_together(tree: FileTree, before: set[str], frozen: str = "") -> bytes:
             return content
         written = content
         for path, value in derived(tree, starts):
-            if path in before and not (
-                path == frozen or (frozen and path.startswith((f"{frozen}.", f"{frozen}[")))
-            ):
+            if path in paths:
                 put(tree, path, value)
     raise ValueError("offsets and sizes do not settle")
-
-
-def live_paths(tree: FileTree) -> set[str]:
-    """The paths whose value is what follows from the layout."""
-    _, starts = _serialised(tree)
-    return {path for path, value in derived(tree, starts) if get(tree, path) == value}
 
 
 def _serialised(tree: FileTree) -> tuple[bytes, dict[str, tuple[int, int]]]:
@@ -331,7 +350,7 @@ def _serialised(tree: FileTree) -> tuple[bytes, dict[str, tuple[int, int]]]:
         if piece.path and piece.path == tree.uncounted:
             missing += len(raw)
     _write_companion(tree)
-    out += grammar(FileMetaData).build(tree.footer, incomplete=True) + tree.footer_rest
+    out += tree.encoded_footer.build(tree.footer) + tree.footer_rest
     return bytes(out) + _flat(TAIL, tree.tail), starts
 
 
@@ -352,7 +371,7 @@ def derived(tree: FileTree, starts: dict[str, tuple[int, int]]) -> Iterator[tupl
         yield from _derived_of_row_group(tree, number)
     yield from _sum("footer.num_rows", [row_group.num_rows for row_group in tree.footer.row_groups or []])
     yield from _derived_of_index(tree, starts)
-    size = len(grammar(FileMetaData).build(tree.footer, incomplete=True)) + len(tree.footer_rest)
+    size = len(tree.encoded_footer.build(tree.footer)) + len(tree.footer_rest)
     yield "tail.footer_length", size
 
 
@@ -456,7 +475,7 @@ def _built(record: Record) -> bytes:
     return bytes(grammar(type(record)).build(record, incomplete=True))
 
 
-def _flat(structure: Struct, members: dict[str, Any]) -> bytes:
+def _flat(structure: FlatStruct, members: dict[str, Any]) -> bytes:
     """Build a flat structure, true or false: bytes are written as they are, so that a magic may be another one."""
     out = b""
     for member in cast("list[Any]", structure.subcons):

@@ -28,7 +28,6 @@ from pqassay_spec.file_tree import (
     FileTree,
     Index,
     Piece,
-    live_paths,
     pair_with,
     put_together,
     take_apart,
@@ -85,9 +84,8 @@ def mutate(data: bytes, mutation: Mutation) -> bytes:
         if mutation.raw:
             return _raw(data, mutation)
         tree = take_apart(data)
-        before = live_paths(tree)
         OPERATORS[mutation.op](tree, mutation)
-        return put_together(tree, before, frozen=mutation.path)
+        return put_together(tree, frozen=mutation.path)
     except KeyError as error:
         raise Inapplicable(f"{mutation.op} {mutation.path}: there is no {error.args[0]}") from None
     except FormatError:
@@ -180,7 +178,8 @@ def _insert_index(tree: FileTree, payload: bytes) -> None:
         raise ValueError("there is one already")
     tree.idx1 = index = Index(idx1.MAGIC, len(payload), payload)
     pairs = tree.footer.key_value_metadata or []
-    start = len(put_together(tree, set())) - tree.tail["footer_length"] - TAIL.sizeof()
+    tree.live.add(f"footer.key_value_metadata[{len(pairs)}].value")
+    start = len(put_together(tree)) - tree.tail["footer_length"] - TAIL.sizeof()
     tree.body.append(Piece("idx1", index.build))
     tree.footer.key_value_metadata = [*pairs, KeyValue(key=idx1.KEY, value=str(start))]
 

@@ -38,7 +38,7 @@ def mutations_of(data: bytes) -> Iterator[Mutation]:
     tree = take_apart(data)
     yield from _of_framing(tree)
     yield from _of_index(tree)
-    yield from (Mutation("displace", piece.path) for piece in tree.body if piece.path)
+    yield from (Mutation("displace", piece.path) for piece in tree.body[:-1] if piece.path)
     yield from _of_record("footer", tree.footer)
     for number, parts in enumerate(tree.row_groups):
         for ordinal, chunk in enumerate(parts.columns):

@@ -23,7 +23,7 @@ MUTATED = [name for name, case in CASES.items() if "mutation" in case]
 
 
 def content(name: str) -> bytes:
-    return (GOLDEN_FILES / name / CASES[name]["input"]["file"]).read_bytes()
+    return GOLDEN_FILES.joinpath(name, CASES[name]["input"]["file"]).read_bytes()
 
 
 @cache

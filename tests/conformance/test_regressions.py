@@ -298,7 +298,7 @@ def test_a_file_replaced_during_the_last_sync_is_not_lost(
         other.replace(path)
 
     monkeypatch.setattr("os.fsync", replace_meanwhile)
-    with pytest.raises(OSError, match="changed while its index was made"):
+    with pytest.raises(OSError, match="changed while it was worked on"):
         embed_file(path, "nation")
 
     assert newer == path.read_bytes()

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import io
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from typer.testing import CliRunner
 
 import pqassay
 from idx1_files import Idx1File, companion, edited, parquet, table
 from pqassay.checks import registry
+from pqassay_reference.cli import app
 from pqassay_reference.embed import IndexingWriter
 from pqassay_spec import idx1
 from pqassay_spec.catalogue import Tier, rules
@@ -58,7 +62,6 @@ def blob_before_the_page_index(extra: int) -> Callable[[], bytes]:
 
     def make() -> bytes:
         import tempfile
-        from pathlib import Path
 
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "data.parquet"
@@ -159,7 +162,7 @@ INVALID = [
     Case("chunks overlap", second_column(overlap), {"PQF-009"}),
     Case("key twice, same value", lambda: Idx1File(keys=[(idx1.KEY, "{offset}")] * 2).build(), {"IDX1-001", "PQF-006"}),
     Case("key twice, first stale", lambda: Idx1File(keys=[(idx1.KEY, "4"), (idx1.KEY, "{offset}")]).build(), {"IDX1-001", "IDX1-007", "PQF-006"}),
-    Case("key without value", keyed(None), {"IDX1-002"}),
+    Case("key without value", keyed(None), {"IDX1-002", "PQF-010"}),
     *(Case(f"offset {text!r}", keyed(text), {"IDX1-003"}) for text in ("", "abc", "-5", " {offset}", "0x76", "118.0", "\uff11\uff11\uff18", "1_0", str(1 << 64), "9" * 5000)),
     Case("offset with a sign", keyed("+{offset}"), {"IDX1-004"}),
     Case("offset with zeros", keyed("00{offset}"), {"IDX1-004"}),
@@ -190,7 +193,7 @@ INVALID = [
     Case("column named by the user is absent", lambda: GOOD, {"IDX1-018"}, options={"idx1_column": "nope"}),
     Case("column named by the user is no string", lambda: GOOD, {"IDX1-018"}, options={"idx1_column": "year"}),
     *(Case(f"companion {text[:20]}", with_companion(text), {"IDX1-020"}) for text in ("", "{", "[]", "1", "{}", "[" * 100_000, companion(offset=-1), companion(lossless=1), companion(column=[]), companion(row_count=True))),
-    Case("companion without value", lambda: Idx1File(keys=[(idx1.KEY, "{offset}"), (idx1.COMPANION_KEY, None)]).build(), {"IDX1-020"}),
+    Case("companion without value", lambda: Idx1File(keys=[(idx1.KEY, "{offset}"), (idx1.COMPANION_KEY, None)]).build(), {"IDX1-020", "PQF-010"}),
     *(Case(f"companion {name}", with_companion(companion(**{name: 7})), {"IDX1-021"}) for name in ("offset", "length", "crc32", "value_count")),
     Case("companion row count", with_companion(companion(row_count=5)), {"IDX1-022"}),
     Case("companion null count", with_companion(companion(null_count=0)), {"IDX1-023"}),
@@ -364,3 +367,62 @@ def test_the_footer_tier_reads_no_blob() -> None:
     check_source(source, Options("footer"), Selection(), "must")
 
     assert all(offset == 0 or offset >= FOOTER for offset, _ in source.ranges)
+
+
+# ------------------------------------------------------------------------------------------------ what mends them
+
+BROKEN_INDEXES = [case for case in INVALID if any(rule.startswith("IDX1") for rule in case.rules)]
+
+
+def commands(path: Path, case: Case) -> list[list[str]]:
+    """The different commands that the findings name, as arguments."""
+    findings = pqassay.check(path, tier=case.tier, **case.options).files[0].findings
+    return [shlex.split(text) for text in sorted({f.remedy for f in findings if f.remedy})]
+
+
+def named(case: Case, tmp_path: Path) -> tuple[Path, list[list[str]]]:
+    path = tmp_path / "a file's name.parquet"
+    path.write_bytes(case.make())
+    return path, commands(path, case)
+
+
+@pytest.mark.parametrize("case", BROKEN_INDEXES, ids=lambda case: case.name[:40])
+def test_each_command_leaves_a_file_without_findings_and_the_same_rows(case: Case, tmp_path: Path) -> None:
+    path, found = named(case, tmp_path)
+    before = path.read_bytes()
+    rows = pq.read_table(io.BytesIO(before))
+
+    assert found or case.options  # a column that the user named may be a slip: nothing is to be mended
+    for program, *arguments in found:
+        path.write_bytes(before)
+        result = CliRunner().invoke(app, arguments)
+        assert ("pqassay-ref", 0) == (program, result.exit_code), result.output
+        assert [] == pqassay.check(path, tier="values").files[0].findings
+        assert rows == pq.read_table(path)
+
+
+@pytest.mark.parametrize("case", BROKEN_INDEXES, ids=lambda case: case.name[:40])
+def test_stripping_the_index_always_helps(case: Case, tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    path.write_bytes(case.make())
+    result = CliRunner().invoke(app, ["strip", str(path), "--idx1"])
+
+    assert 0 == result.exit_code
+    assert set() == {f.rule for f in pqassay.check(path, tier="values").files[0].findings} - {"PQF-006"}
+
+
+def test_every_rule_of_the_index_has_a_remedy(tmp_path: Path) -> None:
+    mended: set[str] = set()
+    for number, case in enumerate(BROKEN_INDEXES):
+        path = tmp_path / f"{number}.parquet"
+        path.write_bytes(case.make())
+        findings = pqassay.check(path, tier=case.tier, **case.options).files[0].findings
+        mended |= {finding.rule for finding in findings if finding.remedy}
+
+    assert {rule for rule in rules() if rule.startswith("IDX1")} == mended
+
+
+def test_a_displaced_page_index_goes_with_the_blob_that_displaced_it() -> None:
+    (finding, *_) = pqassay.check(displaced_page_index()).files[0].findings
+
+    assert "pqassay-ref strip '<bytes>' --idx1 --page-index" == finding.remedy

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
@@ -48,14 +49,68 @@ def test_losses_are_a_warning(path: Path) -> None:
         (["embed", "{path}", "-c", "year"], 1, "column year holds INT64, no text"),
         (["extract", "{path}"], 1, "the file has no IDX1 index"),
         (["extract", "missing"], 2, "no such file"),
+        (["strip", "missing", "--idx1"], 2, "missing: no such file"),
+        (["strip", "{path}"], 2, "nothing is selected; see pqassay-ref strip --help"),
+        (["strip", "{path}", "--column", "year"], 2, "nothing is selected"),
+        (["strip", "{path}", "--all", "--column", "year"], 2, "belong to the whole file"),
+        (["strip", "{path}", "--key", "k", "--row-group", "0"], 2, "belong to the whole file"),
+        (
+            ["strip", "{path}", "--statistics", "-c", "nope"],
+            1,
+            "{path}: there is no column nope; columns are",
+        ),
+        (["strip", "{path}", "--statistics", "--row-group", "9"], 1, "{path}: there is no row group 9"),
+        (["strip", "{path}", "--idx1", "-o", "/none/x"], 2, "/none/x: there is no folder /none"),
+        (["strip", "{path}", "--idx1", "-o", "/"], 2, "/: no regular file"),
+        (["strip", "{path}", "--idx1", "-o", "/proc/x"], 1, "{path}: /proc/x cannot be written: "),
     ],
 )
 def test_errors_are_one_line(arguments: list[str], code: int, words: str, path: Path) -> None:
     result = run(app, [argument.replace("{path}", str(path)) for argument in arguments])
 
     assert code == result.exit_code
-    assert words in result.stderr
+    assert words.replace("{path}", str(path)) in result.stderr
     assert "Traceback" not in result.output
+
+
+def test_strip_says_what_went_and_what_stays(path: Path) -> None:
+    run(app, ["embed", str(path), "--column", "nation"])
+    planned = run(app, ["strip", str(path), "--all", "--dry-run"])
+    output = path.with_name("stripped.parquet")
+    done = run(app, ["strip", str(path), "--all", "--output", str(output)])
+    again = run(app, ["strip", str(output), "--all"])
+    went = (
+        "2 column indexes, 2 offset indexes, the statistics of 2 column chunks, "
+        "the key distinct_index_offset, the key pqassay.distinct_index"
+    )
+    saved = path.stat().st_size - output.stat().st_size
+    dead = "bytes of what was removed"
+
+    assert (0, 0, 0) == (planned.exit_code, done.exit_code, again.exit_code)
+    assert f"{path}: would remove {went}" == planned.stdout.splitlines()[0]
+    assert [
+        f"{output}: removed {went}",
+        f"  the footer is {saved} bytes shorter",
+    ] == done.stdout.splitlines()[:2]
+    assert f"{dead} stay in the file; nothing refers to them any more" in done.stdout
+    assert f"{dead} would stay in the file; nothing would refer to them any more" in planned.stdout
+    assert f"{output}: there is nothing to remove\n" == again.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "went"),
+    [
+        (["--column-index", "-c", "year"], "1 column index"),
+        (["--page-index", "-c", "year", "-c", "nation", "--row-group", "0"], "2 column indexes, 2 offset indexes"),
+        (["--statistics", "-c", "year"], "the statistics of 1 column chunk"),
+        (["--key", "ARROW:schema", "--key", "absent"], "the key ARROW:schema"),
+    ],
+)  # fmt: skip
+def test_strip_takes_what_the_options_name(arguments: list[str], went: str, path: Path) -> None:
+    pq.write_table(table(), path, write_page_index=True, store_schema=True)
+    result = run(app, ["strip", str(path), *arguments])
+
+    assert f"{path}: removed {went}" == result.stdout.splitlines()[0]
 
 
 def test_a_column_that_cannot_be_decoded_is_reported(path: Path) -> None:
@@ -69,6 +124,6 @@ def test_a_column_that_cannot_be_decoded_is_reported(path: Path) -> None:
     assert bytes(data) == path.read_bytes()
 
 
-@pytest.mark.parametrize("command", ["embed", "extract"])
+@pytest.mark.parametrize("command", ["embed", "extract", "strip"])
 def test_help_has_an_example(command: str) -> None:
     assert f"pqassay-ref {command}" in run(app, [command, "--help"]).stdout

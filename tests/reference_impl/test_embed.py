@@ -1,9 +1,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +11,11 @@ import pytest
 
 import pqassay
 from idx1_files import Idx1File, edited, parquet, table
-from pqassay_reference.embed import Embedded, IndexingWriter, embed_file, enclosing_table
+from kills import killed_everywhere
+from pqassay_reference.embed import Embedded, IndexingWriter, embed_file
 from pqassay_reference.errors import Refused
 from pqassay_reference.extract import extract_file
+from pqassay_reference.finished_file import enclosing_table
 from pqassay_reference.footer_splice import with_key_values
 from pqassay_spec import idx1
 from pqassay_spec.compact_thrift import UnknownField
@@ -33,8 +32,6 @@ from pqassay_spec.parquet_thrift import (
     PageHeader,
 )
 from pqassay_spec.sources import BytesSource, temporary_name
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -294,14 +291,14 @@ def test_a_symbolic_link_stays_a_link(path: Path) -> None:
 
 
 def test_a_file_that_changes_meanwhile_is_left_alone(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pqassay_reference import embed
+    from pqassay_reference import finished_file
 
     def change_and_compare(*args: Any) -> Any:
         path.write_bytes(parquet(table(["other"])))
         return copy(*args)
 
-    copy = embed._copy
-    monkeypatch.setattr(embed, "_copy", change_and_compare)
+    copy = finished_file.copy_body
+    monkeypatch.setattr(finished_file, "copy_body", change_and_compare)
     with pytest.raises((OSError, FormatError), match=r"changed while|shorter|outside"):
         embed_file(path, "nation")
 
@@ -388,73 +385,11 @@ def test_a_value_refused_at_the_end_leaves_nothing_behind(tmp_path: Path) -> Non
     assert [] == list(tmp_path.iterdir())
 
 
-KILLED_EVERYWHERE = """
-import os, sys
-from pqassay_reference import embed
-import pyarrow.parquet, pyarrow.compute
-from pqassay_spec import parquet_thrift
-
-path = sys.argv[1]
-old = open(path, "rb").read()
-
-
-def run_and_stop_at(call):
-    # Forks; the child leaves without any clean-up when it makes its call number `call`, as if killed there.
-    # Returns its exit status, the number of calls it made, and at which of them the writing began.
-    count = began = 0
-    reader, writer = os.pipe()
-
-    def count_calls(frame, event, argument):
-        nonlocal count, began
-        if event == "c_call":
-            count += 1
-            if argument.__name__ == "flock":
-                began = count
-            if count == call:
-                os._exit(9)
-
-    child = os.fork()
-    if child == 0:
-        sys.setprofile(count_calls)
-        embed.embed_file(path, "nation")
-        sys.setprofile(None)
-        os.write(writer, f"{count} {began}".encode())
-        os._exit(0)
-    os.close(writer)
-    status = os.waitpid(child, 0)[1]
-    told = os.read(reader, 100).decode().split()
-    os.close(reader)
-    return status, *map(int, told or (0, 0))
-
-
-status, total, began = run_and_stop_at(0)
-assert status == 0 and 0 < began < total
-new = open(path, "rb").read()
-states = {"old": 0, "new": 0}
-for call in [*range(1, began, 100), *range(began, total + 1)]:
-    open(path, "wb").write(old)
-    status, *_ = run_and_stop_at(call)
-    assert status != 0
-    found = open(path, "rb").read()
-    assert found in (old, new), f"neither old nor new after call {call}: {len(found)} bytes"
-    states["old" if found == old else "new"] += 1
-print(states["old"], states["new"])
-"""
-
-
 def test_a_kill_at_any_moment_leaves_the_old_file_or_the_new_one(path: Path) -> None:
-    roots = os.pathsep.join(str(ROOT / name) for name in ("spec", "reference_impl"))
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", KILLED_EVERYWHERE, str(path)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": roots},
-        timeout=240,
+    old, new = killed_everywhere(
+        path, "from pqassay_reference import embed", 'embed.embed_file(path, "nation")'
     )
 
-    assert "" == done.stderr
-    old, new = map(int, done.stdout.split())
     assert old > 50
     assert new >= 3
     embed_file(path, "nation")  # takes over what the last kill left behind

@@ -7,12 +7,12 @@ values all of which the index holds.  If none fits, the nearest one says what di
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pqassay.checks import Violation, check
 from pqassay.checks.idx1 import EmbeddedIndex
+from pqassay.checks.idx1_remedy import embed_command
 from pqassay.file_under_test import FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.report import FIRST_POSITIONS
 from pqassay_spec import idx1
@@ -149,7 +149,7 @@ def every_value_is_indexed(file: FileUnderTest) -> Iterator[Violation]:
         expected=f"{_list(found.missing)} in the index",
         actual=_list(found.extra) if found.extra else "not there",
         marked=found.extra[0] if found.extra else None,
-        remedy=shlex.join(["pqassay-ref", "embed", file.source.name, "--column", found.column]),
+        remedy=embed_command(file, found.column),
     )
 
 
@@ -173,6 +173,7 @@ def every_indexed_value_occurs(file: FileUnderTest) -> Iterator[Violation]:
             actual=show(value),
             column=found.column,
             more=len(found.extra) - FIRST_POSITIONS if number == FIRST_POSITIONS else 0,
+            remedy=embed_command(file, found.column),
         )
 
 

@@ -91,6 +91,21 @@ def key_values_are_text(file: FileUnderTest) -> Iterator[Violation]:
                 )
 
 
+@check("PQF-010")
+def keys_have_values(file: FileUnderTest) -> Iterator[Violation]:
+    """A key alone is legal, and too much for some readers."""
+    if not file.key_values:
+        raise NotApplicable
+    for index, pair in enumerate(file.key_values):
+        if pair.value is None:
+            yield Violation(
+                message=f"key {show(pair.key)} has no value",
+                field=f"footer.key_value_metadata[{index}]",
+                expected="a value, if need be an empty one",
+                actual="a key alone",
+            )
+
+
 @check("PQF-008")
 def ranges_lie_in_the_body(file: FileUnderTest) -> Iterator[Violation]:
     """Nothing that the footer refers to reaches into head, footer or beyond the file."""

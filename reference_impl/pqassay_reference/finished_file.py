@@ -1,0 +1,160 @@
+"""A finished Parquet file that is to get another footer: opened, judged fit for it, and replaced whole.
+
+What `embed` and `strip` share.  Every byte before the footer stays where it is, so that all offsets in the footer
+stay right; the new file is prepared beside the old one and renamed over it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from pqassay_reference.errors import Refused
+from pqassay_reference.footer_splice import footer_and_tail
+from pqassay_spec.errors import FormatError
+from pqassay_spec.parquet_file import Framing, read_footer, read_framing, read_head
+from pqassay_spec.parquet_thrift import FileMetaData
+from pqassay_spec.sources import FileSource, replaced_file
+
+COPY_SIZE = 8 << 20
+
+
+@dataclass(frozen=True)
+class FinishedFile:
+    """An opened file.
+
+    Attributes:
+        path: The path as the user gave it.
+        target: The file itself, no symbolic link.
+        source: Its bytes.
+        framing: Where its footer stands.
+        metadata: The decoded footer.
+        state: What tells whether it changed since.
+    """
+
+    path: str
+    target: Path
+    source: FileSource
+    framing: Framing
+    metadata: FileMetaData
+    state: tuple[int, int, int]
+
+    @property
+    def footer(self) -> bytes:
+        """The bytes of the footer."""
+        return self.source.read(self.framing.footer_start, self.framing.footer_length)
+
+    def rewrite(
+        self,
+        footer: bytes,
+        *,
+        body_end: int,
+        added: bytes = b"",
+        output: str | os.PathLike[str] | None = None,
+    ) -> None:
+        """Write the body as it is, then ``added``, then another footer; in place, or as another file.
+
+        A Hadoop checksum sidecar (``.NAME.crc``) of the replaced file is removed, since it describes the old bytes
+        and Spark would refuse the new ones.
+
+        Args:
+            footer: The new footer, without length and magic.
+            body_end: How many bytes of the file are kept.
+            added: What stands between them and the footer.
+            output: Where to write to; the file itself by default.
+
+        Raises:
+            OSError: The directory cannot be written; the file changed meanwhile; it is being written.
+        """
+        target = self.target if output is None else Path(os.path.realpath(output))
+
+        def last_look() -> None:
+            if file_state(self.target) != self.state:
+                raise OSError("it changed while it was worked on; nothing was written")
+            target.with_name(f".{target.name}.crc").unlink(missing_ok=True)
+
+        try:
+            with replaced_file(target, before_rename=last_look) as file:
+                copy_body(self.source, file, body_end)
+                file.write(added)
+                file.write(footer_and_tail(footer))
+        except OSError as error:
+            if output is None or error.filename in (None, self.source.name):
+                raise
+            said = error.strerror or str(error)
+            raise OSError(error.errno, f"{os.fspath(output)} cannot be written: {said}") from error
+
+
+@contextlib.contextmanager
+def finished_file(
+    path: str | os.PathLike[str],
+    *,
+    inside_table: bool = False,
+    output: str | os.PathLike[str] | None = None,
+) -> Generator[FinishedFile]:
+    """Open a local Parquet file whose footer is to be written again.
+
+    Every `FormatError` from inside the ``with`` block names the file.
+
+    Args:
+        path: The file.
+        inside_table: Do it even inside an Iceberg or Delta table, whose manifests record the old file size.
+        output: The file that will be written, if it is another one.
+
+    Raises:
+        Refused: The file to be written belongs to a table.
+        FormatError: No Parquet file, or an encrypted one.
+        OSError: It cannot be read.
+    """
+    target = Path(os.path.realpath(path))
+    written = target if output is None else Path(os.path.realpath(output))
+    if not inside_table and (table := enclosing_table(written)):
+        raise Refused(
+            f"{path if output is None else output} belongs to {table}, whose manifests record the size of the file: "
+            "readers would fail. Do it before the file is added to the table, or say that it is to be done "
+            "all the same"
+        )
+    state = file_state(target)
+    with _named(os.fspath(path)), FileSource(target) as source:
+        read_head(source)
+        framing = read_framing(source)
+        metadata, _ = read_footer(source, framing)
+        yield FinishedFile(os.fspath(path), target, source, framing, metadata, state)
+
+
+def copy_body(source: FileSource, file: BinaryIO, length: int) -> None:
+    """Copy the first bytes of a source."""
+    # os.copy_file_range was measured on ext4: from the page cache it is no faster than this
+    file.writelines(
+        source.read(position, min(COPY_SIZE, length - position)) for position in range(0, length, COPY_SIZE)
+    )
+
+
+def file_state(path: Path) -> tuple[int, int, int]:
+    """Inode, size and time of the last change."""
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def enclosing_table(path: Path) -> str | None:
+    """Name the Iceberg or Delta table whose folder holds a file; ``None`` if there is none."""
+    for folder in path.parents:
+        if (folder / "_delta_log").is_dir():
+            return f"the Delta table {folder.name}"
+        if (folder / "metadata").is_dir() and any((folder / "metadata").glob("*.metadata.json")):
+            return f"the Iceberg table {folder.name}"
+    return None
+
+
+@contextlib.contextmanager
+def _named(path: str) -> Generator[None]:
+    """Say in every format error which file it was."""
+    try:
+        yield
+    except FormatError as error:
+        error.file = path
+        raise

@@ -1,0 +1,294 @@
+"""Stripping a finished Parquet file of what was attached to it: indexes, bloom filters, statistics, keys.
+
+The file gets another footer and nothing else: every byte before it stays where it is.  So a stripped structure is
+not erased; its bytes stay in the body, and nothing refers to them any more.
+
+Source: chapter ``parquet_file.md``, section "What may be removed from a footer"; chapter ``idx1.md``, section
+"Removing an index".
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from pqassay_reference.embed import INDEX_KEYS
+from pqassay_reference.errors import Refused
+from pqassay_reference.finished_file import FinishedFile, finished_file
+from pqassay_reference.footer_splice import Removal, without
+from pqassay_spec import idx1
+from pqassay_spec.compact_thrift_decoder import decode
+from pqassay_spec.errors import FormatError, Unsupported
+from pqassay_spec.hexdump import show
+from pqassay_spec.parquet_file import referenced_ranges
+from pqassay_spec.parquet_schema import leaves
+from pqassay_spec.parquet_thrift import ColumnChunk, FileMetaData, KeyValue
+from pqassay_spec.sources import Source
+
+COLUMN_INDEX = ("column_index_offset", "column_index_length")
+OFFSET_INDEX = ("offset_index_offset", "offset_index_length")
+"""Fields of ColumnChunk that refer to one half of the page index."""
+
+BLOOM_FILTER = ("bloom_filter_offset", "bloom_filter_length")
+"""Fields of ColumnMetaData that refer to a bloom filter."""
+
+STATISTICS = ("statistics", "size_statistics", "geospatial_statistics")
+"""Fields of ColumnMetaData that say something about the values and that no reader needs to read them."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What is to be stripped.
+
+    Raises `ValueError` if it is nothing, or if what belongs to the whole file is to be limited to columns or row
+    groups.
+
+    Attributes:
+        idx1: The keys of an IDX1 index, the companion record's and the drafts' among them.
+        bloom_filters: The references to bloom filters.
+        column_index: The references to column indexes, which hold the bounds of pages.
+        offset_index: The references to offset indexes, which hold the places of pages.  They go with the column
+            indexes of the same chunks, which are of no use without them.
+        statistics: The statistics of column chunks: bounds, counts, sizes and level histograms, bounding boxes.
+        keys: Further keys of the footer.
+        columns: Only chunks of these columns, each its path joined by dots; all by default.
+        row_groups: Only chunks of these row groups, counted from 0; all by default.
+    """
+
+    idx1: bool = False
+    bloom_filters: bool = False
+    column_index: bool = False
+    offset_index: bool = False
+    statistics: bool = False
+    keys: Sequence[str] = ()
+    columns: Sequence[str] = ()
+    row_groups: Sequence[int] = ()
+
+    def __post_init__(self) -> None:
+        if not self.whole_file and not self.chunks:
+            raise ValueError("nothing is selected")
+        if self.whole_file and (self.columns or self.row_groups):
+            raise ValueError("an IDX1 index and keys belong to the whole file, not to columns or row groups")
+
+    @property
+    def whole_file(self) -> bool:
+        """Whether something is meant that belongs to the file rather than to column chunks."""
+        return self.idx1 or bool(self.keys)
+
+    @property
+    def chunks(self) -> bool:
+        """Whether something is meant that belongs to column chunks."""
+        return self.bloom_filters or self.column_index or self.offset_index or self.statistics
+
+
+@dataclass(frozen=True)
+class Stripped:
+    """What was stripped, or would be.
+
+    Attributes:
+        path: The file.
+        column_indexes: How many chunks lost the reference to their column index.
+        offset_indexes: How many chunks lost the reference to their offset index.
+        bloom_filters: How many chunks lost the reference to their bloom filter.
+        statistics: How many chunks lost statistics of any kind.
+        keys: The pairs that the footer lost, by key, in their order.
+        saved: By how many bytes the footer is shorter.
+        dead: Bytes of the body that a structure had before and none has now.
+        elsewhere: Chunks that were meant and left alone, since they are stored in other files.
+    """
+
+    path: str
+    column_indexes: int = 0
+    offset_indexes: int = 0
+    bloom_filters: int = 0
+    statistics: int = 0
+    keys: tuple[str, ...] = ()
+    saved: int = 0
+    dead: int = 0
+    elsewhere: int = 0
+
+    @property
+    def anything(self) -> bool:
+        """Whether there was something to strip."""
+        return bool(
+            self.column_indexes or self.offset_indexes or self.bloom_filters or self.statistics or self.keys
+        )
+
+
+def strip_file(
+    path: str | os.PathLike[str],
+    selection: Selection,
+    *,
+    output: str | os.PathLike[str] | None = None,
+    inside_table: bool = False,
+    dry_run: bool = False,
+) -> Stripped:
+    """Strip a file by a footer-only rewrite, replacing it atomically.
+
+    A file that has nothing of what is selected is left as it is (and copied, if there is an ``output``).
+    Chunks that are stored in another file are left alone: that file's own footer describes them, too.
+
+    Args:
+        path: A local Parquet file.
+        selection: What is to go.
+        output: Write the stripped file here and leave ``path`` as it is.
+        inside_table: Do it even inside an Iceberg or Delta table, whose manifests record the old file size.
+        dry_run: Do everything but write.
+
+    Raises:
+        Refused: There is no such column or row group; a file inside a table.
+        FormatError: The file is no Parquet file, or one whose footer must not be changed.
+        OSError: The file cannot be read or its directory written; it changed meanwhile; it is being written.
+    """
+    with finished_file(path, inside_table=inside_table, output=output) as file:
+        _require_plaintext(file.metadata)
+        removal, found = _removal(file.metadata, selection)
+        found = replace(found, path=file.path)
+        before = file.footer
+        footer = without(before, removal) if removal else before
+        if found.anything:
+            found = replace(found, saved=len(before) - len(footer), dead=_dead(file, footer))
+        if not dry_run and (found.anything or output is not None):
+            file.rewrite(footer, body_end=file.framing.footer_start, output=output)
+    return found
+
+
+def _require_plaintext(metadata: FileMetaData) -> None:
+    """Raise `Unsupported` for a file with encrypted columns. A signed footer is refused where it is changed."""
+    for number, row_group in enumerate(metadata.row_groups):
+        for ordinal, chunk in enumerate(row_group.columns):
+            if chunk.crypto_metadata is not None or chunk.encrypted_column_metadata is not None:
+                raise Unsupported(
+                    "the column chunk is encrypted; pqassay has no keys",
+                    field=f"footer.row_groups[{number}].columns[{ordinal}]",
+                )
+
+
+# ----------------------------------------------------------------------------------------- what is to be removed
+
+
+def _removal(metadata: FileMetaData, selection: Selection) -> tuple[Removal, Stripped]:
+    """What goes from the footer, by field and by number."""
+    removal: dict[str | int, Removal | None] = {}
+    keys: tuple[str, ...] = ()
+    counts: dict[str, int] = dict.fromkeys(
+        ("column_indexes", "offset_indexes", "bloom_filters", "statistics", "elsewhere"), 0
+    )
+    if selection.whole_file:
+        pairs = metadata.key_value_metadata or []
+        names = {*selection.keys, *(INDEX_KEYS if selection.idx1 else ())}
+        going: dict[str | int, Removal | None] = {
+            n: None for n, pair in enumerate(pairs) if pair.key in names
+        }
+        keys = tuple(pair.key for pair in pairs if pair.key in names)
+        if going:  # with the last pair goes the list
+            removal["key_value_metadata"] = going if len(going) < len(pairs) else None
+    if selection.chunks:
+        row_groups: dict[str | int, Removal | None] = {}
+        shared: dict[tuple[frozenset[str], frozenset[str]], Removal] = {}
+        ordinals = _ordinals(metadata, selection.columns)
+        for number in _row_groups(metadata, selection.row_groups):
+            columns: dict[str | int, Removal | None] = {}
+            for ordinal, chunk in enumerate(metadata.row_groups[number].columns):
+                if ordinals is not None and ordinal not in ordinals:
+                    continue
+                if chunk.file_path:
+                    counts["elsewhere"] += 1
+                elif fields := _chunk_removal(chunk, selection, counts, shared):
+                    columns[ordinal] = fields
+            if columns:
+                row_groups[number] = {"columns": columns}
+        if row_groups:
+            removal["row_groups"] = row_groups
+    return removal, Stripped("", keys=keys, **counts)
+
+
+def _chunk_removal(
+    chunk: ColumnChunk,
+    selection: Selection,
+    counts: dict[str, int],
+    shared: dict[tuple[frozenset[str], frozenset[str]], Removal],
+) -> Removal:
+    """What goes from one chunk; chunks that lose the same share one removal."""
+    outer: set[str] = set()
+    inner: set[str] = set()
+    for wanted, name, record, fields, found in (
+        (selection.column_index or selection.offset_index, "column_indexes", chunk, COLUMN_INDEX, outer),
+        (selection.offset_index, "offset_indexes", chunk, OFFSET_INDEX, outer),
+        (selection.bloom_filters, "bloom_filters", chunk.meta_data, BLOOM_FILTER, inner),
+        (selection.statistics, "statistics", chunk.meta_data, STATISTICS, inner),
+    ):
+        if wanted and record is not None:
+            present = [field for field in fields if getattr(record, field) is not None]
+            counts[name] += bool(present)
+            found.update(present)
+    key = frozenset(outer), frozenset(inner)
+    if key not in shared:
+        made: dict[str | int, Removal | None] = dict.fromkeys(sorted(outer))
+        if inner:
+            made["meta_data"] = dict.fromkeys(sorted(inner))
+        shared[key] = made
+    return shared[key]
+
+
+def _ordinals(metadata: FileMetaData, names: Sequence[str]) -> Collection[int] | None:
+    """Positions of the leaves with one of these names; ``None`` for all."""
+    if not names:
+        return None
+    there = [leaf.name for leaf in leaves(metadata)]
+    for name in names:
+        if name not in there:
+            shown = ", ".join(show(other) for other in there[:10])
+            more = f" and {len(there) - 10} more" if len(there) > 10 else ""
+            raise Refused(f"there is no column {name}; columns are: {shown or 'none'}{more}")
+    return {ordinal for ordinal, name in enumerate(there) if name in names}
+
+
+def _row_groups(metadata: FileMetaData, numbers: Sequence[int]) -> Iterable[int]:
+    count = len(metadata.row_groups)
+    for number in numbers:
+        if not 0 <= number < count:
+            raise Refused(f"there is no row group {number}; the file has {count}, counted from 0")
+    return sorted(set(numbers)) if numbers else range(count)
+
+
+# --------------------------------------------------------------------------------------- what nothing refers to
+
+
+def _dead(file: FinishedFile, footer: bytes) -> int:
+    """Bytes of the body that belong to a structure by the old footer and to none by the new one."""
+    after, _ = decode(FileMetaData, footer)
+    old = list(_ranges(file.metadata, file.source, file.framing.footer_start))
+    new = list(_ranges(after, file.source, file.framing.footer_start))
+    return _covered(old) - _covered(new)
+
+
+def _ranges(metadata: FileMetaData, source: Source, body_end: int) -> Iterator[tuple[int, int]]:
+    """Every range inside the body that the footer gives to a structure, the blob of an IDX1 index included."""
+    for found in referenced_ranges(metadata, source):
+        if 0 <= found.start < found.end <= body_end:
+            yield found.start, found.end
+    blob = _blob(metadata.key_value_metadata or [], source, body_end)
+    if blob is not None:
+        yield blob
+
+
+def _blob(pairs: Sequence[KeyValue], source: Source, body_end: int) -> tuple[int, int] | None:
+    """The range of an IDX1 blob; ``None`` if there is none that can be read."""
+    text = next((pair.value for pair in pairs if pair.key == idx1.KEY), None)
+    try:
+        start = idx1.parse_offset(text or "")
+        end = start + idx1.HEADER_SIZE + idx1.read_header(source, start)
+    except FormatError:
+        return None
+    return (start, end) if end <= body_end else None
+
+
+def _covered(ranges: Iterable[tuple[int, int]]) -> int:
+    """How many bytes lie in at least one range."""
+    total = reached = 0
+    for start, end in sorted(ranges):
+        total += max(0, end - max(start, reached))
+        reached = max(reached, end)
+    return total
