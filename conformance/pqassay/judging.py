@@ -151,7 +151,11 @@ def _difference(wanted: Any, found: Any, *, unordered: bool) -> tuple[str, str] 
         return None
     lost, strange = sorted(here - there), sorted(there - here)
     parts = [f"without {_listed(lost)}"] * bool(lost) + [f"with {_listed(strange)}"] * bool(strange)
-    return f"{len(here)} values", f"{len(there)} values, {', '.join(parts)}"
+    return _counted(len(here), "value"), f"{_counted(len(there), 'value')}, {', '.join(parts)}"
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
 def _short(value: Any) -> str:
@@ -280,7 +284,7 @@ def _judge_scan(bench: Bench, request: protocol.Request, answer: Answer) -> Judg
     difference = rows_difference(wanted, rows)
     if not difference:
         return RIGHT
-    words = f"{len(wanted)} row{'' if len(wanted) == 1 else 's'} with {json.dumps(request.predicate)}"
+    words = f"{_counted(len(wanted), 'row')} with {json.dumps(request.predicate)}"
     return Judgement(False, f"wrong rows ({side})", words, difference)
 
 

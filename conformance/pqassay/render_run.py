@@ -123,11 +123,15 @@ def _summary(console: Console, report: RunReport) -> None:
 
 
 def _score(console: Console, score: Score) -> None:
+    name = f"  {score.family:<6}{score.operation:<8}"
+    if not score.asked:
+        _line(console, name, ("not applicable", COLOURS["not applicable"]))
+        return
     style = "green" if score.passed == score.asked else "red"
     rest = ", ".join(f"{count} {outcome}" for outcome, count in score.outcomes.items() if outcome != "passed")
     _line(
         console,
-        f"  {score.family:<6}{score.operation:<8}",
-        (f"{score.passed:>4} of {score.asked} passed", style if score.asked else "dim"),
+        name,
+        (f"{score.passed} of {score.asked} passed", style),
         f"; {rest}" if rest else "",
     )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import subprocess
 import sys
 import warnings
 from importlib.resources import files
@@ -162,6 +164,20 @@ def example(language: str) -> str:
     """The example in this language in the protocol's description."""
     (text,) = re.findall(rf"```{language}\n(.*?)```", PROTOCOL, re.DOTALL)
     return str(text)
+
+
+def test_what_the_guide_shows_is_what_comes(tmp_path: Path) -> None:
+    guide = (ROOT / "docs" / "guide" / "run.md").read_text()
+    shown = re.search(r"\$ (pqassay run --case .*)\n((?:.*\n)*?)```", guide)
+    assert shown is not None
+    (tmp_path / "driver.py").write_text(example("python"))
+    command = shown[1].replace("pqassay", f"{sys.executable} -m pqassay", 1).split()
+    roots = os.pathsep.join(str(ROOT / name) for name in ("spec", "conformance"))
+    environment = {**os.environ, "PYTHONPATH": roots}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment)
+
+    assert f'title="driver.py"\n{example("python")}```' in guide
+    assert shown[2] == done.stdout
 
 
 def scored(command: list[str]) -> tuple[dict[str, str], int]:
