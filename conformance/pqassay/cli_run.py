@@ -1,6 +1,6 @@
 """The command ``pqassay run``: judge an implementation through a driver.
 
-Exit codes: 0 all well; 1 failures; 2 wrong usage; 3 expectations that do not hold; 4 crashes or protocol errors.
+Exit codes: 0 all well; 1 failures; 2 wrong usage, or nothing tested; 3 expectations that do not hold; 4 crashes or protocol errors.
 """
 
 # ruff: noqa: PLC0415 - heavy libraries are imported by the command that needs them
@@ -45,7 +45,7 @@ class OperationName(StrEnum):
 
 EPILOG = (
     "Example: `pqassay run -- python3 driver.py`. "
-    "Exit codes: 0 all well, 1 failures, 2 usage, 3 expectations that do not hold, 4 crashes or protocol errors."
+    "Exit codes: 0 all well, 1 failures, 2 usage or nothing tested, 3 expectations that do not hold, 4 crashes or protocol errors."
 )
 
 
@@ -125,9 +125,11 @@ def run(
     from pqassay.driver_process import Limits
     from pqassay.expectations import Expectations
     from pqassay.expectations import written as foretold
-    from pqassay.runner import CannotStartError, Settings
+    from pqassay.runner import CannotStartError, Settings, tasks
     from pqassay.runner import run as run_cases
 
+    if not tasks(chosen, only):
+        fail("these cases do not ask for that; `pqassay run --list` says what they ask for")
     limits = Limits(timeout, int(memory * GIBIBYTE))
     settings = Settings(driver, limits, strict=validate_protocol, keep=keep, only=only)
     if jobs is not None:

@@ -87,7 +87,11 @@ class Launcher:
     _stopped: bool = False
 
     def run(
-        self, command: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None
+        self,
+        command: Sequence[str],
+        folder: Path,
+        environment: Mapping[str, str] | None = None,
+        limits: Limits | None = None,
     ) -> Ended:
         """Run a command to its end.
 
@@ -95,14 +99,14 @@ class Launcher:
             command: Program and arguments. It runs in the folder of the caller, so that relative paths hold.
             folder: Given to it as the place for temporary files.
             environment: Variables to set.
+            limits: Other limits than those of this launcher.
 
         Raises:
             OSError: No process can be started.
             RuntimeError: `stop` was called.
         """
-        script = _LAUNCHER.format(
-            blocks=GREATEST_FILE // _BLOCK, kibibytes=max(self.limits.memory // 1024, 1)
-        )
+        limits = limits or self.limits
+        script = _LAUNCHER.format(blocks=GREATEST_FILE // _BLOCK, kibibytes=max(limits.memory // 1024, 1))
         with self._lock:
             if self._stopped:
                 raise RuntimeError("the run was stopped")
@@ -116,7 +120,7 @@ class Launcher:
             )
             self._running.add(process.pid)
         try:
-            return self._attend(process)
+            return self._attend(process, limits)
         finally:
             _end_group(process.pid)
             process.wait()
@@ -130,8 +134,8 @@ class Launcher:
             for group in self._running:
                 _end_group(group)
 
-    def _attend(self, process: subprocess.Popen[bytes]) -> Ended:
-        deadline = time.monotonic() + self.limits.seconds
+    def _attend(self, process: subprocess.Popen[bytes], limits: Limits) -> Ended:
+        deadline = time.monotonic() + limits.seconds
         kept = _Excerpt()
         stream = process.stderr
         if stream is None:

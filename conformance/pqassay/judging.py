@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from pqassay import protocol, written_file
 from pqassay.cases import Case, GoldenCase
-from pqassay.driver_process import Launcher
+from pqassay.driver_process import Launcher, Limits
 from pqassay.protocol import Accept, Answer, IgnoredIndex, Operation, Reject
 from pqassay.rows import Rows, ValueNotReadableError, digest, read_value, rows_difference
 
@@ -22,6 +22,9 @@ INPUT = "data.parquet"
 """The name under which every input is handed over: neither it nor its folder gives the verdict away."""
 
 OUTPUT = "written.parquet"
+
+JUDGING_LIMITS = Limits(seconds=120)
+"""What looking at a written file may take, however little the driver may."""
 
 
 @dataclass(frozen=True)
@@ -210,7 +213,7 @@ def _judge_written(bench: Bench) -> Judgement:
     command = written_file.command(
         bench.output, {family.column_option: case.column or ""}, rows.names(), found_file
     )
-    ended = bench.launcher.run(command, bench.folder, written_file.environment())
+    ended = bench.launcher.run(command, bench.folder, written_file.environment(), JUDGING_LIMITS)
     if ended.status:
         said = ended.stderr.strip().rpartition("\n")[2]
         why = ended.crash or f"exit status {ended.status}"

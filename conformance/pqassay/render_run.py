@@ -118,6 +118,8 @@ def _summary(console: Console, report: RunReport) -> None:
     )
     for score in report.scores:
         _score(console, score)
+    if report.tested_nothing:
+        _line(console, ("nothing was tested", "bold red"), ": the driver supports none of these operations")
     if summary.known:
         _line(console, f"{summary.known} as expected, though not passed")
 

@@ -139,16 +139,23 @@ class RunReport:
 
     @property
     def exit_code(self) -> int:
-        """0 all well, 1 failures, 3 expectations that do not hold, 4 crashes or protocol errors; the highest wins.
+        """0 all well, 1 failures, 2 nothing was tested, 3 expectations that do not hold, 4 crashes or protocol errors.
 
-        What an expectation foretold counts for nothing.
+        The highest wins. What an expectation foretold counts for nothing.
         """
         new = [result.outcome for result in self.results if not result.known]
         if any(outcome in BROKEN for outcome in new):
             return 4
         if self.problems:
             return 3
+        if self.tested_nothing:
+            return 2
         return 1 if any(outcome not in GOOD for outcome in new) else 0
+
+    @property
+    def tested_nothing(self) -> bool:
+        """Whether the driver supports nothing of what it was to be asked, and nobody expected that."""
+        return all(result.outcome == "not applicable" and not result.known for result in self.results)
 
     def to_json(self, indent: int | None = 2) -> str:
         """The result as JSON text in ASCII. Members that are ``None`` are left out."""

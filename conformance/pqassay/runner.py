@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pqassay import protocol
 from pqassay.cases import Case, GoldenCase, inputs_digest, manifests_digest
@@ -111,7 +112,7 @@ def run(
         CaseError: A golden file is damaged.
     """
     if shutil.which(settings.command[0]) is None:
-        raise CannotStartError(f"there is no program {settings.command[0]!r} to start")
+        raise CannotStartError(f"there is no program {settings.command[0]}, or it is not executable")
     driver = _Driver(settings)
     try:
         greeting, hello = driver.hello()
@@ -167,7 +168,9 @@ class _Driver:
         result = Result(case.id, case.family, operation, "passed", rules=case.rules or None)
         for number in range(len(self._requests(golden, operation, Path()))):
             with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
-                result = self._ask_once(golden, operation, number, Path(name), declared=hello is not None)
+                folder = Path(name)
+                result = self._ask_once(golden, operation, number, folder, declared=hello is not None)
+                result = _without_folder(result, folder)
             if result.outcome != "passed":
                 break
         return result
@@ -229,7 +232,7 @@ class _Driver:
         self, golden: GoldenCase, operation: Operation, number: int, folder: Path, ended: Ended
     ) -> None:
         """Keep what was exchanged, with the paths of where it is kept."""
-        if self.settings.keep is None:
+        if self.settings.keep is None or not folder.is_dir():
             return
         target = self.settings.keep.resolve() / golden.case.id / f"{operation}-{number + 1}"
         target.mkdir(parents=True, exist_ok=True)
@@ -239,6 +242,16 @@ class _Driver:
         request = self._requests(golden, operation, target)[number]
         (target / "request.json").write_text(protocol.to_json(request), encoding="ascii")
         (target / "stderr.txt").write_text(ended.stderr, encoding="utf-8")
+
+
+def _without_folder(result: Result, folder: Path) -> Result:
+    """A result without the path of its temporary folder, which is another one in the next run."""
+    told: dict[str, Any] = {}
+    for name in ("reason", "actual", "stderr"):
+        text = getattr(result, name)
+        if text is not None:
+            told[name] = text.replace(f"{folder.resolve()}/", "").replace(f"{folder}/", "")
+    return dataclasses.replace(result, **told)
 
 
 def _without_answer(case: Case, operation: Operation, exchange: _Exchange, *, declared: bool) -> Result:

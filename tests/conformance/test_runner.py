@@ -368,6 +368,31 @@ def test_a_driver_that_is_right_exits_0_and_gets_its_score(tmp_path: Path) -> No
     ] == result.stdout.splitlines()
 
 
+def test_a_driver_that_supports_nothing_has_not_passed(tmp_path: Path) -> None:
+    valid_case(tmp_path / "cases")
+
+    assert "nothing was tested: the driver supports none of these operations" in command(tmp_path).stdout
+    assert 0 == command(tmp_path, body=ACCEPT_LINT).exit_code
+
+
+def test_a_short_time_limit_is_for_the_driver_and_not_for_judging_its_file(tmp_path: Path) -> None:
+    written = parquet_file(tmp_path, "written", Idx1File().build())
+    target = 'sed \'s/.*"output": "\\([^"]*\\)".*/\\1/\' "$1"'
+    body = f'cp {written} "$({target})"; answer \'{{"answer": "accept"}}\''
+    valid_case(tmp_path / "cases", encode="accept", rows=ROWS)
+
+    assert 0 == command(tmp_path, "--timeout", "0.25", body=body).exit_code
+
+
+def test_temporary_paths_do_not_get_into_the_result(tmp_path: Path) -> None:
+    valid_case(tmp_path / "cases")
+    refusal = 'printf \'{"answer": "reject", "message": "%s"}\' "$1" > "$2"'
+    report = asked(tmp_path, f'echo "$1: what a path" >&2; [ $op = lint ] || exit 1; {refusal}')
+
+    assert "request.json: what a path" == report.results[0].stderr
+    assert "reject: request.json" == report.results[1].actual
+
+
 def test_a_failure_shows_the_rule_what_was_expected_what_came_and_how_to_repeat_it(tmp_path: Path) -> None:
     valid_case(tmp_path / "cases")
     broken_case(tmp_path / "cases", parent="made/good", effect="The table cannot be read.")
@@ -405,7 +430,7 @@ def test_no_failure_takes_more_than_25_lines_and_no_control_characters_get_throu
 
 
 @pytest.mark.parametrize(
-    ("body", "code"), [("exit 1", 4), ("answer x", 4), (f"answer '{REJECT}'", 1), ("exit 3", 0)]
+    ("body", "code"), [("exit 1", 4), ("answer x", 4), (f"answer '{REJECT}'", 1), ("exit 3", 2)]
 )
 def test_exit_codes(body: str, code: int, tmp_path: Path) -> None:
     valid_case(tmp_path / "cases")
@@ -490,10 +515,14 @@ def test_list_says_what_would_be_asked_and_starts_nothing(tmp_path: Path) -> Non
     ("arguments", "message"),
     [
         (["run"], "name a driver behind --"),
-        (["run", "--", "no-such-program"], "there is no program 'no-such-program'"),
+        (["run", "--", "no-such-program"], "there is no program no-such-program, or it is not executable"),
         (["run", "--case", "nothing/*", "--", "true"], "no case matches 'nothing/*'"),
         (["run", "--cases", "/nowhere", "--", "true"], "there is no case.json below /nowhere"),
         (["run", "--expectations", "/nowhere", "--", "true"], "/nowhere: No such file"),
+        (
+            ["run", "--case", "pqf/plain", "--operation", "encode", "--", "true"],
+            "these cases do not ask for that",
+        ),
         (["run", "--timeout", "0", "--", "true"], "--timeout and --memory are numbers greater than 0"),
         (["run", "--memory", "nan", "--", "true"], "--timeout and --memory are numbers greater than 0"),
         (["run", "--output", "/nowhere/x", "--case", "idx1/one-value", "--", "true"], "/nowhere/"),
