@@ -168,7 +168,7 @@ def run(
 
 
 def _list(chosen: Sequence[Any], only: Sequence[Any]) -> None:
-    from pqassay.judging import operations
+    from pqassay.answers import operations
 
     for golden in chosen:
         asked = [name for name in operations(golden.case) if not only or name in only]

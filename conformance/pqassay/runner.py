@@ -21,7 +21,7 @@ from pqassay import protocol
 from pqassay.cases import Case, GoldenCase, inputs_digest, manifests_digest
 from pqassay.driver_process import Ended, Launcher, Limits, read_answer_file
 from pqassay.expectations import Expectations
-from pqassay.judging import ASKING, INPUT, Bench, described, operations
+from pqassay.answers import ASKING, INPUT, Bench, described, operations
 from pqassay.protocol import Answer, HelloAnswer, Operation, ProtocolError
 from pqassay.results import (
     SCHEMA_VERSION,

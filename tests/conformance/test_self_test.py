@@ -14,7 +14,7 @@ import pytest
 from pqassay.cases import GoldenCase, golden_folder, load, select
 from pqassay.driver_process import Launcher
 from pqassay.expectations import parse
-from pqassay.judging import ASKING, Bench
+from pqassay.answers import ASKING, Bench
 from pqassay.protocol import Operation, read_answer, to_json
 from pqassay.results import RunReport
 from pqassay.runner import Settings, run, tasks
