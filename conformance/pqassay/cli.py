@@ -11,10 +11,12 @@ import contextlib
 import os
 from collections.abc import Generator
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
+from pqassay import cli_check, cli_run
+from pqassay.cli_failure import fail
 from pqassay_spec.terminal import guarded_output, printable
 
 app = typer.Typer(
@@ -48,18 +50,6 @@ def _root(
     pass
 
 
-def fail(message: str, code: int = 2) -> NoReturn:
-    """Print an error on stderr and leave with ``code``."""
-    typer.echo(f"error: {printable(message)}", err=True)
-    raise typer.Exit(code)
-
-
-# The commands in modules of their own register themselves; they need what is defined above.
-from pqassay import cli_check  # noqa: E402
-
-__all__ = ["app", "cli_check", "fail", "main"]
-
-
 def _require_file(path: Path) -> None:
     # The functions of os.path answer False where the methods of Path raise: for names that are too long, say.
     if os.path.isdir(path):
@@ -80,6 +70,9 @@ def _os_errors(what: str) -> Generator[None]:
         fail(f"{error.filename}: {error.strerror or error}")
     except MemoryError:
         fail(f"{what}: there is not enough memory for it", 4)
+
+
+app.command(epilog=cli_check.EPILOG)(cli_check.check)
 
 
 @app.command(epilog="Example: `pqassay dump --hexdump --field idx1 part-0.parquet`")
@@ -141,3 +134,6 @@ def explain(
             fail(f"there is no rule {rule}{hint}")
     for line in lines:
         print(line)  # noqa: T201 - plain output of a command
+
+
+app.command(epilog=cli_run.EPILOG)(cli_run.run)

@@ -1,7 +1,5 @@
 """The command ``pqassay check``: its options, and what becomes of the report."""
 
-# ruff: noqa: PLC0415 - heavy libraries are imported by the command that needs them
-# ruff: noqa: PTH110, PTH113, PTH123 - os.path answers where Path raises
 from __future__ import annotations
 
 import contextlib
@@ -15,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from pqassay.cli import app, fail
+from pqassay.cli_failure import fail
 from pqassay_spec.terminal import printable
 
 if TYPE_CHECKING:
@@ -52,11 +50,13 @@ class FormatName(StrEnum):
     JSON = "json"
 
 
-@app.command(
-    epilog="Examples: `pqassay check part-0.parquet`, `pqassay check --jobs 4 lake/`, "
+EPILOG = (
+    "Examples: `pqassay check part-0.parquet`, `pqassay check --jobs 4 lake/`, "
     "`pqassay check 's3://bucket/sales/**/*.parquet'`. Defaults may stand in pqassay.toml. "
     "Exit codes: 0 conformant, 1 findings, 2 usage, 3 stale entries in the baseline, 4 not all could be judged."
 )
+
+
 def check(
     paths: Annotated[
         list[str] | None,

@@ -169,7 +169,12 @@ class Report:
 
     def to_json(self, indent: int | None = 2) -> str:
         """The report as JSON text in ASCII. Optional members that have their default are left out."""
-        return json.dumps(members(self), indent=indent)
+        return members_json(self, indent)
+
+
+def members_json(record: Any, indent: int | None) -> str:
+    """A dataclass as JSON text in ASCII. Optional members that have their default are left out."""
+    return json.dumps(members(record), indent=indent)
 
 
 def members(value: Any) -> Any:

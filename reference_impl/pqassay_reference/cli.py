@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -18,6 +19,14 @@ from pqassay_spec.terminal import guarded_output, printable
 
 if TYPE_CHECKING:
     from pqassay_reference.strip import Stripped
+
+
+class TrustName(StrEnum):
+    """Which index a scan may use."""
+
+    COMPANION = "companion"
+    PUBLISHED = "published"
+
 
 app = typer.Typer(
     help="Reference reader and writer of metadata attached to Parquet files.",
@@ -275,3 +284,23 @@ def golden(
     typer.echo(f"{len(done.changed) + len(done.unchanged)} cases, {len(done.unchanged)} unchanged")
     if check and (done.changed or done.removed):
         fail(f"golden files are out of date; `pqassay-ref golden {folder}` writes them", 1)
+
+
+@app.command(epilog="Example: `pqassay run -- pqassay-ref driver`. Exit codes: 0 answered, 3 not supported.")
+def driver(
+    request: Annotated[Path, typer.Argument(help="The request, a JSON file.")],
+    answer: Annotated[Path, typer.Argument(help="Where the answer is to be written.")],
+    trust: Annotated[
+        TrustName,
+        typer.Option(help="Which index a scan may use: one with a companion record, or any published one."),
+    ] = TrustName.COMPANION,
+) -> None:
+    """Answer one request of `pqassay run`, as a driver of the reference implementation."""
+    from pqassay_reference.driver import NotSupportedError, answer_file
+
+    try:
+        answer_file(request, answer, trust=trust.value)
+    except NotSupportedError as error:
+        fail(str(error), 3)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        fail(f"{request}: {error}", 1)

@@ -4,8 +4,10 @@
 # The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -13,9 +15,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pqassay_reference.errors import Refused, Undecodable
-from pqassay_spec.parquet_schema import SchemaLeaf, is_string
+from pqassay_spec.parquet_file import read_footer, read_framing
+from pqassay_spec.parquet_schema import SchemaLeaf, is_string, leaves
+from pqassay_spec.sources import FileSource
 
 BATCH_ROWS = 1 << 16
+
+GREATEST_PAYLOAD = 1 << 30
+"""Bytes of distinct values that are collected from a column where nobody says less."""
 
 
 @dataclass
@@ -97,6 +104,27 @@ def find_column(leaves: Sequence[SchemaLeaf], column: str) -> tuple[int, SchemaL
     if leaf.max_repetition_level:
         raise Refused(f"column {column} holds several values a row; IDX1 describes columns with one")
     return ordinal, leaf
+
+
+def read_distinct_values(
+    path: str | os.PathLike[str], column: str, limit: int = GREATEST_PAYLOAD
+) -> DistinctValues:
+    """Read a string column of a local file, named by its path joined by dots, and collect its distinct values.
+
+    Raises:
+        Refused: No such column; see `DistinctValues.add` as well.
+        Undecodable: The file cannot be opened, or its pages cannot be decoded.
+        FormatError: The footer cannot be read.
+    """
+    with FileSource(path) as source:
+        metadata, _ = read_footer(source, read_framing(source))
+    ordinal, leaf = find_column(leaves(metadata), column)
+    try:
+        # A Python file, since pyarrow opens no path whose name is not UTF-8.
+        with Path(path).open("rb") as handle, pq.ParquetFile(handle) as file:
+            return distinct_values(file, ordinal, leaf, limit)
+    except (pa.ArrowException, ValueError) as error:
+        raise Undecodable(f"pyarrow cannot open the file: {' '.join(str(error).split())}") from error
 
 
 def distinct_values(file: pq.ParquetFile, ordinal: int, leaf: SchemaLeaf, limit: int) -> DistinctValues:

@@ -145,3 +145,14 @@ def test_the_installed_judge_is_the_wheels_and_checks_a_golden_file(installed: P
     checked = run(installed, "pqassay", "check", str(golden))
     assert (checked.returncode, checked.stderr) == (0, "")
     assert checked.stdout.startswith(f"{golden}: conformant\n")
+
+
+def test_the_installed_runner_has_golden_files_and_tests_the_installed_reference(installed: Path) -> None:
+    package = Path(
+        run(installed, "python", "-c", "import pqassay; print(pqassay.__path__[0])").stdout.strip()
+    )
+    assert package.is_relative_to(installed)
+    driver = str(installed / "bin" / "pqassay-ref")
+    done = run(installed, "pqassay", "run", "--case", "idx1/plain", "--", driver, "driver")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "IDX1  encode  1 of 1 passed" in done.stdout

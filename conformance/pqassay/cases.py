@@ -1,0 +1,303 @@
+"""Golden cases: what a ``case.json`` says, where the cases are, and which of them a run asks for.
+
+A case is a folder below ``golden_files`` with its manifest and its input. Its id is the folder's path.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from typing import Any, ClassVar, Literal, cast
+
+from pqassay.predicate import PredicateError, columns_of, keeps
+from pqassay.rows import CLOSED, Rows, Value, ValueNotReadableError
+from pqassay_spec.catalogue import Tier
+
+MANIFEST = "case.json"
+
+Acceptance = Literal["accept", "reject"]
+
+
+class CaseError(Exception):
+    """A golden folder, a manifest or an input is not what it should be. The message names it."""
+
+
+@dataclass(frozen=True)
+class Input:
+    """The file of a case, beside its manifest, and its SHA-256."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    file: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """The one thing in which an invalid case differs from its parent; ``raw``: nothing derived was mended after it."""
+
+    __pydantic_config__: ClassVar = {"extra": "allow"}
+    op: str
+    path: str | None = None
+    to: Any = None
+    raw: bool = False
+
+
+@dataclass(frozen=True)
+class CheckExpectation:
+    """The rules that ``pqassay check`` reports: exactly these, in this order, at this tier, with these options."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    rules: list[str]
+    tier: Tier
+    options: dict[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Expect:
+    """What a checker, a reader and a writer must make of a case. What is absent is not asked.
+
+    Attributes:
+        check: What the judge reports.
+        decode: Whether a reader must read the structure; ``either``: it may refuse, but what it accepts must be `value`.
+        value: What it must read.
+        lint: Whether a linter must find it good.
+        encode: Whether a writer must be able to write `rows`, or must refuse to.
+        scan: Rows that a query must give: exactly the right ones, or these or a refusal.
+        predicate: The condition of that query.
+        rows: The rows that the file was made from.
+    """
+
+    __pydantic_config__: ClassVar = CLOSED
+    check: CheckExpectation
+    decode: Literal["accept", "reject", "either"] | None = None
+    value: dict[str, Any] | None = None
+    lint: Acceptance | None = None
+    encode: Acceptance | None = None
+    scan: Literal["same-rows", "refusal-allowed"] | None = None
+    predicate: list[Any] | None = None
+    rows: Rows | None = None
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Who wrote the input (``generator``, or foreign software), and who confirmed what it holds."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    by: str
+    oracles: list[str]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One golden case; the attributes are the members of its manifest.
+
+    Attributes:
+        id: Path of its folder below ``golden_files``, with slashes.
+        family: Prefix of the family's rules.
+        kind: ``invalid`` exactly if the judge reports something about it.
+        since: Version of this specification that added it.
+        title: What it is, in one line.
+        effect: What a user notices when an engine relies on the file.
+        requires: Capabilities without which an implementation is not asked.
+        rules: Rules that it is about.
+        input: Its file.
+        expect: What must come of it.
+        provenance: Where it comes from.
+        parent: The valid case that it was made from.
+        mutation: In what it differs from its parent.
+        column: The column that an index in it describes, its path joined by dots.
+    """
+
+    __pydantic_config__: ClassVar = CLOSED
+    id: str
+    family: str
+    kind: Literal["valid", "invalid"]
+    since: str
+    title: str
+    effect: str
+    requires: list[str]
+    rules: list[str]
+    input: Input
+    expect: Expect
+    provenance: Provenance
+    parent: str | None = None
+    mutation: Mutation | None = None
+    column: str | None = None
+
+
+@cache
+def _adapter() -> Any:
+    from pydantic import TypeAdapter  # noqa: PLC0415 - only a run needs it
+
+    return TypeAdapter(Case)
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON Schema of a manifest, derived from the classes."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_adapter().json_schema()}
+
+
+@dataclass(frozen=True)
+class GoldenCase:
+    """A case with the folder that it was loaded from."""
+
+    case: Case
+    folder: Path
+    manifest_sha256: str
+
+    def content(self) -> bytes:
+        """The bytes of its input.
+
+        Raises:
+            CaseError: They are not those of the manifest.
+        """
+        path = self.folder / self.case.input.file
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise CaseError(f"{path}: {error.strerror or error}") from None
+        if hashlib.sha256(data).hexdigest() != self.case.input.sha256:
+            raise CaseError(f"{path} is not the file that its manifest describes: the SHA-256 differs")
+        return data
+
+    def expected_rows(self, columns: Sequence[str]) -> list[list[Value]]:
+        """The rows of the literals that satisfy the predicate, these columns of each."""
+        rows, predicate = self.case.expect.rows, self.case.expect.predicate
+        if rows is None or predicate is None:
+            raise CaseError(f"{self.case.id}: a scan needs rows and a predicate")
+        names = rows.names()
+        records = [dict(zip(names, values, strict=True)) for values in rows.values()]
+        return [[record[name] for name in columns] for record in records if keeps(predicate, record)]
+
+
+def golden_folder() -> Path:
+    """The golden files: beside the modules in an installed package, at the top in a checkout.
+
+    Raises:
+        CaseError: There are none.
+    """
+    package = Path(__file__).resolve().parent
+    for folder in (package / "golden_files", package.parents[1] / "golden_files"):
+        if folder.is_dir():
+            return folder
+    raise CaseError("this installation has no golden files; name their folder with --cases")
+
+
+def load(folder: Path) -> list[GoldenCase]:
+    """Every case below a folder, in the order of the ids.
+
+    Raises:
+        CaseError: There is none, or a manifest is wrong.
+    """
+    found = [_load(folder, path) for path in folder.rglob(MANIFEST)]
+    if not found:
+        raise CaseError(f"there is no {MANIFEST} below {folder}")
+    loaded = sorted(found, key=lambda golden: golden.case.id)
+    ids = {golden.case.id for golden in loaded}
+    for golden in loaded:
+        if golden.case.parent is not None and golden.case.parent not in ids:
+            raise CaseError(f"{golden.case.id}: its parent {golden.case.parent} does not exist")
+    return loaded
+
+
+def _load(root: Path, path: Path) -> GoldenCase:
+    from pydantic import ValidationError  # noqa: PLC0415 - only a run needs it
+
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise CaseError(f"{path}: {error.strerror or error}") from None
+    try:
+        case = cast("Case", _adapter().validate_json(text, strict=True))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise CaseError(f"{path}: {place or 'the manifest'}: {first['msg']}") from None
+    if problem := _inconsistency(case, path.parent.relative_to(root).as_posix()):
+        raise CaseError(f"{path}: {problem}")
+    return GoldenCase(case, path.parent, hashlib.sha256(text).hexdigest())
+
+
+def _inconsistency(case: Case, place: str) -> str:
+    """What members of a manifest say against each other; empty if nothing."""
+    expect = case.expect
+    wrong = {
+        f"its id is {case.id}, its folder {place}": case.id != place,
+        "an input outside its folder": Path(case.input.file).name != case.input.file,
+        "kind is invalid exactly if the judge reports rules": (case.kind == "invalid")
+        != bool(expect.check.rules),
+        "decode needs a value": expect.decode in ("accept", "either") and expect.value is None,
+        "encode needs rows and a column": bool(expect.encode)
+        and (expect.rows is None or case.column is None),
+        "scan needs rows and a predicate": bool(expect.scan)
+        and (expect.rows is None or expect.predicate is None),
+    }
+    problem = next((words for words, applies in wrong.items() if applies), "")
+    return problem or _row_problem(expect)
+
+
+def _row_problem(expect: Expect) -> str:
+    if expect.rows is None:
+        return ""
+    names = expect.rows.names()
+    try:
+        records = [dict(zip(names, values, strict=True)) for values in expect.rows.values()]
+        for record in records if expect.predicate is not None else ():
+            keeps(expect.predicate or [], record)
+        unknown = columns_of(expect.predicate) - set(names) if expect.predicate is not None else set[str]()
+    except (PredicateError, ValueNotReadableError, ValueError, IndexError, TypeError) as error:
+        return f"rows and predicate: {error}"
+    return f"the predicate names {min(unknown)}, which is no column" if unknown else ""
+
+
+def matches(name: str, pattern: str) -> bool:
+    """Whether a path of names matches a pattern; ``*`` stays within a name, ``**`` spans any number of them.
+
+    >>> matches("idx1/plain", "idx1/*"), matches("interop/a/b", "interop/*"), matches("interop/a/b", "interop/**")
+    (True, False, True)
+    """
+    return _matches(name.split("/"), pattern.split("/"))
+
+
+def _matches(names: Sequence[str], patterns: Sequence[str]) -> bool:
+    if not patterns:
+        return not names
+    if patterns[0] == "**":
+        return any(_matches(names[skipped:], patterns[1:]) for skipped in range(len(names) + 1))
+    return bool(names) and fnmatchcase(names[0], patterns[0]) and _matches(names[1:], patterns[1:])
+
+
+def select(cases: Sequence[GoldenCase], patterns: Sequence[str]) -> list[GoldenCase]:
+    """The cases that match one of the patterns (all, if there is none), and the parents that their credit needs.
+
+    Raises:
+        CaseError: A pattern that no case matches.
+    """
+    for pattern in patterns:
+        if not any(matches(golden.case.id, pattern) for golden in cases):
+            raise CaseError(f"no case matches {pattern!r}; `pqassay run --list` lists them")
+    chosen = {
+        golden.case.id
+        for golden in cases
+        if not patterns or any(matches(golden.case.id, pattern) for pattern in patterns)
+    }
+    chosen |= {golden.case.parent for golden in cases if golden.case.id in chosen and golden.case.parent}
+    return [golden for golden in cases if golden.case.id in chosen]
+
+
+def manifests_digest(cases: Iterable[GoldenCase]) -> str:
+    """SHA-256 over ids and manifests: which suite it was."""
+    return _digest(f"{golden.case.id} {golden.manifest_sha256}" for golden in cases)
+
+
+def inputs_digest(cases: Iterable[GoldenCase]) -> str:
+    """SHA-256 over ids and inputs: which golden files they were."""
+    return _digest(f"{golden.case.id} {golden.case.input.sha256}" for golden in cases)
+
+
+def _digest(lines: Iterable[str]) -> str:
+    return hashlib.sha256("".join(f"{line}\n" for line in sorted(lines)).encode()).hexdigest()

@@ -1,0 +1,170 @@
+"""Rows and values as the protocol and the golden files write them down in JSON.
+
+Whole numbers beyond 2^53, floats and bytes are objects with one member that names their type, since JSON readers of many
+languages would change them: ``{"int": "9007199254740993"}``, ``{"float": "0.1"}``, ``{"bytes": "00ff"}``.
+In Python they are ``int``, ``float`` and ``bytes``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+import struct
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+CLOSED = {"extra": "forbid"}
+"""Configures the JSON Schema of a class: members that it does not declare are errors."""
+
+EXACT_INTEGERS = 1 << 53
+"""Up to here, and down to its negative, JSON readers of all languages agree about whole numbers."""
+
+ColumnType = Literal["int32", "int64", "double", "string", "binary"]
+
+
+@dataclass(frozen=True)
+class LongInteger:
+    """A whole number that not every JSON reader would keep, in decimal."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    int: str
+
+
+@dataclass(frozen=True)
+class Float:
+    """A float of 64 bits: the shortest decimal that reads back as it, ``nan``, ``inf``, ``-inf`` or ``-0.0``."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    float: str
+
+
+@dataclass(frozen=True)
+class Binary:
+    """Bytes, two hexadecimal digits each."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    bytes: str
+
+
+Written = None | int | str | LongInteger | Float | Binary
+"""A value as it stands in JSON. Whole numbers between -2^53 and 2^53 are written as numbers."""
+
+Value = None | int | float | str | bytes
+"""A value in Python."""
+
+
+class ValueNotReadableError(ValueError):
+    """A tagged value that does not say what its tag promises."""
+
+
+def read_value(written: Written) -> Value:
+    r"""The Python value of what stands in JSON.
+
+    >>> read_value(LongInteger("9007199254740993")), read_value(Binary("00ff")), read_value("a")
+    (9007199254740993, b'\x00\xff', 'a')
+
+    Raises:
+        ValueNotReadableError: A tag with a text that does not belong to it.
+    """
+    try:
+        if isinstance(written, LongInteger):
+            if not re.fullmatch(r"-?[0-9]{1,40}", written.int, re.ASCII):
+                raise ValueNotReadableError(f"{written.int[:60]!r} is no whole number")
+            return int(written.int)
+        if isinstance(written, Float):
+            return float(written.float)
+        if isinstance(written, Binary):
+            return bytes.fromhex(written.bytes)
+    except ValueError as error:
+        raise ValueNotReadableError(str(error)) from None
+    return written
+
+
+def write_value(value: Value) -> Written:
+    """A Python value as it stands in JSON, the inverse of `read_value`."""
+    if isinstance(value, float):
+        return Float(repr(value))
+    if isinstance(value, bytes):
+        return Binary(value.hex())
+    if isinstance(value, int) and abs(value) > EXACT_INTEGERS:
+        return LongInteger(str(value))
+    return value
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: one value a row. ``nullable`` tells whether its schema allows null."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    name: str
+    type: ColumnType
+    nullable: bool
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A table as literals: its columns, and its rows with one value a column."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    columns: list[Column]
+    rows: list[list[Written]]
+
+    def names(self) -> list[str]:
+        """The names of the columns, in order."""
+        return [column.name for column in self.columns]
+
+    def values(self) -> list[list[Value]]:
+        """The rows as Python values."""
+        return [[read_value(value) for value in row] for row in self.rows]
+
+
+def canonical_row(row: Sequence[Value]) -> str:
+    r"""One row as text, the same for equal rows only: JSON in ASCII without spaces, floats by their bits.
+
+    >>> canonical_row(["é", None, -0.0, 1])
+    '["\\\\u00e9",null,{"float":"8000000000000000"},1]'
+    """
+    return json.dumps([_canonical(value) for value in row], separators=(",", ":"))
+
+
+def _canonical(value: Value) -> object:
+    if isinstance(value, float):
+        bits: bytes = struct.pack(">d", math.nan if math.isnan(value) else value)
+        return {"float": bits.hex()}
+    if isinstance(value, bytes):
+        return {"bytes": value.hex()}
+    if isinstance(value, int) and abs(value) > EXACT_INTEGERS:
+        return {"int": str(value)}
+    return value
+
+
+def multiset(rows: Iterable[Sequence[Value]]) -> Counter[str]:
+    """The rows without their order: how often each canonical row occurs."""
+    return Counter(canonical_row(row) for row in rows)
+
+
+def digest(rows: Iterable[Sequence[Value]]) -> str:
+    """SHA-256 of the canonical rows in the order of their bytes, each ended by a line feed."""
+    text = "".join(f"{row}\n" for row in sorted(canonical_row(row) for row in rows))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def rows_difference(expected: Iterable[Sequence[Value]], actual: Iterable[Sequence[Value]]) -> str:
+    """What is missing and what is too many, in one line; empty if both hold the same rows.
+
+    >>> rows_difference([["a"], ["b"]], [["a"], ["a"]])
+    '1 row missing: ["b"]; 1 row too many: ["a"]'
+    """
+    wanted, found = multiset(expected), multiset(actual)
+    parts: list[str] = []
+    for words, rest in (("missing", wanted - found), ("too many", found - wanted)):
+        if rest:
+            count = rest.total()
+            shown = ", ".join(row if len(row) <= 80 else f"{row[:79]}…" for row in sorted(rest)[:3])
+            more = ", …" if len(rest) > 3 else ""
+            parts.append(f"{count} row{'' if count == 1 else 's'} {words}: {shown}{more}")
+    return "; ".join(parts)

@@ -1,0 +1,149 @@
+"""The reference as a driver: answers one request of the runner.
+
+Source: ``conformance/PROTOCOL.md``.  Each operation loads only what it needs: a driver starts once for each request.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+from pqassay_reference.errors import Refused, Undecodable
+from pqassay_spec import __version__
+from pqassay_spec.errors import FormatError
+
+Answer = dict[str, Any]
+Request = dict[str, Any]
+
+
+class NotSupportedError(Exception):
+    """A request that this driver does not know."""
+
+
+def answer_file(request: str | os.PathLike[str], answer: str | os.PathLike[str], *, trust: str) -> None:
+    """Read a request, do what it asks, and write the answer.
+
+    Args:
+        request: File with the request.
+        answer: File to write.
+        trust: Which index a scan may use, see `pqassay_reference.scan.Trust`.
+
+    Raises:
+        NotSupportedError: No operation or family that is known here.
+        TypeError, ValueError: The request is no JSON object.
+        OSError: A file cannot be read or written.
+    """
+    from pqassay_spec.sources import write_whole  # noqa: PLC0415 - see the module
+
+    asked: Any = json.loads(Path(request).read_bytes())
+    if not isinstance(asked, dict):
+        raise TypeError("the request is no JSON object")
+    done = respond(cast("Request", asked), trust=trust)
+    write_whole(answer, json.dumps(done).encode())
+
+
+def respond(request: Request, *, trust: str = "companion") -> Answer:
+    """The answer to a request.
+
+    >>> respond({"protocol": 1, "op": "hello"})["name"]
+    'pqassay-ref'
+
+    Raises:
+        NotSupportedError: No operation or family that is known here.
+    """
+    asked = f"{request.get('family', '')}.{request.get('op')}".lower()
+    operation = _hello if asked == ".hello" else OPERATIONS.get(asked)
+    if request.get("protocol") != 1 or operation is None:
+        raise NotSupportedError(f"{asked} is not supported")
+    try:
+        return operation(request, trust)
+    except (FormatError, Refused, Undecodable) as error:
+        return {"answer": "reject", "message": str(error)}
+
+
+def _hello(_: Request, __: str) -> Answer:
+    return {
+        "answer": "accept",
+        "name": "pqassay-ref",
+        "version": __version__,
+        "language": "Python",
+        "capabilities": ["parquet", "idx1.companion", *OPERATIONS],
+    }
+
+
+def _decode(request: Request, _: str) -> Answer:
+    from pqassay_reference.extract import extract_file  # noqa: PLC0415 - see the module
+
+    found = extract_file(request["file"])
+    values = list(found.values)
+    if values == [""] and _holds_no_value(request["file"], request.get("column")):
+        values = []  # an empty payload: only the column tells what it stands for
+    value: Answer = {
+        "values": values,
+        "layout": found.layout.value,
+        "offset": found.offset,
+    }
+    return {"answer": "accept", "value": value}
+
+
+def _holds_no_value(path: str, column: str | None) -> bool:
+    from pqassay_reference.column_values import read_distinct_values  # noqa: PLC0415 - see the module
+
+    return column is not None and not read_distinct_values(path, column).values
+
+
+def _lint_parquet(request: Request, _: str) -> Answer:
+    from pqassay_reference.lint import lint_parquet_file  # noqa: PLC0415 - see the module
+
+    lint_parquet_file(request["file"])
+    return {"answer": "accept"}
+
+
+def _lint(request: Request, _: str) -> Answer:
+    from pqassay_reference.lint import lint_file  # noqa: PLC0415 - see the module
+
+    lint_file(request["file"], request.get("column"))
+    return {"answer": "accept"}
+
+
+def _encode(request: Request, _: str) -> Answer:
+    from pqassay_reference.embed import IndexingWriter  # noqa: PLC0415 - see the module
+    from pqassay_reference.rows import table_of  # noqa: PLC0415
+
+    table = table_of(request["rows"])
+    with IndexingWriter(request["output"], table.schema, request["column"], write_page_index=True) as writer:
+        writer.write(table)
+    return {"answer": "accept"}
+
+
+def _scan(request: Request, trust: str) -> Answer:
+    from pqassay_reference.rows import rows_of  # noqa: PLC0415 - see the module
+    from pqassay_reference.scan import Trust, scan_file  # noqa: PLC0415
+
+    index = request["index"] == "on"
+    done = scan_file(
+        request["file"],
+        request["predicate"],
+        request["columns"],
+        index=index,
+        column=request.get("column"),
+        trust=cast("Trust", trust),
+    )
+    rows = rows_of(done.table, request["columns"])
+    if index and not done.used:
+        return {"answer": "ignored-index", "rows": rows, "message": done.message}
+    return {"answer": "accept", "rows": rows}
+
+
+OPERATIONS: dict[str, Callable[[Request, str], Answer]] = {
+    "idx1.decode": _decode,
+    "idx1.lint": _lint,
+    "idx1.encode": _encode,
+    "idx1.scan": _scan,
+    "pqf.lint": _lint_parquet,
+    "pqf.scan": _scan,
+}
+"""What can be asked, by capability: family and operation."""

@@ -1,0 +1,118 @@
+"""The kit tried on itself: what is right passes, what is wrong fails as foretold, on all golden files."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from pqassay.answers import ASKING, Bench
+from pqassay.cases import GoldenCase, golden_folder, load, select
+from pqassay.driver_process import Launcher
+from pqassay.expectations import parse
+from pqassay.protocol import Operation, read_answer, to_json
+from pqassay.results import RunReport
+from pqassay.runner import Settings, run, tasks
+from pqassay_reference.driver import respond
+
+ROOT = Path(__file__).parents[2]
+IMPLEMENTATIONS = ROOT / "conformance" / "implementations"
+FAKES = tomllib.loads((IMPLEMENTATIONS / "null_scores.toml").read_text())
+GOLDENS = load(golden_folder())
+
+
+def report(name: str, command: list[str], cases: Sequence[GoldenCase]) -> RunReport:
+    """A run over golden files, with what the implementation is known to get wrong."""
+    known = parse((IMPLEMENTATIONS / name / "expectations.toml").read_bytes())
+    return run(cases, Settings(command, strict=True), known)
+
+
+def surprises(done: RunReport) -> list[str]:
+    return [
+        f"{r.outcome}: {r.case} {r.operation}: {r.reason}: {r.actual or r.stderr}"
+        for r in done.results
+        if r.outcome != "passed" and not r.known
+    ]
+
+
+@pytest.mark.parametrize("operation", ASKING)
+def test_the_reference_answers_everything_rightly(operation: Operation, tmp_path: Path) -> None:
+    """Every request about every case, judged as in a run, but within this process: that takes a tenth of the time."""
+    wrong: list[str] = []
+    for number, (golden, _) in enumerate(tasks(GOLDENS, [operation])):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        bench = Bench(golden, folder, Launcher())
+        bench.input.write_bytes(golden.content())
+        for request in ASKING[operation].requests(bench):
+            answer = json.dumps(respond(json.loads(to_json(request)))).encode()
+            judged = ASKING[operation].judge(bench, request, read_answer(answer, operation, strict=True))
+            if not judged.right:
+                wrong.append(f"{golden.case.id}: {judged.reason}: {judged.actual}")
+
+    assert [] == wrong
+
+
+def test_the_reference_passes_as_a_driver_and_knows_every_operation() -> None:
+    chosen = select(GOLDENS, ["idx1/companion", "idx1/length*", "idx1/p*", "pqf/[kt]*", "interop/**"])
+    done = report("reference", [str(Path(sys.executable).with_name("pqassay-ref")), "driver"], chosen)
+
+    assert [] == surprises(done)
+    assert 0 == done.exit_code
+    assert all(score.asked == score.passed > 0 for score in done.scores)
+
+
+def test_the_published_codec_fails_exactly_as_foretold() -> None:
+    done = report(
+        "published-idx1", [sys.executable, str(IMPLEMENTATIONS / "published-idx1" / "driver.py")], GOLDENS
+    )
+
+    assert [] == [line for line in surprises(done) if not line.startswith("not applicable")]
+    assert ([], 0) == (done.problems, done.exit_code)
+    assert done.summary.known > 20
+    assert {"failed", "crashed"} == {result.outcome for result in done.results if result.known}
+
+
+def test_every_fake_is_pinned() -> None:
+    there = {path.name for path in (ROOT / "tests" / "conformance" / "fakes").iterdir()} - {"README.md"}
+
+    assert there == set(FAKES)
+
+
+@pytest.mark.parametrize("name", FAKES)
+def test_a_fake_scores_what_is_pinned(name: str) -> None:
+    tool = [sys.executable, str(ROOT / "tools" / "null_scores.py"), "--check", name]
+    done = subprocess.run(tool, capture_output=True, text=True, check=False)
+
+    assert (0, "", "") == (done.returncode, done.stdout, done.stderr)
+
+
+def test_refusing_everything_earns_nothing_and_accepting_everything_earns_less_than_half() -> None:
+    rows = [row for row in FAKES["reject_all"].values() if isinstance(row, dict)]
+    assert {0} == {row.get("passed", 0) for row in rows}
+
+    rows = [row for row in FAKES["accept_all"].values() if isinstance(row, dict)]
+    assert all(row.get("passed", 0) * 2 < row["asked"] for row in rows)
+
+
+def test_a_crash_is_never_taken_for_a_refusal() -> None:
+    assert {4} == {FAKES[name]["exit_code"] for name in ("crash_all", "hang", "garbage")}
+
+
+def test_every_case_asks_something_and_every_operation_is_asked_both_ways() -> None:
+    asked: dict[str, set[str]] = {}
+    for golden in GOLDENS:
+        expect = golden.case.expect
+        told = {"decode": expect.decode, "lint": expect.lint, "encode": expect.encode, "scan": expect.scan}
+        assert any(told.values()), golden.case.id
+        for operation, wanted in told.items():
+            asked.setdefault(operation, set()).update([wanted] if wanted else [])
+
+    assert {"accept", "reject"} <= asked["decode"]
+    assert {"accept", "reject"} == asked["lint"] == asked["encode"]
+    assert {"same-rows", "refusal-allowed"} == asked["scan"]

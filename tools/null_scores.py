@@ -1,0 +1,99 @@
+"""Run the fakes, drivers that are wrong on purpose, and write what they score.
+
+    python tools/null_scores.py              write conformance/implementations/null_scores.toml anew
+    python tools/null_scores.py --check hang compare one of them (all, if none is named) with what stands there
+
+A score means something only beside what a program gets that does nothing right.
+"""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pqassay.cases import golden_folder, load, select
+from pqassay.driver_process import Limits
+from pqassay.runner import Settings, run
+
+ROOT = Path(__file__).resolve().parent.parent
+FAKES = ROOT / "tests" / "conformance" / "fakes"
+SCORES = ROOT / "conformance" / "implementations" / "null_scores.toml"
+
+
+class Fake(NamedTuple):
+    """A driver that is wrong on purpose: what it does, the cases that it is asked about, and its time for each."""
+
+    does: str
+    cases: tuple[str, ...] = ()
+    seconds: float = 10.0
+
+
+FAKE_DRIVERS = {
+    "accept_all": Fake("accepts everything, unread: an empty set, no rows, no file written"),
+    "reject_all": Fake("refuses everything, unread"),
+    "crash_all": Fake("ends with exit status 1, as after an uncaught exception"),
+    "garbage": Fake("writes what is no JSON"),
+    "lying": Fake("declares every capability and then supports none"),
+    "off_by_one": Fake("reads the payload one byte too short, and knows only decode"),
+    "ignore_index": Fake(
+        "scans rightly without the index, and knows only scan", ("idx1/companion", "idx1/p*", "pqf/p*")
+    ),
+    "hang": Fake("never answers", ("idx1/plain",), 0.3),
+}
+"""By the name of their file. Slow ones are asked about few cases."""
+
+
+def score(name: str) -> dict[str, Any]:
+    """Run one fake; return what stands about it in the file."""
+    fake = FAKE_DRIVERS[name]
+    cases = select(load(golden_folder()), fake.cases)
+    report = run(cases, Settings([str(FAKES / name)], Limits(seconds=fake.seconds)))
+    row: dict[str, Any] = {"does": fake.does}
+    if fake.cases:
+        row["cases"] = list(fake.cases)
+    row["exit_code"] = report.exit_code
+    for given in report.scores:
+        row[f"{given.family} {given.operation}"] = {"asked": given.asked, **given.outcomes}
+    return row
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, dict):
+        members = ", ".join(f"{_key(str(key))} = {_value(member)}" for key, member in value.items())
+        return f"{{ {members} }}"
+    if isinstance(value, list):
+        return f"[{', '.join(_value(item) for item in value)}]"
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+def _key(key: str) -> str:
+    return key if key.replace("_", "").isalnum() else f'"{key}"'
+
+
+def main() -> int:
+    """Write or compare; return the exit status."""
+    checking = sys.argv[1:2] == ["--check"]
+    names = sys.argv[2:] or list(FAKE_DRIVERS)
+    scores = {name: score(name) for name in names}
+    if checking:
+        pinned = tomllib.loads(SCORES.read_text(encoding="utf-8"))
+        differing = [name for name in names if pinned.get(name) != scores[name]]
+        for name in differing:
+            print(
+                f"{name} scores {scores[name]}, pinned is {pinned.get(name)}; `python {sys.argv[0]}` pins anew"
+            )
+        return 1 if differing else 0
+    tables = [
+        f"[{name}]\n" + "".join(f"{_key(key)} = {_value(value)}\n" for key, value in row.items())
+        for name, row in scores.items()
+    ]
+    head = "# What drivers score that are wrong on purpose. Written by tools/null_scores.py.\n"
+    SCORES.write_text("\n".join([head, *tables]), encoding="utf-8")
+    print(SCORES)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
