@@ -1,10 +1,14 @@
-"""What a rule says, where it comes from and what it costs to break it, as text."""
+"""What a rule says, where it comes from, what it costs to break it, and the golden files that show it, as text."""
 
 from __future__ import annotations
 
 import difflib
+import json
+import shlex
 import textwrap
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 from pqassay_spec.catalogue import Rule, families, family_of, rules
 
@@ -35,8 +39,53 @@ def explain(rule_id: str) -> Iterator[str]:
     ]
     for label, value in rows:
         if value:
-            head = f"  {label:<{LABEL}}"
-            yield from textwrap.wrap(value, WIDTH, initial_indent=head, subsequent_indent=" " * len(head))
+            yield from _labelled(label, value)
+    yield from golden_pair(rule_id)
+
+
+def _labelled(label: str, text: str) -> Iterator[str]:
+    head = f"  {label:<{LABEL}}"
+    yield from textwrap.wrap(text, WIDTH, initial_indent=head, subsequent_indent=" " * len(head))
+
+
+def golden_pair(rule_id: str) -> Iterator[str]:
+    """Yield the lines about a golden file that breaks a rule and the one that it was made from; none without goldens."""
+    from pqassay.cases import MANIFEST, CaseError, golden_folder  # noqa: PLC0415 - only this needs it
+
+    try:
+        folder = golden_folder()
+    except CaseError:
+        return
+    breaking = [case for case in _cases(folder, MANIFEST) if rule_id in case["expect"]["check"]["rules"]]
+    # The one that breaks nothing else says most.
+    case = min(breaking, key=lambda case: len(case["expect"]["check"]["rules"]), default=None)
+    if case is None:
+        return
+    others = f" (and {len(breaking) - 1} more)" if len(breaking) > 1 else ""
+    if "parent" in case:
+        yield from _labelled("kept by", case["parent"])
+    yield from _labelled("broken by", f"{case['id']}: {case['title']}{others}")
+    path = folder / case["id"] / case["input"]["file"]
+    near = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+    yield from _labelled("look at it", shlex.join(["pqassay", "check", str(near)]))
+    yield from _broken_bytes(path, rule_id, case)
+
+
+def _cases(folder: Path, manifest: str) -> Iterator[dict[str, Any]]:
+    for path in sorted(folder.rglob(manifest)):
+        yield json.loads(path.read_text(encoding="utf-8"))
+
+
+def _broken_bytes(path: Path, rule_id: str, case: dict[str, Any]) -> Iterator[str]:
+    """What a check says about the file, and the bytes that it marks."""
+    from pqassay.checker import check  # noqa: PLC0415 - only this needs it
+
+    report = check(path.read_bytes(), tier=case["expect"]["check"]["tier"])
+    finding = next((found for found in report.files[0].findings if found.rule == rule_id), None)
+    if finding is not None:
+        yield from _labelled("found there", finding.message)
+        yield ""
+        yield from (f"    {row}" for row in finding.hexdump)
 
 
 def overview(prefix: str | None = None) -> Iterator[str]:

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 import pqassay
 from idx1_files import Idx1File, companion, parquet, table
+from pqassay.cases import CaseError
 from pqassay.cli import app
 from pqassay.report import json_schema
 from pqassay_spec import idx1
@@ -225,6 +226,29 @@ def test_explain_tells_level_effect_origin_and_reading() -> None:
     assert 0 == result.exit_code
     for words in ("PQF-006", "SHOULD for the writer", "POLICY", "wrong rows", "inferred from", "reading"):
         assert words in result.stdout
+
+
+def test_explain_shows_the_golden_pair_of_every_rule_and_the_bytes() -> None:
+    result = run(app, ["explain", "IDX1-012"])
+
+    assert "  kept by     idx1/empty-value-first\n" in result.stdout
+    assert (
+        "  broken by   idx1/empty-value-last: The empty string is the last value (and 2 more)\n"
+        in result.stdout
+    )
+    assert "idx1/empty-value-last/data.parquet\n" in result.stdout
+    assert "  found there the published reader loses the value '': the last value is empty\n" in result.stdout
+    assert "^^  idx1.payload\n" in result.stdout
+
+
+def test_explain_without_golden_files_says_nothing_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nowhere() -> Path:
+        raise CaseError("there are none")
+
+    monkeypatch.setattr("pqassay.cases.golden_folder", nowhere)
+    result = run(app, ["explain", "IDX1-012"])
+
+    assert (0, False) == (result.exit_code, "broken by" in result.stdout)
 
 
 def test_explain_without_an_argument_lists_every_rule() -> None:
