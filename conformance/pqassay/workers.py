@@ -17,7 +17,7 @@ import threading
 import types
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from multiprocessing import connection
@@ -53,6 +53,9 @@ MEMORY_SHARE = 0.8
 
 WINDOW = 8
 """Tasks per worker that are under way or wait for their turn to be reported."""
+
+GLANCE = 0.5
+"""Seconds between two looks at whether the workers are still there, while one waits for a result."""
 
 RESTARTS = 3
 """Attempts at starting workers before giving up."""
@@ -229,7 +232,7 @@ class _Run:
     def _result(self, task: _Task, pending: deque[_Task]) -> Sequence[Judged]:
         """What a task gave; nothing where it is tried again."""
         try:
-            if task.future is not None:
+            if task.future is not None and self._is_done(task.future):
                 results = task.future.result()
                 self.has_worked = True
                 return results
@@ -249,6 +252,16 @@ class _Run:
         if not self.has_worked:
             raise UsageError("the worker processes end as soon as they begin; is there enough memory?")
         return [unjudged(target, self.settings, "no worker process survived it") for target in task.targets]
+
+    def _is_done(self, future: ProcessFuture[list[Judged]]) -> bool:
+        """Wait for a task; ``False`` if the pool broke and will never do it.
+
+        A task that is handed over at the moment at which the pool breaks is forgotten by it.
+        """
+        while not wait([future], timeout=GLANCE).done:
+            if not self.pool.active:
+                return future.done()
+        return True
 
     def _restart(self, task: _Task, pending: deque[_Task]) -> None:
         """Begin again with new workers and all that is not done: the old ones are gone."""
