@@ -5,9 +5,9 @@ It owns the cases whose manifest says ``provenance.by = generator``; hand-typed 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -76,13 +76,16 @@ def write_golden_files(folder: Path, *, dry_run: bool = False) -> Written:
         dry_run: Only compare.
 
     Raises:
-        Refused: A case stands where somebody else's does.
+        Refused: The folder holds other things than golden files; a case stands where somebody else's does.
         OSError: The folder cannot be written.
     """
+    owned = _owned_cases(folder)
+    if not owned and any(folder.iterdir()):
+        raise Refused(f"{folder} is neither empty nor a folder of golden files")
     written = Written([], [], [])
     for case in golden_cases():
         place = folder / case.id
-        if (place / MANIFEST).exists() and not _owned(place / MANIFEST):
+        if (place / MANIFEST).exists() and case.id not in owned:
             raise Refused(f"{place} holds a case of another provenance")
         same = True
         for name, content in ((DATA, case.data), (MANIFEST, case.manifest_text().encode())):
@@ -94,20 +97,36 @@ def write_golden_files(folder: Path, *, dry_run: bool = False) -> Written:
                 place.mkdir(parents=True, exist_ok=True)
                 write_whole(path, content)
         (written.unchanged if same else written.changed).append(case.id)
-    known = {*written.unchanged, *written.changed}
-    for manifest in sorted(folder.glob(f"**/{MANIFEST}")):
-        name = manifest.parent.relative_to(folder).as_posix()
-        if name not in known and _owned(manifest):
-            written.removed.append(name)
-            if not dry_run:
-                shutil.rmtree(manifest.parent)
+    for name in sorted(owned - {*written.unchanged, *written.changed}):
+        written.removed.append(name)
+        if not dry_run:
+            _remove(folder / name)
     return written
 
 
-def _owned(manifest: Path) -> bool:
-    """Whether a manifest says that the generator wrote the case."""
+def _owned_cases(folder: Path) -> set[str]:
+    """Ids of the cases in a folder that the generator wrote: those that stand where they say they do."""
+    families = {case.id.partition("/")[0] for case in CASES}
+    found = [manifest for family in families for manifest in (folder / family).glob(f"*/{MANIFEST}")]
+    return {
+        name
+        for name, manifest in ((path.parent.relative_to(folder).as_posix(), path) for path in found)
+        if _owned(manifest, name)
+    }
+
+
+def _remove(place: Path) -> None:
+    """Remove a case, and its folder if it holds nothing else."""
+    for name in (MANIFEST, DATA):
+        (place / name).unlink(missing_ok=True)
+    with contextlib.suppress(OSError):
+        place.rmdir()
+
+
+def _owned(manifest: Path, name: str) -> bool:
+    """Whether a manifest says that the generator wrote this case."""
     try:
         record: Any = json.loads(manifest.read_text(encoding="utf-8"))
-        return bool(record["provenance"]["by"] == OWNER)
+        return (record["provenance"]["by"], record["id"]) == (OWNER, name)
     except (ValueError, KeyError, TypeError):
         return False

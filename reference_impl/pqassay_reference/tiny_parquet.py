@@ -143,11 +143,10 @@ class TinyParquet:
         """The bytes of the file.
 
         Raises:
-            Refused: Columns of different lengths, an index on a column that does not exist.
+            Refused: What cannot be a file: see the message.
         """
+        self._require_sense()
         count = len(self.columns[0].values)
-        if any(len(column.values) != count for column in self.columns):
-            raise Refused("the columns have different lengths")
         size = self.row_group_rows or max(count, 1)
         groups = [range(start, min(start + size, count)) for start in range(0, count, size)]
         chunks = [[self._chunk(column, rows) for column in self.columns] for rows in groups]
@@ -180,6 +179,30 @@ class TinyParquet:
             column_orders=[ColumnOrder(TYPE_ORDER=TypeDefinedOrder()) for _ in self.columns],
         )
         return bytes(self._out) + footer_and_tail(bytes(grammar(FileMetaData).build(footer)))
+
+    def _require_sense(self) -> None:
+        """Raise `Refused` for what would be no file, or a wrong one."""
+        if not self.columns:
+            raise Refused("a file has at least one column")
+        if len({len(column.values) for column in self.columns}) > 1:
+            raise Refused("the columns have different lengths")
+        for column in self.columns:
+            if not column.optional and any(value is None for value in column.values):
+                raise Refused(f"column {column.name} is required and holds a null")
+            try:
+                for value in column.values:
+                    _ = b"" if value is None else _raw(column.kind, value)
+            except (struct.error, TypeError, ValueError, AttributeError) as error:
+                raise Refused(f"column {column.name} holds what is no {column.kind}: {error}") from None
+        for name in ("row_group_rows", "page_rows"):
+            if (rows := getattr(self, name)) is not None and rows < 1:
+                raise Refused(f"{name} is {rows}")
+        last = max(
+            (place for place, part in enumerate(self.body) if part.endswith(("groups", "group 0"))),
+            default=-1,
+        )
+        if "offset indexes" in self.body[: last + 1] and self.page_index:
+            raise Refused("offset indexes say where pages stand, so they come behind all row groups")
 
     # ------------------------------------------------------------------------------------------ the body
 
@@ -233,7 +256,7 @@ class TinyParquet:
         offset = len(self._out)
         if part == "bloom filters":
             if chunk.column.name in self.bloom_filters:
-                self._out += _bloom_filter(chunk.column)
+                self._out += _bloom_filter(chunk.column.kind, chunk.values())
                 chunk.metadata.bloom_filter_offset = offset
                 chunk.metadata.bloom_filter_length = len(self._out) - offset
         elif self.page_index and part == "column indexes" and not chunk.has_page_without_bounds():
@@ -320,6 +343,10 @@ class _Chunk:
     metadata: ColumnMetaData
     record: ColumnChunk
 
+    def values(self) -> list[Any]:
+        """The values of all pages."""
+        return [value for page in self.pages for value in page.values]
+
     def has_page_without_bounds(self) -> bool:
         """Whether a page holds values but nothing but NaN: such a chunk can have no column index."""
         return any(
@@ -360,7 +387,7 @@ def _raw(kind: Kind, value: Any) -> bytes:
     """The PLAIN encoding of one value without a length prefix, as bounds and hashes take it."""
     if kind in FIXED:
         return struct.pack(FIXED[kind], value)
-    return value.encode() if isinstance(value, str) else bytes(value)
+    return value.encode() if isinstance(value, str) else b"".join((value,))  # refuses what is no bytes
 
 
 def _levels(values: Sequence[Any]) -> bytes:
@@ -400,12 +427,13 @@ def _statistics(column: Column, values: Sequence[Any]) -> Statistics:
     )
 
 
-def _bloom_filter(column: Column) -> bytes:
-    """Header and bitset of one block for every eight distinct values."""
+def _bloom_filter(kind: Kind, values: Sequence[Any]) -> bytes:
+    """Header and bitset, about one block for every eight distinct values; some readers want a power of two."""
     import xxhash  # noqa: PLC0415 - only files with bloom filters need it
 
-    distinct = {_raw(column.kind, value) for value in column.values if value is not None}
-    bitset = bytearray(bloom.BLOCK_SIZE * max(1, -(-len(distinct) // 8)))
+    distinct = {_raw(kind, value) for value in values if value is not None}
+    blocks = max(1, -(-len(distinct) // 8))
+    bitset = bytearray(bloom.BLOCK_SIZE << (blocks - 1).bit_length())
     for raw in distinct:
         bloom.insert(bitset, xxhash.xxh64_intdigest(raw))
     header = BloomFilterHeader(

@@ -13,7 +13,7 @@ Source: chapters ``parquet_file.md`` and ``idx1.md``.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, cast
@@ -37,6 +37,7 @@ from pqassay_spec.parquet_file import (
     read_framing,
     read_head,
 )
+from pqassay_spec.parquet_schema import SchemaLeaf, leaves
 from pqassay_spec.parquet_thrift import (
     BloomFilterHeader,
     ColumnIndex,
@@ -48,6 +49,7 @@ from pqassay_spec.parquet_thrift import (
     PageType,
 )
 from pqassay_spec.sources import BytesSource, Source
+from pqassay_spec.trace import trace
 
 I64_MAX = (1 << 63) - 1
 
@@ -156,7 +158,9 @@ class FileTree:
         footer_rest: Bytes that the footer length counts and that stand behind its struct.
         tail: The members ``footer_length`` and ``magic``.
         body: The order of the body.
+        leaves: The leaf columns, as they were.
         live: Paths whose value followed from the layout when the file was taken apart; only these are recomputed.
+        patch: Path of a leaf of the footer's trace (a length, a count) and the bytes that are to stand there.
         uncounted: Path of a piece whose bytes a careless writer did not count: what stands behind it is
             recorded too early by its length.
     """
@@ -170,7 +174,9 @@ class FileTree:
     footer_rest: bytes
     tail: dict[str, Any]
     body: list[Piece]
+    leaves: list[SchemaLeaf] = field(default_factory=list[SchemaLeaf])
     live: set[str] = field(default_factory=set[str])
+    patch: tuple[str, bytes] | None = None
     uncounted: str = ""
 
 
@@ -203,6 +209,7 @@ def take_apart(data: bytes) -> FileTree:
         footer_rest=source.read(framing.footer_start + taken, framing.footer_length - taken),
         tail={"footer_length": framing.footer_length, "magic": MAGIC},
         body=[],
+        leaves=leaves(footer),
     )
     found += _index_piece(source, tree, framing.footer_start)
     _find_companion(tree)
@@ -314,18 +321,18 @@ def pair_with(tree: FileTree, key: str) -> KeyValue | None:
 # ------------------------------------------------------------------------------------------- putting together
 
 
-def put_together(tree: FileTree, frozen: str = "") -> bytes:
+def put_together(tree: FileTree, frozen: Collection[str] = ()) -> bytes:
     """Lay the parts out and write what follows from the layout, where it did so before.
 
     Args:
         tree: The parts.
-        frozen: A path that keeps its value, and everything below it.
+        frozen: Paths that keep their value, and everything below them.
 
     Raises:
         ValueError: A value does not fit into its field.
     """
-    kept = (f"{frozen}.", f"{frozen}[")
-    paths = {path for path in tree.live if not frozen or (path != frozen and not path.startswith(kept))}
+    kept = tuple(f"{path}{end}" for path in frozen for end in (".", "["))
+    paths = {path for path in tree.live if path not in frozen and not path.startswith(kept)}
     written = b""
     for _ in range(MOST_ROUNDS):
         content, starts = _serialised(tree)
@@ -336,6 +343,11 @@ def put_together(tree: FileTree, frozen: str = "") -> bytes:
             if path in paths:
                 put(tree, path, value)
     raise ValueError("offsets and sizes do not settle")
+
+
+def laid_out(tree: FileTree) -> dict[str, tuple[int, int]]:
+    """Start and length of every piece of the body as the tree stands, by path: what `derived` asks for."""
+    return _serialised(tree)[1]
 
 
 def _serialised(tree: FileTree) -> tuple[bytes, dict[str, tuple[int, int]]]:
@@ -350,8 +362,23 @@ def _serialised(tree: FileTree) -> tuple[bytes, dict[str, tuple[int, int]]]:
         if piece.path and piece.path == tree.uncounted:
             missing += len(raw)
     _write_companion(tree)
-    out += tree.encoded_footer.build(tree.footer) + tree.footer_rest
+    out += _footer_bytes(tree)
     return bytes(out) + _flat(TAIL, tree.tail), starts
+
+
+def _footer_bytes(tree: FileTree) -> bytes:
+    """What the footer length counts."""
+    built = tree.encoded_footer.build(tree.footer)
+    if tree.patch is not None:
+        path, raw = tree.patch
+        leaf = next(
+            (found for found in trace(grammar(FileMetaData), built, root="footer")[1] if found.path == path),
+            None,
+        )
+        if leaf is None:
+            raise KeyError(path)
+        built = built[: leaf.offset] + raw + built[leaf.offset + leaf.length :]
+    return built + tree.footer_rest
 
 
 def _write_companion(tree: FileTree) -> None:
@@ -367,12 +394,12 @@ def derived(tree: FileTree, starts: dict[str, tuple[int, int]]) -> Iterator[tupl
     for number, parts in enumerate(tree.row_groups):
         for ordinal, chunk in enumerate(parts.columns):
             yield from _derived_of_chunk(tree, starts, chunk, f"row_groups[{number}].columns[{ordinal}]")
-    for number in range(len(tree.footer.row_groups or [])):
-        yield from _derived_of_row_group(tree, number)
-    yield from _sum("footer.num_rows", [row_group.num_rows for row_group in tree.footer.row_groups or []])
+    for number in range(len(tree.row_groups)):
+        yield from _derived_of_row_group(tree, starts, number)
+    rows = [_rows(tree, number) for number in range(len(tree.row_groups))]
+    yield from _sum("footer.num_rows", rows)
     yield from _derived_of_index(tree, starts)
-    size = len(tree.encoded_footer.build(tree.footer)) + len(tree.footer_rest)
-    yield "tail.footer_length", size
+    yield "tail.footer_length", len(_footer_bytes(tree))
 
 
 def _derived_of_chunk(
@@ -387,8 +414,7 @@ def _derived_of_chunk(
         start, size = starts[f"{path}.pages"]
         yield from _derived_of_pages(chunk, path, start, plain=facts.codec == CompressionCodec.UNCOMPRESSED)
         yield f"{declared}.meta_data.total_compressed_size", size
-        if facts.codec == CompressionCodec.UNCOMPRESSED:
-            yield f"{declared}.meta_data.total_uncompressed_size", size
+        yield f"{declared}.meta_data.total_uncompressed_size", _uncompressed_size(chunk)
         first = start
         if chunk.pages[0].header.type == PageType.DICTIONARY_PAGE:
             yield f"{declared}.meta_data.dictionary_page_offset", start
@@ -430,15 +456,41 @@ def _derived_of_pages(chunk: Chunk, path: str, start: int, *, plain: bool) -> It
         start += size
 
 
-def _derived_of_row_group(tree: FileTree, number: int) -> Iterator[tuple[str, Any]]:
+def _derived_of_row_group(
+    tree: FileTree, starts: dict[str, tuple[int, int]], number: int
+) -> Iterator[tuple[str, Any]]:
+    """Sizes, start and rows of a row group, from its pages: never from another field of the footer, which may lie."""
     path = f"footer.row_groups[{number}]"
-    chunks = tree.footer.row_groups[number].columns or []
-    facts = [chunk.meta_data for chunk in chunks if chunk.meta_data is not None]
-    if facts and len(facts) == len(chunks):
-        yield from _sum(f"{path}.total_byte_size", [fact.total_uncompressed_size for fact in facts])
-        yield from _sum(f"{path}.total_compressed_size", [fact.total_compressed_size for fact in facts])
-        starts = [chunk_start(chunk) for chunk in chunks]
-        yield f"{path}.file_offset", min((start for start in starts if start is not None), default=0)
+    chunks = tree.row_groups[number].columns
+    places = [starts.get(f"row_groups[{number}].columns[{ordinal}].pages") for ordinal in range(len(chunks))]
+    known = [place for place in places if place is not None]
+    if known and len(known) == len(places):
+        yield f"{path}.total_compressed_size", sum(size for _, size in known)
+        yield f"{path}.total_byte_size", sum(_uncompressed_size(chunk) for chunk in chunks)
+        yield f"{path}.file_offset", min(start for start, _ in known)
+    rows = _rows(tree, number)
+    if rows is not None:
+        yield f"{path}.num_rows", rows
+
+
+def _uncompressed_size(chunk: Chunk) -> int:
+    return sum(
+        len(page.build()) - len(page.body) + (page.header.uncompressed_page_size or 0) for page in chunk.pages
+    )
+
+
+def _rows(tree: FileTree, number: int) -> int | None:
+    """Rows of a row group, from the page headers of a column with one value a row; ``None`` without one."""
+    for leaf, chunk in zip(tree.leaves, tree.row_groups[number].columns, strict=False):
+        counts = _value_counts(chunk)
+        if not leaf.max_repetition_level and None not in counts:
+            return sum(count for count in counts if count is not None)
+    return None
+
+
+def _value_counts(chunk: Chunk) -> list[int | None]:
+    headers = [page.header.data_page_header or page.header.data_page_header_v2 for page in chunk.pages]
+    return [header.num_values for header in headers if header]
 
 
 def _sum(path: str, parts: list[int | None]) -> Iterator[tuple[str, int]]:
@@ -465,7 +517,9 @@ def _derived_of_index(tree: FileTree, starts: dict[str, tuple[int, int]]) -> Ite
         yield "companion.length", len(payload)
         yield "companion.crc32", idx1_companion.blob_crc(tree.idx1.build())
         yield "companion.value_count", len(set(payload.split(idx1.SEPARATOR.encode()))) if payload else 0
-        yield "companion.row_count", tree.footer.num_rows
+        yield from _sum(
+            "companion.row_count", [_rows(tree, number) for number in range(len(tree.row_groups))]
+        )
 
 
 # -------------------------------------------------------------------------------------------------- structures

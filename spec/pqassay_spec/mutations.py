@@ -44,7 +44,8 @@ class Mutation:
 
     Attributes:
         op: Name of an operator: a key of `OPERATORS`.
-        path: What is changed: a path into `FileTree`, or with ``raw`` the path of a leaf of the trace.
+        path: What is changed: a path into `FileTree`, or that of a length or count in the trace of the footer
+            (``footer.schema:count``); with ``raw`` the path of any leaf of the trace.
         to: The operator's value, if it takes one.
         raw: Whether nothing is computed anew.
     """
@@ -53,6 +54,11 @@ class Mutation:
     path: str
     to: Any = None
     raw: bool = False
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The paths that keep what they were given."""
+        return (self.path, str(self.to)) if self.op == "swap" else (self.path,)
 
     def to_json(self) -> dict[str, Any]:
         """The mutation as golden cases hold it; bytes become ``{"bytes": "<hex>"}``."""
@@ -85,7 +91,7 @@ def mutate(data: bytes, mutation: Mutation) -> bytes:
             return _raw(data, mutation)
         tree = take_apart(data)
         OPERATORS[mutation.op](tree, mutation)
-        return put_together(tree, frozen=mutation.path)
+        return put_together(tree, frozen=mutation.named)
     except KeyError as error:
         raise Inapplicable(f"{mutation.op} {mutation.path}: there is no {error.args[0]}") from None
     except FormatError:
@@ -99,6 +105,9 @@ def mutate(data: bytes, mutation: Mutation) -> bytes:
 
 
 def _set(tree: FileTree, mutation: Mutation) -> None:
+    if ":" in mutation.path:
+        tree.patch = (mutation.path, mutation.to)
+        return
     old = get(tree, mutation.path)
     value = mutation.to
     if isinstance(value, bytes) and (

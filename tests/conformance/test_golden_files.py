@@ -12,6 +12,9 @@ import pytest
 
 import pqassay
 from pqassay_spec.catalogue import rules
+from pqassay_spec.errors import FormatError
+from pqassay_spec.field_paths import get
+from pqassay_spec.file_tree import derived, laid_out, take_apart
 from pqassay_spec.mutations import Mutation, mutate
 
 GOLDEN_FILES = Path(__file__).parents[2] / "golden_files"
@@ -63,6 +66,40 @@ def test_an_invalid_file_is_its_conformant_parent_with_one_mutation(name: str) -
     assert content(name) != content(parent)
     assert "conformant" == judged(parent).files[0].outcome
     assert not set(case["expect"]["check"]["rules"]) <= set(found(parent))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name
+        for name in MUTATED
+        if CASES[name]["mutation"]["op"] in ("set", "add", "prepend") and "raw" not in CASES[name]["mutation"]
+    ],
+)
+def test_nothing_else_is_wrong_than_what_the_mutation_names(name: str) -> None:
+    mutation = Mutation.from_json(CASES[name]["mutation"])
+    try:
+        tree = take_apart(content(name))
+    except FormatError:
+        return  # damaged too badly to be taken apart: that is seen in the findings
+    wrong = {path for path, value in derived(tree, laid_out(tree)) if get(tree, path) != value}
+
+    assert wrong <= {mutation.path}
+
+
+BROKEN = {
+    "pqf/footer-length-short": "FileMetaData lacks its required field 1, version",
+    "pqf/schema-no-tree": "3 children among 3 elements",
+    "pqf/required-field-missing": "FileMetaData lacks its required field 2, schema",
+    "pqf/text-too-long": "a value of 1048575 bytes with 193 bytes left",
+    "pqf/list-too-long": "2147483647 elements with 210 bytes left",
+}
+
+
+def test_a_footer_is_broken_in_the_way_that_its_case_says() -> None:
+    names = [name for name, case in CASES.items() if "PQF-004" in case["expect"]["check"]["rules"]]
+
+    assert BROKEN == {name: judged(name).files[0].findings[0].message for name in names}
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name.endswith("/hand-typed")])

@@ -35,7 +35,9 @@ def test_what_changed_is_mended_what_is_gone_is_removed_and_foreign_cases_stay(t
     folder = tmp_path / "golden_files"
     shutil.copytree(GOLDEN_FILES, folder)
     (folder / "idx1/plain/data.parquet").write_bytes(b"damaged")
-    shutil.copytree(folder / "idx1/plain", folder / "idx1/of-yesterday")
+    old = shutil.copytree(folder / "idx1/one-value", folder / "idx1/of-yesterday") / "case.json"
+    old.write_text(old.read_text().replace('"idx1/one-value"', '"idx1/of-yesterday"'))
+    shutil.copytree(folder / "idx1/one-value", folder / "idx1/a-copy")
     foreign = folder / "interop/datafusion-55.2/two-values/case.json"
     foreign.write_text(edited := foreign.read_text().replace("two", "2"))
 
@@ -46,12 +48,33 @@ def test_what_changed_is_mended_what_is_gone_is_removed_and_foreign_cases_stay(t
     assert compared == write_golden_files(folder)
     assert ([], []) == write_golden_files(folder)[::2]
     assert not (folder / "idx1/of-yesterday").exists()
+    assert (folder / "idx1/a-copy/case.json").exists()  # it is not what it says it is, so it is not ours
     assert edited == foreign.read_text()
 
 
+def test_what_somebody_put_beside_a_case_stays(tmp_path: Path) -> None:
+    folder = shutil.copytree(GOLDEN_FILES, tmp_path / "golden_files")
+    old = shutil.copytree(folder / "idx1/plain", folder / "idx1/old")
+    case = (old / "case.json").read_text().replace('"idx1/plain"', '"idx1/old"')
+    (old / "case.json").write_text(case)
+    (old / "notes.txt").write_text("mine")
+
+    assert ["idx1/old"] == write_golden_files(folder).removed
+    assert ["notes.txt"] == [path.name for path in old.iterdir()]
+
+
+def test_a_folder_that_holds_other_things_is_left_alone(tmp_path: Path) -> None:
+    shutil.copytree(GOLDEN_FILES, tmp_path / "golden_files")
+    before = sorted(tmp_path.rglob("*"))
+
+    with pytest.raises(Refused, match="neither empty nor a folder of golden files"):
+        write_golden_files(tmp_path)
+    assert before == sorted(tmp_path.rglob("*"))
+
+
 def test_a_case_of_another_provenance_is_not_overwritten(tmp_path: Path) -> None:
+    write_golden_files(tmp_path)
     manifest = tmp_path / "idx1/plain/case.json"
-    manifest.parent.mkdir(parents=True)
     manifest.write_text(json.dumps({"provenance": {"by": "somebody else"}}))
 
     with pytest.raises(Refused, match="another provenance"):

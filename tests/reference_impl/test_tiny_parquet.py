@@ -147,8 +147,39 @@ def test_the_index_stands_where_it_is_asked_for(part: Part) -> None:
         assert (paths.index("idx1") < paths.index(there)) == (body.index("idx1") < body.index(part))
 
 
-def test_what_cannot_be_written_is_refused() -> None:
-    with pytest.raises(Refused, match="different lengths"):
-        TinyParquet([Column("a", "string", ["x"]), Column("b", "string", [])]).build()
-    with pytest.raises(Refused, match="no column b to index"):
-        TinyParquet([Column("a", "string", ["x"])], index=Index("b")).build()
+TEXT = Column("a", "string", ["x"])
+
+
+@pytest.mark.parametrize(
+    ("file", "reason"),
+    [
+        (TinyParquet([]), "at least one column"),
+        (TinyParquet([TEXT, Column("b", "string", [])]), "different lengths"),
+        (
+            TinyParquet([Column("a", "string", [None], optional=False)]),
+            "column a is required and holds a null",
+        ),
+        (TinyParquet([Column("a", "int32", [1 << 31])]), "column a holds what is no int32"),
+        (TinyParquet([Column("a", "string", [1])]), "column a holds what is no string"),
+        (TinyParquet([TEXT], row_group_rows=-1), "row_group_rows is -1"),
+        (TinyParquet([TEXT], page_rows=0), "page_rows is 0"),
+        (
+            TinyParquet([TEXT], page_index=True, body=("offset indexes", "row groups")),
+            "behind all row groups",
+        ),
+        (TinyParquet([TEXT], index=Index("b")), "no column b to index"),
+    ],
+)
+def test_what_cannot_be_written_is_refused(file: TinyParquet, reason: str) -> None:
+    with pytest.raises(Refused, match=reason):
+        file.build()
+
+
+def test_a_bloom_filter_is_that_of_its_row_group() -> None:
+    values = [f"v{number}" for number in range(40)]
+    file = TinyParquet([Column("a", "string", values)], row_group_rows=20, bloom_filters=("a",))
+    bitsets = [group.columns[0].bloom_filter.bitset for group in take_apart(file.build()).row_groups if group.columns[0].bloom_filter]  # fmt: skip
+    strange = [v for v in values[20:] if bloom.probe(bitsets[0], xxhash.xxh64_intdigest(v.encode()))]
+
+    assert [128, 128] == [len(bitset) for bitset in bitsets]
+    assert len(strange) < 10

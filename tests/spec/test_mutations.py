@@ -12,8 +12,7 @@ from pqassay_reference.tiny_parquet import Column, TinyParquet
 from pqassay_spec import idx1, idx1_companion
 from pqassay_spec.errors import FormatError
 from pqassay_spec.field_paths import get
-from pqassay_spec.file_tree import _serialised as serialised
-from pqassay_spec.file_tree import derived, put_together, take_apart
+from pqassay_spec.file_tree import derived, laid_out, put_together, take_apart
 from pqassay_spec.mutations import Inapplicable, Mutation, mutate
 from pqassay_spec.parquet_file import read_footer, read_framing
 from pqassay_spec.parquet_thrift import FileMetaData
@@ -52,7 +51,7 @@ def test_files_of_pyarrow_are_taken_apart_and_put_together(options: dict[str, An
 
 def test_everything_that_is_derived_is_right_in_a_file_of_the_tiny_writer() -> None:
     tree = take_apart(GOOD)
-    every = {path for path, _ in derived(tree, serialised(tree)[1])}
+    every = {path for path, _ in derived(tree, laid_out(tree))}
 
     assert tree.live == every
     assert len(every) > 50
@@ -89,7 +88,7 @@ def test_a_longer_page_moves_everything_behind_it() -> None:
             getattr(group.columns[1], name) for group in new
         ]
     tree = take_apart(data)
-    assert tree.live == {path for path, _ in derived(tree, serialised(tree)[1])}
+    assert tree.live == {path for path, _ in derived(tree, laid_out(tree))}
 
 
 def test_the_named_path_keeps_its_value() -> None:
@@ -227,3 +226,32 @@ def _applied(data: bytes, mutation: Mutation) -> bytes | None:
         return mutate(data, mutation)
     except Inapplicable:
         return None
+
+
+def test_what_is_swapped_changes_places_and_nothing_of_it_is_lost() -> None:
+    good = [chunk.meta_data.data_page_offset for group in footer(GOOD).row_groups for chunk in group.columns if chunk.meta_data]  # fmt: skip
+    groups = footer(mutate(GOOD, Mutation("swap", "footer.row_groups[0]", "footer.row_groups[1]")))
+    columns = footer(mutate(GOOD, Mutation("swap", "footer.row_groups[0].columns[0]", "footer.row_groups[0].columns[1]")))  # fmt: skip
+
+    def offsets(metadata: FileMetaData) -> list[int]:
+        return [chunk.meta_data.data_page_offset for group in metadata.row_groups for chunk in group.columns if chunk.meta_data]  # fmt: skip
+
+    assert [*good[2:], *good[:2]] == offsets(groups)
+    assert [good[1], good[0], *good[2:]] == offsets(columns)
+
+
+def test_a_lie_about_one_size_does_not_spread() -> None:
+    path = "footer.row_groups[0].columns[0].meta_data.total_compressed_size"
+    group = footer(mutate(GOOD, Mutation("set", path, 1 << 40))).row_groups[0]
+
+    assert footer(GOOD).row_groups[0].total_compressed_size == group.total_compressed_size
+
+
+def test_a_length_inside_the_footer_is_set_and_the_footer_length_follows() -> None:
+    data = mutate(PLAIN.build(), Mutation("set", "footer.schema:count", bytes.fromhex("fc ff ff ff ff 07")))
+    source = BytesSource(data)
+
+    assert len(PLAIN.build()) + 5 == len(data)
+    assert read_framing(BytesSource(PLAIN.build())).footer_start == read_framing(source).footer_start
+    with pytest.raises(FormatError, match="2147483647 elements"):
+        footer(data)
