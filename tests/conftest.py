@@ -1,10 +1,12 @@
-"""Tests that need Java: one Spark session for all of them, and what happens where there is no Java."""
+"""What all tests share: the programs that they start, and one Spark session for those that need Java."""
 
 from __future__ import annotations
 
 import functools
 import importlib.util
 import os
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,6 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
     from pyspark.sql import SparkSession
+
+
+# A `python3` that a test starts by name is the one that runs the tests, with everything that is installed beside it.
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
 
 
 @functools.cache

@@ -8,6 +8,7 @@ A score means something only beside what a program gets that does nothing right.
 
 from __future__ import annotations
 
+import os
 import sys
 import tomllib
 from pathlib import Path
@@ -43,6 +44,10 @@ FAKE_DRIVERS = {
     "hang": Fake("never answers", ("idx1/plain",), 0.3),
 }
 """By the name of their file. Slow ones are asked about few cases."""
+
+
+# The fakes begin with `#!/usr/bin/env python3`: that is to be the Python that runs this.
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
 
 
 def score(name: str) -> dict[str, Any]:
