@@ -54,6 +54,19 @@ class DistinctValues:
             if raw is not None:
                 self._add_value(raw)
 
+    def include(self, other: DistinctValues) -> None:
+        """Take over what another collection holds, all of it or, after an exception, nothing.
+
+        Raises:
+            Refused: The index would exceed the limit.
+        """
+        new = other.values - self.values
+        size = self._size + sum(len(value.encode()) + 1 for value in new)
+        self._require_within_limit(size)
+        self.values |= new
+        self._size = size
+        self.null_count += other.null_count
+
     def _add_value(self, raw: bytes) -> None:
         try:
             value = raw.decode()
@@ -63,7 +76,10 @@ class DistinctValues:
             return
         self.values.add(value)
         self._size += len(raw) + 1
-        if self._size - 1 > self.limit:
+        self._require_within_limit(self._size)
+
+    def _require_within_limit(self, size: int) -> None:
+        if size - 1 > self.limit:
             raise Refused(
                 f"the distinct values of column {self.column} take more than {self.limit} bytes; "
                 "such a column is not worth an index, or raise the limit"

@@ -127,7 +127,7 @@ class IndexingWriter:
     """A `pyarrow.parquet.ParquetWriter` that embeds an index of one column when it is closed.
 
     The file appears under its name only when everything is written; after an exception inside the ``with``
-    block nothing is left behind.
+    block, or one from `write` that may have left rows in the file, nothing is left behind.
 
     Args:
         path: Where the file is to stand; an existing file is replaced.
@@ -158,6 +158,7 @@ class IndexingWriter:
         self._schema = _without_index_keys(schema)
         self._collected = DistinctValues(column, limit)
         self._rows = 0
+        self._failed = False
         self.result: Embedded | None = None
 
     def __enter__(self) -> Self:
@@ -173,12 +174,32 @@ class IndexingWriter:
         return self
 
     def write(self, data: pa.Table | pa.RecordBatch) -> None:
-        """Write a table or batch as one or more row groups. Raises `Refused` for values IDX1 cannot hold."""
+        """Write a table or batch as one or more row groups.
+
+        What is refused is not in the file, and writing may go on without it.  After any other error some of the rows
+        may be: then the writer has failed, and no file appears.
+
+        Raises:
+            Refused: Another schema; a value that is not UTF-8; the limit is exceeded; the writer has failed.
+        """
+        self._require_not_failed()
         table = pa.Table.from_batches([data]) if isinstance(data, pa.RecordBatch) else data
-        self._writer.write_table(table)  # first: rows that it refuses are not in the file
+        if not table.schema.equals(self._schema):
+            raise Refused("the rows have another schema than the file")
+        batch = DistinctValues(self._column, self._collected.limit)
         for chunk in table.column(self._index).chunks:
-            self._collected.add(chunk)
+            batch.add(chunk)
+        self._collected.include(batch)
+        try:
+            self._writer.write_table(table)
+        except BaseException:
+            self._failed = True
+            raise
         self._rows += table.num_rows
+
+    def _require_not_failed(self) -> None:
+        if self._failed:
+            raise Refused("rows could not be written and may be in the file in part; no file was made of it")
 
     def __exit__(
         self,
@@ -195,6 +216,7 @@ class IndexingWriter:
         self._stack.__exit__(kind, error, traceback)
 
     def _finish(self) -> Embedded:
+        self._require_not_failed()
         blob = _blob(self._collected)
         offset = self._sink.tell()
         self._sink.write(blob)

@@ -360,6 +360,57 @@ def test_an_exception_while_writing_leaves_the_old_file(path: Path) -> None:
     assert [path.name] == [entry.name for entry in path.parent.iterdir()]
 
 
+def no_text(count: int) -> pa.Array[Any]:
+    """An array of strings whose bytes are not UTF-8."""
+    offsets = pa.py_buffer(b"".join((2 * i).to_bytes(4, "little") for i in range(count + 1)))
+    return pa.Array.from_buffers(pa.string(), count, [None, offsets, pa.py_buffer(b"\xff\xfe" * count)])
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (pa.table({"nation": no_text(2), "year": [1, 2]}), "which is not UTF-8"),
+        (table(["new", "x" * 60]), "take more than 60 bytes"),
+        (table(["y" * 61]), "take more than 60 bytes"),
+        (table(["new"]).select(["nation"]), "another schema"),
+    ],
+)
+def test_rows_that_are_refused_are_not_in_the_file_and_writing_goes_on(
+    rows: pa.Table, message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "x.parquet"
+    with IndexingWriter(path, table().schema, "nation", limit=60) as writer:
+        writer.write(table())
+        with pytest.raises(Refused, match=message):
+            writer.write(rows)
+        writer.write(table(["Chad", None]))
+
+    assert [] == rules_of(path)
+    assert [*table()["nation"].to_pylist(), "Chad", None] == pq.read_table(path)["nation"].to_pylist()
+    assert ("Chad", "Côte d'Ivoire", "Peru", "Singapore", "日本") == extract_file(path).values
+    assert writer.result is not None
+    assert (8, 2) == (writer.result.row_count, writer.result.null_count)
+
+
+def test_no_file_appears_after_rows_that_may_be_in_it_in_part(path: Path) -> None:
+    before = path.read_bytes()
+    good, bad = (
+        pa.table({"nation": ["Peru"], "when": pa.array([when], pa.timestamp("ns"))}) for when in (0, 1)
+    )
+    with (  # the first column of the bad rows is written before the second is found to lose its nanosecond
+        pytest.raises(Refused, match="no file was made of it"),
+        IndexingWriter(path, good.schema, "nation", coerce_timestamps="ms") as writer,
+    ):
+        writer.write(good)
+        with pytest.raises(pa.ArrowInvalid, match="would lose data"):
+            writer.write(bad)
+        with pytest.raises(Refused, match="no file was made of it"):
+            writer.write(good)
+
+    assert before == path.read_bytes()
+    assert [path.name] == [entry.name for entry in path.parent.iterdir()]
+
+
 @pytest.mark.parametrize(
     ("schema", "options", "message"),
     [
