@@ -32,9 +32,10 @@ from pqassay_reference.finished_file import FinishedFile, finished_file
 from pqassay_reference.footer_splice import with_key_values
 from pqassay_spec import idx1, idx1_companion
 from pqassay_spec.errors import FormatError, Unsupported
-from pqassay_spec.parquet_file import referenced_ranges
+from pqassay_spec.hexdump import show
+from pqassay_spec.parquet_file import is_summary, referenced_ranges
 from pqassay_spec.parquet_schema import SchemaLeaf, leaves
-from pqassay_spec.parquet_thrift import KeyValue
+from pqassay_spec.parquet_thrift import FileMetaData, KeyValue
 from pqassay_spec.sources import FileSource, replaced_file, temporary_name
 
 DEFAULT_LIMIT = 16 << 20
@@ -92,7 +93,7 @@ def embed_file(
         limit: Greatest payload in bytes.
 
     Raises:
-        Refused: A column or value that IDX1 cannot hold; a file inside a table.
+        Refused: A column or value that IDX1 cannot hold; a file inside a table; rows in other files.
         FormatError: The file is no Parquet file, or one whose footer must not be changed.
         OSError: The file cannot be read or its directory written; it changed meanwhile; it is being written.
         Undecodable: The column's pages cannot be decoded.
@@ -104,6 +105,7 @@ def embed_file(
             raise Unsupported(
                 "the file is encrypted; its index would be readable by everybody", field="footer"
             )
+        _require_own_pages(metadata, file)
         collected = _collect(file.target, ordinal, leaf, limit)
         blob = _blob(collected)
         offset, cut, dead = _place(file, collected.values)
@@ -238,6 +240,19 @@ def _without_index_keys(schema: pa.Schema) -> pa.Schema:
     """The schema of a file that was read may carry the keys of the index that it had."""
     kept = {key: value for key, value in (schema.metadata or {}).items() if key.decode() not in INDEX_KEYS}
     return schema.with_metadata(kept)
+
+
+def _require_own_pages(metadata: FileMetaData, file: FinishedFile) -> None:
+    """Raise `Refused` for pages in other files: pyarrow would read what stands at the same offsets of this one."""
+    if any(is_summary(metadata, name) for name in (os.fspath(file.path), str(file.target))):
+        raise Refused("this is a summary of other files; embed an index into each of those")
+    for number, row_group in enumerate(metadata.row_groups):
+        for chunk in row_group.columns:
+            if chunk.file_path:
+                raise Refused(
+                    f"row group {number} is stored in another file, {show(chunk.file_path)}; "
+                    "IDX1 describes the rows of one file"
+                )
 
 
 def _collect(path: Path, ordinal: int, leaf: SchemaLeaf, limit: int) -> DistinctValues:

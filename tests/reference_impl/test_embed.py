@@ -242,6 +242,35 @@ def test_an_index_that_would_be_too_large_is_refused(tmp_path: Path) -> None:
         embed_file(path, "nation", limit=9998)
 
 
+def test_rows_that_are_stored_in_other_files_are_refused(path: Path) -> None:
+    def move_second(metadata: FileMetaData) -> None:
+        for chunk in metadata.row_groups[1].columns:
+            chunk.file_path = "other.parquet"
+
+    path.write_bytes(edited(parquet(table(), row_group_size=3), move_second))
+    before = path.read_bytes()
+    with pytest.raises(Refused, match=r"row group 1 is stored in another file, 'other\.parquet'"):
+        embed_file(path, "nation")
+
+    assert before == path.read_bytes()
+
+
+@pytest.mark.parametrize("name", ["_metadata", "_common_metadata", "all.parquet"])
+def test_summaries_of_other_files_are_refused(name: str, path: Path) -> None:
+    summary = path.with_name(name)
+    described = pq.read_metadata(path)
+    described.set_file_path("data.parquet")
+    described.write_metadata_file(summary)
+    if name == "_common_metadata":
+        pq.write_metadata(table().schema, summary)
+    link = path.with_name("link.parquet")
+    link.symlink_to(summary)
+
+    for given in (summary, link):
+        with pytest.raises(Refused, match="a summary of other files"):
+            embed_file(given, "nation")
+
+
 def test_encrypted_and_signed_files_are_refused(path: Path) -> None:
     def sign(metadata: FileMetaData) -> None:
         metadata.encryption_algorithm = EncryptionAlgorithm(AES_GCM_V1=AesGcmV1())
