@@ -34,12 +34,14 @@ class DistinctValues:
         limit: Greatest payload in bytes; beyond, `add` raises `Refused`.
         values: The distinct values so far.
         null_count: Nulls so far.
+        row_count: Values and nulls so far.
     """
 
     column: str
     limit: int
     values: set[str] = field(default_factory=set[str])
     null_count: int = 0
+    row_count: int = 0
     _size: int = 0
 
     def add(self, array: pa.Array[Any]) -> None:
@@ -50,6 +52,7 @@ class DistinctValues:
         """
         flat = _innermost(array)
         self.null_count += flat.null_count
+        self.row_count += len(flat)
         for raw in pc.unique(flat.cast(pa.large_binary())).to_pylist():
             if raw is not None:
                 self._add_value(raw)
@@ -66,6 +69,7 @@ class DistinctValues:
         self.values |= new
         self._size = size
         self.null_count += other.null_count
+        self.row_count += other.row_count
 
     def _add_value(self, raw: bytes) -> None:
         try:

@@ -107,6 +107,11 @@ def embed_file(
             )
         _require_own_pages(metadata, file)
         collected = _collect(file.target, ordinal, leaf, limit)
+        if collected.row_count != metadata.num_rows:
+            raise Refused(
+                f"the footer says {metadata.num_rows} rows, column {leaf.name} has {collected.row_count}; "
+                "which of them is right, nobody can say"
+            )
         blob = _blob(collected)
         offset, cut, dead = _place(file, collected.values)
         keys = _keys(blob, offset, leaf.path, collected, metadata.num_rows, companion=companion)
@@ -159,7 +164,6 @@ class IndexingWriter:
         self._path, self._options = path, options
         self._schema = _without_index_keys(schema)
         self._collected = DistinctValues(column, limit)
-        self._rows = 0
         self._failed = False
         self.result: Embedded | None = None
 
@@ -197,7 +201,6 @@ class IndexingWriter:
         except BaseException:
             self._failed = True
             raise
-        self._rows += table.num_rows
 
     def _require_not_failed(self) -> None:
         if self._failed:
@@ -222,7 +225,14 @@ class IndexingWriter:
         blob = _blob(self._collected)
         offset = self._sink.tell()
         self._sink.write(blob)
-        keys = _keys(blob, offset, (self._column,), self._collected, self._rows, companion=self._companion)
+        keys = _keys(
+            blob,
+            offset,
+            (self._column,),
+            self._collected,
+            self._collected.row_count,
+            companion=self._companion,
+        )
         self._writer.add_key_value_metadata({pair.key: pair.value or "" for pair in keys})
         self._writer.close()
         return Embedded(
@@ -232,7 +242,7 @@ class IndexingWriter:
             payload_length=len(blob) - idx1.HEADER_SIZE,
             value_count=len(self._collected.values),
             null_count=self._collected.null_count,
-            row_count=self._rows,
+            row_count=self._collected.row_count,
         )
 
 

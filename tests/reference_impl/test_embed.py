@@ -271,6 +271,18 @@ def test_summaries_of_other_files_are_refused(name: str, path: Path) -> None:
             embed_file(given, "nation")
 
 
+def test_a_footer_that_says_another_number_of_rows_is_refused(path: Path) -> None:
+    def lie(metadata: FileMetaData) -> None:
+        metadata.num_rows = 99
+
+    path.write_bytes(edited(path.read_bytes(), lie))
+    before = path.read_bytes()
+    with pytest.raises(Refused, match="the footer says 99 rows, column nation has 6;"):
+        embed_file(path, "nation")
+
+    assert before == path.read_bytes()
+
+
 def test_encrypted_and_signed_files_are_refused(path: Path) -> None:
     def sign(metadata: FileMetaData) -> None:
         metadata.encryption_algorithm = EncryptionAlgorithm(AES_GCM_V1=AesGcmV1())
