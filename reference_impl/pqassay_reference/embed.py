@@ -89,7 +89,7 @@ def embed_file(
         path: A local Parquet file.
         column: A string column, its path joined by dots.
         companion: Write the companion key, which names the column and says that nothing was lost.
-        inside_table: Do it even inside an Iceberg or Delta table, whose manifests record the old file size.
+        inside_table: Do it even inside a table (Iceberg, Delta, …) whose manifests record the old file size.
         limit: Greatest payload in bytes.
 
     Raises:

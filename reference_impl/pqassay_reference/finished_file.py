@@ -102,7 +102,7 @@ def finished_file(
 
     Args:
         path: The file.
-        inside_table: Do it even inside an Iceberg or Delta table, whose manifests record the old file size.
+        inside_table: Do it even inside a table (Iceberg, Delta, …) whose manifests record the old file size.
         output: The file that will be written, if it is another one.
 
     Raises:
@@ -111,10 +111,9 @@ def finished_file(
         OSError: It cannot be read.
     """
     target = Path(os.path.realpath(path))
-    written = target if output is None else Path(os.path.realpath(output))
-    if not inside_table and (table := enclosing_table(written)):
+    if not inside_table and (table := enclosing_table(path if output is None else output)):
         raise Refused(
-            f"{path if output is None else output} belongs to {table}, whose manifests record the size of the file: "
+            f"{'the file' if output is None else output} belongs to {table}, whose manifests record its size: "
             "readers would fail. Do it before the file is added to the table, or say that it is to be done "
             "all the same"
         )
@@ -140,13 +139,25 @@ def file_state(path: Path) -> tuple[int, int, int]:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def enclosing_table(path: Path) -> str | None:
-    """Name the Iceberg or Delta table whose folder holds a file; ``None`` if there is none."""
-    for folder in path.parents:
-        if (folder / "_delta_log").is_dir():
-            return f"the Delta table {folder.name}"
-        if (folder / "metadata").is_dir() and any((folder / "metadata").glob("*.metadata.json")):
-            return f"the Iceberg table {folder.name}"
+TABLE_MARKS = {
+    "Delta": ("_delta_log",),
+    "Iceberg": ("metadata/*.metadata.json", "metadata/*.metadata.json.gz"),
+    "Hudi": (".hoodie",),
+    "Spark streaming": ("_spark_metadata",),
+}
+"""By what the folder of a table is known, for the kinds that record the size of each file."""
+
+
+def enclosing_table(path: str | os.PathLike[str]) -> str | None:
+    """Name the table whose folder holds a file; ``None`` if there is none.
+
+    A link stands in a table if it or the file that it leads to does.
+    """
+    lexical, real = Path(os.path.abspath(path)), Path(os.path.realpath(path))
+    for folder in dict.fromkeys((*lexical.parents, *real.parents)):
+        for kind, marks in TABLE_MARKS.items():
+            if any(any(folder.glob(mark)) for mark in marks):
+                return f"the {kind} table {folder.name}"
     return None
 
 

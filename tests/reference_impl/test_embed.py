@@ -296,7 +296,16 @@ def test_encrypted_and_signed_files_are_refused(path: Path) -> None:
         embed_file(path, "nation")
 
 
-@pytest.mark.parametrize("marker", ["_delta_log/0.json", "metadata/v1.metadata.json"])
+@pytest.mark.parametrize(
+    "marker",
+    [
+        "_delta_log/0.json",
+        "metadata/v1.metadata.json",
+        "metadata/v1.metadata.json.gz",
+        ".hoodie/hoodie.properties",
+        "_spark_metadata/0",
+    ],
+)
 def test_files_of_a_table_are_refused_unless_told_otherwise(marker: str, tmp_path: Path) -> None:
     (tmp_path / marker).parent.mkdir()
     (tmp_path / marker).touch()
@@ -305,7 +314,7 @@ def test_files_of_a_table_are_refused_unless_told_otherwise(marker: str, tmp_pat
     path.write_bytes(parquet(table()))
 
     assert enclosing_table(path) is not None
-    with pytest.raises(Refused, match="whose manifests record the size"):
+    with pytest.raises(Refused, match="^the file belongs to .*whose manifests record its size"):
         embed_file(path, "nation")
     embed_file(path, "nation", inside_table=True)
     assert [] == rules_of(path)

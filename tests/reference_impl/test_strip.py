@@ -462,13 +462,27 @@ def test_files_of_a_table_are_refused_unless_told_otherwise(marker: str, path: P
     inside.parent.mkdir()
     inside.write_bytes(path.read_bytes())
 
-    with pytest.raises(Refused, match="whose manifests record the size"):
+    with pytest.raises(Refused, match="whose manifests record its size"):
         strip_file(inside, EVERYTHING)
-    with pytest.raises(Refused, match="whose manifests record the size"):
+    with pytest.raises(Refused, match="whose manifests record its size"):
         strip_file(path, EVERYTHING, output=inside)
     strip_file(inside, EVERYTHING, output=path)  # taking a copy out harms nobody
     strip_file(inside, EVERYTHING, inside_table=True)
     assert path.read_bytes() == inside.read_bytes()
+
+
+@pytest.mark.parametrize("inside", ["part.parquet", "linked/data.parquet"])
+def test_a_link_inside_a_table_belongs_to_it_wherever_it_leads(inside: str, path: Path) -> None:
+    folder = path.parent / "table"
+    (folder / "_delta_log").mkdir(parents=True)
+    (folder / "linked").symlink_to(path.parent, target_is_directory=True)
+    (folder / "part.parquet").symlink_to(path)
+    before = path.read_bytes()
+
+    with pytest.raises(Refused, match="^the file belongs to the Delta table table, "):
+        strip_file(folder / inside, EVERYTHING)
+    assert before == path.read_bytes()
+    strip_file(path, EVERYTHING)
 
 
 @pytest.mark.parametrize("content", [b"", b"text", b"PAR1" + bytes(8), b"PAR1\0\0\0\0PAR1"])
