@@ -153,7 +153,8 @@ def enclosing_table(path: str | os.PathLike[str]) -> str | None:
 
     A link stands in a table if it or the file that it leads to does.
     """
-    lexical, real = Path(os.path.abspath(path)), Path(os.path.realpath(path))
+    lexical = Path(os.path.abspath(path))  # noqa: PTH100 - `resolve` would follow the link
+    real = Path(os.path.realpath(path))
     for folder in dict.fromkeys((*lexical.parents, *real.parents)):
         for kind, marks in TABLE_MARKS.items():
             if any(any(folder.glob(mark)) for mark in marks):

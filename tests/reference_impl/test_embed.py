@@ -314,7 +314,7 @@ def test_files_of_a_table_are_refused_unless_told_otherwise(marker: str, tmp_pat
     path.write_bytes(parquet(table()))
 
     assert enclosing_table(path) is not None
-    with pytest.raises(Refused, match="^the file belongs to .*whose manifests record its size"):
+    with pytest.raises(Refused, match=r"^the file belongs to .*whose manifests record its size"):
         embed_file(path, "nation")
     embed_file(path, "nation", inside_table=True)
     assert [] == rules_of(path)

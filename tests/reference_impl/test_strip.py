@@ -479,7 +479,7 @@ def test_a_link_inside_a_table_belongs_to_it_wherever_it_leads(inside: str, path
     (folder / "part.parquet").symlink_to(path)
     before = path.read_bytes()
 
-    with pytest.raises(Refused, match="^the file belongs to the Delta table table, "):
+    with pytest.raises(Refused, match=r"^the file belongs to the Delta table table, "):
         strip_file(folder / inside, EVERYTHING)
     assert before == path.read_bytes()
     strip_file(path, EVERYTHING)
