@@ -65,7 +65,7 @@ class FinishedFile:
             footer: The new footer, without length and magic.
             body_end: How many bytes of the file are kept.
             added: What stands between them and the footer.
-            output: Where to write to; the file itself by default.
+            output: Where to write to; the file itself by default.  A new file gets the permissions of this one.
 
         Raises:
             OSError: The directory cannot be written; the file changed meanwhile; it is being written.
@@ -78,7 +78,8 @@ class FinishedFile:
             target.with_name(f".{target.name}.crc").unlink(missing_ok=True)
 
         try:
-            with replaced_file(target, before_rename=last_look) as file:
+            mode = self.target.stat().st_mode
+            with replaced_file(target, new_mode=mode, before_rename=last_look) as file:
                 copy_body(self.source, file, body_end)
                 file.write(added)
                 file.write(footer_and_tail(footer))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -387,6 +388,19 @@ def test_an_output_leaves_the_file_as_it_is(path: Path) -> None:
     assert before == path.read_bytes() == path.with_name("copy.parquet").read_bytes()
     assert [] == rules_of(output)
     assert pq.read_table(path) == pq.read_table(output)
+
+
+@pytest.mark.parametrize(("mode", "expected"), [(0o600, 0o600), (0o666, 0o640), (0o4755, 0o750)])
+def test_a_new_output_is_as_private_as_the_file_it_is_made_from(mode: int, expected: int, path: Path) -> None:
+    path.chmod(mode)
+    output = path.with_name("other.parquet")
+    before = os.umask(0o027)
+    try:
+        strip_file(path, EVERYTHING, output=output)
+    finally:
+        os.umask(before)
+
+    assert expected == output.stat().st_mode & 0o7777
 
 
 def test_the_old_file_keeps_its_attributes_and_loses_its_sidecar(path: Path) -> None:
