@@ -155,7 +155,7 @@ class IndexingWriter:
         limit: int = DEFAULT_LIMIT,
         **options: Any,
     ) -> None:
-        if "encryption_properties" in options:
+        if options.get("encryption_properties") is not None:
             raise Refused("the file is to be encrypted; its index would be readable by everybody")
         index = schema.get_field_index(column)
         if index < 0 or not _is_text(schema.field(index).type):
@@ -172,7 +172,7 @@ class IndexingWriter:
         with contextlib.ExitStack() as stack:
             stack.enter_context(replaced_file(target))
             # A native stream on the same temporary file: the lock is held by `replaced_file`, the bytes go here.
-            self._sink = stack.enter_context(pa.OSFile(str(temporary_name(target)), "wb"))
+            self._sink = stack.enter_context(pa.OSFile(os.fsencode(temporary_name(target)), "wb"))
             self._writer = stack.enter_context(pq.ParquetWriter(self._sink, self._schema, **self._options))
             written = cast("pa.Schema", self._writer.schema)
             self._column = written.field(self._index).name  # a flavor may have changed it

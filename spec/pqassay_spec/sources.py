@@ -151,9 +151,11 @@ def replaced_file(
 
     Raises:
         BusyError: Another process is preparing the same target.
-        OSError: The directory cannot be written.
+        OSError: The directory cannot be written, or the path is a symbolic link that leads to itself.
     """
     target = Path(os.path.realpath(path))
+    if target.is_symlink():  # what cannot be resolved is a loop
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), os.fspath(path))
     temporary = temporary_name(target)
     mode = 0o600 if target.exists() else new_mode & 0o777
     with os.fdopen(

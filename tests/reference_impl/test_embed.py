@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from pathlib import Path
 from typing import Any
 
@@ -475,6 +476,15 @@ def test_a_writer_that_cannot_index_is_refused(
 ) -> None:
     with pytest.raises(Refused, match=message):
         IndexingWriter(tmp_path / "x.parquet", schema, "nation", **options)
+
+
+def test_a_writer_takes_any_file_name_and_options_that_mean_none(tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"x\xff.parquet")
+    with IndexingWriter(path, table().schema, "nation", encryption_properties=None) as writer:
+        writer.write(table())
+
+    assert [path] == list(tmp_path.iterdir())
+    assert [] == rules_of(path)
 
 
 def test_a_value_refused_at_the_end_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -196,6 +196,16 @@ def test_a_symbolic_link_stays_and_its_target_is_replaced(tmp_path: Path) -> Non
     assert names(tmp_path / "real") == ["file"]
 
 
+def test_a_symbolic_link_to_itself_stays_what_it_is(tmp_path: Path) -> None:
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    with pytest.raises(OSError, match="Too many levels of symbolic links"):
+        write_whole(loop, b"new")
+
+    assert loop.is_symlink()
+    assert ["loop"] == names(tmp_path)
+
+
 @pytest.mark.parametrize("mistake", [RuntimeError, KeyboardInterrupt])
 def test_an_exception_leaves_the_old_file_and_no_temporary(
     tmp_path: Path, mistake: type[BaseException]
