@@ -124,6 +124,17 @@ def test_a_blob_that_other_structures_share_is_not_cut(tmp_path: Path) -> None:
     assert result.offset > offset
 
 
+def test_bytes_that_are_not_proven_to_be_an_index_are_not_cut(tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    file = Idx1File(payload=b"Chad\nTogo")  # no companion record, and not the values of the column
+    path.write_bytes(file.build())
+    result = embed_file(path, "nation")
+
+    assert (0, len(file.blob())) == (result.cut, result.dead)
+    assert path.read_bytes()[: result.offset].endswith(file.blob())
+    assert [] == rules_of(path)
+
+
 def test_files_of_duckdb_are_indexed_and_read_back(tmp_path: Path) -> None:
     path = tmp_path / "duck.parquet"
     query = "SELECT i, CASE WHEN i % 7 = 0 THEN NULL ELSE 'v' || (i % 13) END AS v FROM range(5000) t(i)"

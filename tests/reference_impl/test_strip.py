@@ -301,6 +301,23 @@ def test_bytes_that_another_structure_still_has_are_not_dead(tmp_path: Path) -> 
     assert 0 == strip_file(path, Selection(column_index=True, columns=["nation"]), dry_run=True).dead
 
 
+def test_bytes_of_nested_structures_are_counted_once(tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    content = parquet(table())
+    body_end = read_framing(BytesSource(content)).footer_start
+
+    def claim_everything(metadata: FileMetaData) -> None:
+        chunk = metadata.row_groups[0].columns[0]
+        chunk.column_index_offset, chunk.column_index_length = 4, body_end - 4
+
+    path.write_bytes(edited(content, claim_everything))
+    chunks = [chunk.meta_data for chunk in metadata_of(path).row_groups[0].columns]
+    pages = sum(chunk.total_compressed_size for chunk in chunks if chunk)
+    done = strip_file(path, Selection(column_index=True, offset_index=True), dry_run=True)
+
+    assert body_end - 4 - pages == done.dead
+
+
 def test_an_index_between_the_row_groups_and_the_page_index_goes(tmp_path: Path) -> None:
     path = tmp_path / "data.parquet"
     with IndexingWriter(path, table().schema, "nation", write_page_index=True) as writer:
@@ -521,6 +538,24 @@ def test_a_file_that_changes_meanwhile_is_left_alone(path: Path, monkeypatch: py
 
     assert table(["other"]) == pq.read_table(path)
     assert not temporary_name(path).exists()
+
+
+def test_a_change_that_keeps_inode_and_size_is_seen(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copy = finished_file.copy_body
+    before = path.stat()
+    changed = path.read_bytes().replace(b"Peru", b"Mali")
+
+    def copy_and_change(*args: Any) -> None:
+        copy(*args)
+        path.write_bytes(changed)
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns + 1_000_000))
+
+    monkeypatch.setattr(finished_file, "copy_body", copy_and_change)
+    with pytest.raises(OSError, match="changed while"):
+        strip_file(path, EVERYTHING)
+
+    assert (before.st_ino, before.st_size) == (path.stat().st_ino, path.stat().st_size)
+    assert changed == path.read_bytes()
 
 
 def test_a_kill_at_any_moment_leaves_the_old_file_or_the_new_one(path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import mmap
 import os
 import random
@@ -240,6 +241,59 @@ def test_the_temporary_stands_beside_the_target_under_a_hidden_name() -> None:
 def test_a_missing_folder_is_the_systems_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         write_whole(tmp_path / "absent" / "file", b"new")
+
+
+def test_the_content_is_synced_before_the_rename_and_the_folder_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    synced: list[tuple[int, bytes]] = []
+
+    def record(descriptor: int) -> None:
+        synced.append((os.fstat(descriptor).st_ino, path.read_bytes()))
+
+    monkeypatch.setattr(os, "fsync", record)
+    write_whole(path, b"new")
+
+    assert [(path.stat().st_ino, b"old"), (tmp_path.stat().st_ino, b"new")] == synced
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_under_the_temporary_name_is_not_followed(tmp_path: Path, there: bool) -> None:
+    path, elsewhere = tmp_path / "file", tmp_path / "elsewhere"
+    if there:
+        elsewhere.write_bytes(b"of somebody else")
+    temporary_name(path).symlink_to(elsewhere)
+    write_whole(path, b"new")
+
+    assert not path.is_symlink()
+    assert b"new" == path.read_bytes()
+    assert (["elsewhere", "file"] if there else ["file"]) == names(tmp_path)
+    assert not there or b"of somebody else" == elsewhere.read_bytes()
+
+
+def test_a_lock_on_a_file_that_lost_its_name_meanwhile_does_not_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "file"
+    lock, calls = fcntl.flock, 0
+
+    def lock_late(descriptor: int, operation: int) -> None:
+        """What another process may do between creating and locking: take the file over, and be killed itself."""
+        nonlocal calls
+        calls += 1
+        if calls == 1:
+            temporary_name(path).unlink()
+            temporary_name(path).write_bytes(b"half of what another process wrote")
+        lock(descriptor, operation)
+
+    monkeypatch.setattr(fcntl, "flock", lock_late)
+    write_whole(path, b"new")
+
+    assert calls > 1
+    assert b"new" == path.read_bytes()
+    assert ["file"] == names(tmp_path)
 
 
 # ------------------------------------------------------------------------------------ with other processes
