@@ -172,7 +172,9 @@ class IndexingWriter:
         with contextlib.ExitStack() as stack:
             stack.enter_context(replaced_file(target))
             # A native stream on the same temporary file: the lock is held by `replaced_file`, the bytes go here.
-            self._sink = stack.enter_context(pa.OSFile(os.fsencode(temporary_name(target)), "wb"))
+            # As bytes, which it takes and its stubs do not know: a name may be no UTF-8.
+            name = cast("str", os.fsencode(temporary_name(target)))
+            self._sink = stack.enter_context(pa.OSFile(name, "wb"))
             self._writer = stack.enter_context(pq.ParquetWriter(self._sink, self._schema, **self._options))
             written = cast("pa.Schema", self._writer.schema)
             self._column = written.field(self._index).name  # a flavor may have changed it

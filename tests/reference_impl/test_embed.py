@@ -274,7 +274,7 @@ def test_summaries_of_other_files_are_refused(name: str, path: Path) -> None:
     described.set_file_path("data.parquet")
     described.write_metadata_file(summary)
     if name == "_common_metadata":
-        pq.write_metadata(table().schema, summary)
+        pq.write_metadata(table().schema, str(summary))
     link = path.with_name("link.parquet")
     link.symlink_to(summary)
 
