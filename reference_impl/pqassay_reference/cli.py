@@ -100,7 +100,7 @@ def embed(
         bool, typer.Option(help="Also write the key that names the column and says that nothing was lost.")
     ] = True,
     inside_table: Annotated[
-        bool, typer.Option("--inside-table", help="Do it even inside an Iceberg or Delta table.")
+        bool, typer.Option("--inside-table", help="Do it even inside a table (Iceberg, Delta, Hudi, …).")
     ] = False,
     max_bytes: Annotated[int, typer.Option(help="Greatest size of the index.", min=1)] = 16 << 20,
 ) -> None:
@@ -152,7 +152,7 @@ def strip(
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would go; write nothing.")] = False,
     inside_table: Annotated[
-        bool, typer.Option("--inside-table", help="Do it even inside an Iceberg or Delta table.")
+        bool, typer.Option("--inside-table", help="Do it even inside a table (Iceberg, Delta, Hudi, …).")
     ] = False,
 ) -> None:
     """Remove indexes, bloom filters, statistics or keys from a finished Parquet file by changing its footer only.

@@ -34,12 +34,14 @@ class DistinctValues:
         limit: Greatest payload in bytes; beyond, `add` raises `Refused`.
         values: The distinct values so far.
         null_count: Nulls so far.
+        row_count: Values and nulls so far.
     """
 
     column: str
     limit: int
     values: set[str] = field(default_factory=set[str])
     null_count: int = 0
+    row_count: int = 0
     _size: int = 0
 
     def add(self, array: pa.Array[Any]) -> None:
@@ -50,9 +52,24 @@ class DistinctValues:
         """
         flat = _innermost(array)
         self.null_count += flat.null_count
+        self.row_count += len(flat)
         for raw in pc.unique(flat.cast(pa.large_binary())).to_pylist():
             if raw is not None:
                 self._add_value(raw)
+
+    def include(self, other: DistinctValues) -> None:
+        """Take over what another collection holds, all of it or, after an exception, nothing.
+
+        Raises:
+            Refused: The index would exceed the limit.
+        """
+        new = other.values - self.values
+        size = self._size + sum(len(value.encode()) + 1 for value in new)
+        self._require_within_limit(size)
+        self.values |= new
+        self._size = size
+        self.null_count += other.null_count
+        self.row_count += other.row_count
 
     def _add_value(self, raw: bytes) -> None:
         try:
@@ -63,7 +80,10 @@ class DistinctValues:
             return
         self.values.add(value)
         self._size += len(raw) + 1
-        if self._size - 1 > self.limit:
+        self._require_within_limit(self._size)
+
+    def _require_within_limit(self, size: int) -> None:
+        if size - 1 > self.limit:
             raise Refused(
                 f"the distinct values of column {self.column} take more than {self.limit} bytes; "
                 "such a column is not worth an index, or raise the limit"

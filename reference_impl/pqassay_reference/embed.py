@@ -32,9 +32,10 @@ from pqassay_reference.finished_file import FinishedFile, finished_file
 from pqassay_reference.footer_splice import with_key_values
 from pqassay_spec import idx1, idx1_companion
 from pqassay_spec.errors import FormatError, Unsupported
-from pqassay_spec.parquet_file import referenced_ranges
+from pqassay_spec.hexdump import show
+from pqassay_spec.parquet_file import is_summary, referenced_ranges
 from pqassay_spec.parquet_schema import SchemaLeaf, leaves
-from pqassay_spec.parquet_thrift import KeyValue
+from pqassay_spec.parquet_thrift import FileMetaData, KeyValue
 from pqassay_spec.sources import FileSource, replaced_file, temporary_name
 
 DEFAULT_LIMIT = 16 << 20
@@ -88,11 +89,11 @@ def embed_file(
         path: A local Parquet file.
         column: A string column, its path joined by dots.
         companion: Write the companion key, which names the column and says that nothing was lost.
-        inside_table: Do it even inside an Iceberg or Delta table, whose manifests record the old file size.
+        inside_table: Do it even inside a table (Iceberg, Delta, …) whose manifests record the old file size.
         limit: Greatest payload in bytes.
 
     Raises:
-        Refused: A column or value that IDX1 cannot hold; a file inside a table.
+        Refused: A column or value that IDX1 cannot hold; a file inside a table; rows in other files.
         FormatError: The file is no Parquet file, or one whose footer must not be changed.
         OSError: The file cannot be read or its directory written; it changed meanwhile; it is being written.
         Undecodable: The column's pages cannot be decoded.
@@ -104,7 +105,13 @@ def embed_file(
             raise Unsupported(
                 "the file is encrypted; its index would be readable by everybody", field="footer"
             )
+        _require_own_pages(metadata, file)
         collected = _collect(file.target, ordinal, leaf, limit)
+        if collected.row_count != metadata.num_rows:
+            raise Refused(
+                f"the footer says {metadata.num_rows} rows, column {leaf.name} has {collected.row_count}; "
+                "which of them is right, nobody can say"
+            )
         blob = _blob(collected)
         offset, cut, dead = _place(file, collected.values)
         keys = _keys(blob, offset, leaf.path, collected, metadata.num_rows, companion=companion)
@@ -127,7 +134,7 @@ class IndexingWriter:
     """A `pyarrow.parquet.ParquetWriter` that embeds an index of one column when it is closed.
 
     The file appears under its name only when everything is written; after an exception inside the ``with``
-    block nothing is left behind.
+    block, or one from `write` that may have left rows in the file, nothing is left behind.
 
     Args:
         path: Where the file is to stand; an existing file is replaced.
@@ -148,7 +155,7 @@ class IndexingWriter:
         limit: int = DEFAULT_LIMIT,
         **options: Any,
     ) -> None:
-        if "encryption_properties" in options:
+        if options.get("encryption_properties") is not None:
             raise Refused("the file is to be encrypted; its index would be readable by everybody")
         index = schema.get_field_index(column)
         if index < 0 or not _is_text(schema.field(index).type):
@@ -157,7 +164,7 @@ class IndexingWriter:
         self._path, self._options = path, options
         self._schema = _without_index_keys(schema)
         self._collected = DistinctValues(column, limit)
-        self._rows = 0
+        self._failed = False
         self.result: Embedded | None = None
 
     def __enter__(self) -> Self:
@@ -165,7 +172,9 @@ class IndexingWriter:
         with contextlib.ExitStack() as stack:
             stack.enter_context(replaced_file(target))
             # A native stream on the same temporary file: the lock is held by `replaced_file`, the bytes go here.
-            self._sink = stack.enter_context(pa.OSFile(str(temporary_name(target)), "wb"))
+            # As bytes, which it takes and its stubs do not know: a name may be no UTF-8.
+            name = cast("str", os.fsencode(temporary_name(target)))
+            self._sink = stack.enter_context(pa.OSFile(name, "wb"))
             self._writer = stack.enter_context(pq.ParquetWriter(self._sink, self._schema, **self._options))
             written = cast("pa.Schema", self._writer.schema)
             self._column = written.field(self._index).name  # a flavor may have changed it
@@ -173,12 +182,31 @@ class IndexingWriter:
         return self
 
     def write(self, data: pa.Table | pa.RecordBatch) -> None:
-        """Write a table or batch as one or more row groups. Raises `Refused` for values IDX1 cannot hold."""
+        """Write a table or batch as one or more row groups.
+
+        What is refused is not in the file, and writing may go on without it.  After any other error some of the rows
+        may be: then the writer has failed, and no file appears.
+
+        Raises:
+            Refused: Another schema; a value that is not UTF-8; the limit is exceeded; the writer has failed.
+        """
+        self._require_not_failed()
         table = pa.Table.from_batches([data]) if isinstance(data, pa.RecordBatch) else data
-        self._writer.write_table(table)  # first: rows that it refuses are not in the file
+        if not table.schema.equals(self._schema):
+            raise Refused("the rows have another schema than the file")
+        batch = DistinctValues(self._column, self._collected.limit)
         for chunk in table.column(self._index).chunks:
-            self._collected.add(chunk)
-        self._rows += table.num_rows
+            batch.add(chunk)
+        self._collected.include(batch)
+        try:
+            self._writer.write_table(table)
+        except BaseException:
+            self._failed = True
+            raise
+
+    def _require_not_failed(self) -> None:
+        if self._failed:
+            raise Refused("rows could not be written and may be in the file in part; no file was made of it")
 
     def __exit__(
         self,
@@ -195,10 +223,18 @@ class IndexingWriter:
         self._stack.__exit__(kind, error, traceback)
 
     def _finish(self) -> Embedded:
+        self._require_not_failed()
         blob = _blob(self._collected)
         offset = self._sink.tell()
         self._sink.write(blob)
-        keys = _keys(blob, offset, (self._column,), self._collected, self._rows, companion=self._companion)
+        keys = _keys(
+            blob,
+            offset,
+            (self._column,),
+            self._collected,
+            self._collected.row_count,
+            companion=self._companion,
+        )
         self._writer.add_key_value_metadata({pair.key: pair.value or "" for pair in keys})
         self._writer.close()
         return Embedded(
@@ -208,7 +244,7 @@ class IndexingWriter:
             payload_length=len(blob) - idx1.HEADER_SIZE,
             value_count=len(self._collected.values),
             null_count=self._collected.null_count,
-            row_count=self._rows,
+            row_count=self._collected.row_count,
         )
 
 
@@ -216,6 +252,19 @@ def _without_index_keys(schema: pa.Schema) -> pa.Schema:
     """The schema of a file that was read may carry the keys of the index that it had."""
     kept = {key: value for key, value in (schema.metadata or {}).items() if key.decode() not in INDEX_KEYS}
     return schema.with_metadata(kept)
+
+
+def _require_own_pages(metadata: FileMetaData, file: FinishedFile) -> None:
+    """Raise `Refused` for pages in other files: pyarrow would read what stands at the same offsets of this one."""
+    if any(is_summary(metadata, name) for name in (os.fspath(file.path), str(file.target))):
+        raise Refused("this is a summary of other files; embed an index into each of those")
+    for number, row_group in enumerate(metadata.row_groups):
+        for chunk in row_group.columns:
+            if chunk.file_path:
+                raise Refused(
+                    f"row group {number} is stored in another file, {show(chunk.file_path)}; "
+                    "IDX1 describes the rows of one file"
+                )
 
 
 def _collect(path: Path, ordinal: int, leaf: SchemaLeaf, limit: int) -> DistinctValues:

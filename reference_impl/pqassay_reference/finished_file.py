@@ -65,7 +65,7 @@ class FinishedFile:
             footer: The new footer, without length and magic.
             body_end: How many bytes of the file are kept.
             added: What stands between them and the footer.
-            output: Where to write to; the file itself by default.
+            output: Where to write to; the file itself by default.  A new file gets the permissions of this one.
 
         Raises:
             OSError: The directory cannot be written; the file changed meanwhile; it is being written.
@@ -78,7 +78,8 @@ class FinishedFile:
             target.with_name(f".{target.name}.crc").unlink(missing_ok=True)
 
         try:
-            with replaced_file(target, before_rename=last_look) as file:
+            mode = self.target.stat().st_mode
+            with replaced_file(target, new_mode=mode, before_rename=last_look) as file:
                 copy_body(self.source, file, body_end)
                 file.write(added)
                 file.write(footer_and_tail(footer))
@@ -102,7 +103,7 @@ def finished_file(
 
     Args:
         path: The file.
-        inside_table: Do it even inside an Iceberg or Delta table, whose manifests record the old file size.
+        inside_table: Do it even inside a table (Iceberg, Delta, …) whose manifests record the old file size.
         output: The file that will be written, if it is another one.
 
     Raises:
@@ -111,10 +112,9 @@ def finished_file(
         OSError: It cannot be read.
     """
     target = Path(os.path.realpath(path))
-    written = target if output is None else Path(os.path.realpath(output))
-    if not inside_table and (table := enclosing_table(written)):
+    if not inside_table and (table := enclosing_table(path if output is None else output)):
         raise Refused(
-            f"{path if output is None else output} belongs to {table}, whose manifests record the size of the file: "
+            f"{'the file' if output is None else output} belongs to {table}, whose manifests record its size: "
             "readers would fail. Do it before the file is added to the table, or say that it is to be done "
             "all the same"
         )
@@ -140,13 +140,26 @@ def file_state(path: Path) -> tuple[int, int, int]:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def enclosing_table(path: Path) -> str | None:
-    """Name the Iceberg or Delta table whose folder holds a file; ``None`` if there is none."""
-    for folder in path.parents:
-        if (folder / "_delta_log").is_dir():
-            return f"the Delta table {folder.name}"
-        if (folder / "metadata").is_dir() and any((folder / "metadata").glob("*.metadata.json")):
-            return f"the Iceberg table {folder.name}"
+TABLE_MARKS = {
+    "Delta": ("_delta_log",),
+    "Iceberg": ("metadata/*.metadata.json", "metadata/*.metadata.json.gz"),
+    "Hudi": (".hoodie",),
+    "Spark streaming": ("_spark_metadata",),
+}
+"""By what the folder of a table is known, for the kinds that record the size of each file."""
+
+
+def enclosing_table(path: str | os.PathLike[str]) -> str | None:
+    """Name the table whose folder holds a file; ``None`` if there is none.
+
+    A link stands in a table if it or the file that it leads to does.
+    """
+    lexical = Path(os.path.abspath(path))  # noqa: PTH100 - `resolve` would follow the link
+    real = Path(os.path.realpath(path))
+    for folder in dict.fromkeys((*lexical.parents, *real.parents)):
+        for kind, marks in TABLE_MARKS.items():
+            if any(any(folder.glob(mark)) for mark in marks):
+                return f"the {kind} table {folder.name}"
     return None
 
 

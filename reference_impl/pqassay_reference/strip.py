@@ -133,7 +133,7 @@ def strip_file(
         path: A local Parquet file.
         selection: What is to go.
         output: Write the stripped file here and leave ``path`` as it is.
-        inside_table: Do it even inside an Iceberg or Delta table, whose manifests record the old file size.
+        inside_table: Do it even inside a table (Iceberg, Delta, …) whose manifests record the old file size.
         dry_run: Do everything but write.
 
     Raises:

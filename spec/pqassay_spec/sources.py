@@ -131,7 +131,10 @@ def temporary_name(target: Path) -> Path:
 
 @contextlib.contextmanager
 def replaced_file(
-    path: str | os.PathLike[str], *, before_rename: Callable[[], object] | None = None
+    path: str | os.PathLike[str],
+    *,
+    new_mode: int = 0o666,
+    before_rename: Callable[[], object] | None = None,
 ) -> Generator[BinaryIO]:
     """Write a file so that a kill at any moment leaves either the old file or the new one, whole.
 
@@ -142,15 +145,19 @@ def replaced_file(
 
     Args:
         path: The target; it need not exist.
+        new_mode: Permissions of a target that does not exist yet, of which the umask takes its part.  Who makes a new
+            file from an old one passes those of the old one.
         before_rename: Called when nothing but the rename is left to do; what it raises stops the replacement.
 
     Raises:
         BusyError: Another process is preparing the same target.
-        OSError: The directory cannot be written.
+        OSError: The directory cannot be written, or the path is a symbolic link that leads to itself.
     """
     target = Path(os.path.realpath(path))
+    if target.is_symlink():  # what cannot be resolved is a loop
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), os.fspath(path))
     temporary = temporary_name(target)
-    mode = 0o600 if target.exists() else 0o666
+    mode = 0o600 if target.exists() else new_mode & 0o777
     with os.fdopen(
         _locked(temporary, mode), "r+b"
     ) as file:  # closing it gives the lock back, so it comes last

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,17 @@ def test_a_blob_that_other_structures_share_is_not_cut(tmp_path: Path) -> None:
     assert result.offset > offset
 
 
+def test_bytes_that_are_not_proven_to_be_an_index_are_not_cut(tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    file = Idx1File(payload=b"Chad\nTogo")  # no companion record, and not the values of the column
+    path.write_bytes(file.build())
+    result = embed_file(path, "nation")
+
+    assert (0, len(file.blob())) == (result.cut, result.dead)
+    assert path.read_bytes()[: result.offset].endswith(file.blob())
+    assert [] == rules_of(path)
+
+
 def test_files_of_duckdb_are_indexed_and_read_back(tmp_path: Path) -> None:
     path = tmp_path / "duck.parquet"
     query = "SELECT i, CASE WHEN i % 7 = 0 THEN NULL ELSE 'v' || (i % 13) END AS v FROM range(5000) t(i)"
@@ -242,6 +254,47 @@ def test_an_index_that_would_be_too_large_is_refused(tmp_path: Path) -> None:
         embed_file(path, "nation", limit=9998)
 
 
+def test_rows_that_are_stored_in_other_files_are_refused(path: Path) -> None:
+    def move_second(metadata: FileMetaData) -> None:
+        for chunk in metadata.row_groups[1].columns:
+            chunk.file_path = "other.parquet"
+
+    path.write_bytes(edited(parquet(table(), row_group_size=3), move_second))
+    before = path.read_bytes()
+    with pytest.raises(Refused, match=r"row group 1 is stored in another file, 'other\.parquet'"):
+        embed_file(path, "nation")
+
+    assert before == path.read_bytes()
+
+
+@pytest.mark.parametrize("name", ["_metadata", "_common_metadata", "all.parquet"])
+def test_summaries_of_other_files_are_refused(name: str, path: Path) -> None:
+    summary = path.with_name(name)
+    described = pq.read_metadata(path)
+    described.set_file_path("data.parquet")
+    described.write_metadata_file(summary)
+    if name == "_common_metadata":
+        pq.write_metadata(table().schema, str(summary))
+    link = path.with_name("link.parquet")
+    link.symlink_to(summary)
+
+    for given in (summary, link):
+        with pytest.raises(Refused, match="a summary of other files"):
+            embed_file(given, "nation")
+
+
+def test_a_footer_that_says_another_number_of_rows_is_refused(path: Path) -> None:
+    def lie(metadata: FileMetaData) -> None:
+        metadata.num_rows = 99
+
+    path.write_bytes(edited(path.read_bytes(), lie))
+    before = path.read_bytes()
+    with pytest.raises(Refused, match="the footer says 99 rows, column nation has 6;"):
+        embed_file(path, "nation")
+
+    assert before == path.read_bytes()
+
+
 def test_encrypted_and_signed_files_are_refused(path: Path) -> None:
     def sign(metadata: FileMetaData) -> None:
         metadata.encryption_algorithm = EncryptionAlgorithm(AES_GCM_V1=AesGcmV1())
@@ -255,7 +308,16 @@ def test_encrypted_and_signed_files_are_refused(path: Path) -> None:
         embed_file(path, "nation")
 
 
-@pytest.mark.parametrize("marker", ["_delta_log/0.json", "metadata/v1.metadata.json"])
+@pytest.mark.parametrize(
+    "marker",
+    [
+        "_delta_log/0.json",
+        "metadata/v1.metadata.json",
+        "metadata/v1.metadata.json.gz",
+        ".hoodie/hoodie.properties",
+        "_spark_metadata/0",
+    ],
+)
 def test_files_of_a_table_are_refused_unless_told_otherwise(marker: str, tmp_path: Path) -> None:
     (tmp_path / marker).parent.mkdir()
     (tmp_path / marker).touch()
@@ -264,7 +326,7 @@ def test_files_of_a_table_are_refused_unless_told_otherwise(marker: str, tmp_pat
     path.write_bytes(parquet(table()))
 
     assert enclosing_table(path) is not None
-    with pytest.raises(Refused, match="whose manifests record the size"):
+    with pytest.raises(Refused, match=r"^the file belongs to .*whose manifests record its size"):
         embed_file(path, "nation")
     embed_file(path, "nation", inside_table=True)
     assert [] == rules_of(path)
@@ -360,6 +422,59 @@ def test_an_exception_while_writing_leaves_the_old_file(path: Path) -> None:
     assert [path.name] == [entry.name for entry in path.parent.iterdir()]
 
 
+def no_text(count: int) -> pa.Array[Any]:
+    """An array of strings whose bytes are not UTF-8."""
+    offsets = pa.py_buffer(b"".join((2 * i).to_bytes(4, "little") for i in range(count + 1)))
+    return pa.Array.from_buffers(pa.string(), count, [None, offsets, pa.py_buffer(b"\xff\xfe" * count)])
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (pa.table({"nation": no_text(2), "year": [1, 2]}), "which is not UTF-8"),
+        (table(["new", "x" * 60]), "take more than 60 bytes"),
+        (table(["y" * 61]), "take more than 60 bytes"),
+        (table(["new"]).select(["nation"]), "another schema"),
+    ],
+)
+def test_rows_that_are_refused_are_not_in_the_file_and_writing_goes_on(
+    rows: pa.Table, message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "x.parquet"
+    with IndexingWriter(path, table().schema, "nation", limit=60) as writer:
+        writer.write(table())
+        with pytest.raises(Refused, match=message):
+            writer.write(rows)
+        writer.write(table(["Chad", None]))
+
+    assert [] == rules_of(path)
+    assert [*table()["nation"].to_pylist(), "Chad", None] == pq.read_table(path)["nation"].to_pylist()
+    assert ("Chad", "Côte d'Ivoire", "Peru", "Singapore", "日本") == extract_file(path).values
+    assert writer.result is not None
+    assert (8, 2) == (writer.result.row_count, writer.result.null_count)
+
+
+def test_no_file_appears_after_rows_that_may_be_in_it_in_part(path: Path) -> None:
+    before = path.read_bytes()
+    good, bad = (
+        pa.table({"nation": ["Peru"], "when": pa.array([when], pa.timestamp("ns"))}) for when in (0, 1)
+    )
+
+    def write_on() -> None:
+        with IndexingWriter(path, good.schema, "nation", coerce_timestamps="ms") as writer:
+            writer.write(good)
+            with pytest.raises(pa.ArrowInvalid, match="would lose data"):  # found when one column is written
+                writer.write(bad)
+            with pytest.raises(Refused, match="no file was made of it"):
+                writer.write(good)
+
+    with pytest.raises(Refused, match="no file was made of it"):
+        write_on()
+
+    assert before == path.read_bytes()
+    assert [path.name] == [entry.name for entry in path.parent.iterdir()]
+
+
 @pytest.mark.parametrize(
     ("schema", "options", "message"),
     [
@@ -372,6 +487,15 @@ def test_a_writer_that_cannot_index_is_refused(
 ) -> None:
     with pytest.raises(Refused, match=message):
         IndexingWriter(tmp_path / "x.parquet", schema, "nation", **options)
+
+
+def test_a_writer_takes_any_file_name_and_options_that_mean_none(tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"x\xff.parquet")
+    with IndexingWriter(path, table().schema, "nation", encryption_properties=None) as writer:
+        writer.write(table())
+
+    assert [path] == list(tmp_path.iterdir())
+    assert [] == rules_of(path)
 
 
 def test_a_value_refused_at_the_end_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -300,6 +301,23 @@ def test_bytes_that_another_structure_still_has_are_not_dead(tmp_path: Path) -> 
     assert 0 == strip_file(path, Selection(column_index=True, columns=["nation"]), dry_run=True).dead
 
 
+def test_bytes_of_nested_structures_are_counted_once(tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    content = parquet(table())
+    body_end = read_framing(BytesSource(content)).footer_start
+
+    def claim_everything(metadata: FileMetaData) -> None:
+        chunk = metadata.row_groups[0].columns[0]
+        chunk.column_index_offset, chunk.column_index_length = 4, body_end - 4
+
+    path.write_bytes(edited(content, claim_everything))
+    chunks = [chunk.meta_data for chunk in metadata_of(path).row_groups[0].columns]
+    pages = sum(chunk.total_compressed_size for chunk in chunks if chunk)
+    done = strip_file(path, Selection(column_index=True, offset_index=True), dry_run=True)
+
+    assert body_end - 4 - pages == done.dead
+
+
 def test_an_index_between_the_row_groups_and_the_page_index_goes(tmp_path: Path) -> None:
     path = tmp_path / "data.parquet"
     with IndexingWriter(path, table().schema, "nation", write_page_index=True) as writer:
@@ -389,6 +407,19 @@ def test_an_output_leaves_the_file_as_it_is(path: Path) -> None:
     assert pq.read_table(path) == pq.read_table(output)
 
 
+@pytest.mark.parametrize(("mode", "expected"), [(0o600, 0o600), (0o666, 0o640), (0o4755, 0o750)])
+def test_a_new_output_is_as_private_as_the_file_it_is_made_from(mode: int, expected: int, path: Path) -> None:
+    path.chmod(mode)
+    output = path.with_name("other.parquet")
+    before = os.umask(0o027)
+    try:
+        strip_file(path, EVERYTHING, output=output)
+    finally:
+        os.umask(before)
+
+    assert expected == output.stat().st_mode & 0o7777
+
+
 def test_the_old_file_keeps_its_attributes_and_loses_its_sidecar(path: Path) -> None:
     sidecar = path.with_name(f".{path.name}.crc")
     sidecar.write_bytes(b"crc")
@@ -462,13 +493,27 @@ def test_files_of_a_table_are_refused_unless_told_otherwise(marker: str, path: P
     inside.parent.mkdir()
     inside.write_bytes(path.read_bytes())
 
-    with pytest.raises(Refused, match="whose manifests record the size"):
+    with pytest.raises(Refused, match="whose manifests record its size"):
         strip_file(inside, EVERYTHING)
-    with pytest.raises(Refused, match="whose manifests record the size"):
+    with pytest.raises(Refused, match="whose manifests record its size"):
         strip_file(path, EVERYTHING, output=inside)
     strip_file(inside, EVERYTHING, output=path)  # taking a copy out harms nobody
     strip_file(inside, EVERYTHING, inside_table=True)
     assert path.read_bytes() == inside.read_bytes()
+
+
+@pytest.mark.parametrize("inside", ["part.parquet", "linked/data.parquet"])
+def test_a_link_inside_a_table_belongs_to_it_wherever_it_leads(inside: str, path: Path) -> None:
+    folder = path.parent / "table"
+    (folder / "_delta_log").mkdir(parents=True)
+    (folder / "linked").symlink_to(path.parent, target_is_directory=True)
+    (folder / "part.parquet").symlink_to(path)
+    before = path.read_bytes()
+
+    with pytest.raises(Refused, match=r"^the file belongs to the Delta table table, "):
+        strip_file(folder / inside, EVERYTHING)
+    assert before == path.read_bytes()
+    strip_file(path, EVERYTHING)
 
 
 @pytest.mark.parametrize("content", [b"", b"text", b"PAR1" + bytes(8), b"PAR1\0\0\0\0PAR1"])
@@ -493,6 +538,24 @@ def test_a_file_that_changes_meanwhile_is_left_alone(path: Path, monkeypatch: py
 
     assert table(["other"]) == pq.read_table(path)
     assert not temporary_name(path).exists()
+
+
+def test_a_change_that_keeps_inode_and_size_is_seen(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copy = finished_file.copy_body
+    before = path.stat()
+    changed = path.read_bytes().replace(b"Peru", b"Mali")
+
+    def copy_and_change(*args: Any) -> None:
+        copy(*args)
+        path.write_bytes(changed)
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns + 1_000_000))
+
+    monkeypatch.setattr(finished_file, "copy_body", copy_and_change)
+    with pytest.raises(OSError, match="changed while"):
+        strip_file(path, EVERYTHING)
+
+    assert (before.st_ino, before.st_size) == (path.stat().st_ino, path.stat().st_size)
+    assert changed == path.read_bytes()
 
 
 def test_a_kill_at_any_moment_leaves_the_old_file_or_the_new_one(path: Path) -> None:

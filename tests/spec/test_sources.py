@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import mmap
 import os
 import random
@@ -196,6 +197,16 @@ def test_a_symbolic_link_stays_and_its_target_is_replaced(tmp_path: Path) -> Non
     assert names(tmp_path / "real") == ["file"]
 
 
+def test_a_symbolic_link_to_itself_stays_what_it_is(tmp_path: Path) -> None:
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    with pytest.raises(OSError, match="Too many levels of symbolic links"):
+        write_whole(loop, b"new")
+
+    assert loop.is_symlink()
+    assert ["loop"] == names(tmp_path)
+
+
 @pytest.mark.parametrize("mistake", [RuntimeError, KeyboardInterrupt])
 def test_an_exception_leaves_the_old_file_and_no_temporary(
     tmp_path: Path, mistake: type[BaseException]
@@ -230,6 +241,59 @@ def test_the_temporary_stands_beside_the_target_under_a_hidden_name() -> None:
 def test_a_missing_folder_is_the_systems_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         write_whole(tmp_path / "absent" / "file", b"new")
+
+
+def test_the_content_is_synced_before_the_rename_and_the_folder_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    synced: list[tuple[int, bytes]] = []
+
+    def record(descriptor: int) -> None:
+        synced.append((os.fstat(descriptor).st_ino, path.read_bytes()))
+
+    monkeypatch.setattr(os, "fsync", record)
+    write_whole(path, b"new")
+
+    assert [(path.stat().st_ino, b"old"), (tmp_path.stat().st_ino, b"new")] == synced
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_under_the_temporary_name_is_not_followed(tmp_path: Path, there: bool) -> None:
+    path, elsewhere = tmp_path / "file", tmp_path / "elsewhere"
+    if there:
+        elsewhere.write_bytes(b"of somebody else")
+    temporary_name(path).symlink_to(elsewhere)
+    write_whole(path, b"new")
+
+    assert not path.is_symlink()
+    assert b"new" == path.read_bytes()
+    assert (["elsewhere", "file"] if there else ["file"]) == names(tmp_path)
+    assert not there or b"of somebody else" == elsewhere.read_bytes()
+
+
+def test_a_lock_on_a_file_that_lost_its_name_meanwhile_does_not_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "file"
+    lock, calls = fcntl.flock, 0
+
+    def lock_late(descriptor: int, operation: int) -> None:
+        """What another process may do between creating and locking: take the file over, and be killed itself."""
+        nonlocal calls
+        calls += 1
+        if calls == 1:
+            temporary_name(path).unlink()
+            temporary_name(path).write_bytes(b"half of what another process wrote")
+        lock(descriptor, operation)
+
+    monkeypatch.setattr(fcntl, "flock", lock_late)
+    write_whole(path, b"new")
+
+    assert calls > 1
+    assert b"new" == path.read_bytes()
+    assert ["file"] == names(tmp_path)
 
 
 # ------------------------------------------------------------------------------------ with other processes
