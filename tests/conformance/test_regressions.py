@@ -16,8 +16,11 @@ from typer.testing import CliRunner
 
 import pqassay
 from idx1_files import Idx1File, companion, edited, parquet, table
+from pqassay import column_values
 from pqassay.cli import app
 from pqassay.errors import UsageError
+from pqassay.file_check import Selection, check_source
+from pqassay.file_under_test import Options
 from pqassay_reference.embed import IndexingWriter, embed_file
 from pqassay_reference.errors import Undecodable
 from pqassay_reference.extract import extract, extract_file
@@ -398,3 +401,35 @@ def test_a_nan_in_the_footer_does_not_stop_the_splice(tmp_path: Path) -> None:
     embed_file(path, "nation")
 
     assert set() == rules_of(path)
+
+
+@pytest.mark.parametrize("name", ["~/f.parquet", "file:f.parquet", "s3:f.parquet"])
+def test_the_values_are_those_of_the_named_file(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    for folder in (home, tmp_path / "~"):
+        folder.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.chdir(tmp_path)
+    (home / "f.parquet").write_bytes(GOOD)
+    Path(name).write_bytes(Idx1File(payload=b"nobody").build())
+    with FileSource(name) as source:
+        report, _ = check_source(source, Options("values"), Selection(), "must")
+
+    assert (["IDX1-016"], None) == ([finding.rule for finding in report.findings], report.error)
+
+
+@pytest.mark.parametrize("listing", [column_values.OPEN_FILES, "/nowhere/{}"], ids=["native", "read by us"])
+def test_a_file_that_is_replaced_meanwhile_is_judged_as_one(
+    listing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(column_values, "OPEN_FILES", listing)
+    path, other = tmp_path / "f.parquet", tmp_path / "other"
+    path.write_bytes(GOOD)
+    other.write_bytes(Idx1File(payload=b"nobody").build())
+    with FileSource(path) as source:
+        other.replace(path)
+        report, _ = check_source(source, Options("values"), Selection(), "must")
+
+    assert ("conformant", []) == (report.outcome, report.findings)
