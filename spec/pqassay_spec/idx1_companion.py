@@ -129,7 +129,7 @@ def why_not_trusted(
         return f"its {name} is {there}, the blob's is {here}"
     if record.row_count != row_count:
         return f"its row_count is {record.row_count}, the file has {row_count} rows"
-    named = [leaf for leaf in columns if leaf.path == record.column]
+    named = [leaf for leaf in columns if leaf.is_at(record.column)]
     if len(named) != 1 or not is_string(named[0]) or named[0].max_repetition_level:
         return f"{'.'.join(record.column)} is no string column with one value a row"
     return "" if record.lossless else "it says that values were lost"

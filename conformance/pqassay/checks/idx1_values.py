@@ -8,6 +8,7 @@ values all of which the index holds.  If none fits, the nearest one says what di
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from pqassay.checks import Violation, check
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 NO_FIT = 2
 """Distance of a column that an index cannot describe."""
+
+LISTED = 3
+"""Values or columns that a message names before it goes on with an ellipsis."""
 
 
 class IndexedColumn:
@@ -96,10 +100,10 @@ class IndexedColumn:
         """
         strings = [(ordinal, leaf) for ordinal, leaf in enumerate(self.file.leaves) if is_string(leaf)]
         if self.user_column is not None:
-            return [pair for pair in strings if pair[1].name == self.user_column]
+            return [pair for pair in strings if pair[1].is_called(self.user_column)]
         if self.companion_column is not None:
             path = self.companion_column
-            return [(n, leaf) for n, leaf in strings if leaf.path == path and not leaf.max_repetition_level]
+            return [(n, leaf) for n, leaf in strings if leaf.is_at(path) and not leaf.max_repetition_level]
         return strings
 
 
@@ -183,7 +187,7 @@ def a_string_column_is_indexed(file: FileUnderTest) -> Iterator[Violation]:
     column = file.part(IndexedColumn)
     _ = column.index.blob
     if not column.candidates:
-        strings = [leaf.name for leaf in file.leaves if is_string(leaf)]
+        strings = [leaf.name for leaf in islice(filter(is_string, file.leaves), LISTED + 1)]
         missing = "the file has no string column"
         if column.declared is not None:
             missing = f"the file has no string column {column.declared}; it has {_list(strings) or 'none'}"
@@ -210,7 +214,7 @@ def companion_counts_the_nulls(file: FileUnderTest) -> Iterator[Violation]:
     column = file.part(IndexedColumn)
     record = column.index.companion
     name, found = ".".join(record.column), column.comparison
-    if found.leaf.path != record.column:
+    if not found.leaf.is_at(record.column):
         raise NotChecked(f"the index was compared with {found.column}, the companion record names {name}")
     if record.null_count != found.null_count:
         yield Violation(
@@ -269,5 +273,5 @@ def _values(count: int) -> str:
 
 
 def _list(values: Sequence[str]) -> str:
-    shown = ", ".join(show(value, width=40) for value in values[:3])
-    return f"{shown}, …" if len(values) > 3 else shown
+    shown = ", ".join(show(value, width=40) for value in values[:LISTED])
+    return f"{shown}, …" if len(values) > LISTED else shown
