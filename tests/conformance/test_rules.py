@@ -285,6 +285,19 @@ def test_among_several_columns_the_equal_one_is_taken() -> None:
     assert [] == pqassay.check(Idx1File(data=parquet(data), payload=b"x\ny").build()).files[0].findings
 
 
+@pytest.mark.parametrize("names", [["pieces", "lines"], ["lines", "pieces"]])
+def test_pieces_of_values_stand_behind_a_column_that_equals_the_index(names: list[str]) -> None:
+    columns = {"lines": ["x\ny", "x"], "pieces": ["x", "y"], "other": ["x", "x"]}
+    equal = Idx1File(data=parquet(pa.table({name: columns[name] for name in names})), payload=b"x\ny")
+    names = ["other" if name == "pieces" else name for name in names]
+    wide = Idx1File(data=parquet(pa.table({name: columns[name] for name in names})), payload=b"x\ny")
+
+    assert [] == pqassay.check(equal.build()).files[0].findings
+    assert [("IDX1-015", "lines")] == [
+        (finding.rule, finding.column) for finding in pqassay.check(wide.build()).files[0].findings
+    ]
+
+
 def test_nested_and_dictionary_columns_are_compared() -> None:
     data = pa.table(
         {

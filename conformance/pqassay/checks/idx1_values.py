@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pqassay.column_values import Comparison
 
 
-NO_FIT = 2
+NO_FIT = 3
 """Distance of a column that an index cannot describe."""
 
 LISTED = 3
@@ -65,11 +65,14 @@ class IndexedColumn:
         return best
 
     def distance(self, comparison: Comparison) -> tuple[int, int]:
-        """Order of preference: equal, superset of a column with values, then by what differs."""
+        """Order of preference: equal, equal to the pieces, superset of a column with values, then by what differs.
+
+        The pieces are those of values with line feeds. An index that equals another column is no index of pieces.
+        """
         if comparison.difference == 0:
-            return 0, 0
+            return (1 if comparison.with_line_feed else 0), 0
         if comparison.missing_count == 0 and comparison.value_rows:
-            return 1, comparison.difference
+            return 2, comparison.difference
         return NO_FIT, comparison.difference
 
     @property
