@@ -298,6 +298,31 @@ def test_pieces_of_values_stand_behind_a_column_that_equals_the_index(names: lis
     ]
 
 
+def test_an_empty_index_beside_values_passes_only_for_a_column_that_is_named() -> None:
+    nothing = pa.array([None, None], pa.string())
+    file = Idx1File(data=parquet(pa.table({"comment": nothing, "nation": ["a", "b"]})), payload=b"").build()
+    report = pqassay.check(file)
+    (coverage,) = report.coverages.values()
+
+    assert "conformant" == report.files[0].outcome
+    assert (
+        "an empty index fits column comment, which has no values, and no other; "
+        "nation has values: name the column that is meant"
+    ) == coverage.not_checked["IDX1-016"]
+    assert {"comment": [], "nation": ["IDX1-016"]} == {
+        name: [finding.rule for finding in pqassay.check(file, idx1_column=name).files[0].findings]
+        for name in ("comment", "nation")
+    }
+
+
+def test_an_empty_index_where_no_column_has_values_passes() -> None:
+    nothing = pa.array([None, None], pa.string())
+    file = Idx1File(data=parquet(pa.table({"a": nothing, "b": nothing, "n": [1, 2]})), payload=b"").build()
+    (coverage,) = pqassay.check(file).coverages.values()
+
+    assert "IDX1-016" in coverage.checked
+
+
 def test_nested_and_dictionary_columns_are_compared() -> None:
     data = pa.table(
         {

@@ -62,6 +62,12 @@ class IndexedColumn:
         best = min(found, key=self.distance, default=None)
         if best is None or (problem is not None and self.distance(best)[0] == NO_FIT):
             raise problem or NotChecked("no column can be decoded")
+        filled = next((other for other in found if other.value_rows), None)
+        if not values and self.declared is None and not best.value_rows and filled is not None:
+            raise NotChecked(
+                f"an empty index fits column {best.column}, which has no values, and no other; "
+                f"{filled.column} has values: name the column that is meant"
+            )
         return best
 
     def distance(self, comparison: Comparison) -> tuple[int, int]:
