@@ -433,3 +433,19 @@ def test_a_file_that_is_replaced_meanwhile_is_judged_as_one(
         report, _ = check_source(source, Options("values"), Selection(), "must")
 
     assert ("conformant", []) == (report.outcome, report.findings)
+
+
+def test_pages_that_are_stored_elsewhere_are_not_looked_for_in_this_file() -> None:
+    def move(metadata: FileMetaData) -> None:
+        metadata.row_groups[1].columns[0].file_path = "other.parquet"
+
+    data = edited(parquet(pa.table({"n": ["a", "b"], "m": ["p", "q"]}), row_group_size=1), move)
+    report = pqassay.check(Idx1File(data=data, payload=b"a").build())
+    (coverage,) = report.coverages.values()
+
+    assert ("conformant", []) == (report.files[0].outcome, report.files[0].findings)
+    assert (
+        "row group 1 of column n is stored in another file, 'other.parquet'"
+        == coverage.not_checked["IDX1-016"]
+    )
+    assert set() == rules_of(Idx1File(data=data, payload=b"p\nq").build())

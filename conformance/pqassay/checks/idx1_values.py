@@ -56,6 +56,7 @@ class IndexedColumn:
         with open_parquet(self.file.source) as parquet:
             for ordinal, leaf in self.candidates:
                 try:
+                    self._require_here(ordinal, leaf)
                     found.append(compare(parquet, ordinal, leaf, values))
                 except NotChecked as error:
                     problem = problem or error
@@ -69,6 +70,15 @@ class IndexedColumn:
                 f"{filled.column} has values: name the column that is meant"
             )
         return best
+
+    def _require_here(self, ordinal: int, leaf: SchemaLeaf) -> None:
+        """Raise `NotChecked` where pages of a column are stored in another file; decoders look for them in this one."""
+        for number, row_group in enumerate(self.file.metadata.row_groups):
+            elsewhere = row_group.columns[ordinal].file_path if ordinal < len(row_group.columns) else None
+            if elsewhere:
+                raise NotChecked(
+                    f"row group {number} of column {leaf.name} is stored in another file, {show(elsewhere)}"
+                )
 
     def distance(self, comparison: Comparison) -> tuple[int, int]:
         """Order of preference: equal, equal to the pieces, superset of a column with values, then by what differs.
