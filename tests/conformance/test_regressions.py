@@ -449,3 +449,33 @@ def test_pages_that_are_stored_elsewhere_are_not_looked_for_in_this_file() -> No
         == coverage.not_checked["IDX1-016"]
     )
     assert set() == rules_of(Idx1File(data=data, payload=b"p\nq").build())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"only": ["IDX1-016"], "tier": "index"},
+            "no rule is left to test at tier index: IDX1-016 needs tier values",
+        ),
+        (
+            {"only": ["IDX1-01[1-6]", "IDX1-030"], "tier": "footer"},
+            "no rule is left to test at tier footer: IDX1-011 and 6 others need tier index or values",
+        ),
+        ({"skip": ["*"]}, "no rule is left to test: all are left out"),
+        ({"only": ["PQF-001"], "skip": ["PQF-*"]}, "no rule is left to test: all are left out"),
+    ],
+)
+def test_a_check_that_tests_nothing_is_a_usage_error(
+    options: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "f.parquet"
+    path.write_bytes(GOOD)
+    with pytest.raises(UsageError) as caught:
+        pqassay.check(path, **options)
+    names = {"only": "--rule", "skip": "--skip-rule"}
+    arguments = [f"{names[key]}={text}" for key in names for text in options.get(key, ())]
+    done = CliRunner().invoke(app, ["check", str(path), "--tier", options.get("tier", "values"), *arguments])
+
+    assert message == str(caught.value)
+    assert (2, f"error: {message}\n") == (done.exit_code, done.stderr)
