@@ -313,20 +313,6 @@ def companion_agrees_with_the_blob(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@check("IDX1-022")
-def companion_counts_the_rows(file: FileUnderTest) -> Iterator[Violation]:
-    """An index of another number of rows was made for other rows."""
-    index = file.part(EmbeddedIndex)
-    record = index.companion
-    if record.row_count != file.metadata.num_rows:
-        yield Violation(
-            message=f"the index was made for {record.row_count} rows, the file has {file.metadata.num_rows}",
-            field=index.field(idx1.COMPANION_KEY),
-            expected=f"row_count {file.metadata.num_rows}",
-            actual=f"row_count {record.row_count}",
-        )
-
-
 @check("IDX1-024")
 def companion_has_an_index(file: FileUnderTest) -> Iterator[Violation]:
     """A companion without the key it accompanies was left behind."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from pqassay.checks import Violation, check
 from pqassay.checks.idx1 import EmbeddedIndex
-from pqassay.checks.idx1_remedy import embed_command
+from pqassay.checks.idx1_remedy import embed_command, strip_command
 from pqassay.file_under_test import FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.report import FIRST_POSITIONS
 from pqassay_spec import idx1
@@ -225,6 +225,41 @@ def a_string_column_is_indexed(file: FileUnderTest) -> Iterator[Violation]:
             expected=f"a column with {_list(found.extra)}",
             actual="no values",
         )
+
+
+@check("IDX1-022")
+def companion_counts_the_rows(file: FileUnderTest) -> Iterator[Violation]:
+    """An index of another number of rows was made for other rows: than the footer says, or than there are."""
+    column = file.part(IndexedColumn)
+    record = column.index.companion
+    place, counted, where = "footer.num_rows", file.metadata.num_rows, "the file"
+    remedy = ""
+    if record.row_count == counted and (found := _rows_read(column)) is not None:
+        counted, where = found.rows, f"column {found.column}"
+        remedy = strip_command(
+            file, "--key", idx1.COMPANION_KEY
+        )  # a new record would repeat what the footer says
+    else:
+        place = column.index.field(idx1.COMPANION_KEY)
+    if record.row_count != counted:
+        yield Violation(
+            message=f"the index was made for {record.row_count} rows, {where} has {counted}",
+            field=place,
+            expected=f"row_count {counted}",
+            actual=f"row_count {record.row_count}",
+            remedy=remedy,
+        )
+
+
+def _rows_read(column: IndexedColumn) -> Comparison | None:
+    """The comparison, where the tier reads values and the column has one for each row."""
+    if not column.file.options.reaches("values"):
+        return None
+    try:
+        found = column.comparison
+    except (FormatError, NotApplicable, NotChecked):
+        return None  # other rules say why; what the footer says was compared
+    return None if found.leaf.max_repetition_level else found
 
 
 @check("IDX1-023")
