@@ -8,12 +8,13 @@ import sys
 import tracemalloc
 import zlib
 
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import pqassay
-from idx1_files import Idx1File, companion
+from idx1_files import Idx1File, companion, parquet
 from pqassay.dump import JsonLines, Tree, dump
 from pqassay_reference.extract import extract
 from pqassay_reference.golden import golden_cases
@@ -207,3 +208,20 @@ def test_a_hostile_schema_asks_for_little_memory(data: bytes, said: set[tuple[st
         (file.outcome, finding.rule) for finding in file.findings
     }
     assert all(len(finding.message) < 500 for finding in file.findings)
+
+
+def test_an_index_is_compared_with_many_columns_in_the_memory_of_one() -> None:
+    columns = pa.table({f"c{number}": ["a", "b"] for number in range(60)})
+    values = "\n".join(f"v{number}" for number in range(50_000)).encode()
+    data = Idx1File(data=parquet(columns), payload=values).build()
+    pqassay.check(data, tier="values", idx1_column="c0")  # imports
+    peaks: list[int] = []
+    for column in ("c0", None):
+        tracemalloc.start()
+        report = pqassay.check(data, tier="values", idx1_column=column)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        assert ["IDX1-016"] == [finding.rule for finding in report.files[0].findings]
+    one, all_of_them = peaks
+
+    assert all_of_them < 2 * one

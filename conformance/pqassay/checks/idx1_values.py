@@ -46,28 +46,32 @@ class IndexedColumn:
         Raises:
             NotChecked: There is no such column (IDX1-018 is broken), or it cannot be decoded.
         """
-        from pqassay.column_values import compare, open_parquet  # noqa: PLC0415 - pyarrow, at this tier only
+        from pqassay.column_values import IndexValues, compare, open_parquet  # noqa: PLC0415 - pyarrow, at this tier only
 
-        values = self.index.values if self.index.blob.payload else []
+        values = IndexValues(self.index.values if self.index.blob.payload else ())
         if not self.candidates:
             raise NotChecked("IDX1-018 is broken")
-        found: list[Comparison] = []
+        best: Comparison | None = None  # all of them together would take the index times the columns
+        filled: str | None = None
         problem: NotChecked | None = None
         with open_parquet(self.file.source) as parquet:
             for ordinal, leaf in self.candidates:
                 try:
                     self._require_here(ordinal, leaf)
-                    found.append(compare(parquet, ordinal, leaf, values))
+                    found = compare(parquet, ordinal, leaf, values)
                 except NotChecked as error:
                     problem = problem or error
-        best = min(found, key=self.distance, default=None)
+                    continue
+                if filled is None and found.value_rows:
+                    filled = found.column
+                if best is None or self.distance(found) < self.distance(best):
+                    best = found
         if best is None or (problem is not None and self.distance(best)[0] == NO_FIT):
             raise problem or NotChecked("no column can be decoded")
-        filled = next((other for other in found if other.value_rows), None)
-        if not values and self.declared is None and not best.value_rows and filled is not None:
+        if not values.texts and self.declared is None and not best.value_rows and filled is not None:
             raise NotChecked(
                 f"an empty index fits column {best.column}, which has no values, and no other; "
-                f"{filled.column} has values: name the column that is meant"
+                f"{filled} has values: name the column that is meant"
             )
         return best
 
