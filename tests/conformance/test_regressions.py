@@ -479,3 +479,30 @@ def test_a_check_that_tests_nothing_is_a_usage_error(
 
     assert message == str(caught.value)
     assert (2, f"error: {message}\n") == (done.exit_code, done.stderr)
+
+
+@pytest.mark.parametrize("magic", [b"PAR1", b"PARE"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["check", "--output", "b.parquet", "a.parquet"],
+        ["check", "--write-baseline", "b.parquet", "a.parquet"],
+        ["run", "--output", "b.parquet", "--", "true"],
+        ["run", "--write-expectations", "b.parquet", "--", "true"],
+    ],
+    ids=lambda arguments: " ".join(arguments[:2]),
+)
+def test_no_output_replaces_a_parquet_file(
+    arguments: list[str], magic: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.parquet").write_bytes(GOOD)
+    Path("b.parquet").write_bytes(magic + GOOD[4:])
+    done = CliRunner().invoke(app, arguments)
+
+    assert 2 == done.exit_code
+    assert (
+        f"error: {arguments[1]} b.parquet: this is a Parquet file; remove it or write somewhere else\n"
+        == done.stderr
+    )
+    assert magic + GOOD[4:] == Path("b.parquet").read_bytes()
