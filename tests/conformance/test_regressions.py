@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 import pqassay
 from idx1_files import Idx1File, companion, edited, parquet, table
 from pqassay import column_values
+from pqassay.checks import Violation
 from pqassay.cli import app
 from pqassay.errors import UsageError
 from pqassay.file_check import Selection, check_source
@@ -506,3 +507,56 @@ def test_no_output_replaces_a_parquet_file(
         == done.stderr
     )
     assert magic + GOOD[4:] == Path("b.parquet").read_bytes()
+
+
+def test_a_companion_record_counts_for_nothing_where_two_columns_have_the_name() -> None:
+    for second in (["y"], [1]):
+        data = pa.Table.from_arrays([pa.array(["x"]), pa.array(second)], names=["d", "d"])
+        file = Idx1File(data=parquet(data), payload=b"x")
+        record = idx1_companion.make_companion(
+            file.blob(),
+            offset=file.build().index(idx1.MAGIC),
+            column=("d",),
+            row_count=1,
+            value_count=1,
+            null_count=0,
+        )
+        file.keys = [(idx1.KEY, "{offset}"), (idx1.COMPANION_KEY, record.to_json())]
+        (finding,) = pqassay.check(file.build()).files[0].findings
+
+        assert ("IDX1-018", "several columns are called d; a companion record means one") == (
+            finding.rule,
+            finding.message,
+        )
+        assert extract(BytesSource(file.build())).companion is None
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (companion()[:-1] + ',"null_count":1}', "no JSON: member 'null_count' stands twice"),
+        (companion()[:-1] + ',"note":{"a":1,"a":2}}', "no JSON: member 'a' stands twice"),
+        (companion()[:-1] + ',"note":NaN}', "no JSON: NaN is no JSON"),
+        (companion()[:-1] + ',"note":[-Infinity]}', "no JSON: -Infinity is no JSON"),
+    ],
+)
+def test_a_companion_record_that_readers_take_differently_is_none(text: str, reason: str) -> None:
+    file = Idx1File(keys=[(idx1.KEY, "{offset}"), (idx1.COMPANION_KEY, text)]).build()
+    (finding,) = pqassay.check(file).files[0].findings
+
+    assert ("IDX1-020", reason) == (finding.rule, finding.message)
+
+
+def test_many_carriage_returns_are_counted_not_piled_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = Idx1File(payload=b"\r\n" * 100_000).build()
+    made: list[Violation] = []
+
+    def make(**given: Any) -> Violation:
+        made.append(Violation(**given))
+        return made[-1]
+
+    monkeypatch.setattr("pqassay.checks.idx1.Violation", make)
+    findings = pqassay.check(data, tier="index", only=["IDX1-012", "IDX1-014"]).files[0].findings
+
+    assert {"IDX1-012": 1, "IDX1-014": 100_000} == {finding.rule: finding.count for finding in findings}
+    assert 4 == len(made)

@@ -404,7 +404,7 @@ NOT_A_COUNT = "a whole number from 0 to 2^64-1"
         ("offset", 52.0, NOT_A_COUNT),
         ("offset", None, NOT_A_COUNT),
         ("length", True, NOT_A_COUNT),
-        ("crc32", float("nan"), NOT_A_COUNT),
+        ("crc32", 1.5, NOT_A_COUNT),
         ("row_count", [3], NOT_A_COUNT),
         ("value_count", {}, NOT_A_COUNT),
         ("null_count", False, NOT_A_COUNT),

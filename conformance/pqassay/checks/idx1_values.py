@@ -125,9 +125,17 @@ class IndexedColumn:
         if self.user_column is not None:
             return [pair for pair in strings if pair[1].is_called(self.user_column)]
         if self.companion_column is not None:
-            path = self.companion_column
-            return [(n, leaf) for n, leaf in strings if leaf.is_at(path) and not leaf.max_repetition_level]
+            found = [(n, leaf) for n, leaf in strings if leaf.is_at(self.companion_column)]
+            return [] if self.is_ambiguous else [pair for pair in found if not pair[1].max_repetition_level]
         return strings
+
+    @Remembered
+    def is_ambiguous(self) -> bool:
+        """Whether the path in the companion record, which counts then for nothing, is that of several columns."""
+        path = self.companion_column
+        if self.user_column is not None or path is None:
+            return False
+        return sum(leaf.is_at(path) for leaf in self.file.leaves) > 1
 
 
 @check("IDX1-013")
@@ -214,6 +222,8 @@ def a_string_column_is_indexed(file: FileUnderTest) -> Iterator[Violation]:
         missing = "the file has no string column"
         if column.declared is not None:
             missing = f"the file has no string column {column.declared}; it has {_list(strings) or 'none'}"
+        if column.is_ambiguous:
+            missing = f"several columns are called {column.declared}; a companion record means one"
         yield Violation(
             message=missing,
             field="footer.schema",
