@@ -560,3 +560,90 @@ def test_many_carriage_returns_are_counted_not_piled_up(monkeypatch: pytest.Monk
 
     assert {"IDX1-012": 1, "IDX1-014": 100_000} == {finding.rule: finding.count for finding in findings}
     assert 4 == len(made)
+
+
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(column_values, "BATCH_ROWS", 2)
+
+
+def test_nulls_of_all_batches_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    small_batches(monkeypatch)
+    values = [None, "a", "a", "a", None, "a"]
+    file = Idx1File(data=parquet(table(values)), payload=b"a")
+    record = idx1_companion.make_companion(
+        file.blob(),
+        offset=file.build().index(idx1.MAGIC),
+        column=("nation",),
+        row_count=6,
+        value_count=1,
+        null_count=2,
+    )
+    file.keys = [(idx1.KEY, "{offset}"), (idx1.COMPANION_KEY, record.to_json())]
+
+    assert set() == rules_of(file.build())
+
+
+@pytest.mark.parametrize("values", [["a", "a", "", ""], ["", "", "a", "a"]])
+def test_a_value_of_any_batch_shows_that_not_all_are_empty(
+    values: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small_batches(monkeypatch)
+
+    assert {"IDX1-016"} == rules_of(Idx1File(data=parquet(table(values)), payload=b"").build())
+
+
+def test_a_dictionary_column_holds_what_its_rows_name_not_what_its_dictionary_lists() -> None:
+    unused = pa.DictionaryArray.from_arrays(pa.array([0, 2, None]), pa.array(["a", "unused", "b"]))
+    file = Idx1File(data=parquet(pa.table({"nation": unused, "year": [1, 2, 3]})), payload=b"a\nb")
+    record = idx1_companion.make_companion(
+        file.blob(),
+        offset=file.build().index(idx1.MAGIC),
+        column=("nation",),
+        row_count=3,
+        value_count=2,
+        null_count=1,
+    )
+    file.keys = [(idx1.KEY, "{offset}"), (idx1.COMPANION_KEY, record.to_json())]
+
+    assert set() == rules_of(file.build())
+
+
+def test_nulls_of_another_column_are_not_compared_with_the_companion_record() -> None:
+    data = parquet(pa.table({"nation": ["a", "b"], "other": ["a", "b"], "holes": ["a", None]}))
+    file = Idx1File(data=data, payload=b"a")
+    record = idx1_companion.make_companion(
+        file.blob(),
+        offset=file.build().index(idx1.MAGIC),
+        column=("nation",),
+        row_count=2,
+        value_count=1,
+        null_count=0,
+    )
+    file.keys = [(idx1.KEY, "{offset}"), (idx1.COMPANION_KEY, record.to_json())]
+    report = pqassay.check(file.build(), idx1_column="holes")
+    (coverage,) = report.coverages.values()
+
+    assert [] == report.files[0].findings
+    assert (
+        "the index was compared with holes, the companion record names nation"
+        == coverage.not_checked["IDX1-023"]
+    )
+
+
+def test_a_column_that_does_not_decode_may_be_the_one_that_fits() -> None:
+    data = pa.table({"a": ["p", "q"], "b": [f"{i:040d}" for i in range(2)]})
+    content = bytearray(Idx1File(data=parquet(data, compression="zstd"), payload=b"x\ny").build())
+    start = content.index(b"\x28\xb5\x2f\xfd", content.index(b"\x28\xb5\x2f\xfd", 60) + 1)
+    content[start : start + 12] = bytes(12)
+    report = pqassay.check(bytes(content))
+    (coverage,) = report.coverages.values()
+
+    assert ("errored", []) == (report.files[0].outcome, report.files[0].findings)
+    assert coverage.not_checked["IDX1-016"].startswith("column b cannot be decoded")
+
+
+def test_a_draft_that_would_overlap_pages_is_a_stale_key() -> None:
+    keys = [(idx1.KEY, "20"), (idx1.LENGTH_KEY, "8")]
+    found = rules_of(Idx1File(payload=None, keys=keys).build(), tier="index")
+
+    assert {"IDX1-007", "IDX1-032"} == found
