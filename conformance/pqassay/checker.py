@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Protocol, cast
 
 from pqassay.errors import UsageError
-from pqassay.file_check import Selection
+from pqassay.file_check import Selection, why_none
 from pqassay.judging import Judged, Settings, judge, judge_safely
 from pqassay.report import COUNTED, SCHEMA_VERSION, Coverage, FileReport, Report, Threshold, summarise
 from pqassay.targets import Found, Target, find
@@ -72,7 +72,7 @@ def check(
         The report, the same for any number of jobs. Broken files are findings in it; nothing that bytes can do raises.
 
     Raises:
-        UsageError: No such tier or level, a pattern that matches no rule, a path that leads nowhere, nothing to
+        UsageError: No such tier or level, a pattern that matches no rule, no rule left to test, a path that leads nowhere, nothing to
             check, a baseline that cannot be read.
     """
     known = None
@@ -88,6 +88,8 @@ def check(
         raise UsageError(_why_nothing(found))
     reached = tier or default_tier(found.targets)
     settings = Settings(reached, level, Selection(tuple(only), tuple(skip)), idx1_column)
+    if reason := why_none(settings.selection, reached):
+        raise UsageError(reason)  # a gate that tests nothing lets everything through
     if jobs is None and (timeout is not None or memory is not None):
         jobs = 1
     is_isolated = jobs is not None and (

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from pqassay.cli_failure import fail
+from pqassay.cli_failure import fail, require_no_data
 from pqassay_spec.terminal import printable
 
 if TYPE_CHECKING:
@@ -152,6 +152,7 @@ def check(
     """Check files against the specification, whoever wrote them."""
     from pqassay.errors import UsageError
 
+    require_no_data({"--output": output, "--write-baseline": write_baseline})
     try:
         defaults = _defaults(config, no_config)
         listed = _listed(files_from, null)

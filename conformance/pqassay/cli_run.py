@@ -18,7 +18,7 @@ from typing import Annotated, Any, TextIO
 
 import typer
 
-from pqassay.cli_failure import fail
+from pqassay.cli_failure import fail, require_no_data
 
 GIBIBYTE = 1 << 30
 
@@ -108,6 +108,7 @@ def run(
         chosen = select(every, case or ())
     except CaseError as error:
         fail(str(error))
+    require_no_data({"--output": output, "--write-expectations": write_expectations})
     only: Sequence[Any] = [name.value for name in operation or ()]
     if list_only:
         _list(chosen, only)
@@ -123,8 +124,13 @@ def run(
 
     if not tasks(chosen, only):
         fail("these cases do not ask for that; `pqassay run --list` says what they ask for")
-    limits = Limits(timeout, int(memory * GIBIBYTE))
-    settings = Settings(driver, limits, strict=validate_protocol, keep=keep, only=only)
+    settings = Settings(
+        driver,
+        Limits(timeout, int(memory * GIBIBYTE)),
+        strict=validate_protocol,
+        keep=keep,
+        only=only,
+    )
     if jobs is not None:
         settings = dataclasses.replace(settings, jobs=jobs)
     known = dataclasses.replace(

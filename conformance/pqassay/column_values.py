@@ -1,6 +1,6 @@
 """The values of string columns, compared with an index batch by batch.
 
-Memory stays at one batch, the index and a bounded number of examples, however many distinct values a column has.
+Memory stays at one batch, the index, one byte for each value of it, and a bounded number of examples, however many distinct values a column has.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -8,17 +8,18 @@ Memory stays at one batch, the index and a bounded number of examples, however m
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pqassay.file_under_test import NotChecked
 from pqassay.report import FIRST_POSITIONS
-from pqassay_spec.compact_thrift import is_text
 from pqassay_spec.errors import Truncated
 from pqassay_spec.parquet_schema import SchemaLeaf
 from pqassay_spec.sources import FileSource, Source
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 BATCH_ROWS = 1 << 16
+
+OPEN_FILES = "/proc/self/fd/{}"
+"""Where Linux shows the open files of a process."""
 
 COUNTED_VALUES = 10_000
 """Distinct missing values that are counted exactly; beyond, the count is a lower bound."""
@@ -71,19 +75,49 @@ class SourceFile(io.RawIOBase):
 
 
 def open_parquet(source: Source) -> pq.ParquetFile:
-    """Open a source with pyarrow; a local file natively.
+    """Open a source with pyarrow: the very bytes that the other checks see, whatever the source is called.
 
     Raises:
         NotChecked: pyarrow refuses the file.
     """
     try:
-        if isinstance(source, FileSource) and is_text(source.name):
-            return pq.ParquetFile(source.name)  # natively; a name that is not UTF-8 pyarrow does not open
-        return pq.ParquetFile(pa.PythonFile(SourceFile(source), mode="r"))
+        return pq.ParquetFile(_native(source) or pa.PythonFile(SourceFile(source), mode="r"))
     except MemoryError:  # an ArrowException as well
         raise
     except (pa.ArrowException, OSError, ValueError) as error:
         raise NotChecked(f"pyarrow cannot open the file: {_first_line(error)}", judgeable=False) from error
+
+
+def _native(source: Source) -> pa.NativeFile | None:
+    """The open file behind a source, which is faster than a Python file; ``None`` where the system has no way to it.
+
+    Its name would not do: pyarrow takes a text for a URI or expands a ``~`` in it, and the file that has the name now
+    may be another one.
+    """
+    if not isinstance(source, FileSource):
+        return None
+    try:
+        return pa.OSFile(OPEN_FILES.format(source.fileno()), mode="r")
+    except OSError:
+        return None
+
+
+class IndexValues:
+    """The distinct values of an index, ready to be compared with many columns.
+
+    Attributes:
+        texts: The values in the order of the index, each once.
+        raw: The same as an Arrow array of bytes.
+    """
+
+    def __init__(self, values: Iterable[str]) -> None:
+        self.texts = list(dict.fromkeys(values))
+        self.raw = pa.array([value.encode() for value in self.texts], pa.large_binary())
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The position of each value in `texts`."""
+        return {value: number for number, value in enumerate(self.texts)}
 
 
 @dataclass
@@ -97,17 +131,19 @@ class Comparison:
         missing: Examples of values of the column that the index lacks.
         missing_count: How many there are; a lower bound from `COUNTED_VALUES` on.
         with_line_feed: Examples of values that hold a line feed.
-        extra: Values of the index that occur in no row, in the order of the index.
+        index: The values of the index.
+        seen: Which of them occur in the column, 1 or 0 for each.
         only_empty: Whether every value that is not null is the empty string.
     """
 
     leaf: SchemaLeaf
+    index: IndexValues
+    seen: bytearray
     rows: int = 0
     null_count: int = 0
     missing: list[str] = field(default_factory=list[str])
     missing_count: int = 0
     with_line_feed: list[str] = field(default_factory=list[str])
-    extra: list[str] = field(default_factory=list[str])
     only_empty: bool = True
 
     @property
@@ -123,26 +159,28 @@ class Comparison:
     @property
     def difference(self) -> int:
         """How far column and index are apart, in values."""
-        return self.missing_count + len(self.extra)
+        return self.missing_count + self.seen.count(0)
+
+    @cached_property
+    def extra(self) -> list[str]:
+        """Values of the index that occur in no row, in the order of the index."""
+        return [value for value, seen in zip(self.index.texts, self.seen, strict=True) if not seen]
 
 
-def compare(file: pq.ParquetFile, ordinal: int, leaf: SchemaLeaf, index: Sequence[str]) -> Comparison:
+def compare(file: pq.ParquetFile, ordinal: int, leaf: SchemaLeaf, index: IndexValues) -> Comparison:
     """Compare a string column with the values of an index.
 
     Args:
         file: The opened file.
         ordinal: Position of the column among all leaves; its name may be that of another one as well.
         leaf: The column.
-        index: The values of the index, as written; order and repetition do not matter.
+        index: The values of the index.
 
     Raises:
         NotChecked: The pages cannot be decoded.
     """
-    result = Comparison(leaf)
-    known = list(dict.fromkeys(index))
-    numbers = {value: number for number, value in enumerate(known)}
-    value_set = pa.array([value.encode() for value in known], pa.large_binary())
-    seen = bytearray(len(known))
+    result = Comparison(leaf, index, bytearray(len(index.texts)))
+    seen = np.frombuffer(result.seen, np.uint8)
     missing: set[bytes] = set()
     try:
         for flat in _batches(file, ordinal):
@@ -150,12 +188,11 @@ def compare(file: pq.ParquetFile, ordinal: int, leaf: SchemaLeaf, index: Sequenc
             result.null_count += flat.null_count
             unique = pc.unique(flat).drop_null()
             result.only_empty = result.only_empty and all(not v.as_py() for v in unique[:2])
-            places = pc.index_in(unique, value_set=value_set)
-            for number in _items(places.drop_null()):
-                seen[number] = 1
+            places = pc.index_in(unique, value_set=index.raw)
+            seen[places.drop_null().to_numpy()] = 1
             strange = unique.filter(pc.is_null(places))
             for raw in _items(strange.filter(pc.match_substring(strange, "\n"))):
-                _with_line_feed(raw, numbers, seen, missing, result)
+                _with_line_feed(raw, missing, result)
             for raw in _items(strange.filter(pc.invert(pc.match_substring(strange, "\n")))):
                 if len(missing) < COUNTED_VALUES:
                     missing.add(raw)
@@ -169,20 +206,18 @@ def compare(file: pq.ParquetFile, ordinal: int, leaf: SchemaLeaf, index: Sequenc
         ) from error
     result.missing_count = len(missing)
     result.missing = [raw.decode("utf-8", "backslashreplace") for raw in sorted(missing)[:3]]
-    result.extra = [value for number, value in enumerate(known) if not seen[number]]
     return result
 
 
-def _with_line_feed(
-    raw: bytes, numbers: dict[str, int], seen: bytearray, missing: set[bytes], result: Comparison
-) -> None:
+def _with_line_feed(raw: bytes, missing: set[bytes], result: Comparison) -> None:
     """A value that no index can hold; its pieces may stand in this one, and are its own then."""
     if len(result.with_line_feed) < FIRST_POSITIONS:
         result.with_line_feed.append(raw.decode("utf-8", "backslashreplace"))
     pieces = raw.decode("utf-8", "surrogateescape").split("\n")
+    numbers = result.index.numbers
     if all(piece in numbers for piece in pieces):
         for piece in pieces:
-            seen[numbers[piece]] = 1
+            result.seen[numbers[piece]] = 1
     elif len(missing) < COUNTED_VALUES:
         missing.add(raw)
 

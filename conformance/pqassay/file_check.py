@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pqassay.checks import Violation, registry, remedy
 from pqassay.file_under_test import FileUnderTest, NotApplicable, NotChecked, Options
 from pqassay.report import FIRST_POSITIONS, Coverage, FileReport, Finding, Position, Threshold, outcome_of
-from pqassay_spec.catalogue import Rule, Tier, rules
+from pqassay_spec.catalogue import TIERS, Rule, Tier, rules
 from pqassay_spec.errors import FormatError, Truncated, Unsupported
 from pqassay_spec.hexdump import ROW, marked
 from pqassay_spec.sources import FileSource, Source
@@ -33,6 +33,20 @@ class Selection:
     def __contains__(self, rule: str) -> bool:
         wanted = not self.only or any(fnmatch.fnmatchcase(rule, pattern) for pattern in self.only)
         return wanted and not any(fnmatch.fnmatchcase(rule, pattern) for pattern in self.skip)
+
+
+def why_none(selection: Selection, tier: Tier) -> str:
+    """Why a selection leaves no rule that a tier could test; empty if it leaves one."""
+    options = Options(tier)
+    wanted = [rule for rule in rules().values() if rule.id in selection and not rule.excluded]
+    if any(_left_out(rule, selection, options) is None for rule in wanted):
+        return ""
+    deeper = [rule for rule in wanted if not options.reaches(rule.tier)]
+    if not deeper:
+        return "no rule is left to test: all are left out"
+    tiers = " or ".join(name for name in TIERS if name in {rule.tier for rule in deeper})
+    others = f" and {len(deeper) - 1} other{'s' * (len(deeper) > 2)} need" if len(deeper) > 1 else " needs"
+    return f"no rule is left to test at tier {tier}: {deeper[0].id}{others} tier {tiers}"
 
 
 @dataclass

@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from construct import Array, Int32ul
 
+from pqassay_spec.errors import Malformed
+
 SALTS = (
     0x47B6137B,
     0x44974D91,
@@ -34,7 +36,15 @@ BLOCK_SIZE = BLOCK.sizeof()
 
 
 def block_start(hash_: int, size: int) -> int:
-    """Offset in a bitset of ``size`` bytes of the block that a hash chooses."""
+    """Offset in a bitset of ``size`` bytes of the block that a hash chooses.
+
+    Raises:
+        Malformed: The bitset is too short for a block.
+    """
+    if size < BLOCK_SIZE:
+        raise Malformed(
+            f"a bitset of {size} bytes holds no block, which takes {BLOCK_SIZE}", field="bloom_filter"
+        )
     return ((hash_ >> 32) * (size // BLOCK_SIZE) >> 32) * BLOCK_SIZE
 
 

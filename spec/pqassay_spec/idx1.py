@@ -194,6 +194,10 @@ def exact_values(payload: bytes) -> list[str]:
 # --8<-- [end:exact]
 
 
+LOSSY_ENDING = b"\r\n"
+"""Each of them in a payload loses a carriage return."""
+
+
 class Loss(Enum):
     """The shapes of a payload from which the published reader loses a value."""
 
@@ -207,18 +211,24 @@ def losses(payload: bytes) -> Iterator[tuple[Loss, int, str]]:
     Returns:
         The shape, the position in the payload, and the value that is lost.
     """
-    text = decode_payload(payload)
-    if b"\r\n" not in payload and not payload.endswith(b"\n"):
-        return
-    position = 0
-    *ended, last = text.split(SEPARATOR)
-    for value in ended:
-        size = len(value.encode()) + len(SEPARATOR)
-        if value.endswith("\r"):
-            yield Loss.CARRIAGE_RETURN, position + size - 2, value
-        position += size
-    if ended and not last:
-        yield Loss.EMPTY_LAST, position - 1, last
+    decode_payload(payload)
+    yield from carriage_return_losses(payload)
+    yield from empty_last_losses(payload)
+
+
+def carriage_return_losses(payload: bytes) -> Iterator[tuple[Loss, int, str]]:
+    """The losses of a payload in UTF-8 by `Loss.CARRIAGE_RETURN`: one for each `LOSSY_ENDING`."""
+    position = payload.find(LOSSY_ENDING)
+    while position >= 0:
+        start = payload.rfind(b"\n", 0, position) + 1
+        yield Loss.CARRIAGE_RETURN, position, payload[start : position + 1].decode()
+        position = payload.find(LOSSY_ENDING, position + 1)
+
+
+def empty_last_losses(payload: bytes) -> Iterator[tuple[Loss, int, str]]:
+    """The loss of a payload by `Loss.EMPTY_LAST`, if there is one."""
+    if payload.endswith(b"\n"):
+        yield Loss.EMPTY_LAST, len(payload) - 1, ""
 
 
 # ------------------------------------------------------------------------------------- writing without losing

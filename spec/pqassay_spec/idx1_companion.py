@@ -129,7 +129,7 @@ def why_not_trusted(
         return f"its {name} is {there}, the blob's is {here}"
     if record.row_count != row_count:
         return f"its row_count is {record.row_count}, the file has {row_count} rows"
-    named = [leaf for leaf in columns if leaf.path == record.column]
+    named = [leaf for leaf in columns if leaf.is_at(record.column)]
     if len(named) != 1 or not is_string(named[0]) or named[0].max_repetition_level:
         return f"{'.'.join(record.column)} is no string column with one value a row"
     return "" if record.lossless else "it says that values were lost"
@@ -146,7 +146,7 @@ def parse_companion(text: str) -> Companion:
     """
     field = f"key {COMPANION_KEY}"
     try:
-        members: Any = json.loads(text)
+        members: Any = json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         raise Malformed(f"no JSON: {error}", rule="IDX1-020", field=field) from None
     if not isinstance(members, dict):
@@ -160,6 +160,21 @@ def parse_companion(text: str) -> Companion:
             raise Malformed(f"member {declared.name!r} is {what}", rule="IDX1-020", field=field)
         found[declared.name] = tuple(value) if declared.type is list else value
     return Companion(**found)
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The members of a JSON object; one that stands twice means one thing to this reader, another to that."""
+    members: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in members:
+            raise ValueError(f"member {name[:60]!r} stands twice")
+        members[name] = value
+    return members
+
+
+def _no_constant(name: str) -> Any:
+    """``NaN`` and the infinities, which Python reads and JSON does not have."""
+    raise ValueError(f"{name} is no JSON")
 
 
 _WORDS = {list: "a list of names", int: "a whole number from 0 to 2^64-1", bool: "true or false"}

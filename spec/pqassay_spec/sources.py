@@ -93,6 +93,10 @@ class FileSource:
             length -= len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
+    def fileno(self) -> int:
+        """The file descriptor. Its position is nobody's: read by offset."""
+        return self._descriptor
+
     def close(self) -> None:
         """Close the file; reading afterwards is an error."""
         if self._descriptor >= 0:

@@ -8,21 +8,24 @@ import sys
 import tracemalloc
 import zlib
 
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import pqassay
-from idx1_files import Idx1File, companion
+from idx1_files import Idx1File, companion, parquet
 from pqassay.dump import JsonLines, Tree, dump
 from pqassay_reference.extract import extract
 from pqassay_reference.golden import golden_cases
-from pqassay_spec import idx1
+from pqassay_spec import idx1, parquet_file
+from pqassay_spec.compact_thrift import grammar
 from pqassay_spec.errors import FormatError
 from pqassay_spec.file_tree import take_apart
 from pqassay_spec.idx1 import read_published
 from pqassay_spec.mutations import Inapplicable, mutate
 from pqassay_spec.parquet_file import read_framing
+from pqassay_spec.parquet_thrift import FileMetaData, SchemaElement, Type
 from pqassay_spec.possible_mutations import mutations_of
 from pqassay_spec.sources import BytesSource
 
@@ -158,3 +161,67 @@ def test_a_hostile_length_asks_for_no_memory(length: int) -> None:
 
     assert ["IDX1-008"] == [finding.rule for finding in report.files[0].findings]
     assert peak < 64 * len(data) + (64 << 20)
+
+
+def file_of(schema: list[SchemaElement]) -> bytes:
+    """A file without rows, and with an index, whose schema is given."""
+    footer = bytes(
+        grammar(FileMetaData).build(FileMetaData(version=1, schema=schema, num_rows=0, row_groups=[]))
+    )
+    plain = parquet_file.MAGIC + footer + len(footer).to_bytes(4, "little") + parquet_file.MAGIC
+    return Idx1File(data=plain, payload=b"x").build()
+
+
+def deep(levels: int) -> bytes:
+    """A chain of groups, and a string column at its end."""
+    groups = [SchemaElement(name="", num_children=1)] * levels
+    return file_of([*groups, SchemaElement(name="a", type=Type.BYTE_ARRAY)])
+
+
+def crowded(columns: int, name_length: int) -> bytes:
+    """String columns in a group with a long name."""
+    group = SchemaElement(name="x" * name_length, num_children=columns)
+    leaf = SchemaElement(name="a", type=Type.BYTE_ARRAY)
+    return file_of([SchemaElement(name="r", num_children=1), group, *[leaf] * columns])
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (
+            deep(5000),
+            {("errored", "the schema is more than 1000 levels deep, which pqassay does not follow")},
+        ),
+        (deep(1000), {("nonconformant", "IDX1-018")}),
+        (crowded(5000, 100_000), {("nonconformant", "IDX1-018")}),
+    ],
+    ids=["too deep", "deep", "crowded"],
+)
+def test_a_hostile_schema_asks_for_little_memory(data: bytes, said: set[tuple[str, str]]) -> None:
+    tracemalloc.start()
+    file = pqassay.check(data, tier="values", idx1_column="zz").files[0]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert peak < 64 * len(data) + (64 << 20)
+    assert said == {(file.outcome, text) for text in [file.error] if text} | {
+        (file.outcome, finding.rule) for finding in file.findings
+    }
+    assert all(len(finding.message) < 500 for finding in file.findings)
+
+
+def test_an_index_is_compared_with_many_columns_in_the_memory_of_one() -> None:
+    columns = pa.table({f"c{number}": ["a", "b"] for number in range(60)})
+    values = "\n".join(f"v{number}" for number in range(50_000)).encode()
+    data = Idx1File(data=parquet(columns), payload=values).build()
+    pqassay.check(data, tier="values", idx1_column="c0")  # imports
+    peaks: list[int] = []
+    for column in ("c0", None):
+        tracemalloc.start()
+        report = pqassay.check(data, tier="values", idx1_column=column)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        assert ["IDX1-016"] == [finding.rule for finding in report.files[0].findings]
+    one, all_of_them = peaks
+
+    assert all_of_them < 2 * one

@@ -16,8 +16,12 @@ from typer.testing import CliRunner
 
 import pqassay
 from idx1_files import Idx1File, companion, edited, parquet, table
+from pqassay import column_values
+from pqassay.checks import Violation
 from pqassay.cli import app
 from pqassay.errors import UsageError
+from pqassay.file_check import Selection, check_source
+from pqassay.file_under_test import Options
 from pqassay_reference.embed import IndexingWriter, embed_file
 from pqassay_reference.errors import Undecodable
 from pqassay_reference.extract import extract, extract_file
@@ -398,3 +402,248 @@ def test_a_nan_in_the_footer_does_not_stop_the_splice(tmp_path: Path) -> None:
     embed_file(path, "nation")
 
     assert set() == rules_of(path)
+
+
+@pytest.mark.parametrize("name", ["~/f.parquet", "file:f.parquet", "s3:f.parquet"])
+def test_the_values_are_those_of_the_named_file(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    for folder in (home, tmp_path / "~"):
+        folder.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.chdir(tmp_path)
+    (home / "f.parquet").write_bytes(GOOD)
+    Path(name).write_bytes(Idx1File(payload=b"nobody").build())
+    with FileSource(name) as source:
+        report, _ = check_source(source, Options("values"), Selection(), "must")
+
+    assert (["IDX1-016"], None) == ([finding.rule for finding in report.findings], report.error)
+
+
+@pytest.mark.parametrize("listing", [column_values.OPEN_FILES, "/nowhere/{}"], ids=["native", "read by us"])
+def test_a_file_that_is_replaced_meanwhile_is_judged_as_one(
+    listing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(column_values, "OPEN_FILES", listing)
+    path, other = tmp_path / "f.parquet", tmp_path / "other"
+    path.write_bytes(GOOD)
+    other.write_bytes(Idx1File(payload=b"nobody").build())
+    with FileSource(path) as source:
+        other.replace(path)
+        report, _ = check_source(source, Options("values"), Selection(), "must")
+
+    assert ("conformant", []) == (report.outcome, report.findings)
+
+
+def test_pages_that_are_stored_elsewhere_are_not_looked_for_in_this_file() -> None:
+    def move(metadata: FileMetaData) -> None:
+        metadata.row_groups[1].columns[0].file_path = "other.parquet"
+
+    data = edited(parquet(pa.table({"n": ["a", "b"], "m": ["p", "q"]}), row_group_size=1), move)
+    report = pqassay.check(Idx1File(data=data, payload=b"a").build())
+    (coverage,) = report.coverages.values()
+
+    assert ("conformant", []) == (report.files[0].outcome, report.files[0].findings)
+    assert (
+        "row group 1 of column n is stored in another file, 'other.parquet'"
+        == coverage.not_checked["IDX1-016"]
+    )
+    assert set() == rules_of(Idx1File(data=data, payload=b"p\nq").build())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"only": ["IDX1-016"], "tier": "index"},
+            "no rule is left to test at tier index: IDX1-016 needs tier values",
+        ),
+        (
+            {"only": ["IDX1-01[1-6]", "IDX1-030"], "tier": "footer"},
+            "no rule is left to test at tier footer: IDX1-011 and 6 others need tier index or values",
+        ),
+        ({"skip": ["*"]}, "no rule is left to test: all are left out"),
+        ({"only": ["PQF-001"], "skip": ["PQF-*"]}, "no rule is left to test: all are left out"),
+    ],
+)
+def test_a_check_that_tests_nothing_is_a_usage_error(
+    options: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "f.parquet"
+    path.write_bytes(GOOD)
+    with pytest.raises(UsageError) as caught:
+        pqassay.check(path, **options)
+    names = {"only": "--rule", "skip": "--skip-rule"}
+    arguments = [f"{names[key]}={text}" for key in names for text in options.get(key, ())]
+    done = CliRunner().invoke(app, ["check", str(path), "--tier", options.get("tier", "values"), *arguments])
+
+    assert message == str(caught.value)
+    assert (2, f"error: {message}\n") == (done.exit_code, done.stderr)
+
+
+@pytest.mark.parametrize("magic", [b"PAR1", b"PARE"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["check", "--output", "b.parquet", "a.parquet"],
+        ["check", "--write-baseline", "b.parquet", "a.parquet"],
+        ["run", "--output", "b.parquet", "--", "true"],
+        ["run", "--write-expectations", "b.parquet", "--", "true"],
+    ],
+    ids=lambda arguments: " ".join(arguments[:2]),
+)
+def test_no_output_replaces_a_parquet_file(
+    arguments: list[str], magic: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.parquet").write_bytes(GOOD)
+    Path("b.parquet").write_bytes(magic + GOOD[4:])
+    done = CliRunner().invoke(app, arguments)
+
+    assert 2 == done.exit_code
+    assert (
+        f"error: {arguments[1]} b.parquet: this is a Parquet file; remove it or write somewhere else\n"
+        == done.stderr
+    )
+    assert magic + GOOD[4:] == Path("b.parquet").read_bytes()
+
+
+def test_a_companion_record_counts_for_nothing_where_two_columns_have_the_name() -> None:
+    for second in (["y"], [1]):
+        data = pa.Table.from_arrays([pa.array(["x"]), pa.array(second)], names=["d", "d"])
+        file = Idx1File(data=parquet(data), payload=b"x")
+        record = idx1_companion.make_companion(
+            file.blob(),
+            offset=file.build().index(idx1.MAGIC),
+            column=("d",),
+            row_count=1,
+            value_count=1,
+            null_count=0,
+        )
+        file.keys = [(idx1.KEY, "{offset}"), (idx1.COMPANION_KEY, record.to_json())]
+        (finding,) = pqassay.check(file.build()).files[0].findings
+
+        assert ("IDX1-018", "several columns are called d; a companion record means one") == (
+            finding.rule,
+            finding.message,
+        )
+        assert extract(BytesSource(file.build())).companion is None
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (companion()[:-1] + ',"null_count":1}', "no JSON: member 'null_count' stands twice"),
+        (companion()[:-1] + ',"note":{"a":1,"a":2}}', "no JSON: member 'a' stands twice"),
+        (companion()[:-1] + ',"note":NaN}', "no JSON: NaN is no JSON"),
+        (companion()[:-1] + ',"note":[-Infinity]}', "no JSON: -Infinity is no JSON"),
+    ],
+)
+def test_a_companion_record_that_readers_take_differently_is_none(text: str, reason: str) -> None:
+    file = Idx1File(keys=[(idx1.KEY, "{offset}"), (idx1.COMPANION_KEY, text)]).build()
+    (finding,) = pqassay.check(file).files[0].findings
+
+    assert ("IDX1-020", reason) == (finding.rule, finding.message)
+
+
+def test_many_carriage_returns_are_counted_not_piled_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = Idx1File(payload=b"\r\n" * 100_000).build()
+    made: list[Violation] = []
+
+    def make(**given: Any) -> Violation:
+        made.append(Violation(**given))
+        return made[-1]
+
+    monkeypatch.setattr("pqassay.checks.idx1.Violation", make)
+    findings = pqassay.check(data, tier="index", only=["IDX1-012", "IDX1-014"]).files[0].findings
+
+    assert {"IDX1-012": 1, "IDX1-014": 100_000} == {finding.rule: finding.count for finding in findings}
+    assert 4 == len(made)
+
+
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(column_values, "BATCH_ROWS", 2)
+
+
+def test_nulls_of_all_batches_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    small_batches(monkeypatch)
+    values = [None, "a", "a", "a", None, "a"]
+    file = Idx1File(data=parquet(table(values)), payload=b"a")
+    record = idx1_companion.make_companion(
+        file.blob(),
+        offset=file.build().index(idx1.MAGIC),
+        column=("nation",),
+        row_count=6,
+        value_count=1,
+        null_count=2,
+    )
+    file.keys = [(idx1.KEY, "{offset}"), (idx1.COMPANION_KEY, record.to_json())]
+
+    assert set() == rules_of(file.build())
+
+
+@pytest.mark.parametrize("values", [["a", "a", "", ""], ["", "", "a", "a"]])
+def test_a_value_of_any_batch_shows_that_not_all_are_empty(
+    values: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small_batches(monkeypatch)
+
+    assert {"IDX1-016"} == rules_of(Idx1File(data=parquet(table(values)), payload=b"").build())
+
+
+def test_a_dictionary_column_holds_what_its_rows_name_not_what_its_dictionary_lists() -> None:
+    unused = pa.DictionaryArray.from_arrays(pa.array([0, 2, None]), pa.array(["a", "unused", "b"]))
+    file = Idx1File(data=parquet(pa.table({"nation": unused, "year": [1, 2, 3]})), payload=b"a\nb")
+    record = idx1_companion.make_companion(
+        file.blob(),
+        offset=file.build().index(idx1.MAGIC),
+        column=("nation",),
+        row_count=3,
+        value_count=2,
+        null_count=1,
+    )
+    file.keys = [(idx1.KEY, "{offset}"), (idx1.COMPANION_KEY, record.to_json())]
+
+    assert set() == rules_of(file.build())
+
+
+def test_nulls_of_another_column_are_not_compared_with_the_companion_record() -> None:
+    data = parquet(pa.table({"nation": ["a", "b"], "other": ["a", "b"], "holes": ["a", None]}))
+    file = Idx1File(data=data, payload=b"a")
+    record = idx1_companion.make_companion(
+        file.blob(),
+        offset=file.build().index(idx1.MAGIC),
+        column=("nation",),
+        row_count=2,
+        value_count=1,
+        null_count=0,
+    )
+    file.keys = [(idx1.KEY, "{offset}"), (idx1.COMPANION_KEY, record.to_json())]
+    report = pqassay.check(file.build(), idx1_column="holes")
+    (coverage,) = report.coverages.values()
+
+    assert [] == report.files[0].findings
+    assert (
+        "the index was compared with holes, the companion record names nation"
+        == coverage.not_checked["IDX1-023"]
+    )
+
+
+def test_a_column_that_does_not_decode_may_be_the_one_that_fits() -> None:
+    data = pa.table({"a": ["p", "q"], "b": [f"{i:040d}" for i in range(2)]})
+    content = bytearray(Idx1File(data=parquet(data, compression="zstd"), payload=b"x\ny").build())
+    start = content.index(b"\x28\xb5\x2f\xfd", content.index(b"\x28\xb5\x2f\xfd", 60) + 1)
+    content[start : start + 12] = bytes(12)
+    report = pqassay.check(bytes(content))
+    (coverage,) = report.coverages.values()
+
+    assert ("errored", []) == (report.files[0].outcome, report.files[0].findings)
+    assert coverage.not_checked["IDX1-016"].startswith("column b cannot be decoded")
+
+
+def test_a_draft_that_would_overlap_pages_is_a_stale_key() -> None:
+    keys = [(idx1.KEY, "20"), (idx1.LENGTH_KEY, "8")]
+    found = rules_of(Idx1File(payload=None, keys=keys).build(), tier="index")
+
+    assert {"IDX1-007", "IDX1-032"} == found

@@ -19,7 +19,7 @@ from idx1_files import Idx1File, companion, edited, parquet, table
 from pqassay.checks import registry
 from pqassay_reference.cli import app
 from pqassay_reference.embed import IndexingWriter
-from pqassay_spec import idx1
+from pqassay_spec import idx1, idx1_companion
 from pqassay_spec.catalogue import Tier, rules
 from pqassay_spec.parquet_file import read_framing
 from pqassay_spec.parquet_thrift import FileMetaData, KeyValue
@@ -283,6 +283,75 @@ def test_among_several_columns_the_equal_one_is_taken() -> None:
     data = pa.table({"a": ["x", "x"], "b": ["x", "y"]})
 
     assert [] == pqassay.check(Idx1File(data=parquet(data), payload=b"x\ny").build()).files[0].findings
+
+
+@pytest.mark.parametrize("names", [["pieces", "lines"], ["lines", "pieces"]])
+def test_pieces_of_values_stand_behind_a_column_that_equals_the_index(names: list[str]) -> None:
+    columns = {"lines": ["x\ny", "x"], "pieces": ["x", "y"], "other": ["x", "x"]}
+    equal = Idx1File(data=parquet(pa.table({name: columns[name] for name in names})), payload=b"x\ny")
+    names = ["other" if name == "pieces" else name for name in names]
+    wide = Idx1File(data=parquet(pa.table({name: columns[name] for name in names})), payload=b"x\ny")
+
+    assert [] == pqassay.check(equal.build()).files[0].findings
+    assert [("IDX1-015", "lines")] == [
+        (finding.rule, finding.column) for finding in pqassay.check(wide.build()).files[0].findings
+    ]
+
+
+def test_an_empty_index_beside_values_passes_only_for_a_column_that_is_named() -> None:
+    nothing = pa.array([None, None], pa.string())
+    file = Idx1File(data=parquet(pa.table({"comment": nothing, "nation": ["a", "b"]})), payload=b"").build()
+    report = pqassay.check(file)
+    (coverage,) = report.coverages.values()
+
+    assert "conformant" == report.files[0].outcome
+    assert (
+        "an empty index fits column comment, which has no values, and no other; "
+        "nation has values: name the column that is meant"
+    ) == coverage.not_checked["IDX1-016"]
+    assert {"comment": [], "nation": ["IDX1-016"]} == {
+        name: [finding.rule for finding in pqassay.check(file, idx1_column=name).files[0].findings]
+        for name in ("comment", "nation")
+    }
+
+
+def test_an_empty_index_where_no_column_has_values_passes() -> None:
+    nothing = pa.array([None, None], pa.string())
+    file = Idx1File(data=parquet(pa.table({"a": nothing, "b": nothing, "n": [1, 2]})), payload=b"").build()
+    (coverage,) = pqassay.check(file).coverages.values()
+
+    assert "IDX1-016" in coverage.checked
+
+
+@pytest.mark.parametrize(("tier", "expected"), [("index", []), ("values", ["IDX1-022"])])
+def test_the_rows_that_were_read_count_as_well_as_those_that_the_footer_says(
+    tier: Tier, expected: list[str]
+) -> None:
+    data = edited(
+        with_companion(companion(row_count=99))(), lambda metadata: setattr(metadata, "num_rows", 99)
+    )
+    findings = pqassay.check(data, tier=tier).files[0].findings
+
+    assert expected == [finding.rule for finding in findings]
+    assert all(
+        finding.message == "the index was made for 99 rows, column nation has 6" for finding in findings
+    )
+
+
+def test_rows_are_not_counted_in_a_column_of_lists() -> None:
+    data = parquet(pa.table({"l": [["a", "b"], ["c"]], "nation": ["a", "b"]}))
+    file = Idx1File(data=data, payload=b"a\nb\nc")
+    record = idx1_companion.make_companion(
+        file.blob(),
+        offset=file.build().index(idx1.MAGIC),
+        column=("nation",),
+        row_count=2,
+        value_count=3,
+        null_count=0,
+    )
+    file.keys = [(idx1.KEY, "{offset}"), (idx1.COMPANION_KEY, record.to_json())]
+
+    assert [] == pqassay.check(file.build(), idx1_column="l.list.element").files[0].findings
 
 
 def test_nested_and_dictionary_columns_are_compared() -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pyarrow.parquet as pq
+import pytest
 import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pqassay_spec import bloom
+from pqassay_spec.errors import Malformed
 from pqassay_spec.file_tree import take_apart
 
 GOLDEN_FILES = Path(__file__).parents[2] / "golden_files"
@@ -57,3 +59,12 @@ def test_the_filters_of_a_file_that_rust_wrote_hold_the_values_of_their_row_grou
         strange = [n for n in range(1000) if bloom.probe(found.bitset, xxhash.xxh64_intdigest(b"?%d" % n))]
         assert [] == lacking
         assert len(strange) < 100
+
+
+@pytest.mark.parametrize("size", [0, 31])
+def test_a_bitset_without_a_block_is_malformed(size: int) -> None:
+    message = f"a bitset of {size} bytes holds no block, which takes 32"
+    with pytest.raises(Malformed, match=message):
+        bloom.probe(bytes(size), 1)
+    with pytest.raises(Malformed, match=message):
+        bloom.insert(bytearray(size), 1)

@@ -35,7 +35,10 @@ from pqassay_spec.idx1_companion import (
     blob_crc,
     make_companion,
     parse_companion,
+    why_not_trusted,
 )
+from pqassay_spec.parquet_schema import leaves
+from pqassay_spec.parquet_thrift import FileMetaData, SchemaElement, Type
 from pqassay_spec.sources import BytesSource
 from pqassay_spec.trace import Leaf
 
@@ -404,7 +407,7 @@ NOT_A_COUNT = "a whole number from 0 to 2^64-1"
         ("offset", 52.0, NOT_A_COUNT),
         ("offset", None, NOT_A_COUNT),
         ("length", True, NOT_A_COUNT),
-        ("crc32", float("nan"), NOT_A_COUNT),
+        ("crc32", 1.5, NOT_A_COUNT),
         ("row_count", [3], NOT_A_COUNT),
         ("value_count", {}, NOT_A_COUNT),
         ("null_count", False, NOT_A_COUNT),
@@ -447,3 +450,18 @@ def test_what_is_no_json_object_is_malformed(text: str) -> None:
     with pytest.raises(Malformed) as caught:
         parse_companion(text)
     assert caught.value.rule == "IDX1-020"
+
+
+def test_a_companion_record_of_two_columns_with_one_path_is_not_trusted() -> None:
+    data = build_blob(["a"])
+    source = BytesSource(data)
+    blob = read_blob(source, 0, len(data))
+    record = make_companion(data, offset=0, column=["n"], row_count=1, value_count=1, null_count=0)
+    leaf = SchemaElement(name="n", type=Type.BYTE_ARRAY)
+
+    def trusted(*columns: SchemaElement) -> bool:
+        schema = [SchemaElement(name="root", num_children=len(columns)), *columns]
+        metadata = FileMetaData(version=1, schema=schema, num_rows=1, row_groups=[])
+        return not why_not_trusted(record, blob, data, row_count=1, columns=leaves(metadata))
+
+    assert (True, False, False) == (trusted(leaf), trusted(leaf, leaf), trusted())

@@ -64,7 +64,7 @@ def _known_column(file: FileUnderTest, index: EmbeddedIndex) -> str | None:
     """The column that the user or a well-formed companion record names, if an index can describe it."""
     try:
         name = file.options.idx1_column or ".".join(index.companion.column)
-        found = [leaf for leaf in file.leaves if leaf.name == name]
+        found = [leaf for leaf in file.leaves if leaf.is_called(name)]
     except (FormatError, NotApplicable, NotChecked):
         return None
     fits = len(found) == 1 and is_string(found[0]) and not found[0].max_repetition_level

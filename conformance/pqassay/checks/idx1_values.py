@@ -8,11 +8,12 @@ values all of which the index holds.  If none fits, the nearest one says what di
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from pqassay.checks import Violation, check
 from pqassay.checks.idx1 import EmbeddedIndex
-from pqassay.checks.idx1_remedy import embed_command
+from pqassay.checks.idx1_remedy import embed_command, strip_command
 from pqassay.file_under_test import FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.report import FIRST_POSITIONS
 from pqassay_spec import idx1
@@ -24,8 +25,11 @@ if TYPE_CHECKING:
     from pqassay.column_values import Comparison
 
 
-NO_FIT = 2
+NO_FIT = 3
 """Distance of a column that an index cannot describe."""
+
+LISTED = 3
+"""Values or columns that a message names before it goes on with an ellipsis."""
 
 
 class IndexedColumn:
@@ -42,30 +46,53 @@ class IndexedColumn:
         Raises:
             NotChecked: There is no such column (IDX1-018 is broken), or it cannot be decoded.
         """
-        from pqassay.column_values import compare, open_parquet  # noqa: PLC0415 - pyarrow, at this tier only
+        from pqassay.column_values import IndexValues, compare, open_parquet  # noqa: PLC0415 - pyarrow, at this tier only
 
-        values = self.index.values if self.index.blob.payload else []
+        values = IndexValues(self.index.values if self.index.blob.payload else ())
         if not self.candidates:
             raise NotChecked("IDX1-018 is broken")
-        found: list[Comparison] = []
+        best: Comparison | None = None  # all of them together would take the index times the columns
+        filled: str | None = None
         problem: NotChecked | None = None
         with open_parquet(self.file.source) as parquet:
             for ordinal, leaf in self.candidates:
                 try:
-                    found.append(compare(parquet, ordinal, leaf, values))
+                    self._require_here(ordinal, leaf)
+                    found = compare(parquet, ordinal, leaf, values)
                 except NotChecked as error:
                     problem = problem or error
-        best = min(found, key=self.distance, default=None)
+                    continue
+                if filled is None and found.value_rows:
+                    filled = found.column
+                if best is None or self.distance(found) < self.distance(best):
+                    best = found
         if best is None or (problem is not None and self.distance(best)[0] == NO_FIT):
             raise problem or NotChecked("no column can be decoded")
+        if not values.texts and self.declared is None and not best.value_rows and filled is not None:
+            raise NotChecked(
+                f"an empty index fits column {best.column}, which has no values, and no other; "
+                f"{filled} has values: name the column that is meant"
+            )
         return best
 
+    def _require_here(self, ordinal: int, leaf: SchemaLeaf) -> None:
+        """Raise `NotChecked` where pages of a column are stored in another file; decoders look for them in this one."""
+        for number, row_group in enumerate(self.file.metadata.row_groups):
+            elsewhere = row_group.columns[ordinal].file_path if ordinal < len(row_group.columns) else None
+            if elsewhere:
+                raise NotChecked(
+                    f"row group {number} of column {leaf.name} is stored in another file, {show(elsewhere)}"
+                )
+
     def distance(self, comparison: Comparison) -> tuple[int, int]:
-        """Order of preference: equal, superset of a column with values, then by what differs."""
+        """Order of preference: equal, equal to the pieces, superset of a column with values, then by what differs.
+
+        The pieces are those of values with line feeds. An index that equals another column is no index of pieces.
+        """
         if comparison.difference == 0:
-            return 0, 0
+            return (1 if comparison.with_line_feed else 0), 0
         if comparison.missing_count == 0 and comparison.value_rows:
-            return 1, comparison.difference
+            return 2, comparison.difference
         return NO_FIT, comparison.difference
 
     @property
@@ -96,11 +123,19 @@ class IndexedColumn:
         """
         strings = [(ordinal, leaf) for ordinal, leaf in enumerate(self.file.leaves) if is_string(leaf)]
         if self.user_column is not None:
-            return [pair for pair in strings if pair[1].name == self.user_column]
+            return [pair for pair in strings if pair[1].is_called(self.user_column)]
         if self.companion_column is not None:
-            path = self.companion_column
-            return [(n, leaf) for n, leaf in strings if leaf.path == path and not leaf.max_repetition_level]
+            found = [(n, leaf) for n, leaf in strings if leaf.is_at(self.companion_column)]
+            return [] if self.is_ambiguous else [pair for pair in found if not pair[1].max_repetition_level]
         return strings
+
+    @Remembered
+    def is_ambiguous(self) -> bool:
+        """Whether the path in the companion record, which counts then for nothing, is that of several columns."""
+        path = self.companion_column
+        if self.user_column is not None or path is None:
+            return False
+        return sum(leaf.is_at(path) for leaf in self.file.leaves) > 1
 
 
 @check("IDX1-013")
@@ -183,10 +218,12 @@ def a_string_column_is_indexed(file: FileUnderTest) -> Iterator[Violation]:
     column = file.part(IndexedColumn)
     _ = column.index.blob
     if not column.candidates:
-        strings = [leaf.name for leaf in file.leaves if is_string(leaf)]
+        strings = [leaf.name for leaf in islice(filter(is_string, file.leaves), LISTED + 1)]
         missing = "the file has no string column"
         if column.declared is not None:
             missing = f"the file has no string column {column.declared}; it has {_list(strings) or 'none'}"
+        if column.is_ambiguous:
+            missing = f"several columns are called {column.declared}; a companion record means one"
         yield Violation(
             message=missing,
             field="footer.schema",
@@ -204,13 +241,48 @@ def a_string_column_is_indexed(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
+@check("IDX1-022")
+def companion_counts_the_rows(file: FileUnderTest) -> Iterator[Violation]:
+    """An index of another number of rows was made for other rows: than the footer says, or than there are."""
+    column = file.part(IndexedColumn)
+    record = column.index.companion
+    place, counted, where = "footer.num_rows", file.metadata.num_rows, "the file"
+    remedy = ""
+    if record.row_count == counted and (found := _rows_read(column)) is not None:
+        counted, where = found.rows, f"column {found.column}"
+        remedy = strip_command(
+            file, "--key", idx1.COMPANION_KEY
+        )  # a new record would repeat what the footer says
+    else:
+        place = column.index.field(idx1.COMPANION_KEY)
+    if record.row_count != counted:
+        yield Violation(
+            message=f"the index was made for {record.row_count} rows, {where} has {counted}",
+            field=place,
+            expected=f"row_count {counted}",
+            actual=f"row_count {record.row_count}",
+            remedy=remedy,
+        )
+
+
+def _rows_read(column: IndexedColumn) -> Comparison | None:
+    """The comparison, where the tier reads values and the column has one for each row."""
+    if not column.file.options.reaches("values"):
+        return None
+    try:
+        found = column.comparison
+    except (FormatError, NotApplicable, NotChecked):
+        return None  # other rules say why; what the footer says was compared
+    return None if found.leaf.max_repetition_level else found
+
+
 @check("IDX1-023")
 def companion_counts_the_nulls(file: FileUnderTest) -> Iterator[Violation]:
     """Whether a null may be in the file decides what can be skipped for IS NULL."""
     column = file.part(IndexedColumn)
     record = column.index.companion
     name, found = ".".join(record.column), column.comparison
-    if found.leaf.path != record.column:
+    if not found.leaf.is_at(record.column):
         raise NotChecked(f"the index was compared with {found.column}, the companion record names {name}")
     if record.null_count != found.null_count:
         yield Violation(
@@ -269,5 +341,5 @@ def _values(count: int) -> str:
 
 
 def _list(values: Sequence[str]) -> str:
-    shown = ", ".join(show(value, width=40) for value in values[:3])
-    return f"{shown}, …" if len(values) > 3 else shown
+    shown = ", ".join(show(value, width=40) for value in values[:LISTED])
+    return f"{shown}, …" if len(values) > LISTED else shown
