@@ -34,6 +34,13 @@ class WireType(IntEnum):
     UUID = 13
 
 
+# Plain numbers, since looking up a member of an enum and comparing with it takes longer than to skip most values.
+_BOOLS = frozenset((int(WireType.TRUE), int(WireType.FALSE)))
+_VARINTS = frozenset((int(WireType.I16), int(WireType.I32), int(WireType.I64)))
+_LISTS = frozenset((int(WireType.LIST), int(WireType.SET)))
+_BINARY, _STRUCT, _MAP = int(WireType.BINARY), int(WireType.STRUCT), int(WireType.MAP)
+_WIDTHS = {int(WireType.BYTE): 1, int(WireType.DOUBLE): 8, int(WireType.UUID): 16}
+
 MAX_DEPTH = 100
 """Deepest nesting that is followed in fields that no table knows."""
 
@@ -51,29 +58,30 @@ def skip(data: bytes | memoryview, position: int, wire: int, depth: int = 0) -> 
     end = len(data)
     if depth > MAX_DEPTH:
         raise Malformed(f"nesting deeper than {MAX_DEPTH} levels", offset=position)
-    if wire in (WireType.TRUE, WireType.FALSE):
-        return position  # a bool field stores its value in the header
-    if wire in (WireType.I16, WireType.I32, WireType.I64):
+    # the commonest first: footers consist of numbers, then of strings and structs
+    if wire in _VARINTS:
         return read_varint(data, position)[1]
-    if wire == WireType.BINARY:
+    if wire == _BINARY:
         length, position = read_varint(data, position)
         after = position + length
-    elif wire == WireType.STRUCT:
+    elif wire == _STRUCT:
         return _skip_struct(data, position, depth)
-    elif wire in (WireType.LIST, WireType.SET):
+    elif wire in _LISTS:
         size, element, position = read_list_header(data, position)
         return _skip_elements(data, position, size, (element,), depth)
-    elif wire == WireType.MAP:
+    elif wire in _BOOLS:
+        return position  # a bool field stores its value in the header
+    elif wire == _MAP:
         size, position = read_varint(data, position)
         if size == 0:
             return position
         kinds = read_byte(data, position)
         return _skip_elements(data, position + 1, size, (kinds >> 4, kinds & 15), depth)
     else:
-        widths = {WireType.BYTE: 1, WireType.DOUBLE: 8, WireType.UUID: 16}
-        if wire not in widths:
+        width = _WIDTHS.get(wire)
+        if width is None:
             raise Malformed(f"wire type {wire} does not exist", offset=position)
-        after = position + widths[WireType(wire)]
+        after = position + width
     if after > end:
         raise Truncated(
             f"a value of {after - position} bytes with {end - position} bytes left", offset=position
@@ -97,7 +105,7 @@ def _skip_elements(
         raise Truncated(f"{size} elements with {len(data) - position} bytes left", offset=position)
     for _ in range(size):
         for kind in kinds:
-            if kind in (WireType.TRUE, WireType.FALSE):
+            if kind in _BOOLS:
                 position += 1  # inside a container, a bool takes a byte
             else:
                 position = skip(data, position, kind, depth + 1)
