@@ -152,7 +152,6 @@ def check(
     """Check files against the specification, whoever wrote them."""
     from pqassay.errors import UsageError
 
-    require_no_data({"--output": output, "--write-baseline": write_baseline})
     try:
         defaults = _defaults(config, no_config)
         listed = _listed(files_from, null)
@@ -174,6 +173,7 @@ def check(
         format_name = FormatName(defaults.get("format", output_format and output_format.value) or "text")
         outputs = [str(path) for path in (output, write_baseline) if path is not None]
         _require_apart(outputs, [*given, *listed])
+        require_no_data({"--output": output, "--write-baseline": write_baseline})
         report = _run(given, options)
         _require_apart(outputs, [file.path for file in report.files])
         if write_baseline is not None:

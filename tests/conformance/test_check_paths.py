@@ -310,8 +310,8 @@ def test_files_from_takes_lines_or_zero_bytes_and_no_wildcards(lake: Path) -> No
         (["--files-from", "empty"], "there is no path in it"),
         (["--null", "."], "--null says how --files-from is written"),
         (["--output", "a.parquet", "a.parquet"], "a.parquet is one of the files to check"),
-        (["--output", "a.parquet", "."], "a.parquet is one of the files to check"),
-        (["--write-baseline", "a.parquet", "."], "a.parquet is one of the files to check"),
+        (["--output", "a.parquet", "."], "--output a.parquet: this is a Parquet file"),
+        (["--write-baseline", "a.parquet", "."], "--write-baseline a.parquet: this is a Parquet file"),
     ],
 )
 def test_wrong_lists_and_outputs_exit_2(arguments: list[str], words: str) -> None:
