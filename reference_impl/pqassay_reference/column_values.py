@@ -4,8 +4,9 @@
 # The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -104,23 +105,31 @@ def _innermost(array: Any) -> Any:
             return array
 
 
+LISTED = 10
+"""Columns that a message names before it goes on with an ellipsis; a file may have very many, of very long names."""
+
+
+def listed(leaves: Iterable[SchemaLeaf]) -> str:
+    """The first columns by name, for messages."""
+    names = [leaf.name[:60] for leaf in itertools.islice(leaves, LISTED + 1)]
+    return ", ".join([*names[:LISTED], "…"] if len(names) > LISTED else names) or "none"
+
+
 def find_column(leaves: Sequence[SchemaLeaf], column: str) -> tuple[int, SchemaLeaf]:
     """Return the leaf that an index on ``column`` describes, with its position among all leaves.
 
     Raises:
         Refused: No such column, or one that IDX1 cannot describe; the message names the string columns.
     """
-    found = [(ordinal, leaf) for ordinal, leaf in enumerate(leaves) if leaf.name == column]
-    strings = ", ".join(leaf.name for leaf in leaves if is_string(leaf) and not leaf.max_repetition_level)
+    found = [(ordinal, leaf) for ordinal, leaf in enumerate(leaves) if leaf.is_called(column)]
+    strings = listed(leaf for leaf in leaves if is_string(leaf) and not leaf.max_repetition_level)
     if not found:
-        raise Refused(f"there is no column {column}; string columns are: {strings or 'none'}")
+        raise Refused(f"there is no column {column}; string columns are: {strings}")
     if len(found) > 1:
         raise Refused(f"there are {len(found)} columns called {column}")
     ordinal, leaf = found[0]
     if not is_string(leaf):
-        raise Refused(
-            f"column {column} holds {leaf.physical_type}, no text; string columns are: {strings or 'none'}"
-        )
+        raise Refused(f"column {column} holds {leaf.physical_type}, no text; string columns are: {strings}")
     if leaf.max_repetition_level:
         raise Refused(f"column {column} holds several values a row; IDX1 describes columns with one")
     return ordinal, leaf

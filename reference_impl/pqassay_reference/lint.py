@@ -135,7 +135,7 @@ def _companion(
             rule="IDX1-022",
             field="footer.num_rows",
         )
-    named = [leaf for leaf in leaves(metadata) if leaf.path == record.column]
+    named = [leaf for leaf in leaves(metadata) if leaf.is_at(record.column)]
     if len(named) != 1 or not is_string(named[0]) or named[0].max_repetition_level:
         raise Malformed(
             f"the companion record names {'.'.join(record.column)}, no string column with one value a row",

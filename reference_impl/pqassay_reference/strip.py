@@ -13,6 +13,7 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from pqassay_reference.column_values import listed
 from pqassay_reference.embed import INDEX_KEYS
 from pqassay_reference.errors import Refused
 from pqassay_reference.finished_file import FinishedFile, finished_file
@@ -20,7 +21,6 @@ from pqassay_reference.footer_splice import Removal, without
 from pqassay_spec import idx1
 from pqassay_spec.compact_thrift_decoder import decode
 from pqassay_spec.errors import FormatError, Unsupported
-from pqassay_spec.hexdump import show
 from pqassay_spec.parquet_file import referenced_ranges
 from pqassay_spec.parquet_schema import leaves
 from pqassay_spec.parquet_thrift import ColumnChunk, FileMetaData, KeyValue
@@ -236,13 +236,12 @@ def _ordinals(metadata: FileMetaData, names: Sequence[str]) -> Collection[int] |
     """Positions of the leaves with one of these names; ``None`` for all."""
     if not names:
         return None
-    there = [leaf.name for leaf in leaves(metadata)]
+    there = leaves(metadata)
+    found = {name: {ordinal for ordinal, leaf in enumerate(there) if leaf.is_called(name)} for name in names}
     for name in names:
-        if name not in there:
-            shown = ", ".join(show(other) for other in there[:10])
-            more = f" and {len(there) - 10} more" if len(there) > 10 else ""
-            raise Refused(f"there is no column {name}; columns are: {shown or 'none'}{more}")
-    return {ordinal for ordinal, name in enumerate(there) if name in names}
+        if not found[name]:
+            raise Refused(f"there is no column {name}; columns are: {listed(there)}")
+    return set[int]().union(*found.values())
 
 
 def _row_groups(metadata: FileMetaData, numbers: Sequence[int]) -> Iterable[int]:

@@ -23,7 +23,7 @@ from pqassay.errors import UsageError
 from pqassay.file_check import Selection, check_source
 from pqassay.file_under_test import Options
 from pqassay_reference.embed import IndexingWriter, embed_file
-from pqassay_reference.errors import Undecodable
+from pqassay_reference.errors import Refused, Undecodable
 from pqassay_reference.extract import extract, extract_file
 from pqassay_spec import idx1, idx1_companion
 from pqassay_spec.parquet_thrift import FileMetaData, KeyValue
@@ -352,7 +352,7 @@ def test_rows_that_the_writer_refused_are_not_indexed(tmp_path: Path) -> None:
     path = tmp_path / "f.parquet"
     with IndexingWriter(path, table().schema, "nation") as writer:
         writer.write(table())
-        with pytest.raises(ValueError, match="schema"):
+        with pytest.raises(Refused, match="schema"):
             writer.write(pa.table({"zz": ["bad"]}))
 
     assert set() == rules_of(path)

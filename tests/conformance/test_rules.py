@@ -189,6 +189,7 @@ INVALID = [
     Case("empty payload, column with values", payload(["a"], b""), {"IDX1-016"}),
     Case("value too many", payload(["a"], b"a\nb"), {"IDX1-017"}),
     Case("index on an empty file", payload([], b"a"), {"IDX1-018"}),
+    Case("empty index beside values", lambda: Idx1File(data=parquet(pa.table({"a": pa.array([None, None], pa.string()), "b": ["x", "y"]})), payload=b"").build(), {"IDX1-019"}),
     Case("no string column", no_strings, {"IDX1-018"}),
     Case("column named by the user is absent", lambda: GOOD, {"IDX1-018"}, options={"idx1_column": "nope"}),
     Case("column named by the user is no string", lambda: GOOD, {"IDX1-018"}, options={"idx1_column": "year"}),

@@ -33,7 +33,13 @@ LISTED = 3
 
 
 class IndexedColumn:
-    """The column that an index describes, compared with it."""
+    """The column that an index describes, compared with it.
+
+    ``undecided`` names a column without values that an empty index fits, and one with values, where nobody says which
+    is meant; it is known after `comparison` was asked for.
+    """
+
+    undecided: tuple[str, str] | None = None
 
     def __init__(self, file: FileUnderTest) -> None:
         self.file = file
@@ -69,6 +75,7 @@ class IndexedColumn:
         if best is None or (problem is not None and self.distance(best)[0] == NO_FIT):
             raise problem or NotChecked("no column can be decoded")
         if not values.texts and self.declared is None and not best.value_rows and filled is not None:
+            self.undecided = best.column, filled
             raise NotChecked(
                 f"an empty index fits column {best.column}, which has no values, and no other; "
                 f"{filled} has values: name the column that is meant"
@@ -238,6 +245,29 @@ def a_string_column_is_indexed(file: FileUnderTest) -> Iterator[Violation]:
             f"no string column fits the index; {found.column} is nearest and holds nothing but nulls",
             expected=f"a column with {_list(found.extra)}",
             actual="no values",
+        )
+
+
+@check("IDX1-019")
+def an_empty_index_names_its_column(file: FileUnderTest) -> Iterator[Violation]:
+    """Between a column of nulls and a column whose values were lost, an empty payload does not decide."""
+    column = file.part(IndexedColumn)
+    if column.index.blob.payload or not column.candidates:
+        raise NotApplicable
+    try:
+        _ = column.comparison
+    except NotChecked:
+        if column.undecided is None:
+            raise
+    if column.undecided is not None:
+        empty, filled = column.undecided
+        yield Violation(
+            message=f"the index is empty; column {empty} has no values, column {filled} has some, and nothing says which is meant",
+            field="idx1.length",
+            offset=column.index.blob.start,
+            length=idx1.HEADER_SIZE,
+            expected="a companion record, or values",
+            actual="a payload of 0 bytes",
         )
 
 
