@@ -448,7 +448,7 @@ def test_a_selection_of_nothing_is_an_error() -> None:
 @pytest.mark.parametrize(
     ("selection", "message"),
     [
-        (Selection(statistics=True, columns=["nation", "Year"]), "there is no column Year; columns are: 'nation', 'year'"),
+        (Selection(statistics=True, columns=["nation", "Year"]), "there is no column Year; columns are: nation, year"),
         (Selection(statistics=True, row_groups=[0, 1]), "there is no row group 1; the file has 1, counted from 0"),
         (Selection(statistics=True, row_groups=[-1]), "there is no row group -1"),
     ],
