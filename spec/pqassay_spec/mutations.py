@@ -1,7 +1,7 @@
 """Mutations: how a good file becomes one that is wrong in one chosen way.
 
 A mutation names an operator, a path and, for some operators, a value.  The file is taken apart
-(`pqassay_spec.file_tree`), the one thing is changed, and everything that follows from the layout is computed
+(`pqassay_spec.file_dissection`), the one thing is changed, and everything that follows from the layout is computed
 anew, except at the named path: a payload that grows takes its length field, its checksum and the offsets behind it along; a
 length field that is set to something false stays false.  With ``raw`` nothing is computed anew: bytes are
 replaced in place.
@@ -24,14 +24,9 @@ from construct import ConstructError
 from pqassay_spec import idx1
 from pqassay_spec.errors import FormatError
 from pqassay_spec.field_paths import get, put, steps
-from pqassay_spec.file_tree import (
-    FileTree,
-    Index,
-    Piece,
-    pair_with,
-    put_together,
-    take_apart,
-)
+from pqassay_spec.file_dissection import take_apart
+from pqassay_spec.file_layout import put_together
+from pqassay_spec.file_tree import FileTree, Index, Piece, pair_with
 from pqassay_spec.parquet_file import TAIL, trace_file
 from pqassay_spec.parquet_thrift import KeyValue
 from pqassay_spec.sources import BytesSource

@@ -20,7 +20,8 @@ from pqassay_spec.compact_thrift import (
     Record,
     Scalar,
 )
-from pqassay_spec.file_tree import Chunk, FileTree, take_apart
+from pqassay_spec.file_dissection import take_apart
+from pqassay_spec.file_tree import Chunk, FileTree
 from pqassay_spec.mutations import Mutation, traced
 from pqassay_spec.parquet_file import HEAD, TAIL
 

@@ -14,7 +14,8 @@ import pqassay
 from pqassay_spec.catalogue import rules
 from pqassay_spec.errors import FormatError
 from pqassay_spec.field_paths import get
-from pqassay_spec.file_tree import derived, laid_out, take_apart
+from pqassay_spec.file_dissection import take_apart
+from pqassay_spec.file_layout import derived, laid_out
 from pqassay_spec.mutations import Mutation, mutate
 
 GOLDEN_FILES = Path(__file__).parents[2] / "golden_files"

@@ -21,7 +21,7 @@ from pqassay_reference.golden import golden_cases
 from pqassay_spec import idx1, parquet_file
 from pqassay_spec.compact_thrift import grammar
 from pqassay_spec.errors import FormatError
-from pqassay_spec.file_tree import take_apart
+from pqassay_spec.file_dissection import take_apart
 from pqassay_spec.idx1 import read_published
 from pqassay_spec.mutations import Inapplicable, mutate
 from pqassay_spec.parquet_file import read_framing

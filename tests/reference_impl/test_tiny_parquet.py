@@ -18,7 +18,7 @@ import pqassay
 from pqassay_reference.errors import Refused
 from pqassay_reference.tiny_parquet import BODY, Column, Index, Kind, Part, TinyParquet
 from pqassay_spec import bloom
-from pqassay_spec.file_tree import take_apart
+from pqassay_spec.file_dissection import take_apart
 from pqassay_spec.parquet_thrift import BoundaryOrder
 
 VALUES: dict[Kind, st.SearchStrategy[Any]] = {

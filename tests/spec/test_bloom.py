@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pqassay_spec import bloom
 from pqassay_spec.errors import Malformed
-from pqassay_spec.file_tree import take_apart
+from pqassay_spec.file_dissection import take_apart
 
 GOLDEN_FILES = Path(__file__).parents[2] / "golden_files"
 

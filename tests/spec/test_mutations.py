@@ -12,7 +12,8 @@ from pqassay_reference.tiny_parquet import Column, TinyParquet
 from pqassay_spec import idx1, idx1_companion
 from pqassay_spec.errors import FormatError
 from pqassay_spec.field_paths import get
-from pqassay_spec.file_tree import derived, laid_out, put_together, take_apart
+from pqassay_spec.file_dissection import take_apart
+from pqassay_spec.file_layout import derived, laid_out, put_together
 from pqassay_spec.mutations import Inapplicable, Mutation, mutate
 from pqassay_spec.parquet_file import read_footer, read_framing
 from pqassay_spec.parquet_thrift import FileMetaData
