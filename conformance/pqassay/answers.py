@@ -105,8 +105,14 @@ def described(answer: Answer) -> str:
     """An answer in one line."""
     if isinstance(answer, Reject):
         return f"reject: {answer.message}"
-    said = f": {answer.message}" if answer.message else ""
-    return f"{answer.answer}{said}"
+    value = getattr(answer, "value", None)
+    parts = [answer.message or "", "" if value is None else _shortened(json.dumps(value, ensure_ascii=False))]
+    return ": ".join([answer.answer, *(part for part in parts if part)])
+
+
+def _shortened(text: str) -> str:
+    """Beginning and end of a text: what is wrong with a list often stands at its end."""
+    return text if len(text) <= 100 else f"{text[:48]} … {text[-48:]}"
 
 
 # -------------------------------------------------------------------------------------- accept or reject
