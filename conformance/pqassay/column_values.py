@@ -22,7 +22,7 @@ from pqassay.file_under_test import NotChecked
 from pqassay.report import FIRST_POSITIONS
 from pqassay_spec.errors import Truncated
 from pqassay_spec.parquet_schema import SchemaLeaf
-from pqassay_spec.sources import FileSource, Source
+from pqassay_spec.sources import BytesSource, FileSource, Source
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -89,11 +89,15 @@ def open_parquet(source: Source) -> pq.ParquetFile:
 
 
 def _native(source: Source) -> pa.NativeFile | None:
-    """The open file behind a source, which is faster than a Python file; ``None`` where the system has no way to it.
+    """The open file or the bytes behind a source; ``None`` where the system has no way to them.
 
+    A Python file would be slower, and threads of the decoder that still hold it when the interpreter ends abort
+    the process.
     Its name would not do: pyarrow takes a text for a URI or expands a ``~`` in it, and the file that has the name now
     may be another one.
     """
+    if isinstance(source, BytesSource):
+        return pa.BufferReader(source.view)
     if not isinstance(source, FileSource):
         return None
     try:

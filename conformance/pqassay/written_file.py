@@ -53,7 +53,8 @@ def inspect(path: str, options: dict[str, str], columns: Sequence[str]) -> Writt
         import pyarrow.parquet as pq  # noqa: PLC0415
 
         try:
-            with open(path, "rb") as handle, pq.ParquetFile(handle) as parquet:  # noqa: PTH123 - any name will do
+            # From memory: threads that still hold a Python file when this process ends would abort it.
+            with pq.ParquetFile(pa.BufferReader(Path(path).read_bytes())) as parquet:
                 rows = read_rows(parquet.read(), columns)
         except (pa.ArrowException, OSError, ValueError, TypeError) as problem:
             error = f"its rows cannot be read: {' '.join(str(problem).split())}"

@@ -54,14 +54,15 @@ class BytesSource:
     """A source over bytes in memory (``bytes``, ``bytearray``, ``memoryview``, ``mmap``)."""
 
     def __init__(self, data: bytes | bytearray | memoryview, name: str = "<bytes>") -> None:
-        self._data = memoryview(data)
+        self.view = memoryview(data)
+        """The bytes, not copied."""
         self.name = name
-        self.size = len(self._data)
+        self.size = len(self.view)
 
     def read(self, offset: int, length: int) -> bytes:
         """Return a copy of the range. See `Source.read`."""
         require_range(self, offset, length)
-        return bytes(self._data[offset : offset + length])
+        return bytes(self.view[offset : offset + length])
 
 
 class FileSource:
