@@ -8,7 +8,6 @@ import itertools
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -135,6 +134,15 @@ def find_column(leaves: Sequence[SchemaLeaf], column: str) -> tuple[int, SchemaL
     return ordinal, leaf
 
 
+def native_file(path: str | os.PathLike[str]) -> pa.OSFile:
+    """Open a local file for pyarrow, by its bytes: a text that is no UTF-8 it would refuse, and ``~`` it would expand.
+
+    No Python file: threads of the decoder that still hold one when the process ends abort it.
+    """
+    name: Any = os.fsencode(path)
+    return pa.OSFile(name, mode="r")
+
+
 def read_distinct_values(
     path: str | os.PathLike[str], column: str, limit: int = GREATEST_PAYLOAD
 ) -> DistinctValues:
@@ -149,8 +157,7 @@ def read_distinct_values(
         metadata, _ = read_footer(source, read_framing(source))
     ordinal, leaf = find_column(leaves(metadata), column)
     try:
-        # A Python file, since pyarrow opens no path whose name is not UTF-8.
-        with Path(path).open("rb") as handle, pq.ParquetFile(handle) as file:
+        with native_file(path) as handle, pq.ParquetFile(handle) as file:
             return distinct_values(file, ordinal, leaf, limit)
     except (pa.ArrowException, ValueError) as error:
         raise Undecodable(f"pyarrow cannot open the file: {' '.join(str(error).split())}") from error

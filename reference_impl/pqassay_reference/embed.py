@@ -26,7 +26,7 @@ from typing import Any, Self, cast
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pqassay_reference.column_values import DistinctValues, distinct_values, find_column
+from pqassay_reference.column_values import DistinctValues, distinct_values, find_column, native_file
 from pqassay_reference.errors import Refused, Undecodable
 from pqassay_reference.finished_file import FinishedFile, finished_file
 from pqassay_reference.footer_splice import with_key_values
@@ -268,9 +268,8 @@ def _require_own_pages(metadata: FileMetaData, file: FinishedFile) -> None:
 
 
 def _collect(path: Path, ordinal: int, leaf: SchemaLeaf, limit: int) -> DistinctValues:
-    """Read the column. A Python file, since pyarrow opens no path whose name is not UTF-8."""
     try:
-        with path.open("rb") as handle, pq.ParquetFile(handle) as file:
+        with native_file(path) as handle, pq.ParquetFile(handle) as file:
             return distinct_values(file, ordinal, leaf, limit)
     except (pa.ArrowException, ValueError) as error:
         raise Undecodable(f"pyarrow cannot open the file: {' '.join(str(error).split())}") from error

@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from pqassay_reference.column_values import native_file
 from pqassay_reference.errors import Refused, Undecodable
 from pqassay_reference.extract import Extracted, extract_file
 from pqassay_reference.rows import python_value
@@ -84,7 +85,7 @@ def scan_file(
         Undecodable: The file cannot be read.
     """
     try:
-        with Path(path).open("rb") as handle, pq.ParquetFile(handle) as file:
+        with native_file(path) as handle, pq.ParquetFile(handle) as file:
             schema = file.schema_arrow
             for name in sorted({*columns, *_columns(predicate)}):
                 if name not in schema.names:
