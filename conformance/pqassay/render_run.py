@@ -12,12 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TextIO
 
 from rich.console import Console
-from rich.text import Text
 
 from pqassay.cases import Case
+from pqassay.console_line import write_line
 from pqassay.results import GOOD, Result, RunReport, Score
 from pqassay_spec.catalogue import rules
-from pqassay_spec.terminal import printable
 
 COLOURS = {
     "passed": "bold green",
@@ -52,26 +51,20 @@ def render(
     console = Console(file=stream or sys.stdout, highlight=False, markup=False, soft_wrap=True, emoji=False)
     for result in report.results:
         if result.outcome not in GOOD and not result.known:
-            _line(console, (result.outcome, COLOURS[result.outcome]), f"  {result.case}  {result.operation}")
+            write_line(
+                console, (result.outcome, COLOURS[result.outcome]), f"  {result.case}  {result.operation}"
+            )
             for label, value in _details(result, cases.get(result.case)):
-                _line(console, (f"    {label:<{LABEL}}", "dim"), value)
+                write_line(console, (f"    {label:<{LABEL}}", "dim"), value)
             if result.case in cases:
                 repeat = repeat_command(result, options, report.driver.command)
-                _line(console, (f"    {'repeat':<{LABEL}}", "dim"), repeat)
+                write_line(console, (f"    {'repeat':<{LABEL}}", "dim"), repeat)
             console.print()
     for problem in report.problems:
-        _line(console, ("expectation", "bold red"), f"  {problem.entry}: {problem.problem}")
+        write_line(console, ("expectation", "bold red"), f"  {problem.entry}: {problem.problem}")
     if report.problems:
         console.print()
     _summary(console, report)
-
-
-def _line(console: Console, *parts: tuple[str, str] | str) -> None:
-    text = Text()
-    for part in parts:
-        words, style = part if isinstance(part, tuple) else (part, "")
-        text.append(printable(words), style)
-    console.print(text)
 
 
 def _details(result: Result, case: Case | None) -> Iterator[tuple[str, str]]:
@@ -111,7 +104,7 @@ def _summary(console: Console, report: RunReport) -> None:
     driver, summary = report.driver, report.summary
     told = " ".join(part for part in (driver.name, driver.version) if part)
     language = f" ({driver.language})" if driver.language else ""
-    _line(
+    write_line(
         console,
         (f"{told}{language}" if told else shlex.join(driver.command), "bold"),
         f": {summary.cases} case{'' if summary.cases == 1 else 's'}",
@@ -119,19 +112,21 @@ def _summary(console: Console, report: RunReport) -> None:
     for score in report.scores:
         _score(console, score)
     if report.tested_nothing:
-        _line(console, ("nothing was tested", "bold red"), ": the driver supports none of these operations")
+        write_line(
+            console, ("nothing was tested", "bold red"), ": the driver supports none of these operations"
+        )
     if summary.known:
-        _line(console, f"{summary.known} as expected, though not passed")
+        write_line(console, f"{summary.known} as expected, though not passed")
 
 
 def _score(console: Console, score: Score) -> None:
     name = f"  {score.family:<6}{score.operation:<8}"
     if not score.asked:
-        _line(console, name, ("not applicable", COLOURS["not applicable"]))
+        write_line(console, name, ("not applicable", COLOURS["not applicable"]))
         return
     style = "green" if score.passed == score.asked else "red"
     rest = ", ".join(f"{count} {outcome}" for outcome, count in score.outcomes.items() if outcome != "passed")
-    _line(
+    write_line(
         console,
         name,
         (f"{score.passed} of {score.asked} passed", style),

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 from rich.console import Console
-from rich.text import Text
 
+from pqassay.console_line import write_line
 from pqassay.report import BaselineState, Coverage, FileReport, Finding, Ignored, Report
 from pqassay_spec.catalogue import TIERS, VERDICTS, rules
 from pqassay_spec.terminal import printable
@@ -59,14 +59,6 @@ def render(report: Report, stream: TextIO | None = None) -> None:
     _Text(console, report).write()
 
 
-def _line(console: Console, *parts: tuple[str, str] | str) -> None:
-    text = Text()
-    for part in parts:
-        words, style = part if isinstance(part, tuple) else (part, "")
-        text.append(printable(words), style)
-    console.print(text)
-
-
 class _Text:
     """One report on its way to a console."""
 
@@ -95,7 +87,7 @@ class _Text:
         self._summary()
 
     def _line(self, *parts: tuple[str, str] | str) -> None:
-        _line(self._console, *parts)
+        write_line(self._console, *parts)
 
     def _heading(self, file: FileReport) -> None:
         self._line((file.path, "bold"), ": ", (file.outcome, COLOURS[file.outcome]), _verdicts(file))
@@ -259,20 +251,20 @@ def _verdicts(file: FileReport) -> str:
 
 def _finding(console: Console, finding: Finding) -> None:
     rule = rules().get(finding.rule)
-    _line(
+    write_line(
         console,
         (f"  {finding.verdict}", COLOURS[finding.verdict]),
         (f" {finding.rule} ", "bold"),
         f"{finding.effect}{_times(finding)}",
     )
     if rule is not None:
-        _line(console, f"    {rule.sentence}")
+        write_line(console, f"    {rule.sentence}")
     for label, value in _details(finding):
-        _line(console, (f"    {label:<{LABEL}}", "dim"), value)
+        write_line(console, (f"    {label:<{LABEL}}", "dim"), value)
     if rule is not None and rule.reading:
-        _line(console, ("    reading   ", "dim"), rule.reading)
+        write_line(console, ("    reading   ", "dim"), rule.reading)
     for row in finding.hexdump:
-        _line(console, (f"    {row}", "red" if set(row.split("  ")[0]) <= set("^ ") else ""))
+        write_line(console, (f"    {row}", "red" if set(row.split("  ")[0]) <= set("^ ") else ""))
 
 
 def _times(finding: Finding) -> str:
@@ -305,14 +297,14 @@ def _coverage(console: Console, coverage: Coverage, first: FileReport, files: st
         parts.append(f"{len(coverage.not_checked)} not checked")
     if coverage.not_applicable:
         parts.append(f"{len(coverage.not_applicable)} not applicable")
-    _line(console, ", ".join(parts))
+    write_line(console, ", ".join(parts))
     for why in dict.fromkeys(blocked.values()):
         ids = [rule for rule, reason in blocked.items() if reason == why]
-        _line(console, f"  not checked, because {why}: {_shortened(ids)}")
+        write_line(console, f"  not checked, because {why}: {_shortened(ids)}")
     deeper = [rule for rule in coverage.not_checked if rule not in blocked]
     if deeper:
         tier = max((rules()[rule].tier for rule in deeper), key=TIERS.index)
-        _line(
+        write_line(
             console,
             f"  {_count(len(deeper), 'rule')} at a deeper tier: pqassay check --tier {tier} {first.path}",
         )

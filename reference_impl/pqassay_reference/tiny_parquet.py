@@ -14,11 +14,12 @@ Source: apache/parquet-format, ``README.md`` and ``Encodings.md``; chapters ``pa
 
 from __future__ import annotations
 
-import struct
 import zlib
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from construct import ConstructError
 
 from pqassay_reference.errors import Refused
 from pqassay_reference.footer_splice import footer_and_tail
@@ -58,6 +59,7 @@ from pqassay_spec.parquet_thrift import (
     Uncompressed,
     XxHash,
 )
+from pqassay_spec.plain_encoding import FIXED_WIDTH, LENGTH
 
 CREATED_BY = "pqassay-reference version 1 (build golden)"
 """The version is that of the bytes that this module writes; it never follows the package's."""
@@ -71,9 +73,6 @@ PHYSICAL: dict[Kind, Type] = {
     "string": Type.BYTE_ARRAY,
     "binary": Type.BYTE_ARRAY,
 }
-
-FIXED: dict[Kind, str] = {"int32": "<i", "int64": "<q", "double": "<d"}
-"""How `struct` spells the PLAIN encoding of types of fixed width."""
 
 Part = Literal["row groups", "row group 0", "other row groups", "idx1", "column indexes", "offset indexes", "bloom filters"]  # fmt: skip
 
@@ -192,7 +191,7 @@ class TinyParquet:
             try:
                 for value in column.values:
                     _ = b"" if value is None else _raw(column.kind, value)
-            except (struct.error, TypeError, ValueError, AttributeError) as error:
+            except (ConstructError, TypeError, ValueError, AttributeError) as error:
                 raise Refused(f"column {column.name} holds what is no {column.kind}: {error}") from None
         for name in ("row_group_rows", "page_rows"):
             if (rows := getattr(self, name)) is not None and rows < 1:
@@ -380,13 +379,13 @@ class _Chunk:
 def _plain(kind: Kind, value: Any) -> bytes:
     """The PLAIN encoding of one value."""
     raw = _raw(kind, value)
-    return raw if kind in FIXED else struct.pack("<I", len(raw)) + raw
+    return raw if PHYSICAL[kind] in FIXED_WIDTH else LENGTH.build(len(raw)) + raw
 
 
 def _raw(kind: Kind, value: Any) -> bytes:
     """The PLAIN encoding of one value without a length prefix, as bounds and hashes take it."""
-    if kind in FIXED:
-        return struct.pack(FIXED[kind], value)
+    if (fixed := FIXED_WIDTH.get(PHYSICAL[kind])) is not None:
+        return bytes(fixed.build(value))
     return value.encode() if isinstance(value, str) else b"".join((value,))  # refuses what is no bytes
 
 
@@ -395,7 +394,7 @@ def _levels(values: Sequence[Any]) -> bytes:
     runs = bytearray()
     for present, length in _runs([value is not None for value in values]):
         runs += Varint().build(length << 1) + bytes((present,))
-    return struct.pack("<I", len(runs)) + bytes(runs)
+    return LENGTH.build(len(runs)) + bytes(runs)
 
 
 def _runs(flags: Sequence[bool]) -> Iterator[tuple[bool, int]]:
@@ -413,7 +412,7 @@ def _bounds(kind: Kind, values: Sequence[Any]) -> tuple[Any, Any] | None:
         return None
     if kind == "double":  # a zero among the bounds is written so that it covers the zero of either sign
         return min(known) or -0.0, max(known) or 0.0
-    if kind in FIXED:
+    if PHYSICAL[kind] in FIXED_WIDTH:
         return min(known), max(known)
     return min(known, key=lambda value: _raw(kind, value)), max(known, key=lambda value: _raw(kind, value))
 
