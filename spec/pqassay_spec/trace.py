@@ -26,6 +26,7 @@ from construct import Array, GreedyRange, Renamed, Struct, Subconstruct
 from pqassay_spec.compact_thrift import EnumOf, FieldType
 from pqassay_spec.compact_thrift_values import AnyConstruct
 from pqassay_spec.errors import FormatError, Malformed, boundary
+from pqassay_spec.labelled import Labelled
 
 if TYPE_CHECKING:
     AnySubconstruct: TypeAlias = Subconstruct[Any, Any, Any, Any]
@@ -157,7 +158,7 @@ class Recorder:
         """Wrap a leaf that carries structure."""
         return _Noted(grammar, self, name, doc)
 
-    def leaf(self, grammar: AnyConstruct, kind: FieldType | None = None) -> AnyConstruct:
+    def leaf(self, grammar: AnyConstruct, kind: FieldType | Labelled | None = None) -> AnyConstruct:
         """Wrap a leaf that carries a value."""
         return _Noted(grammar, self, kind=kind)
 
@@ -191,10 +192,11 @@ class _Noted(AnySubconstruct):
         recorder: Recorder,
         part: str = "",
         doc: str = "",
-        kind: FieldType | None = None,
+        kind: FieldType | Labelled | None = None,
     ) -> None:
         super().__init__(subcon)
-        self.recorder, self.part, self.about, self.kind = recorder, part, doc, kind
+        self.recorder, self.part, self.about = recorder, part, doc
+        self.labels = kind if isinstance(kind, (EnumOf, Labelled)) else None
 
     def _parse(self, stream: Any, context: Any, path: str) -> Any:
         start = stream.tell()
@@ -203,7 +205,7 @@ class _Noted(AnySubconstruct):
         except Exception:
             self.recorder.failed = self.recorder.failed or (self.recorder.path, start)
             raise
-        label = self.kind.label(value) if isinstance(self.kind, EnumOf) else ""
+        label = self.labels.label(value) if self.labels is not None else ""
         self.recorder.note(self.part, start, stream.tell(), value, self.about, label)
         return value
 
