@@ -40,7 +40,7 @@ def put_together(tree: PmTree, frozen: Collection[str] = ()) -> bytes:
         frozen: Paths that keep their value, and everything below them.
 
     Raises:
-        construct.ConstructError: A value does not fit into its field.
+        construct.ConstructError, struct.error: A value does not fit into its field.
     """
     kept = tuple(f"{path}{end}" for path in frozen for end in (".", "["))
     paths = {path for path in tree.live if path not in frozen and not path.startswith(kept)}

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, cast
 from construct import Array
 
 from pqassay_spec import pm
+from pqassay_spec.flat_records import FlatRecord
 from pqassay_spec.pm_codes import ALIGNMENT, HeaderFeature
 
 Flat = dict[str, Any]
@@ -189,9 +190,9 @@ class Serialised:
         self._put(f"{path}.padding", owner.padding)
 
     def _header(self, tree: PmTree) -> None:
-        self.content += pm.FIXED_HEADER.build(tree.header)
+        self.content += _packed(pm.HEADER_RECORD, tree.header)
         for descriptor in tree.column_descriptors:
-            self.content += pm.COLUMN_DESCRIPTOR.build(descriptor)
+            self.content += _packed(pm.DESCRIPTOR_RECORD, descriptor)
         for sorting in tree.sorting_columns:
             self.content += pm.SORTING_COLUMN.build(sorting)
         for part in tree.names_order:
@@ -204,7 +205,7 @@ class Serialised:
         start = len(self.content)
         self.content += pm.BLOCK_HEADER.build({"num_rows": block.num_rows})
         for chunk in block.column_chunks:
-            self.content += pm.COLUMN_CHUNK.build(chunk)
+            self.content += _packed(pm.CHUNK_RECORD, chunk)
         self.places[path] = (start, len(self.content) - start)
         for part in block.order:
             held = getattr(block, part.kind)[part.key]
@@ -221,7 +222,7 @@ def footer_bytes(tree: PmTree, snapshot: Snapshot) -> bytes:
     entry = pm.EXTERNAL_BLOOM if is_external(tree) else pm.INLINED_BLOOM
     return b"".join(
         (
-            pm.FOOTER_FIELDS.build(snapshot.footer),
+            _packed(pm.FOOTER_RECORD, snapshot.footer),
             *(pm.ROW_GROUP_ENTRY.build(one) for one in snapshot.row_group_entries),
             *(entry.build({"length": 0, **one}) for one in snapshot.bloom_entries),
             _sections(snapshot, pm.FOOTER_SECTIONS),
@@ -230,6 +231,11 @@ def footer_bytes(tree: PmTree, snapshot: Snapshot) -> bytes:
             pm.TRAILER.build({"footer_length": snapshot.footer_length}),
         )
     )
+
+
+def _packed(record: FlatRecord[Any], members: Flat) -> bytes:
+    """A flat record, faster than construct builds it."""
+    return record.struct.pack(*(members[name] for name in record.offsets))
 
 
 def aligning(position: int) -> bytes:
