@@ -49,7 +49,7 @@ class Recipe(Protocol):
         """Path of the case's folder below ``golden_files``."""
         ...
 
-    def make(self, before: Mapping[str, Made]) -> Made:
+    def make(self, before: Mapping[str, Made], /) -> Made:
         """Make the case, from what was made before it, by id."""
         ...
 

@@ -358,7 +358,7 @@ def _sections_of(head: Snapshot) -> Extensions:
 
 def _require_same_columns(storage: Storage, base: _Base, value: SnapshotValue) -> None:
     header = base.header
-    found = {
+    found: dict[str, object] = {
         "columns": len(header.descriptors),
         "designated timestamp": header.fixed.designated_timestamp,
         "sorting order": tuple(SortingColumn(*by) for by in header.sorted_by),
@@ -366,7 +366,7 @@ def _require_same_columns(storage: Storage, base: _Base, value: SnapshotValue) -
         "external bloom filters": HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features,
         "squash tracker": header.squash_tracker,
     }
-    wanted = {
+    wanted: dict[str, object] = {
         "columns": len(value.columns),
         "designated timestamp": value.designated_timestamp,
         "sorting order": value.sorting,
@@ -435,8 +435,10 @@ def _blocks_that_are_there(storage: Storage, base: _Base, blocks: Sequence[Block
     used: set[int] = set()
     for number, block in enumerate(blocks):
         candidates = places.get(block.raw[: header.block_size], {})
-        place = candidates.pop(number, None) or (candidates.popitem()[1] if candidates else None)
-        if place is None or place.block in used or place.block + len(block.raw) > head.start:
+        if not candidates:
+            continue
+        place = candidates.pop(number if number in candidates else next(iter(candidates)))
+        if place.block in used or place.block + len(block.raw) > head.start:
             continue
         moved = tuple(None if bloom is None else place.block + bloom for bloom in block.blooms)
         if moved == place.blooms and storage.read(place.block, len(block.raw)) == block.raw:
@@ -456,9 +458,6 @@ def _places(storage: Storage, base: _Base) -> list[Place]:
         Place(block, tuple(offsets[row * width : (row + 1) * width]))
         for row, block in enumerate(base.head.blocks)
     ]
-
-
-# --------------------------------------------------------------------------------------------------- the bytes
 
 
 class _Tail:

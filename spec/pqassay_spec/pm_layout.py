@@ -7,18 +7,19 @@ written only where it was true before, so that what was wrong in a file stays wr
 from __future__ import annotations
 
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from pqassay_spec import pm
 from pqassay_spec.field_paths import get, put
-from pqassay_spec.pm_codes import ALIGNMENT, BLOCK_SHIFT, MOST_OUT_OF_LINE, REFERENCE_SHIFT
+from pqassay_spec.pm_codes import ALIGNMENT, BLOCK_SHIFT, MOST_OUT_OF_LINE, REFERENCE_SHIFT, FooterFeature
 from pqassay_spec.pm_tree import (
     NAME,
     ORDINAL,
     TARGET,
     Block,
     Flat,
+    HeaderSections,
     PmTree,
     Serialised,
     Snapshot,
@@ -82,7 +83,9 @@ def _derived_of_header(tree: PmTree, laid: Serialised) -> Iterator[tuple[str, An
         if place is not None:
             yield f"column_descriptors[{number}].name_offset", place[0]
             yield f"column_descriptors[{number}].name_length", place[1]
-    bloom = tree.header_sections.bloom_filters
+    sections, flags = tree.header_sections, tree.header["feature_flags"]
+    yield "header.feature_flags", _announced(flags, sections, pm.HEADER_SECTIONS)
+    bloom = sections.bloom_filters
     if bloom is not None:
         yield "header_sections.bloom_filters.bloom_col_count", len(bloom["bloom_filter_columns"])
 
@@ -107,6 +110,8 @@ def _derived_of_snapshot(tree: PmTree, number: int, laid: Serialised) -> Iterato
     path, snapshot = f"snapshots[{number}]", tree.snapshots[number]
     before = laid.places.get(f"snapshots[{number + 1}]", (0, 0))
     yield f"{path}.footer.prev_parquet_meta_file_size", sum(before)
+    flags = snapshot.footer["footer_feature_flags"]
+    yield f"{path}.footer.footer_feature_flags", _announced(flags, snapshot, pm.FOOTER_SECTIONS)
     yield f"{path}.footer.row_group_count", len(snapshot.row_group_entries)
     for index, entry in enumerate(snapshot.row_group_entries):
         block = _block(tree, entry.get(TARGET))
@@ -121,6 +126,16 @@ def _derived_of_snapshot(tree: PmTree, number: int, laid: Serialised) -> Iterato
         yield f"{path}.scratchpad.entries[{index}].length", len(entry["data"])
     yield from _counts(snapshot.covering_index, f"{path}.covering_index", "index_count", "indexes")
     yield f"{path}.footer_length", len(footer_bytes(tree, snapshot)) - pm.TRAILER_SIZE
+
+
+def _announced(flags: int, owner: HeaderSections | Snapshot, declared: Sequence[pm.FeatureSection]) -> int:
+    """Flags with the bits of the sections that are there, and without those of others."""
+    for section in declared:
+        bits = int(section.bit)
+        if section.bit is FooterFeature.COVERING_INDEX:
+            bits |= FooterFeature.COVERING_INDEX_REQUIRED
+        flags = flags | bits if getattr(owner, section.name) is not None else flags & ~bits
+    return flags
 
 
 def _counts(section: Flat | None, path: str, count: str, members: str) -> Iterator[tuple[str, int]]:
