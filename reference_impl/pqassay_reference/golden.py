@@ -8,56 +8,57 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pqassay_reference import golden_idx1, golden_pqf
 from pqassay_reference.errors import Refused
-from pqassay_reference.golden_cases import Bad, Good, manifest_of_bad, manifest_of_good
-from pqassay_spec.mutations import mutate
+from pqassay_reference.golden_cases import Made, Recipe
 from pqassay_spec.sources import write_whole
 
-DATA = "data.parquet"
 MANIFEST = "case.json"
 OWNER = "generator"
 
-CASES: tuple[Good | Bad, ...] = (*golden_pqf.GOOD, *golden_pqf.BAD, *golden_idx1.GOOD, *golden_idx1.BAD)
+CASES: tuple[Recipe, ...] = (*golden_pqf.GOOD, *golden_pqf.BAD, *golden_idx1.GOOD, *golden_idx1.BAD)
 """Every case, each parent before its children."""
 
 
 class GoldenCase(NamedTuple):
-    """A case as it is to stand on disk."""
+    """A case as it is to stand on disk: its id, its manifest, and the names and bytes of its files."""
 
     id: str
     manifest: dict[str, Any]
-    data: bytes
+    files: Mapping[str, bytes]
 
-    def manifest_text(self) -> str:
-        """The text of its ``case.json``."""
-        return f"{json.dumps(self.manifest, indent=2)}\n"
+    def contents(self) -> dict[str, bytes]:
+        """The names and bytes of everything in its folder, the manifest last."""
+        text = f"{json.dumps(self.manifest, indent=2)}\n"
+        return {**self.files, MANIFEST: text.encode()}
 
 
-def golden_cases() -> Iterator[GoldenCase]:
+def golden_cases(recipes: Sequence[Recipe] = CASES) -> Iterator[GoldenCase]:
     """Make every case.
 
     Raises:
         Inapplicable: A mutation makes no sense for its parent: a mistake in the tables.
     """
-    made: dict[str, GoldenCase] = {}
-    for case in CASES:
-        if case.id in made:
-            raise Refused(f"there are two cases called {case.id}")
-        if isinstance(case, Good):
-            data, manifest = case.file.build(), manifest_of_good(case)
-        else:
-            parent = made[case.parent]
-            data, manifest = mutate(parent.data, case.mutation), manifest_of_bad(case, parent.manifest)
-        facts = {"file": DATA, "sha256": hashlib.sha256(data).hexdigest()}
-        ordered = {key: value for key, value in manifest.items() if key not in ("expect", "provenance")}
-        ordered |= {"input": facts, "expect": manifest["expect"], "provenance": manifest["provenance"]}
-        made[case.id] = GoldenCase(case.id, ordered, data)
-        yield made[case.id]
+    made: dict[str, Made] = {}
+    for recipe in recipes:
+        if recipe.id in made:
+            raise Refused(f"there are two cases called {recipe.id}")
+        made[recipe.id] = case = recipe.make(made)
+        input_ = _file(case.file, case.data)
+        if case.beside:
+            input_ |= {"beside": [_file(name, content) for name, content in case.beside.items()]}
+        manifest = {key: value for key, value in case.manifest.items() if key not in ("expect", "provenance")}
+        manifest |= {"input": input_}
+        manifest |= {key: case.manifest[key] for key in ("expect", "provenance")}
+        yield GoldenCase(recipe.id, manifest, {case.file: case.data, **case.beside})
+
+
+def _file(name: str, content: bytes) -> dict[str, Any]:
+    return {"file": name, "sha256": hashlib.sha256(content).hexdigest()}
 
 
 class Written(NamedTuple):
@@ -68,65 +69,70 @@ class Written(NamedTuple):
     removed: list[str]
 
 
-def write_golden_files(folder: Path, *, dry_run: bool = False) -> Written:
+def write_golden_files(folder: Path, *, dry_run: bool = False, recipes: Sequence[Recipe] = CASES) -> Written:
     """Bring a folder of golden files up to date.
 
     Args:
         folder: ``golden_files``; other people's cases in it stay as they are.
         dry_run: Only compare.
+        recipes: The cases, each parent before its children.
 
     Raises:
         Refused: The folder holds other things than golden files; a case stands where somebody else's does.
         OSError: The folder cannot be written.
     """
-    owned = _owned_cases(folder)
+    owned = _owned_cases(folder, recipes)
     if not owned and any(folder.iterdir()):
         raise Refused(f"{folder} is neither empty nor a folder of golden files")
     written = Written([], [], [])
-    for case in golden_cases():
-        place = folder / case.id
+    for case in golden_cases(recipes):
+        place, contents = folder / case.id, case.contents()
         if (place / MANIFEST).exists() and case.id not in owned:
             raise Refused(f"{place} holds a case of another provenance")
-        same = True
-        for name, content in ((DATA, case.data), (MANIFEST, case.manifest_text().encode())):
-            path = place / name
-            if path.is_file() and path.read_bytes() == content:
-                continue
-            same = False
-            if not dry_run:
-                place.mkdir(parents=True, exist_ok=True)
-                write_whole(path, content)
-        (written.unchanged if same else written.changed).append(case.id)
-    for name in sorted(owned - {*written.unchanged, *written.changed}):
+        stale = set(owned.get(case.id, ())) - set(contents)
+        changed = [
+            name
+            for name, content in contents.items()
+            if not (place / name).is_file() or (place / name).read_bytes() != content
+        ]
+        (written.changed if changed or stale else written.unchanged).append(case.id)
+        if not dry_run:
+            place.mkdir(parents=True, exist_ok=True)
+            for name in changed:
+                write_whole(place / name, contents[name])
+            for name in stale:
+                (place / name).unlink(missing_ok=True)
+    for name in sorted(set(owned) - {*written.unchanged, *written.changed}):
         written.removed.append(name)
         if not dry_run:
-            _remove(folder / name)
+            _remove(folder / name, owned[name])
     return written
 
 
-def _owned_cases(folder: Path) -> set[str]:
-    """Ids of the cases in a folder that the generator wrote: those that stand where they say they do."""
-    families = {case.id.partition("/")[0] for case in CASES}
+def _owned_cases(folder: Path, recipes: Sequence[Recipe]) -> dict[str, list[str]]:
+    """The cases in a folder that the generator wrote, by id: those that stand where they say they do. With their files."""
+    families = {recipe.id.partition("/")[0] for recipe in recipes}
     found = [manifest for family in families for manifest in (folder / family).glob(f"*/{MANIFEST}")]
-    return {
-        name
-        for name, manifest in ((path.parent.relative_to(folder).as_posix(), path) for path in found)
-        if _owned(manifest, name)
-    }
+    owned = {path.parent.relative_to(folder).as_posix(): _owned_files(path, folder) for path in found}
+    return {name: files for name, files in owned.items() if files}
 
 
-def _remove(place: Path) -> None:
+def _remove(place: Path, files: Sequence[str]) -> None:
     """Remove a case, and its folder if it holds nothing else."""
-    for name in (MANIFEST, DATA):
+    for name in files:
         (place / name).unlink(missing_ok=True)
     with contextlib.suppress(OSError):
         place.rmdir()
 
 
-def _owned(manifest: Path, name: str) -> bool:
-    """Whether a manifest says that the generator wrote this case."""
+def _owned_files(manifest: Path, folder: Path) -> list[str]:
+    """The names of a case's files, its manifest first; none if the generator did not write it."""
     try:
         record: Any = json.loads(manifest.read_text(encoding="utf-8"))
-        return (record["provenance"]["by"], record["id"]) == (OWNER, name)
-    except (ValueError, KeyError, TypeError):
-        return False
+        if record["provenance"]["by"] != OWNER or folder / record["id"] != manifest.parent:
+            return []
+        described = [record["input"], *record["input"].get("beside", [])]
+        names = [str(file["file"]) for file in described]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return []
+    return [MANIFEST, *(name for name in names if Path(name).name == name)]

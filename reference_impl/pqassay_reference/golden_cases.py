@@ -5,13 +5,16 @@ The cases themselves stand in `golden_idx1` and `golden_pqf`; `golden` writes th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Protocol
 
 from pqassay_reference.tiny_parquet import Column, TinyParquet
 from pqassay_spec.catalogue import Tier, rules
-from pqassay_spec.mutations import Mutation
+from pqassay_spec.mutations import Mutation, mutate
+
+DATA = "data.parquet"
+"""The name of a Parquet file in a case."""
 
 Decode = Literal["accept", "reject", "either"]
 Encode = Literal["accept", "reject"]
@@ -19,6 +22,36 @@ Scan = Literal["same-rows", "refusal-allowed"]
 
 ENGINES = ("pyarrow", "DuckDB", "Polars", "DataFusion", "fastparquet", "Spark")
 """Foreign readers that the tests have read every valid case."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a recipe gives.
+
+    Attributes:
+        manifest: The case's manifest, but for its files.
+        file: The name of its input.
+        data: The bytes of its input.
+        beside: Names and bytes of the files that stand beside the input.
+    """
+
+    manifest: dict[str, Any]
+    file: str
+    data: bytes
+    beside: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+
+
+class Recipe(Protocol):
+    """How to make a case."""
+
+    @property
+    def id(self) -> str:
+        """Path of the case's folder below ``golden_files``."""
+        ...
+
+    def make(self, before: Mapping[str, Made], /) -> Made:
+        """Make the case, from what was made before it, by id."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -50,6 +83,10 @@ class Good:
     encode: Encode | None = "accept"
     misread_by: tuple[str, ...] = ()
     since: str = "0.2.0"
+
+    def make(self, _: Mapping[str, Made]) -> Made:
+        """See `Recipe`."""
+        return Made(manifest_of_good(self), DATA, self.file.build())
 
 
 @dataclass(frozen=True)
@@ -86,9 +123,14 @@ class Bad:
     tier: Tier = "values"
     since: str = "0.2.0"
 
+    def make(self, before: Mapping[str, Made]) -> Made:
+        """See `Recipe`."""
+        parent = before[self.parent]
+        return Made(manifest_of_bad(self, parent.manifest), parent.file, mutate(parent.data, self.mutation))
+
 
 def manifest_of_good(case: Good) -> dict[str, Any]:
-    """The manifest of a valid case, but for what only its bytes tell."""
+    """The manifest of a valid case, but for its files."""
     index = case.file.index
     family = family_of(case.id)
     record: dict[str, Any] = {
@@ -122,7 +164,7 @@ def manifest_of_good(case: Good) -> dict[str, Any]:
 
 
 def manifest_of_bad(case: Bad, parent: dict[str, Any]) -> dict[str, Any]:
-    """The manifest of an invalid case, from that of its parent."""
+    """The manifest of an invalid case, but for its files, from that of its parent."""
     record: dict[str, Any] = {
         "id": case.id,
         "family": family_of(case.id),

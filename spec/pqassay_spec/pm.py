@@ -62,6 +62,9 @@ FIXED_HEADER = Struct(
 )
 """The beginning of the file."""
 
+COMMITTED_SIZE = Struct(*FIXED_HEADER.subcons[:1])
+"""The one field of the header that changes."""
+
 COLUMN_DESCRIPTOR = Struct(
     "name_offset" / Int64ul * "Offset of the name in the file.",
     "id" / Int32sl * "The column's number in QuestDB's table, -1 if no table knows it.",
@@ -180,7 +183,7 @@ CHECKSUM = Struct("checksum" / Int32ul * "CRC-32 of everything from offset 8 up 
 TRAILER = Struct("footer_length" / Int32ul * "Bytes from the footer's start through the checksum.")
 # --8<-- [end:footer]
 
-CRC_START = FIXED_HEADER.subcons[0].sizeof()
+CRC_START = COMMITTED_SIZE.sizeof()
 """Where the range of the checksum begins: behind the committed size, which changes after it is computed."""
 
 NO_FOOTER_BYTES = 8

@@ -434,14 +434,19 @@ def read_bloom_entries(source: Source, header: Header, snapshot: Snapshot) -> li
     return [pm.BloomEntry(block_offset(entry), 0) for entry in _u32s(raw, 0, snapshot.bloom_count)]
 
 
-def walk(source: Source, header: Header, size: int) -> Iterator[Snapshot]:
+def walk(source: Source, header: Header, size: int, number: int = 0) -> Iterator[Snapshot]:
     """The snapshots from the newest back to the first. It ends: each was committed with fewer bytes than the one after.
+
+    Args:
+        source: The file.
+        header: Its header.
+        size: The committed size of the snapshot to begin with.
+        number: That snapshot's number, 0 for the newest.
 
     Raises:
         Malformed: Rules PM-019 (the size of the one before is not smaller, or too small for a file), and those of
             `read_snapshot`; what was yielded before stays good.
     """
-    number = 0
     while True:
         snapshot = read_snapshot(source, header, size, number)
         yield snapshot

@@ -94,7 +94,7 @@ def test_nothing_but_format_errors_comes_out_of_damaged_files(data: bytes) -> No
 
 
 FILES = {
-    case.id: case.data
+    case.id: case.files["data.parquet"]
     for case in golden_cases()
     if case.id
     in (

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from typer.testing import CliRunner
 from pqassay_reference.cli import app
 from pqassay_reference.errors import Refused
 from pqassay_reference.golden import golden_cases, write_golden_files
+from pqassay_reference.golden_cases import Made
 
 GOLDEN_FILES = Path(__file__).parents[2] / "golden_files"
 
@@ -27,7 +30,7 @@ def test_a_case_is_written_as_it_stands_here(tmp_path: Path) -> None:
     write_golden_files(tmp_path)
 
     for case in golden_cases():
-        for name in ("data.parquet", "case.json"):
+        for name in case.contents():
             assert (GOLDEN_FILES / case.id / name).read_bytes() == (tmp_path / case.id / name).read_bytes()
 
 
@@ -61,6 +64,33 @@ def test_what_somebody_put_beside_a_case_stays(tmp_path: Path) -> None:
 
     assert ["idx1/old"] == write_golden_files(folder).removed
     assert ["notes.txt"] == [path.name for path in old.iterdir()]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A case of one file, or of two."""
+
+    id: str
+    beside: dict[str, bytes]
+
+    def make(self, _: object) -> Made:
+        expectation = {"expect": {}, "provenance": {"by": "generator"}}
+        return Made({"id": self.id, **expectation}, "_pm", b"input", self.beside)
+
+
+def test_files_that_stand_beside_the_input_come_and_go_with_their_case(tmp_path: Path) -> None:
+    def written(**beside: bytes) -> list[str]:
+        write_golden_files(tmp_path, recipes=[Pair("pm/pair", beside), Pair("pm/alone", {})])
+        return sorted(path.name for path in (tmp_path / "pm/pair").iterdir())
+
+    assert ["_pm", "case.json", "data"] == written(data=b"rows")
+    manifest = json.loads((tmp_path / "pm/pair/case.json").read_text())
+    assert [{"file": "data", "sha256": hashlib.sha256(b"rows").hexdigest()}] == manifest["input"]["beside"]
+    assert ["_pm", "case.json", "other"] == written(other=b"rows")
+    assert ["_pm", "case.json"] == written()
+
+    assert ["pm/pair"] == write_golden_files(tmp_path, recipes=[Pair("pm/alone", {})]).removed
+    assert ["alone"] == [path.name for path in (tmp_path / "pm").iterdir()]
 
 
 def test_a_folder_that_holds_other_things_is_left_alone(tmp_path: Path) -> None:
