@@ -48,12 +48,10 @@ class Ascent:
             return
         if self.last is not None and values[0].as_py() < self.last:
             _note(descents, 1, position, self.last, values[0].as_py())
-        falls = pc.less(values[1:], values[:-1])
+        falls: Any = pc.less(values[1:], values[:-1])
         if count := pc.sum(falls).as_py():
             place = pc.index(falls, True).as_py()
-            _note(
-                descents, count, position + place + 1, values[place].as_py(), values[place + 1].as_py()
-            )
+            _note(descents, count, position + place + 1, values[place].as_py(), values[place + 1].as_py())
         self.last = values[-1].as_py()
 
 
@@ -129,7 +127,7 @@ def scan(file: pq.ParquetFile, row_group: int, ordinal: int, name: str, said: Sa
 def _probe(bitset: bytes, array: pa.Array[Any], found: Found) -> None:
     lacking = missing(bitset, array)
     if len(lacking):
-        mask = pc.is_in(array, value_set=lacking)
+        mask: Any = pc.is_in(array, value_set=lacking)
         if not found.lacking.count:
             place = pc.index(mask, True).as_py()
             found.lacking.first = found.values + place

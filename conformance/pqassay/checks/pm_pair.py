@@ -6,18 +6,25 @@ subject: a stale ``_pm`` is a matter of PM-100 alone, and a file that breaks a r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 from pqassay.file_under_test import FileUnderTest, NotChecked, Remembered
-from pqassay_spec import pm, pm_file
+from pqassay_spec import pm, pm_file, pm_json
+from pqassay_spec.bloom import BLOCK_SIZE
 from pqassay_spec.errors import FormatError, Malformed, Unsupported
+from pqassay_spec.parquet_file import read_framing
 from pqassay_spec.parquet_schema import SchemaLeaf
-from pqassay_spec.parquet_thrift import FileMetaData
+from pqassay_spec.parquet_thrift import ColumnMetaData, FileMetaData
 from pqassay_spec.pm_codes import HeaderFeature
+from pqassay_spec.pm_fields import Field, fields_of
 from pqassay_spec.pm_file import Block, Header, Snapshot
+from pqassay_spec.pm_json import QuestDBMetadata
 from pqassay_spec.sources import Source, require_range
+
+Value = TypeVar("Value")
 
 LISTED = 3
 """Sizes that a message names before it goes on with an ellipsis."""
@@ -133,7 +140,21 @@ class Pair:
         """The leaf columns of the Parquet file. Raises as `metadata` does."""
         return self._read(lambda parquet: parquet.leaves)
 
-    def _read(self, what):  # type: ignore[no-untyped-def]
+    @Remembered
+    def fields(self) -> Sequence[Field]:
+        """The leaf columns with the fields that they stand in. Raises as `metadata` does."""
+        _ = self.leaves
+        return fields_of(self.metadata)
+
+    @Remembered
+    def questdb(self) -> QuestDBMetadata | None:
+        """What the key ``questdb`` says; ``None`` without it, or if it breaks PM-121."""
+        try:
+            return pm_json.read(self.metadata, len(self.leaves))
+        except FormatError:
+            return None
+
+    def _read(self, what: Callable[[FileUnderTest], Value]) -> Value:
         parquet = self.parquet
         try:
             return what(parquet)
@@ -150,7 +171,9 @@ class Pair:
             Malformed: Rules PM-050 (one lies elsewhere), PM-052 (they overlap, since there is no room for all of them).
         """
         snapshot, header = self.snapshot, self.header
-        if len(snapshot.blocks) * header.block_size > snapshot.start:  # or one block could be read a million times
+        if (
+            len(snapshot.blocks) * header.block_size > snapshot.start
+        ):  # or one block could be read a million times
             raise Malformed(
                 f"{len(snapshot.blocks)} blocks of {header.block_size} bytes overlap, since {snapshot.start} bytes "
                 "stand before the footer",
@@ -178,6 +201,47 @@ class Pair:
         except FormatError:
             pass  # those of earlier snapshots that cannot be reached have no numbers
         return {offset: number for number, offset in enumerate(sorted(offsets))}
+
+    @Remembered
+    def newest(self) -> Snapshot:
+        """The newest snapshot. Raises what `pm_file.read_snapshot` does."""
+        return pm_file.read_snapshot(self.source, self.header, self.size)
+
+    @Remembered
+    def facts(self) -> Sequence[Sequence[ColumnMetaData | None]]:
+        """What the Parquet footer says of each chunk, row group by row group; ``None`` where it is encrypted."""
+        _ = self.row_group_count
+        return [[chunk.meta_data for chunk in row_group.columns] for row_group in self.metadata.row_groups]
+
+    @cached_property
+    def bloom_positions(self) -> dict[int, int]:
+        """Positions of columns among those with bloom filters."""
+        return {column: position for position, column in enumerate(self.header.bloom_columns)}
+
+    def bloom_number(self, row_group: int, column: int) -> int | None:
+        """Number of a chunk's entry of bloom filters; ``None`` if the column has none."""
+        position = self.bloom_positions.get(column)
+        return None if position is None else row_group * len(self.bloom_positions) + position
+
+    def bitset(self, number: int) -> bytes:
+        """The bitset to which an entry of bloom filters leads, in this file or in the Parquet file.
+
+        Raises:
+            Malformed: Rules PM-076, PM-077, PM-079, it cannot be read.
+        """
+        entry = self.bloom_entries[number]
+        if self.is_external:
+            parquet = self.parquet
+            if (
+                entry.length % BLOCK_SIZE
+                or not 0 < entry.length <= parquet.framing.footer_start - entry.offset
+            ):
+                raise Malformed(
+                    f"no bitset of {entry.length} bytes stands at {entry.offset} in {pm.DATA_NAME}",
+                    rule="PM-079",
+                )
+            return parquet.source.read(entry.offset, entry.length)
+        return pm_file.read_inlined_bloom(self.source, entry.offset, self.snapshot.start)
 
     @Remembered
     def bloom_entries(self) -> Sequence[pm.BloomEntry]:
@@ -229,6 +293,13 @@ class Pair:
         """Field path of a row group's block in ``_pm``."""
         return f"blocks[{self.block_numbers[self.snapshot.blocks[row_group]]}]"
 
+    def statistic_path(self, row_group: int, column: int, side: str) -> str:
+        """Field path of a statistic in ``_pm``: the slot, or the bytes that stand out of line."""
+        found = pm_file.find_statistic(self.blocks[row_group], column, side)
+        if found is None or found.inlined:
+            return f"{self.chunk_path(row_group, column)}.{side}"
+        return f"{self.block_path(row_group)}.{side}s[{column}]"
+
     def chunk_place(self, row_group: int, column: int, name: str) -> tuple[int, int]:
         """Offset and length of a field of a column chunk's record."""
         start = self.snapshot.blocks[row_group] + pm.BLOCK_HEADER_SIZE + column * pm.CHUNK_SIZE
@@ -245,8 +316,6 @@ def _require_footer(data: Source, snapshot: Snapshot) -> None:
 
     Only the end is looked at; where the footer begins is a matter of PM-102.
     """
-    from pqassay_spec.parquet_file import read_framing  # noqa: PLC0415 - construct, not for ``pqassay --help``
-
     try:
         read_framing(data)
     except Unsupported as error:

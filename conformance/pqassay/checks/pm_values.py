@@ -16,11 +16,11 @@ from pqassay.checks.pm_pair import Pair
 from pqassay.file_under_test import FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay_spec import pm, pm_file
 from pqassay_spec.bloom import BLOCK_SIZE
-from pqassay_spec.errors import FormatError, Malformed
+from pqassay_spec.errors import FormatError
 from pqassay_spec.parquet_schema import SchemaLeaf
 from pqassay_spec.parquet_thrift import Type
 from pqassay_spec.pm_codes import NO_COLUMN, StatFlag
-from pqassay_spec.pm_file import MAX, MIN, Statistic
+from pqassay_spec.pm_file import MAX, MIN
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 
 BELOW, ABOVE, NULLS, BLOOM, ASCENT, EXACT = "PM-140", "PM-141", "PM-142", "PM-143", "PM-144", "PM-145"
 
-SIDES = {MIN: (BELOW, "MIN", StatFlag.MIN_STAT_VALUE_EXACT), MAX: (ABOVE, "MAX", StatFlag.MAX_STAT_VALUE_EXACT)}
+SIDES = {
+    MIN: (BELOW, "MIN", StatFlag.MIN_STAT_VALUE_EXACT),
+    MAX: (ABOVE, "MAX", StatFlag.MAX_STAT_VALUE_EXACT),
+}
 """The rule about each bound, its name, and the flag that says that it occurs."""
 
 ASCENDING_TYPES = (Type.INT32, Type.INT64)
@@ -81,7 +84,9 @@ class Comparison:
             for row_group in range(row_groups):
                 for column in range(pair.column_count):
                     is_designated = column == pair.header.fixed.designated_timestamp
-                    chunk = _ChunkComparison(pair, row_group, column, ascent if is_designated else None, outcomes)
+                    chunk = _ChunkComparison(
+                        pair, row_group, column, ascent if is_designated else None, outcomes
+                    )
                     chunk.run(parquet)
         return outcomes
 
@@ -128,10 +133,8 @@ class _ChunkComparison:
         rules = [rule for rule, wanted in self._wanted(said, counts_nulls).items() if wanted]
         if not rules:
             return
-        chunk = self.pair.metadata.row_groups[self.row_group].columns[self.column]
         try:
-            if chunk.file_path:
-                raise NotChecked(f"column {self.leaf.name} is stored in another file")
+            self._require_here()
             found = scan(parquet, self.row_group, self.column, self.leaf.name, said)
         except NotChecked as reason:
             for rule in rules:
@@ -142,6 +145,11 @@ class _ChunkComparison:
             self._judge_nulls(found)
         self._judge_bloom(found.lacking, order)
         self._judge_ascent(found.descents)
+
+    def _require_here(self) -> None:
+        """Raise `NotChecked` where the pages are stored in another file; decoders look for them in this one."""
+        if self.pair.metadata.row_groups[self.row_group].columns[self.column].file_path:
+            raise NotChecked(f"{self._of} is stored in another file")
 
     def _wanted(self, said: Said, counts_nulls: bool) -> dict[str, bool]:
         flags = self.record.stat_flags
@@ -169,7 +177,9 @@ class _ChunkComparison:
         outcome = self.outcomes[SIDES[side][0]]
         outcome.applies = True
         if order is None:
-            outcome.hindered(NotChecked(f"bounds of {self.leaf.physical_type} without an order are not tested"))
+            outcome.hindered(
+                NotChecked(f"bounds of {self.leaf.physical_type} without an order are not tested")
+            )
             return None
         try:
             end = self.pair.snapshot.start
@@ -178,23 +188,10 @@ class _ChunkComparison:
             outcome.hindered(error)
             return None
 
-    @property
-    def _bloom_position(self) -> int:
-        """Position of the column among those with bloom filters, -1 if it is none."""
-        columns = self.pair.header.bloom_columns
-        return columns.index(self.column) if self.column in columns else -1
-
-    @property
-    def _bloom_number(self) -> int:
-        """Number of the chunk's entry of bloom filters."""
-        return self.row_group * len(self.pair.header.bloom_columns) + self._bloom_position
-
     def _bitset(self) -> bytes | None:
         """The bitset of a bloom filter that can be probed; ``None`` without."""
-        if self._bloom_position < 0:
-            return None
-        entry = self.pair.bloom_entries[self._bloom_number]
-        if entry == (0, 0):
+        number = self.pair.bloom_number(self.row_group, self.column)
+        if number is None or self.pair.bloom_entries[number] == (0, 0):
             return None
         outcome = self.outcomes[BLOOM]
         outcome.applies = True
@@ -202,12 +199,7 @@ class _ChunkComparison:
             outcome.hindered(NotChecked(f"bloom filters of {self.leaf.physical_type} are not tested"))
             return None
         try:
-            if not self.pair.is_external:
-                return pm_file.read_inlined_bloom(self.pair.source, entry.offset, self.pair.snapshot.start)
-            parquet = self.pair.parquet
-            if entry.length % BLOCK_SIZE or not 0 < entry.length <= parquet.framing.footer_start - entry.offset:
-                raise Malformed("no bloom filter stands there", rule="PM-079")
-            return parquet.source.read(entry.offset, entry.length)
+            return self.pair.bitset(number)
         except FormatError as error:
             outcome.hindered(error)
             return None
@@ -221,7 +213,9 @@ class _ChunkComparison:
     def _place_of(self, position: int) -> str:
         return f"{'value' if self.leaf.max_repetition_level else 'row'} {position}"
 
-    def _violation(self, rule: str, message: str, path: str, place: tuple[int, int], **texts: str) -> None:
+    def _violation(
+        self, rule: str, message: str, path: str, place: tuple[int, int], *, expected: str, actual: str
+    ) -> None:
         self.outcomes[rule].violations.append(
             Violation(
                 message=message,
@@ -230,7 +224,8 @@ class _ChunkComparison:
                 length=place[1],
                 column=self.leaf.name,
                 row_group=self.row_group,
-                **texts,
+                expected=expected,
+                actual=actual,
             )
         )
 
@@ -255,7 +250,7 @@ class _ChunkComparison:
                 self._violation(
                     rule,
                     f"{self._place_of(outside.first)} of {self._of} holds {value}, {name} is {text}{_others(outside.count)}",
-                    self._statistic_path(side, statistic),
+                    self.pair.statistic_path(self.row_group, self.column, side),
                     (statistic.offset, statistic.length),
                     expected=f"{name} {words} {value}",
                     actual=text,
@@ -269,11 +264,6 @@ class _ChunkComparison:
                     expected=f"{name} not flagged exact, or a value {text}",
                     actual=f"{self.record.stat_flags:#04x}",
                 )
-
-    def _statistic_path(self, side: str, statistic: Statistic) -> str:
-        if statistic.inlined:
-            return f"{self.path}.{side}"
-        return f"{self.pair.block_path(self.row_group)}.{side}s[{self.column}]"
 
     def _judge_nulls(self, found: Found) -> None:
         """In a list, where empty and missing lists count as well, writers do not agree whether they are nulls."""
@@ -297,15 +287,15 @@ class _ChunkComparison:
     def _judge_bloom(self, lacking: Outside, order: Order | None) -> None:
         from pqassay.value_order import shown  # noqa: PLC0415 - pyarrow, at this tier only
 
-        if not lacking.count:
+        number = self.pair.bloom_number(self.row_group, self.column)
+        if number is None or not lacking.count:
             return
         value = shown(order, lacking.value)
-        number = self._bloom_number
         if self.pair.is_external:
             path = f"{self.pair.snapshot.path}.bloom_entries[{number}].offset"
             place = self.pair.bloom_entry_place(number)
         else:
-            path = f"{self.pair.block_path(self.row_group)}.bloom_filters[{self._bloom_position}].bitset"
+            path = f"{self.pair.block_path(self.row_group)}.bloom_filters[{self.pair.bloom_positions[self.column]}].bitset"
             place = (self.pair.bloom_entries[number].offset + pm.BLOOM_LENGTH_SIZE, BLOCK_SIZE)
         self._violation(
             BLOOM,
