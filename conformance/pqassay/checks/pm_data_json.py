@@ -13,8 +13,8 @@ from pqassay.file_under_test import DATA_PREFIX, FileUnderTest, NotApplicable, N
 from pqassay_spec import pm, pm_file, pm_json
 from pqassay_spec.errors import Malformed
 from pqassay_spec.pm_codes import ColumnFlag, type_name
-from pqassay_spec.pm_order import designated_column
 from pqassay_spec.pm_json import QuestDBMetadata
+from pqassay_spec.pm_order import designated_column
 
 
 def _key_path(pair: Pair) -> str:
