@@ -211,7 +211,7 @@ def update_in(
             "readers could not tell the two apart; write the file anew"
         )
     if extensions is None:
-        extensions = Extensions(scratchpad=_sections_of(base.head).scratchpad)
+        extensions = Extensions(scratchpad=sections_of(base.head).scratchpad)
     tail.add_footer(footer_bytes(value, places, base.head.size, extensions), _resumed(storage, base))
     size = _commit(storage, base.offset, tail.raw)
     return Updated(size, len(tail.raw), len(reused), len(blocks) - len(reused))
@@ -284,7 +284,7 @@ def append_footer_in(
         storage.read(head.entries_start, end - head.entries_start),
         head.size,
         seq_txn,
-        _sections_of(head) if extensions is None else extensions,
+        sections_of(head) if extensions is None else extensions,
     )
     tail = _Tail(base.offset)
     tail.add_footer(footer, _resumed(storage, base))
@@ -346,7 +346,8 @@ def _resumed(storage: Storage, base: _Base) -> int:
     return crc
 
 
-def _sections_of(head: Snapshot) -> Extensions:
+def sections_of(head: Snapshot) -> Extensions:
+    """The sections of a footer that are no part of the logical value."""
     scratchpad, covering = head.sections.get("scratchpad"), head.sections.get("covering_index")
     return Extensions(
         tuple((entry.code, entry.data) for entry in scratchpad[0].entries) if scratchpad else (),

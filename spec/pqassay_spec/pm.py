@@ -262,16 +262,24 @@ class BloomEntry(NamedTuple):
     length: int
 
 
-class Number(NamedTuple):
-    """One integer."""
+class BlockEntry(NamedTuple):
+    """A parsed `ROW_GROUP_ENTRY`, with the offset as it is stored."""
 
-    value: int
+    block_offset: int
+
+
+class InlinedBloomEntry(NamedTuple):
+    """A parsed `INLINED_BLOOM`, with the offset as it is stored."""
+
+    offset: int
 
 
 HEADER_RECORD = FlatRecord(FIXED_HEADER, FixedHeader)
 DESCRIPTOR_RECORD = FlatRecord(COLUMN_DESCRIPTOR, ColumnDescriptor)
 CHUNK_RECORD = FlatRecord(COLUMN_CHUNK, ColumnChunk)
 FOOTER_RECORD = FlatRecord(FOOTER_FIELDS, FooterFields)
+ENTRY_RECORD = FlatRecord(ROW_GROUP_ENTRY, BlockEntry)
+INLINED_BLOOM_RECORD = FlatRecord(INLINED_BLOOM, InlinedBloomEntry)
 EXTERNAL_BLOOM_RECORD = FlatRecord(EXTERNAL_BLOOM, BloomEntry)
 
 HEADER_SIZE = FIXED_HEADER.sizeof()
