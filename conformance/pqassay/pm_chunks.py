@@ -84,13 +84,17 @@ def column_facts(descriptors: Sequence[pm.ColumnDescriptor]) -> list[ColumnFacts
     is_questdb = any(
         described.type != NO_TYPE and described.type & DESIGNATED_TYPE_BIT for described in descriptors
     )
+    kinds: dict[tuple[int, int, int], ColumnFacts] = {}
     found: list[ColumnFacts] = []
     for described in descriptors:
-        if described.physical_type == PhysicalType.FIXED_LEN_BYTE_ARRAY:
-            width = max(described.fixed_byte_len, 0)
-        else:
-            width = _WIDTHS.get(described.physical_type, 0)
-        found.append(ColumnFacts(width, order_of(described, width, is_questdb=is_questdb)))
+        key = described.physical_type, described.type, described.fixed_byte_len
+        if key not in kinds:
+            if described.physical_type == PhysicalType.FIXED_LEN_BYTE_ARRAY:
+                width = max(described.fixed_byte_len, 0)
+            else:
+                width = _WIDTHS.get(described.physical_type, 0)
+            kinds[key] = ColumnFacts(width, order_of(described, width, is_questdb=is_questdb))
+        found.append(kinds[key])
     return found
 
 

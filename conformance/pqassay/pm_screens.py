@@ -386,14 +386,15 @@ def _numbers_out_of_order(batch: Batch, comparison: Comparison, width: int, colu
         low, high = low.view(floats), high.view(floats)
         with np.errstate(invalid="ignore"):
             nan = (np.isnan(low) & usable[0]) | (np.isnan(high) & usable[1])
-            found: Array = nan | (both & (low > high))
-            return found
+            wrong: Array = nan | (both & (low > high))
+            return wrong
     signed = np.dtype(f"<i{width}")
+    found: Array = both
     if comparison is not Comparison.UNSIGNED:
-        both = both & (low.view(signed) > high.view(signed))
+        found = found & (low.view(signed) > high.view(signed))
     if comparison is not Comparison.SIGNED:
-        both = both & (low > high)
-    return both
+        found = found & (low > high)
+    return found
 
 
 def _bytes_out_of_order(
