@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from pqassay_spec import strict_json
 from pqassay_spec.errors import Malformed
 from pqassay_spec.idx1 import COMPANION_KEY, HEADER_SIZE, U64_MAX, Blob, exact_values
 from pqassay_spec.parquet_schema import SchemaLeaf, is_string
@@ -146,8 +147,8 @@ def parse_companion(text: str) -> Companion:
     """
     field = f"key {COMPANION_KEY}"
     try:
-        members: Any = json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
+        members = strict_json.parse(text)
+    except ValueError as error:
         raise Malformed(f"no JSON: {error}", rule="IDX1-020", field=field) from None
     if not isinstance(members, dict):
         raise Malformed("no JSON object", rule="IDX1-020", field=field)
@@ -160,21 +161,6 @@ def parse_companion(text: str) -> Companion:
             raise Malformed(f"member {declared.name!r} is {what}", rule="IDX1-020", field=field)
         found[declared.name] = tuple(value) if declared.type is list else value
     return Companion(**found)
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The members of a JSON object; one that stands twice means one thing to this reader, another to that."""
-    members: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in members:
-            raise ValueError(f"member {name[:60]!r} stands twice")
-        members[name] = value
-    return members
-
-
-def _no_constant(name: str) -> Any:
-    """``NaN`` and the infinities, which Python reads and JSON does not have."""
-    raise ValueError(f"{name} is no JSON")
 
 
 _WORDS = {list: "a list of names", int: "a whole number from 0 to 2^64-1", bool: "true or false"}

@@ -21,6 +21,7 @@ from pqassay.cases import golden_folder, load, select
 from pqassay.protocol import Operation, ProtocolError, applicable, read_answer, read_hello
 from pqassay.rows import Column, Float, LongInteger, Rows
 from pqassay.runner import Settings, run
+from pqassay_spec.pm_value_json import from_json, to_json
 
 ROOT = Path(__file__).parents[2]
 PROTOCOL = (ROOT / "conformance" / "PROTOCOL.md").read_text()
@@ -58,14 +59,18 @@ REQUESTS = [
         1,
         "encode",
         "IDX1",
+        "/o",
         "n",
         Rows(
             [Column("n", "string", True), Column("f", "double", False)],
             [["a", Float("nan")], [None, LongInteger("1")]],
         ),
-        "/o",
     ),
+    protocol.EncodeRequest(1, "encode", "PM", "/o", value={"columns": []}),
     protocol.ScanRequest(1, "scan", "IDX1", "/f", ["=", "n", {"bytes": "00"}], ["n"], "on", "n"),
+    protocol.SnapshotRequest(1, "snapshot", "PM", "/f", LongInteger("9007199254740993")),
+    protocol.PruneRequest(1, "prune", "PM", "/f", ["=", "n", {"bytes": "00"}], 100),
+    protocol.PlanRequest(1, "plan", "PM", "/f", ["n"], [0]),
 ]
 
 
@@ -94,6 +99,10 @@ ANSWERS: list[tuple[Operation, str]] = [
     ),
     ("scan", '{"answer": "ignored-index", "rows": []}'),
     ("scan", '{"answer": "accept", "digest": "00"}'),
+    ("snapshot", '{"answer": "accept", "value": {"columns": []}}'),
+    ("prune", '{"answer": "accept", "row_groups": [0, 2]}'),
+    ("prune", '{"answer": "ignored-index", "row_groups": [0, 1, 2]}'),
+    ("plan", '{"answer": "accept", "ranges": [[4, 10], [{"int": "9007199254740993"}, 1]]}'),
 ]
 
 
@@ -118,6 +127,10 @@ def test_good_answers_are_read_and_follow_their_schema(operation: Operation, tex
         ("decode", b'{"answer": "reject"}', "message: Field required"),
         ("decode", b'{"answer": "ignored-index", "rows": []}', "no answer to decode"),
         ("scan", b'{"answer": "accept", "rows": [], "digest": "0"}', "rows or digest"),
+        ("prune", b'{"answer": "accept", "row_groups": ["0"]}', "row_groups"),
+        ("prune", b'{"answer": "ignored-index", "rows": []}', "carries row_groups"),
+        ("plan", b'{"answer": "accept", "row_groups": [0]}', "carries ranges"),
+        ("plan", b'{"answer": "ignored-index", "row_groups": [0]}', "no answer to plan"),
         ("scan", b'{"answer": "accept", "rows": [[1.5]]}', "rows.0.0: no value"),
         ("scan", b'{"answer": "accept", "rows": [["a"], [true]]}', "rows.1.0: no value"),
         ("scan", b'{"answer": "accept", "rows": [{"n": 1}]}', "rows.0"),
@@ -162,7 +175,7 @@ def test_a_capability_implies_what_its_name_begins_with(
 
 def example(language: str) -> str:
     """The example in this language in the protocol's description."""
-    (text,) = re.findall(rf"```{language}\n(.*?)```", PROTOCOL, re.DOTALL)
+    (text,) = re.findall(rf"```{re.escape(language)}\n(.*?)```", PROTOCOL, re.DOTALL)
     return str(text)
 
 
@@ -207,6 +220,23 @@ def test_the_driver_in_python_in_the_protocol_runs_and_scores(tmp_path: Path) ->
     assert ["passed"] * 9 == [outcomes[name] for name in HONEST + DAMAGED]
     assert ["failed"] * 2 == [outcomes[name] for name in ("idx1/offset-underscore", "idx1/length-one-more")]
     assert passed > 0.8 * len(outcomes)
+
+
+def test_the_driver_for_snapshots_in_the_protocol_runs_and_scores(tmp_path: Path) -> None:
+    driver = tmp_path / "driver.py"
+    driver.write_text(example('python title="snapshot.py"'))
+    chosen = select(load(golden_folder()), ["interop/questdb-*/*"])
+    report = run(chosen, Settings([sys.executable, str(driver)], only=["snapshot"], strict=True))
+
+    assert len(chosen) == report.scores[0].passed > 10
+
+
+def test_the_value_in_the_protocol_is_one_that_can_be_written() -> None:
+    (shown,) = re.findall(r"```json\n(.\"designated.*?)```", PROTOCOL, re.DOTALL)
+    value = from_json(json.loads(shown))
+
+    assert json.loads(shown) == to_json(value)
+    assert (43, 39) == (value.parquet_footer_offset, value.row_groups[0].chunks[0].length)
 
 
 def test_the_driver_for_node_in_the_protocol_runs_and_scores(tmp_path: Path) -> None:
