@@ -7,62 +7,19 @@ gets credit, is not decided here.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, cast
 
-from pqassay import protocol, written_file
-from pqassay.cases import Case, GoldenCase
-from pqassay.driver_process import Launcher, Limits
+from pqassay import pm_answers, protocol, written_file
+from pqassay.bench import RIGHT, Asking, Bench, Judgement, described, expects
+from pqassay.cases import Case
+from pqassay.driver_process import Limits
 from pqassay.protocol import Accept, Answer, IgnoredIndex, Operation, Reject
 from pqassay.rows import Rows, ValueNotReadableError, digest, read_value, rows_difference
 
-INPUT = "data.parquet"
-"""The name under which every input is handed over: neither it nor its folder gives the verdict away."""
-
-OUTPUT = "written.parquet"
-
 JUDGING_LIMITS = Limits(seconds=120)
 """What looking at a written file may take, however little the driver may."""
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """Whether an answer is right, and if not, why."""
-
-    right: bool
-    reason: str = ""
-    expected: str = ""
-    actual: str = ""
-    rules: tuple[str, ...] = ()
-
-
-RIGHT = Judgement(right=True)
-
-
-@dataclass(frozen=True)
-class Bench:
-    """What judging needs besides the answer: the case, the folder of the exchange, and a way to start processes."""
-
-    golden: GoldenCase
-    folder: Path
-    launcher: Launcher
-
-    @property
-    def case(self) -> Case:
-        """The case."""
-        return self.golden.case
-
-    @property
-    def input(self) -> Path:
-        """Where the copy of the input stands."""
-        return self.folder / INPUT
-
-    @property
-    def output(self) -> Path:
-        """Where a writer is to write."""
-        return self.folder / OUTPUT
 
 
 @dataclass(frozen=True)
@@ -70,16 +27,18 @@ class Family:
     """What judging has to know about a family.
 
     Attributes:
+        proof: Rules that must have been tested on a written file: the structure is there and was compared with the values.
         required: Members that a decoded value must have.
         unordered: Members that are compared as sets.
         column_option: Option of the check that names the column.
-        proof: Rules that must have been tested on a written file: the structure is there and was compared with the values.
+        whole: A value is compared whole, member by member; else the members that the answer has, and `required` ones.
     """
 
-    required: frozenset[str]
-    unordered: frozenset[str]
-    column_option: str
     proof: tuple[str, ...]
+    required: frozenset[str] = frozenset()
+    unordered: frozenset[str] = frozenset()
+    column_option: str = ""
+    whole: bool = False
 
 
 FAMILIES: dict[str, Family] = {
@@ -89,43 +48,8 @@ FAMILIES: dict[str, Family] = {
         column_option="idx1_column",
         proof=("IDX1-006", "IDX1-008", "IDX1-010", "IDX1-016"),
     ),
+    "PM": Family(proof=("PM-001", "PM-012", "PM-017"), whole=True),
 }
-
-
-@dataclass(frozen=True)
-class Asking:
-    """How an operation asks about a case, and how its answers are judged."""
-
-    asked: Callable[[Case], bool]
-    requests: Callable[[Bench], Sequence[protocol.Request]]
-    judge: Callable[[Bench, protocol.Request, Answer], Judgement]
-
-
-def described(answer: Answer) -> str:
-    """An answer in one line."""
-    if isinstance(answer, Reject):
-        return f"reject: {answer.message}"
-    value = getattr(answer, "value", None)
-    parts = [answer.message or "", "" if value is None else _shortened(json.dumps(value, ensure_ascii=False))]
-    return ": ".join([answer.answer, *(part for part in parts if part)])
-
-
-def _shortened(text: str) -> str:
-    """Beginning and end of a text: what is wrong with a list often stands at its end."""
-    return text if len(text) <= 100 else f"{text[:48]} … {text[-48:]}"
-
-
-# -------------------------------------------------------------------------------------- accept or reject
-
-
-def _expects(wanted: str | None, answer: Answer) -> Judgement | None:
-    """Judge whether the answer may be what it is; ``None`` if it may and what it carries is still to be judged."""
-    refused = isinstance(answer, Reject)
-    if wanted == "reject":
-        return RIGHT if refused else Judgement(False, "accepted", "reject", described(answer))
-    if not refused:
-        return None
-    return RIGHT if wanted == "either" else Judgement(False, "refused", "accept", described(answer))
 
 
 def _decode_requests(bench: Bench) -> Sequence[protocol.Request]:
@@ -135,9 +59,11 @@ def _decode_requests(bench: Bench) -> Sequence[protocol.Request]:
 
 def _judge_decode(bench: Bench, _: protocol.Request, answer: Answer) -> Judgement:
     expect = bench.case.expect
-    if (judged := _expects(expect.decode, answer)) is not None or not isinstance(answer, Accept):
+    if (judged := expects(expect.decode, answer)) is not None or not isinstance(answer, Accept):
         return judged or RIGHT
     family, value = FAMILIES[bench.case.family], answer.value or {}
+    if family.whole:
+        return pm_answers.judged_value(expect.value, value)
     for name in sorted(family.required - set(value)):
         return Judgement(False, "incomplete value", f"a member {name!r}", f"members {sorted(value)}")
     for name, wanted in (expect.value or {}).items():
@@ -183,25 +109,27 @@ def _lint_requests(bench: Bench) -> Sequence[protocol.Request]:
 
 
 def _judge_lint(bench: Bench, _: protocol.Request, answer: Answer) -> Judgement:
-    return _expects(bench.case.expect.lint, answer) or RIGHT
+    return expects(bench.case.expect.lint, answer) or RIGHT
 
 
 # -------------------------------------------------------------------------------------------------- writing
 
 
 def _encode_requests(bench: Bench) -> Sequence[protocol.Request]:
-    case = bench.case
-    rows, column = case.expect.rows or Rows([], []), case.column or ""
+    case, value = bench.case, None
+    rows, column = case.expect.rows, case.column
+    if FAMILIES[case.family].whole:
+        rows, column, value = None, None, case.expect.value
     return [
         protocol.EncodeRequest(
-            protocol.PROTOCOL, "encode", case.family, column, rows, output=str(bench.output)
+            protocol.PROTOCOL, "encode", case.family, str(bench.output), column, rows, value
         )
     ]
 
 
 def _judge_encode(bench: Bench, _: protocol.Request, answer: Answer) -> Judgement:
     there = bench.output.is_file() and not bench.output.is_symlink()
-    judged = _expects(bench.case.expect.encode, answer)
+    judged = expects(bench.case.expect.encode, answer)
     if judged is not None and judged.right and there:
         return Judgement(False, "refused, and left a file", "no file at the given path", "a file")
     if judged is not None:
@@ -212,13 +140,12 @@ def _judge_encode(bench: Bench, _: protocol.Request, answer: Answer) -> Judgemen
 
 
 def _judge_written(bench: Bench) -> Judgement:
-    """Judge the file that a writer wrote: by the rules, and by its rows."""
+    """Judge the file that a writer wrote: by the rules, and by its rows or its value."""
     case = bench.case
     family, rows = FAMILIES[case.family], case.expect.rows or Rows([], [])
     found_file = bench.folder / "found.json"
-    command = written_file.command(
-        bench.output, {family.column_option: case.column or ""}, rows.names(), found_file
-    )
+    options = {family.column_option: case.column or ""} if family.column_option else {}
+    command = written_file.command(bench.output, options, rows.names(), found_file)
     ended = bench.launcher.run(command, bench.folder, written_file.environment(), JUDGING_LIMITS)
     if ended.status:
         said = ended.stderr.strip().rpartition("\n")[2]
@@ -239,10 +166,12 @@ def _judge_written(bench: Bench) -> Judgement:
         return Judgement(
             False,
             f"the written file holds no {case.family}",
-            f"{case.family} for column {case.column}",
+            f"{case.family} for column {case.column}" if case.column else case.family,
             f"{', '.join(missing)} found nothing to test",
             tuple(missing),
         )
+    if family.whole:
+        return pm_answers.judged_value(case.expect.value, found.value or {}, "the written file has a ")
     if difference := rows_difference(rows.values(), found.rows):
         return Judgement(
             False, "the written file holds other rows", f"{len(rows.rows)} rows as given", difference
@@ -302,6 +231,7 @@ ASKING: dict[Operation, Asking] = {
     "lint": Asking(lambda case: case.expect.lint is not None, _lint_requests, _judge_lint),
     "encode": Asking(lambda case: case.expect.encode is not None, _encode_requests, _judge_encode),
     "scan": Asking(lambda case: case.expect.scan is not None, _scan_requests, _judge_scan),
+    **pm_answers.ASKING,
 }
 
 

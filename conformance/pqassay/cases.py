@@ -1,6 +1,6 @@
 """Golden cases: what a ``case.json`` says, where the cases are, and which of them a run asks for.
 
-A case is a folder below ``golden_files`` with its manifest and its input. Its id is the folder's path.
+A case is a folder below ``golden_files`` with its manifest, its input and what stands beside it. Its id is the folder's path.
 """
 
 from __future__ import annotations
@@ -13,13 +13,23 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Literal, cast
 
+from pqassay.file_kinds import kind_of
 from pqassay.predicate import PredicateError, columns_of, keeps
-from pqassay.rows import CLOSED, Rows, Value, ValueNotReadableError
+from pqassay.rows import CLOSED, LongInteger, Rows, Value, ValueNotReadableError
+from pqassay_spec import pm
 from pqassay_spec.catalogue import Tier
+from pqassay_spec.pm_value_json import NotAValueError
+from pqassay_spec.pm_value_json import from_json as pm_value
 
 MANIFEST = "case.json"
 
+HANDED_OVER = {"pm": pm.FILE_NAME}
+"""The name under which an input is handed over, by the kind of file: neither it nor its folder gives the verdict away."""
+
+HANDED_OVER_OTHERWISE = "data.parquet"
+
 Acceptance = Literal["accept", "reject"]
+Answering = Literal["accept", "reject", "either"]
 
 
 class CaseError(Exception):
@@ -27,12 +37,22 @@ class CaseError(Exception):
 
 
 @dataclass(frozen=True)
-class Input:
-    """The file of a case, beside its manifest, and its SHA-256."""
+class GoldenFile:
+    """A file in the folder of a case, and its SHA-256."""
 
     __pydantic_config__: ClassVar = CLOSED
     file: str
     sha256: str
+
+
+@dataclass(frozen=True)
+class Input:
+    """The file that a case is about, its SHA-256, and the files that stand beside it under the names that they need."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    file: str
+    sha256: str
+    beside: list[GoldenFile] | None = None
 
 
 @dataclass(frozen=True)
@@ -57,6 +77,56 @@ class CheckExpectation:
 
 
 @dataclass(frozen=True)
+class SnapshotExpectation:
+    """Whether ``_pm`` has a snapshot of a Parquet file of a size, and its value."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    parquet_file_size: int | LongInteger
+    answer: Answering
+    value: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class PruneExpectation:
+    """What row groups of a snapshot a predicate leaves, of the newest without a size.
+
+    Attributes:
+        predicate: The condition.
+        must_keep: Row groups with rows that satisfy it: an answer without one of them loses rows.
+        kept: Row groups that remain at most, if everything that the document describes is used.
+        parquet_file_size: Which snapshot.
+        answer: ``either``: the damage can be seen, and refusing is right as well.
+    """
+
+    __pydantic_config__: ClassVar = CLOSED
+    predicate: list[Any]
+    must_keep: list[int]
+    kept: list[int]
+    parquet_file_size: int | LongInteger | None = None
+    answer: Answering = "accept"
+
+
+@dataclass(frozen=True)
+class PlanExpectation:
+    """The bytes of a Parquet file that hold some columns, all row groups if none are named.
+
+    Attributes:
+        columns: The names of the columns.
+        ranges: Offset and length of each chunk, row group by row group, in the order of the columns.
+        row_groups: Which row groups.
+        parquet_file_size: Which snapshot; the newest without.
+        answer: Whether it can be said.
+    """
+
+    __pydantic_config__: ClassVar = CLOSED
+    columns: list[str]
+    ranges: list[list[int | LongInteger]] | None = None
+    row_groups: list[int] | None = None
+    parquet_file_size: int | LongInteger | None = None
+    answer: Answering = "accept"
+
+
+@dataclass(frozen=True)
 class Expect:
     """What a checker, a reader and a writer must make of a case. What is absent is not asked.
 
@@ -65,30 +135,41 @@ class Expect:
         decode: Whether a reader must read the structure; ``either``: it may refuse, but what it accepts must be `value`.
         value: What it must read.
         lint: Whether a linter must find it good.
-        encode: Whether a writer must be able to write `rows`, or must refuse to.
+        encode: Whether a writer must be able to write `rows`, or a ``_pm`` that says `value`, or must refuse to.
         scan: Rows that a query must give: exactly the right ones, or these or a refusal.
         predicate: The condition of that query.
         rows: The rows that the file was made from.
+        snapshots, prune, plan: What is asked of a ``_pm``, once for each entry.
     """
 
     __pydantic_config__: ClassVar = CLOSED
     check: CheckExpectation
-    decode: Literal["accept", "reject", "either"] | None = None
+    decode: Answering | None = None
     value: dict[str, Any] | None = None
     lint: Acceptance | None = None
     encode: Acceptance | None = None
     scan: Literal["same-rows", "refusal-allowed"] | None = None
     predicate: list[Any] | None = None
     rows: Rows | None = None
+    snapshots: list[SnapshotExpectation] | None = None
+    prune: list[PruneExpectation] | None = None
+    plan: list[PlanExpectation] | None = None
 
 
 @dataclass(frozen=True)
 class Provenance:
-    """Who wrote the input (``generator``, or foreign software), and who confirmed what it holds."""
+    """Where the files come from.
+
+    Attributes:
+        by: Who wrote them: ``generator``, ``hand``, or foreign software.
+        oracles: Who confirmed what they hold.
+        steps: What the foreign software was told, in its own language.
+    """
 
     __pydantic_config__: ClassVar = CLOSED
     by: str
     oracles: list[str]
+    steps: list[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -128,6 +209,17 @@ class Case:
     mutation: Mutation | None = None
     column: str | None = None
 
+    @property
+    def file_kind(self) -> str:
+        """The kind of its input, see `pqassay.file_kinds`; empty for one that has no kind."""
+        kind = kind_of(self.input.file)
+        return kind.name if kind else ""
+
+    @property
+    def handed_over(self) -> str:
+        """The name under which an implementation gets the input."""
+        return HANDED_OVER.get(self.file_kind, HANDED_OVER_OTHERWISE)
+
 
 @cache
 def _adapter() -> Any:
@@ -155,12 +247,23 @@ class GoldenCase:
         Raises:
             CaseError: They are not those of the manifest.
         """
-        path = self.folder / self.case.input.file
+        return self._read(self.case.input.file, self.case.input.sha256)
+
+    def beside(self) -> dict[str, bytes]:
+        """Names and bytes of the files that stand beside its input.
+
+        Raises:
+            CaseError: See `content`.
+        """
+        return {given.file: self._read(given.file, given.sha256) for given in self.case.input.beside or ()}
+
+    def _read(self, name: str, sha256: str) -> bytes:
+        path = self.folder / name
         try:
             data = path.read_bytes()
         except OSError as error:
             raise CaseError(f"{path}: {error.strerror or error}") from None
-        if hashlib.sha256(data).hexdigest() != self.case.input.sha256:
+        if hashlib.sha256(data).hexdigest() != sha256:
             raise CaseError(f"{path} is not the file that its manifest describes: the SHA-256 differs")
         return data
 
@@ -224,20 +327,57 @@ def _load(root: Path, path: Path) -> GoldenCase:
 
 def _inconsistency(case: Case, place: str) -> str:
     """What members of a manifest say against each other; empty if nothing."""
-    expect = case.expect
+    expect, others = case.expect, [given.file for given in case.input.beside or ()]
     wrong = {
         f"its id is {case.id}, its folder {place}": case.id != place,
-        "an input outside its folder": Path(case.input.file).name != case.input.file,
+        "an input outside its folder": not all(map(_is_plain, [case.input.file, *others])),
+        "two files of one name": len({case.handed_over, *others}) <= len(others),
         "kind is invalid exactly if the judge reports rules": (case.kind == "invalid")
         != bool(expect.check.rules),
         "decode needs a value": expect.decode in ("accept", "either") and expect.value is None,
-        "encode needs rows and a column": bool(expect.encode)
-        and (expect.rows is None or case.column is None),
         "scan needs rows and a predicate": bool(expect.scan)
         and (expect.rows is None or expect.predicate is None),
+        "only a _pm has snapshots, prune and plan": case.file_kind != "pm"
+        and any((expect.snapshots, expect.prune, expect.plan)),
     }
+    if case.file_kind == "pm":
+        wrong["encode needs the value of a file with one snapshot"] = bool(expect.encode) and (
+            expect.value is None or bool(expect.value.get("previous_sizes"))
+        )
+    else:
+        wrong["encode needs rows and a column"] = bool(expect.encode) and None in (expect.rows, case.column)
     problem = next((words for words, applies in wrong.items() if applies), "")
-    return problem or _row_problem(expect)
+    return problem or (_pm_problem(expect) if case.file_kind == "pm" else "") or _row_problem(expect)
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a name leads nowhere else than into its folder, and to no manifest."""
+    return Path(name).name == name and name not in ("", "..", MANIFEST)
+
+
+def _pm_problem(expect: Expect) -> str:
+    """What is wrong with the expectations about a ``_pm``; empty if nothing."""
+    try:
+        if expect.value is not None:
+            pm_value(expect.value)
+        for number, snapshot in enumerate(expect.snapshots or ()):
+            if snapshot.value is not None:
+                pm_value(snapshot.value)
+            elif snapshot.answer != "reject":
+                return f"snapshots[{number}] needs a value"
+    except NotAValueError as error:
+        return f"value: {error}"
+    for number, prune in enumerate(expect.prune or ()):
+        if not set(prune.must_keep) <= set(prune.kept):
+            return f"prune[{number}]: kept lacks row groups of must_keep"
+        try:
+            columns_of(prune.predicate)
+        except (PredicateError, IndexError, TypeError) as error:
+            return f"prune[{number}]: {error}"
+    for number, plan in enumerate(expect.plan or ()):
+        if plan.answer != "reject" and plan.ranges is None:
+            return f"plan[{number}] needs ranges"
+    return ""
 
 
 def _row_problem(expect: Expect) -> str:
@@ -295,8 +435,15 @@ def manifests_digest(cases: Iterable[GoldenCase]) -> str:
 
 
 def inputs_digest(cases: Iterable[GoldenCase]) -> str:
-    """SHA-256 over ids and inputs: which golden files they were."""
-    return _digest(f"{golden.case.id} {golden.case.input.sha256}" for golden in cases)
+    """SHA-256 over ids, inputs and what stands beside them: which golden files they were."""
+    return _digest(
+        line
+        for golden in cases
+        for line in (
+            f"{golden.case.id} {golden.case.input.sha256}",
+            *(f"{golden.case.id}/{given.file} {given.sha256}" for given in golden.case.input.beside or ()),
+        )
+    )
 
 
 def _digest(lines: Iterable[str]) -> str:

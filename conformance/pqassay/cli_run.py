@@ -40,6 +40,9 @@ class OperationName(StrEnum):
     LINT = "lint"
     ENCODE = "encode"
     SCAN = "scan"
+    SNAPSHOT = "snapshot"
+    PRUNE = "prune"
+    PLAN = "plan"
 
 
 EPILOG = (

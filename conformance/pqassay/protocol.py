@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, ClassVar, Literal, cast
 
-from pqassay.rows import CLOSED, Rows, Written
+from pqassay.rows import CLOSED, LongInteger, Rows, Written
 
 PROTOCOL: Literal[1] = 1
 
-Operation = Literal["decode", "lint", "encode", "scan"]
+Operation = Literal["decode", "lint", "encode", "scan", "snapshot", "prune", "plan"]
 """What is asked about cases, in the order in which a run asks."""
 
 
@@ -57,15 +57,19 @@ class LintRequest:
 
 @dataclass(frozen=True)
 class EncodeRequest:
-    """Write these rows as a Parquet file with the structure of this family, which describes ``column``."""
+    """Write a file with the structure of this family.
+
+    Either these rows as a Parquet file, with a structure that describes ``column``, or a file of its own that says ``value``.
+    """
 
     __pydantic_config__: ClassVar = CLOSED
     protocol: Literal[1]
     op: Literal["encode"]
     family: str
-    column: str
-    rows: Rows
     output: str
+    column: str | None = None
+    rows: Rows | None = None
+    value: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -83,7 +87,55 @@ class ScanRequest:
     column: str | None = None
 
 
-Request = HelloRequest | DecodeRequest | LintRequest | EncodeRequest | ScanRequest
+@dataclass(frozen=True)
+class SnapshotRequest:
+    """Say what the snapshot says that describes a Parquet file of this size."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    protocol: Literal[1]
+    op: Literal["snapshot"]
+    family: str
+    file: str
+    parquet_file_size: int | LongInteger
+
+
+@dataclass(frozen=True)
+class PruneRequest:
+    """Name the row groups that may hold rows which satisfy a predicate; of the newest snapshot, if no size is given."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    protocol: Literal[1]
+    op: Literal["prune"]
+    family: str
+    file: str
+    predicate: list[Any]
+    parquet_file_size: int | LongInteger | None = None
+
+
+@dataclass(frozen=True)
+class PlanRequest:
+    """Say which bytes of the Parquet file hold these columns of these row groups; of all, if none are named."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    protocol: Literal[1]
+    op: Literal["plan"]
+    family: str
+    file: str
+    columns: list[str]
+    row_groups: list[int] | None = None
+    parquet_file_size: int | LongInteger | None = None
+
+
+Request = (
+    HelloRequest
+    | DecodeRequest
+    | LintRequest
+    | EncodeRequest
+    | ScanRequest
+    | SnapshotRequest
+    | PruneRequest
+    | PlanRequest
+)
 
 
 # -------------------------------------------------------------------------------------------------- answers
@@ -103,13 +155,15 @@ class HelloAnswer:
 
 @dataclass(frozen=True)
 class Accept:
-    """Done. Carries what the operation asks for: a value, rows or their digest, or nothing."""
+    """Done. Carries what the operation asks for: a value, rows or their digest, row groups, ranges, or nothing."""
 
     __pydantic_config__: ClassVar = CLOSED
     answer: Literal["accept"]
     value: dict[str, Any] | None = None
     rows: list[list[Written]] | None = None
     digest: str | None = None
+    row_groups: list[int] | None = None
+    ranges: list[list[int | LongInteger]] | None = None
     message: str | None = None
 
 
@@ -124,12 +178,13 @@ class Reject:
 
 @dataclass(frozen=True)
 class IgnoredIndex:
-    """A scan was done without the index, although it was asked for."""
+    """A scan was done without the index, although it was asked for, or row groups were kept without a look at them."""
 
     __pydantic_config__: ClassVar = CLOSED
     answer: Literal["ignored-index"]
     rows: list[list[Written]] | None = None
     digest: str | None = None
+    row_groups: list[int] | None = None
     message: str | None = None
 
 
@@ -154,6 +209,9 @@ OPERATIONS: dict[Operation, Rule] = {
     "lint": Rule((Accept, Reject)),
     "encode": Rule((Accept, Reject)),
     "scan": Rule((Accept, Reject, IgnoredIndex), ("rows", "digest")),
+    "snapshot": Rule((Accept, Reject), ("value",)),
+    "prune": Rule((Accept, Reject, IgnoredIndex), ("row_groups",)),
+    "plan": Rule((Accept, Reject), ("ranges",)),
 }
 
 
@@ -234,7 +292,7 @@ def read_answer(text: bytes, operation: Operation, *, strict: bool) -> Answer:
     if not isinstance(answer, rule.answers):
         raise ProtocolError(f"{answer.answer!r} is no answer to {operation}")
     if rule.carries and not isinstance(answer, Reject):
-        carried = [name for name in rule.carries if getattr(answer, name) is not None]
+        carried = [name for name in rule.carries if getattr(answer, name, None) is not None]
         if len(carried) != 1:
             raise ProtocolError(f"the answer to {operation} carries {' or '.join(rule.carries)}")
     return answer

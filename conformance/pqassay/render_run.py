@@ -120,7 +120,7 @@ def _summary(console: Console, report: RunReport) -> None:
 
 
 def _score(console: Console, score: Score) -> None:
-    name = f"  {score.family:<6}{score.operation:<8}"
+    name = f"  {score.family:<6}{score.operation:<9}"
     if not score.asked:
         write_line(console, name, ("not applicable", COLOURS["not applicable"]))
         return

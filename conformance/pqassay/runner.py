@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from pqassay import protocol
-from pqassay.answers import ASKING, INPUT, Bench, described, operations
+from pqassay.answers import ASKING, operations
+from pqassay.bench import Bench, described
 from pqassay.cases import Case, GoldenCase, inputs_digest, manifests_digest
 from pqassay.driver_process import Ended, Launcher, Limits, read_answer_file
 from pqassay.expectations import Expectations
@@ -183,13 +184,16 @@ class _Driver:
     ) -> Result:
         case = golden.case
         request = self._requests(golden, operation, folder)[number]
-        if not isinstance(request, protocol.EncodeRequest):  # a writer gets rows, and nothing to copy from
-            (folder / INPUT).write_bytes(golden.content())
+        bench = Bench(golden, folder, self.launcher)
+        if not isinstance(
+            request, protocol.EncodeRequest
+        ):  # a writer gets rows or a value, and nothing to copy from
+            bench.hand_over()
         exchange = self._exchange(request, operation, folder)
         try:
             if isinstance(exchange.answer, (type(None), HelloAnswer)):
                 return _without_answer(case, operation, exchange, declared=declared)
-            found = ASKING[operation].judge(Bench(golden, folder, self.launcher), request, exchange.answer)
+            found = ASKING[operation].judge(bench, request, exchange.answer)
         finally:
             self._keep(golden, operation, number, folder, exchange.ended)
         rules = list(found.rules) or case.rules or None

@@ -1,4 +1,4 @@
-"""What a writer wrote: the judge's findings on it, and its rows.
+"""What a writer wrote: the judge's findings on it, and its rows, or the logical value of a ``_pm``.
 
 The file comes from a stranger's program, and decoding it happens in a process of its own:
 ``python -m pqassay.written_file``.  What that process finds out is a `WrittenFile`.
@@ -19,6 +19,10 @@ from typing import Any, cast
 from pqassay.checker import check
 from pqassay.predicate import literal
 from pqassay.rows import Value, write_value
+from pqassay_spec import pm_file
+from pqassay_spec.pm_reading import read_value
+from pqassay_spec.pm_value_json import to_json as to_json_value
+from pqassay_spec.sources import FileSource
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,7 @@ class WrittenFile:
         checked: Ids of the rules that were tested.
         error: Why it could not be judged or read.
         rows: Its rows, the columns in the order asked for.
+        value: The logical value of a ``_pm``.
     """
 
     outcome: str
@@ -38,16 +43,20 @@ class WrittenFile:
     checked: list[str]
     error: str
     rows: list[list[Value]]
+    value: dict[str, Any] | None = None
 
 
 def inspect(path: str, options: dict[str, str], columns: Sequence[str]) -> WrittenFile:
-    """Check a file at tier ``values``, and read columns of it with pyarrow."""
+    """Check a file at tier ``values``, and read columns of it with pyarrow, or what it says if it is a ``_pm``."""
     report = check(path, tier="values", **cast("Any", options))
     (file,) = report.files
     coverage = report.coverages[file.coverage]
     failures = [(found.rule, found.message) for found in file.findings if found.verdict == "FAIL"]
     rows: list[list[Value]] = []
     error = file.error or ""
+    if file.kind == "pm":
+        value = None if failures or error else read_pm(path)
+        return WrittenFile(file.outcome, failures, coverage.checked, error, rows, value)
     if not failures and not error:
         import pyarrow as pa  # noqa: PLC0415 - only for a file that is in order
         import pyarrow.parquet as pq  # noqa: PLC0415
@@ -59,6 +68,18 @@ def inspect(path: str, options: dict[str, str], columns: Sequence[str]) -> Writt
         except (pa.ArrowException, OSError, ValueError, TypeError) as problem:
             error = f"its rows cannot be read: {' '.join(str(problem).split())}"
     return WrittenFile(file.outcome, failures, coverage.checked, error, rows)
+
+
+def read_pm(path: str) -> dict[str, Any]:
+    """The logical value of a ``_pm``, its newest snapshot.
+
+    Raises:
+        FormatError: It cannot be read.
+    """
+    with FileSource(path) as source:
+        size = pm_file.read_committed_size(source)
+        header = pm_file.read_header(source, size)
+        return to_json_value(read_value(source, header, pm_file.read_snapshot(source, header, size)))
 
 
 def read_rows(table: Any, columns: Sequence[str]) -> list[list[Value]]:

@@ -70,7 +70,7 @@ def _hello(_: Request, __: str) -> Answer:
         "name": "pqassay-ref",
         "version": __version__,
         "language": "Python",
-        "capabilities": ["parquet", "idx1.companion", *OPERATIONS],
+        "capabilities": ["parquet", "idx1.companion", "pm.bloom", "pm.extensions", *OPERATIONS],
     }
 
 
@@ -138,6 +138,18 @@ def _scan(request: Request, trust: str) -> Answer:
     return {"answer": "accept", "rows": rows}
 
 
+def _pm(name: str) -> Callable[[Request, str], Answer]:
+    """An operation of `pqassay_reference.driver_pm`."""
+
+    def operation(request: Request, _: str) -> Answer:
+        from pqassay_reference import driver_pm  # noqa: PLC0415 - see the module
+
+        answer: Answer = getattr(driver_pm, name)(request)
+        return answer
+
+    return operation
+
+
 OPERATIONS: dict[str, Callable[[Request, str], Answer]] = {
     "idx1.decode": _decode,
     "idx1.lint": _lint,
@@ -145,5 +157,6 @@ OPERATIONS: dict[str, Callable[[Request, str], Answer]] = {
     "idx1.scan": _scan,
     "pqf.lint": _lint_parquet,
     "pqf.scan": _scan,
+    **{f"pm.{name}": _pm(name) for name in ("decode", "lint", "encode", "snapshot", "prune", "plan")},
 }
 """What can be asked, by capability: family and operation."""

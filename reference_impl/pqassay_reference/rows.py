@@ -13,9 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from pqassay_reference.errors import Refused
-
-EXACT_INTEGERS = 1 << 53
-"""Whole numbers beyond are written as text."""
+from pqassay_reference.literals import json_value, python_value
 
 TYPES: dict[str, pa.DataType] = {
     "int32": pa.int32(),
@@ -25,34 +23,6 @@ TYPES: dict[str, pa.DataType] = {
     "binary": pa.binary(),
 }
 """The column types of the protocol."""
-
-
-def python_value(written: Any) -> Any:
-    r"""The value that JSON holds, tagged or not.
-
-    >>> python_value({"bytes": "00ff"}), python_value({"float": "-0.0"}), python_value("a")
-    (b'\x00\xff', -0.0, 'a')
-    """
-    match written:
-        case {"int": str(text)}:
-            return int(text)
-        case {"float": str(text)}:
-            return float(text)
-        case {"bytes": str(text)}:
-            return bytes.fromhex(text)
-        case _:
-            return written
-
-
-def json_value(value: Any) -> Any:
-    """The inverse of `python_value`."""
-    if isinstance(value, float):
-        return {"float": repr(value)}
-    if isinstance(value, bytes):
-        return {"bytes": value.hex()}
-    if isinstance(value, int) and abs(value) > EXACT_INTEGERS:
-        return {"int": str(value)}
-    return value
 
 
 def table_of(rows: dict[str, Any]) -> pa.Table:

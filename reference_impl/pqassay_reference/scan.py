@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from pqassay_reference.column_values import native_file
 from pqassay_reference.errors import Refused, Undecodable
 from pqassay_reference.extract import Extracted, extract_file
-from pqassay_reference.rows import python_value
+from pqassay_reference.literals import python_value
 from pqassay_spec import idx1
 from pqassay_spec.errors import FormatError
 

@@ -1,12 +1,12 @@
 """Mutations: how a good file becomes one that is wrong in one chosen way.
 
-A mutation names an operator, a path and, for some operators, a value.  The file is taken apart
-(`pqassay_spec.file_dissection`), the one thing is changed, and everything that follows from the layout is computed
-anew, except at the named path: a payload that grows takes its length field, its checksum and the offsets behind it along; a
-length field that is set to something false stays false.  With ``raw`` nothing is computed anew: bytes are
-replaced in place.
+A mutation names an operator, a path and, for some operators, a value.  The file is taken apart, the one thing is changed, and
+everything that follows from the layout is computed anew, except at the named path: a payload that grows takes its length
+field, its checksum and the offsets behind it along; a length field that is set to something false stays false.  With
+``raw`` nothing is computed anew: bytes are replaced in place.
 
-Which operators fit where follows from the grammar: `pqassay_spec.possible_mutations` lists them for every field.
+What a file is taken apart into depends on its form (`FORMS`). Which operators fit where follows from the grammar:
+`pqassay_spec.possible_mutations` lists them for every field.
 
     >>> Mutation("set", "idx1.magic", b"IDX2")
     Mutation(op='set', path='idx1.magic', to=b'IDX2', raw=False)
@@ -14,23 +14,53 @@ Which operators fit where follows from the grammar: `pqassay_spec.possible_mutat
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable
+import struct
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from construct import ConstructError
 
-from pqassay_spec import idx1
+from pqassay_spec import file_dissection, file_layout, pm, pm_dissection, pm_layout, pm_trace
 from pqassay_spec.errors import FormatError
-from pqassay_spec.field_paths import get, put, steps
-from pqassay_spec.file_dissection import take_apart
-from pqassay_spec.file_layout import put_together
-from pqassay_spec.file_tree import FileTree, Index, Piece, pair_with
-from pqassay_spec.parquet_file import TAIL, trace_file
-from pqassay_spec.parquet_thrift import KeyValue
-from pqassay_spec.sources import BytesSource
+from pqassay_spec.file_operators import FILE_OPERATORS, traced_file
+from pqassay_spec.operators import OPERATORS, Operator
 from pqassay_spec.trace import Leaf
+
+FormName = Literal["parquet", "pm"]
+
+
+@dataclass(frozen=True)
+class Form:
+    """What mutations need to know of a kind of file.
+
+    Attributes:
+        take_apart: Makes a tree of its bytes.
+        put_together: Makes bytes of the tree, with what follows from the layout, but for the frozen paths.
+        operators: What can be done to the tree.
+        traced: The leaves of everything in a file, in the order of their bytes.
+    """
+
+    take_apart: Callable[[bytes], Any]
+    put_together: Callable[[Any, Collection[str]], bytes]
+    operators: Mapping[str, Operator]
+    traced: Callable[[bytes], list[Leaf]]
+
+
+FORMS: Mapping[FormName, Form] = {
+    "parquet": Form(file_dissection.take_apart, file_layout.put_together, FILE_OPERATORS, traced_file),
+    "pm": Form(pm_dissection.take_apart, pm_layout.put_together, OPERATORS, pm_trace.traced),
+}
+"""The forms of files that can be mutated, by the names of their kinds."""
+
+
+def form_of(file_name: str) -> FormName:
+    """The form of a file by its name.
+
+    >>> form_of("_pm"), form_of("data.parquet")
+    ('pm', 'parquet')
+    """
+    return "pm" if file_name == pm.FILE_NAME else "parquet"
 
 
 @dataclass(frozen=True)
@@ -38,8 +68,8 @@ class Mutation:
     """One change.
 
     Attributes:
-        op: Name of an operator: a key of `OPERATORS`.
-        path: What is changed: a path into `FileTree`, or that of a length or count in the trace of the footer
+        op: Name of an operator of the file's form; with ``raw``, ``set`` or ``truncate``.
+        path: What is changed: a path into the tree, or that of a length or count in the trace of a Parquet footer
             (``footer.schema:count``); with ``raw`` the path of any leaf of the trace.
         to: The operator's value, if it takes one.
         raw: Whether nothing is computed anew.
@@ -74,8 +104,13 @@ class Inapplicable(ValueError):  # noqa: N818 - says what is wrong with the requ
     """The mutation makes no sense for this file: no such path, a value of another type, or one that does not fit."""
 
 
-def mutate(data: bytes, mutation: Mutation) -> bytes:
+def mutate(data: bytes, mutation: Mutation, form: FormName = "parquet") -> bytes:
     """Apply a mutation to a good file.
+
+    Args:
+        data: The file.
+        mutation: The change.
+        form: What kind of file it is.
 
     Raises:
         FormatError: The file cannot be taken apart.
@@ -83,176 +118,30 @@ def mutate(data: bytes, mutation: Mutation) -> bytes:
     """
     try:
         if mutation.raw:
-            return _raw(data, mutation)
-        tree = take_apart(data)
-        OPERATORS[mutation.op](tree, mutation)
-        return put_together(tree, frozen=mutation.named)
+            return _raw(data, mutation, FORMS[form])
+        tree = FORMS[form].take_apart(data)
+        FORMS[form].operators[mutation.op](tree, mutation.path, mutation.to)
+        return FORMS[form].put_together(tree, mutation.named)
     except KeyError as error:
         raise Inapplicable(f"{mutation.op} {mutation.path}: there is no {error.args[0]}") from None
     except FormatError:
         raise
-    except (ConstructError, ValueError, TypeError, AttributeError, IndexError) as error:
+    except (ConstructError, struct.error, ValueError, TypeError, AttributeError, IndexError) as error:
         said = str(error).strip().splitlines()
         raise Inapplicable(f"{mutation.op} {mutation.path}: {said[-1] if said else error!r}") from error
 
 
-# ------------------------------------------------------------------------------------------------- operators
-
-
-def _set(tree: FileTree, mutation: Mutation) -> None:
-    if ":" in mutation.path:
-        tree.patch = (mutation.path, mutation.to)
-        return
-    old = get(tree, mutation.path)
-    value = mutation.to
-    if isinstance(value, bytes) and (
-        isinstance(old, str) or (old is None and mutation.path.endswith(".value"))
-    ):
-        value = value.decode("utf-8", "surrogateescape")
-    if mutation.path == "idx1.layout":
-        _set_layout(tree, str(value))
-    _forget_companion(tree, mutation.path)
-    put(tree, mutation.path, value)
-
-
-def _set_layout(tree: FileTree, layout: str) -> None:
-    """A draft carries the length in a key of its own, behind that of the offset."""
-    pairs = tree.footer.key_value_metadata or []
-    if layout != idx1.Layout.PUBLISHED.value and pair_with(tree, idx1.LENGTH_KEY) is None and tree.idx1:
-        place = next(index for index, pair in enumerate(pairs) if pair.key == idx1.KEY)
-        pairs.insert(place + 1, KeyValue(key=idx1.LENGTH_KEY, value=str(len(tree.idx1.payload))))
-
-
-def _forget_companion(tree: FileTree, path: str) -> None:
-    """A companion record whose text is given is not made from its members any more."""
-    pairs = tree.footer.key_value_metadata or []
-    if any(
-        pair.key == idx1.COMPANION_KEY and path.startswith(f"footer.key_value_metadata[{index}]")
-        for index, pair in enumerate(pairs)
-    ):
-        tree.companion = None
-
-
-def _add(tree: FileTree, mutation: Mutation) -> None:
-    put(tree, mutation.path, get(tree, mutation.path) + mutation.to)
-
-
-def _prepend(tree: FileTree, mutation: Mutation) -> None:
-    put(tree, mutation.path, mutation.to + get(tree, mutation.path))
-
-
-def _remove(tree: FileTree, mutation: Mutation) -> None:
-    """Remove an element, an optional or required field, or a piece of the body."""
-    pieces = [piece for piece in tree.body if piece.path == mutation.path]
-    owner, last = _owner(tree, mutation.path)
-    get(tree, mutation.path)
-    _forget_companion(tree, mutation.path)
-    if isinstance(owner, list):
-        del cast("list[Any]", owner)[cast("int", last)]
-    elif isinstance(owner, dict):
-        raise TypeError("it cannot be absent")
-    else:
-        put(tree, mutation.path, None)
-    for piece in pieces:
-        tree.body.remove(piece)
-
-
-def _duplicate(tree: FileTree, mutation: Mutation) -> None:
-    """Put a copy of an element behind it."""
-    owner, last = _owner(tree, mutation.path)
-    if not isinstance(owner, list) or not isinstance(last, int):
-        raise TypeError("only elements of lists are duplicated")
-    elements = cast("list[Any]", owner)
-    elements.insert(last + 1, copy.deepcopy(get(tree, mutation.path)))
-
-
-def _insert(tree: FileTree, mutation: Mutation) -> None:
-    """Insert a key-value pair before the one at an index, or an index (``idx1``) behind the body."""
-    if mutation.path == "idx1":
-        _insert_index(tree, mutation.to["payload"])
-        return
-    owner, last = _owner(tree, mutation.path)
-    if not isinstance(owner, list) or not isinstance(last, int):
-        raise TypeError("only into lists something is inserted")
-    cast("list[Any]", owner).insert(last, KeyValue(**mutation.to))
-
-
-def _insert_index(tree: FileTree, payload: bytes) -> None:
-    if tree.idx1 is not None or pair_with(tree, idx1.KEY) is not None:
-        raise ValueError("there is one already")
-    tree.idx1 = index = Index(idx1.MAGIC, len(payload), payload)
-    pairs = tree.footer.key_value_metadata or []
-    tree.live.add(f"footer.key_value_metadata[{len(pairs)}].value")
-    start = len(put_together(tree)) - tree.tail["footer_length"] - TAIL.sizeof()
-    tree.body.append(Piece("idx1", index.build))
-    tree.footer.key_value_metadata = [*pairs, KeyValue(key=idx1.KEY, value=str(start))]
-
-
-def _swap(tree: FileTree, mutation: Mutation) -> None:
-    """Exchange what stands at two paths."""
-    one, other = get(tree, mutation.path), get(tree, mutation.to)
-    put(tree, mutation.path, other)
-    put(tree, mutation.to, one)
-
-
-def _displace(tree: FileTree, mutation: Mutation) -> None:
-    """Record everything behind a piece of the body as if the piece were not there, as a writer does that did not count it."""
-    if not any(piece.path == mutation.path for piece in tree.body):
-        raise KeyError(mutation.path)
-    tree.uncounted = mutation.path
-
-
-OPERATORS: dict[str, Callable[[FileTree, Mutation], None]] = {
-    "set": _set,
-    "add": _add,
-    "prepend": _prepend,
-    "remove": _remove,
-    "duplicate": _duplicate,
-    "insert": _insert,
-    "swap": _swap,
-    "displace": _displace,
-}
-"""The operators that change the parsed file. With ``raw`` there are ``set`` and ``truncate``, on bytes."""
-
-
-def _owner(tree: FileTree, path: str) -> tuple[Any, str | int]:
-    last = steps(path)[-1]
-    end = len(path) - (len(f"[{last}]") if isinstance(last, int) else len(last))
-    return get(tree, path[:end].rstrip(".")) if end > 0 else tree, last
-
-
-def _raw(data: bytes, mutation: Mutation) -> bytes:
+def _raw(data: bytes, mutation: Mutation, form: Form) -> bytes:
     if mutation.op == "truncate":
         if not 0 <= int(mutation.to) < len(data):
             raise Inapplicable(f"a file of {len(data)} bytes cannot be cut to {mutation.to}")
         return data[: int(mutation.to)]
     if mutation.op != "set" or not isinstance(mutation.to, bytes):
         raise Inapplicable("with raw, only bytes are set, or the file is truncated")
-    leaf = next((leaf for leaf in traced(data) if leaf.path == mutation.path), None)
+    leaf = next((leaf for leaf in form.traced(data) if leaf.path == mutation.path), None)
     if leaf is None:
         raise KeyError(mutation.path)
     return data[: leaf.offset] + mutation.to + data[leaf.offset + leaf.length :]
-
-
-def traced(data: bytes) -> list[Leaf]:
-    """The leaves of everything that a whole file holds outside its pages, in the order of their bytes."""
-    source = BytesSource(data)
-    leaves = trace_file(source)
-    for leaf in leaves:
-        if leaf.path.endswith(".key") and leaf.value == idx1.KEY:
-            value = next((other.value for other in leaves if other.path == f"{leaf.path[:-4]}.value"), None)
-            with_blob = _traced_blob(source, value, leaves)
-            return sorted([*leaves, *with_blob], key=lambda leaf: leaf.offset)
-    return leaves
-
-
-def _traced_blob(source: BytesSource, value: Any, leaves: list[Leaf]) -> list[Leaf]:
-    footer_start = next(leaf.offset for leaf in leaves if leaf.path.startswith("footer"))
-    try:
-        blob = idx1.read_blob(source, idx1.parse_offset(str(value)), footer_start)
-    except FormatError:
-        return []
-    return idx1.trace_blob(source, blob)
 
 
 # ------------------------------------------------------------------------------------------------------- JSON

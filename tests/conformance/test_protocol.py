@@ -58,14 +58,18 @@ REQUESTS = [
         1,
         "encode",
         "IDX1",
+        "/o",
         "n",
         Rows(
             [Column("n", "string", True), Column("f", "double", False)],
             [["a", Float("nan")], [None, LongInteger("1")]],
         ),
-        "/o",
     ),
+    protocol.EncodeRequest(1, "encode", "PM", "/o", value={"columns": []}),
     protocol.ScanRequest(1, "scan", "IDX1", "/f", ["=", "n", {"bytes": "00"}], ["n"], "on", "n"),
+    protocol.SnapshotRequest(1, "snapshot", "PM", "/f", LongInteger("9007199254740993")),
+    protocol.PruneRequest(1, "prune", "PM", "/f", ["=", "n", {"bytes": "00"}], 100),
+    protocol.PlanRequest(1, "plan", "PM", "/f", ["n"], [0]),
 ]
 
 
@@ -94,6 +98,10 @@ ANSWERS: list[tuple[Operation, str]] = [
     ),
     ("scan", '{"answer": "ignored-index", "rows": []}'),
     ("scan", '{"answer": "accept", "digest": "00"}'),
+    ("snapshot", '{"answer": "accept", "value": {"columns": []}}'),
+    ("prune", '{"answer": "accept", "row_groups": [0, 2]}'),
+    ("prune", '{"answer": "ignored-index", "row_groups": [0, 1, 2]}'),
+    ("plan", '{"answer": "accept", "ranges": [[4, 10], [{"int": "9007199254740993"}, 1]]}'),
 ]
 
 
@@ -118,6 +126,10 @@ def test_good_answers_are_read_and_follow_their_schema(operation: Operation, tex
         ("decode", b'{"answer": "reject"}', "message: Field required"),
         ("decode", b'{"answer": "ignored-index", "rows": []}', "no answer to decode"),
         ("scan", b'{"answer": "accept", "rows": [], "digest": "0"}', "rows or digest"),
+        ("prune", b'{"answer": "accept", "row_groups": ["0"]}', "row_groups"),
+        ("prune", b'{"answer": "ignored-index", "rows": []}', "carries row_groups"),
+        ("plan", b'{"answer": "accept", "row_groups": [0]}', "carries ranges"),
+        ("plan", b'{"answer": "ignored-index", "row_groups": [0]}', "no answer to plan"),
         ("scan", b'{"answer": "accept", "rows": [[1.5]]}', "rows.0.0: no value"),
         ("scan", b'{"answer": "accept", "rows": [["a"], [true]]}', "rows.1.0: no value"),
         ("scan", b'{"answer": "accept", "rows": [{"n": 1}]}', "rows.0"),

@@ -362,10 +362,10 @@ def test_a_driver_that_is_right_exits_0_and_gets_its_score(tmp_path: Path) -> No
     assert 0 == result.exit_code
     assert [
         f"{tmp_path}/driver: 1 case",
-        "  IDX1  decode  not applicable",
-        "  IDX1  lint    1 of 1 passed",
-        "  IDX1  encode  not applicable",
-        "  IDX1  scan    not applicable",
+        "  IDX1  decode   not applicable",
+        "  IDX1  lint     1 of 1 passed",
+        "  IDX1  encode   not applicable",
+        "  IDX1  scan     not applicable",
     ] == result.stdout.splitlines()
 
 

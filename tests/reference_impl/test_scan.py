@@ -16,7 +16,8 @@ from pqassay.predicate import keeps
 from pqassay.rows import rows_difference
 from pqassay_reference.embed import IndexingWriter
 from pqassay_reference.errors import Refused, Undecodable
-from pqassay_reference.rows import json_value, python_value, rows_of, table_of
+from pqassay_reference.literals import json_value, python_value
+from pqassay_reference.rows import rows_of, table_of
 from pqassay_reference.scan import Scanned, Trust, scan_file
 from pqassay_spec import idx1
 

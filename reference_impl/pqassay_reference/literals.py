@@ -1,0 +1,48 @@
+"""Single values as the protocol writes them down in JSON, and back.
+
+Source: ``conformance/PROTOCOL.md``, section "Values".
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+EXACT_INTEGERS = 1 << 53
+"""Whole numbers beyond are written as text."""
+
+
+def python_value(written: Any) -> Any:
+    r"""The value that JSON holds, tagged or not.
+
+    >>> python_value({"bytes": "00ff"}), python_value({"float": "-0.0"}), python_value("a")
+    (b'\x00\xff', -0.0, 'a')
+    """
+    match written:
+        case {"int": str(text)}:
+            return int(text)
+        case {"float": str(text)}:
+            return float(text)
+        case {"bytes": str(text)}:
+            return bytes.fromhex(text)
+        case _:
+            return written
+
+
+def json_value(value: Any) -> Any:
+    """The inverse of `python_value`."""
+    if isinstance(value, float):
+        return {"float": repr(value)}
+    if isinstance(value, bytes):
+        return {"bytes": value.hex()}
+    if isinstance(value, int) and abs(value) > EXACT_INTEGERS:
+        return {"int": str(value)}
+    return value
+
+
+def python_tree(tree: Any) -> Any:
+    r"""A predicate with Python's own values.
+
+    >>> python_tree(["in", "n", [{"bytes": "ff"}, 1]])
+    ['in', 'n', [b'\\xff', 1]]
+    """
+    return [python_tree(part) for part in cast("list[Any]", tree)] if isinstance(tree, list) else python_value(tree)
