@@ -5,22 +5,24 @@ from __future__ import annotations
 import contextlib
 import fnmatch
 import os
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol, cast
 
+from pqassay import file_kinds
 from pqassay.errors import UsageError
 from pqassay.file_check import Selection, why_none
 from pqassay.judging import Judged, Settings, judge, judge_safely
 from pqassay.report import COUNTED, SCHEMA_VERSION, Coverage, FileReport, Report, Threshold, summarise
 from pqassay.targets import Found, Target, find
 from pqassay_spec import __version__
-from pqassay_spec.catalogue import TIERS, Tier, digest, rules
+from pqassay_spec.catalogue import DEFAULT_FILE, TIERS, Tier, digest, rules
 
 VALUES_BY_DEFAULT_BELOW = 1 << 30
 """Bytes up to which one file alone is checked at tier ``values`` by default."""
 
 AnyPath = str | os.PathLike[str]
+AnyBytes = bytes | bytearray | memoryview
 
 
 class Progress(Protocol):
@@ -32,8 +34,10 @@ class Progress(Protocol):
 
 
 def check(
-    target: AnyPath | bytes | bytearray | memoryview | Sequence[AnyPath],
+    target: AnyPath | AnyBytes | Sequence[AnyPath],
     *,
+    kind: str | None = None,
+    beside: Mapping[str, AnyBytes] | None = None,
     tier: Tier | None = None,
     level: Threshold = "must",
     only: Sequence[str] = (),
@@ -52,8 +56,11 @@ def check(
 
     Args:
         target: The bytes of one file; or a path, a pattern (``"lake/**/*.parquet"``) or a URI (``"s3://lake/sales"``),
-            or several of them. Of folders, everything below is checked that is called like a Parquet file.
-        tier: How deep to look; by default ``values`` for one file under 1 GiB, else ``index``.
+            or several of them. Of folders, everything below is checked that is called like a Parquet file or ``_pm``.
+        kind: What the bytes are, ``"parquet"`` (the default) or ``"pm"``; of files, the names tell.
+        beside: What stands beside the bytes, by name: ``{"data.parquet": …}`` for those of a ``_pm``.
+        tier: How deep to look; by default ``values`` for one file that is under 1 GiB with what stands beside it, else
+            ``index``.
         level: From which verdict on a finding makes a file nonconformant.
         only: Patterns of rule ids (``"IDX1-*"``) to test; all by default.
         skip: Patterns of rule ids not to test.
@@ -83,12 +90,12 @@ def check(
     _require_choices(tier, level, (*only, *skip))
     if jobs is not None and jobs < 1:
         raise UsageError(f"{jobs} jobs cannot do anything")
-    found = _found(target, literal, include, exclude)
+    found = _found(target, literal, include, exclude, kind, beside)
     if not found.targets:
         raise UsageError(_why_nothing(found))
     reached = tier or default_tier(found.targets)
     settings = Settings(reached, level, Selection(tuple(only), tuple(skip)), idx1_column)
-    if reason := why_none(settings.selection, reached):
+    if reason := why_none(settings.selection, reached, {target.kind for target in found.targets}):
         raise UsageError(reason)  # a gate that tests nothing lets everything through
     if jobs is None and (timeout is not None or memory is not None):
         jobs = 1
@@ -124,7 +131,8 @@ def default_tier(targets: Sequence[Target]) -> Tier:
 
 
 def _length(target: Target) -> int:
-    return target.known_size() if target.data is None else memoryview(target.data).nbytes
+    own = target.known_size() if target.data is None else memoryview(target.data).nbytes
+    return own + target.size_beside()
 
 
 def _require_choices(tier: str | None, level: str, patterns: Iterable[str]) -> None:
@@ -138,13 +146,23 @@ def _require_choices(tier: str | None, level: str, patterns: Iterable[str]) -> N
 
 
 def _found(
-    target: AnyPath | bytes | bytearray | memoryview | Sequence[AnyPath],
+    target: AnyPath | AnyBytes | Sequence[AnyPath],
     literal: Sequence[AnyPath],
     include: Sequence[str],
     exclude: Sequence[str],
+    kind: str | None,
+    beside: Mapping[str, AnyBytes] | None,
 ) -> Found:
     if isinstance(target, (bytes, bytearray, memoryview)):
-        return Found([Target("<bytes>", "", data=cast("bytes", target))])
+        known = file_kinds.judged_kinds()
+        if kind not in (None, *known):
+            raise UsageError(f"there are no rules for files of kind {kind!r}; kinds are {', '.join(known)}")
+        content = cast("bytes", target)
+        return Found(
+            [Target("<bytes>", "", kind=kind or DEFAULT_FILE, data=content, kept_beside=beside or {})]
+        )
+    if kind is not None or beside is not None:
+        raise UsageError("kind and beside are said of bytes; of files, the names and folders tell")
     paths = [target] if isinstance(target, (str, os.PathLike)) else target
     return find(
         [os.fspath(path) for path in cast("Sequence[AnyPath]", paths)],

@@ -74,18 +74,23 @@ class SourceFile(io.RawIOBase):
         return length
 
 
-def open_parquet(source: Source) -> pq.ParquetFile:
+def open_parquet(source: Source, metadata: pq.FileMetaData | None = None) -> pq.ParquetFile:
     """Open a source with pyarrow: the very bytes that the other checks see, whatever the source is called.
+
+    Args:
+        source: The file.
+        metadata: What counts instead of the footer in the file.
 
     Raises:
         NotChecked: pyarrow refuses the file.
     """
     try:
-        return pq.ParquetFile(_native(source) or pa.PythonFile(SourceFile(source), mode="r"))
+        file = _native(source) or pa.PythonFile(SourceFile(source), mode="r")
+        return pq.ParquetFile(file, metadata=metadata)
     except MemoryError:  # an ArrowException as well
         raise
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise NotChecked(f"pyarrow cannot open the file: {_first_line(error)}", judgeable=False) from error
+        raise NotChecked(f"pyarrow cannot open the file: {first_line(error)}", judgeable=False) from error
 
 
 def _native(source: Source) -> pa.NativeFile | None:
@@ -203,10 +208,10 @@ def compare(file: pq.ParquetFile, ordinal: int, leaf: SchemaLeaf, index: IndexVa
     except MemoryError:  # an ArrowException as well
         raise
     except pa.ArrowNotImplementedError as error:
-        raise NotChecked(f"pyarrow does not decode column {leaf.name}: {_first_line(error)}") from error
+        raise NotChecked(f"pyarrow does not decode column {leaf.name}: {first_line(error)}") from error
     except (pa.ArrowException, OSError, ValueError) as error:
         raise NotChecked(
-            f"column {leaf.name} cannot be decoded: {_first_line(error)}", judgeable=False
+            f"column {leaf.name} cannot be decoded: {first_line(error)}", judgeable=False
         ) from error
     result.missing_count = len(missing)
     result.missing = [raw.decode("utf-8", "backslashreplace") for raw in sorted(missing)[:3]]
@@ -255,5 +260,6 @@ def _innermost(array: Any) -> Any:
             return array
 
 
-def _first_line(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
+    """What an exception says, as a report repeats it."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]

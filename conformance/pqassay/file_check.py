@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from pqassay.checks import Violation, registry, remedy
-from pqassay.file_under_test import FileUnderTest, NotApplicable, NotChecked, Options
+from pqassay.file_under_test import (
+    DATA_PREFIX,
+    FileUnderTest,
+    NotApplicable,
+    NotChecked,
+    Options,
+    nothing_beside,
+)
 from pqassay.report import FIRST_POSITIONS, Coverage, FileReport, Finding, Position, Threshold, outcome_of
-from pqassay_spec.catalogue import TIERS, Rule, Tier, rules
+from pqassay_spec.catalogue import DEFAULT_FILE, TIERS, Rule, Tier, rules, rules_for
 from pqassay_spec.errors import FormatError, Truncated, Unsupported
 from pqassay_spec.hexdump import ROW, marked
 from pqassay_spec.sources import FileSource, Source
@@ -35,10 +42,16 @@ class Selection:
         return wanted and not any(fnmatch.fnmatchcase(rule, pattern) for pattern in self.skip)
 
 
-def why_none(selection: Selection, tier: Tier) -> str:
-    """Why a selection leaves no rule that a tier could test; empty if it leaves one."""
+def why_none(selection: Selection, tier: Tier, kinds: Collection[str] = (DEFAULT_FILE,)) -> str:
+    """Why a selection leaves no rule that a tier could test on files of some kinds; empty if it leaves one."""
     options = Options(tier)
-    wanted = [rule for rule in rules().values() if rule.id in selection and not rule.excluded]
+    chosen = [rule for rule in rules().values() if rule.id in selection and not rule.excluded]
+    wanted = [rule for rule in chosen if any(rule.id in rules_for(kind) for kind in kinds)]
+    if chosen and not wanted:
+        others = (
+            f" and {len(chosen) - 1} other{'s' * (len(chosen) > 2)} judge" if len(chosen) > 1 else " judges"
+        )
+        return f"no rule is left to test: {chosen[0].id}{others} files of another kind"
     if any(_left_out(rule, selection, options) is None for rule in wanted):
         return ""
     deeper = [rule for rule in wanted if not options.reaches(rule.tier)]
@@ -69,21 +82,42 @@ class _Progress:
 
 
 def check_source(
-    source: Source, options: Options, selection: Selection, level: Threshold
+    source: Source,
+    options: Options,
+    selection: Selection,
+    level: Threshold,
+    *,
+    kind: str = DEFAULT_FILE,
+    beside: Callable[[str], Source | None] = nothing_beside,
 ) -> tuple[FileReport, Coverage]:
-    """Check one source; the coverage that its report names is returned beside it. Never raises for what its bytes hold."""
-    file = FileUnderTest(source, options)
+    """Check one source. Never raises for what its bytes hold.
+
+    Args:
+        source: The bytes.
+        options: How to check.
+        selection: Which rules.
+        level: From which verdict on a finding counts.
+        kind: The kind of file that the bytes are; rules for other kinds are not applicable.
+        beside: Opens a file of the same folder by its name.
+
+    Returns:
+        The report, and the coverage that it will name.
+    """
+    file = FileUnderTest(source, options, kind, beside)
     progress = _Progress()
     findings: list[Finding] = []
+    mine = rules_for(kind)
     for rule in rules().values():
-        if (reason := _left_out(rule, selection, options)) is not None:
+        if rule.id not in mine:
+            progress.not_applicable.append(rule.id)
+        elif (reason := _left_out(rule, selection, options)) is not None:
             progress.not_checked[rule.id] = reason
         elif (groups := _run(rule, file, progress)) is not None:
             progress.checked.append(rule.id)
             findings += [_finding(rule, group, file) for group in groups]
     report = FileReport(
         path=source.name,
-        kind="parquet",
+        kind=kind,
         size=source.size,
         outcome="errored" if progress.trouble else outcome_of(findings, level),
         coverage="",
@@ -94,13 +128,17 @@ def check_source(
     return report, progress.coverage(options.tier)
 
 
-def not_judged(selection: Selection, options: Options) -> Coverage:
+def not_judged(selection: Selection, options: Options, kind: str = DEFAULT_FILE) -> Coverage:
     """The coverage of a file that could not be looked at."""
-    reasons = {rule.id: _left_out(rule, selection, options) or NOT_JUDGED for rule in rules().values()}
-    return Coverage(options.tier, [], dict(sorted(reasons.items())), [])
+    mine = rules_for(kind) or rules()
+    reasons = {rule.id: _left_out(rule, selection, options) or NOT_JUDGED for rule in mine.values()}
+    return Coverage(options.tier, [], dict(sorted(reasons.items())), sorted(rules().keys() - mine.keys()))
 
 
 def _created_by(file: FileUnderTest) -> str | None:
+    """What the footer of a Parquet file says about its writer; other kinds of files do not say."""
+    if file.kind != DEFAULT_FILE:
+        return None
     try:
         text = file.metadata.created_by
     except (FormatError, OSError, MemoryError):
@@ -188,7 +226,7 @@ def _finding(rule: Rule, group: _Group, file: FileUnderTest) -> Finding:
         at=positions,
         message=group.first[0].message,
         remedy=_remedy(rule, group, file),
-        hexdump=hexdump(file.source, positions[0]),
+        hexdump=_hexdump(file, positions[0]),
     )
 
 
@@ -203,8 +241,8 @@ def _position(violation: Violation, file: FileUnderTest) -> Position:
     offset, length = violation.offset, violation.length
     if offset is None:
         try:
-            offset, length = file.place(violation.field) if violation.field.startswith("footer") else (-1, 0)
-        except FormatError:
+            offset, length = _place(file, violation.field)
+        except (FormatError, NotChecked):
             offset, length = -1, 0
     return Position(
         field=violation.field,
@@ -214,6 +252,18 @@ def _position(violation: Violation, file: FileUnderTest) -> Position:
         actual=violation.actual,
         row_group=violation.row_group,
     )
+
+
+def _place(file: FileUnderTest, path: str) -> tuple[int, int]:
+    in_footer = path.removeprefix(DATA_PREFIX).startswith("footer")
+    return file.holding(path).place(path) if in_footer else (-1, 0)
+
+
+def _hexdump(file: FileUnderTest, position: Position) -> list[str]:
+    try:
+        return hexdump(file.holding(position.field).source, position)
+    except NotChecked:
+        return []
 
 
 def hexdump(source: Source, position: Position) -> list[str]:

@@ -1,6 +1,6 @@
 """What kinds of files a folder holds, by their names: which are judged, and why others are not.
 
-A kind whose rules belong to a family of the catalogue is judged as soon as that family exists.
+A kind is judged as soon as a family of the catalogue has rules for it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ import fnmatch
 from dataclasses import dataclass
 from functools import cache
 
-from pqassay_spec.catalogue import families
+from pqassay_spec import pm
+from pqassay_spec.catalogue import DEFAULT_FILE, families
 from pqassay_spec.parquet_file import SUMMARY_NAMES
 
 OTHER = "other names; --include GLOB adds them"
@@ -27,24 +28,26 @@ class Kind:
     Attributes:
         name: What reports call it.
         patterns: Patterns of its names; upper and lower case are the same.
-        family: Prefix of the family whose rules judge it; empty if none ever will.
+        beside: Names of files in the same folder that its rules look at.
         otherwise: Why it is not judged, where it is not.
+        title: What counts of such files call them, in front of "file".
     """
 
     name: str
     patterns: tuple[str, ...]
-    family: str = ""
+    beside: tuple[str, ...] = ()
     otherwise: str = ""
+    title: str = ""
 
     @property
     def ignored(self) -> str:
         """Why files of this kind are not judged; empty if they are."""
-        return "" if self.family in _prefixes() else self.otherwise
+        return "" if self.name in _judged() else self.otherwise
 
 
 KINDS = (
-    Kind("parquet", ("*.parquet", "*.parq", "*.pq", *SUMMARY_NAMES), family="PQF"),
-    Kind("pm", ("_pm",), family="PM", otherwise="_pm files: this version has no rules for them"),
+    Kind(DEFAULT_FILE, ("*.parquet", "*.parq", "*.pq", *SUMMARY_NAMES)),
+    Kind("pm", (pm.FILE_NAME,), beside=(pm.DATA_NAME,), title=f"{pm.FILE_NAME} "),
     Kind(
         "marker",
         ("_success", "*.crc", "_committed_*", "_started_*"),
@@ -60,8 +63,13 @@ UNFINISHED = "folders of unfinished jobs"
 
 
 @cache
-def _prefixes() -> frozenset[str]:
-    return frozenset(family.prefix for family in families())
+def _judged() -> frozenset[str]:
+    return frozenset(family.file for family in families())
+
+
+def judged_kinds() -> list[str]:
+    """Names of the kinds for which there are rules."""
+    return [kind.name for kind in KINDS if kind.name in _judged()]
 
 
 def kind_of(name: str) -> Kind | None:
@@ -77,6 +85,26 @@ def kind_of(name: str) -> Kind | None:
         if any(fnmatch.fnmatchcase(lowered, pattern) for pattern in kind.patterns):
             return kind
     return None
+
+
+def judged_as(name: str) -> str:
+    """The kind as which a file is judged that somebody asked for; Parquet if its name says nothing.
+
+    >>> judged_as("2024-01-01.1/_pm"), judged_as("part-0.backup")
+    ('pm', 'parquet')
+    """
+    kind = kind_of(name.rpartition("/")[2])
+    return DEFAULT_FILE if kind is None else kind.name
+
+
+def beside(kind: str) -> tuple[str, ...]:
+    """Names of files in the same folder that the rules for a kind of file look at."""
+    return next((known.beside for known in KINDS if known.name == kind), ())
+
+
+def title(kind: str) -> str:
+    """What counts call files of a kind, in front of "file"."""
+    return next((known.title for known in KINDS if known.name == kind), "")
 
 
 def why_folder_is_left_out(name: str) -> str:

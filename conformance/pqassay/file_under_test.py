@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 
-from pqassay_spec import parquet_file
-from pqassay_spec.catalogue import TIERS, Tier
+from pqassay_spec import parquet_file, pm
+from pqassay_spec.catalogue import DEFAULT_FILE, TIERS, Tier
 from pqassay_spec.compact_thrift_path import FieldFinder
 from pqassay_spec.errors import FormatError
 from pqassay_spec.parquet_schema import SchemaLeaf, leaves
@@ -79,13 +79,63 @@ class Options:
         return TIERS.index(tier) <= TIERS.index(self.tier)
 
 
+DATA_PREFIX = "data."
+"""What the path of a field begins with that stands in the Parquet file beside the one under test."""
+
+
+def nothing_beside(_: str) -> Source | None:
+    """What opens a file beside one that stands alone."""
+    return None
+
+
 @dataclass
 class FileUnderTest:
-    """The parsed parts of one file, computed when first asked for."""
+    """The parsed parts of one file, computed when first asked for.
+
+    Attributes:
+        source: Its bytes.
+        options: What the user told the check.
+        kind: The kind of file as which it is judged.
+        opener: Opens a file of the same folder by its name; ``None`` where there is none. Who made it closes what it opened.
+    """
 
     source: Source
     options: Options
+    kind: str = DEFAULT_FILE
+    opener: Callable[[str], Source | None] = nothing_beside
     _parts: dict[Any, Any] = field(default_factory=dict[Any, Any])
+
+    def beside(self, name: str) -> Source | None:
+        """The file of that name in the same folder, ``None`` if there is none.
+
+        Raises:
+            NotChecked: There is one, and it cannot be opened; the file under test is not fully judged then.
+        """
+        try:
+            return self.opener(name)
+        except OSError as error:
+            reason = f"{name} beside it cannot be opened: {error.strerror or error}"
+            raise NotChecked(reason, judgeable=False) from None
+
+    @Remembered
+    def data(self) -> FileUnderTest:
+        """The Parquet file beside this one.
+
+        Raises:
+            NotChecked: There is none, or it cannot be opened.
+        """
+        source = self.beside(pm.DATA_NAME)
+        if source is None:
+            raise NotChecked(f"no {pm.DATA_NAME} stands beside it")
+        return FileUnderTest(source, self.options)
+
+    def holding(self, path: str) -> FileUnderTest:
+        """The file in which a field stands: this one, or the Parquet file beside it.
+
+        Raises:
+            NotChecked: See `data`.
+        """
+        return self.data if path.startswith(DATA_PREFIX) else self
 
     def part(self, make: Callable[[FileUnderTest], Part]) -> Part:
         """The family's own view of this file, made once."""
@@ -161,13 +211,13 @@ class FileUnderTest:
         return FieldFinder(FileMetaData, self.footer)
 
     def place(self, path: str) -> tuple[int, int]:
-        """File offset and length of a field below ``footer``; of the whole footer where it cannot be found.
+        """Offset and length, in this file, of a field below ``footer``; of the whole footer where it cannot be found.
 
         Raises:
             FormatError: There is no footer.
         """
         try:
-            found = self._finder.find(path.removeprefix("footer."))
+            found = self._finder.find(path.removeprefix(DATA_PREFIX).removeprefix("footer."))
         except (FormatError, KeyError):
             found = None
         start, end = found or (0, len(self.footer))

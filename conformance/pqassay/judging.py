@@ -37,9 +37,11 @@ def judge(target: Target, settings: Settings) -> Judged:
     if target.trouble:
         return unjudged(target, settings, target.trouble)
     try:
-        with target.opened() as source:
+        with target.opened() as source, target.siblings() as siblings:
             options = Options(settings.tier, settings.idx1_column)
-            return check_source(source, options, settings.selection, settings.level)
+            return check_source(
+                source, options, settings.selection, settings.level, kind=target.kind, beside=siblings
+            )
     except OSError as error:
         return unjudged(target, settings, f"the file cannot be opened: {_reason(target, error)}")
     except MemoryError:
@@ -77,7 +79,7 @@ def unjudged(target: Target, settings: Settings, reason: str) -> Judged:
         findings=[],
         error=reason,
     )
-    return report, not_judged(settings.selection, Options(settings.tier))
+    return report, not_judged(settings.selection, Options(settings.tier), target.kind)
 
 
 def _reason(target: Target, error: OSError) -> str:

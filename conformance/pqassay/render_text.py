@@ -13,9 +13,10 @@ from typing import TextIO
 
 from rich.console import Console
 
+from pqassay import file_kinds
 from pqassay.console_line import write_line
 from pqassay.report import BaselineState, Coverage, FileReport, Finding, Ignored, Report
-from pqassay_spec.catalogue import TIERS, VERDICTS, rules
+from pqassay_spec.catalogue import DEFAULT_FILE, TIERS, VERDICTS, rules, rules_for
 from pqassay_spec.terminal import printable
 
 COLOURS = {
@@ -47,6 +48,8 @@ TABLE_ROWS = 20
 
 COVERAGES = 3
 """Sets of rules that are described; further ones are counted."""
+
+UNKNOWN_WRITER = "(the footer does not say)"
 
 STALE_SHOWN = 10
 """Stale entries of a baseline that are named."""
@@ -220,7 +223,7 @@ class _Text:
         common = files.most_common()
         for key, count in common[:COVERAGES]:
             first = next(file for file in report.files if file.coverage == key)
-            _coverage(self._console, report.coverages[key], first, _of_files(count, len(common)))
+            _coverage(self._console, report.coverages[key], first, _of_files(count, first, len(common)))
         if len(common) > COVERAGES:
             rest = sum(count for _, count in common[COVERAGES:])
             self._line(
@@ -238,7 +241,9 @@ def _severity(finding: Finding, count: int) -> tuple[int, int, str]:
 
 
 def _writer(file: FileReport) -> str:
-    return file.created_by or "(the footer does not say)"
+    return file.created_by or (
+        UNKNOWN_WRITER if file.kind == DEFAULT_FILE else f"({file.kind} files do not say)"
+    )
 
 
 def _verdicts(file: FileReport) -> str:
@@ -292,11 +297,13 @@ def _details(finding: Finding) -> list[tuple[str, str]]:
 
 def _coverage(console: Console, coverage: Coverage, first: FileReport, files: str) -> None:
     blocked = {rule: why for rule, why in coverage.not_checked.items() if not why.startswith("needs tier ")}
+    mine = rules_for(first.kind) or rules()
+    absent = [rule for rule in coverage.not_applicable if rule in mine]  # rules for other files are no news
     parts = [f"tier {coverage.tier}: {_count(len(coverage.checked), 'rule')} checked{files}"]
     if coverage.not_checked:
         parts.append(f"{len(coverage.not_checked)} not checked")
-    if coverage.not_applicable:
-        parts.append(f"{len(coverage.not_applicable)} not applicable")
+    if absent:
+        parts.append(f"{len(absent)} not applicable")
     write_line(console, ", ".join(parts))
     for why in dict.fromkeys(blocked.values()):
         ids = [rule for rule, reason in blocked.items() if reason == why]
@@ -310,8 +317,10 @@ def _coverage(console: Console, coverage: Coverage, first: FileReport, files: st
         )
 
 
-def _of_files(count: int, coverages: int) -> str:
-    return f" on {_count(count, 'file')}" if coverages > 1 else ""
+def _of_files(count: int, first: FileReport, coverages: int) -> str:
+    if coverages == 1:
+        return ""
+    return f" on {_count(count, f'{file_kinds.title(first.kind)}file')}"
 
 
 def _count(count: int, noun: str, plural: str = "") -> str:

@@ -34,7 +34,8 @@ class Position:
     """One place where a rule is broken.
 
     ``field`` is a grammar path, ``offset`` and ``length`` are bytes of the file (-1 and 0 where the thing is
-    absent), ``expected`` and ``actual`` are for people.
+    absent), ``expected`` and ``actual`` are for people.  A path that begins with ``data.`` leads into the ``data.parquet``
+    beside a ``_pm`` file; the offset is one of that file then.
     """
 
     field: str
@@ -84,8 +85,9 @@ class FileReport:
     """The verdict on one file.
 
     ``coverage`` is a key of `Report.coverages`; files often share one.  ``size`` is in bytes, -1 where it could not
-    be told.  ``kind`` is ``"parquet"``, or ``"folder"`` for a folder that could not be listed.  ``error`` says why an
-    errored file could not be judged, ``created_by`` is what the footer says about the writer, shortened.
+    be told.  ``kind`` is ``"parquet"``, ``"pm"`` for a ``_pm`` file, or ``"folder"`` for a folder that could not be
+    listed.  ``error`` says why an errored file could not be judged, ``created_by`` is what the footer of a Parquet file says
+    about the writer, shortened.
     """
 
     path: str

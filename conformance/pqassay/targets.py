@@ -11,7 +11,7 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -45,9 +45,10 @@ class Target:
         path: Its path, local or within its store.
         store: URI of its store; empty for a local file.
         size: Length in bytes, as far as it is known without another look.
-        kind: The member ``kind`` of its report.
+        kind: The kind of file as which it is judged, and the member ``kind`` of its report.
         trouble: Why it cannot even be opened, if that is known.
         data: The bytes themselves, where they are all there is.
+        kept_beside: The bytes of what stands beside them, by name.
     """
 
     name: str
@@ -57,6 +58,8 @@ class Target:
     kind: str = "parquet"
     trouble: str = ""
     data: bytes | bytearray | memoryview | None = None
+
+    kept_beside: Mapping[str, bytes | bytearray | memoryview] = field(default_factory=dict[str, bytes])
 
     @contextlib.contextmanager
     def opened(self) -> Generator[Source]:
@@ -77,6 +80,49 @@ class Target:
                 yield remote
             else:
                 yield stack.enter_context(FileSource(self.path))
+
+    @contextlib.contextmanager
+    def siblings(self) -> Generator[Callable[[str], Source | None]]:
+        """A function that opens files of the same folder by their names, each once; all are closed in the end.
+
+        It returns ``None`` where there is no such file, and raises `OSError` where there is one that cannot be opened.
+        """
+        found: dict[str, Source | None] = {}
+        with contextlib.ExitStack() as stack:
+
+            def open_beside(name: str) -> Source | None:
+                if name not in found:
+                    found[name] = None
+                    with contextlib.suppress(FileNotFoundError):
+                        found[name] = stack.enter_context(self._beside(name).opened())
+                return found[name]
+
+            yield open_beside
+
+    def _beside(self, name: str) -> Target:
+        """A file of the same folder.
+
+        Raises:
+            FileNotFoundError: It is known that there is none.
+        """
+        if self.data is not None:
+            if name not in self.kept_beside:
+                raise FileNotFoundError(name)
+            return Target(name, name, data=self.kept_beside[name])
+        path, shown = (
+            f"{text.rpartition('/')[0]}/{name}" if "/" in text else name for text in (self.path, self.name)
+        )
+        return Target(shown, path, self.store)
+
+    def size_beside(self) -> int:
+        """Bytes of the files of the same folder that are looked at as well; 0 where that cannot be told."""
+        total = 0
+        with self.siblings() as siblings:
+            for name in file_kinds.beside(self.kind):
+                with contextlib.suppress(OSError):
+                    source = siblings(name)
+                    total += 0 if source is None else source.size
+        return total
 
     def known_size(self) -> int:
         """Length in bytes; 0 where it cannot be told."""
@@ -228,7 +274,7 @@ class _Finder:
         if stat.S_ISDIR(found.st_mode):
             self._add_folder(path)
         elif stat.S_ISREG(found.st_mode):
-            self._named(Target(path, path, size=found.st_size))
+            self._named(Target(path, path, size=found.st_size, kind=file_kinds.judged_as(path)))
         else:
             self.problems.append(f"{_shown(path)} is no regular file")
 
@@ -243,7 +289,7 @@ class _Finder:
         while waiting:
             path, names, is_folder = waiting.pop()
             if not is_folder:
-                self._met(Target(path, path), names)
+                self._met(Target(path, path, kind=file_kinds.judged_as(path)), names)
                 continue
             if names and (reason := self._reason_against_folder(names)):
                 self.found.ignore(reason, path)
@@ -313,7 +359,7 @@ class _Finder:
                 elif kind == "folder":
                     below.append((path, inner, after))
                 elif pattern.accepts_file(after):
-                    self._named(Target(path, path))
+                    self._named(Target(path, path, kind=file_kinds.judged_as(path)))
             waiting.extend(reversed(below))
         if before == (len(self.found.targets), len(self.found.ignored)):
             self.problems.append(f"{_shown(text)}: no file matches")
@@ -343,7 +389,8 @@ class _Finder:
             self.problems.append(printable(str(error)))
         except OSError as error:
             reason = describe(error)
-            self._target(Target(uri.name, uri.path, uri.store, size=-1, trouble=reason))
+            kind = file_kinds.judged_as(uri.path)
+            self._target(Target(uri.name, uri.path, uri.store, size=-1, kind=kind, trouble=reason))
 
     def _add_place(self, place: Place | str, *, is_literal: bool) -> None:
         if isinstance(place, str):
@@ -396,11 +443,13 @@ class _Finder:
 
 
 def _remote(place: Place) -> Target:
-    return Target(place.name, place.path, place.store, size=place.size)
+    kind = file_kinds.judged_as(place.path)
+    return Target(place.name, place.path, place.store, size=place.size, kind=kind)
 
 
 def _troubled(path: str, error: OSError) -> Target:
-    return Target(path, path, size=-1, trouble=f"the file cannot be opened: {error.strerror or error}")
+    trouble = f"the file cannot be opened: {error.strerror or error}"
+    return Target(path, path, size=-1, kind=file_kinds.judged_as(path), trouble=trouble)
 
 
 def _depth_of_match(pattern: PathPattern, names: Sequence[str]) -> int | None:

@@ -78,10 +78,11 @@ class Limits:
     timeout: float | None = None
     memory: int | None = None
 
-    def seconds(self, targets: Sequence[Target]) -> float | None:
-        """Time for judging some files; ``None`` for any."""
+    def seconds(self, targets: Sequence[Target], *, is_deep: bool = False) -> float | None:
+        """Time for judging some files, with what stands beside them if that is read as well; ``None`` for any."""
         if self.timeout is None:
-            return sum(TIMEOUT_BASE + target.known_size() / TIMEOUT_BYTES_PER_SECOND for target in targets)
+            sizes = [target.known_size() + (target.size_beside() if is_deep else 0) for target in targets]
+            return sum(TIMEOUT_BASE + size / TIMEOUT_BYTES_PER_SECOND for size in sizes)
         return self.timeout * len(targets) or None
 
     def bytes_per_worker(self) -> int:
@@ -210,7 +211,7 @@ class _Run:
 
     def submit(self, task: _Task) -> None:
         """Hand a batch to the workers."""
-        seconds = self.limits.seconds(task.targets)
+        seconds = self.limits.seconds(task.targets, is_deep=self.settings.tier == "values")
         task.attempts += 1
         try:
             task.future = self.pool.schedule(self.judge, args=(task.targets, self.settings), timeout=seconds)
@@ -274,7 +275,7 @@ class _Run:
 
     def _reason(self, error: Exception, target: Target) -> str:
         if isinstance(error, TimeoutError):
-            seconds = self.limits.seconds([target]) or 0
+            seconds = self.limits.seconds([target], is_deep=self.settings.tier == "values") or 0
             return f"judging it took longer than {seconds:.0f} s; --timeout gives it more"
         if isinstance(error, ProcessExpired):
             return f"the process that judged it {_how_it_ended(error.exitcode)}"

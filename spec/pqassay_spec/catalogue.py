@@ -36,6 +36,9 @@ OriginKind = Literal["stated", "inferred", "ours"]
 TIERS: tuple[Tier, ...] = get_args(Tier)
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
+DEFAULT_FILE = "parquet"
+"""The kind of file that a family's rules judge, where its rules file names none."""
+
 ID_PATTERN = r"[A-Z][A-Z0-9]*-[0-9]{3}"
 
 
@@ -91,7 +94,8 @@ class Rule:
 class Family:
     """The rules of one structure.
 
-    ``module`` names the grammar module, the chapter and the module of checks.
+    ``module`` names the grammar module, the chapter and the module of checks; ``file`` the kind of the files whose bytes
+    the rules judge.
     """
 
     module: str
@@ -99,6 +103,7 @@ class Family:
     title: str
     since: str
     rules: tuple[Rule, ...]
+    file: str = DEFAULT_FILE
 
     @property
     def chapter(self) -> str:
@@ -144,6 +149,12 @@ def family_of(rule_id: str) -> Family:
 
 
 @cache
+def rules_for(file: str) -> dict[str, Rule]:
+    """Every rule by id that judges the bytes of one kind of file."""
+    return {rule.id: rule for family in families() if family.file == file for rule in family.rules}
+
+
+@cache
 def digest() -> str:
     """SHA-256 over all rules files, by which a report names the rules that it applied."""
     total = hashlib.sha256()
@@ -176,8 +187,9 @@ def parse_family(module: str, text: str) -> Family:
     except tomllib.TOMLDecodeError as error:
         raise CatalogueError(f"{module}.toml: {error}") from None
     top = _table(document, {"family", "rule"}, module)
-    header = _table(top.get("family", {}), {"prefix", "title", "since"}, f"{module}: family")
-    for name in ("prefix", "title", "since"):
+    header = _table(top.get("family", {}), {"prefix", "title", "since", "file"}, f"{module}: family")
+    header.setdefault("file", DEFAULT_FILE)
+    for name in ("prefix", "title", "since", "file"):
         if not isinstance(header.get(name), str) or not header[name]:
             raise CatalogueError(f"{module}: family.{name} is missing")
     rows = top.get("rule")
@@ -186,7 +198,7 @@ def parse_family(module: str, text: str) -> Family:
     parsed = tuple(_rule(row, header["prefix"], module) for row in cast("list[Any]", rows))
     if [rule.id for rule in parsed] != sorted({rule.id for rule in parsed}):
         raise CatalogueError(f"{module}: rules are not in the order of their ids, or an id is repeated")
-    return Family(module, header["prefix"], header["title"], header["since"], parsed)
+    return Family(module, header["prefix"], header["title"], header["since"], parsed, header["file"])
 
 
 _OPTIONAL = {field.name for field in fields(Rule) if field.default is not MISSING} | {"verdict"}
@@ -271,7 +283,7 @@ def json_schema() -> dict[str, Any]:
     }
     family = {
         "type": "object",
-        "properties": {"prefix": text, "title": text, "since": text},
+        "properties": {"prefix": text, "title": text, "since": text, "file": text},
         "required": ["prefix", "title", "since"],
         "additionalProperties": False,
     }

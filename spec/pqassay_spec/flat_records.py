@@ -19,7 +19,9 @@ import struct
 from collections.abc import Iterator
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
-from construct import FormatField, Subconstruct
+from construct import FormatField, Renamed
+
+from pqassay_spec.labelled import Labelled
 
 Row = TypeVar("Row", bound=NamedTuple)
 Bytes = bytes | bytearray | memoryview
@@ -85,10 +87,9 @@ class _Integer(NamedTuple):
 
 
 def _integer(member: Any) -> _Integer:
-    inner = member
-    while isinstance(inner, Subconstruct):
-        inner = cast("Any", inner).subcon
-    field: Any = inner
-    if not isinstance(inner, FormatField) or (field.length > 1 and field.fmtstr[0] != "<"):
+    field = member
+    while isinstance(field, (Renamed, Labelled)):
+        field = cast("Any", field).subcon
+    if not isinstance(field, FormatField) or (field.length > 1 and field.fmtstr[0] != "<"):
         raise TypeError(f"{member.name} is no little-endian integer")
     return _Integer(member.name, field.fmtstr[-1], field.length)

@@ -74,7 +74,7 @@ def test_a_folder_is_read_in_the_order_of_names_whatever_the_disk_says(lake: Pat
 @pytest.mark.usefixtures("lake")
 def test_what_is_no_data_is_counted_with_its_reason() -> None:
     put("a.parquet", "notes.txt", "x.csv", "_SUCCESS", "_committed_12", ".a.parquet.crc", "a.crc")
-    put(".a.parquet.pqassay-tmp", ".hidden/b.parquet", "_temporary/0/c.parquet", "2024/_pm")
+    put(".a.parquet.pqassay-tmp", ".hidden/b.parquet", "_temporary/0/c.parquet")
     os.mkfifo("pipe.parquet")
 
     assert ["a.parquet"] == judged(".")
@@ -83,32 +83,43 @@ def test_what_is_no_data_is_counted_with_its_reason() -> None:
         "hidden: the name begins with a dot": 3,
         "other names; --include GLOB adds them": 2,
         "folders of unfinished jobs": 1,
-        "_pm files: this version has no rules for them": 1,
         "no regular files": 1,
     } == ignored(".")
     result = run(app, ["check", "."])
     assert "ignored: 3 (markers and checksums of the writer), for example _SUCCESS" in result.stdout
-    assert "ignored: 1 (_pm files: this version has no rules for them): 2024/_pm" in result.stdout
 
 
-def test_pm_files_are_judged_as_soon_as_their_family_exists(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_rules_of_every_family_judge_a_kind_of_file_that_is_known() -> None:
     from pqassay import file_kinds
+    from pqassay_spec.catalogue import families
 
-    kind = file_kinds.kind_of("_pm")
-    assert kind is not None
-    assert kind.ignored
-    monkeypatch.setattr(file_kinds, "_prefixes", lambda: {"PQF", "PM"})
-    assert "" == kind.ignored
+    assert {family.file for family in families()} == set(file_kinds.judged_kinds())
+    assert [""] * 2 == [kind.ignored for kind in file_kinds.KINDS if kind.name in file_kinds.judged_kinds()]
 
 
 @pytest.mark.usefixtures("lake")
-def test_markers_and_pm_files_are_ignored_even_when_a_shell_names_them() -> None:
-    put("a.parquet", "_SUCCESS", "_pm", content=GOOD)
+def test_a_folder_with_pm_and_data_has_both_judged_each_by_its_own_rules() -> None:
+    put("2024/data.parquet", "2024/_pm")
+    report = pqassay.check("2024", tier="footer")
 
-    assert ["a.parquet"] == judged(["_SUCCESS", "_pm", "a.parquet"])
-    result = run(app, ["check", "_SUCCESS", "_pm"])
+    assert [("2024/_pm", "pm"), ("2024/data.parquet", "parquet")] == [
+        (file.path, file.kind) for file in report.files
+    ]
+    families = [
+        {rule.partition("-")[0] for rule in {*coverage.checked, *coverage.not_checked}}
+        for coverage in (report.coverages[file.coverage] for file in report.files)
+    ]
+    assert [{"PM"}, {"IDX1", "PQF"}] == families
+
+
+@pytest.mark.usefixtures("lake")
+def test_markers_are_ignored_even_when_a_shell_names_them() -> None:
+    put("a.parquet", "_SUCCESS", content=GOOD)
+
+    assert ["a.parquet"] == judged(["_SUCCESS", "a.parquet"])
+    result = run(app, ["check", "_SUCCESS"])
     assert 2 == result.exit_code
-    assert "nothing to check; 1 ignored (_pm files: this version has no rules for them)" in result.stderr
+    assert "nothing to check; 1 ignored (markers and checksums of the writer)" in result.stderr
 
 
 @pytest.mark.usefixtures("lake")

@@ -10,13 +10,13 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from importlib.resources import files
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from construct import Struct
 from jsonschema import Draft202012Validator
 
-from pqassay_spec import catalogue
+from pqassay_spec import catalogue, pm
 from pqassay_spec.catalogue import CatalogueError, Family, Rule, families, family_of, parse_family, rules
 from pqassay_spec.compact_thrift import ListOf, Record
 from pqassay_spec.field_tables import construct_rows
@@ -44,6 +44,15 @@ def test_a_familys_names_follow_from_its_file() -> None:
     assert (family.prefix, family.title, family.chapter) == ("IDX1", "Distinct-value index", "idx1.md")
     assert family_of("IDX1-006") is family
     assert rules()["IDX1-006"] in family.rules
+
+
+def test_rules_judge_the_kind_of_file_that_their_family_names() -> None:
+    assert {"idx1": "parquet", "parquet_file": "parquet", "pm": "pm"} == {
+        family.module: family.file for family in families()
+    }
+    assert list(catalogue.rules_for("pm")) == [rule for rule in rules() if rule.startswith("PM-")]
+    assert {**catalogue.rules_for("parquet"), **catalogue.rules_for("pm")}.keys() == rules().keys()
+    assert {} == catalogue.rules_for("marker")
 
 
 def test_an_unknown_id_has_no_family() -> None:
@@ -100,6 +109,29 @@ ROOTS: dict[str, Any] = {
     "tail": TAIL,
     "footer": FileMetaData,
     "idx1": BLOB,
+    "header": pm.FIXED_HEADER,
+    "column_descriptors": pm.COLUMN_DESCRIPTOR,
+    "sorting_columns": pm.SORTING_COLUMN,
+    "names": {},
+    "header_sections": {"bloom_filters": pm.BLOOM_COLUMNS, "squash_tracker": pm.SQUASH_TRACKER},
+    "blocks": {
+        "num_rows": None,
+        "column_chunks": pm.COLUMN_CHUNK,
+        "min_stats": None,
+        "max_stats": None,
+        "bloom_filters": pm.BLOOM_BITSET,
+    },
+    "snapshots": {
+        "footer": pm.FOOTER_FIELDS,
+        "row_group_entries": pm.ROW_GROUP_ENTRY,
+        "bloom_entries": pm.EXTERNAL_BLOOM,
+        "seq_txn": None,
+        "scratchpad": pm.SCRATCHPAD,
+        "covering_index": pm.COVERING_INDEX,
+        "checksum": None,
+        "footer_length": None,
+    },
+    "data": {"footer": FileMetaData},
 }
 """What a grammar path may begin with, and the declaration in which it goes on."""
 
@@ -116,6 +148,8 @@ def _members(declaration: Any) -> Iterator[tuple[str, Any]]:
     """Names and declarations one level down in a construct or Thrift struct."""
     if isinstance(declaration, ListOf):
         yield from _members(declaration.element)
+    elif isinstance(declaration, dict):
+        yield from cast("dict[str, Any]", declaration).items()
     elif isinstance(declaration, Struct):
         yield from ((row.name, None) for row in construct_rows(declaration))
     elif isinstance(declaration, type) and issubclass(declaration, Record):
@@ -204,6 +238,7 @@ BROKEN: list[tuple[str, str]] = [
     (GOOD.replace('title = "A family"', ""), "abc: family.title is missing"),
     (GOOD.replace('title = "A family"', 'title = ""'), "abc: family.title is missing"),
     (GOOD.replace('title = "A family"', "title = 1"), "abc: family.title is missing"),
+    (GOOD.replace('title = "A family"', 'title = "A family"\nfile = 1'), "abc: family.file is missing"),
     (GOOD.replace('title = "A family"', 'title = "A family"\nmore = 1'), "abc: family: unknown more"),
     (with_line("id", ""), "abc: a rule without id: id is missing or no text"),
     (with_line("id", "id = 1"), "abc: 1: id is missing or no text"),

@@ -8,7 +8,7 @@ It raises `NotApplicable` where the file lacks the rule's subject and `NotChecke
 from __future__ import annotations
 
 import importlib
-import importlib.util
+import pkgutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -88,11 +88,13 @@ def remedy(file: FileUnderTest, rule_id: str) -> str | None:
 def registry() -> dict[str, CheckFunction]:
     """Every check by rule id, in the order of the catalogue.
 
-    The checks of a family stand in the module of its name; those of tier ``values`` may stand in a second one,
-    ``<name>_values``, and the commands that mend what they find in ``<name>_remedy``.  Rules without a check are reported as not checked.
+    The checks of a family stand in the module of its name and in those whose names go on from it with an underscore, such
+    as ``<name>_values`` (tier ``values``) and ``<name>_remedy`` (the commands that mend what they find).  Rules without a
+    check are reported as not checked.
     """
+    names = [module.name for module in pkgutil.iter_modules(__path__)]
     for family in families():
-        for name in (family.module, f"{family.module}_values", f"{family.module}_remedy"):
-            if importlib.util.find_spec(f"{__name__}.{name}") is not None:
+        for name in names:
+            if name == family.module or name.startswith(f"{family.module}_"):
                 importlib.import_module(f"{__name__}.{name}")
     return {rule_id: _registered[rule_id] for rule_id in rules() if rule_id in _registered}
