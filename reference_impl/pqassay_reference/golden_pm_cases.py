@@ -144,7 +144,8 @@ class PmGood:
             expect["encode"] = self.encode
         asked = tuple(reversed(self.file.snapshots)) if self.asked is None else self.asked
         expect["snapshots"] = [
-            {"parquet_file_size": size_of(value), "answer": "accept", "value": to_json(value)} for value in asked
+            {"parquet_file_size": size_of(value), "answer": "accept", "value": to_json(value)}
+            for value in asked
         ]
         unknown = max(map(size_of, self.file.snapshots)) + 1
         expect["snapshots"].append({"parquet_file_size": unknown, "answer": "reject"})

@@ -19,12 +19,16 @@ def traced(data: bytes) -> list[Leaf]:
             leaves += trace(pm.BLOCK_HEADER, data[start : start + 8], root=path, base=start)[1]
             for c in range((length - 8) // 64):
                 at = start + 8 + 64 * c
-                leaves += trace(pm.COLUMN_CHUNK, data[at : at + 64], root=f"{path}.column_chunks[{c}]", base=at)[1]
+                leaves += trace(
+                    pm.COLUMN_CHUNK, data[at : at + 64], root=f"{path}.column_chunks[{c}]", base=at
+                )[1]
         elif path.startswith("snapshots"):
             leaves += trace(pm.FOOTER_FIELDS, data[start : start + 40], root=f"{path}.footer", base=start)[1]
             end = start + length
             for at in range(start + 40, end - 8, 4):
-                leaves.append(Leaf(f"{path}.row_group_entries[{(at - start - 40) // 4}].block_offset", at, 4, 0))
+                leaves.append(
+                    Leaf(f"{path}.row_group_entries[{(at - start - 40) // 4}].block_offset", at, 4, 0)
+                )
             leaves.append(Leaf(f"{path}.checksum", end - 8, 4, 0))
             leaves.append(Leaf(f"{path}.footer_length", end - 4, 4, 0))
         else:
