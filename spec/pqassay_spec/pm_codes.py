@@ -217,6 +217,19 @@ def repetition(flags: int) -> int:
     return (flags & REPETITION_MASK) >> REPETITION_SHIFT
 
 
+def column_flags_name(flags: int) -> str:
+    """A column descriptor's FLAGS for people.
+
+    >>> column_flags_name(0b10100), column_flags_name(0b1), column_flags_name(0b101100)
+    ('OPTIONAL|DESCENDING', 'REQUIRED|LOCAL_KEY_IS_GLOBAL', 'unknown 3|unknown 0x20')
+    """
+    names = {member.value: member.name for member in Repetition}
+    words = [names.get(repetition(flags), f"unknown {repetition(flags)}")]
+    words += [member.name or "" for member in ColumnFlag if flags & member]
+    rest = flags & ~KNOWN_COLUMN_FLAGS
+    return "|".join(words + ([f"unknown {rest:#x}"] if rest else []))
+
+
 def type_tag(code: int) -> int:
     """The `ColumnType` out of a TYPE code; `NO_TYPE` stays.
 
