@@ -208,7 +208,7 @@ class BoundsCheck:
         order: The order of the values.
         minimum, maximum: The bounds; ``None`` where there is none.
         below, above: The values beyond them.
-        meets_minimum, meets_maximum: Whether a value equals the bound.
+        meets_minimum, meets_maximum: Whether a value equals the bound; ``None`` where it bounds nothing.
         seen: Values seen, nulls included.
     """
 
@@ -217,8 +217,8 @@ class BoundsCheck:
     maximum: bytes | None
     below: Outside = field(default_factory=Outside)
     above: Outside = field(default_factory=Outside)
-    meets_minimum: bool = False
-    meets_maximum: bool = False
+    meets_minimum: bool | None = None
+    meets_maximum: bool | None = None
     seen: int = 0
 
     def add(self, array: pa.Array[Any]) -> None:
@@ -234,16 +234,18 @@ class BoundsCheck:
             _as_key(self.order, raw, array.type, width) for raw in (self.minimum, self.maximum)
         )
         if least_bound is not None or greatest_bound is not None:
+            self.meets_minimum = self.meets_minimum or (None if least_bound is None else False)
+            self.meets_maximum = self.meets_maximum or (None if greatest_bound is None else False)
             keys = comparable(self.order, array, width)
             found: Any = pc.min_max(keys).as_py()
             least, greatest = found["min"], found["max"]
             # Of nothing but nulls there is no least; of nothing but NaN it is NaN, which is beyond no bound.
             if least is not None and least_bound is not None:
-                self.meets_minimum |= least == least_bound
+                self.meets_minimum = self.meets_minimum or least == least_bound
                 if least < least_bound:
                     self._note(self.below, pc.less(keys, pa.scalar(least_bound, keys.type)), array)
             if greatest is not None and greatest_bound is not None:
-                self.meets_maximum |= greatest == greatest_bound
+                self.meets_maximum = self.meets_maximum or greatest == greatest_bound
                 if greatest > greatest_bound:
                     self._note(self.above, pc.greater(keys, pa.scalar(greatest_bound, keys.type)), array)
         self.seen += len(array)

@@ -1,0 +1,377 @@
+"""Checks of ``_pm`` against the values in the Parquet file, tier ``values``.
+
+Every column chunk about which ``_pm`` says something is decoded once, batch by batch, and compared with all that is said:
+bounds, nulls, bloom filter, order of the designated timestamp.  INT96 has no order in Parquet, and booleans have no bloom
+filters: what is said about theirs is not compared with values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pqassay.checks import Violation, check
+from pqassay.checks.pm_pair import Pair
+from pqassay.file_under_test import FileUnderTest, NotApplicable, NotChecked, Remembered
+from pqassay_spec import pm, pm_file
+from pqassay_spec.bloom import BLOCK_SIZE
+from pqassay_spec.errors import FormatError
+from pqassay_spec.parquet_schema import SchemaLeaf
+from pqassay_spec.parquet_thrift import Type
+from pqassay_spec.pm_codes import NO_COLUMN, StatFlag
+from pqassay_spec.pm_file import MAX, MIN
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
+
+    from pqassay.chunk_scan import Ascent, Descents, Found, Said
+    from pqassay.value_order import Order, Outside
+
+BELOW, ABOVE, NULLS, BLOOM, ASCENT, EXACT = "PM-140", "PM-141", "PM-142", "PM-143", "PM-144", "PM-145"
+
+SIDES = {
+    MIN: (BELOW, "MIN", StatFlag.MIN_STAT_VALUE_EXACT),
+    MAX: (ABOVE, "MAX", StatFlag.MAX_STAT_VALUE_EXACT),
+}
+"""The rule about each bound, its name, and the flag that says that it occurs."""
+
+ASCENDING_TYPES = (Type.INT32, Type.INT64)
+"""Types of which a designated timestamp is decoded."""
+
+UNHASHED_TYPES = (Type.BOOLEAN, Type.INT96)
+"""Types whose bloom filters are not probed."""
+
+
+@dataclass
+class Outcome:
+    """What came of one rule: its violations, and why it could not be tested somewhere."""
+
+    applies: bool = False
+    violations: list[Violation] = field(default_factory=list[Violation])
+    problem: NotChecked | None = None
+
+    def hindered(self, reason: Exception) -> None:
+        """Note the first reason why something could not be tested."""
+        if isinstance(reason, FormatError):
+            reason = NotChecked(f"{reason.rule} is broken" if reason.rule else reason.reason)
+        if isinstance(reason, NotChecked):
+            self.problem = self.problem or reason
+
+
+class Comparison:
+    """All values, compared with all that ``_pm`` says about them."""
+
+    def __init__(self, file: FileUnderTest) -> None:
+        self.file = file
+        self.pair = file.part(Pair)
+
+    @Remembered
+    def outcomes(self) -> dict[str, Outcome]:
+        """What came of each rule of this tier.
+
+        Raises:
+            FormatError, NotChecked: The two files do not belong together, or one cannot be read.
+        """
+        from pqassay.chunk_scan import Ascent  # noqa: PLC0415 - pyarrow, at this tier only
+        from pqassay.physical_values import open_physical  # noqa: PLC0415 - likewise
+
+        pair = self.pair
+        outcomes = {rule: Outcome() for rule in (BELOW, ABOVE, NULLS, BLOOM, ASCENT, EXACT)}
+        row_groups, _ = pair.row_group_count, pair.blocks
+        ascent = self._ascent(outcomes[ASCENT], Ascent())
+        with open_physical(pair.data, pair.parquet.footer, pair.metadata) as parquet:
+            for row_group in range(row_groups):
+                for column in range(pair.column_count):
+                    is_designated = column == pair.header.fixed.designated_timestamp
+                    chunk = _ChunkComparison(
+                        pair, row_group, column, ascent if is_designated else None, outcomes
+                    )
+                    chunk.run(parquet)
+        return outcomes
+
+    def _ascent(self, outcome: Outcome, ascent: Ascent) -> Ascent | None:
+        """What to follow the designated timestamp with; ``None`` if it cannot be."""
+        column = self.pair.header.fixed.designated_timestamp
+        if column == NO_COLUMN:
+            return None
+        outcome.applies = True
+        if not 0 <= column < self.pair.column_count:
+            outcome.hindered(NotChecked("PM-033 is broken"))
+        elif self.pair.leaves[column].element.type not in ASCENDING_TYPES:
+            leaf = self.pair.leaves[column]
+            outcome.hindered(NotChecked(f"the order of {leaf.physical_type} timestamps is not tested"))
+        else:
+            return ascent
+        return None
+
+
+class _ChunkComparison:
+    """One column chunk: what is said about it, and what its values are."""
+
+    def __init__(
+        self, pair: Pair, row_group: int, column: int, ascent: Ascent | None, outcomes: dict[str, Outcome]
+    ) -> None:
+        self.pair = pair
+        self.row_group = row_group
+        self.column = column
+        self.ascent = ascent
+        self.outcomes = outcomes
+        self.block = pair.blocks[row_group]
+        self.record = self.block.chunks[column]
+        self.leaf: SchemaLeaf = pair.leaves[column]
+        self.path = pair.chunk_path(row_group, column)
+
+    def run(self, parquet: pq.ParquetFile) -> None:
+        """Compare; what cannot be is noted with the rules that it is about."""
+        from pqassay.chunk_scan import Said, scan  # noqa: PLC0415 - pyarrow, at this tier only
+        from pqassay.value_order import order_of  # noqa: PLC0415 - likewise
+
+        order = order_of(self.leaf.element)
+        said = Said(order, self._bound(MIN, order), self._bound(MAX, order), self._bitset(), self.ascent)
+        counts_nulls = bool(self.record.stat_flags & StatFlag.NULL_COUNT_PRESENT)
+        rules = [rule for rule, wanted in self._wanted(said, counts_nulls).items() if wanted]
+        if not rules:
+            return
+        try:
+            self._require_here()
+            found = scan(parquet, self.row_group, self.column, self.leaf.name, said)
+        except NotChecked as reason:
+            for rule in rules:
+                self.outcomes[rule].hindered(reason)
+            return
+        self._judge_bounds(found, said)
+        if counts_nulls:
+            self._judge_nulls(found)
+        self._judge_bloom(found.lacking, order)
+        self._judge_ascent(found.descents)
+
+    def _require_here(self) -> None:
+        """Raise `NotChecked` where the pages are stored in another file; decoders look for them in this one."""
+        if self.pair.metadata.row_groups[self.row_group].columns[self.column].file_path:
+            raise NotChecked(f"{self._of} is stored in another file")
+
+    def _wanted(self, said: Said, counts_nulls: bool) -> dict[str, bool]:
+        flags = self.record.stat_flags
+        exact = (said.minimum is not None and bool(flags & StatFlag.MIN_STAT_VALUE_EXACT)) or (
+            said.maximum is not None and bool(flags & StatFlag.MAX_STAT_VALUE_EXACT)
+        )
+        wanted = {
+            BELOW: said.minimum is not None,
+            ABOVE: said.maximum is not None,
+            EXACT: exact,
+            NULLS: counts_nulls,
+            BLOOM: said.bitset is not None,
+            ASCENT: said.ascent is not None,
+        }
+        for rule, is_wanted in wanted.items():
+            self.outcomes[rule].applies |= is_wanted
+        return wanted
+
+    # ------------------------------------------------------------------------------------------- what is said
+
+    def _bound(self, side: str, order: Order | None) -> bytes | None:
+        """A bound that can be compared; ``None`` without."""
+        if pm_file.find_statistic(self.block, self.column, side) is None:
+            return None
+        outcome = self.outcomes[SIDES[side][0]]
+        outcome.applies = True
+        if order is None:
+            outcome.hindered(
+                NotChecked(f"bounds of {self.leaf.physical_type} without an order are not tested")
+            )
+            return None
+        try:
+            end = self.pair.snapshot.start
+            return pm_file.read_statistic(self.pair.source, self.block, self.column, side, end)
+        except FormatError as error:
+            outcome.hindered(error)
+            return None
+
+    def _bitset(self) -> bytes | None:
+        """The bitset of a bloom filter that can be probed; ``None`` without."""
+        number = self.pair.bloom_number(self.row_group, self.column)
+        if number is None or self.pair.bloom_entries[number] == (0, 0):
+            return None
+        outcome = self.outcomes[BLOOM]
+        outcome.applies = True
+        if self.leaf.element.type in UNHASHED_TYPES:
+            outcome.hindered(NotChecked(f"bloom filters of {self.leaf.physical_type} are not tested"))
+            return None
+        try:
+            return self.pair.bitset(number)
+        except FormatError as error:
+            outcome.hindered(error)
+            return None
+
+    # ---------------------------------------------------------------------------------------- what is found out
+
+    @property
+    def _of(self) -> str:
+        return f"row group {self.row_group} of column {self.leaf.name}"
+
+    def _place_of(self, position: int) -> str:
+        return f"{'value' if self.leaf.max_repetition_level else 'row'} {position}"
+
+    def _violation(
+        self, rule: str, message: str, path: str, place: tuple[int, int], *, expected: str, actual: str
+    ) -> None:
+        self.outcomes[rule].violations.append(
+            Violation(
+                message=message,
+                field=path,
+                offset=place[0],
+                length=place[1],
+                column=self.leaf.name,
+                row_group=self.row_group,
+                expected=expected,
+                actual=actual,
+            )
+        )
+
+    def _judge_bounds(self, found: Found, said: Said) -> None:
+        from pqassay.value_order import shown  # noqa: PLC0415 - pyarrow, at this tier only
+
+        bounds = found.bounds
+        if bounds is None:
+            return
+        sides = (
+            (MIN, said.minimum, bounds.below, bounds.meets_minimum, "at most"),
+            (MAX, said.maximum, bounds.above, bounds.meets_maximum, "at least"),
+        )
+        for side, bound, outside, is_met, words in sides:
+            statistic = pm_file.find_statistic(self.block, self.column, side)
+            if bound is None or statistic is None:
+                continue
+            rule, name, exact = SIDES[side]
+            text = shown(bounds.order, bound)
+            if outside.count:
+                value = shown(bounds.order, outside.value)
+                self._violation(
+                    rule,
+                    f"{self._place_of(outside.first)} of {self._of} holds {value}, {name} is {text}{_others(outside.count)}",
+                    self.pair.statistic_path(self.row_group, self.column, side),
+                    (statistic.offset, statistic.length),
+                    expected=f"{name} {words} {value}",
+                    actual=text,
+                )
+            elif is_met is False and self.record.stat_flags & exact:
+                self._violation(
+                    EXACT,
+                    f"{name} of {self._of} is said to be exact, and no value is {text}",
+                    f"{self.path}.stat_flags",
+                    self.pair.chunk_place(self.row_group, self.column, "stat_flags"),
+                    expected=f"{name} not flagged exact, or a value {text}",
+                    actual=f"{self.record.stat_flags:#04x}",
+                )
+
+    def _judge_nulls(self, found: Found) -> None:
+        """In a list, where empty and missing lists count as well, writers do not agree whether they are nulls."""
+        most = found.nulls
+        if self.leaf.max_repetition_level:
+            facts = self.pair.metadata.row_groups[self.row_group].columns[self.column].meta_data
+            entries = found.values if facts is None else facts.num_values
+            most = max(entries - (found.values - found.nulls), found.nulls)
+        if found.nulls <= self.record.null_count <= most:
+            return
+        expected = str(found.nulls) if most == found.nulls else f"between {found.nulls} and {most}"
+        self._violation(
+            NULLS,
+            f"{self._of} holds {expected} nulls, NULL_COUNT is {self.record.null_count}",
+            f"{self.path}.null_count",
+            self.pair.chunk_place(self.row_group, self.column, "null_count"),
+            expected=expected,
+            actual=str(self.record.null_count),
+        )
+
+    def _judge_bloom(self, lacking: Outside, order: Order | None) -> None:
+        from pqassay.value_order import shown  # noqa: PLC0415 - pyarrow, at this tier only
+
+        number = self.pair.bloom_number(self.row_group, self.column)
+        if number is None or not lacking.count:
+            return
+        value = shown(order, lacking.value)
+        if self.pair.is_external:
+            path = f"{self.pair.snapshot.path}.bloom_entries[{number}].offset"
+            place = self.pair.bloom_entry_place(number)
+        else:
+            path = f"{self.pair.block_path(self.row_group)}.bloom_filters[{self.pair.bloom_positions[self.column]}].bitset"
+            place = (self.pair.bloom_entries[number].offset + pm.BLOOM_LENGTH_SIZE, BLOCK_SIZE)
+        self._violation(
+            BLOOM,
+            f"{self._place_of(lacking.first)} of {self._of} holds {value}, which its bloom filter does not hold"
+            + _others(lacking.count),
+            path,
+            place,
+            expected=f"a filter that holds {value}",
+            actual="one that does not",
+        )
+
+    def _judge_ascent(self, descents: Descents) -> None:
+        if not descents.count:
+            return
+        before = f"row {descents.first - 1}" if descents.first else "the row group before"
+        name = "designated_timestamp"
+        self._violation(
+            ASCENT,
+            f"row {descents.first} of {self._of} holds {descents.after}, {before} {descents.before}"
+            + _others(descents.count, "descent"),
+            f"header.{name}",
+            (pm.HEADER_RECORD.offsets[name], pm.HEADER_RECORD.widths[name]),
+            expected=f"at least {descents.before}",
+            actual=str(descents.after),
+        )
+
+
+def _others(count: int, what: str = "value") -> str:
+    if count == 1:
+        return ""
+    return f" ({count - 1} more {what}{'s' if count > 2 else ''} like it)"
+
+
+def _outcome(file: FileUnderTest, rule: str) -> Iterator[Violation]:
+    """The violations of a rule; without any, what kept it from being tested everywhere."""
+    outcome = file.part(Comparison).outcomes[rule]
+    if outcome.violations:
+        return iter(outcome.violations)
+    if outcome.problem is not None:
+        raise outcome.problem.with_traceback(None)
+    if not outcome.applies:
+        raise NotApplicable
+    return iter(())
+
+
+@check(BELOW)
+def no_value_is_less_than_min(file: FileUnderTest) -> Iterator[Violation]:
+    """A reader skips the row group when it looks for the value."""
+    return _outcome(file, BELOW)
+
+
+@check(ABOVE)
+def no_value_is_greater_than_max(file: FileUnderTest) -> Iterator[Violation]:
+    """A reader skips the row group when it looks for the value."""
+    return _outcome(file, ABOVE)
+
+
+@check(NULLS)
+def nulls_are_counted(file: FileUnderTest) -> Iterator[Violation]:
+    """A chunk of nothing but nulls is never fetched."""
+    return _outcome(file, NULLS)
+
+
+@check(BLOOM)
+def bloom_filters_hold_every_value(file: FileUnderTest) -> Iterator[Violation]:
+    """A reader skips the row group when it looks for the value."""
+    return _outcome(file, BLOOM)
+
+
+@check(ASCENT)
+def the_designated_timestamp_ascends(file: FileUnderTest) -> Iterator[Violation]:
+    """Readers search for a time by halving."""
+    return _outcome(file, ASCENT)
+
+
+@check(EXACT)
+def exact_bounds_occur(file: FileUnderTest) -> Iterator[Violation]:
+    """A reader may answer min() and max() from an exact bound."""
+    return _outcome(file, EXACT)
