@@ -34,7 +34,7 @@ def content(name: str) -> bytes:
 
 
 def place(name: str) -> Path:
-    return GOLDEN_FILES / name / CASES[name]["input"]["file"]
+    return GOLDEN_FILES.joinpath(name, CASES[name]["input"]["file"])
 
 
 @cache
