@@ -51,11 +51,14 @@ COLUMNS = (
 VENUE = COLUMNS[1]
 
 
-def questdb_json(**more: Any) -> str:
+UNDESIGNATED = (replace(COLUMNS[0], type=ColumnType.TIMESTAMP), *COLUMNS[1:])
+
+
+def questdb_json(columns: Sequence[Column] = COLUMNS, **more: Any) -> str:
     """The value of the key of the Parquet footer, as QuestDB writes it."""
     schema: list[dict[str, Any]] = [
         {"column_type": int(column.type), "column_top": 0, **({"ascii": True} if column.is_ascii else {})}
-        for column in COLUMNS
+        for column in columns
     ]
     return json.dumps({"version": 1, "schema": schema, **more}, separators=(",", ":"))
 
@@ -84,10 +87,23 @@ def parquet_without_key() -> bytes:
 
 
 @cache
+def parquet_without_rows() -> bytes:
+    """A schema, and nothing else."""
+    return tiny(0, key=None).build()
+
+
+@cache
+def parquet_undesignated() -> bytes:
+    """A table without designated timestamp."""
+    return tiny(key=questdb_json(UNDESIGNATED)).build()
+
+
+@cache
 def parquet_inexact() -> bytes:
-    """The same, with bounds of one chunk that are said not to occur."""
-    path = "footer.row_groups[0].columns[2].meta_data.statistics.is_min_value_exact"
-    return mutate(parquet(), Mutation("set", path, False))
+    """A bound that is said not to occur, and a number of distinct values: more than the tiny writer says."""
+    path = "footer.row_groups[0].columns[2].meta_data.statistics"
+    data = mutate(parquet(), Mutation("set", f"{path}.is_min_value_exact", False))
+    return mutate(data, Mutation("set", f"{path}.distinct_count", 4))
 
 
 @cache
@@ -177,7 +193,10 @@ def _with_chunks(value: SnapshotValue, number: int, ordinal: int, **changes: Any
     return replace(value, row_groups=tuple(groups))
 
 
-INEXACT = _with_chunks(described(parquet_inexact(), filtered=True, **SORTED), 0, 2, min_exact=False)
+INEXACT = _with_chunks(
+    described(parquet_inexact(), filtered=True, **SORTED), 0, 2, min_exact=False, distinct_count=4
+)
+UNSORTED = described(parquet_undesignated(), UNDESIGNATED)
 
 
 def _foreign() -> SnapshotValue:
@@ -202,7 +221,9 @@ GOOD = (
     PmGood("pm/with-data-and-external-bloom-filters", "Beside its Parquet file, whose bloom filters it refers to", PmFile((PAIRED_EXTERNAL,)), parquet),
     PmGood("pm/with-data-sorting-written-out", "Beside its Parquet file, with a sorting column in place of the flag", PmFile((PAIRED,), written_out=True), parquet, encode=None),
     PmGood("pm/with-data-of-others", "Beside a Parquet file that QuestDB did not write: types are inferred, nothing is sorted", PmFile((FOREIGN,)), parquet_without_key),
-    PmGood("pm/with-data-inexact", "Beside a Parquet file that says of a bound that it does not occur", PmFile((INEXACT,)), parquet_inexact),
+    PmGood("pm/with-data-inexact", "Beside a Parquet file that says of a bound that it does not occur, and how many values differ", PmFile((INEXACT,)), parquet_inexact),
+    PmGood("pm/with-data-no-rows", "Beside a Parquet file without rows", PmFile((described(parquet_without_rows(), INFERRED),)), parquet_without_rows),
+    PmGood("pm/with-data-undesignated", "Beside the Parquet file of a table without designated timestamp", PmFile((UNSORTED,)), parquet_undesignated),
     PmGood("pm/with-data-updated", "Beside a Parquet file to which a row group was appended, with the snapshot from before", PmFile((FIRST, SECOND)), parquet_appended,
            prune=(Prune([">", "ts", NOON + 10], [1]),), plan=(Plan(["ts"]),)),
 )  # fmt: skip
@@ -266,6 +287,7 @@ BAD = (
     _bad("update-not-committed", "A row group was appended to both files, and the last step is missing: the new snapshot is not committed", "none: the bytes behind the snapshot are nobody's yet", _set("header.parquet_meta_file_size", SIZE_BEFORE), "101", parent="with-data-updated"),
     _bad("footer-elsewhere", "Offset and length of the Parquet footer are exchanged", "Readers of the Parquet footer find no footer.", Mutation("swap", "snapshots[0].footer.parquet_footer_offset", "snapshots[0].footer.parquet_footer_length"), "102"),
     _bad("row-group-missing", "The Parquet file has a row group more", LOST, Mutation("remove", "snapshots[0].row_group_entries[1]"), "053", "103", parent="with-data-of-others"),
+    _bad("column-missing", "The Parquet file has a column more", "Readers find no such column, or show nulls in its place.", Mutation("remove", "column_descriptors[3]"), "053", "104", parent="with-data-no-rows"),
     _bad("column-named-otherwise", "A column has another name than in the Parquet file", DIFFERENT, _set("names[1]", b"place"), "105"),
     _bad("physical-type-of-another", "A column has another physical type than in the Parquet file", MISREAD, _set(_column(2, "physical_type"), PhysicalType.INT64), "106"),
     _bad("levels-of-another", "A column has another definition level than in the Parquet file", MISREAD, _set(_column(3, "max_def_level"), 2), "107"),
@@ -277,26 +299,26 @@ BAD = (
     _bad("byte-range-of-another", "A chunk is a byte shorter than in the Parquet file", ELSEWHERE, _add(_chunk(1, "total_compressed"), -1), "113"),
     _bad("all-null", "A chunk is said to hold nothing but nulls", "Readers do not read the chunk and show nulls in place of its values.", _set(_chunk(2, "null_count"), 4), "114"),
     _bad("null-count-of-another", "A chunk has a null less than in the Parquet file", LOST, _set(_chunk(3, "null_count"), 0), "114"),
-    _bad("distinct-count-of-nobody", "A chunk says how many distinct values it has, where the Parquet file says nothing", "A planner that relies on it chooses a bad plan.", _set(_chunk(2, "stat_flags"), FULL | StatFlag.DISTINCT_COUNT_PRESENT), "115"),
+    _bad("distinct-count-of-another", "A chunk has a distinct value less than in the Parquet file", "A planner that relies on it chooses a bad plan.", _set(_chunk(2, "distinct_count"), 3), "115", parent="with-data-inexact"),
     _bad("minimum-of-another", "A minimum is greater than in the Parquet file", LOST, _set("blocks[1].column_chunks[2].min_stat", int.from_bytes(bytes.fromhex("0000000000001e40"), "little")), "116"),
     _bad("minimum-missing", "A minimum is absent and present in the Parquet file", UNPRUNED, _set(_chunk(2, "stat_flags"), FULL & ~ALL_BITS), "064", "065", "117"),
     _bad("sorted-by-what-nobody-says", "A sorting column that no row group of the Parquet file declares", "Readers that search by halves miss rows.", Mutation("insert", "sorting_columns[0]", {"index": 2}), "118", parent="with-data-of-others"),
     _bad("bloom-filter-not-mentioned", "A bloom filter of the Parquet file is not mentioned", UNPRUNED, _set("snapshots[0].bloom_entries[0]", {"offset": 0, "length": 0}), "119", parent="with-data-and-external-bloom-filters"),
     _bad("bloom-filter-of-another", "A bloom filter is full, where that in the Parquet file is not", UNPRUNED, _set("blocks[0].bloom_filters[0].bitset", b"\xff" * 32), "120"),
     _bad("bloom-filter-elsewhere", "A bloom filter is said to stand a byte behind its place in the Parquet file", LOST, _add("snapshots[0].bloom_entries[0].offset", 1), "120", parent="with-data-and-external-bloom-filters"),
-    _bad("key-of-another-version", "The key of the Parquet footer is of version 2", "Readers refuse the Parquet file, or take the columns for others.", _set(KEY, questdb_json().replace('"version":1', '"version":2')), "121"),
-    _bad("key-no-json", "The key of the Parquet footer is no JSON", "Readers refuse the Parquet file, or take the columns for others.", _set(KEY, questdb_json()[:-1] + ";"), "121"),
+    _bad("key-of-another-version", "The key of the Parquet footer is of version 2", "Readers refuse the Parquet file, or take the columns for others.", _set(KEY, questdb_json(UNDESIGNATED).replace('"version":1', '"version":2')), "121", parent="with-data-undesignated"),
+    _bad("key-no-json", "The key of the Parquet footer is no JSON", "Readers refuse the Parquet file, or take the columns for others.", _set(KEY, questdb_json(UNDESIGNATED)[:-1] + ";"), "121", parent="with-data-undesignated"),
     _bad("type-of-another", "A column has another type than the key says", MISREAD, _set(_column(3, "type"), ColumnType.VARCHAR), "122"),
     _bad("ascii-of-another", "Text that the key calls ASCII is not marked as such", "none: readers that could be faster are not", _set(_column(1, "flags"), 0b100), "123"),
     _bad("symbol-of-another", "Text that the key calls ASCII is marked as something else", "none: readers that could be faster are not", _set(_column(1, "flags"), 0b100 | ColumnFlag.LOCAL_KEY_IS_GLOBAL), "032", "123"),
     _bad("unused-bytes-of-another", "Fewer bytes are said to be dead than the key says", "The partition is compacted too late.", _add("snapshots[0].footer.unused_bytes", -1), "124", parent="with-data-updated"),
     _bad("no-designated-timestamp", "The key marks a designated timestamp, and there is none", "Readers do not know that the rows are sorted.", _set("header.designated_timestamp", -1), "125", parent="with-data-sorting-written-out"),
-    _bad("exact-against-the-parquet-file", "A minimum is said to occur, and the Parquet file says that it does not", "Readers answer with a minimum that is no value.", _set(_chunk(2, "stat_flags"), FULL), "126", parent="with-data-inexact"),
+    _bad("exact-against-the-parquet-file", "A minimum is said to occur, and the Parquet file says that it does not", "Readers answer with a minimum that is no value.", _set(_chunk(2, "stat_flags"), FULL | StatFlag.DISTINCT_COUNT_PRESENT), "126", parent="with-data-inexact"),
     _bad("value-below-minimum", "A value is less than the minimum", LOST, _page(2, [0.5, -9.5, 2.5, 2.0]), "140", tier="values", prune=(Prune(["<", "price", {"float": "0.0"}], [], [0, 1]),)),
     _bad("value-above-maximum", "A value is greater than the maximum", LOST, _page(2, [0.5, 9.5, 2.5, 2.0]), "141", tier="values"),
     _bad("text-above-maximum", "A text is greater than the maximum", LOST, _page(3, [b"a", None, b"dddddd", b"c"]), "141", tier="values"),
     _bad("one-null-less", "A chunk has no null, and is said to have one", "Readers that look for nulls read a row group for nothing.", _page(3, [b"a", b"bbb", b"bbb", b"c"]), "142", tier="values"),
     _bad("bloom-filter-lacks-a-value", "A bloom filter lacks a value of its chunk", LOST, _page(1, ["XETR", "XMIL", "XNYS", "XETR"]), "143", tier="values"),
     _bad("times-out-of-order", "The designated timestamp falls within a row group", "Readers that search for a time by halves miss rows.", _page(0, [NOON, NOON + 7, NOON + 5, NOON + 10]), "144", tier="values"),
-    _bad("minimum-that-does-not-occur", "A minimum that is said to occur does not", "Readers answer with a minimum that is no value.", _page(2, [0.75, 1.5, 2.5, 2.0]), "145", tier="values"),
+    _bad("minimum-that-does-not-occur", "A minimum that is said to occur does not", "Readers answer with a minimum that is no value.", _page(2, [1.25, 1.5, 2.5, 2.0]), "145", tier="values"),
 )  # fmt: skip
