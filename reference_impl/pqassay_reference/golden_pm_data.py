@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from pqassay_reference import tiny_parquet
-from pqassay_reference.golden_pm_cases import IN_DATA, Plan, PmBad, PmFile, PmGood, Prune
+from pqassay_reference.golden_pm_cases import Plan, PmBad, PmFile, PmGood, Prune
 from pqassay_reference.golden_pm_values import (
     BY_TS,
     DESIGNATED,
@@ -25,7 +25,7 @@ from pqassay_spec.field_paths import get
 from pqassay_spec.file_dissection import take_apart
 from pqassay_spec.file_layout import put_together
 from pqassay_spec.file_tree import Piece
-from pqassay_spec.mutations import Mutation, mutate
+from pqassay_spec.mutations import IN_DATA, Mutation, mutate
 from pqassay_spec.parquet_file import read_footer, read_framing
 from pqassay_spec.parquet_thrift import FileMetaData
 from pqassay_spec.pm_codes import NO_COLUMN, ColumnFlag, ColumnType, PhysicalType, StatFlag
