@@ -169,6 +169,9 @@ NO_TYPE = -1
 NO_COLUMN = -1
 """DESIGNATED_TIMESTAMP where there is none, and ID of a column that no table knows."""
 
+NO_SQUASH_TRACKER = -1
+"""SQUASH_TRACKER that means none; a file without one lacks the section."""
+
 TYPE_TAG_MASK = 0xFF
 DESIGNATED_TYPE_BIT = 1 << 17
 """Set in the TYPE of the designated timestamp."""

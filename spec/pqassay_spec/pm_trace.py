@@ -238,7 +238,7 @@ class _Tracer:
                     continue
                 field = f"{path}.{side}s[{column}]"
                 if not self._afford(place.length, field):
-                    return
+                    break
                 try:
                     raw = pm_file.read_statistic(self.source, block, column, side, end) or b""
                 except FormatError as error:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 import struct
+from typing import Any
 
 import pytest
 
 from pqassay_spec import pm, pm_trace
 from pqassay_spec.errors import FormatError
+from pqassay_spec.flat_records import FlatRecord
 from pqassay_spec.pm_trace import trace_pm, traced
 from pqassay_spec.sources import BytesSource
 from pqassay_spec.trace import trace
@@ -75,7 +77,7 @@ def test_a_block_is_traced_with_its_statistics_out_of_line() -> None:
 
 
 @pytest.mark.parametrize("record", [pm.DESCRIPTOR_RECORD, pm.CHUNK_RECORD, pm.EXTERNAL_BLOOM_RECORD])
-def test_records_by_the_pattern_are_those_that_the_grammar_traces(record: object) -> None:
+def test_records_by_the_pattern_are_those_that_the_grammar_traces(record: FlatRecord[Any]) -> None:
     pattern = pm_trace._Pattern(record)
     raw = random.Random(7).randbytes(3 * record.size)
     expected = [
@@ -93,11 +95,11 @@ def test_records_by_the_pattern_are_those_that_the_grammar_traces(record: object
 
 
 def test_what_cannot_be_read_is_said_and_the_rest_is_shown() -> None:
-    for position in range(0, len(EMPTY)):
+    for position in range(len(EMPTY)):
         for cut in (EMPTY[:position], EMPTY[:position] + b"\xff" + EMPTY[position + 1 :]):
             problems: list[FormatError] = []
             leaves = [leaf for batch in trace_pm(BytesSource(cut), problems) for leaf in batch]
             assert problems or leaves
             if len(cut) < len(EMPTY):
-                assert [problem.rule for problem in problems][0] in ("PM-001", "PM-002")
+                assert next(problem.rule for problem in problems) in ("PM-001", "PM-002")
                 assert not leaves or "header.parquet_meta_file_size" == leaves[0].path
