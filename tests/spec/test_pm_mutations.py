@@ -245,4 +245,5 @@ def test_every_possible_mutation_can_be_applied_survives_json_and_changes_someth
         if mutate(data, mutation, "pm") == data:
             unchanged.append(mutation)
 
-    assert [] == [mutation for mutation in unchanged if mutation.op != "swap"]
+    # With raw, bytes are set that may be what they were; what is swapped may be alike.
+    assert [] == [mutation for mutation in unchanged if not mutation.raw and mutation.op != "swap"]
