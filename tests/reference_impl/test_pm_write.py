@@ -93,6 +93,7 @@ def test_a_chain_is_written_as_questdb_does_update_by_update() -> None:
 
 
 @given(snapshots())
+@settings(deadline=None)
 def test_what_is_written_is_read(value: SnapshotValue) -> None:
     assert value == value_of(pm_write.create(value))
 
@@ -265,6 +266,7 @@ def test_every_snapshot_of_a_chain_stays_as_it_was(data: st.DataObject) -> None:
 
 
 @given(st.data())
+@settings(deadline=None)
 def test_row_groups_that_were_there_are_not_written_again(data: st.DataObject) -> None:
     value = data.draw(snapshots())
     added = data.draw(st.lists(row_groups(value), max_size=2))
