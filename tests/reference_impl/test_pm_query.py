@@ -232,6 +232,13 @@ def test_a_search_reads_few_blocks_and_a_scan_reads_all() -> None:
         assert least <= sum(one in wanted for one in source.ranges) <= most
 
 
+@pytest.mark.parametrize("sorting", [(), (SortingColumn(0, descending=True),)])
+def test_a_time_is_found_in_row_groups_that_do_not_ascend(sorting: tuple[SortingColumn, ...]) -> None:
+    reader = times((30, 39), (20, 29), (0, 25), sorting=sorting)
+    assert [1, 2] == pm_query.row_groups_between(reader, 20, 22)
+    assert [0] == pm_query.row_groups_between(reader, 33, 50)
+
+
 def test_without_designated_timestamp_no_time_is_found() -> None:
     with pytest.raises(Refused, match="<bytes> has no designated timestamp"):
         pm_query.row_groups_between(reader_of(replace(VALUE, designated_timestamp=-1)), 0, 9)
