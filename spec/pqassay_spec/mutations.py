@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
 from construct import ConstructError
@@ -28,6 +28,9 @@ from pqassay_spec.operators import OPERATORS, Operator
 from pqassay_spec.trace import Leaf
 
 FormName = Literal["parquet", "pm"]
+
+EXACT_INTEGERS = 1 << 53
+"""Up to here, and down to its negative, JSON readers of all languages agree about whole numbers."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,10 @@ FORMS: Mapping[FormName, Form] = {
     "pm": Form(pm_dissection.take_apart, pm_layout.put_together, OPERATORS, pm_trace.traced),
 }
 """The forms of files that can be mutated, by the names of their kinds."""
+
+
+IN_DATA = "data."
+"""Begins the paths of mutations that change the Parquet file beside a ``_pm`` file."""
 
 
 def form_of(file_name: str) -> FormName:
@@ -86,7 +93,7 @@ class Mutation:
         return (self.path, str(self.to)) if self.op == "swap" else (self.path,)
 
     def to_json(self) -> dict[str, Any]:
-        """The mutation as golden cases hold it; bytes become ``{"bytes": "<hex>"}``."""
+        """The mutation as golden cases hold it: bytes become ``{"bytes": "<hex>"}``, great integers ``{"int": "<digits>"}``."""
         record: dict[str, Any] = {"op": self.op, "path": self.path}
         if self.to is not None:
             record["to"] = _to_json(self.to)
@@ -131,6 +138,19 @@ def mutate(data: bytes, mutation: Mutation, form: FormName = "parquet") -> bytes
         raise Inapplicable(f"{mutation.op} {mutation.path}: {said[-1] if said else error!r}") from error
 
 
+def mutate_files(files: Mapping[str, bytes], name: str, mutation: Mutation) -> dict[str, bytes]:
+    """Apply a mutation to one of several files: to the named one, or to the Parquet file beside it (`IN_DATA`).
+
+    Raises:
+        FormatError, Inapplicable: See `mutate`.
+    """
+    if form_of(name) == "pm" and mutation.path.startswith(IN_DATA):
+        name, mutation = pm.DATA_NAME, replace(mutation, path=mutation.path.removeprefix(IN_DATA))
+    if name not in files:
+        raise Inapplicable(f"{mutation.op} {mutation.path}: there is no {name}")
+    return {**files, name: mutate(files[name], mutation, form_of(name))}
+
+
 def _raw(data: bytes, mutation: Mutation, form: Form) -> bytes:
     if mutation.op == "truncate":
         if not 0 <= int(mutation.to) < len(data):
@@ -150,8 +170,12 @@ def _raw(data: bytes, mutation: Mutation, form: Form) -> bytes:
 def _to_json(value: Any) -> Any:
     if isinstance(value, bytes):
         return {"bytes": value.hex()}
+    if isinstance(value, int) and abs(value) > EXACT_INTEGERS:
+        return {"int": str(value)}
     if isinstance(value, dict):
         return {key: _to_json(member) for key, member in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [_to_json(one) for one in cast("list[Any]", value)]
     return value
 
 
@@ -160,5 +184,9 @@ def _from_json(value: Any) -> Any:
         members = cast("dict[str, Any]", value)
         if set(members) == {"bytes"}:
             return bytes.fromhex(members["bytes"])
+        if set(members) == {"int"}:
+            return int(members["int"])
         return {key: _from_json(member) for key, member in members.items()}
+    if isinstance(value, list):
+        return [_from_json(one) for one in cast("list[Any]", value)]
     return value
