@@ -25,7 +25,7 @@ from pqassay_spec import bloom, pm
 from pqassay_spec.errors import FormatError, Malformed, Unsupported
 from pqassay_spec.pm_codes import EncodingBit, PhysicalType, Repetition, type_tag
 from pqassay_spec.pm_value import Chunk, Column, ExternalBloom, SnapshotValue, SortingColumn
-from pqassay_spec.sources import BytesSource, FileSource
+from pqassay_spec.sources import FileSource
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -82,43 +82,6 @@ def test_the_history_is_that_of_the_file_at_each_time() -> None:
     for number, size in enumerate(reversed(sizes)):
         then = (INTEROP / "questdb-9.4.3" / f"o3-chain-{number}" / "_pm").read_bytes()
         assert PmReader.from_bytes(then).value() == reader.snapshot(size).value()
-
-
-def test_what_looks_like_a_footer_within_data_is_none() -> None:
-    """A Parquet file with a key of its own, stored as a value of a Parquet file that was updated."""
-    inner = (INTEROP / "questdb-9.4.3" / "unicode" / "data.parquet").read_bytes()
-    key = json.dumps({"version": 1, "schema": [{"column_type": 18, "column_top": 0}], "unused_bytes": 9})
-    sink = pa.BufferOutputStream()
-    table = pa.table({"b": pa.array([inner, inner])}).replace_schema_metadata({"questdb": key})
-    pq.write_table(table, sink, compression="none", use_dictionary=False, write_statistics=False)
-    raw = sink.getvalue().to_pybytes()
-
-    assert raw.count(b"PAR1") >= 6
-    assert 1 == generate(BytesSource(raw), history=True).snapshots
-
-
-def test_a_file_of_magics_has_no_history() -> None:
-    raw = (INTEROP / "questdb-9.4.3" / "o3-chain-5" / "data.parquet").read_bytes()
-    with FileSource(INTEROP / "questdb-9.4.3" / "o3-chain-5" / "data.parquet") as source:
-        newest = generate(source, path="encode").value
-    dead = slice(4, min(chunk.offset for group in newest.row_groups for chunk in group.chunks))
-    magics = (b"PAR1" * len(raw))[: dead.stop - dead.start]
-
-    assert 5 <= generate(BytesSource(raw[: dead.start] + magics + raw[dead.stop :]), history=True).snapshots
-    with pytest.raises(Refused, match="more than 10000 places look like earlier footers"):
-        generate(_Padded(raw, b"PAR1" * 20_000), history=True)
-
-
-class _Padded:
-    """A file of QuestDB's with other bytes in front of its last footer, all offsets as they were."""
-
-    def __init__(self, raw: bytes, padding: bytes) -> None:
-        length = int.from_bytes(raw[-8:-4], "little")
-        self.data = raw[: -8 - length] + padding + raw[-8 - length :]
-        self.name, self.size = "padded", len(self.data)
-
-    def read(self, offset: int, length: int) -> bytes:
-        return self.data[offset : offset + length]
 
 
 def test_only_files_with_a_key_of_their_own_have_a_history(tmp_path: Path) -> None:
