@@ -46,9 +46,7 @@ def required(name: str, physical: PhysicalType, type_code: int, number: int, **m
 
 def optional(name: str, physical: PhysicalType, type_code: int, number: int, **more: Any) -> Column:
     """A column with nulls."""
-    return Column(
-        name, physical, number, type_code, max_def_level=1, repetition=Repetition.OPTIONAL, **more
-    )
+    return Column(name, physical, number, type_code, max_def_level=1, repetition=Repetition.OPTIONAL, **more)
 
 
 def chunk(column: Column, values: Sequence[Any], **more: Any) -> Chunk:
@@ -136,9 +134,7 @@ def replaced(before: SnapshotValue, number: int, group: RowGroup) -> SnapshotVal
     return _behind(before, groups, new, end_of(old) - old.chunks[0].offset)
 
 
-def _behind(
-    before: SnapshotValue, groups: tuple[RowGroup, ...], new: RowGroup, dead: int
-) -> SnapshotValue:
+def _behind(before: SnapshotValue, groups: tuple[RowGroup, ...], new: RowGroup, dead: int) -> SnapshotValue:
     dead += before.parquet_footer_length + pm.NO_FOOTER_BYTES
     return replace(
         before,
@@ -175,7 +171,11 @@ MORNING = [
     (NOON + 5, 2.25, None, None),
     (NOON + 5, -0.5, "XETR", uuid(4)),
 ]
-AFTERNOON = [(NOON + 5, 7.75, "XLON", uuid(12)), (NOON + 60, None, None, uuid(11)), (NOON + 61, 8.0, "XTKS", None)]
+AFTERNOON = [
+    (NOON + 5, 7.75, "XLON", uuid(12)),
+    (NOON + 60, None, None, uuid(11)),
+    (NOON + 61, 8.0, "XTKS", None),
+]
 EVENING = [(NOON + 900, None, None, uuid(700)), (NOON + 901, None, None, uuid(3))]
 MORNING_MENDED = [(NOON, 1.5, "XETR", uuid(1)), (NOON + 3, 99.0, "XNAS", uuid(2))]
 

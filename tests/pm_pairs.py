@@ -1,0 +1,113 @@
+"""Pairs of ``_pm`` and Parquet file for tests: real ones, generated ones, and what a check reports on them."""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import pqassay
+from pqassay.report import Coverage, FileReport
+from pqassay_reference import pm_write
+from pqassay_reference.pm_generate import generate
+from pqassay_spec import parquet_file, pm, pm_file, pm_reading
+from pqassay_spec.catalogue import Tier
+from pqassay_spec.compact_thrift import grammar
+from pqassay_spec.parquet_thrift import FileMetaData
+from pqassay_spec.pm_from_parquet import BloomMode
+from pqassay_spec.pm_value import Chunk, Column, RowGroup, SnapshotValue
+from pqassay_spec.sources import BytesSource
+
+INTEROP = Path(__file__).parents[1] / "golden_files" / "interop"
+
+
+@dataclass(frozen=True)
+class PmPair:
+    """A ``_pm`` and the Parquet file beside it."""
+
+    raw: bytes
+    data: bytes
+
+    @property
+    def value(self) -> SnapshotValue:
+        """What the newest snapshot says."""
+        source = BytesSource(self.raw)
+        size = pm_file.read_committed_size(source)
+        header = pm_file.read_header(source, size)
+        return pm_reading.read_value(source, header, pm_file.read_snapshot(source, header, size))
+
+    def saying(self, value: SnapshotValue) -> PmPair:
+        """The same Parquet file beside a ``_pm`` that says something else."""
+        return PmPair(pm_write.create(value), self.data)
+
+    def report(self, tier: Tier = "index", only: Sequence[str] = ("PM-1*",)) -> tuple[FileReport, Coverage]:
+        """What a check says about the ``_pm``."""
+        report = pqassay.check(self.raw, kind="pm", beside={pm.DATA_NAME: self.data}, tier=tier, only=only)
+        (found,) = report.files
+        return found, report.coverages[found.coverage]
+
+    def rules(self, tier: Tier = "index", only: Sequence[str] = ("PM-1*",)) -> list[str]:
+        """The rules across the two files that are broken, each as often as it has findings."""
+        report, _ = self.report(tier, only)
+        assert report.error is None, report.error
+        return [finding.rule for finding in report.findings]
+
+
+def real(name: str) -> PmPair:
+    """A pair that a release of QuestDB wrote, by its folder: ``questdb-9.4.3/bloom``."""
+    folder = INTEROP / name
+    return PmPair((folder / pm.FILE_NAME).read_bytes(), (folder / pm.DATA_NAME).read_bytes())
+
+
+def real_names() -> list[str]:
+    """The folders of all real pairs."""
+    return sorted(str(path.parent.relative_to(INTEROP)) for path in INTEROP.glob(f"*/*/{pm.FILE_NAME}"))
+
+
+def generated(data: bytes, blooms: BloomMode = "inlined") -> PmPair:
+    """A Parquet file and the ``_pm`` that the reference makes for it."""
+    return PmPair(generate(BytesSource(data), blooms=blooms).raw, data)
+
+
+def written(table: pa.Table, **options: Any) -> bytes:
+    """A table as pyarrow writes it."""
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer, **options)
+    return buffer.getvalue()
+
+
+def with_footer(data: bytes, change: Callable[[FileMetaData], None]) -> bytes:
+    """A Parquet file whose footer was changed."""
+    source = BytesSource(data)
+    framing = parquet_file.read_framing(source)
+    metadata, _ = parquet_file.read_footer(source, framing)
+    change(metadata)
+    footer = grammar(FileMetaData).build(metadata)
+    tail = parquet_file.TAIL.build({"footer_length": len(footer), "magic": parquet_file.MAGIC})
+    return data[: framing.footer_start] + footer + tail
+
+
+# ------------------------------------------------------------------------------------------------ other values
+
+
+def with_column(value: SnapshotValue, column: int, **changes: Any) -> SnapshotValue:
+    """The value with another descriptor."""
+    columns: list[Column] = list(value.columns)
+    columns[column] = replace(columns[column], **changes)
+    return replace(value, columns=tuple(columns))
+
+
+def with_chunk(value: SnapshotValue, row_group: int, column: int, **changes: Any) -> SnapshotValue:
+    """The value with another column chunk."""
+    row_groups: list[RowGroup] = list(value.row_groups)
+    chunks: list[Chunk] = list(row_groups[row_group].chunks)
+    chunks[column] = replace(chunks[column], **changes)
+    row_groups[row_group] = replace(row_groups[row_group], chunks=tuple(chunks))
+    return replace(value, row_groups=tuple(row_groups))
