@@ -5,7 +5,7 @@ A page asks for a table with an HTML comment on a line of its own, so that the M
     <!-- rules: IDX1 -->                the rules of one family, each row an anchor (``#idx1-016``)
     <!-- all rules -->                  the rules of all families in one table
     <!-- fields: idx1.BLOB -->          the fields of a construct or Thrift struct of ``pqassay_spec``
-    <!-- enum: compact_thrift_wire.WireType -->    the names of an enum
+    <!-- enum: compact_thrift_wire.WireType -->    the names of an enum, or of the bits of flags
     <!-- companion fields -->           the members of IDX1's companion record
     <!-- golden files: IDX1 -->         the golden files of one family, each row an anchor, with the bytes that differ
     <!-- all footer structs -->         every Thrift struct and enum that FileMetaData reaches
@@ -19,6 +19,7 @@ import json
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import IntEnum, IntFlag
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,8 +34,6 @@ from pqassay_spec.idx1_companion import COMPANION_FIELDS
 from pqassay_spec.parquet_thrift import FileMetaData
 
 if TYPE_CHECKING:
-    from enum import IntEnum
-
     from mkdocs.structure.pages import Page
 
 PLACEHOLDER = re.compile(
@@ -230,7 +229,7 @@ def _golden_difference(case: dict[str, Any]) -> Iterator[str]:
     yield f"`{case['parent']}`, then **{mutation['op']}** `{mutation['path'] or 'file'}`{to}{raw}."
     yield ""
     before, after = (
-        (GOLDEN_FILES / name / "data.parquet").read_bytes() for name in (case["parent"], case["id"])
+        (GOLDEN_FILES / name / case["input"]["file"]).read_bytes() for name in (case["parent"], case["id"])
     )
     shorter = min(len(before), len(after))
     start = next((place for place in range(shorter) if before[place] != after[place]), shorter)
@@ -277,9 +276,13 @@ def _linked_type(kind: FieldType, link: Link) -> str:
     return type_name(kind)
 
 
-def enum_table(names: type[IntEnum]) -> Iterator[str]:
-    """Yield the values of an enum."""
-    yield from table(("Value", "Name"), ((str(member.value), f"`{member.name}`") for member in names))
+def enum_table(names: type[IntEnum | IntFlag]) -> Iterator[str]:
+    """Yield the values of an enum, or the bits of flags."""
+    if issubclass(names, IntFlag):
+        bits = ((str(member.bit_length() - 1), f"`{member.name}`") for member in names)
+        yield from table(("Bit", "Name"), bits)
+    else:
+        yield from table(("Value", "Name"), ((str(member.value), f"`{member.name}`") for member in names))
 
 
 # ------------------------------------------------------------------------------------------ footer structs

@@ -78,7 +78,8 @@ app.command(epilog=cli_check.EPILOG)(cli_check.check)
 @app.command(epilog="Example: `pqassay dump --hexdump --field idx1 part-0.parquet`")
 def dump(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A Parquet file, damaged or not.", show_default=False)
+        Path,
+        typer.Argument(metavar="FILE", help="A Parquet file or _pm, damaged or not.", show_default=False),
     ],
     hexdump: Annotated[
         bool, typer.Option("--hexdump", help="Bytes, annotated by field; long runs are left out.")
@@ -93,6 +94,7 @@ def dump(
         fail("--hexdump and --json exclude each other")
     _require_file(file)
     from pqassay import dump as dumping
+    from pqassay.file_kinds import judged_as
     from pqassay_spec.sources import FileSource
 
     with _os_errors(str(file)), FileSource(file) as source:
@@ -102,7 +104,7 @@ def dump(
         else:
             sink = dumping.JsonLines(print) if as_json else dumping.Tree(print)
         chosen = None if field is None else dumping.Selected(field, sink)
-        errors = dumping.dump(source, chosen or sink)
+        errors = dumping.dump(source, chosen or sink, judged_as(str(file)))
     if chosen is not None and not chosen.found and not errors:
         fail(f"no field matches {field!r}")
     for error in errors:

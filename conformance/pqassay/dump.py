@@ -15,10 +15,12 @@ from typing import Any
 from pqassay.checks.idx1 import EmbeddedIndex
 from pqassay.file_under_test import FileUnderTest, NotApplicable, Options
 from pqassay_spec import idx1, parquet_file
+from pqassay_spec.catalogue import DEFAULT_FILE
 from pqassay_spec.compact_thrift import grammar
 from pqassay_spec.errors import FormatError
 from pqassay_spec.hexdump import annotated_ranges, show
 from pqassay_spec.parquet_thrift import FileMetaData
+from pqassay_spec.pm_trace import trace_pm
 from pqassay_spec.sources import Source
 from pqassay_spec.trace import Leaf, trace, trace_into
 
@@ -26,12 +28,30 @@ Sink = Callable[[list[Leaf]], None]
 """Takes leaves in the order of their bytes, batch by batch."""
 
 
-def dump(source: Source, sink: Sink) -> list[FormatError]:
-    """Trace everything in a file that can be traced: head, embedded index, footer, tail.
+def dump(source: Source, sink: Sink, kind: str = DEFAULT_FILE) -> list[FormatError]:
+    """Trace everything in a file that can be traced.
+
+    Args:
+        source: The file.
+        sink: Takes the leaves.
+        kind: What kind of file it is, see `pqassay.file_kinds`.
 
     Returns:
         What kept further leaves from being read, with its place.
     """
+    return TRACES[kind](source, sink)
+
+
+def dump_pm(source: Source, sink: Sink) -> list[FormatError]:
+    """Trace a ``_pm`` file: header, blocks, footers."""
+    problems: list[FormatError] = []
+    for batch in trace_pm(source, problems):
+        sink(batch)
+    return problems
+
+
+def dump_parquet(source: Source, sink: Sink) -> list[FormatError]:
+    """Trace a Parquet file: head, embedded index, footer, tail."""
     errors: list[FormatError] = []
     file = FileUnderTest(source, Options("index"))
     try:
@@ -56,6 +76,10 @@ def dump(source: Source, sink: Sink) -> list[FormatError]:
     tail = source.read(framing.tail_start, parquet_file.TAIL_SIZE)
     sink(trace(parquet_file.TAIL, tail, root="tail", base=framing.tail_start)[1])
     return errors
+
+
+TRACES = {DEFAULT_FILE: dump_parquet, "pm": dump_pm}
+"""For each kind of file what traces it."""
 
 
 class Selected:

@@ -5,7 +5,7 @@ Source: ``conformance/PROTOCOL.md``, section "Values".
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 EXACT_INTEGERS = 1 << 53
 """Whole numbers beyond are written as text."""
@@ -45,4 +45,8 @@ def python_tree(tree: Any) -> Any:
     >>> python_tree(["in", "n", [{"bytes": "ff"}, 1]])
     ['in', 'n', [b'\\xff', 1]]
     """
-    return [python_tree(part) for part in tree] if isinstance(tree, list) else python_value(tree)
+    return (
+        [python_tree(part) for part in cast("list[Any]", tree)]
+        if isinstance(tree, list)
+        else python_value(tree)
+    )

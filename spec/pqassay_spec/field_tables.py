@@ -7,12 +7,13 @@ rows from here, so that no table is typed twice.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
-from construct import Bytes, Const, FormatField, Renamed, Struct
+from construct import Array, Bytes, Const, FormatField, Renamed, Struct
 
 from pqassay_spec.compact_thrift import Record, type_name
 from pqassay_spec.compact_thrift_values import AnyConstruct
+from pqassay_spec.labelled import Labelled
 
 
 class FieldRow(NamedTuple):
@@ -36,16 +37,13 @@ def construct_rows(structure: Any) -> Iterator[FieldRow]:
         raise TypeError("only a Struct has fields")
     offset: int | None = 0
     for member in structure.subcons:
-        inner: AnyConstruct = member
-        while isinstance(inner, Renamed):
-            inner = inner.subcon
         try:
             size: int | None = member.sizeof()
         except Exception:  # noqa: BLE001 - construct raises many kinds where the data decide the size
             size = None
         yield FieldRow(
             name=member.name or "",
-            type=_construct_type(inner),
+            type=_construct_type(_bare(member)),
             offset="" if offset is None else str(offset),
             size="" if size is None else str(size),
             id="",
@@ -69,6 +67,13 @@ def thrift_rows(record: type[Record]) -> Iterator[FieldRow]:
         )
 
 
+def _bare(member: AnyConstruct) -> AnyConstruct:
+    """A declaration without its name and doc."""
+    while isinstance(member, Renamed):
+        member = member.subcon
+    return member
+
+
 def _construct_type(inner: AnyConstruct) -> str:
     if isinstance(inner, Const):
         return f"bytes {inner.value!r}"[:40].replace("bytes b", "magic ")
@@ -79,4 +84,11 @@ def _construct_type(inner: AnyConstruct) -> str:
         return _INTEGERS.get(inner.fmtstr[-1], inner.fmtstr) + order
     if isinstance(inner, Bytes):
         return "bytes"
+    if isinstance(inner, Labelled):
+        return f"{_construct_type(_bare(inner.subcon))}, `{inner.names.__name__}`"
+    if isinstance(inner, Array):
+        array: Any = cast("Any", inner)
+        return f"list of {_construct_type(_bare(array.subcon))}"
+    if isinstance(inner, Struct):
+        return "record of " + ", ".join(member.name or "" for member in inner.subcons)
     return type(inner).__name__

@@ -29,6 +29,9 @@ from pqassay_spec.trace import Leaf
 
 FormName = Literal["parquet", "pm"]
 
+EXACT_INTEGERS = 1 << 53
+"""Up to here, and down to its negative, JSON readers of all languages agree about whole numbers."""
+
 
 @dataclass(frozen=True)
 class Form:
@@ -86,7 +89,7 @@ class Mutation:
         return (self.path, str(self.to)) if self.op == "swap" else (self.path,)
 
     def to_json(self) -> dict[str, Any]:
-        """The mutation as golden cases hold it; bytes become ``{"bytes": "<hex>"}``."""
+        """The mutation as golden cases hold it: bytes become ``{"bytes": "<hex>"}``, great integers ``{"int": "<digits>"}``."""
         record: dict[str, Any] = {"op": self.op, "path": self.path}
         if self.to is not None:
             record["to"] = _to_json(self.to)
@@ -150,8 +153,12 @@ def _raw(data: bytes, mutation: Mutation, form: Form) -> bytes:
 def _to_json(value: Any) -> Any:
     if isinstance(value, bytes):
         return {"bytes": value.hex()}
+    if isinstance(value, int) and abs(value) > EXACT_INTEGERS:
+        return {"int": str(value)}
     if isinstance(value, dict):
         return {key: _to_json(member) for key, member in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [_to_json(one) for one in cast("list[Any]", value)]
     return value
 
 
@@ -160,5 +167,9 @@ def _from_json(value: Any) -> Any:
         members = cast("dict[str, Any]", value)
         if set(members) == {"bytes"}:
             return bytes.fromhex(members["bytes"])
+        if set(members) == {"int"}:
+            return int(members["int"])
         return {key: _from_json(member) for key, member in members.items()}
+    if isinstance(value, list):
+        return [_from_json(one) for one in cast("list[Any]", value)]
     return value

@@ -274,6 +274,21 @@ class InlinedBloomEntry(NamedTuple):
     offset: int
 
 
+class ScratchpadHead(NamedTuple):
+    """The beginning of a parsed `SCRATCHPAD_ENTRY`."""
+
+    code: int
+    length: int
+
+
+class CoveringIndexEntry(NamedTuple):
+    """A parsed `COVERING_INDEX_ENTRY`."""
+
+    column_id: int
+    index_txn: int
+    im_file_size: int
+
+
 HEADER_RECORD = FlatRecord(FIXED_HEADER, FixedHeader)
 DESCRIPTOR_RECORD = FlatRecord(COLUMN_DESCRIPTOR, ColumnDescriptor)
 CHUNK_RECORD = FlatRecord(COLUMN_CHUNK, ColumnChunk)
@@ -281,6 +296,9 @@ FOOTER_RECORD = FlatRecord(FOOTER_FIELDS, FooterFields)
 ENTRY_RECORD = FlatRecord(ROW_GROUP_ENTRY, BlockEntry)
 INLINED_BLOOM_RECORD = FlatRecord(INLINED_BLOOM, InlinedBloomEntry)
 EXTERNAL_BLOOM_RECORD = FlatRecord(EXTERNAL_BLOOM, BloomEntry)
+
+SCRATCHPAD_HEAD_RECORD = FlatRecord(Struct(*SCRATCHPAD_ENTRY.subcons[:2]), ScratchpadHead)
+COVERING_INDEX_RECORD = FlatRecord(COVERING_INDEX_ENTRY, CoveringIndexEntry)
 
 HEADER_SIZE = FIXED_HEADER.sizeof()
 DESCRIPTOR_SIZE = COLUMN_DESCRIPTOR.sizeof()
@@ -294,6 +312,9 @@ EXTERNAL_BLOOM_SIZE = EXTERNAL_BLOOM.sizeof()
 BLOOM_LENGTH_SIZE = BLOOM_LENGTH.sizeof()
 CHECKSUM_SIZE = CHECKSUM.sizeof()
 TRAILER_SIZE = TRAILER.sizeof()
+SECTION_COUNT_SIZE = SCRATCHPAD.subcons[0].sizeof()
+"""Bytes of the count with which scratchpad and covering index begin."""
+
 LEAST_FOOTER = FOOTER_FIELDS_SIZE + CHECKSUM_SIZE
 """Bytes of a footer without row groups, up to the trailer."""
 

@@ -169,6 +169,9 @@ NO_TYPE = -1
 NO_COLUMN = -1
 """DESIGNATED_TIMESTAMP where there is none, and ID of a column that no table knows."""
 
+NO_SQUASH_TRACKER = -1
+"""SQUASH_TRACKER that means none; a file without one lacks the section."""
+
 TYPE_TAG_MASK = 0xFF
 DESIGNATED_TYPE_BIT = 1 << 17
 """Set in the TYPE of the designated timestamp."""
@@ -215,6 +218,19 @@ def repetition(flags: int) -> int:
     1
     """
     return (flags & REPETITION_MASK) >> REPETITION_SHIFT
+
+
+def column_flags_name(flags: int) -> str:
+    """A column descriptor's FLAGS for people.
+
+    >>> column_flags_name(0b10100), column_flags_name(0b1), column_flags_name(0b101100)
+    ('OPTIONAL|DESCENDING', 'REQUIRED|LOCAL_KEY_IS_GLOBAL', 'unknown 3|unknown 0x20')
+    """
+    names = {member.value: member.name for member in Repetition}
+    words = [names.get(repetition(flags), f"unknown {repetition(flags)}")]
+    words += [member.name or "" for member in ColumnFlag if flags & member]
+    rest = flags & ~KNOWN_COLUMN_FLAGS
+    return "|".join(words + ([f"unknown {rest:#x}"] if rest else []))
 
 
 def type_tag(code: int) -> int:

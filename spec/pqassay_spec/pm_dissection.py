@@ -127,7 +127,9 @@ def _snapshot(data: bytes, header: pm_file.Header, snapshot: pm_file.Snapshot) -
             }
             for start in range(snapshot.entries_start, snapshot.bloom_start, pm.ENTRY_SIZE)
         ],
-        bloom_entries=[{**_plain(entry.parse(data[start : start + width])), TARGET: None} for start in starts],
+        bloom_entries=[
+            {**_plain(entry.parse(data[start : start + width])), TARGET: None} for start in starts
+        ],
         seq_txn=sections.get("seq_txn"),
         scratchpad=sections.get("scratchpad"),
         covering_index=sections.get("covering_index"),

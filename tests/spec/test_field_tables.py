@@ -35,7 +35,7 @@ def test_after_a_field_whose_size_the_data_decide_no_offset_is_given() -> None:
         ("n", "i8", "0", "1"),
         ("data", "bytes", "1", ""),
         ("after", "u32, big-endian", "", "4"),
-        ("rest", "Array", "", "2"),
+        ("rest", "list of i8", "", "2"),
     ]
 
 
