@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
@@ -81,6 +82,7 @@ def no_byte_is_left_over(file: FileUnderTest) -> Iterator[Violation]:
         facts = file.part(Sweep).facts
         taken += [(place.offset, fact.region_end) for place, fact in zip(parsed.blocks, facts, strict=True)]
     appended = {snapshot.size for snapshot in parsed.snapshots[1:]}
+    offsets = list(parsed.places)
     for start, end in file.part(BloomFilters).gaps(taken):
         if start in appended:  # an append that failed left its bytes; the next one went on behind them
             continue
@@ -89,7 +91,7 @@ def no_byte_is_left_over(file: FileUnderTest) -> Iterator[Violation]:
         if not is_padding and not (start == header.end and _has_unknown_section(parsed)):
             yield Violation(
                 f"{end - start} bytes belong to nothing: {show(raw)}",
-                _owner(parsed, start),
+                _owner(offsets, start),
                 start,
                 end - start,
                 expected=f"fewer than {ALIGNMENT} bytes, all zero",
@@ -104,10 +106,10 @@ def _has_unknown_section(parsed: PmUnderTest) -> bool:
     return bool(parsed.fixed.feature_flags & ~REQUIRED_FEATURES & ~KNOWN_HEADER_FEATURES)
 
 
-def _owner(parsed: PmUnderTest, offset: int) -> str:
-    """Field path of the block before an offset; of all blocks, if there is none."""
-    before = [place for place in parsed.places.values() if place.offset < offset]
-    return before[-1].path if before else "blocks"
+def _owner(offsets: Sequence[int], offset: int) -> str:
+    """Field path of the block before an offset, by the offsets of all blocks; of all blocks, if there is none."""
+    before = bisect_left(offsets, offset)
+    return f"blocks[{before - 1}]" if before else "blocks"
 
 
 # --------------------------------------------------------------------------- what row groups say together
