@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -11,13 +12,20 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import typer
 from typer.testing import CliRunner, Result
 
 from pqassay_reference import pm_tables, tables
 from pqassay_reference.cli import app
+from pqassay_reference.cli_pm import pm_app
 from pqassay_reference.tables import Table, plain_lines
 
 INTEROP = Path(__file__).parents[2] / "golden_files" / "interop" / "questdb-9.4.3"
+
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "pm.md"
+IN_EXAMPLES = {"--columns", "--where"}
+"""Options that the guide shows and does not explain."""
 
 
 def run(*arguments: object) -> Result:
@@ -409,6 +417,18 @@ def test_a_terminal_gets_a_drawn_table(
     shown = capsys.readouterr().out
 
     assert {"Title", "[red]x", "┃"} == {part for part in ("Title", "[red]x", "┃") if part in shown}
+
+
+def test_the_guide_describes_every_command_and_option() -> None:
+    guide = GUIDE.read_text("utf-8")
+    commands = typer.main.get_group(pm_app).commands
+    described = set(re.findall(r"`(--[a-z0-9-]+)", guide))
+    shown = set(re.findall(r"^\| `pqassay-ref pm ([a-z]+)`", guide, re.MULTILINE))
+    options = {option for command in commands.values() for found in command.params for option in found.opts}
+
+    assert set(commands) == shown
+    assert set() == {option for option in options if option.startswith("--")} - described - IN_EXAMPLES
+    assert all(f" {option} " in guide for option in IN_EXAMPLES)
 
 
 def test_help_starts_without_what_only_commands_need() -> None:
