@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import fcntl
 import json
 import re
 import shutil
@@ -165,6 +166,18 @@ def test_errors_are_one_line(arguments: list[str], code: int, said: str, data: P
     assert said.format(data=data, text=text) in " ".join(result.stderr.split())
     assert "Usage" in result.stderr or 1 == result.stderr.count("\n")
     assert before == {path: path.read_bytes() for path in tmp_path.iterdir()}
+
+
+def test_the_file_that_cannot_be_written_is_named(data: Path) -> None:
+    made = data.with_name("_pm")
+    made.mkdir()
+    assert f"error: {made}: no regular file\n" == run("generate", data).stderr
+    made.rmdir()
+    made.write_bytes(bytes(8))
+    with made.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert f"error: {made}: another process is writing it\n" == run("generate", data).stderr
+    assert bytes(8) == made.read_bytes()
 
 
 # ----------------------------------------------------------------------------------------------------------- show
