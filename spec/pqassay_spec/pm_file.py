@@ -655,17 +655,17 @@ def read_inlined_bloom(source: Source, offset: int, end: int) -> bytes:
         raise Malformed(f"a bloom filter at {offset}, behind {end}", rule="PM-076", offset=offset)
     length = int(pm.BLOOM_LENGTH.parse(source.read(offset, pm.BLOOM_LENGTH_SIZE)).length)
     start = offset + pm.BLOOM_LENGTH_SIZE
-    if length < 0 or start + length > end:
-        raise Malformed(
-            f"a bloom filter of {length} bytes, where {end - start} stand before the footer",
-            rule="PM-076",
-            offset=offset,
-            length=pm.BLOOM_LENGTH_SIZE,
-        )
-    if not length or length % BITSET_STEP:
+    if length <= 0 or length % BITSET_STEP:
         raise Malformed(
             f"a bitset of {length} bytes is no number of blocks of {BITSET_STEP}",
             rule="PM-077",
+            offset=offset,
+            length=pm.BLOOM_LENGTH_SIZE,
+        )
+    if start + length > end:
+        raise Malformed(
+            f"a bloom filter of {length} bytes, where {end - start} stand before the footer",
+            rule="PM-076",
             offset=offset,
             length=pm.BLOOM_LENGTH_SIZE,
         )

@@ -67,6 +67,30 @@ def test_the_empty_file_of_one_column_has_the_bytes_that_questdb_writes() -> Non
     assert bytes.fromhex(expected) == made
 
 
+QUESTDB = ROOT / "golden_files" / "interop"
+
+
+@pytest.mark.parametrize(
+    "path", sorted(QUESTDB.glob("questdb-*/*/_pm")), ids=lambda path: f"{path.parts[-3]}-{path.parts[-2]}"
+)
+def test_a_file_of_one_snapshot_is_written_as_questdb_does(path: Path) -> None:
+    data = path.read_bytes()
+    value = value_of(data)
+    if value.previous_sizes:
+        first = value_of(data, value.previous_sizes[-1])
+        assert data[pm.CRC_START :].startswith(pm_write.create(first)[pm.CRC_START :])
+    else:
+        assert data == pm_write.create(value)
+
+
+def test_a_chain_is_written_as_questdb_does_update_by_update() -> None:
+    chain = [(QUESTDB / "questdb-9.4.3" / f"o3-chain-{number}" / "_pm").read_bytes() for number in range(6)]
+    written = pm_write.create(value_of(chain[0]))
+    for data in chain[1:]:
+        written = pm_write.update(written, value_of(data))
+        assert data == written
+
+
 @given(snapshots())
 def test_what_is_written_is_read(value: SnapshotValue) -> None:
     assert value == value_of(pm_write.create(value))

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from pqassay.file_under_test import FileUnderTest, NotChecked, Remembered
+from pqassay.pm_under_test import PmUnderTest
 from pqassay_spec import pm, pm_file, pm_json
 from pqassay_spec.bloom import BLOCK_SIZE
 from pqassay_spec.errors import FormatError, Malformed, Unsupported
@@ -71,12 +72,12 @@ class Pair:
     @Remembered
     def size(self) -> int:
         """The committed size of ``_pm``. Raises PM-001, PM-002."""
-        return pm_file.read_committed_size(self.source)
+        return self.file.part(PmUnderTest).size
 
     @Remembered
     def header(self) -> Header:
         """The header of ``_pm``. Raises what `pm_file.read_header` does."""
-        return pm_file.read_header(self.source, self.size)
+        return self.file.part(PmUnderTest).header
 
     @property
     def data(self) -> Source:
