@@ -610,8 +610,11 @@ def find_statistic(block: Block, column: int, side: str) -> Statistic | None:
 
 
 _SIDES = {
-    MIN: (StatFlag.MIN_STAT_PRESENT, StatFlag.MIN_STAT_INLINED, StatFlag.MIN_STAT_VALUE_EXACT),
-    MAX: (StatFlag.MAX_STAT_PRESENT, StatFlag.MAX_STAT_INLINED, StatFlag.MAX_STAT_VALUE_EXACT),
+    side: tuple(map(int, flags))  # plain numbers are many times faster than flags with names
+    for side, flags in {
+        MIN: (StatFlag.MIN_STAT_PRESENT, StatFlag.MIN_STAT_INLINED, StatFlag.MIN_STAT_VALUE_EXACT),
+        MAX: (StatFlag.MAX_STAT_PRESENT, StatFlag.MAX_STAT_INLINED, StatFlag.MAX_STAT_VALUE_EXACT),
+    }.items()
 }
 
 
