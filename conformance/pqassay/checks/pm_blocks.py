@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
@@ -13,8 +14,8 @@ from pqassay.pm_chunks import SIDES, ChunkUnderTest, Sweep
 from pqassay.pm_under_test import Place, PmUnderTest
 from pqassay.report import FIRST_POSITIONS
 from pqassay_spec.hexdump import show
-from pqassay_spec.pm_codes import ALIGNMENT, PhysicalType
-from pqassay_spec.pm_file import Snapshot
+from pqassay_spec.pm_codes import ALIGNMENT, REQUIRED_FEATURES, PhysicalType
+from pqassay_spec.pm_file import KNOWN_HEADER_FEATURES, Snapshot
 
 SHOWN_GAP = 16
 """Bytes of a gap that a message shows."""
@@ -92,6 +93,7 @@ def no_byte_is_left_over(file: FileUnderTest) -> Iterator[Violation]:
         taken += [(place.offset, fact.region_end) for place, fact in zip(parsed.blocks, facts, strict=True)]
     appended = {snapshot.size for snapshot in parsed.snapshots[1:]}
     found: list[Violation] = []
+    offsets = list(parsed.places)
     for start, end in file.part(BloomFilters).gaps(taken):
         if start in appended:  # an append that failed left its bytes; the next one went on behind them
             continue
@@ -100,7 +102,7 @@ def no_byte_is_left_over(file: FileUnderTest) -> Iterator[Violation]:
         if not is_padding and not (start == header.end and _has_unknown_section(parsed)):
             violation = Violation(
                 f"{end - start} bytes belong to nothing: {show(raw)}",
-                _owner(parsed, start),
+                _owner(offsets, start),
                 start,
                 end - start,
                 expected=f"fewer than {ALIGNMENT} bytes, all zero",
@@ -111,16 +113,14 @@ def no_byte_is_left_over(file: FileUnderTest) -> Iterator[Violation]:
 
 
 def _has_unknown_section(parsed: PmUnderTest) -> bool:
-    from pqassay_spec.pm_codes import REQUIRED_FEATURES  # noqa: PLC0415 - as below
-    from pqassay_spec.pm_file import KNOWN_HEADER_FEATURES  # noqa: PLC0415 - rarely needed
-
+    """Whether a header bit that is not known may have brought a section behind those that are."""
     return bool(parsed.fixed.feature_flags & ~REQUIRED_FEATURES & ~KNOWN_HEADER_FEATURES)
 
 
-def _owner(parsed: PmUnderTest, offset: int) -> str:
+def _owner(offsets: Sequence[int], offset: int) -> str:
     """Field path of the block before an offset; of all blocks, if there is none."""
-    before = [place for place in parsed.places.values() if place.offset < offset]
-    return before[-1].path if before else "blocks"
+    before = bisect_left(offsets, offset)
+    return f"blocks[{before - 1}]" if before else "blocks"
 
 
 # --------------------------------------------------------------------------- what row groups say together
@@ -195,10 +195,9 @@ def statistics_follow_each_other(file: FileUnderTest) -> Iterator[Violation]:
 
 
 def _scattered(parsed: PmUnderTest, sweep: Sweep, place: Place) -> Iterator[Violation]:
-    block = parsed.block(place)
     end = total = 0
-    for column in range(len(block.chunks)):
-        chunk = ChunkUnderTest(parsed, place, block, column, sweep.columns[column])
+    for column in range(parsed.header.column_count):
+        chunk = sweep.chunk(place, column)
         for side in SIDES:
             if not chunk.is_out_of_line(side):
                 continue
@@ -227,7 +226,7 @@ def row_groups_ascend(file: FileUnderTest) -> Iterator[Violation]:
     _require_row_groups(parsed)
     if described.physical_type != PhysicalType.INT64:
         raise NotApplicable
-    bounds = {place.offset: _bounds(parsed, sweep, place, column) for place in parsed.blocks}
+    bounds = {place.offset: _bounds(sweep.chunk(place, column)) for place in parsed.blocks}
     told: set[tuple[int, int]] = set()
     is_incomplete = False
     for snapshot in parsed.snapshots:
@@ -254,9 +253,8 @@ def row_groups_ascend(file: FileUnderTest) -> Iterator[Violation]:
         raise NotChecked("PM-050 is broken")
 
 
-def _bounds(parsed: PmUnderTest, sweep: Sweep, place: Place, column: int) -> tuple[int, int] | None:
+def _bounds(chunk: ChunkUnderTest) -> tuple[int, int] | None:
     """MIN and MAX of the designated timestamp; ``None`` without rows, or where PM-072 or PM-074 is broken."""
-    chunk = ChunkUnderTest(parsed, place, parsed.block(place), column, sweep.columns[column])
     low, high = (chunk.bound(side) for side in SIDES)
     if low is None or high is None or not chunk.num_rows:
         return None
