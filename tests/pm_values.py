@@ -31,7 +31,7 @@ def row_group(number: int, *, bloom: bytes | ExternalBloom | None = None, versio
         (
             Chunk(0, 4, 10, offset, 100, 0, None, time(60 * number), time(60 * number + 59), True, True),
             Chunk(1, 2, 10, offset + 100, 50, 3, 2, b"Chad", b"Peru and more", True, False, bloom),
-            Chunk(6, 1, 10, offset + 150, 160, 10),
+            Chunk(6, 1, 10, offset + 150, 160),
         ),
     )
 

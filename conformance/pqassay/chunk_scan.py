@@ -1,12 +1,13 @@
-"""The values of one column chunk, decoded once and compared with everything that is said about them.
+"""The values of column chunks, decoded once and compared with everything that is said about them.
 
-Memory stays at one batch.
+Memory stays at one batch of a few columns.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,51 +15,53 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pqassay.physical_values import batches
+from pqassay.file_under_test import NotChecked
+from pqassay.physical_values import batches, require_physical
 from pqassay.value_hashes import missing
 from pqassay.value_order import BoundsCheck, Order, Outside, stored_bytes
+from pqassay_spec.parquet_schema import SchemaLeaf
+
+TOGETHER = 32
+"""Columns that are decoded together, since each call takes its time."""
+
+TOGETHER_BYTES = 64 << 20
+"""Bytes of a row group's chunks, without compression, that are decoded together."""
 
 
 @dataclass
 class Descents:
-    """Where the values of a column descend, from row group to row group.
+    """Where the values of a column descend.
 
     Attributes:
         count: How often.
         first: Where the first value stands that is less than the one before it, in its column chunk.
         before, after: These two values.
+        last: The value read last, in whatever chunk; ``None`` before the first.
     """
 
     count: int = 0
     first: int = -1
     before: int = 0
     after: int = 0
-
-
-@dataclass
-class Ascent:
-    """The designated timestamp while it is read from the first row on; ``last`` is the value read last."""
-
     last: int | None = None
 
-    def add(self, array: pa.Array[Any], position: int, descents: Descents) -> None:
+    def add(self, array: pa.Array[Any], position: int) -> None:
         """Take further values, the first of which stands at ``position`` in its chunk; nulls are passed over."""
         values = array.drop_null()
         if not len(values):
             return
         if self.last is not None and values[0].as_py() < self.last:
-            _note(descents, 1, position, self.last, values[0].as_py())
+            self._note(1, position, self.last, values[0].as_py())
         falls: Any = pc.less(values[1:], values[:-1])
         if count := pc.sum(falls).as_py():
             place = pc.index(falls, True).as_py()
-            _note(descents, count, position + place + 1, values[place].as_py(), values[place + 1].as_py())
+            self._note(count, position + place + 1, values[place].as_py(), values[place + 1].as_py())
         self.last = values[-1].as_py()
 
-
-def _note(descents: Descents, count: int, first: int, before: int, after: int) -> None:
-    if not descents.count:
-        descents.first, descents.before, descents.after = first, before, after
-    descents.count += count
+    def _note(self, count: int, first: int, before: int, after: int) -> None:
+        if not self.count:
+            self.first, self.before, self.after = first, before, after
+        self.count += count
 
 
 @dataclass(frozen=True)
@@ -69,14 +72,14 @@ class Said:
         order: The order of its values; ``None`` where there is none.
         minimum, maximum: Its bounds, ``None`` without.
         bitset: Its bloom filter, ``None`` without.
-        ascent: The order that goes on in this chunk, of the designated timestamp alone.
+        ascends: Whether its values ascend, and go on where those of the row group before ended.
     """
 
     order: Order | None = None
     minimum: bytes | None = None
     maximum: bytes | None = None
     bitset: bytes | None = None
-    ascent: Ascent | None = None
+    ascends: bool = False
 
 
 @dataclass
@@ -98,30 +101,102 @@ class Found:
     descents: Descents = field(default_factory=Descents)
 
 
-def scan(file: pq.ParquetFile, row_group: int, ordinal: int, name: str, said: Said) -> Found:
-    """Decode a column chunk and compare it with what is said about it.
+@dataclass
+class Chunk:
+    """A column chunk that is to be compared.
+
+    Attributes:
+        ordinal: Position of the column among all leaves.
+        leaf: The column.
+        said: What is said about it.
+        size: Bytes of its values without compression, as far as known.
+        last: The value read last in row groups before, of a column that ascends.
+    """
+
+    ordinal: int
+    leaf: SchemaLeaf
+    said: Said
+    size: int
+    last: int | None = None
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether the column stands alone below the root, and holds no lists."""
+        return self.leaf.parent.parent is None and not self.leaf.max_repetition_level
+
+    def nothing(self) -> Found:
+        """What is known before the first value."""
+        said = self.said
+        bounds = None if said.order is None else BoundsCheck(said.order, said.minimum, said.maximum)
+        return Found(bounds, descents=Descents(last=self.last))
+
+
+Outcome = Found | NotChecked
+"""What was found out about a chunk, or why nothing was."""
+
+
+def scan(file: pq.ParquetFile, row_group: int, chunks: Sequence[Chunk]) -> list[Outcome]:
+    """Decode column chunks of one row group and compare them with what is said about them.
 
     Args:
         file: A file from `pqassay.physical_values.open_physical`.
         row_group: Position of the row group.
-        ordinal: Position of the column among all leaves.
-        name: What messages call the column.
-        said: What is said.
+        chunks: The chunks, by ordinal.
 
-    Raises:
-        NotChecked: The pages cannot be decoded, or the values not be compared.
+    Returns:
+        For each chunk what was found.
     """
-    found = Found(None if said.order is None else BoundsCheck(said.order, said.minimum, said.maximum))
-    for array in batches(file, row_group, ordinal, name):
-        if found.bounds is not None:
-            found.bounds.add(array)
-        if said.bitset is not None:
-            _probe(said.bitset, array, found)
-        if said.ascent is not None:
-            said.ascent.add(array, found.values, found.descents)
-        found.values += len(array)
-        found.nulls += array.null_count
+    found: list[Outcome] = []
+    for part in _parts(chunks):
+        try:
+            found += _scan(file, row_group, part)
+        except NotChecked as reason:
+            # One that cannot be decoded spoils it for those that were decoded together with it.
+            found += [reason] if len(part) == 1 else [_scan_alone(file, row_group, chunk) for chunk in part]
     return found
+
+
+def _parts(chunks: Sequence[Chunk]) -> Iterator[Sequence[Chunk]]:
+    """The chunks in the same order, in groups that may be decoded together."""
+    part: list[Chunk] = []
+    size = 0
+    for chunk in chunks:
+        fits = chunk.is_flat and len(part) < TOGETHER and size + chunk.size <= TOGETHER_BYTES
+        if part and not (fits and part[-1].is_flat):
+            yield part
+            part, size = [], 0
+        part.append(chunk)
+        size += chunk.size
+    if part:
+        yield part
+
+
+def _scan_alone(file: pq.ParquetFile, row_group: int, chunk: Chunk) -> Outcome:
+    try:
+        return _scan(file, row_group, [chunk])[0]
+    except NotChecked as reason:
+        return reason
+
+
+def _scan(file: pq.ParquetFile, row_group: int, chunks: Sequence[Chunk]) -> list[Found]:
+    found = [chunk.nothing() for chunk in chunks]
+    name = chunks[0].leaf.name if len(chunks) == 1 else f"{chunks[0].leaf.name} and others"
+    for arrays in batches(file, row_group, [chunk.ordinal for chunk in chunks], name):
+        for chunk, array, state in zip(chunks, arrays, found, strict=True):
+            require_physical(array, chunk.leaf)
+            _add(chunk.said, array, state)
+    return found
+
+
+def _add(said: Said, array: pa.Array[Any], found: Found) -> None:
+    if found.bounds is not None:
+        found.bounds.add(array)
+    if said.bitset is not None:
+        _probe(said.bitset, array, found)
+    if said.ascends:
+        found.descents.add(array, found.values)
+    found.values += len(array)
+    found.nulls += array.null_count
 
 
 def _probe(bitset: bytes, array: pa.Array[Any], found: Found) -> None:

@@ -11,7 +11,7 @@ Memory stays at one batch of one column.
 # The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -22,10 +22,16 @@ import pyarrow.parquet as pq
 from pqassay.column_values import BATCH_ROWS, first_line, open_parquet
 from pqassay.file_under_test import NotChecked
 from pqassay_spec.compact_thrift import ListOf, value_grammar
-from pqassay_spec.compact_thrift_path import FieldFinder
+from pqassay_spec.compact_thrift_wire import read_byte, read_field_id, skip
 from pqassay_spec.parquet_file import HEAD, MAGIC, TAIL
-from pqassay_spec.parquet_thrift import FileMetaData, KeyValue, SchemaElement
+from pqassay_spec.parquet_schema import SchemaLeaf
+from pqassay_spec.parquet_thrift import FileMetaData, SchemaElement, Type
 from pqassay_spec.sources import Source
+
+ARROW_KEY = b"ARROW:schema"
+"""The key under which Arrow keeps the types that it gives values when it reads them."""
+
+_SCHEMA = next(field.id for field in FileMetaData.fields if field.name == "schema")
 
 
 def open_physical(source: Source, footer: bytes, metadata: FileMetaData) -> pq.ParquetFile:
@@ -49,8 +55,7 @@ def open_physical(source: Source, footer: bytes, metadata: FileMetaData) -> pq.P
 
 
 def _plain(footer: bytes, metadata: FileMetaData) -> bytes:
-    """The footer without annotations and keys, its columns called by their numbers."""
-    finder = FieldFinder(FileMetaData, footer)
+    """The footer without annotations, its columns called by their numbers, and without the schema that Arrow keeps."""
     schema = [
         SchemaElement(
             type=element.type,
@@ -61,15 +66,21 @@ def _plain(footer: bytes, metadata: FileMetaData) -> bytes:
         )
         for number, element in enumerate(metadata.schema)
     ]
-    changed = [
-        (finder.find("schema"), value_grammar(ListOf(SchemaElement)).build(schema)),
-        (finder.find("key_value_metadata"), value_grammar(ListOf(KeyValue)).build([])),
-    ]
-    parts, position = [], 0
-    for (start, end), content in sorted((place, content) for place, content in changed if place is not None):
-        parts += [footer[position:start], content]
-        position = end
-    return b"".join([*parts, footer[position:]])
+    start, end = _schema_range(footer)
+    rebuilt = value_grammar(ListOf(SchemaElement)).build(schema)
+    # Of the same length, so that nothing else changes; only as a key the name means anything.
+    return b"".join([footer[:start], rebuilt, footer[end:].replace(ARROW_KEY, ARROW_KEY.swapcase())])
+
+
+def _schema_range(footer: bytes) -> tuple[int, int]:
+    """Where the list of schema elements stands; what follows it, most of a footer, is not walked."""
+    position = last = 0
+    while True:
+        header = read_byte(footer, position)
+        last, start = read_field_id(footer, position + 1, header, last)
+        position = skip(footer, start, header & 15)
+        if last == _SCHEMA:
+            return start, position
 
 
 def _framed(footer: bytes) -> bytes:
@@ -78,21 +89,43 @@ def _framed(footer: bytes) -> bytes:
     return HEAD.build({"magic": MAGIC}) + footer + tail
 
 
-def batches(file: pq.ParquetFile, row_group: int, ordinal: int, name: str) -> Iterator[pa.Array[Any]]:
-    """The values of a column chunk, batch by batch; of a list, its items one behind the other.
+def batches(
+    file: pq.ParquetFile, row_group: int, ordinals: Sequence[int], name: str
+) -> Iterator[list[pa.Array[Any]]]:
+    """The values of column chunks, batch by batch; of a list, its items one behind the other.
 
     Args:
         file: A file from `open_physical`.
         row_group: Position of the row group.
-        ordinal: Position of the column among all leaves.
-        name: What messages call it.
+        ordinals: Positions of the columns among all leaves, ascending; of columns with groups around them one at a time.
+        name: What messages call them.
 
     Raises:
         NotChecked: The pages cannot be decoded.
     """
     with _decoding(f"row group {row_group} of column {name}"):
-        for batch in file.reader.iter_batches(BATCH_ROWS, [row_group], column_indices=[ordinal]):
-            yield _leaf(batch.column(0))
+        for batch in file.reader.iter_batches(BATCH_ROWS, [row_group], column_indices=list(ordinals)):
+            yield [_leaf(column) for column in batch.columns]
+
+
+_PHYSICAL: dict[Type, Callable[[pa.DataType], bool]] = {
+    Type.BOOLEAN: pa.types.is_boolean,
+    Type.INT32: pa.types.is_int32,
+    Type.INT64: pa.types.is_int64,
+    Type.INT96: pa.types.is_timestamp,
+    Type.FLOAT: pa.types.is_float32,
+    Type.DOUBLE: pa.types.is_float64,
+    Type.BYTE_ARRAY: pa.types.is_binary,
+    Type.FIXED_LEN_BYTE_ARRAY: pa.types.is_fixed_size_binary,
+}
+"""What values of each type come as; INT96 alone has lost its bytes."""
+
+
+def require_physical(array: pa.Array[Any], leaf: SchemaLeaf) -> None:
+    """Raise `NotChecked` unless the values came as they are stored, as those of a sound footer do."""
+    is_right = next((test for kind, test in _PHYSICAL.items() if kind == leaf.element.type), None)
+    if is_right is None or not is_right(array.type):
+        raise NotChecked(f"column {leaf.name}, {leaf.physical_type}, is decoded as {array.type}")
 
 
 @contextmanager

@@ -147,7 +147,7 @@ def _chunk(number: int, name: str) -> str:
 BLOCKS = (
     _bad("block-beyond", "A row group's block lies beyond the file", REFUSED, "plain", _set("snapshots[0].row_group_entries[1].block_offset", 1 << 20), "050", decode="reject"),
     _bad("block-in-the-header", "A row group's block lies in the header", "Readers show garbage.", "plain", _set("snapshots[0].row_group_entries[1].block_offset", 4), "050"),
-    _bad("block-twice", "Two row groups share a block", "Readers show the rows of one row group twice, and those of the other never.", "unsorted", _set("snapshots[0].row_group_entries[1].block_offset", FIRST_BLOCK >> 3), "052", "053", "063"),
+    _bad("block-twice", "Two row groups share a block", "Readers show the rows of one row group twice, and those of the other never.", "unsorted", _set("snapshots[0].row_group_entries[1].block_offset", FIRST_BLOCK >> 3), "052"),
     _bad("padding-not-zero", "The padding before a block is not zero", UNSEEN, "plain", _set("blocks[0].padding", b"\1\2\3\4"), "053", decode="accept"),
     _bad("values-more-than-rows", "A column without lists has more values than rows", "Readers that go by values show rows that are not there.", "plain", _set(_chunk(1, "num_values"), 5), "054", decode="accept", reads={"row_groups[0].chunks[1].num_values": 5}),
     _bad("values-fewer-than-rows", "A column of lists has fewer values than rows", "Readers that go by values lose rows.", "list", _set(_chunk(0, "num_values"), 1), "054", decode="accept", reads={"row_groups[0].chunks[0].num_values": 1}),
@@ -183,17 +183,17 @@ BLOCKS = (
 # ---------------------------------------------------------------------------------- bloom filters and extensions
 
 EXTENDED = (
-    _bad("bloom-filter-in-the-header", "A bloom filter is said to stand in the header", LOST, "bloom-filters", _set("snapshots[0].bloom_entries[0].offset", 4), "053", "076"),
+    _bad("bloom-filter-in-the-header", "A bloom filter is said to stand in the header", LOST, "bloom-filters", _set("snapshots[0].bloom_entries[0].offset", 4), "076"),
     _bad("bloom-filter-of-another-block", "A bloom filter is said to stand in the block of another row group", LOST, "bloom-filters", Mutation("swap", "snapshots[0].bloom_entries[1]", "snapshots[0].bloom_entries[3]"), "076"),
     _bad("bloom-filter-of-33-bytes", "A bitset of 33 bytes", UNPRUNED, "bloom-filters", _set("blocks[0].bloom_filters[0].length", 33), "077"),
-    _bad("bloom-filter-of-no-bytes", "A bitset of no bytes", UNPRUNED, "bloom-filters", _set("blocks[2].bloom_filters[0].length", 0), "053", "077"),
+    _bad("bloom-filter-of-no-bytes", "A bitset of no bytes", UNPRUNED, "bloom-filters", _set("blocks[2].bloom_filters[0].length", 0), "077"),
     _bad("bloom-filter-of-negative-length", "A bitset of -1 bytes", UNPRUNED, "bloom-filters", _set("blocks[2].bloom_filters[0].length", -1), "077"),
     _bad("bloom-filters-overlap", "A bitset reaches into the next one", LOST, "bloom-filters", _set("blocks[0].bloom_filters[0].length", 64), "078"),
     _bad("external-bloom-filter-beyond", "A bloom filter lies beyond the Parquet file", UNPRUNED, "bloom-filters-external", _set("snapshots[0].bloom_entries[0].offset", 1 << 40), "079", decode="accept", reads={"row_groups[0].chunks[2].bloom.offset": 1 << 40}),
     _bad("external-bloom-filter-of-33-bytes", "A bitset in the Parquet file has 33 bytes", UNPRUNED, "bloom-filters-external", _set("snapshots[0].bloom_entries[0].length", 33), "079"),
     _bad("external-bloom-filter-half-absent", "A bloom filter has an offset and no length", UNPRUNED, "bloom-filters-external", _set("snapshots[0].bloom_entries[0].length", 0), "079"),
     _bad("scratchpad-of-nothing", "A scratchpad without entries", "Readers that know it refuse the snapshot.", "plain", _set("snapshots[0].scratchpad", {"entry_count": 0, "entries": []}), "006", "085"),
-    _bad("scratchpad-beyond", "An entry of a scratchpad reaches beyond the footer", "Readers that know it refuse the snapshot.", "scratchpad", _set("snapshots[0].scratchpad.entries[1].length", 1 << 30), "006", "085"),
+    _bad("scratchpad-beyond", "An entry of a scratchpad reaches beyond the footer", "Readers that know it refuse the snapshot.", "scratchpad", _set("snapshots[0].scratchpad.entries[1].length", 1 << 30), "085"),
     _bad("covering-index-of-nothing", "An extension for index files without any", REFUSED, "plain", _set("snapshots[0].covering_index", {"index_count": 0, "indexes": []}), "006", "086"),
     _bad("covering-index-of-no-column", "An index file of a column that does not exist", "Readers refuse the snapshot or look for a file in vain.", "covering-index", _set("snapshots[0].covering_index.indexes[0].column_id", 99), "006", "086"),
     _bad("covering-index-not-required", "An extension for index files that does not say that readers must know it", "Older readers trust index files that are out of date.", "covering-index", _set(FOOTER_FLAGS, FooterFeature.COVERING_INDEX), "006", "086"),

@@ -610,8 +610,11 @@ def find_statistic(block: Block, column: int, side: str) -> Statistic | None:
 
 
 _SIDES = {
-    MIN: (StatFlag.MIN_STAT_PRESENT, StatFlag.MIN_STAT_INLINED, StatFlag.MIN_STAT_VALUE_EXACT),
-    MAX: (StatFlag.MAX_STAT_PRESENT, StatFlag.MAX_STAT_INLINED, StatFlag.MAX_STAT_VALUE_EXACT),
+    side: tuple(map(int, flags))  # plain numbers are many times faster than flags with names
+    for side, flags in {
+        MIN: (StatFlag.MIN_STAT_PRESENT, StatFlag.MIN_STAT_INLINED, StatFlag.MIN_STAT_VALUE_EXACT),
+        MAX: (StatFlag.MAX_STAT_PRESENT, StatFlag.MAX_STAT_INLINED, StatFlag.MAX_STAT_VALUE_EXACT),
+    }.items()
 }
 
 
@@ -655,17 +658,17 @@ def read_inlined_bloom(source: Source, offset: int, end: int) -> bytes:
         raise Malformed(f"a bloom filter at {offset}, behind {end}", rule="PM-076", offset=offset)
     length = int(pm.BLOOM_LENGTH.parse(source.read(offset, pm.BLOOM_LENGTH_SIZE)).length)
     start = offset + pm.BLOOM_LENGTH_SIZE
-    if length < 0 or start + length > end:
-        raise Malformed(
-            f"a bloom filter of {length} bytes, where {end - start} stand before the footer",
-            rule="PM-076",
-            offset=offset,
-            length=pm.BLOOM_LENGTH_SIZE,
-        )
-    if not length or length % BITSET_STEP:
+    if length <= 0 or length % BITSET_STEP:
         raise Malformed(
             f"a bitset of {length} bytes is no number of blocks of {BITSET_STEP}",
             rule="PM-077",
+            offset=offset,
+            length=pm.BLOOM_LENGTH_SIZE,
+        )
+    if start + length > end:
+        raise Malformed(
+            f"a bloom filter of {length} bytes, where {end - start} stand before the footer",
+            rule="PM-076",
             offset=offset,
             length=pm.BLOOM_LENGTH_SIZE,
         )

@@ -49,7 +49,7 @@ def column(data: bytes, ordinal: int = 0) -> pa.Array[Any]:
     """All values of the first row group of a column."""
     file, _ = opened(data)
     with file:
-        return pa.concat_arrays(list(batches(file, 0, ordinal, "it")))
+        return pa.concat_arrays([array for (array,) in batches(file, 0, [ordinal], "it")])
 
 
 NESTED = pa.table(
@@ -109,7 +109,7 @@ def test_what_stands_behind_the_footer_does_not_matter() -> None:
     metadata, _ = parquet_file.read_footer(source, framing)
     footer = source.read(framing.footer_start, framing.footer_length)
     with open_physical(BytesSource(data + b"not published yet"), footer, metadata) as file:
-        assert [[1, 2, 3]] == [batch.to_pylist() for batch in batches(file, 0, 0, "a")]
+        assert [[1, 2, 3]] == [array.to_pylist() for (array,) in batches(file, 0, [0], "a")]
 
 
 def test_pages_that_cannot_be_decoded_are_said_to_be() -> None:
@@ -118,7 +118,7 @@ def test_pages_that_cannot_be_decoded_are_said_to_be() -> None:
     data[40:200] = b"\xff" * 160
     file, _ = opened(bytes(data))
     with file, pytest.raises(NotChecked, match=r"row group 0 of column a cannot be decoded") as caught:
-        list(batches(file, 0, 0, "a"))
+        list(batches(file, 0, [0], "a"))
     assert not caught.value.judgeable
 
 

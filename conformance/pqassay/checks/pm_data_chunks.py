@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
+from typing import NamedTuple
 
 from pqassay.checks import Violation, check
 from pqassay.checks.pm_pair import Pair
@@ -17,8 +18,8 @@ from pqassay_spec.hexdump import show
 from pqassay_spec.parquet_file import chunk_start
 from pqassay_spec.parquet_thrift import ColumnMetaData, Statistics
 from pqassay_spec.pm_bounds import bounds_of, verbatim_bounds
-from pqassay_spec.pm_codes import MOST_INLINE, StatFlag, split_sizes
-from pqassay_spec.pm_file import MAX, MIN
+from pqassay_spec.pm_codes import MOST_INLINE, StatFlag, split_reference, split_sizes
+from pqassay_spec.pm_file import MAX, MIN, Block
 from pqassay_spec.pm_from_parquet import bloom_of, encodings_of
 from pqassay_spec.pm_value import ExternalBloom
 
@@ -121,7 +122,16 @@ def codecs_agree(file: FileUnderTest) -> Iterator[Violation]:
 def encodings_agree(file: FileUnderTest) -> Iterator[Violation]:
     """Each encoding of values has a bit."""
     pair = file.part(Pair)
-    return _compare(pair, "encodings", "encodings", _from_facts(pair, encodings_of), shown=hex)
+    masks: dict[tuple[int, ...], int] = {}
+    """Those that were computed; of thousands of chunks, most have the same encodings."""
+
+    def mask_of(facts: ColumnMetaData) -> int:
+        listed = tuple(facts.encodings)
+        if listed not in masks:
+            masks[listed] = encodings_of(facts)
+        return masks[listed]
+
+    return _compare(pair, "encodings", "encodings", _from_facts(pair, mask_of), shown=hex)
 
 
 @check("PM-112")
@@ -181,11 +191,41 @@ def distinct_counts_agree(file: FileUnderTest) -> Iterator[Violation]:
 
 # ----------------------------------------------------------------------------------------------------- statistics
 
+
+class Side(NamedTuple):
+    """One of the two bounds: its field in a chunk's record, its field in Parquet's statistics, and its flags.
+
+    Flags are plain numbers here, which are faster than their names.
+    """
+
+    name: str
+    theirs: str
+    present: int
+    inlined: int
+    exact: StatFlag
+
+    def slot(self, record: pm.ColumnChunk) -> tuple[int, int]:
+        """What the slot of the bound holds, and how many bytes of it count."""
+        least, greatest = split_sizes(record.stat_sizes)
+        return (record.max_stat, greatest) if self.name == MAX else (record.min_stat, least)
+
+
 SIDES = (
-    (MIN, "min_value", StatFlag.MIN_STAT_PRESENT, StatFlag.MIN_STAT_INLINED, StatFlag.MIN_STAT_VALUE_EXACT),
-    (MAX, "max_value", StatFlag.MAX_STAT_PRESENT, StatFlag.MAX_STAT_INLINED, StatFlag.MAX_STAT_VALUE_EXACT),
+    Side(
+        MIN,
+        "min_value",
+        int(StatFlag.MIN_STAT_PRESENT),
+        int(StatFlag.MIN_STAT_INLINED),
+        StatFlag.MIN_STAT_VALUE_EXACT,
+    ),
+    Side(
+        MAX,
+        "max_value",
+        int(StatFlag.MAX_STAT_PRESENT),
+        int(StatFlag.MAX_STAT_INLINED),
+        StatFlag.MAX_STAT_VALUE_EXACT,
+    ),
 )
-"""The two bounds: field in a chunk's record, field of Parquet's statistics, and the flags about them."""
 
 
 def _statistics(pair: Pair) -> Iterator[tuple[int, int, ColumnMetaData, pm.ColumnChunk]]:
@@ -201,47 +241,53 @@ def _statistics(pair: Pair) -> Iterator[tuple[int, int, ColumnMetaData, pm.Colum
 def bounds_are_verbatim(file: FileUnderTest) -> Iterator[Violation]:
     """Where both files say one. A bound that is not narrower than its column's values loses rows."""
     pair = file.part(Pair)
+    blocks = pair.blocks
     problem: FormatError | None = None
     found = False
     for row_group, column, facts, record in _statistics(pair):
         if facts.statistics is None:
             continue
-        for (side, theirs, present, inlined, _), expected in zip(
-            SIDES, verbatim_bounds(facts.statistics), strict=True
-        ):
-            if expected is None or not record.stat_flags & present:
+        block = blocks[row_group]
+        for side, expected in zip(SIDES, verbatim_bounds(facts.statistics), strict=True):
+            if expected is None or not record.stat_flags & side.present:
                 continue
-            if record.stat_flags & inlined and _slot_holds(record, side, expected):
-                continue  # most are
+            if _holds(pair, block, record, side, expected):
+                continue  # most do
             try:
-                actual = pm_file.read_statistic(
-                    pair.source, pair.blocks[row_group], column, side, pair.snapshot.start
-                )
+                actual = pm_file.read_statistic(pair.source, block, column, side.name, pair.snapshot.start)
             except FormatError as error:
                 problem = error
                 continue
             if actual is not None and actual != expected:
                 found = True
-                yield _wrong_bound(pair, row_group, column, side, theirs, expected=expected, actual=actual)
+                yield _wrong_bound(pair, row_group, column, side, expected=expected, actual=actual)
     if problem is not None and not found:
         raise problem
 
 
-def _slot_holds(record: pm.ColumnChunk, side: str, bound: bytes) -> bool:
-    size = split_sizes(record.stat_sizes)[side == MAX]
-    slot = record.max_stat if side == MAX else record.min_stat
-    return len(bound) == size <= MOST_INLINE and slot == int.from_bytes(bound, "little")
+def _holds(pair: Pair, block: Block, record: pm.ColumnChunk, side: Side, bound: bytes) -> bool:
+    """Whether a record certainly has this bound. What makes it doubtful is told with more care, and more slowly."""
+    slot, size = side.slot(record)
+    if record.stat_flags & side.inlined:
+        return len(bound) == size <= MOST_INLINE and slot == int.from_bytes(bound, "little")
+    offset, length = split_reference(slot)
+    start = block.region_start + offset
+    return (
+        length == len(bound)
+        and start + length <= pair.snapshot.start
+        and pair.source.read(start, length) == bound
+    )
 
 
 def _wrong_bound(
-    pair: Pair, row_group: int, column: int, side: str, theirs: str, *, expected: bytes, actual: bytes
+    pair: Pair, row_group: int, column: int, side: Side, *, expected: bytes, actual: bytes
 ) -> Violation:
-    place = pm_file.find_statistic(pair.blocks[row_group], column, side)
-    leaf, name = pair.leaves[column], "MAX" if side == MAX else "MIN"
-    where = f"{data_path(row_group, column)}.statistics.{theirs}"
+    place = pm_file.find_statistic(pair.blocks[row_group], column, side.name)
+    leaf, name = pair.leaves[column], "MAX" if side.name == MAX else "MIN"
+    where = f"{data_path(row_group, column)}.statistics.{side.theirs}"
     return Violation(
         message=f"{name} of row group {row_group} of column {leaf.name} is {_bytes(actual)}, {where} is {_bytes(expected)}",
-        field=pair.statistic_path(row_group, column, side),
+        field=pair.statistic_path(row_group, column, side.name),
         offset=place.offset if place else None,
         length=place.length if place else 0,
         expected=_bytes(expected),
@@ -263,16 +309,14 @@ def bounds_are_present_alike(file: FileUnderTest) -> Iterator[Violation]:
     for row_group, column, facts, record in _statistics(pair):
         statistics = facts.statistics or none
         said = verbatim_bounds(statistics)
-        here = [bool(record.stat_flags & present) for _, _, present, _, _ in SIDES]
+        here = [bool(record.stat_flags & side.present) for side in SIDES]
         if here == [bound is not None for bound in said]:
             continue
         leaf = pair.leaves[column]
         kept = bounds_of(statistics, leaf.element, pair.header.descriptors[column].type)[:2]
-        for (side, theirs, _, _, _), is_here, bound, keepable in zip(SIDES, here, said, kept, strict=True):
-            name, where = (
-                "MAX" if side == MAX else "MIN",
-                f"{data_path(row_group, column)}.statistics.{theirs}",
-            )
+        for side, is_here, bound, keepable in zip(SIDES, here, said, kept, strict=True):
+            name = "MAX" if side.name == MAX else "MIN"
+            where = f"{data_path(row_group, column)}.statistics.{side.theirs}"
             is_known = column == pair.header.fixed.designated_timestamp
             if is_here and bound is None and not is_known:
                 message = f"{name} of row group {row_group} of column {leaf.name} is there, {where} is not"
@@ -302,15 +346,15 @@ def exactness_agrees(file: FileUnderTest) -> Iterator[Violation]:
         if statistics is None:
             continue
         given = (statistics.is_min_value_exact, statistics.is_max_value_exact)
-        for (_, theirs, present, _, exact), is_exact in zip(SIDES, given, strict=True):
-            if is_exact is False and record.stat_flags & present and record.stat_flags & exact:
+        for side, is_exact in zip(SIDES, given, strict=True):
+            if is_exact is False and record.stat_flags & side.present and record.stat_flags & side.exact:
                 yield _differs(
                     pair,
                     row_group,
                     column,
                     "stat_flags",
-                    f"statistics.is_{theirs}_exact",
-                    expected=f"false, without {exact.name}",
+                    f"statistics.is_{side.theirs}_exact",
+                    expected=f"false, without {side.exact.name}",
                     actual=f"{record.stat_flags:#04x}",
                 )
 

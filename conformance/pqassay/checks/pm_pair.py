@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from pqassay.file_under_test import FileUnderTest, NotChecked, Remembered
+from pqassay.pm_under_test import PmUnderTest
 from pqassay_spec import pm, pm_file, pm_json
 from pqassay_spec.bloom import BLOCK_SIZE
 from pqassay_spec.errors import FormatError, Malformed, Unsupported
@@ -66,17 +67,22 @@ class Pair:
 
     def __init__(self, file: FileUnderTest) -> None:
         self.file = file
-        self.source = file.source
+        self.parsed = file.part(PmUnderTest)
+
+    @property
+    def source(self) -> Source:
+        """The committed bytes of ``_pm``. Raises PM-001, PM-002."""
+        return self.parsed.source
 
     @Remembered
     def size(self) -> int:
         """The committed size of ``_pm``. Raises PM-001, PM-002."""
-        return pm_file.read_committed_size(self.source)
+        return self.file.part(PmUnderTest).size
 
     @Remembered
     def header(self) -> Header:
         """The header of ``_pm``. Raises what `pm_file.read_header` does."""
-        return pm_file.read_header(self.source, self.size)
+        return self.file.part(PmUnderTest).header
 
     @property
     def data(self) -> Source:
@@ -91,17 +97,12 @@ class Pair:
             Malformed: Rule PM-100, none does: ``_pm`` is stale. Rules PM-012 to PM-020, the snapshots cannot be read.
         """
         there = self.data.size
-        sizes: list[int] = []
-        newest: Snapshot | None = None
-        for snapshot in pm_file.walk(self.source, self.header, self.size):
-            newest = newest or snapshot
-            described = snapshot.fields.parquet_file_size
-            if described == there:
+        newest, chain = self.newest, self.parsed.chain
+        for snapshot in chain.snapshots:
+            if snapshot.fields.parquet_file_size == there:
                 _require_footer(self.data, snapshot)
                 return Match(snapshot, 0)
-            sizes.append(described)
-        if newest is None:  # a chain has a first snapshot, or reading it raised
-            raise NotChecked("there is no snapshot")
+        chain.require_whole()
         described = newest.fields.parquet_file_size
         if described < there:
             try:
@@ -110,8 +111,10 @@ class Pair:
                 pass
             else:
                 return Match(newest, there - described)
+        sizes = [snapshot.fields.parquet_file_size for snapshot in chain.snapshots]
         listed = ", ".join(map(str, sizes[:LISTED])) + ", …" * (len(sizes) > LISTED)
-        raise _stale(newest, f"the {len(sizes)} snapshots are of {listed}", there)
+        what = "the snapshot is" if len(sizes) == 1 else f"the {len(sizes)} snapshots are"
+        raise _stale(newest, f"{what} of {listed}", there)
 
     @property
     def snapshot(self) -> Snapshot:
@@ -168,44 +171,20 @@ class Pair:
         """The blocks of the snapshot's row groups.
 
         Raises:
-            Malformed: Rules PM-050 (one lies elsewhere), PM-052 (they overlap, since there is no room for all of them).
+            NotChecked: One stands where no block can (PM-050), or row groups share one (PM-052).
         """
-        snapshot, header = self.snapshot, self.header
-        if (
-            len(snapshot.blocks) * header.block_size > snapshot.start
-        ):  # or one block could be read a million times
-            raise Malformed(
-                f"{len(snapshot.blocks)} blocks of {header.block_size} bytes overlap, since {snapshot.start} bytes "
-                "stand before the footer",
-                rule="PM-052",
-                field=f"{snapshot.path}.row_group_entries[0].block_offset",
-                offset=snapshot.entries_start,
-                length=pm.ENTRY_SIZE,
-            )
-        found: list[Block] = []
-        for number, offset in enumerate(snapshot.blocks):
-            try:
-                found.append(pm_file.read_block(self.source, header, offset, snapshot.start))
-            except FormatError as error:
-                error.field = f"{snapshot.path}.row_group_entries[{number}].block_offset"
-                raise
-        return found
-
-    @cached_property
-    def block_numbers(self) -> dict[int, int]:
-        """The numbers of blocks in field paths by their offsets: all that snapshots refer to, in the order of the file."""
-        offsets: set[int] = set()
-        try:
-            for snapshot in pm_file.walk(self.source, self.header, self.size):
-                offsets.update(snapshot.blocks)
-        except FormatError:
-            pass  # those of earlier snapshots that cannot be reached have no numbers
-        return {offset: number for number, offset in enumerate(sorted(offsets))}
+        parsed, snapshot = self.parsed, self.snapshot
+        offsets, footers = snapshot.blocks, parsed.footers
+        if any(parsed.why_misplaced(parsed.places[offset], footers) for offset in offsets):
+            raise NotChecked("PM-050 is broken")
+        if len(set(offsets)) < len(offsets) or len(offsets) * self.header.block_size > snapshot.start:
+            raise NotChecked("PM-052 is broken")
+        return [pm_file.read_block(self.source, self.header, offset, snapshot.start) for offset in offsets]
 
     @Remembered
     def newest(self) -> Snapshot:
         """The newest snapshot. Raises what `pm_file.read_snapshot` does."""
-        return pm_file.read_snapshot(self.source, self.header, self.size)
+        return self.parsed.newest
 
     @Remembered
     def facts(self) -> Sequence[Sequence[ColumnMetaData | None]]:
@@ -291,7 +270,7 @@ class Pair:
 
     def block_path(self, row_group: int) -> str:
         """Field path of a row group's block in ``_pm``."""
-        return f"blocks[{self.block_numbers[self.snapshot.blocks[row_group]]}]"
+        return self.parsed.places[self.snapshot.blocks[row_group]].path
 
     def statistic_path(self, row_group: int, column: int, side: str) -> str:
         """Field path of a statistic in ``_pm``: the slot, or the bytes that stand out of line."""

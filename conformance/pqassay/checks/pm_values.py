@@ -23,17 +23,16 @@ from pqassay_spec.pm_codes import NO_COLUMN, StatFlag
 from pqassay_spec.pm_file import MAX, MIN
 
 if TYPE_CHECKING:
-    import pyarrow.parquet as pq
-
-    from pqassay.chunk_scan import Ascent, Descents, Found, Said
-    from pqassay.value_order import Order, Outside
+    from pqassay.chunk_scan import Descents, Found
+    from pqassay.value_order import Outside
 
 BELOW, ABOVE, NULLS, BLOOM, ASCENT, EXACT = "PM-140", "PM-141", "PM-142", "PM-143", "PM-144", "PM-145"
 
-SIDES = {
-    MIN: (BELOW, "MIN", StatFlag.MIN_STAT_VALUE_EXACT),
-    MAX: (ABOVE, "MAX", StatFlag.MAX_STAT_VALUE_EXACT),
-}
+MIN_EXACT, MAX_EXACT = int(StatFlag.MIN_STAT_VALUE_EXACT), int(StatFlag.MAX_STAT_VALUE_EXACT)
+NULLS_COUNTED = int(StatFlag.NULL_COUNT_PRESENT)
+"""Flags as plain numbers, which are faster."""
+
+SIDES = {MIN: (BELOW, "MIN", MIN_EXACT), MAX: (ABOVE, "MAX", MAX_EXACT)}
 """The rule about each bound, its name, and the flag that says that it occurs."""
 
 ASCENDING_TYPES = (Type.INT32, Type.INT64)
@@ -73,28 +72,35 @@ class Comparison:
         Raises:
             FormatError, NotChecked: The two files do not belong together, or one cannot be read.
         """
-        from pqassay.chunk_scan import Ascent  # noqa: PLC0415 - pyarrow, at this tier only
+        from pqassay.chunk_scan import scan  # noqa: PLC0415 - pyarrow, at this tier only
         from pqassay.physical_values import open_physical  # noqa: PLC0415 - likewise
 
         pair = self.pair
         outcomes = {rule: Outcome() for rule in (BELOW, ABOVE, NULLS, BLOOM, ASCENT, EXACT)}
         row_groups, _ = pair.row_group_count, pair.blocks
-        ascent = self._ascent(outcomes[ASCENT], Ascent())
+        ascending = self._ascending_column(outcomes[ASCENT])
+        last: int | None = None
         with open_physical(pair.data, pair.parquet.footer, pair.metadata) as parquet:
             for row_group in range(row_groups):
-                for column in range(pair.column_count):
-                    is_designated = column == pair.header.fixed.designated_timestamp
-                    chunk = _ChunkComparison(
-                        pair, row_group, column, ascent if is_designated else None, outcomes
+                compared = [
+                    _ChunkComparison(
+                        pair, row_group, column, outcomes, ascends=column == ascending, last=last
                     )
-                    chunk.run(parquet)
+                    for column in range(pair.column_count)
+                ]
+                wanted = [chunk for chunk in compared if chunk.is_wanted]
+                found = scan(parquet, row_group, [chunk.chunk for chunk in wanted])
+                for chunk, outcome in zip(wanted, found, strict=True):
+                    chunk.judge(outcome)
+                    if chunk.column == ascending and not isinstance(outcome, NotChecked):
+                        last = outcome.descents.last
         return outcomes
 
-    def _ascent(self, outcome: Outcome, ascent: Ascent) -> Ascent | None:
-        """What to follow the designated timestamp with; ``None`` if it cannot be."""
+    def _ascending_column(self, outcome: Outcome) -> int:
+        """The designated timestamp, if its values can be followed; `NO_COLUMN` if not."""
         column = self.pair.header.fixed.designated_timestamp
         if column == NO_COLUMN:
-            return None
+            return NO_COLUMN
         outcome.applies = True
         if not 0 <= column < self.pair.column_count:
             outcome.hindered(NotChecked("PM-033 is broken"))
@@ -102,67 +108,84 @@ class Comparison:
             leaf = self.pair.leaves[column]
             outcome.hindered(NotChecked(f"the order of {leaf.physical_type} timestamps is not tested"))
         else:
-            return ascent
-        return None
+            return column
+        return NO_COLUMN
 
 
 class _ChunkComparison:
     """One column chunk: what is said about it, and what its values are."""
 
     def __init__(
-        self, pair: Pair, row_group: int, column: int, ascent: Ascent | None, outcomes: dict[str, Outcome]
+        self,
+        pair: Pair,
+        row_group: int,
+        column: int,
+        outcomes: dict[str, Outcome],
+        *,
+        ascends: bool,
+        last: int | None,
     ) -> None:
+        from pqassay.chunk_scan import Chunk, Said  # noqa: PLC0415 - pyarrow, at this tier only
+        from pqassay.value_order import order_of  # noqa: PLC0415 - likewise
+
         self.pair = pair
         self.row_group = row_group
         self.column = column
-        self.ascent = ascent
         self.outcomes = outcomes
         self.block = pair.blocks[row_group]
         self.record = self.block.chunks[column]
         self.leaf: SchemaLeaf = pair.leaves[column]
-        self.path = pair.chunk_path(row_group, column)
+        self.order = order_of(self.leaf.element)
+        self.said = Said(self.order, self._bound(MIN), self._bound(MAX), self._bitset(), ascends)
+        facts = pair.facts[row_group][column]
+        size = 0 if facts is None else max(facts.total_uncompressed_size, 0)
+        self.chunk = Chunk(column, self.leaf, self.said, size, last)
+        self.rules = [rule for rule, wanted in self._wanted().items() if wanted]
 
-    def run(self, parquet: pq.ParquetFile) -> None:
-        """Compare; what cannot be is noted with the rules that it is about."""
-        from pqassay.chunk_scan import Said, scan  # noqa: PLC0415 - pyarrow, at this tier only
-        from pqassay.value_order import order_of  # noqa: PLC0415 - likewise
+    @property
+    def path(self) -> str:
+        """Field path of the chunk's record."""
+        return self.pair.chunk_path(self.row_group, self.column)
 
-        order = order_of(self.leaf.element)
-        said = Said(order, self._bound(MIN, order), self._bound(MAX, order), self._bitset(), self.ascent)
-        counts_nulls = bool(self.record.stat_flags & StatFlag.NULL_COUNT_PRESENT)
-        rules = [rule for rule, wanted in self._wanted(said, counts_nulls).items() if wanted]
-        if not rules:
+    @property
+    def counts_nulls(self) -> bool:
+        """Whether the record says how many nulls there are."""
+        return bool(self.record.stat_flags & NULLS_COUNTED)
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether anything is said that decoding would decide; if so where the pages are another file's, that is noted."""
+        if not self.rules:
+            return False
+        if self.pair.metadata.row_groups[self.row_group].columns[self.column].file_path:
+            self.judge(NotChecked(f"{self._of} is stored in another file"))  # decoders look in this one
+            return False
+        return True
+
+    def judge(self, found: Found | NotChecked) -> None:
+        """Note what is wrong; or why it could not be found out, with the rules that it is about."""
+        if isinstance(found, NotChecked):
+            for rule in self.rules:
+                self.outcomes[rule].hindered(found)
             return
-        try:
-            self._require_here()
-            found = scan(parquet, self.row_group, self.column, self.leaf.name, said)
-        except NotChecked as reason:
-            for rule in rules:
-                self.outcomes[rule].hindered(reason)
-            return
-        self._judge_bounds(found, said)
-        if counts_nulls:
+        self._judge_bounds(found)
+        if self.counts_nulls:
             self._judge_nulls(found)
-        self._judge_bloom(found.lacking, order)
+        self._judge_bloom(found.lacking)
         self._judge_ascent(found.descents)
 
-    def _require_here(self) -> None:
-        """Raise `NotChecked` where the pages are stored in another file; decoders look for them in this one."""
-        if self.pair.metadata.row_groups[self.row_group].columns[self.column].file_path:
-            raise NotChecked(f"{self._of} is stored in another file")
-
-    def _wanted(self, said: Said, counts_nulls: bool) -> dict[str, bool]:
-        flags = self.record.stat_flags
-        exact = (said.minimum is not None and bool(flags & StatFlag.MIN_STAT_VALUE_EXACT)) or (
-            said.maximum is not None and bool(flags & StatFlag.MAX_STAT_VALUE_EXACT)
+    def _wanted(self) -> dict[str, bool]:
+        said, flags = self.said, self.record.stat_flags
+        exact = (said.minimum is not None and bool(flags & MIN_EXACT)) or (
+            said.maximum is not None and bool(flags & MAX_EXACT)
         )
         wanted = {
             BELOW: said.minimum is not None,
             ABOVE: said.maximum is not None,
             EXACT: exact,
-            NULLS: counts_nulls,
+            NULLS: self.counts_nulls,
             BLOOM: said.bitset is not None,
-            ASCENT: said.ascent is not None,
+            ASCENT: said.ascends,
         }
         for rule, is_wanted in wanted.items():
             self.outcomes[rule].applies |= is_wanted
@@ -170,13 +193,13 @@ class _ChunkComparison:
 
     # ------------------------------------------------------------------------------------------- what is said
 
-    def _bound(self, side: str, order: Order | None) -> bytes | None:
+    def _bound(self, side: str) -> bytes | None:
         """A bound that can be compared; ``None`` without."""
         if pm_file.find_statistic(self.block, self.column, side) is None:
             return None
         outcome = self.outcomes[SIDES[side][0]]
         outcome.applies = True
-        if order is None:
+        if self.order is None:
             outcome.hindered(
                 NotChecked(f"bounds of {self.leaf.physical_type} without an order are not tested")
             )
@@ -229,10 +252,10 @@ class _ChunkComparison:
             )
         )
 
-    def _judge_bounds(self, found: Found, said: Said) -> None:
+    def _judge_bounds(self, found: Found) -> None:
         from pqassay.value_order import shown  # noqa: PLC0415 - pyarrow, at this tier only
 
-        bounds = found.bounds
+        bounds, said = found.bounds, self.said
         if bounds is None:
             return
         sides = (
@@ -284,13 +307,13 @@ class _ChunkComparison:
             actual=str(self.record.null_count),
         )
 
-    def _judge_bloom(self, lacking: Outside, order: Order | None) -> None:
+    def _judge_bloom(self, lacking: Outside) -> None:
         from pqassay.value_order import shown  # noqa: PLC0415 - pyarrow, at this tier only
 
         number = self.pair.bloom_number(self.row_group, self.column)
         if number is None or not lacking.count:
             return
-        value = shown(order, lacking.value)
+        value = shown(self.order, lacking.value)
         if self.pair.is_external:
             path = f"{self.pair.snapshot.path}.bloom_entries[{number}].offset"
             place = self.pair.bloom_entry_place(number)

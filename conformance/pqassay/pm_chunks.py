@@ -1,0 +1,307 @@
+"""The column chunks of a ``_pm`` file while they are judged: one by one, or screened in bulk where there are many."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from pqassay.checks import Violation
+from pqassay.file_under_test import FileUnderTest, NotChecked, Remembered
+from pqassay.pm_bounds import BoundOrder, order_of
+from pqassay.pm_under_test import Place, PmUnderTest
+from pqassay_spec import pm
+from pqassay_spec.pm_codes import (
+    DESIGNATED_TYPE_BIT,
+    NO_TYPE,
+    STATISTIC_WIDTHS,
+    PhysicalType,
+    StatFlag,
+    split_reference,
+    split_sizes,
+)
+from pqassay_spec.pm_file import MAX, MIN, Block
+
+SCREENED_FROM = 2_000
+"""Chunks from which on it is worth while to load numpy for them."""
+
+SCREENED_FROM_IF_LOADED = 64
+"""The same where numpy is there already."""
+
+MOST_UNDECIDED = 20_000
+"""Chunks of one rule that a screen may leave undecided before the rest is not judged."""
+
+
+class Side(NamedTuple):
+    """MIN or MAX: its name, its slot, its flags, and its position in STAT_SIZES."""
+
+    name: str
+    field: str
+    present: StatFlag
+    inlined: StatFlag
+    exact: StatFlag
+    position: int
+
+
+SIDES = (
+    Side(
+        "MIN",
+        MIN,
+        StatFlag.MIN_STAT_PRESENT,
+        StatFlag.MIN_STAT_INLINED,
+        StatFlag.MIN_STAT_VALUE_EXACT,
+        0,
+    ),
+    Side(
+        "MAX",
+        MAX,
+        StatFlag.MAX_STAT_PRESENT,
+        StatFlag.MAX_STAT_INLINED,
+        StatFlag.MAX_STAT_VALUE_EXACT,
+        1,
+    ),
+)
+
+
+class Broken(NamedTuple):
+    """A rule that a chunk breaks: the field of the chunk, what is wrong, what should stand there, what does."""
+
+    field: str
+    message: str
+    expected: str
+    actual: str
+
+
+class ColumnFacts(NamedTuple):
+    """What follows from a descriptor: bytes of a statistic (0 where they differ or are not known), order of bounds."""
+
+    width: int
+    order: BoundOrder | None
+
+
+def column_facts(descriptors: Sequence[pm.ColumnDescriptor]) -> list[ColumnFacts]:
+    """What follows from each descriptor."""
+    is_questdb = any(
+        described.type != NO_TYPE and described.type & DESIGNATED_TYPE_BIT for described in descriptors
+    )
+    kinds: dict[tuple[int, int, int], ColumnFacts] = {}
+    found: list[ColumnFacts] = []
+    for described in descriptors:
+        key = described.physical_type, described.type, described.fixed_byte_len
+        if key not in kinds:
+            if described.physical_type == PhysicalType.FIXED_LEN_BYTE_ARRAY:
+                width = max(described.fixed_byte_len, 0)
+            else:
+                width = _WIDTHS.get(described.physical_type, 0)
+            kinds[key] = ColumnFacts(width, order_of(described, width, is_questdb=is_questdb))
+        found.append(kinds[key])
+    return found
+
+
+_WIDTHS = {int(kind): width for kind, width in STATISTIC_WIDTHS.items()}
+
+
+class ChunkUnderTest:
+    """One chunk, with all that rules about one chunk ask for."""
+
+    __slots__ = ("_block", "_parsed", "described", "given", "order", "place", "width")
+
+    def __init__(
+        self, parsed: PmUnderTest, place: Place, block: Block, column: int, facts: ColumnFacts
+    ) -> None:
+        self._parsed, self._block = parsed, block
+        self.place = place
+        self.given = block.chunks[column]
+        self.described = parsed.header.descriptors[column]
+        self.width, self.order = facts
+
+    @property
+    def num_rows(self) -> int:
+        """Rows of the row group."""
+        return self._block.num_rows
+
+    @property
+    def region_length(self) -> int:
+        """Bytes behind the block's chunks, up to whatever follows the block."""
+        return max(self.place.follows - self._block.region_start, 0)
+
+    def has(self, flag: StatFlag) -> bool:
+        """Whether STAT_FLAGS sets a bit."""
+        return bool(self.given.stat_flags & flag)
+
+    def is_inlined(self, side: Side) -> bool:
+        """Whether a statistic is present and stands in its slot."""
+        return self.has(side.present) and self.has(side.inlined)
+
+    def is_out_of_line(self, side: Side) -> bool:
+        """Whether a statistic is present and does not."""
+        return self.has(side.present) and not self.has(side.inlined)
+
+    def size(self, side: Side) -> int:
+        """What STAT_SIZES says."""
+        return split_sizes(self.given.stat_sizes)[side.position]
+
+    def slot(self, side: Side) -> int:
+        """The slot as a number."""
+        return self.given.max_stat if side.position else self.given.min_stat
+
+    def reference(self, side: Side) -> tuple[int, int]:
+        """The slot as a reference: offset in the region behind the chunks, and length."""
+        return split_reference(self.slot(side))
+
+    def bound(self, side: Side) -> bytes | None:
+        """A bound as it is stored; ``None`` if there is none, or if its place or its width cannot be right."""
+        if self.is_inlined(side):
+            size, width = self.size(side), pm.CHUNK_RECORD.widths[side.field]
+            if not 1 <= size <= width or size != (self.width or size):
+                return None
+            return self.slot(side).to_bytes(width, "little")[:size]
+        if not self.is_out_of_line(side):
+            return None
+        offset, length = self.reference(side)
+        if not length or offset + length > self.region_length or length != (self.width or length):
+            return None
+        return self._parsed.source.read(self._block.region_start + offset, length)
+
+
+ChunkRule = Callable[[ChunkUnderTest], Iterator[Broken]]
+"""A rule about one chunk."""
+
+
+class BlockFacts(NamedTuple):
+    """What rules about whole blocks ask for.
+
+    Attributes:
+        first, last: Where the byte ranges of its chunks begin and end in the Parquet file, all of them together.
+        is_tangled: Whether two of them overlap, or one of them wraps.
+        region_end: Where the statistics out of line end, as far as they lie inside the region.
+        is_packed: Whether they follow each other without gaps, column by column, MIN before MAX.
+        has_strays: Whether some lie outside the region, so that nobody knows whose its bytes are.
+    """
+
+    first: int
+    last: int
+    is_tangled: bool
+    region_end: int
+    is_packed: bool
+    has_strays: bool = False
+
+
+def block_facts(block: Block, follows: int) -> BlockFacts:
+    """Find them, chunk by chunk."""
+    ranges = sorted((chunk.byte_range_start, chunk.total_compressed) for chunk in block.chunks)
+    end = first = ranges[0][0] if ranges else 0
+    is_tangled, expected, region_end, is_packed, has_strays = False, 0, block.region_start, True, False
+    for start, length in ranges:
+        is_tangled = is_tangled or (start < end and bool(length))
+        end = max(end, start + length)
+    for chunk in block.chunks:
+        for side in SIDES:
+            if chunk.stat_flags & (side.present | side.inlined) != side.present:
+                continue
+            offset, length = split_reference(chunk.max_stat if side.position else chunk.min_stat)
+            if offset + length > max(follows - block.region_start, 0):
+                has_strays = True
+                continue
+            is_packed = is_packed and offset == expected
+            expected = offset + length
+            region_end = max(region_end, block.region_start + expected)
+    return BlockFacts(first, end, is_tangled, region_end, is_packed, has_strays)
+
+
+class Suspects:
+    """What a screen found of one rule.
+
+    Attributes:
+        counts: For each column with chunks that break the rule, how many violations there are.
+        first: For each of these columns, the first chunks, as positions in `PmUnderTest.blocks`.
+        undecided: Chunks about which the screen cannot say, as positions of block and column.
+    """
+
+    def __init__(self) -> None:
+        self.counts: dict[int, int] = {}
+        self.first: dict[int, list[int]] = {}
+        self.undecided: list[tuple[int, int]] = []
+        self.too_many = False
+
+
+class Sweep:
+    """All chunks of a file, judged rule by rule; of a file with many, screened in one pass first."""
+
+    def __init__(self, file: FileUnderTest) -> None:
+        self.parsed = file.part(PmUnderTest)
+
+    @Remembered
+    def columns(self) -> list[ColumnFacts]:
+        """What follows from each descriptor."""
+        return column_facts(self.parsed.header.descriptors)
+
+    @Remembered
+    def screened(self) -> tuple[dict[str, Suspects], list[BlockFacts]] | None:
+        """What screens found; ``None`` where everything is judged one by one."""
+        chunks = len(self.parsed.blocks) * self.parsed.header.column_count
+        if chunks < (SCREENED_FROM_IF_LOADED if "numpy" in sys.modules else SCREENED_FROM):
+            return None
+        try:
+            from pqassay.pm_screens import screen  # noqa: PLC0415 - numpy, for many chunks only
+        except ImportError:  # in a browser, say
+            return None
+        return screen(self.parsed, self.columns)
+
+    @Remembered
+    def facts(self) -> list[BlockFacts]:
+        """What rules about blocks ask for, for each block that can be read."""
+        if self.screened is not None:
+            return self.screened[1]
+        return [block_facts(self.parsed.block(place), place.follows) for place in self.parsed.blocks]
+
+    def violations(self, rule_id: str, rule: ChunkRule, only: int | None = None) -> Iterator[Violation]:
+        """Where chunks break a rule.
+
+        Args:
+            rule_id: Its id.
+            rule: The rule.
+            only: The one column that it is about, if it is about one.
+        """
+        if self.screened is None:
+            columns = range(self.parsed.header.column_count) if only is None else (only,)
+            for place in self.parsed.blocks:
+                for column in columns:
+                    yield from self._of_chunk(rule, place, column)
+            return
+        found = self.screened[0][rule_id]
+        for column, count in found.counts.items():
+            shown = [
+                violation
+                for position in found.first[column]
+                for violation in self._of_chunk(rule, self.parsed.blocks[position], column)
+            ]
+            yield from shown[:-1]
+            for last in shown[-1:]:
+                yield _with_more(last, count - len(shown))
+        is_broken = bool(found.counts)
+        for position, column in found.undecided:
+            for violation in self._of_chunk(rule, self.parsed.blocks[position], column):
+                is_broken = True
+                yield violation
+        if found.too_many and not is_broken:
+            raise NotChecked(f"more than {MOST_UNDECIDED:,} chunks would have to be compared one by one")
+
+    def _of_chunk(self, rule: ChunkRule, place: Place, column: int) -> Iterator[Violation]:
+        block = self.parsed.block(place)
+        chunk = ChunkUnderTest(self.parsed, place, block, column, self.columns[column])
+        for broken in rule(chunk):
+            yield self.parsed.in_chunk(
+                place,
+                column,
+                broken.field,
+                broken.message,
+                expected=broken.expected,
+                actual=broken.actual,
+            )
+
+
+def _with_more(violation: Violation, more: int) -> Violation:
+    from dataclasses import replace  # noqa: PLC0415 - rarely needed
+
+    return replace(violation, more=max(more, 0))
