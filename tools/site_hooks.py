@@ -26,11 +26,12 @@ from typing import TYPE_CHECKING, Any
 
 from mkdocs.exceptions import PluginError
 
-from pqassay_spec import catalogue
+from pqassay_spec import catalogue, pm
 from pqassay_spec.compact_thrift import EnumOf, FieldType, ListOf, Record, type_name
 from pqassay_spec.field_tables import construct_rows, thrift_rows
 from pqassay_spec.hexdump import ROW, marked
 from pqassay_spec.idx1_companion import COMPANION_FIELDS
+from pqassay_spec.mutations import IN_DATA
 from pqassay_spec.parquet_thrift import FileMetaData
 
 if TYPE_CHECKING:
@@ -228,9 +229,8 @@ def _golden_difference(case: dict[str, Any]) -> Iterator[str]:
     yield ""
     yield f"`{case['parent']}`, then **{mutation['op']}** `{mutation['path'] or 'file'}`{to}{raw}."
     yield ""
-    before, after = (
-        (GOLDEN_FILES / name / case["input"]["file"]).read_bytes() for name in (case["parent"], case["id"])
-    )
+    changed = pm.DATA_NAME if mutation["path"].startswith(IN_DATA) else case["input"]["file"]
+    before, after = ((GOLDEN_FILES / name / changed).read_bytes() for name in (case["parent"], case["id"]))
     shorter = min(len(before), len(after))
     start = next((place for place in range(shorter) if before[place] != after[place]), shorter)
     same_end = next((n for n in range(shorter - start) if before[-1 - n] != after[-1 - n]), shorter - start)

@@ -370,13 +370,20 @@ def _pm_problem(expect: Expect) -> str:
     for number, prune in enumerate(expect.prune or ()):
         if not set(prune.must_keep) <= set(prune.kept):
             return f"prune[{number}]: kept lacks row groups of must_keep"
-        try:
-            columns_of(prune.predicate)
-        except (PredicateError, IndexError, TypeError) as error:
-            return f"prune[{number}]: {error}"
+        if problem := _predicate_problem(prune.predicate):
+            return f"prune[{number}]: {problem}"
     for number, plan in enumerate(expect.plan or ()):
         if plan.answer != "reject" and plan.ranges is None:
             return f"plan[{number}] needs ranges"
+    return ""
+
+
+def _predicate_problem(predicate: list[Any]) -> str:
+    """What is wrong with a predicate whose columns have no rows at hand; empty if nothing."""
+    try:
+        keeps(predicate, dict.fromkeys(columns_of(predicate)))
+    except (PredicateError, ValueNotReadableError, IndexError, TypeError) as error:
+        return str(error)
     return ""
 
 

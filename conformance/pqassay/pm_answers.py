@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple, TypeVar, cast
 
 from pqassay import protocol
@@ -26,9 +26,31 @@ class Difference(NamedTuple):
     found: object
 
 
-def judged_value(wanted: object, found: object, words: str = "") -> Judgement:
-    """Compare a logical value with the one that is right. Members that are null may be absent, further ones are ignored."""
-    difference = next(differences(wanted, found), None)
+NEEDED_OF_A_SNAPSHOT = frozenset(
+    (
+        "parquet_footer_offset",
+        "parquet_footer_length",
+        "unused_bytes",
+        "previous_sizes",
+        "row_groups",
+        "num_rows",
+    )
+)
+"""Members of a value that tell snapshots apart, and that every answer about one has."""
+
+
+def judged_value(
+    wanted: object, found: object, words: str = "", needed: Container[str] | None = None
+) -> Judgement:
+    """Compare a logical value with the one that is right. Members that are null may be absent, further ones are ignored.
+
+    Args:
+        wanted: The right one.
+        found: The other.
+        words: Begins what is said about a difference.
+        needed: Members that must be there, others may be absent; all must, if it is not given.
+    """
+    difference = next(differences(wanted, found, needed=needed), None)
     if difference is None:
         return RIGHT
     path = difference.path or "value"
@@ -40,18 +62,21 @@ def judged_value(wanted: object, found: object, words: str = "") -> Judgement:
     )
 
 
-def differences(wanted: object, found: object, path: str = "") -> Iterator[Difference]:
+def differences(
+    wanted: object, found: object, path: str = "", needed: Container[str] | None = None
+) -> Iterator[Difference]:
     """Where two values differ, member by member."""
     wanted, found = _untagged(wanted), _untagged(found)
     difference, same = Difference(path, wanted, found), type(wanted) is type(found) and wanted == found
     if isinstance(wanted, dict) and isinstance(found, dict):
         members = cast("dict[str, object]", found)
         for name, member in cast("dict[str, object]", wanted).items():
-            yield from differences(member, members.get(name), f"{path}.{name}" if path else name)
+            if name in members or needed is None or name in needed:
+                yield from differences(member, members.get(name), f"{path}.{name}" if path else name, needed)
     elif isinstance(wanted, list) and isinstance(found, list):
         items, others = cast("list[object]", wanted), cast("list[object]", found)
         for number, (item, other) in enumerate(zip(items, others, strict=False)):
-            yield from differences(item, other, f"{path}[{number}]")
+            yield from differences(item, other, f"{path}[{number}]", needed)
         if len(items) != len(others):
             yield Difference(f"length of {path}", len(items), len(others))
     elif not same:
@@ -106,7 +131,7 @@ def _judge_snapshot(bench: Bench, request: protocol.Request, answer: Answer) -> 
     expected = _expected(bench.case.expect.snapshots, _snapshot_requests(bench), request)
     judged = expects(expected.answer, answer)
     if judged is None and isinstance(answer, Accept):
-        judged = judged_value(expected.value, answer.value or {})
+        judged = judged_value(expected.value, answer.value or {}, needed=NEEDED_OF_A_SNAPSHOT)
     return _about(f"Parquet file of {_number(expected.parquet_file_size)} bytes", judged or RIGHT)
 
 

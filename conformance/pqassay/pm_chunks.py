@@ -84,13 +84,17 @@ def column_facts(descriptors: Sequence[pm.ColumnDescriptor]) -> list[ColumnFacts
     is_questdb = any(
         described.type != NO_TYPE and described.type & DESIGNATED_TYPE_BIT for described in descriptors
     )
+    kinds: dict[tuple[int, int, int], ColumnFacts] = {}
     found: list[ColumnFacts] = []
     for described in descriptors:
-        if described.physical_type == PhysicalType.FIXED_LEN_BYTE_ARRAY:
-            width = max(described.fixed_byte_len, 0)
-        else:
-            width = _WIDTHS.get(described.physical_type, 0)
-        found.append(ColumnFacts(width, order_of(described, width, is_questdb=is_questdb)))
+        key = described.physical_type, described.type, described.fixed_byte_len
+        if key not in kinds:
+            if described.physical_type == PhysicalType.FIXED_LEN_BYTE_ARRAY:
+                width = max(described.fixed_byte_len, 0)
+            else:
+                width = _WIDTHS.get(described.physical_type, 0)
+            kinds[key] = ColumnFacts(width, order_of(described, width, is_questdb=is_questdb))
+        found.append(kinds[key])
     return found
 
 
@@ -172,6 +176,7 @@ class BlockFacts(NamedTuple):
         is_tangled: Whether two of them overlap, or one of them wraps.
         region_end: Where the statistics out of line end, as far as they lie inside the region.
         is_packed: Whether they follow each other without gaps, column by column, MIN before MAX.
+        has_strays: Whether some lie outside the region, so that nobody knows whose its bytes are.
     """
 
     first: int
@@ -179,13 +184,14 @@ class BlockFacts(NamedTuple):
     is_tangled: bool
     region_end: int
     is_packed: bool
+    has_strays: bool = False
 
 
 def block_facts(block: Block, follows: int) -> BlockFacts:
     """Find them, chunk by chunk."""
     ranges = sorted((chunk.byte_range_start, chunk.total_compressed) for chunk in block.chunks)
     end = first = ranges[0][0] if ranges else 0
-    is_tangled, expected, region_end, is_packed = False, 0, block.region_start, True
+    is_tangled, expected, region_end, is_packed, has_strays = False, 0, block.region_start, True, False
     for start, length in ranges:
         is_tangled = is_tangled or (start < end and bool(length))
         end = max(end, start + length)
@@ -195,11 +201,12 @@ def block_facts(block: Block, follows: int) -> BlockFacts:
                 continue
             offset, length = split_reference(chunk.max_stat if side.position else chunk.min_stat)
             if offset + length > max(follows - block.region_start, 0):
+                has_strays = True
                 continue
             is_packed = is_packed and offset == expected
             expected = offset + length
             region_end = max(region_end, block.region_start + expected)
-    return BlockFacts(first, end, is_tangled, region_end, is_packed)
+    return BlockFacts(first, end, is_tangled, region_end, is_packed, has_strays)
 
 
 class Suspects:

@@ -122,13 +122,25 @@ class PmUnderTest:
     @Remembered
     def names(self) -> list[str]:
         """What to call each column in findings: its name, or its position where that cannot be read."""
-        return [self._name(column) for column in range(self.header.column_count)]
+        return self._read_names[0]
 
-    def _name(self, column: int) -> str:
-        try:
-            return pm_file.read_name(self.source, self.header, column)
-        except FormatError:
-            return f"[{column}]"
+    @Remembered
+    def wrong_names(self) -> list[tuple[int, FormatError]]:
+        """The columns whose names cannot be read, and why: PM-021, PM-023."""
+        return self._read_names[1]
+
+    @Remembered
+    def _read_names(self) -> tuple[list[str], list[tuple[int, FormatError]]]:
+        names: list[str] = []
+        wrong: list[tuple[int, FormatError]] = []
+        source, header = self.source, self.header
+        for column in range(header.column_count):
+            try:
+                names.append(pm_file.read_name(source, header, column))
+            except FormatError as error:
+                names.append(f"[{column}]")
+                wrong.append((column, error))
+        return names, wrong
 
     @property
     def designated(self) -> int:

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pqassay_reference.cli_errors import fail, reported, require_writable
+from pqassay_reference.cli_pm import pm_app
 from pqassay_spec.terminal import guarded_output, printable
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode="markdown",
 )
+
+
+app.add_typer(pm_app, name="pm")
 
 
 def main() -> None:
@@ -57,37 +61,6 @@ def _root(
     ] = False,
 ) -> None:
     pass
-
-
-def fail(message: str, code: int) -> NoReturn:
-    """Print an error on stderr and leave with ``code``."""
-    typer.echo(f"error: {printable(message)}", err=True)
-    raise typer.Exit(code)
-
-
-@contextmanager
-def reported(path: Path) -> Generator[None]:
-    """Turn everything that a file can cause into one line on stderr and an exit code."""
-    from pqassay_reference.errors import Refused, Undecodable
-    from pqassay_spec.errors import FormatError
-
-    # The functions of os.path answer False where the methods of Path raise: for names that are too long, say.
-    if os.path.isdir(path):
-        fail(f"{path}: is a directory; name the files in it", 2)
-    if not os.path.exists(path):
-        fail(f"{path}: no such file", 2)
-    if not os.path.isfile(path):
-        fail(f"{path}: no regular file", 2)
-    try:
-        yield
-    except FormatError as error:
-        fail(str(error), 1)
-    except (Refused, Undecodable) as error:
-        fail(f"{path}: {error}", 1)
-    except OSError as error:
-        fail(f"{path}: {error.strerror or error}", 1)
-    except MemoryError:
-        fail(f"{path}: there is not enough memory for it", 1)
 
 
 @app.command(epilog="Example: `pqassay-ref embed part-0.parquet --column nation`")
@@ -162,7 +135,7 @@ def strip(
     with reported(file):
         from pqassay_reference.strip import Selection, strip_file
 
-        _require_writable(output)
+        require_writable(output)
         try:
             selection = Selection(
                 idx1=idx1 or everything,
@@ -179,15 +152,6 @@ def strip(
         done = strip_file(file, selection, output=output, inside_table=inside_table, dry_run=dry_run)
     for line in _stripped_lines(done, output if output is not None else file, dry_run=dry_run):
         typer.echo(printable(line))
-
-
-def _require_writable(output: Path | None) -> None:
-    if output is None:
-        return
-    if not os.path.isdir(output.parent):
-        fail(f"{output}: there is no folder {output.parent}", 2)
-    if os.path.exists(output) and not os.path.isfile(output):
-        fail(f"{output}: no regular file", 2)
 
 
 def _stripped_lines(done: Stripped, written: Path, *, dry_run: bool) -> Iterator[str]:

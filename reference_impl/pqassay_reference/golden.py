@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pqassay_reference import golden_idx1, golden_pm, golden_pm_damaged, golden_pqf
+from pqassay_reference import golden_idx1, golden_pm, golden_pm_damaged, golden_pm_data, golden_pqf
 from pqassay_reference.errors import Refused
 from pqassay_reference.golden_cases import Made, Recipe
 from pqassay_spec.sources import write_whole
@@ -27,6 +27,8 @@ CASES: tuple[Recipe, ...] = (
     *golden_idx1.BAD,
     *golden_pm.GOOD,
     *golden_pm_damaged.BAD,
+    *golden_pm_data.GOOD,
+    *golden_pm_data.BAD,
 )
 """Every case, each parent before its children."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from pqassay_reference import pm_write
@@ -16,15 +16,12 @@ from pqassay_reference.golden_pm_values import size_of
 from pqassay_reference.pm_parts import NO_EXTENSIONS, Extensions
 from pqassay_spec import pm
 from pqassay_spec.catalogue import Tier, rules
-from pqassay_spec.mutations import Mutation, mutate
+from pqassay_spec.mutations import Mutation, mutate_files
 from pqassay_spec.operators import owner_of
 from pqassay_spec.pm_value import SnapshotValue
 from pqassay_spec.pm_value_json import to_json
 
 SINCE = "0.3.0"
-
-IN_DATA = "data."
-"""Begins the paths of mutations that change the Parquet file beside the input."""
 
 
 @dataclass(frozen=True)
@@ -176,7 +173,7 @@ class PmBad:
         title: One line.
         effect: What a user notices when an engine relies on the file.
         parent: Id of the case that it is made from.
-        mutation: The one difference; a path that begins with `IN_DATA` changes the Parquet file beside the input.
+        mutation: The one difference; a path that begins with ``data.`` changes the Parquet file beside the input.
         rules: Exactly the rules that a check reports, in the order of the report.
         decode: What a reader must do with the newest snapshot; ``None`` where it is not asked.
         reads: Members of the parent's value (paths into its JSON) that a reader which accepts reads otherwise.
@@ -202,12 +199,9 @@ class PmBad:
     def make(self, before: Mapping[str, Made]) -> Made:
         """See `pqassay_reference.golden_cases.Recipe`."""
         parent = before[self.parent]
-        manifest = self._manifest(parent.manifest["expect"])
-        if self.mutation.path.startswith(IN_DATA):
-            inner = replace(self.mutation, path=self.mutation.path.removeprefix(IN_DATA))
-            changed = mutate(parent.beside[DATA], inner)
-            return Made(manifest, parent.file, parent.data, {**parent.beside, DATA: changed})
-        return Made(manifest, parent.file, mutate(parent.data, self.mutation, "pm"), parent.beside)
+        files = mutate_files({parent.file: parent.data, **parent.beside}, parent.file, self.mutation)
+        data = files.pop(parent.file)
+        return Made(self._manifest(parent.manifest["expect"]), parent.file, data, files)
 
     def _manifest(self, parent: dict[str, Any]) -> dict[str, Any]:
         expect: dict[str, Any] = {"check": {"rules": list(self.rules), "tier": self.tier}}

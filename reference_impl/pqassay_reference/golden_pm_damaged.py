@@ -193,7 +193,7 @@ EXTENDED = (
     _bad("external-bloom-filter-of-33-bytes", "A bitset in the Parquet file has 33 bytes", UNPRUNED, "bloom-filters-external", _set("snapshots[0].bloom_entries[0].length", 33), "079"),
     _bad("external-bloom-filter-half-absent", "A bloom filter has an offset and no length", UNPRUNED, "bloom-filters-external", _set("snapshots[0].bloom_entries[0].length", 0), "079"),
     _bad("scratchpad-of-nothing", "A scratchpad without entries", "Readers that know it refuse the snapshot.", "plain", _set("snapshots[0].scratchpad", {"entry_count": 0, "entries": []}), "006", "085"),
-    _bad("scratchpad-beyond", "An entry of a scratchpad reaches beyond the footer", "Readers that know it refuse the snapshot.", "scratchpad", _set("snapshots[0].scratchpad.entries[1].length", 1 << 30), "006", "085"),
+    _bad("scratchpad-beyond", "An entry of a scratchpad reaches beyond the footer", "Readers that know it refuse the snapshot.", "scratchpad", _set("snapshots[0].scratchpad.entries[1].length", 1 << 30), "085"),
     _bad("covering-index-of-nothing", "An extension for index files without any", REFUSED, "plain", _set("snapshots[0].covering_index", {"index_count": 0, "indexes": []}), "006", "086"),
     _bad("covering-index-of-no-column", "An index file of a column that does not exist", "Readers refuse the snapshot or look for a file in vain.", "covering-index", _set("snapshots[0].covering_index.indexes[0].column_id", 99), "006", "086"),
     _bad("covering-index-not-required", "An extension for index files that does not say that readers must know it", "Older readers trust index files that are out of date.", "covering-index", _set(FOOTER_FLAGS, FooterFeature.COVERING_INDEX), "006", "086"),

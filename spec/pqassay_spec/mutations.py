@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
 from construct import ConstructError
@@ -55,6 +55,10 @@ FORMS: Mapping[FormName, Form] = {
     "pm": Form(pm_dissection.take_apart, pm_layout.put_together, OPERATORS, pm_trace.traced),
 }
 """The forms of files that can be mutated, by the names of their kinds."""
+
+
+IN_DATA = "data."
+"""Begins the paths of mutations that change the Parquet file beside a ``_pm`` file."""
 
 
 def form_of(file_name: str) -> FormName:
@@ -132,6 +136,19 @@ def mutate(data: bytes, mutation: Mutation, form: FormName = "parquet") -> bytes
     except (ConstructError, struct.error, ValueError, TypeError, AttributeError, IndexError) as error:
         said = str(error).strip().splitlines()
         raise Inapplicable(f"{mutation.op} {mutation.path}: {said[-1] if said else error!r}") from error
+
+
+def mutate_files(files: Mapping[str, bytes], name: str, mutation: Mutation) -> dict[str, bytes]:
+    """Apply a mutation to one of several files: to the named one, or to the Parquet file beside it (`IN_DATA`).
+
+    Raises:
+        FormatError, Inapplicable: See `mutate`.
+    """
+    if form_of(name) == "pm" and mutation.path.startswith(IN_DATA):
+        name, mutation = pm.DATA_NAME, replace(mutation, path=mutation.path.removeprefix(IN_DATA))
+    if name not in files:
+        raise Inapplicable(f"{mutation.op} {mutation.path}: there is no {name}")
+    return {**files, name: mutate(files[name], mutation, form_of(name))}
 
 
 def _raw(data: bytes, mutation: Mutation, form: Form) -> bytes:

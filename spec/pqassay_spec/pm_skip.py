@@ -236,6 +236,8 @@ def _compared(name: str, facts: Facts | None, values: Sequence[Any]) -> Possible
     if name.startswith("not ") or name == "!=":
         opposite = _compared("=" if name == "!=" else "in", facts, values)
         return Possible(opposite.false, opposite.true)
+    if not values:
+        return Possible(true=False, false=True)  # one of none: false, even of a null
     if facts is None or is_nested(facts.column):
         return ANYTHING
     if is_all_null(facts) and type_tag(facts.column.type) not in NULL_IS_ZERO:
@@ -449,13 +451,14 @@ def plain_bytes(column: Column, value: Any) -> list[bytes]:
 def _plain_floats(physical: int, value: Any) -> list[bytes]:
     if not _is_number(value) or _is_missing(value):
         return []
+    code = PLAIN_FORMATS[PhysicalType(physical)]
     try:
-        raw = struct.pack(PLAIN_FORMATS[PhysicalType(physical)], value)
+        if isinstance(value, int) and float(value) != value:
+            return []
+        # Zero is equal to zero, and has two encodings.
+        return [struct.pack(code, one) for one in ((value,) if value else (0.0, -0.0))]
     except OverflowError:
         return []
-    if isinstance(value, int) and float(value) != value:
-        return []
-    return [raw] if value else [raw, struct.pack(PLAIN_FORMATS[PhysicalType(physical)], -0.0)]
 
 
 def _is_number(value: Any) -> TypeGuard[float]:

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from golden_cases import ROWS, broken_case, valid_case, write_case
-from pqassay.cases import CaseError, inputs_digest, load, manifests_digest, matches, select
+from pqassay.cases import CaseError, golden_folder, inputs_digest, load, manifests_digest, matches, select
 
 
 def edited(home: Path, **members: Any) -> None:
@@ -60,6 +61,79 @@ def test_an_expectation_that_cannot_be_judged_is_an_error(
 ) -> None:
     write_case(tmp_path, "made/case", expect)
     with pytest.raises(CaseError, match=message):
+        load(tmp_path)
+
+
+PAIR = golden_folder() / "interop" / "questdb-9.4.3" / "o3-chain-1"
+
+
+def pair(tmp_path: Path) -> Path:
+    """A case of a _pm with a Parquet file beside it, below ``tmp_path``."""
+    return shutil.copytree(PAIR, tmp_path / "interop" / "questdb-9.4.3" / "o3-chain-1")
+
+
+def test_the_files_beside_an_input_are_read_and_compared_like_the_input(tmp_path: Path) -> None:
+    home = pair(tmp_path)
+    (golden,) = load(tmp_path)
+    digest = inputs_digest([golden])
+
+    assert ("pm", "_pm") == (golden.case.file_kind, golden.case.handed_over)
+    assert {"data.parquet": (home / "data.parquet").read_bytes()} == golden.beside()
+    (home / "data.parquet").write_bytes(b"PAR1")
+    with pytest.raises(CaseError, match="data.parquet is not the file"):
+        golden.beside()
+    (home / "data.parquet").unlink()
+    with pytest.raises(CaseError, match="data.parquet: No such file"):
+        golden.beside()
+
+    manifest = json.loads((home / "case.json").read_text())
+    manifest["input"]["beside"][0]["sha256"] = "00"
+    edited(home, input=manifest["input"])
+    assert digest != inputs_digest(load(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("beside", "message"),
+    [
+        (["../data.parquet"], "an input outside its folder"),
+        ([".."], "an input outside its folder"),
+        (["case.json"], "an input outside its folder"),
+        (["_pm"], "two files of one name"),
+        (["a", "a"], "two files of one name"),
+    ],
+)
+def test_files_beside_an_input_stay_in_its_folder(beside: list[str], message: str, tmp_path: Path) -> None:
+    home = pair(tmp_path)
+    given = json.loads((home / "case.json").read_text())["input"]
+    edited(home, input={**given, "beside": [{"file": name, "sha256": ""} for name in beside]})
+
+    with pytest.raises(CaseError, match=message):
+        load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("expect", "message"),
+    [
+        ({"decode": "accept", "value": {"columns": []}}, "value: designated_timestamp: missing"),
+        ({"encode": "accept"}, "encode needs the value of a file with one snapshot"),
+        ({"snapshots": [{"parquet_file_size": 1, "answer": "accept"}]}, r"snapshots\[0\] needs a value"),
+        ({"prune": [{"predicate": ["=", "l", 1], "must_keep": [1], "kept": [0]}]}, "kept lacks row groups"),
+        ({"prune": [{"predicate": [], "must_keep": [], "kept": []}]}, r"prune\[0\]: "),
+        ({"prune": [{"predicate": ["~", "l"], "must_keep": [], "kept": []}]}, r"prune\[0\]: "),
+        ({"plan": [{"columns": ["l"]}]}, r"plan\[0\] needs ranges"),
+    ],
+)
+def test_an_expectation_about_a_pm_that_cannot_be_judged_is_an_error(
+    expect: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    edited(pair(tmp_path), kind="valid", expect={"check": {"rules": [], "tier": "values"}, **expect})
+    with pytest.raises(CaseError, match=message):
+        load(tmp_path)
+
+
+def test_only_a_pm_is_asked_for_snapshots(tmp_path: Path) -> None:
+    write_case(tmp_path, "made/case", {"plan": [{"columns": ["l"], "ranges": []}]})
+    with pytest.raises(CaseError, match="only a _pm has snapshots"):
         load(tmp_path)
 
 

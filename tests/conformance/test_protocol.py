@@ -21,6 +21,7 @@ from pqassay.cases import golden_folder, load, select
 from pqassay.protocol import Operation, ProtocolError, applicable, read_answer, read_hello
 from pqassay.rows import Column, Float, LongInteger, Rows
 from pqassay.runner import Settings, run
+from pqassay_spec.pm_value_json import from_json, to_json
 
 ROOT = Path(__file__).parents[2]
 PROTOCOL = (ROOT / "conformance" / "PROTOCOL.md").read_text()
@@ -174,7 +175,7 @@ def test_a_capability_implies_what_its_name_begins_with(
 
 def example(language: str) -> str:
     """The example in this language in the protocol's description."""
-    (text,) = re.findall(rf"```{language}\n(.*?)```", PROTOCOL, re.DOTALL)
+    (text,) = re.findall(rf"```{re.escape(language)}\n(.*?)```", PROTOCOL, re.DOTALL)
     return str(text)
 
 
@@ -219,6 +220,23 @@ def test_the_driver_in_python_in_the_protocol_runs_and_scores(tmp_path: Path) ->
     assert ["passed"] * 9 == [outcomes[name] for name in HONEST + DAMAGED]
     assert ["failed"] * 2 == [outcomes[name] for name in ("idx1/offset-underscore", "idx1/length-one-more")]
     assert passed > 0.8 * len(outcomes)
+
+
+def test_the_driver_for_snapshots_in_the_protocol_runs_and_scores(tmp_path: Path) -> None:
+    driver = tmp_path / "driver.py"
+    driver.write_text(example('python title="snapshot.py"'))
+    chosen = select(load(golden_folder()), ["interop/questdb-*/*"])
+    report = run(chosen, Settings([sys.executable, str(driver)], only=["snapshot"], strict=True))
+
+    assert len(chosen) == report.scores[0].passed > 10
+
+
+def test_the_value_in_the_protocol_is_one_that_can_be_written() -> None:
+    (shown,) = re.findall(r"```json\n(.\"designated.*?)```", PROTOCOL, re.DOTALL)
+    value = from_json(json.loads(shown))
+
+    assert json.loads(shown) == to_json(value)
+    assert (43, 39) == (value.parquet_footer_offset, value.row_groups[0].chunks[0].length)
 
 
 def test_the_driver_for_node_in_the_protocol_runs_and_scores(tmp_path: Path) -> None:

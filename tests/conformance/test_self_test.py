@@ -111,10 +111,15 @@ def test_every_case_asks_something_and_every_operation_is_asked_both_ways() -> N
     for golden in GOLDENS:
         expect = golden.case.expect
         told = {"decode": expect.decode, "lint": expect.lint, "encode": expect.encode, "scan": expect.scan}
-        assert any(told.values()), golden.case.id
+        lists = {"snapshot": expect.snapshots, "prune": expect.prune, "plan": expect.plan}
+        assert any(told.values()) or any(lists.values()), golden.case.id
         for operation, wanted in told.items():
             asked.setdefault(operation, set()).update([wanted] if wanted else [])
+        for operation, wanted_each in lists.items():
+            asked.setdefault(operation, set()).update(each.answer for each in wanted_each or ())
 
     assert {"accept", "reject"} <= asked["decode"]
     assert {"accept", "reject"} == asked["lint"] == asked["encode"]
     assert {"same-rows", "refusal-allowed"} == asked["scan"]
+    assert {"accept", "reject"} <= asked["snapshot"] & asked["plan"]
+    assert "accept" in asked["prune"]

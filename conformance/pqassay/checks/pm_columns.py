@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 
 from pqassay.checks import Violation, check
 from pqassay.checks.pm import bits
 from pqassay.file_under_test import FileUnderTest, NotApplicable
 from pqassay.pm_under_test import PmUnderTest
-from pqassay_spec import pm, pm_file
-from pqassay_spec.errors import FormatError
+from pqassay_spec import pm
 from pqassay_spec.pm_codes import (
     KNOWN_COLUMN_FLAGS,
     NO_COLUMN,
@@ -27,6 +27,9 @@ from pqassay_spec.pm_codes import (
 KNOWN_TYPES = frozenset(ColumnType)
 KNOWN_PHYSICAL_TYPES = frozenset(PhysicalType)
 KNOWN_REPETITIONS = frozenset(Repetition)
+FIXED = int(PhysicalType.FIXED_LEN_BYTE_ARRAY)
+DESCENDING = int(ColumnFlag.DESCENDING)
+"""As plain numbers, which are quicker to compare with."""
 
 
 def physical_name(number: int) -> str:
@@ -34,13 +37,13 @@ def physical_name(number: int) -> str:
     return PhysicalType(number).name if number in KNOWN_PHYSICAL_TYPES else str(number)
 
 
-def _columns(file: FileUnderTest) -> Iterator[tuple[PmUnderTest, int, pm.ColumnDescriptor]]:
+def _columns(file: FileUnderTest) -> tuple[PmUnderTest, Iterable[tuple[int, pm.ColumnDescriptor]]]:
     """Every column; `NotApplicable` where there is none."""
     parsed = file.part(PmUnderTest)
     _ = parsed.newest  # a header whose end is uncertain says nothing about columns
     if not parsed.header.descriptors:
         raise NotApplicable
-    return ((parsed, column, described) for column, described in enumerate(parsed.header.descriptors))
+    return parsed, enumerate(parsed.header.descriptors)
 
 
 # ----------------------------------------------------------------------------------------------------- names
@@ -59,32 +62,29 @@ def names_are_text(file: FileUnderTest) -> Iterator[Violation]:
 
 
 def _wrong_names(file: FileUnderTest, rule: str) -> Iterator[Violation]:
-    for parsed, column, _ in _columns(file):
-        try:
-            pm_file.read_name(parsed.source, parsed.header, column)
-        except FormatError as error:
-            if error.rule == rule:
-                yield Violation(
-                    error.reason,
-                    error.field or "",
-                    error.offset,
-                    error.length,
-                    error.expected,
-                    error.actual,
-                    column=parsed.names[column],
-                )
+    _ = _columns(file)
+    parsed = file.part(PmUnderTest)
+    for column, error in parsed.wrong_names:
+        if error.rule == rule:
+            yield Violation(
+                error.reason,
+                error.field or "",
+                error.offset,
+                error.length,
+                error.expected,
+                error.actual,
+                column=parsed.names[column],
+            )
 
 
 @check("PM-022")
 def names_follow_each_other(file: FileUnderTest) -> Iterator[Violation]:
     """Each begins where the one before ends. Those outside their area are the matter of PM-021."""
-    expected = stored = -1
-    for parsed, column, described in _columns(file):
-        header = parsed.header
-        if column == 0:
-            expected = stored = header.names_start
+    parsed, columns = _columns(file)
+    first = expected = stored = parsed.header.names_start
+    for column, described in columns:
         start, end = described.name_offset, described.name_offset + described.name_length
-        if header.names_start <= start and start not in (expected, stored):
+        if first <= start and start not in (expected, stored):
             yield parsed.in_descriptor(
                 column,
                 "name_offset",
@@ -102,7 +102,8 @@ def names_follow_each_other(file: FileUnderTest) -> Iterator[Violation]:
 @check("PM-025")
 def descriptor_reserved_is_zero(file: FileUnderTest) -> Iterator[Violation]:
     """RESERVED of every descriptor."""
-    for parsed, column, described in _columns(file):
+    parsed, columns = _columns(file)
+    for column, described in columns:
         if described.reserved:
             found = f"{described.reserved:#x}"
             yield parsed.in_descriptor(column, "reserved", f"RESERVED is {found}", expected="0", actual=found)
@@ -111,7 +112,8 @@ def descriptor_reserved_is_zero(file: FileUnderTest) -> Iterator[Violation]:
 @check("PM-026")
 def unused_flags_are_zero(file: FileUnderTest) -> Iterator[Violation]:
     """Bits 5 to 31."""
-    for parsed, column, described in _columns(file):
+    parsed, columns = _columns(file)
+    for column, described in columns:
         if unknown := described.flags & ~KNOWN_COLUMN_FLAGS:
             yield parsed.in_descriptor(
                 column,
@@ -125,7 +127,8 @@ def unused_flags_are_zero(file: FileUnderTest) -> Iterator[Violation]:
 @check("PM-027")
 def repetition_is_known(file: FileUnderTest) -> Iterator[Violation]:
     """Two bits, of which three values have a name."""
-    for parsed, column, described in _columns(file):
+    parsed, columns = _columns(file)
+    for column, described in columns:
         found = repetition(described.flags)
         if found not in KNOWN_REPETITIONS:
             yield parsed.in_descriptor(
@@ -140,7 +143,8 @@ def repetition_is_known(file: FileUnderTest) -> Iterator[Violation]:
 @check("PM-028")
 def physical_type_is_known(file: FileUnderTest) -> Iterator[Violation]:
     """Parquet's numbers."""
-    for parsed, column, described in _columns(file):
+    parsed, columns = _columns(file)
+    for column, described in columns:
         found = described.physical_type
         if found not in KNOWN_PHYSICAL_TYPES:
             yield parsed.in_descriptor(
@@ -155,12 +159,11 @@ def physical_type_is_known(file: FileUnderTest) -> Iterator[Violation]:
 @check("PM-029")
 def fixed_length_fits_the_type(file: FileUnderTest) -> Iterator[Violation]:
     """Only one type has it. A type that is not known is the matter of PM-028."""
-    for parsed, column, described in _columns(file):
-        if described.physical_type not in KNOWN_PHYSICAL_TYPES:
-            continue
-        is_fixed = described.physical_type == PhysicalType.FIXED_LEN_BYTE_ARRAY
+    parsed, columns = _columns(file)
+    for column, described in columns:
         length = described.fixed_byte_len
-        if (length <= 0) if is_fixed else length:
+        is_fixed = described.physical_type == FIXED
+        if (length <= 0) if is_fixed else (length and described.physical_type in KNOWN_PHYSICAL_TYPES):
             yield parsed.in_descriptor(
                 column,
                 "fixed_byte_len",
@@ -173,7 +176,8 @@ def fixed_length_fits_the_type(file: FileUnderTest) -> Iterator[Violation]:
 @check("PM-030")
 def type_is_known(file: FileUnderTest) -> Iterator[Violation]:
     """The low byte of TYPE."""
-    for parsed, column, described in _columns(file):
+    parsed, columns = _columns(file)
+    for column, described in columns:
         if described.type != NO_TYPE and type_tag(described.type) not in KNOWN_TYPES:
             yield parsed.in_descriptor(
                 column,
@@ -187,7 +191,8 @@ def type_is_known(file: FileUnderTest) -> Iterator[Violation]:
 @check("PM-031")
 def repetition_agrees_with_the_levels(file: FileUnderTest) -> Iterator[Violation]:
     """The levels are those of the leaf, the repetition that of the field at the top."""
-    for parsed, column, described in _columns(file):
+    parsed, columns = _columns(file)
+    for column, described in columns:
         found = repetition(described.flags)
         levels = described.max_rep_level, described.max_def_level
         if found in KNOWN_REPETITIONS and (expected := _why_not(found, *levels)):
@@ -201,6 +206,7 @@ def repetition_agrees_with_the_levels(file: FileUnderTest) -> Iterator[Violation
             )
 
 
+@cache
 def _why_not(found: int, max_rep_level: int, max_def_level: int) -> str:
     """What a repetition would have to be; empty if it is possible."""
     if max_rep_level:
@@ -213,8 +219,10 @@ def _why_not(found: int, max_rep_level: int, max_def_level: int) -> str:
 def flags_fit_the_type(file: FileUnderTest) -> Iterator[Violation]:
     """Flags that say something about one type each. A column without a type may be anything."""
     wanted = {ColumnFlag.IS_ASCII: ColumnType.VARCHAR, ColumnFlag.LOCAL_KEY_IS_GLOBAL: ColumnType.SYMBOL}
-    for parsed, column, described in _columns(file):
-        for flag, kind in wanted.items():
+    either = sum(wanted)
+    parsed, columns = _columns(file)
+    for column, described in columns:
+        for flag, kind in wanted.items() if described.flags & either else ():
             if described.flags & flag and described.type != NO_TYPE and type_tag(described.type) != kind:
                 yield parsed.in_descriptor(
                     column,
@@ -228,8 +236,9 @@ def flags_fit_the_type(file: FileUnderTest) -> Iterator[Violation]:
 @check("PM-043")
 def ids_are_unique(file: FileUnderTest) -> Iterator[Violation]:
     """QuestDB finds columns by ID."""
+    parsed, columns = _columns(file)
     first: dict[int, int] = {}
-    for parsed, column, described in _columns(file):
+    for column, described in columns:
         earlier = first.setdefault(described.id, column)
         if described.id != NO_COLUMN and earlier != column:
             yield parsed.in_descriptor(
@@ -385,13 +394,12 @@ def sorting_columns_are_unique(file: FileUnderTest) -> Iterator[Violation]:
 @check("PM-039")
 def descending_is_said_of_sorting_columns(file: FileUnderTest) -> Iterator[Violation]:
     """The flag says nothing about other columns. Of the designated timestamp it is the matter of PM-010."""
-    sorting: set[int] | None = None
-    for parsed, column, described in _columns(file):
-        if sorting is None:
-            sorting = set(parsed.header.sorting_columns)
-            if parsed.has(HeaderFeature.SORTING_IS_DTS_ASC):
-                sorting.add(parsed.header.fixed.designated_timestamp)
-        if described.flags & ColumnFlag.DESCENDING and column not in sorting:
+    parsed, columns = _columns(file)
+    sorting = set(parsed.header.sorting_columns)
+    if parsed.has(HeaderFeature.SORTING_IS_DTS_ASC):
+        sorting.add(parsed.header.fixed.designated_timestamp)
+    for column, described in columns:
+        if described.flags & DESCENDING and column not in sorting:
             yield parsed.in_descriptor(
                 column,
                 "flags",

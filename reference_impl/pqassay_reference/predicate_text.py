@@ -1,0 +1,177 @@
+"""Predicates as people write them: SQL conditions, read into the trees of ``conformance/PROTOCOL.md``.
+
+sqlglot reads the SQL.  What a tree can say is comparisons of one column with constants, ``IN``, ``BETWEEN``, ``IS NULL``,
+and ``AND``, ``OR``, ``NOT`` of those; the rest is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from pqassay_reference.errors import Refused
+
+Tree = list[Any]
+"""A predicate: its name, then its parts."""
+
+LONGEST = 10_000
+"""Characters of the longest text."""
+
+
+MOST_SHOWN = 100
+"""Characters of the text that a message repeats."""
+
+DIALECT = "sqlite"
+"""Of sqlglot's, the one in which ``"x"`` is a name and ``x'00'`` bytes."""
+
+
+def parse_predicate(text: str) -> Tree:
+    r"""The tree of a condition. Names in double quotes may hold any character; constants are numbers and ``'text'``.
+
+    >>> parse_predicate("year >= 2020 AND nation IN ('Peru', 'Chad')")
+    ['and', ['>=', 'year', 2020], ['in', 'nation', ['Peru', 'Chad']]]
+    >>> parse_predicate("NOT price BETWEEN -1.5 AND 2 OR \"a b\" IS NULL")
+    ['or', ['not', ['and', ['>=', 'price', -1.5], ['<=', 'price', 2]]], ['is null', 'a b']]
+
+    Raises:
+        Refused: The text is no condition, or one that a tree cannot say.
+    """
+    import sqlglot  # noqa: PLC0415 - heavy
+    from sqlglot import expressions as exp  # noqa: PLC0415 - heavy
+    from sqlglot.errors import SqlglotError  # noqa: PLC0415 - heavy
+
+    if len(text) > LONGEST:
+        raise Refused(f"the condition has {len(text)} characters, where {LONGEST} are the most")
+    try:
+        parsed = sqlglot.parse_one(text, dialect=DIALECT, into=exp.Condition)
+    except SqlglotError as error:
+        first = str(error).partition("\n")[0].split(". Line")[0]
+        raise Refused(f"{_short(text)!r} is no condition: {_short(first)}") from None
+    except RecursionError:
+        raise Refused("the condition is nested too deeply") from None
+    try:
+        return _tree(parsed)
+    except RecursionError:
+        raise Refused("the condition is nested too deeply") from None
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 1]}…"
+
+
+def _tree(node: Any) -> Tree:
+    from sqlglot import expressions as exp  # noqa: PLC0415 - heavy
+
+    readers: dict[type[Any], Callable[[Any], Tree]] = {
+        exp.Paren: lambda node: _tree(node.this),
+        exp.Not: lambda node: ["not", _tree(node.this)],
+        exp.And: lambda node: _joined("and", node),
+        exp.Or: lambda node: _joined("or", node),
+        exp.Between: _between,
+        exp.In: _in,
+        exp.Is: _is,
+    }
+    readers |= dict.fromkeys((exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE), _comparison)
+    kind = cast("type[Any]", type(node))
+    reader = readers.get(kind)
+    if reader is None:
+        raise Refused(
+            f"{node.sql()!r} is no comparison, IN, BETWEEN or IS NULL, and no AND, OR, NOT of those"
+        )
+    return reader(node)
+
+
+def _joined(name: str, node: Any) -> Tree:
+    """``a AND b AND c``, which the parser nests to the left, as one list; without recursion, however many there are."""
+    kind = cast("type[Any]", type(node))
+    parts: list[Any] = []
+    rest = node
+    while isinstance(rest, kind):
+        parts.append(rest.expression)
+        rest = rest.this
+    parts.append(rest)
+    return [name, *map(_tree, reversed(parts))]
+
+
+_NAMES = {"EQ": "=", "NEQ": "!=", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">="}
+_MIRRORED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def _comparison(node: Any) -> Tree:
+    name = _NAMES[type(node).__name__]
+    left, right = node.this, node.expression
+    if _column(left) is None and _column(right) is not None:
+        left, right, name = right, left, _MIRRORED[name]
+    return [name, _required_column(left, node), _constant(right)]
+
+
+def _between(node: Any) -> Tree:
+    column = _required_column(node.this, node)
+    return ["and", [">=", column, _constant(node.args["low"])], ["<=", column, _constant(node.args["high"])]]
+
+
+def _in(node: Any) -> Tree:
+    if not node.expressions or node.args.get("query") is not None:
+        raise Refused(f"{node.sql()!r}: IN takes a list of constants")
+    return ["in", _required_column(node.this, node), [_constant(part) for part in node.expressions]]
+
+
+def _is(node: Any) -> Tree:
+    from sqlglot import expressions as exp  # noqa: PLC0415 - heavy
+
+    if not isinstance(node.expression, exp.Null):
+        raise Refused(f"{node.sql()!r}: IS takes NULL or NOT NULL")
+    return ["is null", _required_column(node.this, node)]
+
+
+def _column(node: Any) -> str | None:
+    from sqlglot import expressions as exp  # noqa: PLC0415 - heavy
+
+    while isinstance(node, exp.Paren):
+        node = node.this
+    if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
+        return None
+    return ".".join(part.name for part in node.parts)
+
+
+def _required_column(node: Any, whole: Any) -> str:
+    name = _column(node)
+    if name is None:
+        raise Refused(f"{whole.sql()!r}: {node.sql()!r} is no column; a column is compared with constants")
+    return name
+
+
+def _constant(node: Any) -> Any:
+    """A constant as Python has it; ``DATE '…'`` and other casts of constants are what is cast."""
+    from sqlglot import expressions as exp  # noqa: PLC0415 - heavy
+
+    while isinstance(node, exp.Paren | exp.Cast):
+        node = node.this
+    if isinstance(node, exp.Neg):
+        value = _constant(node.this)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return -value
+    elif isinstance(node, exp.Null):
+        return None
+    elif isinstance(node, exp.Boolean):
+        return bool(node.this)
+    elif isinstance(node, exp.HexString):
+        return _bytes(node)
+    elif isinstance(node, exp.Literal):
+        return node.this if node.is_string else _number(node.this)
+    raise Refused(f"{node.sql()!r} is no constant; text stands in single quotes")
+
+
+def _bytes(node: Any) -> bytes:
+    """``x'00ff'``, which the parser holds as digits."""
+    try:
+        return bytes.fromhex(node.this)
+    except ValueError:
+        raise Refused(f"{node.sql()!r}: bytes are written as x'00ff'") from None
+
+
+def _number(text: str) -> int | float:
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
