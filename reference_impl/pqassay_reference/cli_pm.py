@@ -121,10 +121,17 @@ def _described(done: Generated) -> str:
 
 
 def _warn(done: Generated) -> None:
-    for left in done.left_out[:MOST_WARNINGS]:
-        typer.echo(printable(f"warning: left out {left}"), err=True)
-    if len(done.left_out) > MOST_WARNINGS:
-        typer.echo(f"warning: left out {len(done.left_out) - MOST_WARNINGS} more, likewise", err=True)
+    """What was left out, once for all row groups with the same reason."""
+    from pqassay_reference.pm_tables import counted
+
+    places: dict[tuple[str, str, str], list[int]] = {}
+    for left in done.left_out:
+        places.setdefault((left.what, left.name, left.why), []).append(left.row_group)
+    for (what, name, why), groups in list(places.items())[:MOST_WARNINGS]:
+        where = f"row group {groups[0]}" if len(groups) == 1 else counted(len(groups), "row group")
+        typer.echo(printable(f"warning: left out {what} of column {name} in {where}: {why}"), err=True)
+    if len(places) > MOST_WARNINGS:
+        typer.echo(f"warning: left out {len(places) - MOST_WARNINGS} more, likewise", err=True)
 
 
 @pm_app.command(epilog="Example: `pqassay-ref pm show 2024-01-01/_pm --column price --row-group 0`")
@@ -156,7 +163,7 @@ def show(
             columns = _positions(value, column or [])
             row_groups = list(range(len(value.row_groups))) if row_group is None else row_group
             chunks = list(pm_tables.chunk_tables(value, row_groups, columns))
-            for line in pm_tables.snapshot_lines(reader):
+            for line in pm_tables.snapshot_lines(reader, os.path.getsize(file)):
                 typer.echo(printable(line))
         tables_shown = [pm_tables.column_table(value)]
         many = len(columns) * len(row_groups)

@@ -209,13 +209,13 @@ def block_bytes(value: SnapshotValue, number: int) -> BlockBytes:
 
 def _chunk(chunk: Chunk, used: int, path: str) -> tuple[pm.ColumnChunk, list[bytes]]:
     """The record of a chunk, and the statistics that stand behind the records, where ``used`` bytes stand already."""
-    flags = StatFlag(0)
+    flags = 0
     sizes, slots, spilled = [0, 0], [0, 0], list[bytes]()
     for side, (bound, exact) in enumerate(((chunk.min, chunk.min_exact), (chunk.max, chunk.max_exact))):
         if bound is None:
             continue
         present, inlined, is_exact = _SIDES[side]
-        flags |= present | (is_exact if exact else StatFlag(0))
+        flags |= present | (is_exact if exact else 0)
         if 1 <= len(bound) <= MOST_INLINE:
             flags |= inlined
             sizes[side], slots[side] = len(bound), int.from_bytes(bound, "little")
@@ -231,9 +231,9 @@ def _chunk(chunk: Chunk, used: int, path: str) -> tuple[pm.ColumnChunk, list[byt
             slots[side] = reference(used + sum(map(len, spilled)), len(bound))
         spilled.append(bound)
     if chunk.distinct_count is not None:
-        flags |= StatFlag.DISTINCT_COUNT_PRESENT
+        flags |= DISTINCT_COUNT_PRESENT
     if chunk.null_count is not None:
-        flags |= StatFlag.NULL_COUNT_PRESENT
+        flags |= NULL_COUNT_PRESENT
     return (
         pm.ColumnChunk(
             chunk.codec,
@@ -252,9 +252,14 @@ def _chunk(chunk: Chunk, used: int, path: str) -> tuple[pm.ColumnChunk, list[byt
     )
 
 
+# Plain numbers: there are thousands of chunks, and flags are slow to combine.
 _SIDES = (
-    (StatFlag.MIN_STAT_PRESENT, StatFlag.MIN_STAT_INLINED, StatFlag.MIN_STAT_VALUE_EXACT),
-    (StatFlag.MAX_STAT_PRESENT, StatFlag.MAX_STAT_INLINED, StatFlag.MAX_STAT_VALUE_EXACT),
+    (int(StatFlag.MIN_STAT_PRESENT), int(StatFlag.MIN_STAT_INLINED), int(StatFlag.MIN_STAT_VALUE_EXACT)),
+    (int(StatFlag.MAX_STAT_PRESENT), int(StatFlag.MAX_STAT_INLINED), int(StatFlag.MAX_STAT_VALUE_EXACT)),
+)
+DISTINCT_COUNT_PRESENT, NULL_COUNT_PRESENT = (
+    int(StatFlag.DISTINCT_COUNT_PRESENT),
+    int(StatFlag.NULL_COUNT_PRESENT),
 )
 
 

@@ -15,7 +15,7 @@ import mmap
 import os
 from collections.abc import Generator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from pqassay_reference.errors import Refused
 from pqassay_spec import pm, pm_file
@@ -203,20 +203,29 @@ class PmReader:
         return found
 
     def block(self, row_group: int) -> Block:
-        """The block of a row group.
+        """The block of a row group. Over bytes and memory maps its records are parsed when they are asked for.
 
         Raises:
             Refused: There is no such row group.
             Malformed: Rule PM-050, the block does not lie between header and footer.
         """
+        offset = self._block_offset(row_group)
+        if not isinstance(self.source, BytesSource):
+            return pm_file.read_block(self.source, self.header, offset, self.footer.start)
+        head = pm.BLOCK_HEADER.parse(self.source.read(offset, pm.BLOCK_HEADER_SIZE))
+        chunks = _Chunks(self.source.view, offset + pm.BLOCK_HEADER_SIZE, self.header.column_count)
+        return Block(offset, int(head.num_rows), chunks)
+
+    def _block_offset(self, row_group: int) -> int:
         self._require_row_group(row_group)
         offset = self.footer.blocks[row_group]
-        try:
-            return pm_file.read_block(self.source, self.header, offset, self.footer.start)
-        except FormatError as error:
-            raise error.within(
-                field=f"{self.footer.path}.row_group_entries[{row_group}].block_offset"
-            ) from None
+        if offset < self.header.end or offset + self.header.block_size > self.footer.start:
+            try:
+                pm_file.read_block(self.source, self.header, offset, self.footer.start)  # says what is wrong
+            except FormatError as error:
+                field = f"{self.footer.path}.row_group_entries[{row_group}].block_offset"
+                raise error.within(field=field) from None
+        return offset
 
     def bounds(self, row_group: int, column: int) -> tuple[bytes | None, bytes | None]:
         """MIN and MAX of a chunk as the file has them, in Parquet's encoding. Raises `Malformed` where they cannot be read."""
@@ -266,10 +275,7 @@ class PmReader:
         """
         import numpy as np  # noqa: PLC0415 - heavy, and most readings do without
 
-        self._require_row_group(row_group)
-        offset = self.footer.blocks[row_group]
-        if offset < self.header.end or offset + self.header.block_size > self.footer.start:
-            self.block(row_group)  # raises
+        offset = self._block_offset(row_group)
         dtype = np.dtype(pm.CHUNK_RECORD.dtype)
         start = offset + pm.BLOCK_HEADER_SIZE
         return np.frombuffer(self._view(start, self.header.column_count * dtype.itemsize), dtype)
@@ -315,6 +321,26 @@ def _in_bytes(stored: NDArray[Any]) -> NDArray[np.uint64]:
     import numpy as np  # noqa: PLC0415 - as above
 
     return stored.astype(np.uint64) << np.uint64(BLOCK_SHIFT)
+
+
+class _Chunks(Sequence[pm.ColumnChunk]):
+    """The records of a block, each parsed when it is asked for: all are of one size."""
+
+    def __init__(self, view: memoryview, start: int, count: int) -> None:
+        self._view, self._start, self._count = view, start, count
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> pm.ColumnChunk: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[pm.ColumnChunk]: ...
+    def __getitem__(self, index: int | slice) -> pm.ColumnChunk | Sequence[pm.ColumnChunk]:
+        if isinstance(index, slice):
+            return [self[one] for one in range(*index.indices(self._count))]
+        place = range(self._count)[index]
+        return pm.CHUNK_RECORD.read(self._view, self._start + place * pm.CHUNK_SIZE)
 
 
 class _Part:

@@ -43,11 +43,16 @@ def counted(count: int, noun: str) -> str:
 # ------------------------------------------------------------------------------------------------------ a snapshot
 
 
-def snapshot_lines(reader: PmReader) -> Iterator[str]:
-    """What the header and the footer say, in sentences."""
+def snapshot_lines(reader: PmReader, file_size: int) -> Iterator[str]:
+    """What the header and the footer say, in sentences.
+
+    Args:
+        reader: The snapshot.
+        file_size: Bytes of the file, committed or not.
+    """
     fields, header = reader.footer.fields, reader.header
     committed = counted(reader.size, "committed byte")
-    behind = reader.source.size - reader.size
+    behind = file_size - reader.size
     yield committed + (f", {behind} behind them that do not count" if behind else "")
     yield (
         f"describes a Parquet file of {counted(fields.parquet_file_size, 'byte')}, "

@@ -23,9 +23,6 @@ MANIFESTS = sorted(GOLDEN_FILES.rglob("case.json"))
 CASES: dict[str, dict[str, Any]] = {
     path.parent.relative_to(GOLDEN_FILES).as_posix(): json.loads(path.read_text()) for path in MANIFESTS
 }
-CASES = {
-    name: case for name, case in CASES.items() if case["family"] != "PM"
-}  # until the rules of PM are there
 MUTATED = [name for name, case in CASES.items() if "mutation" in case]
 
 

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 import xxhash
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from counting_source import CountingSource
 from pm_values import COLUMNS, MICROSECONDS, row_group, snapshot, snapshots
 from pqassay_reference import pm_query, pm_write
 from pqassay_reference.errors import Refused
@@ -107,6 +108,7 @@ def test_ranges_near_each_other_are_fetched_at_once(
     st.integers(0, 9),
     st.none() | st.integers(0, 60),
 )
+@settings(deadline=None)
 def test_no_byte_is_lost_when_ranges_are_joined(ranges: list[Range], gap: int, longest: int | None) -> None:
     found = pm_query.coalesced(ranges, gap, longest)
     asked = {byte for one in ranges for byte in range(one.offset, one.end)}
@@ -202,6 +204,7 @@ def times(*bounds: tuple[int | None, int | None], **given: Any) -> PmReader:
     st.sets(st.integers(0, 6)),
     st.booleans(),
 )
+@settings(deadline=None)
 def test_a_time_is_found_in_row_groups_that_ascend(
     edges: list[int], first: int, last: int, unknown: set[int], sorted_by_it: bool
 ) -> None:
@@ -220,20 +223,20 @@ def test_a_time_is_found_in_row_groups_that_ascend(
 
 
 def test_a_search_reads_few_blocks_and_a_scan_reads_all() -> None:
-    class Counting(BytesSource):
-        blocks = 0
-
-        def read(self, offset: int, length: int) -> bytes:
-            self.blocks += (offset, length) in wanted
-            return super().read(offset, length)
-
     bounds = [(number * 10, number * 10 + 9) for number in range(1000)]
-    for sorting, most in (((SortingColumn(0),), 25), ((), 1000)):
+    for sorting, least, most in (((SortingColumn(0),), 2, 25), ((), 1000, 1000)):
         made = times(*bounds, sorting=sorting)
         wanted = {(offset, made.header.block_size) for offset in made.footer.blocks}
-        source = Counting(made.source.read(0, made.size))
+        source = CountingSource(made.source.read(0, made.size))
         assert [500, 501] == pm_query.row_groups_between(PmReader(source), 5005, 5010)
-        assert 1 <= source.blocks <= most
+        assert least <= sum(one in wanted for one in source.ranges) <= most
+
+
+@pytest.mark.parametrize("sorting", [(), (SortingColumn(0, descending=True),)])
+def test_a_time_is_found_in_row_groups_that_do_not_ascend(sorting: tuple[SortingColumn, ...]) -> None:
+    reader = times((30, 39), (20, 29), (0, 25), sorting=sorting)
+    assert [1, 2] == pm_query.row_groups_between(reader, 20, 22)
+    assert [0] == pm_query.row_groups_between(reader, 33, 50)
 
 
 def test_without_designated_timestamp_no_time_is_found() -> None:
@@ -251,6 +254,7 @@ def test_the_sorting_order_is_named() -> None:
 
 
 @given(snapshots())
+@settings(deadline=None)
 def test_a_file_of_one_snapshot_is_migrated_to_itself(value: SnapshotValue) -> None:
     data = pm_write.create(value)
     assert data == pm_query.migrate(data)

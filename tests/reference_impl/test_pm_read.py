@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from counting_source import CountingSource
 from pm_values import COLUMNS, next_snapshots, row_group, snapshot, snapshots
 from pqassay_reference import pm_write
 from pqassay_reference.errors import Refused
@@ -28,20 +29,8 @@ FILE = pm_write.update(pm_write.create(OLD), NEW)
 SIZES = tuple(map(pm_write.value_size, (NEW, OLD)))
 
 
-class Counting(BytesSource):
-    """A source that notes what is read."""
-
-    def __init__(self, data: bytes) -> None:
-        super().__init__(data)
-        self.ranges: list[tuple[int, int]] = []
-
-    def read(self, offset: int, length: int) -> bytes:
-        self.ranges.append((offset, length))
-        return super().read(offset, length)
-
-
 def test_opening_reads_header_trailer_and_footer_and_nothing_else() -> None:
-    source = Counting(FILE)
+    source = CountingSource(FILE)
     reader = PmReader(source)
     descriptors = pm.DESCRIPTOR_SIZE * len(COLUMNS)
     allowed = [
@@ -58,7 +47,7 @@ def test_opening_reads_header_trailer_and_footer_and_nothing_else() -> None:
 
 
 def test_only_what_is_asked_is_read_then() -> None:
-    reader = PmReader(source := Counting(FILE))
+    reader = PmReader(source := CountingSource(FILE))
     source.ranges.clear()
     reader.block(1)
     assert [(reader.footer.blocks[1], reader.header.block_size)] == source.ranges
@@ -74,7 +63,7 @@ def test_only_what_is_asked_is_read_then() -> None:
 
 
 def test_bytes_behind_the_committed_size_are_never_read() -> None:
-    reader = PmReader(source := Counting(FILE + b"an update that was stopped"))
+    reader = PmReader(source := CountingSource(FILE + b"an update that was stopped"))
     reader.verify(whole_chain=True)
     assert reader.value().row_groups == NEW.row_groups
     assert max(offset + length for offset, length in source.ranges) == len(FILE)
@@ -114,7 +103,7 @@ def test_the_checksum_of_an_earlier_snapshot_covers_what_was_there_then() -> Non
 
 
 def test_the_checksums_of_a_chain_are_computed_in_one_pass() -> None:
-    reader = PmReader(source := Counting(FILE))
+    reader = PmReader(source := CountingSource(FILE))
     source.ranges.clear()
     reader.verify(whole_chain=True)
     chain = reader.snapshots()
@@ -214,7 +203,7 @@ def test_arrays_records_and_grammar_say_the_same(data: st.DataObject) -> None:
     raw = pm_write.update(pm_write.create(first), second)
     for reader in (
         PmReader.from_bytes(raw),
-        PmReader(Counting(raw), parquet_file_size=pm_write.value_size(first)),
+        PmReader(CountingSource(raw), parquet_file_size=pm_write.value_size(first)),
     ):
         matrix = reader.chunk_matrix()
         assert (reader.row_group_count, reader.header.column_count) == matrix.shape
