@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pqassay.file_under_test import FileUnderTest, Remembered
+from pqassay.file_under_test import FileUnderTest, NotChecked, Remembered
 from pqassay.pm_chunks import Sweep
 from pqassay.pm_under_test import Place, PmUnderTest
 from pqassay_spec import pm, pm_file
@@ -60,6 +60,25 @@ class BloomFilters:
             for snapshot, row_group, raw in self.parsed.distinct_bloom_rows()
         ]
 
+    @Remembered
+    def _ends(self) -> list[int | None]:
+        """For each row, where its last filter ends, if a screen proves that nothing is wrong with any."""
+        if not self.rows or self.are_external or self.parsed.file.part(Sweep).screened is None:
+            return [None] * len(self.rows)
+        from pqassay.pm_screens import end_of_filters  # noqa: PLC0415 - numpy, for many chunks only
+
+        content, ends = self.parsed.content, self.region_ends
+        return [
+            None
+            if row.place is None
+            else end_of_filters(content, row.raw, ends[row.place.offset], row.place.follows)
+            for row in self.rows
+        ]
+
+    def suspects(self) -> list[Row]:
+        """The rows with whose filters something may be wrong."""
+        return [row for row, end in zip(self.rows, self._ends, strict=True) if end is None]
+
     @property
     def are_external(self) -> bool:
         """Whether the filters stand in the Parquet file."""
@@ -113,18 +132,31 @@ class BloomFilters:
 
         Args:
             taken: Start and end of everything else; a block's begins where the block does.
+
+        Raises:
+            NotChecked: Where a filter stands, or how long it is, cannot be right.
         """
         of_block: dict[int, list[Row]] = {}
-        for row in [] if self.are_external else self.rows:
+        packed: dict[int, int] = {}
+        rows = [] if self.are_external else zip(self.rows, self._ends, strict=True)
+        for row, last in rows:
             if row.place is not None:
                 of_block.setdefault(row.place.offset, []).append(row)
+                if last is not None:
+                    packed[row.place.offset] = last
         position = 0
         for start, end in sorted(taken):
             if start > position:
                 yield position, start
             position = max(position, end)
-            blooms = (bloom for row in of_block.get(start, ()) for bloom in self.inlined(row))
-            for begin, stop in sorted({(b.offset, b.end) for b in blooms if not self.is_misplaced(b)}):
+            if start in packed and len(of_block[start]) == 1:
+                position = max(position, packed[start])
+                continue
+            blooms = [bloom for row in of_block.get(start, ()) for bloom in self.inlined(row)]
+            for bloom in blooms:
+                if self.is_misplaced(bloom) or not bloom.is_sized:
+                    raise NotChecked(f"{'PM-077' if not self.is_misplaced(bloom) else 'PM-076'} is broken")
+            for begin, stop in sorted({(bloom.offset, bloom.end) for bloom in blooms}):
                 if begin > position:
                     yield position, begin
                 position = max(position, stop)

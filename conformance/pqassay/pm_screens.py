@@ -17,8 +17,11 @@ from pqassay.pm_chunks import MOST_UNDECIDED, SIDES, BlockFacts, ColumnFacts, Si
 from pqassay.pm_under_test import Place, PmUnderTest
 from pqassay.report import FIRST_POSITIONS
 from pqassay_spec import pm
+from pqassay_spec.bloom import BLOCK_SIZE
 from pqassay_spec.parquet_file import HEAD_SIZE
 from pqassay_spec.pm_codes import (
+    ALIGNMENT,
+    BLOCK_SHIFT,
     MAX_SIZE_SHIFT,
     MOST_INLINE,
     MOST_OUT_OF_LINE,
@@ -254,7 +257,8 @@ def _encodings(batch: Batch) -> Masks:
 def _ranges(batch: Batch) -> Masks:
     start, end = batch.field("byte_range_start"), batch.body_end
     length = np.maximum(batch.field("total_compressed"), _U64(1))
-    return ((start < HEAD_SIZE) | (start > end) | (length > end - np.minimum(start, end)),)
+    outside = (start < HEAD_SIZE) | (start > end) | (length > end - np.minimum(start, end))
+    return (outside & ((batch.field("total_compressed") != 0) | (batch.field("num_values") != 0)),)
 
 
 def _absent(batch: Batch) -> Masks:
@@ -451,7 +455,8 @@ def _gathered(content: Array, places: Array, lengths: Array) -> Array:
 def block_facts(batch: Batch) -> Iterator[BlockFacts]:
     """The same as `pqassay.pm_chunks.block_facts`, for many blocks; in doubt, a block is called tangled."""
     blocks = batch.chunks.shape[0]
-    region_end, is_packed = batch.region_start[:, 0].copy(), np.ones(blocks, bool)
+    region_end = batch.region_start[:, 0].copy()
+    is_packed, has_strays = np.ones(blocks, bool), np.zeros(blocks, bool)
     if not batch.shape.count:
         for end in region_end.tolist():
             yield BlockFacts(0, 0, is_tangled=False, region_end=end, is_packed=True)
@@ -461,7 +466,7 @@ def block_facts(batch: Batch) -> Iterator[BlockFacts]:
     first, last = start.min(axis=1), end.max(axis=1)
     is_tangled: Array = np.any(end < start, axis=1) | np.any(start[:, 1:] < end[:, :-1], axis=1)
     if any(batch.any_out_of_line(side) for side in SIDES):
-        is_packed, region_end = _regions(batch)
+        is_packed, region_end, has_strays = _regions(batch)
     yield from map(
         BlockFacts,
         first.tolist(),
@@ -469,14 +474,17 @@ def block_facts(batch: Batch) -> Iterator[BlockFacts]:
         is_tangled.tolist(),
         region_end.tolist(),
         is_packed.tolist(),
+        has_strays.tolist(),
     )
 
 
-def _regions(batch: Batch) -> tuple[Array, Array]:
-    """Whether the statistics out of line of each block follow each other, and where they end."""
+def _regions(batch: Batch) -> tuple[Array, Array, Array]:
+    """Whether the statistics out of line of each block follow each other, where they end, and whether some are outside."""
     shape = (*batch.chunks.shape, len(SIDES))
     inside, offset, length = np.zeros(shape, bool), np.zeros(shape, _U64), np.zeros(shape, _U64)
+    has_strays: Array = np.zeros(shape[0], bool)
     for side in SIDES:
+        has_strays = has_strays | np.any(batch.out_of_line(side) & ~batch.inside(side), axis=1)
         inside[..., side.position] = batch.inside(side)
         offset[..., side.position] = batch.offset(side)
         length[..., side.position] = batch.length(side)
@@ -485,4 +493,40 @@ def _regions(batch: Batch) -> tuple[Array, Array]:
     expected: Array = (np.cumsum(in_a_row, axis=1) - in_a_row).reshape(shape)
     is_packed = ~np.any(inside & (offset != expected), axis=(1, 2))
     ends: Array = np.where(inside, offset + length, _U64(0)).max(axis=(1, 2))
-    return is_packed, batch.region_start[:, 0] + ends
+    return is_packed, batch.region_start[:, 0] + ends, has_strays
+
+
+# -------------------------------------------------------------------------------------------- bloom filters
+
+
+def end_of_filters(content: memoryview, entries: bytes, region_end: int, follows: int) -> int | None:
+    """Screen the bloom filters of a row group.
+
+    Args:
+        content: The file.
+        entries: The row group's entries.
+        region_end: Where the statistics of the block end.
+        follows: Where the next structure begins.
+
+    Returns:
+        Where the last filter ends, if every one stands where it may, has a length that is possible, and follows the one
+        before with nothing but padding between them; else ``None``.
+    """
+    data = np.frombuffer(content, np.uint8)
+    starts: Array = np.sort(np.frombuffer(entries, np.dtype(f"<u{pm.INLINED_BLOOM_SIZE}")).astype(np.int64))
+    starts = starts[np.count_nonzero(starts == 0) :] << BLOCK_SHIFT
+    if not len(starts):
+        return region_end
+    if starts[0] < region_end or starts[-1] + pm.BLOOM_LENGTH_SIZE > follows:
+        return None
+    heads = data[starts[:, None] + np.arange(pm.BLOOM_LENGTH_SIZE)]
+    lengths = heads.view(np.dtype(f"<i{pm.BLOOM_LENGTH_SIZE}"))[:, 0].astype(np.int64)
+    ends: Array = starts + pm.BLOOM_LENGTH_SIZE + lengths
+    gaps: Array = starts - np.concatenate(([region_end], ends[:-1]))
+    if (lengths <= 0).any() or (lengths % BLOCK_SIZE).any() or ends[-1] > follows:
+        return None
+    if (gaps < 0).any() or (gaps >= ALIGNMENT).any():
+        return None
+    steps = np.arange(1, ALIGNMENT)
+    padding = data[starts[:, None] - steps]  # behind the header there are always that many bytes
+    return None if padding[steps <= gaps[:, None]].any() else int(ends[-1])
