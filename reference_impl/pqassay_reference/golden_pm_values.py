@@ -16,7 +16,7 @@ from pqassay_spec.pm_codes import (
     PhysicalType,
     Repetition,
 )
-from pqassay_spec.pm_value import Chunk, Column, ExternalBloom, RowGroup, SnapshotValue, SortingColumn
+from pqassay_spec.pm_value import Chunk, Column, RowGroup, SnapshotValue, SortingColumn
 
 FIRST_CHUNK = 4
 """Where the first chunk of a Parquet file starts."""
