@@ -130,7 +130,9 @@ def test_every_case_asks_something_and_every_operation_is_asked_both_ways() -> N
         told = {"decode": expect.decode, "lint": expect.lint, "encode": expect.encode, "scan": expect.scan}
         lists = {"snapshot": expect.snapshots, "prune": expect.prune, "plan": expect.plan}
         only_warned = not any(rules()[rule].verdict == "FAIL" for rule in expect.check.rules)
-        assert any(told.values()) or any(lists.values()) or (expect.check.rules and only_warned), golden.case.id
+        assert any(told.values()) or any(lists.values()) or (expect.check.rules and only_warned), (
+            golden.case.id
+        )
         for operation, wanted in told.items():
             asked.setdefault(operation, set()).update([wanted] if wanted else [])
         for operation, wanted_each in lists.items():
