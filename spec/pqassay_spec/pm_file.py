@@ -430,7 +430,7 @@ def _read_scratchpad(part: bytes) -> tuple[Any, int]:
     """What the grammar parses, faster: there may be very many entries."""
     count = int(pm.SCRATCHPAD.subcons[0].parse(part))
     part, position = part[: pm.MOST_SCRATCHPAD], pm.SECTION_COUNT_SIZE
-    entries: Any = ListContainer()
+    entries: list[Any] = []
     for _ in range(count):
         code, length = pm.SCRATCHPAD_HEAD_RECORD.read(part, position)
         position += pm.SCRATCHPAD_HEAD_RECORD.size
@@ -438,17 +438,15 @@ def _read_scratchpad(part: bytes) -> tuple[Any, int]:
             raise Malformed(f"an entry of {length} bytes, where {len(part) - position} are left for it")
         entries.append(Container(code=code, length=length, data=part[position : position + length]))
         position += length
-    return Container(entry_count=count, entries=entries), position
+    return Container(entry_count=count, entries=ListContainer(entries)), position
 
 
 def _read_covering_index(part: bytes) -> tuple[Any, int]:
     """What the grammar parses, faster."""
     count = int(pm.COVERING_INDEX.subcons[0].parse(part))
     record, start = pm.COVERING_INDEX_RECORD, pm.SECTION_COUNT_SIZE
-    entries: Any = ListContainer()
-    for entry in record.iterate(part, start, count):
-        entries.append(Container(entry._asdict()))
-    return Container(index_count=count, indexes=entries), start + count * record.size
+    entries: list[Any] = [Container(entry._asdict()) for entry in record.iterate(part, start, count)]
+    return Container(index_count=count, indexes=ListContainer(entries)), start + count * record.size
 
 
 _SECTIONS: Mapping[str, Callable[[bytes], tuple[Any, int]]] = {

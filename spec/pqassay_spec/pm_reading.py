@@ -30,7 +30,7 @@ def read_value(source: Source, header: Header, snapshot: Snapshot) -> SnapshotVa
         snapshot: Any snapshot of its chain, see `pm_file.read_snapshot`, `pm_file.walk` and `pm_file.find_snapshot`.
 
     Raises:
-        Malformed: Something that the value needs cannot be read: rules PM-019 and PM-020 (the chain), PM-021 and PM-023 (names),
+        Malformed: Something that the value needs cannot be read: rules PM-019 and PM-020 (the chain), PM-021 to PM-023 (names),
             PM-033 (designated timestamp), PM-037 (sorting columns), PM-050 and PM-052 (blocks), PM-065 and PM-069 (statistics),
             PM-076, PM-077 and PM-078 (bloom filters).
     """
@@ -62,6 +62,13 @@ def previous_sizes(source: Source, header: Header, snapshot: Snapshot) -> tuple[
 
 
 def _columns(source: Source, header: Header) -> tuple[Column, ...]:
+    if sum(described.name_length for described in header.descriptors) > header.end:
+        raise Malformed(
+            "the names lie over each other: together they have more bytes than the header",
+            rule="PM-022",
+            field="names",
+            offset=header.names_start,
+        )
     return tuple(
         Column(
             name=pm_file.read_name(source, header, position),

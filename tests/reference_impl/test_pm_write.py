@@ -313,13 +313,15 @@ def test_a_block_without_the_entry_of_its_bloom_filter_is_written_again() -> Non
 
 
 def test_blocks_that_lie_elsewhere_or_over_each_other_are_written_again() -> None:
-    first, *_ = PmReader.from_bytes(pm_write.create(OLD)).footer.blocks
-    old = with_entries(pm_write.create(OLD), "entries_start", first >> 3, first >> 3, 0xFFFFFFFF)
-    wanted = replace(NEW, row_groups=(OLD.row_groups[0], OLD.row_groups[0], OLD.row_groups[2]))
+    data = pm_write.create(snapshot(row_group(0), row_group(1), row_group(2)))
+    first, *_ = PmReader.from_bytes(data).footer.blocks
+    old = with_entries(data, "entries_start", first >> 3, first >> 3, 0xFFFFFFFF)
+    wanted = snapshot(row_group(0), row_group(0), row_group(2), footer=20_000)
     storage = MemoryStorage(old)
     updated = pm_write.update_in(storage, wanted, verify=False)
     assert (1, 2) == (updated.reused, updated.written)
     assert wanted.row_groups == PmReader(storage).value().row_groups
+    assert 3 == len(set(PmReader(storage).footer.blocks))
 
 
 @pytest.mark.parametrize(

@@ -122,3 +122,16 @@ def test_what_a_value_needs_and_cannot_be_read_is_raised_with_its_rule(
 def test_a_small_file_whose_entries_all_lead_to_one_block_does_not_fill_memory() -> None:
     with pytest.raises(Malformed, match="lies over each other"):
         value_of(built(blocks=100_000))
+
+
+def test_a_small_file_whose_columns_share_a_long_name_does_not_fill_memory() -> None:
+    columns, length = 100, 5000
+    start = pm.HEADER_SIZE + columns * pm.DESCRIPTOR_SIZE
+    size = start + length + pm.LEAST_FOOTER + pm.TRAILER_SIZE
+    data = pm.HEADER_RECORD.build(pm.FixedHeader(size, 0, -1, 0, columns, 0))
+    data += pm.DESCRIPTOR_RECORD.build(pm.ColumnDescriptor(start, -1, -1, 0, 0, length, 1, 0, 0, 0)) * columns
+    data += b"x" * length + bytes(pm.LEAST_FOOTER) + pm.TRAILER.build({"footer_length": pm.LEAST_FOOTER})
+    with pytest.raises(Malformed) as caught:
+        value_of(data)
+
+    assert (caught.value.rule, caught.value.field) == ("PM-022", "names")
