@@ -5,7 +5,6 @@ What hostile files make long is bounded here: the snapshots that are followed, a
 
 from __future__ import annotations
 
-import mmap
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,10 +16,13 @@ from pqassay_spec import pm, pm_file
 from pqassay_spec.errors import FormatError
 from pqassay_spec.pm_codes import NO_COLUMN, HeaderFeature
 from pqassay_spec.pm_file import Block, Header, Snapshot
-from pqassay_spec.sources import BytesSource, FileSource, Source
+from pqassay_spec.sources import BytesSource, Source
 
-READ_WHOLE = 64 << 20
-"""Bytes up to which a local file is read; a larger one is mapped, so that memory can be taken back."""
+SHOWN_NAME = 100
+"""Characters of a column's name that findings repeat."""
+
+MOST_OVERLAP = 64 << 20
+"""Bytes of names that may be read beyond those that the file has: names can lie over each other."""
 
 MOST_SNAPSHOTS = 10_000
 """Snapshots of a chain that are judged."""
@@ -100,12 +102,10 @@ class PmUnderTest:
 
     @Remembered
     def content(self) -> memoryview:
-        """All committed bytes."""
+        """All committed bytes. They are read, not mapped: a mapped file that becomes shorter kills the process."""
         source = self.file.source
         if isinstance(source, BytesSource):
             return source.view[: self.size]
-        if isinstance(source, FileSource) and self.size > READ_WHOLE:
-            return memoryview(mmap.mmap(source.fileno(), self.size, access=mmap.ACCESS_READ))
         return memoryview(source.read(0, self.size))
 
     @Remembered
@@ -121,7 +121,7 @@ class PmUnderTest:
 
     @Remembered
     def names(self) -> list[str]:
-        """What to call each column in findings: its name, or its position where that cannot be read."""
+        """What to call each column in findings: its name, cut, or its position where that cannot be read."""
         return self._read_names[0]
 
     @Remembered
@@ -134,13 +134,27 @@ class PmUnderTest:
         names: list[str] = []
         wrong: list[tuple[int, FormatError]] = []
         source, header = self.source, self.header
-        for column in range(header.column_count):
+        room = header.sections_start + MOST_OVERLAP
+        for column, described in enumerate(header.descriptors):
+            room -= described.name_length
+            if room < 0:
+                names.append(f"[{column}]")
+                continue
             try:
-                names.append(pm_file.read_name(source, header, column))
+                name = pm_file.read_name(source, header, column)
             except FormatError as error:
                 names.append(f"[{column}]")
                 wrong.append((column, error))
+            else:
+                names.append(name if len(name) <= SHOWN_NAME else f"{name[:SHOWN_NAME]}… [{column}]")
         return names, wrong
+
+    def require_all_names(self) -> None:
+        """Raise `NotChecked` unless all names were read."""
+        if sum(described.name_length for described in self.header.descriptors) > (
+            self.header.sections_start + MOST_OVERLAP
+        ):
+            raise NotChecked("the names lie over each other, and together are too long to be read")
 
     @property
     def designated(self) -> int:

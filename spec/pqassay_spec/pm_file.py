@@ -19,6 +19,7 @@ from construct import Container, ListContainer
 from pqassay_spec import pm
 from pqassay_spec.bloom import BLOCK_SIZE as BITSET_STEP
 from pqassay_spec.errors import FormatError, Malformed, boundary
+from pqassay_spec.hexdump import show
 from pqassay_spec.pm_codes import (
     REQUIRED_FEATURES,
     ColumnFlag,
@@ -262,7 +263,7 @@ def read_name(source: Source, header: Header, column: int) -> str:
             offset=start + error.start,
             length=error.end - error.start,
             expected="UTF-8",
-            actual=raw.hex(" "),
+            actual=show(raw[error.start :]),
         ) from None
 
 

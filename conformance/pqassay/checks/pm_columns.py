@@ -64,17 +64,19 @@ def names_are_text(file: FileUnderTest) -> Iterator[Violation]:
 def _wrong_names(file: FileUnderTest, rule: str) -> Iterator[Violation]:
     _ = _columns(file)
     parsed = file.part(PmUnderTest)
-    for column, error in parsed.wrong_names:
-        if error.rule == rule:
-            yield Violation(
-                error.reason,
-                error.field or "",
-                error.offset,
-                error.length,
-                error.expected,
-                error.actual,
-                column=parsed.names[column],
-            )
+    found = [(column, error) for column, error in parsed.wrong_names if error.rule == rule]
+    if not found:
+        parsed.require_all_names()
+    for column, error in found:
+        yield Violation(
+            error.reason,
+            error.field or "",
+            error.offset,
+            error.length,
+            error.expected,
+            error.actual,
+            column=parsed.names[column],
+        )
 
 
 @check("PM-022")

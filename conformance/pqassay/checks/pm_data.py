@@ -109,6 +109,7 @@ def columns_are_as_many(file: FileUnderTest) -> Iterator[Violation]:
 def columns_have_their_names(file: FileUnderTest) -> Iterator[Violation]:
     """A nested column has the name of the field below the schema's root."""
     pair = file.part(Pair)
+    pair.parsed.require_all_names()
     for column in range(pair.column_count):
         name, expected = pm_file.read_name(pair.source, pair.header, column), pair.fields[column].name
         if name != expected:
