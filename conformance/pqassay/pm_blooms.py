@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pqassay.file_under_test import FileUnderTest, Remembered
+from pqassay.file_under_test import FileUnderTest, NotChecked, Remembered
 from pqassay.pm_chunks import Sweep
 from pqassay.pm_under_test import Place, PmUnderTest
 from pqassay_spec import pm, pm_file
@@ -113,6 +113,9 @@ class BloomFilters:
 
         Args:
             taken: Start and end of everything else; a block's begins where the block does.
+
+        Raises:
+            NotChecked: Where a filter stands, or how long it is, cannot be right.
         """
         of_block: dict[int, list[Row]] = {}
         for row in [] if self.are_external else self.rows:
@@ -123,8 +126,11 @@ class BloomFilters:
             if start > position:
                 yield position, start
             position = max(position, end)
-            blooms = (bloom for row in of_block.get(start, ()) for bloom in self.inlined(row))
-            for begin, stop in sorted({(b.offset, b.end) for b in blooms if not self.is_misplaced(b)}):
+            blooms = [bloom for row in of_block.get(start, ()) for bloom in self.inlined(row)]
+            for bloom in blooms:
+                if self.is_misplaced(bloom) or not bloom.is_sized:
+                    raise NotChecked(f"{'PM-077' if not self.is_misplaced(bloom) else 'PM-076'} is broken")
+            for begin, stop in sorted({(bloom.offset, bloom.end) for bloom in blooms}):
                 if begin > position:
                     yield position, begin
                 position = max(position, stop)

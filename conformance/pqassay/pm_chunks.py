@@ -104,26 +104,22 @@ _WIDTHS = {int(kind): width for kind, width in STATISTIC_WIDTHS.items()}
 class ChunkUnderTest:
     """One chunk, with all that rules about one chunk ask for."""
 
-    __slots__ = ("_block", "_parsed", "described", "given", "order", "place", "width")
+    __slots__ = ("_content", "_region_start", "described", "given", "num_rows", "order", "place", "width")
 
-    def __init__(
-        self, parsed: PmUnderTest, place: Place, block: Block, column: int, facts: ColumnFacts
-    ) -> None:
-        self._parsed, self._block = parsed, block
+    def __init__(self, parsed: PmUnderTest, place: Place, column: int, facts: ColumnFacts) -> None:
+        self._content, header = parsed.content, parsed.header
+        self._region_start = place.offset + header.block_size
         self.place = place
-        self.given = block.chunks[column]
-        self.described = parsed.header.descriptors[column]
+        start = place.offset + pm.BLOCK_HEADER_SIZE
+        self.num_rows = int.from_bytes(self._content[place.offset : start], "little")
+        self.given = pm.CHUNK_RECORD.read(self._content, start + column * pm.CHUNK_SIZE)
+        self.described = header.descriptors[column]
         self.width, self.order = facts
-
-    @property
-    def num_rows(self) -> int:
-        """Rows of the row group."""
-        return self._block.num_rows
 
     @property
     def region_length(self) -> int:
         """Bytes behind the block's chunks, up to whatever follows the block."""
-        return max(self.place.follows - self._block.region_start, 0)
+        return max(self.place.follows - self._region_start, 0)
 
     def has(self, flag: StatFlag) -> bool:
         """Whether STAT_FLAGS sets a bit."""
@@ -161,7 +157,8 @@ class ChunkUnderTest:
         offset, length = self.reference(side)
         if not length or offset + length > self.region_length or length != (self.width or length):
             return None
-        return self._parsed.source.read(self._block.region_start + offset, length)
+        start = self._region_start + offset
+        return bytes(self._content[start : start + length])
 
 
 ChunkRule = Callable[[ChunkUnderTest], Iterator[Broken]]
@@ -176,6 +173,7 @@ class BlockFacts(NamedTuple):
         is_tangled: Whether two of them overlap, or one of them wraps.
         region_end: Where the statistics out of line end, as far as they lie inside the region.
         is_packed: Whether they follow each other without gaps, column by column, MIN before MAX.
+        has_strays: Whether some lie outside the region, so that nobody knows whose its bytes are.
     """
 
     first: int
@@ -183,13 +181,14 @@ class BlockFacts(NamedTuple):
     is_tangled: bool
     region_end: int
     is_packed: bool
+    has_strays: bool = False
 
 
 def block_facts(block: Block, follows: int) -> BlockFacts:
     """Find them, chunk by chunk."""
     ranges = sorted((chunk.byte_range_start, chunk.total_compressed) for chunk in block.chunks)
     end = first = ranges[0][0] if ranges else 0
-    is_tangled, expected, region_end, is_packed = False, 0, block.region_start, True
+    is_tangled, expected, region_end, is_packed, has_strays = False, 0, block.region_start, True, False
     for start, length in ranges:
         is_tangled = is_tangled or (start < end and bool(length))
         end = max(end, start + length)
@@ -199,11 +198,12 @@ def block_facts(block: Block, follows: int) -> BlockFacts:
                 continue
             offset, length = split_reference(chunk.max_stat if side.position else chunk.min_stat)
             if offset + length > max(follows - block.region_start, 0):
+                has_strays = True
                 continue
             is_packed = is_packed and offset == expected
             expected = offset + length
             region_end = max(region_end, block.region_start + expected)
-    return BlockFacts(first, end, is_tangled, region_end, is_packed)
+    return BlockFacts(first, end, is_tangled, region_end, is_packed, has_strays)
 
 
 class Suspects:
@@ -284,10 +284,12 @@ class Sweep:
         if found.too_many and not is_broken:
             raise NotChecked(f"more than {MOST_UNDECIDED:,} chunks would have to be compared one by one")
 
+    def chunk(self, place: Place, column: int) -> ChunkUnderTest:
+        """One chunk of a block that can be read."""
+        return ChunkUnderTest(self.parsed, place, column, self.columns[column])
+
     def _of_chunk(self, rule: ChunkRule, place: Place, column: int) -> Iterator[Violation]:
-        block = self.parsed.block(place)
-        chunk = ChunkUnderTest(self.parsed, place, block, column, self.columns[column])
-        for broken in rule(chunk):
+        for broken in rule(self.chunk(place, column)):
             yield self.parsed.in_chunk(
                 place,
                 column,

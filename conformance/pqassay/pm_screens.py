@@ -451,7 +451,8 @@ def _gathered(content: Array, places: Array, lengths: Array) -> Array:
 def block_facts(batch: Batch) -> Iterator[BlockFacts]:
     """The same as `pqassay.pm_chunks.block_facts`, for many blocks; in doubt, a block is called tangled."""
     blocks = batch.chunks.shape[0]
-    region_end, is_packed = batch.region_start[:, 0].copy(), np.ones(blocks, bool)
+    region_end = batch.region_start[:, 0].copy()
+    is_packed, has_strays = np.ones(blocks, bool), np.zeros(blocks, bool)
     if not batch.shape.count:
         for end in region_end.tolist():
             yield BlockFacts(0, 0, is_tangled=False, region_end=end, is_packed=True)
@@ -461,7 +462,7 @@ def block_facts(batch: Batch) -> Iterator[BlockFacts]:
     first, last = start.min(axis=1), end.max(axis=1)
     is_tangled: Array = np.any(end < start, axis=1) | np.any(start[:, 1:] < end[:, :-1], axis=1)
     if any(batch.any_out_of_line(side) for side in SIDES):
-        is_packed, region_end = _regions(batch)
+        is_packed, region_end, has_strays = _regions(batch)
     yield from map(
         BlockFacts,
         first.tolist(),
@@ -469,14 +470,17 @@ def block_facts(batch: Batch) -> Iterator[BlockFacts]:
         is_tangled.tolist(),
         region_end.tolist(),
         is_packed.tolist(),
+        has_strays.tolist(),
     )
 
 
-def _regions(batch: Batch) -> tuple[Array, Array]:
-    """Whether the statistics out of line of each block follow each other, and where they end."""
+def _regions(batch: Batch) -> tuple[Array, Array, Array]:
+    """Whether the statistics out of line of each block follow each other, where they end, and whether some are outside."""
     shape = (*batch.chunks.shape, len(SIDES))
     inside, offset, length = np.zeros(shape, bool), np.zeros(shape, _U64), np.zeros(shape, _U64)
+    has_strays: Array = np.zeros(shape[0], bool)
     for side in SIDES:
+        has_strays = has_strays | np.any(batch.out_of_line(side) & ~batch.inside(side), axis=1)
         inside[..., side.position] = batch.inside(side)
         offset[..., side.position] = batch.offset(side)
         length[..., side.position] = batch.length(side)
@@ -485,4 +489,4 @@ def _regions(batch: Batch) -> tuple[Array, Array]:
     expected: Array = (np.cumsum(in_a_row, axis=1) - in_a_row).reshape(shape)
     is_packed = ~np.any(inside & (offset != expected), axis=(1, 2))
     ends: Array = np.where(inside, offset + length, _U64(0)).max(axis=(1, 2))
-    return is_packed, batch.region_start[:, 0] + ends
+    return is_packed, batch.region_start[:, 0] + ends, has_strays

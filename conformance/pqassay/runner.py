@@ -286,7 +286,7 @@ def credited(cases: Sequence[Case], results: Sequence[Result]) -> list[Result]:
     """Take the credit from right answers to invalid cases where the driver fails their valid parents.
 
     The parent counts by the same operation, else by any that it was asked.  For a case without a parent all valid cases of
-    its family stand in.
+    its family stand in.  One that a linter must accept, although the judge warns, is good enough to stand alone.
     """
     by_id = {case.id: case for case in cases}
     return [
@@ -296,7 +296,7 @@ def credited(cases: Sequence[Case], results: Sequence[Result]) -> list[Result]:
 
 
 def _with_credit(case: Case, result: Result, by_id: dict[str, Case], results: Sequence[Result]) -> Result:
-    if case.kind == "valid":
+    if case.kind == "valid" or (case.parent is None and case.expect.lint == "accept"):
         return result
     parents = {
         other.id

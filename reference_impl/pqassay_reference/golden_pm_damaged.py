@@ -147,7 +147,7 @@ def _chunk(number: int, name: str) -> str:
 BLOCKS = (
     _bad("block-beyond", "A row group's block lies beyond the file", REFUSED, "plain", _set("snapshots[0].row_group_entries[1].block_offset", 1 << 20), "050", decode="reject"),
     _bad("block-in-the-header", "A row group's block lies in the header", "Readers show garbage.", "plain", _set("snapshots[0].row_group_entries[1].block_offset", 4), "050"),
-    _bad("block-twice", "Two row groups share a block", "Readers show the rows of one row group twice, and those of the other never.", "unsorted", _set("snapshots[0].row_group_entries[1].block_offset", FIRST_BLOCK >> 3), "052", "053", "063"),
+    _bad("block-twice", "Two row groups share a block", "Readers show the rows of one row group twice, and those of the other never.", "unsorted", _set("snapshots[0].row_group_entries[1].block_offset", FIRST_BLOCK >> 3), "052"),
     _bad("padding-not-zero", "The padding before a block is not zero", UNSEEN, "plain", _set("blocks[0].padding", b"\1\2\3\4"), "053", decode="accept"),
     _bad("values-more-than-rows", "A column without lists has more values than rows", "Readers that go by values show rows that are not there.", "plain", _set(_chunk(1, "num_values"), 5), "054", decode="accept", reads={"row_groups[0].chunks[1].num_values": 5}),
     _bad("values-fewer-than-rows", "A column of lists has fewer values than rows", "Readers that go by values lose rows.", "list", _set(_chunk(0, "num_values"), 1), "054", decode="accept", reads={"row_groups[0].chunks[0].num_values": 1}),
@@ -183,10 +183,10 @@ BLOCKS = (
 # ---------------------------------------------------------------------------------- bloom filters and extensions
 
 EXTENDED = (
-    _bad("bloom-filter-in-the-header", "A bloom filter is said to stand in the header", LOST, "bloom-filters", _set("snapshots[0].bloom_entries[0].offset", 4), "053", "076"),
+    _bad("bloom-filter-in-the-header", "A bloom filter is said to stand in the header", LOST, "bloom-filters", _set("snapshots[0].bloom_entries[0].offset", 4), "076"),
     _bad("bloom-filter-of-another-block", "A bloom filter is said to stand in the block of another row group", LOST, "bloom-filters", Mutation("swap", "snapshots[0].bloom_entries[1]", "snapshots[0].bloom_entries[3]"), "076"),
     _bad("bloom-filter-of-33-bytes", "A bitset of 33 bytes", UNPRUNED, "bloom-filters", _set("blocks[0].bloom_filters[0].length", 33), "077"),
-    _bad("bloom-filter-of-no-bytes", "A bitset of no bytes", UNPRUNED, "bloom-filters", _set("blocks[2].bloom_filters[0].length", 0), "053", "077"),
+    _bad("bloom-filter-of-no-bytes", "A bitset of no bytes", UNPRUNED, "bloom-filters", _set("blocks[2].bloom_filters[0].length", 0), "077"),
     _bad("bloom-filter-of-negative-length", "A bitset of -1 bytes", UNPRUNED, "bloom-filters", _set("blocks[2].bloom_filters[0].length", -1), "077"),
     _bad("bloom-filters-overlap", "A bitset reaches into the next one", LOST, "bloom-filters", _set("blocks[0].bloom_filters[0].length", 64), "078"),
     _bad("external-bloom-filter-beyond", "A bloom filter lies beyond the Parquet file", UNPRUNED, "bloom-filters-external", _set("snapshots[0].bloom_entries[0].offset", 1 << 40), "079", decode="accept", reads={"row_groups[0].chunks[2].bloom.offset": 1 << 40}),

@@ -15,7 +15,7 @@ What a file is taken apart into depends on its form (`FORMS`). Which operators f
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
@@ -40,19 +40,33 @@ class Form:
     Attributes:
         take_apart: Makes a tree of its bytes.
         put_together: Makes bytes of the tree, with what follows from the layout, but for the frozen paths.
+        derived: Everything in the tree that follows from its layout: its path, and the value that it should have.
         operators: What can be done to the tree.
         traced: The leaves of everything in a file, in the order of their bytes.
     """
 
     take_apart: Callable[[bytes], Any]
     put_together: Callable[[Any, Collection[str]], bytes]
+    derived: Callable[[Any], Iterator[tuple[str, Any]]]
     operators: Mapping[str, Operator]
     traced: Callable[[bytes], list[Leaf]]
 
 
 FORMS: Mapping[FormName, Form] = {
-    "parquet": Form(file_dissection.take_apart, file_layout.put_together, FILE_OPERATORS, traced_file),
-    "pm": Form(pm_dissection.take_apart, pm_layout.put_together, OPERATORS, pm_trace.traced),
+    "parquet": Form(
+        file_dissection.take_apart,
+        file_layout.put_together,
+        lambda tree: file_layout.derived(tree, file_layout.laid_out(tree)),
+        FILE_OPERATORS,
+        traced_file,
+    ),
+    "pm": Form(
+        pm_dissection.take_apart,
+        pm_layout.put_together,
+        lambda tree: pm_layout.derived(tree, pm_layout.laid_out(tree)),
+        OPERATORS,
+        pm_trace.traced,
+    ),
 }
 """The forms of files that can be mutated, by the names of their kinds."""
 

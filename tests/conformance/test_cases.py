@@ -80,10 +80,10 @@ def test_the_files_beside_an_input_are_read_and_compared_like_the_input(tmp_path
     assert ("pm", "_pm") == (golden.case.file_kind, golden.case.handed_over)
     assert {"data.parquet": (home / "data.parquet").read_bytes()} == golden.beside()
     (home / "data.parquet").write_bytes(b"PAR1")
-    with pytest.raises(CaseError, match="data.parquet is not the file"):
+    with pytest.raises(CaseError, match=r"data.parquet is not the file"):
         golden.beside()
     (home / "data.parquet").unlink()
-    with pytest.raises(CaseError, match="data.parquet: No such file"):
+    with pytest.raises(CaseError, match=r"data.parquet: No such file"):
         golden.beside()
 
     manifest = json.loads((home / "case.json").read_text())

@@ -37,9 +37,9 @@ def test_every_question_may_be_about_an_earlier_snapshot() -> None:
         ranges = asked("plan", columns=["l"], parquet_file_size=size)
 
         assert list(range(len(value["row_groups"]))) == rows["row_groups"]
-        assert [[group["chunks"][1][name] for name in ("offset", "length")] for group in value["row_groups"]] == (
-            ranges["ranges"]
-        )
+        assert [
+            [group["chunks"][1][name] for name in ("offset", "length")] for group in value["row_groups"]
+        ] == (ranges["ranges"])
 
 
 @pytest.mark.parametrize(

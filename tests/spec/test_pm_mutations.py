@@ -105,7 +105,9 @@ def test_a_longer_bitset_takes_its_length_and_the_entries_along() -> None:
     header, (snapshot,) = opened(data)
     entries = pm_file.read_bloom_entries(BytesSource(data), header, snapshot)
     sizes = [
-        len(pm_file.read_inlined_bloom(BytesSource(data), entry.offset, snapshot.start)) if entry.offset else 0
+        len(pm_file.read_inlined_bloom(BytesSource(data), entry.offset, snapshot.start))
+        if entry.offset
+        else 0
         for entry in entries
     ]
 

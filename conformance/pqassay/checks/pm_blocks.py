@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
@@ -13,8 +14,8 @@ from pqassay.pm_chunks import SIDES, ChunkUnderTest, Sweep
 from pqassay.pm_under_test import Place, PmUnderTest
 from pqassay.report import FIRST_POSITIONS
 from pqassay_spec.hexdump import show
-from pqassay_spec.pm_codes import ALIGNMENT, PhysicalType
-from pqassay_spec.pm_file import Snapshot
+from pqassay_spec.pm_codes import ALIGNMENT, REQUIRED_FEATURES, PhysicalType
+from pqassay_spec.pm_file import KNOWN_HEADER_FEATURES, Snapshot
 
 SHOWN_GAP = 16
 """Bytes of a gap that a message shows."""
@@ -53,8 +54,9 @@ def blocks_are_apart(file: FileUnderTest) -> Iterator[Violation]:
     _require_row_groups(parsed)
     told: set[tuple[int, int]] = set()
     size = parsed.header.block_size
+    placed = {place.offset for place in parsed.blocks}
     for snapshot in parsed.snapshots:
-        ordered = sorted((offset, number) for number, offset in enumerate(snapshot.blocks))
+        ordered = sorted((offset, n) for n, offset in enumerate(snapshot.blocks) if offset in placed)
         for (before, first), (offset, second) in pairwise(ordered):
             if offset - before >= size or (before, offset) in told:
                 continue
@@ -71,7 +73,10 @@ def blocks_are_apart(file: FileUnderTest) -> Iterator[Violation]:
 
 @check("PM-053")
 def no_byte_is_left_over(file: FileUnderTest) -> Iterator[Violation]:
-    """Everything that is known takes its bytes; what is left is padding, or what an append left behind."""
+    """Everything that is known takes its bytes; what is left is padding, or what an append left behind.
+
+    Where a reference leads astray, bytes are left that belong to something: that is the matter of other rules.
+    """
     parsed = file.part(PmUnderTest)
     header = parsed.header
     if parsed.chain.problem is not None or parsed.chain.cut:
@@ -79,35 +84,43 @@ def no_byte_is_left_over(file: FileUnderTest) -> Iterator[Violation]:
     taken = [(0, header.end), *parsed.footers]
     if parsed.places:
         facts = file.part(Sweep).facts
+        if len(parsed.blocks) < len(parsed.places):
+            raise NotChecked("PM-050 is broken")
+        if any(fact.has_strays for fact in facts):
+            raise NotChecked("PM-069 is broken")
+        if any(len(set(snapshot.blocks)) < len(snapshot.blocks) for snapshot in parsed.snapshots):
+            raise NotChecked("PM-052 is broken")
         taken += [(place.offset, fact.region_end) for place, fact in zip(parsed.blocks, facts, strict=True)]
     appended = {snapshot.size for snapshot in parsed.snapshots[1:]}
+    found: list[Violation] = []
+    offsets = list(parsed.places)
     for start, end in file.part(BloomFilters).gaps(taken):
         if start in appended:  # an append that failed left its bytes; the next one went on behind them
             continue
         raw = parsed.source.read(start, min(end - start, SHOWN_GAP))
         is_padding = end - start < ALIGNMENT and not any(raw)
         if not is_padding and not (start == header.end and _has_unknown_section(parsed)):
-            yield Violation(
+            violation = Violation(
                 f"{end - start} bytes belong to nothing: {show(raw)}",
-                _owner(parsed, start),
+                _owner(offsets, start),
                 start,
                 end - start,
                 expected=f"fewer than {ALIGNMENT} bytes, all zero",
                 actual=f"{end - start} bytes",
             )
+            found.append(violation)
+    yield from found
 
 
 def _has_unknown_section(parsed: PmUnderTest) -> bool:
-    from pqassay_spec.pm_codes import REQUIRED_FEATURES  # noqa: PLC0415 - as below
-    from pqassay_spec.pm_file import KNOWN_HEADER_FEATURES  # noqa: PLC0415 - rarely needed
-
+    """Whether a header bit that is not known may have brought a section behind those that are."""
     return bool(parsed.fixed.feature_flags & ~REQUIRED_FEATURES & ~KNOWN_HEADER_FEATURES)
 
 
-def _owner(parsed: PmUnderTest, offset: int) -> str:
+def _owner(offsets: Sequence[int], offset: int) -> str:
     """Field path of the block before an offset; of all blocks, if there is none."""
-    before = [place for place in parsed.places.values() if place.offset < offset]
-    return before[-1].path if before else "blocks"
+    before = bisect_left(offsets, offset)
+    return f"blocks[{before - 1}]" if before else "blocks"
 
 
 # --------------------------------------------------------------------------- what row groups say together
@@ -182,18 +195,17 @@ def statistics_follow_each_other(file: FileUnderTest) -> Iterator[Violation]:
 
 
 def _scattered(parsed: PmUnderTest, sweep: Sweep, place: Place) -> Iterator[Violation]:
-    block = parsed.block(place)
     end = total = 0
-    for column in range(len(block.chunks)):
-        chunk = ChunkUnderTest(parsed, place, block, column, sweep.columns[column])
+    for column in range(parsed.header.column_count):
+        chunk = sweep.chunk(place, column)
         for side in SIDES:
             if not chunk.is_out_of_line(side):
                 continue
             offset, length = chunk.reference(side)
-            if offset + length > chunk.region_length:
-                continue
             # Of one that was moved, those behind it are not to blame.
-            if offset not in (end, total):
+            if offset + length > chunk.region_length:
+                offset = end
+            elif offset not in (end, total):
                 yield parsed.in_chunk(
                     place,
                     column,
@@ -214,7 +226,7 @@ def row_groups_ascend(file: FileUnderTest) -> Iterator[Violation]:
     _require_row_groups(parsed)
     if described.physical_type != PhysicalType.INT64:
         raise NotApplicable
-    bounds = {place.offset: _bounds(parsed, sweep, place, column) for place in parsed.blocks}
+    bounds = {place.offset: _bounds(sweep.chunk(place, column)) for place in parsed.blocks}
     told: set[tuple[int, int]] = set()
     is_incomplete = False
     for snapshot in parsed.snapshots:
@@ -241,9 +253,8 @@ def row_groups_ascend(file: FileUnderTest) -> Iterator[Violation]:
         raise NotChecked("PM-050 is broken")
 
 
-def _bounds(parsed: PmUnderTest, sweep: Sweep, place: Place, column: int) -> tuple[int, int] | None:
+def _bounds(chunk: ChunkUnderTest) -> tuple[int, int] | None:
     """MIN and MAX of the designated timestamp; ``None`` without rows, or where PM-072 or PM-074 is broken."""
-    chunk = ChunkUnderTest(parsed, place, parsed.block(place), column, sweep.columns[column])
     low, high = (chunk.bound(side) for side in SIDES)
     if low is None or high is None or not chunk.num_rows:
         return None
