@@ -60,6 +60,25 @@ class BloomFilters:
             for snapshot, row_group, raw in self.parsed.distinct_bloom_rows()
         ]
 
+    @Remembered
+    def _ends(self) -> list[int | None]:
+        """For each row, where its last filter ends, if a screen proves that nothing is wrong with any."""
+        if not self.rows or self.are_external or self.parsed.file.part(Sweep).screened is None:
+            return [None] * len(self.rows)
+        from pqassay.pm_screens import end_of_filters  # noqa: PLC0415 - numpy, for many chunks only
+
+        content, ends = self.parsed.content, self.region_ends
+        return [
+            None
+            if row.place is None
+            else end_of_filters(content, row.raw, ends[row.place.offset], row.place.follows)
+            for row in self.rows
+        ]
+
+    def suspects(self) -> list[Row]:
+        """The rows with whose filters something may be wrong."""
+        return [row for row, end in zip(self.rows, self._ends, strict=True) if end is None]
+
     @property
     def are_external(self) -> bool:
         """Whether the filters stand in the Parquet file."""
@@ -118,14 +137,21 @@ class BloomFilters:
             NotChecked: Where a filter stands, or how long it is, cannot be right.
         """
         of_block: dict[int, list[Row]] = {}
-        for row in [] if self.are_external else self.rows:
+        packed: dict[int, int] = {}
+        rows = [] if self.are_external else zip(self.rows, self._ends, strict=True)
+        for row, last in rows:
             if row.place is not None:
                 of_block.setdefault(row.place.offset, []).append(row)
+                if last is not None:
+                    packed[row.place.offset] = last
         position = 0
         for start, end in sorted(taken):
             if start > position:
                 yield position, start
             position = max(position, end)
+            if start in packed and len(of_block[start]) == 1:
+                position = max(position, packed[start])
+                continue
             blooms = [bloom for row in of_block.get(start, ()) for bloom in self.inlined(row)]
             for bloom in blooms:
                 if self.is_misplaced(bloom) or not bloom.is_sized:

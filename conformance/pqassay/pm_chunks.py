@@ -262,12 +262,12 @@ class Sweep:
         """
         if self.screened is None:
             columns = range(self.parsed.header.column_count) if only is None else (only,)
-            for place in self.parsed.blocks:
-                for column in columns:
+            for column in columns:  # in the order of screens, so that reports are the same
+                for place in self.parsed.blocks:
                     yield from self._of_chunk(rule, place, column)
             return
         found = self.screened[0][rule_id]
-        for column, count in found.counts.items():
+        for column, count in sorted(found.counts.items()):
             shown = [
                 violation
                 for position in found.first[column]

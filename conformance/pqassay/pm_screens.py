@@ -17,8 +17,11 @@ from pqassay.pm_chunks import MOST_UNDECIDED, SIDES, BlockFacts, ColumnFacts, Si
 from pqassay.pm_under_test import Place, PmUnderTest
 from pqassay.report import FIRST_POSITIONS
 from pqassay_spec import pm
+from pqassay_spec.bloom import BLOCK_SIZE
 from pqassay_spec.parquet_file import HEAD_SIZE
 from pqassay_spec.pm_codes import (
+    ALIGNMENT,
+    BLOCK_SHIFT,
     MAX_SIZE_SHIFT,
     MOST_INLINE,
     MOST_OUT_OF_LINE,
@@ -490,3 +493,39 @@ def _regions(batch: Batch) -> tuple[Array, Array, Array]:
     is_packed = ~np.any(inside & (offset != expected), axis=(1, 2))
     ends: Array = np.where(inside, offset + length, _U64(0)).max(axis=(1, 2))
     return is_packed, batch.region_start[:, 0] + ends, has_strays
+
+
+# -------------------------------------------------------------------------------------------- bloom filters
+
+
+def end_of_filters(content: memoryview, entries: bytes, region_end: int, follows: int) -> int | None:
+    """Screen the bloom filters of a row group.
+
+    Args:
+        content: The file.
+        entries: The row group's entries.
+        region_end: Where the statistics of the block end.
+        follows: Where the next structure begins.
+
+    Returns:
+        Where the last filter ends, if every one stands where it may, has a length that is possible, and follows the one
+        before with nothing but padding between them; else ``None``.
+    """
+    data = np.frombuffer(content, np.uint8)
+    starts: Array = np.sort(np.frombuffer(entries, np.dtype(f"<u{pm.INLINED_BLOOM_SIZE}")).astype(np.int64))
+    starts = starts[np.count_nonzero(starts == 0) :] << BLOCK_SHIFT
+    if not len(starts):
+        return region_end
+    if starts[0] < region_end or starts[-1] + pm.BLOOM_LENGTH_SIZE > follows:
+        return None
+    heads = data[starts[:, None] + np.arange(pm.BLOOM_LENGTH_SIZE)]
+    lengths = heads.view(np.dtype(f"<i{pm.BLOOM_LENGTH_SIZE}"))[:, 0].astype(np.int64)
+    ends: Array = starts + pm.BLOOM_LENGTH_SIZE + lengths
+    gaps: Array = starts - np.concatenate(([region_end], ends[:-1]))
+    if (lengths <= 0).any() or (lengths % BLOCK_SIZE).any() or ends[-1] > follows:
+        return None
+    if (gaps < 0).any() or (gaps >= ALIGNMENT).any():
+        return None
+    steps = np.arange(1, ALIGNMENT)
+    padding = data[starts[:, None] - steps]  # behind the header there are always that many bytes
+    return None if padding[steps <= gaps[:, None]].any() else int(ends[-1])

@@ -109,7 +109,7 @@ def test_a_header_that_says_too_much_is_one_finding(field: str, value: int, rule
 )
 def test_a_footer_that_says_too_much_is_one_finding(field: str, value: int, rule: str) -> None:
     builder = Builder()
-    builder.footer(**{field: value})
+    builder.footer(b"", flags=0, sections=b"", **{field: value})
 
     assert [rule] == broken(check(builder.built()))
 

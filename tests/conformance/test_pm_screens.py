@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import pqassay
 from pqassay import pm_chunks, pm_screens
 from pqassay.checks.pm_chunks import RULES
 from pqassay.file_under_test import FileUnderTest, NotApplicable, Options
 from pqassay.pm_chunks import Sweep
+from pqassay_reference.pm_write import create
 from pqassay_spec import pm
 from pqassay_spec.pm_codes import DESIGNATED_TYPE_BIT, ColumnType, PhysicalType
+from pqassay_spec.pm_value import Chunk, Column, RowGroup, SnapshotValue
 from pqassay_spec.sources import BytesSource
 
 COLUMNS = (
@@ -153,7 +157,7 @@ CHUNKS = st.builds(
 REGIONS = st.one_of(st.just(bytes(REGION)), st.binary(min_size=REGION, max_size=REGION))
 
 
-@settings(max_examples=60)
+@settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.lists(CHUNKS, min_size=len(COLUMNS), max_size=len(COLUMNS)), min_size=1, max_size=5),
     REGIONS,
@@ -165,7 +169,7 @@ def test_screens_equal_the_rules_on_random_chunks(
     agree(file_of(blocks, region, is_questdb=is_questdb), patches)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_screens_equal_the_rules_where_only_bounds_differ(patches: pytest.MonkeyPatch, data: Any) -> None:
     """Chunks that are good but for their bounds, of which many compare equal in their first bytes."""
@@ -236,3 +240,36 @@ def test_a_file_without_row_groups_has_nothing_to_screen() -> None:
     sweep = sweep_of(file_of([], b""))
     with pytest.raises(NotApplicable):
         _ = sweep.screened
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.data())
+def test_bloom_filters_are_judged_alike_with_and_without_a_screen(
+    patches: pytest.MonkeyPatch, data: Any
+) -> None:
+    columns = tuple(Column(f"c{number}", PhysicalType.INT32, number, 5, 0, 0, 1, 1) for number in range(4))
+    chunk = Chunk(0, 1, 2, 4, 1, 0, bloom=bytes(32))
+    groups = tuple(
+        RowGroup(
+            2,
+            tuple(
+                replace(chunk, offset=4 + 16 * row + 4 * column, bloom=None if column == 2 else bytes(32))
+                for column in range(4)
+            ),
+        )
+        for row in range(3)
+    )
+    raw = bytearray(create(SnapshotValue(columns, groups, 100, 20, bloom_columns=(0, 1, 3))))
+    for _ in range(data.draw(st.integers(0, 3))):
+        place = data.draw(st.integers(170, len(raw) - 8))
+        if data.draw(st.booleans()):  # an entry, most of the time
+            place = len(raw) - 8 - 4 * data.draw(st.integers(1, 12))
+        raw[place] = data.draw(st.one_of(st.integers(0, 255), st.just(raw[place] + 4 & 255)))
+    content = bytes(raw)
+    reports: list[Any] = []
+    for most in (0, 1 << 60):
+        with patches.context() as patch:
+            patch.setattr(pm_chunks, "SCREENED_FROM_IF_LOADED", most)
+            report = pqassay.check(content, kind="pm", tier="index")
+            reports.append((report.files[0].findings, report.coverages))
+    assert reports[0] == reports[1]

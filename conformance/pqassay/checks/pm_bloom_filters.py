@@ -45,7 +45,7 @@ def _at_entry(blooms: BloomFilters, bloom: BloomFilter, message: str, expected: 
 def filters_lie_in_their_blocks(file: FileUnderTest) -> Iterator[Violation]:
     """Behind the statistics, before the next structure."""
     blooms = _filters(file, external=False)
-    for row in blooms.rows:
+    for row in blooms.suspects():
         for bloom in blooms.inlined(row):
             if row.place is not None and blooms.is_misplaced(bloom):
                 start, end = blooms.region_ends[row.place.offset], row.place.follows
@@ -57,7 +57,7 @@ def filters_lie_in_their_blocks(file: FileUnderTest) -> Iterator[Violation]:
 def lengths_are_possible(file: FileUnderTest) -> Iterator[Violation]:
     """A number of blocks. A filter that stands nowhere is the matter of PM-076."""
     blooms = _filters(file, external=False)
-    for row in blooms.rows:
+    for row in blooms.suspects():
         for bloom in blooms.inlined(row):
             if row.place is not None and not bloom.is_sized and not blooms.is_misplaced(bloom):
                 yield Violation(
@@ -76,7 +76,7 @@ def lengths_are_possible(file: FileUnderTest) -> Iterator[Violation]:
 def filters_are_apart(file: FileUnderTest) -> Iterator[Violation]:
     """Of each row group, those that stand where they may."""
     blooms = _filters(file, external=False)
-    for row in blooms.rows:
+    for row in blooms.suspects():
         found = [bloom for bloom in blooms.inlined(row) if not blooms.is_misplaced(bloom)]
         for before, bloom in pairwise(sorted(found, key=lambda bloom: (bloom.offset, bloom.position))):
             if bloom.offset < before.end:
