@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import xxhash
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pqassay.file_under_test import NotChecked
@@ -170,6 +170,7 @@ def verdict(check: BoundsCheck) -> tuple[int, int, int, int]:
 SIGNED_KINDS = {4: (pa.int32(), "<i"), 8: (pa.int64(), "<q")}
 
 
+@settings(deadline=None)
 @given(st.sampled_from([4, 8]), st.data())
 def test_true_bounds_of_numbers_are_silent_and_narrower_ones_are_found(
     width: int, data: st.DataObject
@@ -199,6 +200,7 @@ def any_value(values: list[Any]) -> bool:
     return any(value is not None for value in values)
 
 
+@settings(deadline=None)
 @given(st.lists(st.none() | st.integers(0, 2**32 - 1), min_size=1, max_size=20).filter(any_value))
 def test_unsigned_numbers_compare_unsigned(values: list[int | None]) -> None:
     """They are stored as signed ones."""
@@ -216,6 +218,7 @@ def test_unsigned_numbers_compare_unsigned(values: list[int | None]) -> None:
 FLOATS = {16: st.floats(width=16), 32: st.floats(width=32), 64: st.floats()}
 
 
+@settings(deadline=None)
 @given(
     st.sampled_from([(pa.float32(), "<f", 32), (pa.float64(), "<d", 64), (pa.float16(), "<e", 16)]), st.data()
 )
@@ -243,6 +246,7 @@ def halves(array: pa.Array[Any]) -> pa.Array[Any]:
     return pa.array([struct.pack("<e", value) for value in array.to_pylist()], pa.binary(2))
 
 
+@settings(deadline=None)
 @given(st.lists(st.none() | st.binary(max_size=6), min_size=1, max_size=20).filter(any_value))
 def test_bytes_compare_unsigned_from_the_first_on(values: Raw) -> None:
     """A bound may be shorter than the values."""
@@ -255,6 +259,7 @@ def test_bytes_compare_unsigned_from_the_first_on(values: Raw) -> None:
     assert (bad.above.count > 0) == bool(high)
 
 
+@settings(deadline=None)
 @given(st.lists(st.none() | st.binary(min_size=3, max_size=3), min_size=1, max_size=20).filter(any_value))
 def test_bytes_of_a_fixed_size_compare_alike(values: Raw) -> None:
     """Whatever the width of the bound."""
@@ -264,6 +269,7 @@ def test_bytes_of_a_fixed_size_compare_alike(values: Raw) -> None:
     assert sum(v < b"\x80" for v in found) == bounds(Order.BYTES, array, b"\x80", None).below.count
 
 
+@settings(deadline=None)
 @given(
     st.booleans(), st.lists(st.none() | st.integers(-(2**31), 2**31 - 1), min_size=1, max_size=20), st.data()
 )
@@ -328,6 +334,7 @@ def test_rows_are_hashed_as_the_library_does(width: int) -> None:
     assert [xxhash.xxh64_intdigest(row.tobytes()) for row in rows] == hash_rows(rows).tolist()
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 2**64 - 1), max_size=40), st.integers(1, 5), st.data())
 def test_filters_are_probed_as_the_specification_says(
     hashes: list[int], blocks: int, data: st.DataObject

@@ -14,6 +14,8 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import pqassay
 from pm_pairs import PmPair, generated, real, real_names, with_chunk, with_column, with_footer, written
@@ -504,6 +506,30 @@ def test_many_differences_are_one_finding_for_each_column() -> None:
             value = with_chunk(value, row_group, column, codec=1)
     report, _ = good().saying(value).report()
     assert [("PM-110", "a", 3), ("PM-110", "d", 3)] == [(f.rule, f.column, f.count) for f in report.findings]
+
+
+# -------------------------------------------------------------------------------------------------------- damage
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.sampled_from(["questdb-9.4.3/bloom", "questdb-9.4.3/o3-chain-5", "questdb-9.4.3/all-types-1"]),
+    st.booleans(),
+    st.lists(st.tuples(st.floats(0, 1), st.binary(min_size=1, max_size=8)), min_size=1, max_size=3),
+)
+def test_damage_anywhere_is_no_mistake_of_the_checks(
+    name: str, in_footer: bool, damage: list[tuple[float, bytes]]
+) -> None:
+    """In ``_pm``, or in the footer of the Parquet file; values are compared all the same."""
+    pair = real(name)
+    data, raw = bytearray(pair.data), bytearray(pair.raw)
+    start = read_framing(BytesSource(pair.data)).footer_start
+    for where, content in damage:
+        target, first = (data, start) if in_footer else (raw, 0)
+        place = first + int(where * (len(target) - first - len(content)))
+        target[place : place + len(content)] = content
+    report, _ = PmPair(bytes(raw), bytes(data)).report("values")
+    assert "a mistake in pqassay" not in (report.error or "")
 
 
 # ------------------------------------------------------------------------------------------------------ remedies

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from pm_pairs import PmPair, generated, real, with_chunk, with_footer, written
 from pqassay.column_values import BATCH_ROWS
 from pqassay_spec import pm
-from pqassay_spec.parquet_thrift import FileMetaData
+from pqassay_spec.parquet_thrift import ColumnCryptoMetaData, EncryptionWithColumnKey, FileMetaData
 from pqassay_spec.pm_value import ExternalBloom, SnapshotValue
 
 VALUES = ["PM-14*"]
@@ -118,7 +118,7 @@ TYPES: dict[str, tuple[st.SearchStrategy[list[Any]], Any]] = {
 
 
 @pytest.mark.parametrize("kind", TYPES)
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 @given(data=st.data())
 def test_true_bounds_are_silent_and_bounds_moved_inside_are_found(kind: str, data: st.DataObject) -> None:
     """Whatever the values and the size of row groups."""
@@ -229,7 +229,7 @@ def test_nulls_are_counted() -> None:
     pair = pair_of(1, None, None, 4, row_group_size=2)
     assert [] == rules(pair)
     wrong = changed(pair, 1, null_count=2)
-    assert "row group 1 of column a holds 1 nulls, NULL_COUNT is 2" == message(wrong)
+    assert "row group 1 of column a holds 1 null, NULL_COUNT is 2" == message(wrong)
     assert ["PM-142"] == rules(wrong)
 
 
@@ -391,6 +391,31 @@ def test_columns_stored_in_another_file_are_not_decoded() -> None:
     report, coverage = PmPair(pair.saying(value).raw, moved).report("values", VALUES)
     assert [] == report.findings
     assert "row group 0 of column a is stored in another file" == coverage.not_checked["PM-140"]
+
+
+def test_encrypted_columns_are_not_decoded() -> None:
+    """The others are."""
+
+    def encrypt(metadata: FileMetaData) -> None:
+        metadata.row_groups[0].columns[0].crypto_metadata = ColumnCryptoMetaData(
+            ENCRYPTION_WITH_COLUMN_KEY=EncryptionWithColumnKey(path_in_schema=["a"])
+        )
+
+    pair = generated(written(pa.table({"a": [1, 2], "b": [3, 4]})))
+    locked = with_footer(pair.data, encrypt)
+    growth = len(locked) - len(pair.data)
+    value = replace(pair.value, parquet_footer_length=pair.value.parquet_footer_length + growth)
+    report, coverage = PmPair(pair.saying(value).raw, locked).report("values", VALUES)
+    assert (None, []) == (report.error, report.findings)
+    assert "row group 0 of column a is encrypted; pqassay has no keys" == coverage.not_checked["PM-140"]
+    wrong = with_chunk(value, 0, 1, min=struct.pack("<q", 4))
+    assert ["PM-140"] == rules(PmPair(pair.saying(wrong).raw, locked))
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_files_of_few_rows_are_compared(rows: int) -> None:
+    """Nothing is found in nothing."""
+    assert [] == pair_of(pa.array([7] * rows, pa.int64())).rules("values")
 
 
 def test_nothing_said_is_nothing_to_compare() -> None:

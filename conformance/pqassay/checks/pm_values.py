@@ -154,13 +154,17 @@ class _ChunkComparison:
 
     @property
     def is_wanted(self) -> bool:
-        """Whether anything is said that decoding would decide; if so where the pages are another file's, that is noted."""
+        """Whether anything is said that decoding would decide. If it is, and cannot be decoded, that is noted."""
         if not self.rules:
             return False
-        if self.pair.metadata.row_groups[self.row_group].columns[self.column].file_path:
+        chunk = self.pair.metadata.row_groups[self.row_group].columns[self.column]
+        if chunk.file_path:
             self.judge(NotChecked(f"{self._of} is stored in another file"))  # decoders look in this one
-            return False
-        return True
+        elif chunk.crypto_metadata is not None or chunk.meta_data is None:
+            self.judge(NotChecked(f"{self._of} is encrypted; pqassay has no keys"))
+        else:
+            return True
+        return False
 
     def judge(self, found: Found | NotChecked) -> None:
         """Note what is wrong; or why it could not be found out, with the rules that it is about."""
@@ -297,10 +301,10 @@ class _ChunkComparison:
             most = max(entries - (found.values - found.nulls), found.nulls)
         if found.nulls <= self.record.null_count <= most:
             return
-        expected = str(found.nulls) if most == found.nulls else f"between {found.nulls} and {most}"
+        expected = str(most) if most == found.nulls else f"between {found.nulls} and {most}"
         self._violation(
             NULLS,
-            f"{self._of} holds {expected} nulls, NULL_COUNT is {self.record.null_count}",
+            f"{self._of} holds {expected} null{'' if most == 1 else 's'}, NULL_COUNT is {self.record.null_count}",
             f"{self.path}.null_count",
             self.pair.chunk_place(self.row_group, self.column, "null_count"),
             expected=expected,
