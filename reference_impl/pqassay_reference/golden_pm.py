@@ -279,7 +279,7 @@ GOOD = (
            prune=(
                Prune(["=", "venue", "XMIL"], [], [1]),
                Prune(VENUE_OF_MORNING, [0], [0, 1]),
-               Prune(["in", "order_id", [{"bytes": uuid(9).hex()}, {"bytes": uuid(8).hex()}]], [0]),
+               Prune(["in", "order_id", [{"bytes": uuid(9).hex()}, {"bytes": uuid(8).hex()}]], [0], [0, 2]),
            )),
     PmGood("pm/bloom-filters-nowhere", "A column is announced to have bloom filters, and no row group has one", PmFile((FILTERED_NOWHERE,))),
     PmGood("pm/bloom-filters-external", "Bloom filters in the Parquet file, absent for some row groups", PmFile((EXTERNAL,))),

@@ -436,15 +436,19 @@ def _blocks_that_are_there(storage: Storage, base: _Base, blocks: Sequence[Block
     used: set[int] = set()
     for number, block in enumerate(blocks):
         candidates = places.get(block.raw[: header.block_size], {})
-        if not candidates:
-            continue
-        place = candidates.pop(number if number in candidates else next(iter(candidates)))
-        if place.block in used or place.block + len(block.raw) > head.start:
-            continue
-        moved = tuple(None if bloom is None else place.block + bloom for bloom in block.blooms)
-        if moved == place.blooms and storage.read(place.block, len(block.raw)) == block.raw:
-            found[number] = place
-            used.add(place.block)
+        for before in sorted(candidates, key=lambda before: before != number):  # its own first
+            place = candidates[before]
+            moved = tuple(None if bloom is None else place.block + bloom for bloom in block.blooms)
+            if (
+                place.block not in used
+                and moved == place.blooms
+                and place.block + len(block.raw) <= head.start
+                and storage.read(place.block, len(block.raw)) == block.raw
+            ):
+                del candidates[before]
+                found[number] = place
+                used.add(place.block)
+                break
     return found
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import pqassay
+from pqassay_spec import pm
 from pqassay_spec.catalogue import rules
 from pqassay_spec.errors import FormatError
 from pqassay_spec.field_paths import get
@@ -183,5 +184,7 @@ def test_every_finding_says_where_and_what() -> None:
         for finding in judged(name).files[0].findings:
             assert finding.message
             assert finding.count >= len(finding.at) >= 1
-            assert -1 <= finding.at[0].offset <= len(content(name))
+            beside = finding.at[0].field.startswith(IN_DATA)
+            data = contents(name)[pm.DATA_NAME] if beside else content(name)
+            assert -1 <= finding.at[0].offset <= len(data)
             assert len(finding.hexdump) <= 6

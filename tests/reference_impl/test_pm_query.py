@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import xxhash
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from counting_source import CountingSource
@@ -108,7 +108,7 @@ def test_ranges_near_each_other_are_fetched_at_once(
     st.integers(0, 9),
     st.none() | st.integers(0, 60),
 )
-@settings(deadline=None)
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_no_byte_is_lost_when_ranges_are_joined(ranges: list[Range], gap: int, longest: int | None) -> None:
     found = pm_query.coalesced(ranges, gap, longest)
     asked = {byte for one in ranges for byte in range(one.offset, one.end)}
@@ -204,7 +204,7 @@ def times(*bounds: tuple[int | None, int | None], **given: Any) -> PmReader:
     st.sets(st.integers(0, 6)),
     st.booleans(),
 )
-@settings(deadline=None)
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_time_is_found_in_row_groups_that_ascend(
     edges: list[int], first: int, last: int, unknown: set[int], sorted_by_it: bool
 ) -> None:
@@ -254,7 +254,7 @@ def test_the_sorting_order_is_named() -> None:
 
 
 @given(snapshots())
-@settings(deadline=None)
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_file_of_one_snapshot_is_migrated_to_itself(value: SnapshotValue) -> None:
     data = pm_write.create(value)
     assert data == pm_query.migrate(data)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from counting_source import CountingSource
@@ -196,7 +196,7 @@ def test_a_block_outside_the_file_is_an_error_and_no_array() -> None:
 
 
 @given(st.data())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_arrays_records_and_grammar_say_the_same(data: st.DataObject) -> None:
     first = data.draw(snapshots())
     second = data.draw(next_snapshots(first))

@@ -14,7 +14,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kills import ROOT, killed_everywhere
@@ -93,7 +93,7 @@ def test_a_chain_is_written_as_questdb_does_update_by_update() -> None:
 
 
 @given(snapshots())
-@settings(deadline=None)
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_what_is_written_is_read(value: SnapshotValue) -> None:
     assert value == value_of(pm_write.create(value))
 
@@ -254,7 +254,7 @@ def test_the_checksum_is_that_of_the_whole_file_though_it_was_resumed() -> None:
 
 
 @given(st.data())
-@settings(deadline=None)
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_every_snapshot_of_a_chain_stays_as_it_was(data: st.DataObject) -> None:
     values = [data.draw(snapshots())]
     file = pm_write.create(values[0])
@@ -266,7 +266,7 @@ def test_every_snapshot_of_a_chain_stays_as_it_was(data: st.DataObject) -> None:
 
 
 @given(st.data())
-@settings(deadline=None)
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_row_groups_that_were_there_are_not_written_again(data: st.DataObject) -> None:
     value = data.draw(snapshots())
     added = data.draw(st.lists(row_groups(value), max_size=2))
@@ -281,6 +281,16 @@ def test_row_groups_that_were_there_are_not_written_again(data: st.DataObject) -
     assert updated.reused >= len(value.row_groups)
     blocks = PmReader(storage).footer.blocks
     assert len(blocks) == len(set(blocks))
+
+
+def test_row_groups_that_differ_in_their_bloom_filters_alone_are_told_apart() -> None:
+    first, second = (row_group(0, bloom=bytes(31) + bytes([last])) for last in (1, 2))
+    old = pm_write.create(snapshot(first, second))
+    storage = MemoryStorage(old)
+    wanted = snapshot(second, row_group(1), first, footer=20_000)
+    updated = pm_write.update_in(storage, wanted)
+    assert (2, 1) == (updated.reused, updated.written)
+    assert wanted.row_groups == PmReader(storage).value().row_groups
 
 
 def test_a_row_group_that_occurs_twice_has_two_blocks() -> None:
