@@ -25,7 +25,7 @@ from pqassay_spec.bloom import probe
 from pqassay_spec.errors import FormatError, Malformed
 from pqassay_spec.parquet_file import read_footer, read_framing
 from pqassay_spec.parquet_schema import leaves
-from pqassay_spec.pm_codes import DECIMALS, NO_COLUMN, PhysicalType, type_tag
+from pqassay_spec.pm_codes import DECIMALS, NO_COLUMN, HeaderFeature, PhysicalType, type_tag
 from pqassay_spec.pm_file import Header, Snapshot
 from pqassay_spec.pm_reading import read_value
 from pqassay_spec.pm_skip import PLAIN_FORMATS
@@ -49,7 +49,7 @@ def lint_data(
         Undecodable: A column cannot be decoded.
     """
     with FileSource(path) as data:
-        snapshot, described = _described(data, snapshots)
+        snapshot, described = _described(data, header, snapshots)
         said = read_value(source, header, snapshot)
         for difference in _differences(said, described):
             raise Malformed(
@@ -68,7 +68,7 @@ class _Described(NamedTuple):
     questdb: pm_json.QuestDBMetadata | None
 
 
-def _described(data: Source, snapshots: Sequence[Snapshot]) -> tuple[Snapshot, _Described]:
+def _described(data: Source, header: Header, snapshots: Sequence[Snapshot]) -> tuple[Snapshot, _Described]:
     """The newest snapshot whose Parquet file is there, and what that file has to say."""
     for snapshot in snapshots:
         size = snapshot.fields.parquet_file_size
@@ -81,7 +81,8 @@ def _described(data: Source, snapshots: Sequence[Snapshot]) -> tuple[Snapshot, _
         except FormatError:
             continue
         questdb = pm_json.read(metadata, len(leaves(metadata)))
-        value = pm_from_parquet.value_of(metadata, framing, questdb=questdb, source=part)
+        blooms: pm_from_parquet.BloomMode = "external" if _external(header) else "inlined"
+        value = pm_from_parquet.value_of(metadata, framing, questdb=questdb, source=part, blooms=blooms)
         encoded = value
         if questdb is not None:
             encoded = pm_from_parquet.value_of(metadata, framing, questdb=questdb, path="encode", source=part)
@@ -91,6 +92,10 @@ def _described(data: Source, snapshots: Sequence[Snapshot]) -> tuple[Snapshot, _
         rule="PM-100",
         field="snapshots[0].footer.parquet_footer_offset",
     )
+
+
+def _external(header: Header) -> bool:
+    return HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features
 
 
 class _Beginning:
@@ -160,7 +165,7 @@ def _chunk_differences(said: Chunk, true: Chunk, path: str) -> Iterator[_Differe
     # What one of the two leaves out is a loss, no contradiction.
     for rule, name in (("PM-116", "min"), ("PM-116", "max"), ("PM-120", "bloom")):
         here, there = getattr(said, name), getattr(true, name)
-        if isinstance(here, bytes) and isinstance(there, bytes):
+        if here is not None and there is not None:
             yield from _unequal(rule, f"{path}.{name}", here, there)
 
 

@@ -69,9 +69,7 @@ EXTENSIONS = Extensions(scratchpad=((1, b"note"), (2, b"")), covering_index=((3,
 FILES = {
     "inlined": updated(bitset(ORDER, []), sorting=BY_TS).build(),
     "external": updated(ExternalBloom(4, 32), bloom_external=True, sorting=(SortingColumn(1, True),)).build(),
-    "extended": PmFile(
-        (snapshot(TWO, [FIRST], squash_tracker=5, seq_txn=7),), extensions=EXTENSIONS
-    ).build(),
+    "extended": PmFile((snapshot(TWO, [FIRST], squash_tracker=5, seq_txn=7),), extensions=EXTENSIONS).build(),
     "empty": PmFile((SnapshotValue((), (), 0, 0),)).build(),
 }
 POSSIBLE = {name: list(mutations_of(data, "pm")) for name, data in FILES.items()}
