@@ -7,6 +7,7 @@ A page asks for a table with an HTML comment on a line of its own, so that the M
     <!-- fields: idx1.BLOB -->          the fields of a construct or Thrift struct of ``pqassay_spec``
     <!-- enum: compact_thrift_wire.WireType -->    the names of an enum, or of the bits of flags
     <!-- companion fields -->           the members of IDX1's companion record
+    <!-- members: pm_json.COLUMN_FIELDS --> the members of a JSON object
     <!-- golden files: IDX1 -->         the golden files of one family, each row an anchor, with the bytes that differ
     <!-- all footer structs -->         every Thrift struct and enum that FileMetaData reaches
 
@@ -33,12 +34,13 @@ from pqassay_spec.hexdump import ROW, marked
 from pqassay_spec.idx1_companion import COMPANION_FIELDS
 from pqassay_spec.mutations import IN_DATA
 from pqassay_spec.parquet_thrift import FileMetaData
+from pqassay_spec.pm_json import JsonField
 
 if TYPE_CHECKING:
     from mkdocs.structure.pages import Page
 
 PLACEHOLDER = re.compile(
-    r"^<!-- (?P<what>rules|fields|enum|golden files|all rules|companion fields|all footer structs)(?:: (?P<name>\S+))? -->$",
+    r"^<!-- (?P<what>rules|fields|enum|members|golden files|all rules|companion fields|all footer structs)(?:: (?P<name>\S+))? -->$",
     re.MULTILINE,
 )
 
@@ -86,8 +88,20 @@ def generated(what: str, name: str, link: Link) -> Iterator[str]:
         case "companion fields":
             rows = ((f"`{field.name}`", JSON_TYPES[field.type], field.doc) for field in COMPANION_FIELDS)
             yield from table(("Member", "JSON type", "Meaning"), rows)
+        case "members":
+            yield from member_table(_declared(name))
         case _:
             yield from footer_structs(link)
+
+
+def member_table(fields: Iterable[JsonField]) -> Iterator[str]:
+    """Yield the members of a JSON object."""
+    words = {**JSON_TYPES, list: "array of objects"}
+    rows = (
+        (f"`{field.name}`", words[field.type], "required" if field.required else "optional", field.doc)
+        for field in fields
+    )
+    yield from table(("Member", "JSON type", "Presence", "Meaning"), rows)
 
 
 def _family(prefix: str) -> catalogue.Family:

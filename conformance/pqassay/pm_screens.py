@@ -257,7 +257,8 @@ def _encodings(batch: Batch) -> Masks:
 def _ranges(batch: Batch) -> Masks:
     start, end = batch.field("byte_range_start"), batch.body_end
     length = np.maximum(batch.field("total_compressed"), _U64(1))
-    return ((start < HEAD_SIZE) | (start > end) | (length > end - np.minimum(start, end)),)
+    outside = (start < HEAD_SIZE) | (start > end) | (length > end - np.minimum(start, end))
+    return (outside & ((batch.field("total_compressed") != 0) | (batch.field("num_values") != 0)),)
 
 
 def _absent(batch: Batch) -> Masks:

@@ -39,7 +39,9 @@ def reported(path: Path) -> Generator[None]:
     except (Refused, Undecodable) as error:
         fail(f"{path}: {error}", 1)
     except OSError as error:
-        fail(f"{path}: {error.strerror or error}", 1)
+        # Of the files that a command opens, the error knows which one it was.
+        name = error.filename if isinstance(error.filename, str) else path
+        fail(f"{name}: {error.strerror or error}", 1)
     except MemoryError:
         fail(f"{path}: there is not enough memory for it", 1)
 

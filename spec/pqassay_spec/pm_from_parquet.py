@@ -62,6 +62,9 @@ ENCODING_BITS = {
 }
 """Parquet's encodings and their bits; encodings of levels, and those that came later, have none."""
 
+_BITS = {encoding.value: bit.value for encoding, bit in ENCODING_BITS.items()}
+_CODECS = frozenset(codec.value for codec in Codec)
+
 MOST_LEVEL = 255
 """The greatest level that a descriptor holds."""
 
@@ -378,17 +381,16 @@ def readable(chunk: ColumnChunk, where: str = "footer") -> ColumnMetaData:
 
 
 def _codec(facts: ColumnMetaData, where: str) -> int:
-    if facts.codec not in set(Codec):
+    if facts.codec not in _CODECS:
         raise Unsupported(f"codec {facts.codec} is unknown", field=f"{where}.meta_data.codec")
     return facts.codec
 
 
 def encodings_of(facts: ColumnMetaData) -> int:
     """ENCODINGS of a chunk: the bits of all encodings that have one."""
-    known = {value.value: bit.value for value, bit in ENCODING_BITS.items()}
     mask = 0
     for encoding in facts.encodings:
-        mask |= known.get(encoding, 0)
+        mask |= _BITS.get(encoding, 0)
     return mask
 
 

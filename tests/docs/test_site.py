@@ -20,6 +20,7 @@ from pqassay_spec.catalogue import families, rules
 from pqassay_spec.field_tables import construct_rows
 from pqassay_spec.idx1 import BLOB
 from pqassay_spec.idx1_companion import COMPANION_FIELDS
+from pqassay_spec.pm_json import COLUMN_FIELDS, QUESTDB_FIELDS
 
 ROOT = Path(__file__).parents[2]
 CHAPTERS = ROOT / "spec" / "chapters"
@@ -132,11 +133,21 @@ def test_the_chapter_of_idx1_shows_every_member_of_the_companion_record(site: Pa
     }
 
 
+def test_the_chapter_of_pm_shows_every_member_of_questdbs_key(site: Path) -> None:
+    shown = {row[0]: row[-1] for row in page(site, "spec/pm.html").rows if row}
+    members = (*QUESTDB_FIELDS, *COLUMN_FIELDS)
+    assert {field.name: shown.get(field.name) for field in members} == {
+        field.name: field.doc for field in members
+    }
+
+
 def test_no_placeholder_and_no_snippet_mark_is_left(site: Path) -> None:
     left = [
         str(path.relative_to(site))
         for path in site.rglob("*.html")
-        if re.search(r"<!-- (rules|all rules|fields|enum|companion|all footer)|8&lt;--", path.read_text())
+        if re.search(
+            r"<!-- (rules|all rules|fields|enum|members|companion|all footer)|8&lt;--", path.read_text()
+        )
     ]
     assert left == []
 

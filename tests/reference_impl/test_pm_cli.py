@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import fcntl
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -11,13 +13,20 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import typer
 from typer.testing import CliRunner, Result
 
 from pqassay_reference import pm_tables, tables
 from pqassay_reference.cli import app
+from pqassay_reference.cli_pm import pm_app
 from pqassay_reference.tables import Table, plain_lines
 
 INTEROP = Path(__file__).parents[2] / "golden_files" / "interop" / "questdb-9.4.3"
+
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "pm.md"
+IN_EXAMPLES = {"--columns", "--where"}
+"""Options that the guide shows and does not explain."""
 
 
 def run(*arguments: object) -> Result:
@@ -157,6 +166,18 @@ def test_errors_are_one_line(arguments: list[str], code: int, said: str, data: P
     assert said.format(data=data, text=text) in " ".join(result.stderr.split())
     assert "Usage" in result.stderr or 1 == result.stderr.count("\n")
     assert before == {path: path.read_bytes() for path in tmp_path.iterdir()}
+
+
+def test_the_file_that_cannot_be_written_is_named(data: Path) -> None:
+    made = data.with_name("_pm")
+    made.mkdir()
+    assert f"error: {made}: no regular file\n" == run("generate", data).stderr
+    made.rmdir()
+    made.write_bytes(bytes(8))
+    with made.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert f"error: {made}: another process is writing it\n" == run("generate", data).stderr
+    assert bytes(8) == made.read_bytes()
 
 
 # ----------------------------------------------------------------------------------------------------------- show
@@ -409,6 +430,18 @@ def test_a_terminal_gets_a_drawn_table(
     shown = capsys.readouterr().out
 
     assert {"Title", "[red]x", "┃"} == {part for part in ("Title", "[red]x", "┃") if part in shown}
+
+
+def test_the_guide_describes_every_command_and_option() -> None:
+    guide = GUIDE.read_text("utf-8")
+    commands = typer.main.get_group(pm_app).commands
+    described = set(re.findall(r"`(--[a-z0-9-]+)", guide))
+    shown = set(re.findall(r"^\| `pqassay-ref pm ([a-z]+)`", guide, re.MULTILINE))
+    options = {option for command in commands.values() for found in command.params for option in found.opts}
+
+    assert set(commands) == shown
+    assert set() == {option for option in options if option.startswith("--")} - described - IN_EXAMPLES
+    assert all(f" {option} " in guide for option in IN_EXAMPLES)
 
 
 def test_help_starts_without_what_only_commands_need() -> None:
