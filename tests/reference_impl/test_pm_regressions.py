@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -10,23 +11,27 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from typer.testing import CliRunner
 
 from pm_values import row_group, snapshot
 from pqassay_reference import pm_query, pm_write
+from pqassay_reference.cli import app
 from pqassay_reference.errors import Refused
 from pqassay_reference.pm_column_values import with_stored_values
-from pqassay_reference.pm_generate import generate
+from pqassay_reference.pm_generate import generate, generate_file
 from pqassay_reference.pm_read import PmReader
 from pqassay_reference.predicate_text import parse_predicate
 from pqassay_spec import pm_file
 from pqassay_spec.errors import Malformed
 from pqassay_spec.sources import BytesSource, FileSource, Source
 
+INTEROP = Path(__file__).parents[2] / "golden_files" / "interop" / "questdb-9.4.3"
+
 
 def described(table: pa.Table, **options: Any) -> PmReader:
     """The _pm of a table that pyarrow wrote, one row in each row group."""
     written = io.BytesIO()
-    pq.write_table(table, written, row_group_size=1, **options)  # pyright: ignore[reportUnknownMemberType]
+    pq.write_table(table, written, row_group_size=1, **options)
     return PmReader.from_bytes(generate(BytesSource(written.getvalue())).raw)
 
 
@@ -174,3 +179,28 @@ def test_a_file_that_was_cut_short_is_damage_however_often_it_is_opened(tmp_path
 
     with pytest.raises(Malformed, match="PM-002"), PmReader.map(path):
         pass
+
+
+# ----------------------------------------------------------------------------------------- what is overwritten
+
+
+def test_an_encrypted_parquet_file_is_not_overwritten(tmp_path: Path) -> None:
+    data, encrypted = tmp_path / "data.parquet", tmp_path / "secret.parquet"
+    pq.write_table(pa.table({"a": [1]}), data)
+    encrypted.write_bytes(b"PARE" + bytes(100) + b"PARE")
+
+    with pytest.raises(Refused, match="is a Parquet file, which _pm would replace"):
+        generate_file(data, encrypted)
+    assert b"PARE" + bytes(100) + b"PARE" == encrypted.read_bytes()
+
+
+def test_snapshots_that_are_lost_with_the_file_that_is_replaced_are_named(tmp_path: Path) -> None:
+    data = tmp_path / "data.parquet"
+    shutil.copy(INTEROP / "o3-chain-5" / "data.parquet", data)
+    _, whole = generate_file(data, history=True, path="encode")
+    assert ((), 6) == (whole.lost, whole.snapshots)
+
+    result = CliRunner().invoke(app, ["pm", "generate", str(data)])
+    assert (0, True) == (result.exit_code, "had 5 more snapshots" in result.stderr)
+    assert ((), 6) == (generate_file(data, history=True)[1].lost, whole.snapshots)
+    assert pm_write.value_size(whole.value) not in generate_file(data)[1].lost
