@@ -123,7 +123,7 @@ def _unwrapped(member: Any) -> Any:
     """The construct behind the names and docs that are wrapped around it."""
     inner = member
     while hasattr(inner, "subcon") and not isinstance(inner, (Array, Labelled)):
-        inner = cast("Any", inner).subcon
+        inner = inner.subcon
     return cast("Any", inner)
 
 

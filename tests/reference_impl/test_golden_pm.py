@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -65,7 +66,7 @@ def test_row_groups_and_ranges_are_those_that_the_reference_finds(name: str) -> 
         assert asked.to_json(case.file.newest)["ranges"] == ranges
 
 
-ROWS = {
+ROWS: dict[str, Sequence[Sequence[tuple[Any, ...]]]] = {
     "pm/plain": [MORNING, AFTERNOON],
     "pm/bloom-filters": [MORNING, AFTERNOON, EVENING],
     "pm/three-snapshots": [MORNING_MENDED, AFTERNOON, EVENING],
@@ -110,4 +111,14 @@ def test_most_cases_break_one_rule_alone() -> None:
     alone = {case.rules[0] for case in BAD.values() if len(case.rules) == 1}
     together = {rule for case in BAD.values() for rule in case.rules} - alone
 
-    assert {"PM-035", "PM-086", "PM-087", "PM-103", "PM-104", "PM-108", "PM-109", "PM-112", "PM-117"} == together
+    assert {
+        "PM-035",
+        "PM-086",
+        "PM-087",
+        "PM-103",
+        "PM-104",
+        "PM-108",
+        "PM-109",
+        "PM-112",
+        "PM-117",
+    } == together
