@@ -405,7 +405,8 @@ def _whole(value: Any) -> int | None:
 def _nearest(code: str, value: float) -> float:
     """The float of some width next to a number."""
     try:
-        (nearest,) = struct.unpack(code, struct.pack(code, value))
+        # A whole number that is too great for 32 bits is another error to struct than a float that is.
+        (nearest,) = struct.unpack(code, struct.pack(code, float(value)))
     except OverflowError:
         return math.inf if value > 0 else -math.inf
     return float(nearest)
@@ -465,7 +466,7 @@ def _plain_floats(physical: int, value: Any) -> list[bytes]:
         if isinstance(value, int) and float(value) != value:
             return []
         # Zero is equal to zero, and has two encodings.
-        return [struct.pack(code, one) for one in ((value,) if value else (0.0, -0.0))]
+        return [struct.pack(code, one) for one in ((float(value),) if value else (0.0, -0.0))]
     except OverflowError:
         return []
 

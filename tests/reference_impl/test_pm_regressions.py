@@ -124,6 +124,17 @@ def test_a_number_of_very_many_digits_is_refused() -> None:
         kept(reader, "d < 1e99999999")
 
 
+@pytest.mark.parametrize("number", [10**40, -(2**200), 10**400])
+@pytest.mark.parametrize("kind", [pa.float32(), pa.float64()])
+def test_whole_numbers_beyond_floats_are_compared_with_floats(number: int, kind: pa.DataType) -> None:
+    filters = {"bloom_filter_options": {"f": True}}
+    reader = described(pa.table({"f": pa.array([0.5, -0.5], kind)}), **filters)
+
+    below = [0, 1] if number > 0 else []
+    assert [] == pm_query.prune(reader, ["in", "f", [number]])
+    assert below == pm_query.prune(reader, ["<", "f", number])
+
+
 def test_times_of_96_bits_are_compared_with_text_and_decide_nothing() -> None:
     stamps = pa.array([0, 10**15], pa.timestamp("us"))
     reader = described(pa.table({"t": stamps}), use_deprecated_int96_timestamps=True)
