@@ -138,8 +138,9 @@ class BloomFilters:
         """
         of_block: dict[int, list[Row]] = {}
         packed: dict[int, int] = {}
-        rows = [] if self.are_external else zip(self.rows, self._ends, strict=True)
-        for row, last in rows:
+        for row, last in zip(self.rows, self._ends, strict=True):
+            if self.are_external:
+                break
             if row.place is not None:
                 of_block.setdefault(row.place.offset, []).append(row)
                 if last is not None:

@@ -414,13 +414,13 @@ def _bytes_out_of_order(
     both = usable[0] & usable[1]
     if comparison is Comparison.DECIMAL:
         if not width:  # numbers of different lengths have no common prefix
-            return np.zeros(both.shape, bool), both
+            return np.zeros_like(both), both
         sign = _U64(1 << 63)
         keys = (keys[0] ^ sign, keys[1] ^ sign)
     equal = both & (keys[0] == keys[1])
     greater = both & (keys[0] > keys[1])
     if comparison is Comparison.EITHER_BYTES:
-        return np.zeros(both.shape, bool), greater | equal
+        return np.zeros_like(both), greater | equal
     # Values that stand in their slots are compared whole: of equal prefixes, the longer one is greater.
     short = (sizes[0] <= MOST_INLINE) & (sizes[1] <= MOST_INLINE)
     return greater | (equal & short & (sizes[0] > sizes[1])), equal & ~short

@@ -289,10 +289,14 @@ def credited(cases: Sequence[Case], results: Sequence[Result]) -> list[Result]:
     its family stand in.  One that a linter must accept, although the judge warns, is good enough to stand alone.
     """
     by_id = {case.id: case for case in cases}
-    return [
-        _with_credit(by_id[result.case], result, by_id, results) if result.outcome == "passed" else result
-        for result in results
-    ]
+    before, judged = None, list(results)
+    while judged != before:  # a parent that has lost its credit lends none
+        before = judged
+        judged = [
+            _with_credit(by_id[result.case], result, by_id, before) if result.outcome == "passed" else result
+            for result in before
+        ]
+    return judged
 
 
 def _with_credit(case: Case, result: Result, by_id: dict[str, Case], results: Sequence[Result]) -> Result:

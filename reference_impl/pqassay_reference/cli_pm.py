@@ -96,12 +96,20 @@ def generate(
 
 
 def _text_of(path: Path) -> str:
+    """The text of a ``questdb`` key; what is wrong with it is said of its own file."""
+    from pqassay_spec import pm_json
+    from pqassay_spec.errors import FormatError
+
     if not os.path.isfile(path):
         fail(f"{path}: no such file", 2)
     try:
-        return path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8")
+        pm_json.parse(text)
     except UnicodeDecodeError:
         fail(f"{path}: no UTF-8", 1)
+    except FormatError as error:
+        raise error.within(file=str(path)) from None
+    return text
 
 
 def _described(done: Generated) -> str:
@@ -130,6 +138,13 @@ def _warn(done: Generated) -> None:
     for (what, name, why), groups in list(places.items())[:MOST_WARNINGS]:
         where = f"row group {groups[0]}" if len(groups) == 1 else counted(len(groups), "row group")
         typer.echo(printable(f"warning: left out {what} of column {name} in {where}: {why}"), err=True)
+    if done.lost:
+        typer.echo(
+            f"warning: the file that was replaced had {counted(len(done.lost), 'more snapshot')}: readers of the Parquet "
+            f"file as it was at {counted(done.lost[0], 'byte')} find nothing now"
+            + ("; --history keeps what QuestDB's updates left" if done.is_questdb else ""),
+            err=True,
+        )
     if len(places) > MOST_WARNINGS:
         typer.echo(f"warning: left out {len(places) - MOST_WARNINGS} more, likewise", err=True)
 

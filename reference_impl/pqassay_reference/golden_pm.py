@@ -10,20 +10,19 @@ from pqassay_reference.golden_pm_values import (
     BY_TS,
     CHAIN,
     EVENING,
+    FIRST_CHUNK,
+    FOOTER_LENGTH,
     MORNING,
     NOON,
     ORDER,
     PLAIN,
-    PRICE,
     THEN_APPENDED,
     TRADES,
     TS,
     VENUE,
-    appended,
     bitset,
     chunk,
     optional,
-    placed,
     replaced,
     required,
     row_group,
@@ -47,8 +46,7 @@ from pqassay_spec.pm_value import Column, ExternalBloom, RowGroup, SnapshotValue
 MINIMAL = SnapshotValue((), (), 0, 0)
 EMPTY = SnapshotValue((required("x", PhysicalType.BOOLEAN, ColumnType.INT, 0),), (), 0, 0)
 """What QuestDB's own tests of its writer make: the physical type is nobody's choice there."""
-NO_ROW_GROUPS = snapshot(TRADES, [row_group(TRADES, MORNING)], designated_timestamp=0, sorting=BY_TS)
-NO_ROW_GROUPS = replace(NO_ROW_GROUPS, row_groups=(), parquet_footer_offset=4)
+NO_ROW_GROUPS = SnapshotValue(TRADES, (), FIRST_CHUNK, FOOTER_LENGTH, designated_timestamp=0, sorting=BY_TS)
 
 MANY = snapshot(
     (TS,),

@@ -16,7 +16,7 @@ from pqassay_spec.pm_codes import (
     PhysicalType,
     Repetition,
 )
-from pqassay_spec.pm_value import Chunk, Column, ExternalBloom, RowGroup, SnapshotValue, SortingColumn
+from pqassay_spec.pm_value import Chunk, Column, RowGroup, SnapshotValue, SortingColumn
 
 FIRST_CHUNK = 4
 """Where the first chunk of a Parquet file starts."""
@@ -30,11 +30,11 @@ ENCODED: Mapping[int, Callable[[Any], bytes]] = {
     PhysicalType.BOOLEAN: lambda value: bytes((value,)),
     PhysicalType.INT32: lambda value: struct.pack("<i", value),
     PhysicalType.INT64: lambda value: struct.pack("<q", value),
-    PhysicalType.INT96: lambda value: bytes(value),
+    PhysicalType.INT96: bytes,
     PhysicalType.FLOAT: lambda value: struct.pack("<f", value),
     PhysicalType.DOUBLE: lambda value: struct.pack("<d", value),
     PhysicalType.BYTE_ARRAY: lambda value: value.encode() if isinstance(value, str) else bytes(value),
-    PhysicalType.FIXED_LEN_BYTE_ARRAY: lambda value: bytes(value),
+    PhysicalType.FIXED_LEN_BYTE_ARRAY: bytes,
 }
 """How Parquet encodes a value in statistics, by physical type."""
 

@@ -36,6 +36,9 @@ SECOND = 10**9
 TICKS = {"days": 86_400 * SECOND, "milliseconds": 10**6, "microseconds": 1000, "nanoseconds": 1}
 """Nanoseconds in each unit of time that a column may count in."""
 
+MOST_DIGITS = 10_000
+"""Zeros at the end of the longest number that a decimal is compared with."""
+
 MOST_SHOWN = 40
 """Characters of a value that are shown."""
 
@@ -196,12 +199,17 @@ def stored_value(value: Any, column: Column) -> Any:
         if found is not None:
             return found
     kind = described_type(column.type) if tag >= 0 else physical.name
-    shown = f"x'{value.hex()}'" if isinstance(value, bytes) else repr(value)
+    shown = f"x'{value.hex()}'" if isinstance(value, bytes) else _shown_constant(value)
     raise Refused(f"column {column.name} holds {kind}, of which {shown} is no value")
 
 
+def _shown_constant(value: Any) -> str:
+    return str(value) if isinstance(value, Decimal) else repr(value)
+
+
 def _number(value: Any, _: Column) -> Any:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+    """A number as it is. Decimals that are no floats stay decimals: no float may stand for them."""
+    return value if isinstance(value, int | float | Decimal) and not isinstance(value, bool) else None
 
 
 def _float(value: Any, column: Column) -> Any:
@@ -228,7 +236,7 @@ _READERS: dict[PhysicalType, Callable[[Any, Column], Any]] = {
     PhysicalType.BOOLEAN: _boolean,
     PhysicalType.INT32: _number,
     PhysicalType.INT64: _number,
-    PhysicalType.INT96: _bytes,
+    PhysicalType.INT96: _text_or_bytes,
     PhysicalType.FLOAT: _float,
     PhysicalType.DOUBLE: _float,
     PhysicalType.BYTE_ARRAY: _text_or_bytes,
@@ -240,14 +248,24 @@ def _unscaled(value: Any, column: Column) -> int | None:
     if isinstance(value, bool | bytes):
         return None
     try:
-        scaled = Decimal(str(value)).scaleb(type_parts(column.type).scale)
+        sign, digits, exponent = Decimal(str(value)).as_tuple()
     except (InvalidOperation, ValueError):
         return None
-    if not scaled.is_finite() or scaled != scaled.to_integral_value():
-        raise Refused(
-            f"column {column.name} holds {described_type(column.type)}: {value} has more digits behind the point"
-        )
-    return int(scaled)
+    kind = described_type(column.type)
+    if not isinstance(exponent, int) or exponent > MOST_DIGITS:
+        raise Refused(f"column {column.name} holds {kind}, of which {_short(value)} is no value")
+    # In whole numbers: decimal's own arithmetic rounds to 28 digits, and QuestDB's decimals have up to 76.
+    exponent += type_parts(column.type).scale
+    cut = min(max(-exponent, 0), len(digits))
+    if any(digits[len(digits) - cut :]):
+        raise Refused(f"column {column.name} holds {kind}: {_short(value)} has more digits behind the point")
+    number = int("".join(map(str, (*digits[: len(digits) - cut], *[0] * exponent))) or "0")
+    return -number if sign else number
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 1]}…"
 
 
 def _count_of_time(value: Any, column: Column) -> int | None:

@@ -7,6 +7,7 @@ Parquet file is only read.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,15 +16,26 @@ from pqassay_reference import pm_write
 from pqassay_reference.errors import Refused
 from pqassay_reference.pm_history import Version, earlier_versions
 from pqassay_reference.pm_storage import FileStorage
-from pqassay_spec import pm, pm_json
+from pqassay_spec import pm, pm_file, pm_json
 from pqassay_spec.errors import FormatError
-from pqassay_spec.parquet_file import HEAD_SIZE, MAGIC, is_summary, read_footer, read_framing, read_head
+from pqassay_spec.parquet_file import (
+    ENCRYPTED_MAGIC,
+    HEAD_SIZE,
+    MAGIC,
+    is_summary,
+    read_footer,
+    read_framing,
+    read_head,
+)
 from pqassay_spec.pm_fields import fields_of
 from pqassay_spec.pm_from_parquet import BloomMode, Description, LeftOut, describe
 from pqassay_spec.pm_json import QuestDBMetadata
 from pqassay_spec.pm_order import WritingPath
 from pqassay_spec.pm_value import SnapshotValue
-from pqassay_spec.sources import FileSource, Source, replaced_file
+from pqassay_spec.sources import BytesSource, FileSource, Source, replaced_file
+
+MOST_LOST = 1000
+"""Snapshots of a file that is replaced which are looked at."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +48,7 @@ class Generated:
         snapshots: How many there are.
         left_out: What of the Parquet file the newest snapshot does not say.
         is_questdb: Whether the types are QuestDB's own; else they are inferred.
+        lost: Sizes of the Parquet file at the snapshots of the file that was replaced, newest first, which this one has not.
     """
 
     raw: bytes
@@ -43,6 +56,7 @@ class Generated:
     snapshots: int
     left_out: tuple[LeftOut, ...]
     is_questdb: bool
+    lost: tuple[int, ...] = ()
 
 
 def generate(
@@ -164,14 +178,28 @@ def generate_file(
         with contextlib.ExitStack() as stack:
             if target.exists():
                 # An update of the old file at the same moment would be lost with it.
-                stack.enter_context(FileStorage(target))
+                old = stack.enter_context(FileStorage(target))
+                kept = set(_sizes(BytesSource(done.raw)))
+                done = replace(done, lost=tuple(size for size in _sizes(old) if size not in kept))
             stack.enter_context(replaced_file(target)).write(done.raw)
     return target, done
+
+
+def _sizes(source: Source) -> list[int]:
+    """Sizes of the Parquet file at the snapshots of a file, newest first, as far as the file can be read."""
+    sizes: list[int] = []
+    with contextlib.suppress(FormatError):
+        size = pm_file.read_committed_size(source)
+        chain = pm_file.walk(source, pm_file.read_header(source, size), size)
+        # Those before the chain breaks count, so that no list is made at once.
+        for snapshot in itertools.islice(chain, MOST_LOST):
+            sizes += [snapshot.fields.parquet_file_size]
+    return list(dict.fromkeys(sizes))
 
 
 def _require_no_parquet(target: Path) -> None:
     if not target.exists():
         return
     with FileSource(target) as source:
-        if source.size >= HEAD_SIZE and source.read(0, HEAD_SIZE) == MAGIC:
+        if source.size >= HEAD_SIZE and source.read(0, HEAD_SIZE) in (MAGIC, ENCRYPTED_MAGIC):
             raise Refused(f"{target} is a Parquet file, which _pm would replace; name another output")

@@ -118,7 +118,10 @@ def is_all_null(reader: PmReader, row_group: int, column: str) -> bool:
 
 
 def _has_only_nulls(column: Column, chunk: pm.ColumnChunk) -> bool:
-    return has_only_nulls(Facts(column, chunk.num_values, _null_count(chunk), None, None))
+    # Of a list, an empty one is counted as well; of a struct, one that holds nulls.
+    return not is_nested(column) and has_only_nulls(
+        Facts(column, chunk.num_values, _null_count(chunk), None, None)
+    )
 
 
 # --------------------------------------------------------------------------------------------- what to leave out

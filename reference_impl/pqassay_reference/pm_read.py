@@ -37,15 +37,19 @@ class PmReader:
     Args:
         source: The file. Only what its header says is committed is ever read.
         parquet_file_size: The snapshot, by the size of the Parquet file that it describes; the newest by default.
+        committed: The committed size, where it was read before. It grows while another process updates the file, and what is
+            behind the end of ``source`` is out of reach.
 
     Raises:
         Malformed: The header or a footer on the way to the snapshot is damaged.
         Refused: The file has no such snapshot.
     """
 
-    def __init__(self, source: Source, *, parquet_file_size: int | None = None) -> None:
+    def __init__(
+        self, source: Source, *, parquet_file_size: int | None = None, committed: int | None = None
+    ) -> None:
         self.source = source
-        self.size = pm_file.read_committed_size(source)
+        self.size = pm_file.read_committed_size(source) if committed is None else committed
         """Committed size."""
         self.header = pm_file.read_header(source, self.size)
         self.newest = pm_file.read_snapshot(source, self.header, self.size)
@@ -74,16 +78,10 @@ class PmReader:
             OSError: The file cannot be read.
         """
         name = os.fspath(path)
-        with FileSource(path) as file:
-            try:
-                committed = pm_file.read_committed_size(file)
-            except FormatError as error:
-                error.within(file=name)
-                raise
-            mapped = mmap.mmap(file.fileno(), committed, access=mmap.ACCESS_READ)
+        committed, mapped = _mapped(name)
         source = BytesSource(memoryview(mapped), name)
         try:
-            yield cls(source, parquet_file_size=parquet_file_size)
+            yield cls(source, parquet_file_size=parquet_file_size, committed=committed)
         except FormatError as error:
             error.within(file=name)
             raise
@@ -314,6 +312,30 @@ class PmReader:
         if isinstance(self.source, BytesSource):
             return self.source.view[offset : offset + length]
         return self.source.read(offset, length)
+
+
+MOST_OPENINGS = 100
+"""Times that a file which grows at the same moment is opened, before it counts as damaged."""
+
+
+def _mapped(path: str) -> tuple[int, mmap.mmap]:
+    """The committed size of a file, and so many bytes of it.
+
+    An update between the moment at which a file is opened, and its size known, and the one at which its header is read
+    would look like damage: more is committed than there is.
+    """
+    openings = 0
+    while True:
+        openings += 1
+        with FileSource(path) as file:
+            try:
+                committed = pm_file.read_committed_size(file)
+            except FormatError as error:
+                if openings < MOST_OPENINGS and os.fstat(file.fileno()).st_size > file.size:
+                    continue
+                error.within(file=path)
+                raise
+            return committed, mmap.mmap(file.fileno(), committed, access=mmap.ACCESS_READ)
 
 
 def _in_bytes(stored: NDArray[Any]) -> NDArray[np.uint64]:

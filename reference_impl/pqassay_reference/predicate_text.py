@@ -6,7 +6,9 @@ and ``AND``, ``OR``, ``NOT`` of those; the rest is refused.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
 from typing import Any, cast
 
 from pqassay_reference.errors import Refused
@@ -107,7 +109,11 @@ def _comparison(node: Any) -> Tree:
 
 def _between(node: Any) -> Tree:
     column = _required_column(node.this, node)
-    return ["and", [">=", column, _constant(node.args["low"])], ["<=", column, _constant(node.args["high"])]]
+    low, high = _constant(node.args["low"]), _constant(node.args["high"])
+    tree = ["and", [">=", column, low], ["<=", column, high]]
+    if not node.args.get("symmetric"):
+        return tree
+    return ["or", tree, ["and", [">=", column, high], ["<=", column, low]]]
 
 
 def _in(node: Any) -> Tree:
@@ -142,15 +148,18 @@ def _required_column(node: Any, whole: Any) -> str:
 
 
 def _constant(node: Any) -> Any:
-    """A constant as Python has it; ``DATE '…'`` and other casts of constants are what is cast."""
+    """A constant as Python has it; ``DATE '…'`` and the like are their text."""
     from sqlglot import expressions as exp  # noqa: PLC0415 - heavy
 
-    while isinstance(node, exp.Paren | exp.Cast):
+    while isinstance(node, exp.Paren):
         node = node.this
+    if isinstance(node, exp.Cast):
+        return _cast(node)
     if isinstance(node, exp.Neg):
         value = _constant(node.this)
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return -value
+        if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+            # A decimal's own minus would round it.
+            return value.copy_negate() if isinstance(value, Decimal) else -value
     elif isinstance(node, exp.Null):
         return None
     elif isinstance(node, exp.Boolean):
@@ -162,6 +171,25 @@ def _constant(node: Any) -> Any:
     raise Refused(f"{node.sql()!r} is no constant; text stands in single quotes")
 
 
+CASTS_OF_TEXT = re.compile(
+    "DATE|TIME|TIMETZ|DATETIME|TIMESTAMP|TIMESTAMPTZ|TIMESTAMPLTZ|TIMESTAMPNTZ|TEXT|VARCHAR|UUID"
+)
+"""Types that text may be said to have, without a length or precision that would cut it."""
+
+_DAY = re.compile(r"\s*\d+-\d+-\d+\s*")
+
+
+def _cast(node: Any) -> Any:
+    """Text or null with the type that it has anyhow. Other casts make another value of it, each engine in its own way."""
+    value, kind = _constant(node.this), node.to.sql()
+    is_text = isinstance(value, str) and CASTS_OF_TEXT.fullmatch(kind) is not None
+    if value is None or (is_text and (kind != "DATE" or _DAY.fullmatch(value))):
+        return value
+    raise Refused(
+        f"{node.sql()!r}: the cast may change the constant; write what it results in, without a cast"
+    )
+
+
 def _bytes(node: Any) -> bytes:
     """``x'00ff'``, which the parser holds as digits."""
     try:
@@ -170,8 +198,14 @@ def _bytes(node: Any) -> bytes:
         raise Refused(f"{node.sql()!r}: bytes are written as x'00ff'") from None
 
 
-def _number(text: str) -> int | float:
+def _number(text: str) -> int | float | Decimal:
+    """A number; a `Decimal` where no float is the same number, in so far as floats are told apart by their digits."""
     try:
         return int(text)
     except ValueError:
-        return float(text)
+        pass
+    try:
+        exact, nearest = Decimal(text), float(text)
+        return nearest if Decimal(repr(nearest)) == exact else exact
+    except (ValueError, InvalidOperation):
+        raise Refused(f"{_short(text)!r} is no number") from None

@@ -26,7 +26,6 @@ from pqassay_spec.pm_tree import (
     TARGET,
     Block,
     BloomFilter,
-    Flat,
     HeaderSections,
     Part,
     PmTree,
@@ -235,7 +234,7 @@ def _block(
     for offset, number in blooms:
         bits = offset + pm.BLOOM_LENGTH_SIZE
         length = int.from_bytes(data[offset:bits], "little", signed=True)
-        if parsed.region_start <= offset and 0 <= length:
+        if parsed.region_start <= offset and length >= 0:
             candidates.append(_Candidate(offset, bits + length, Part("bloom_filters", number)))
     position = parsed.region_start
     held: dict[int, int] = {}

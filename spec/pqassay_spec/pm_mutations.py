@@ -121,9 +121,10 @@ def _of_flat(path: str, members: Flat, structure: Any) -> Iterator[Mutation]:
 
 def _unwrapped(member: Any) -> Any:
     """The construct behind the names and docs that are wrapped around it."""
-    while hasattr(member, "subcon") and not isinstance(member, (Array, Labelled)):
-        member = member.subcon
-    return member
+    inner = member
+    while hasattr(inner, "subcon") and not isinstance(inner, (Array, Labelled)):
+        inner = inner.subcon
+    return cast("Any", inner)
 
 
 def _is_signed(kind: Any) -> bool:

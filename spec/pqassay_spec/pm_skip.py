@@ -28,7 +28,7 @@ from typing import Any, NamedTuple, TypeGuard, cast
 from pqassay_spec.bloom import BLOCK_SIZE as BITSET_STEP
 from pqassay_spec.bloom import probe
 from pqassay_spec.errors import FormatError
-from pqassay_spec.pm_codes import DECIMALS, ColumnType, PhysicalType, type_tag
+from pqassay_spec.pm_codes import DECIMALS, ColumnType, PhysicalType, Repetition, type_tag
 from pqassay_spec.pm_file import MAX, Block, find_statistic, read_statistic
 from pqassay_spec.pm_value import Chunk, Column
 from pqassay_spec.sources import Source
@@ -224,8 +224,17 @@ def is_all_null(facts: Facts) -> bool:
 
 
 def is_nested(column: Column) -> bool:
-    """Whether a row may hold several values, or a null that is no null of this column: counts and bounds then say nothing."""
-    return column.max_rep_level > 0 or column.max_def_level > 1
+    """Whether a row may hold several values, or a null that is no null of this column: counts and bounds then say nothing.
+
+    A column that is never null, and has nulls, is a required field around an optional one. (QuestDB declares symbols required
+    that merely had no null.)
+    """
+    in_a_required_field = (
+        column.max_def_level > 0
+        and column.repetition == Repetition.REQUIRED
+        and type_tag(column.type) != ColumnType.SYMBOL
+    )
+    return column.max_rep_level > 0 or column.max_def_level > 1 or in_a_required_field
 
 
 # ------------------------------------------------------------------------------------------------- comparisons
@@ -396,7 +405,8 @@ def _whole(value: Any) -> int | None:
 def _nearest(code: str, value: float) -> float:
     """The float of some width next to a number."""
     try:
-        (nearest,) = struct.unpack(code, struct.pack(code, value))
+        # A whole number that is too great for 32 bits is another error to struct than a float that is.
+        (nearest,) = struct.unpack(code, struct.pack(code, float(value)))
     except OverflowError:
         return math.inf if value > 0 else -math.inf
     return float(nearest)
@@ -456,7 +466,7 @@ def _plain_floats(physical: int, value: Any) -> list[bytes]:
         if isinstance(value, int) and float(value) != value:
             return []
         # Zero is equal to zero, and has two encodings.
-        return [struct.pack(code, one) for one in ((value,) if value else (0.0, -0.0))]
+        return [struct.pack(code, one) for one in ((float(value),) if value else (0.0, -0.0))]
     except OverflowError:
         return []
 

@@ -7,7 +7,7 @@ the leaves of each record follow from it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 from construct import Bytes, Renamed
 
@@ -48,7 +48,7 @@ def traced(data: bytes) -> list[Leaf]:
     return sorted(leaves, key=lambda leaf: leaf.offset)
 
 
-class _Pattern:
+class Pattern:
     """Traces records of nothing but integers, many at a time."""
 
     def __init__(self, record: FlatRecord[Any], **labels: Label) -> None:
@@ -72,12 +72,12 @@ class _Pattern:
 def _label(member: Any) -> Label | None:
     """What names the values of a field, if anything does."""
     while isinstance(member, Renamed):
-        member = member.subcon
+        member = cast("Any", member).subcon
     return member.label if isinstance(member, Labelled) else None
 
 
-_DESCRIPTORS = _Pattern(pm.DESCRIPTOR_RECORD, type=type_name, flags=column_flags_name)
-_CHUNKS = _Pattern(pm.CHUNK_RECORD)
+_DESCRIPTORS = Pattern(pm.DESCRIPTOR_RECORD, type=type_name, flags=column_flags_name)
+_CHUNKS = Pattern(pm.CHUNK_RECORD)
 
 
 class _Tracer:
@@ -119,7 +119,7 @@ class _Tracer:
         yield from self._header(header)
         yield from self._snapshots(header, size)
 
-    def _records(self, pattern: _Pattern, size: int, root: str, start: int, count: int) -> Batches:
+    def _records(self, pattern: Pattern, size: int, root: str, start: int, count: int) -> Batches:
         for first in range(0, count, BATCH):
             base = start + first * size
             raw = self.source.read(base, min(BATCH, count - first) * size)
@@ -293,4 +293,4 @@ class _Tracer:
         yield trace(pm.TRAILER, self.source.read(start, pm.TRAILER_SIZE), root=path, base=start)[1]
 
 
-_EXTERNAL_BLOOMS = _Pattern(pm.EXTERNAL_BLOOM_RECORD)
+_EXTERNAL_BLOOMS = Pattern(pm.EXTERNAL_BLOOM_RECORD)

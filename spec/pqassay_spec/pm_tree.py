@@ -261,7 +261,10 @@ def _built(members: Flat, structure: Any) -> Iterator[bytes]:
         elif isinstance(value, list):
             element = _element(member)
             for one in cast("list[Any]", value):
-                yield b"".join(_built(one, element)) if isinstance(one, dict) else element.build(one)
+                if isinstance(one, dict):
+                    yield b"".join(_built(cast("Flat", one), element))
+                else:
+                    yield element.build(one)
         else:
             yield member.build(value)
 

@@ -62,8 +62,8 @@ MOST_DIMENSIONS = 32
 def decimal_type(precision: int, scale: int) -> int:
     """TYPE of a decimal; `NO_TYPE` where QuestDB has none for it.
 
-    >>> [hex(decimal_type(*digits)) for digits in ((2, 1), (18, 4), (76, 6))]
-    ['0x4021c', '0x10121f', '0x184c21']
+    >>> tuple(hex(decimal_type(*digits)) for digits in ((2, 1), (18, 4), (76, 6)))
+    ('0x4021c', '0x10121f', '0x184c21')
     >>> decimal_type(77, 0)
     -1
     """
@@ -78,8 +78,8 @@ def decimal_type(precision: int, scale: int) -> int:
 def geohash_type(bits: int) -> int:
     """TYPE of a geohash of so many bits.
 
-    >>> [hex(geohash_type(bits)) for bits in (5, 15, 30, 60)]
-    ['0x1050e', '0x10f0f', '0x11e10', '0x13c11']
+    >>> tuple(hex(geohash_type(bits)) for bits in (5, 15, 30, 60))
+    ('0x1050e', '0x10f0f', '0x11e10', '0x13c11')
 
     Raises:
         ValueError: A geohash has 1 to 60 bits.
@@ -153,8 +153,10 @@ def type_parts(code: int) -> TypeParts:
 def described_type(code: int) -> str:
     """A code for people, with what its upper bits say.
 
-    >>> [described_type(code) for code in (0x10121F, 0x11E10, 18971, 393224, 12, -1)]
-    ['DECIMAL(18,4)', 'GEOHASH(30b)', 'DOUBLE[][]', 'TIMESTAMP NS designated', 'SYMBOL', 'none']
+    >>> tuple(described_type(code) for code in (0x10121F, 0x11E10, 393224, 12, -1))
+    ('DECIMAL(18,4)', 'GEOHASH(30b)', 'TIMESTAMP NS designated', 'SYMBOL', 'none')
+    >>> described_type(18971) == "DOUBLE" + 2 * "[]"
+    True
     """
     parts = type_parts(code)
     if parts.precision:

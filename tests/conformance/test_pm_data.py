@@ -579,3 +579,11 @@ def test_what_the_parquet_file_itself_has_wrong_has_no_remedy(tmp_path: Path) ->
     path = in_folder(tmp_path, generated(with_footer(good().data, lie)))
     report = pqassay.check(path, tier="values")
     assert [("PM-142", None)] == [(f.rule, f.remedy) for f in report.files[0].findings]
+
+
+def test_a_parquet_file_that_nothing_can_be_made_of_is_no_remedy(tmp_path: Path) -> None:
+    """Its footer is cut off, or an append hides it."""
+    wrong = pm_write.create(with_null_count(good().value, 4))
+    cut = in_folder(tmp_path / "cut", PmPair(wrong, good().data[:-5]))
+    appended = in_folder(tmp_path / "appended", PmPair(wrong, good().data + b"not published"))
+    assert ([None], [None, None]) == (remedies(cut), remedies(appended))

@@ -186,7 +186,10 @@ def test_beside_a_remote_file_its_own_folder_is_looked_at(
         opened.append(name)
         return connect(store, path, name)
 
-    monkeypatch.setattr(remote, "filesystem", lambda _: fs.SubTreeFileSystem(str(pair), fs.LocalFileSystem()))
+    def local(_: str) -> fs.FileSystem:
+        return fs.SubTreeFileSystem(str(pair), fs.LocalFileSystem())
+
+    monkeypatch.setattr(remote, "filesystem", local)
     monkeypatch.setattr(remote, "open_source", watched)
     target = Target("s3://lake/day/_pm", "_pm", "s3://lake/", size=len(PM), kind="pm")
     with target.siblings() as siblings:

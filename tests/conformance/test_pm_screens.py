@@ -261,10 +261,11 @@ def test_bloom_filters_are_judged_alike_with_and_without_a_screen(
     )
     raw = bytearray(create(SnapshotValue(columns, groups, 100, 20, bloom_columns=(0, 1, 3))))
     for _ in range(data.draw(st.integers(0, 3))):
-        place = data.draw(st.integers(170, len(raw) - 8))
+        place: int = data.draw(st.integers(170, len(raw) - 8))
         if data.draw(st.booleans()):  # an entry, most of the time
             place = len(raw) - 8 - 4 * data.draw(st.integers(1, 12))
-        raw[place] = data.draw(st.one_of(st.integers(0, 255), st.just(raw[place] + 4 & 255)))
+        old = raw[place]
+        raw[place] = data.draw(st.sampled_from([0, 1, 32, 255, old + 4 & 255, old ^ 1]))
     content = bytes(raw)
     reports: list[Any] = []
     for most in (0, 1 << 60):

@@ -225,10 +225,13 @@ def test_the_driver_in_python_in_the_protocol_runs_and_scores(tmp_path: Path) ->
 def test_the_driver_for_snapshots_in_the_protocol_runs_and_scores(tmp_path: Path) -> None:
     driver = tmp_path / "driver.py"
     driver.write_text(example('python title="snapshot.py"'))
-    chosen = select(load(golden_folder()), ["interop/questdb-*/*"])
+    chosen = select(load(golden_folder()), ["pm/*", "interop/questdb-*/*"])
     report = run(chosen, Settings([sys.executable, str(driver)], only=["snapshot"], strict=True))
+    (score,) = report.scores
+    real = {result.outcome for result in report.results if result.case.startswith("interop")}
 
-    assert len(chosen) == report.scores[0].passed > 10
+    assert {"passed"} == real
+    assert score.passed > 0.8 * score.asked
 
 
 def test_the_value_in_the_protocol_is_one_that_can_be_written() -> None:

@@ -251,6 +251,24 @@ def test_without_its_parent_a_right_answer_to_a_damaged_file_gets_no_credit(tmp_
     assert "right, but the driver does not pass its valid parent made/good" == results[0].reason
 
 
+def test_a_parent_that_has_no_credit_lends_none(tmp_path: Path) -> None:
+    valid_case(tmp_path / "cases")
+    check = {"check": {"rules": ["IDX1-006"], "tier": "values"}, "decode": "reject"}
+    broken_case(tmp_path / "cases", parent="made/good")
+    write_case(tmp_path / "cases", "made/worse", check, Idx1File(magic=b"IDX3").build(), parent="made/broken")
+    results = asked(tmp_path, f"answer '{REJECT}'", "decode").results
+
+    assert ["no credit", "failed", "no credit"] == [result.outcome for result in results]
+
+
+def test_a_file_that_is_only_warned_about_stands_alone(tmp_path: Path) -> None:
+    check = {"check": {"rules": ["IDX1-032"], "tier": "values"}, "lint": "accept"}
+    write_case(tmp_path / "cases", "made/warned", check)
+    (result,) = asked(tmp_path, 'answer \'{"answer": "accept"}\'').results
+
+    assert "passed" == result.outcome
+
+
 def test_credit_needs_the_same_operation_where_the_parent_was_asked_for_it(tmp_path: Path) -> None:
     valid_case(tmp_path / "cases", lint="accept")
     broken_case(tmp_path / "cases", parent="made/good")

@@ -140,7 +140,7 @@ def test_the_key_can_be_given(data: Path, tmp_path: Path) -> None:
         (["generate", "{data}", "--no-blooms", "--external-blooms"], 2, "exclude each other"),
         (["generate", "{data}", "--questdb-json", "missing"], 2, "missing: no such file"),
         (["generate", "{data}", "--questdb-json", "{data}"], 1, "no UTF-8"),
-        (["generate", "{data}", "--questdb-json", "{text}"], 1, "{data}, key questdb: no JSON"),
+        (["generate", "{data}", "--questdb-json", "{text}"], 1, "{text}, key questdb: no JSON"),
         (["generate", "{data}", "--output", "/nowhere/_pm"], 2, "there is no folder /nowhere"),
         (["generate", "{data}", "--output", "{data}"], 1, "is a Parquet file, which _pm would replace"),
         (["generate", "{data}", "--path", "encode"], 1, "{data}, key questdb: without the key questdb"),

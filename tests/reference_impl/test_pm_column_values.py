@@ -130,7 +130,7 @@ def test_constants_become_what_the_file_holds(stored: Any, value: Any, column: C
         ("2024-01-01 12:00", DAYS, "counts days"),
         ("1.234", DECIMAL, "column c holds DECIMAL(4,2): 1.234 has more digits behind the point"),
         ("x", DECIMAL, "is no value"),
-        ("inf", DECIMAL, "digits"),
+        ("inf", DECIMAL, "is no value"),
         ("1.2.3", IPV4, "holds IPV4"),
         ("AB", CHAR, "holds CHAR"),
         ("x", UUID, "holds UUID"),

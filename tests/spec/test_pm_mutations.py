@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from pqassay_reference.golden_pm import CHAIN, EXTERNAL, FILTERED, GOOD, LENGTHWISE, PLAIN
+from pqassay_reference.golden_pm import EXTERNAL, FILTERED, GOOD, LENGTHWISE
 from pqassay_reference.golden_pm_cases import PmFile
+from pqassay_reference.golden_pm_values import CHAIN, PLAIN
 from pqassay_spec import pm, pm_file
 from pqassay_spec.errors import FormatError
 from pqassay_spec.field_paths import get
@@ -138,8 +139,8 @@ def test_a_removed_snapshot_is_left_out_of_the_chain() -> None:
 
 
 def test_entries_go_on_referring_to_their_blocks_when_they_change_places() -> None:
-    paths = [f"snapshots[0].row_group_entries[{number}]" for number in (0, 1)]
-    data = mutate(TRADES, Mutation("swap", *paths), "pm")
+    first, second = (f"snapshots[0].row_group_entries[{number}]" for number in (0, 1))
+    data = mutate(TRADES, Mutation("swap", first, second), "pm")
 
     assert list(reversed(opened(TRADES)[1][0].blocks)) == list(opened(data)[1][0].blocks)
 
@@ -221,7 +222,7 @@ def test_a_mutation_of_a_pair_changes_the_file_that_its_path_names() -> None:
 
     assert {**files, pm.FILE_NAME: mutate(TRADES, Mutation("set", "header.reserved", 1), "pm")} == reserved
     assert {**files, pm.DATA_NAME: b"r"} == shorter
-    with pytest.raises(Inapplicable, match="no data.parquet"):
+    with pytest.raises(Inapplicable, match=r"no data\.parquet"):
         mutate_files({pm.FILE_NAME: TRADES}, pm.FILE_NAME, Mutation("truncate", "data.", 1, raw=True))
 
 

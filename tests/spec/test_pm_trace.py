@@ -78,7 +78,7 @@ def test_a_block_is_traced_with_its_statistics_out_of_line() -> None:
 
 @pytest.mark.parametrize("record", [pm.DESCRIPTOR_RECORD, pm.CHUNK_RECORD, pm.EXTERNAL_BLOOM_RECORD])
 def test_records_by_the_pattern_are_those_that_the_grammar_traces(record: FlatRecord[Any]) -> None:
-    pattern = pm_trace._Pattern(record)
+    pattern = pm_trace.Pattern(record)
     raw = random.Random(7).randbytes(3 * record.size)
     expected = [
         leaf

@@ -35,9 +35,14 @@ COMPARED = tuple(f"PM-{number}" for number in range(102, 127))
 
 @remedies_of("PM")
 def remedy(file: FileUnderTest, rule: str) -> str:
-    """The command for a broken rule; empty where it would change nothing, or where there is no Parquet file."""
+    """The command for a broken rule; empty where it would change nothing.
+
+    Raises:
+        FormatError, NotChecked: There is no Parquet file, or its footer, at its end, cannot be read.
+    """
     if rule in NOTHING_TO_MEND or rule in ABOUT_THE_ROWS or not isinstance(file.data.source, FileSource):
         return ""
+    _ = file.data.metadata
     if rule in REPEATED and not _differs(file):
         return ""
     options = ["--history"] if _has_history(file) else []
