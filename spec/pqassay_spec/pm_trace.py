@@ -80,24 +80,27 @@ _DESCRIPTORS = Pattern(pm.DESCRIPTOR_RECORD, type=type_name, flags=column_flags_
 _CHUNKS = Pattern(pm.CHUNK_RECORD)
 
 
+NAMES, BLOCKS, CONTENTS = "names", "blocks", "statistics and bloom filters"
+"""What can lie over each other."""
+
+
 class _Tracer:
     """One trace on its way through a file."""
 
     def __init__(self, source: Source, problems: list[FormatError]) -> None:
         self.source = source
         self.problems = problems
-        self._left = 2 * source.size
+        self._left = dict.fromkeys((NAMES, BLOCKS, CONTENTS), 2 * source.size)
 
-    def _afford(self, length: int, field: str) -> bool:
+    def _afford(self, kind: str, length: int, field: str) -> bool:
         """Whether so many more bytes may be shown: structures over each other would otherwise never end."""
-        if self._left >= 0 > self._left - length:
+        left = self._left[kind]
+        if left >= 0 > left - length:
             self.problems.append(
-                Malformed(
-                    "statistics and bloom filters lie over each other; the others are left out", field=field
-                )
+                Malformed(f"{kind} lie over each other; the others are left out", field=field)
             )
-        self._left -= length
-        return self._left >= 0
+        self._left[kind] = left - length
+        return left >= length
 
     def whole(self) -> Batches:
         """Everything."""
@@ -156,6 +159,8 @@ class _Tracer:
         )
         names: list[Leaf] = []
         for column, described in enumerate(header.descriptors):
+            if not self._afford(NAMES, described.name_length, f"names[{column}]"):
+                break
             try:
                 name: str | bytes = pm_file.read_name(self.source, header, column)
             except FormatError as error:
@@ -215,6 +220,8 @@ class _Tracer:
 
     def _block(self, header: Header, number: int, offset: int, end: int, blooms: dict[int, int]) -> Batches:
         path = f"blocks[{number}]"
+        if not self._afford(BLOCKS, header.block_size, path):
+            return
         try:
             block = pm_file.read_block(self.source, header, offset, end)
         except FormatError as error:
@@ -237,7 +244,7 @@ class _Tracer:
                 if place is None or place.inlined:
                     continue
                 field = f"{path}.{side}s[{column}]"
-                if not self._afford(place.length, field):
+                if not self._afford(CONTENTS, place.length, field):
                     break
                 try:
                     raw = pm_file.read_statistic(self.source, block, column, side, end) or b""
@@ -249,11 +256,11 @@ class _Tracer:
         yield sorted(found, key=lambda leaf: leaf.offset)
 
     def _bloom(self, path: str, offset: int, end: int) -> list[Leaf]:
-        if self._left < 0:
+        if self._left[CONTENTS] < 0:
             return []
         try:
             raw = pm_file.read_inlined_bloom(self.source, offset, end)
-            if not self._afford(len(raw), path):
+            if not self._afford(CONTENTS, len(raw), path):
                 return []
         except FormatError as error:
             self.problems.append(error.within(field=path))

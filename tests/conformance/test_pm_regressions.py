@@ -12,13 +12,15 @@ import pyarrow as pa
 import pytest
 
 import pqassay
-from pm_pairs import generated, written
+from pm_pairs import PmPair, generated, written
 from pqassay.file_under_test import FileUnderTest, Options
 from pqassay.pm_under_test import PmUnderTest
 from pqassay.report import Coverage, FileReport
 from pqassay_spec import pm, pm_file
 from pqassay_spec.catalogue import Tier
+from pqassay_spec.errors import FormatError
 from pqassay_spec.pm_codes import PhysicalType, StatFlag, stored_offset
+from pqassay_spec.pm_trace import trace_pm
 from pqassay_spec.sources import BytesSource, FileSource
 
 NULLS_KNOWN = int(StatFlag.NULL_COUNT_PRESENT)
@@ -129,6 +131,26 @@ def test_many_gaps_are_found_in_one_pass() -> None:
     found, _ = judged(raw)
     assert {"PM-053": blocks} == rules(found)
     assert ["blocks[0]", "blocks[1]"] == [position.field for position in found.findings[0].at[:2]]
+
+
+# ------------------------------------------------------------------------------------------------- dumps
+
+
+def test_a_dump_of_structures_over_each_other_ends() -> None:
+    """A third of a megabyte once gave hundreds of megabytes of names, and hundreds of millions of lines of blocks."""
+    columns, row_groups = 500, 2_000
+    names = header([b"n" * 100_000, *[b""] * columns], length=100_000)
+    add_footer(names)
+    blocks = header([b"ab"] * columns)
+    (offset,) = add_blocks(blocks, [[chunk()] * columns], behind=bytes(8 * row_groups))
+    add_footer(blocks, [offset + 8 * number for number in range(row_groups)])
+    for raw, kind in ((names, "names"), (blocks, "blocks")):
+        problems: list[FormatError] = []
+        shown = sum(leaf.length for batch in trace_pm(BytesSource(raw), problems) for leaf in batch)
+        assert [f"{kind} lie over each other; the others are left out"] == [
+            error.reason for error in problems
+        ]
+        assert shown < 5 * len(raw)
 
 
 # ------------------------------------------------------------------------------------------------- sections
@@ -260,6 +282,13 @@ def test_a_file_that_readers_refuse_for_its_bloom_columns_fails_at_every_tier() 
         for tier in ("footer", "index"):
             found, _ = judged(raw, tier)
             assert {rule: 1} == rules(found)
+
+
+def test_a_stale_file_is_said_to_be_stale_and_nothing_else() -> None:
+    """A longer Parquet file was also said to hold an append that is not published yet."""
+    short, long = (written(pa.table({"a": list(range(rows))})) for rows in (10, 1_000))
+    stale = PmPair(generated(short).raw, long)
+    assert ["PM-100"] == [finding.rule for finding in stale.report()[0].findings]
 
 
 def test_a_file_that_shrinks_while_it_is_judged_does_not_end_the_process(tmp_path: Path) -> None:
