@@ -90,7 +90,7 @@ class _Tracer:
     def __init__(self, source: Source, problems: list[FormatError]) -> None:
         self.source = source
         self.problems = problems
-        self._left = dict.fromkeys((NAMES, BLOCKS, CONTENTS), 2 * source.size)
+        self._left: dict[str, int] = dict.fromkeys((NAMES, BLOCKS, CONTENTS), 2 * source.size)
 
     def _afford(self, kind: str, length: int, field: str) -> bool:
         """Whether so many more bytes may be shown: structures over each other would otherwise never end."""
