@@ -11,6 +11,7 @@ import sys
 import tracemalloc
 import zlib
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -58,7 +59,7 @@ LAST = row_group(TWO, [(row[0], row[3]) for row in AFTERNOON])
 def filtered(group: RowGroup, bloom: bytes | ExternalBloom) -> RowGroup:
     """The row group with a bloom filter of its second column."""
     first, second = group.chunks
-    return RowGroup(group.num_rows, (first, Chunk(**{**vars(second), "bloom": bloom})))
+    return RowGroup(group.num_rows, (first, replace(second, bloom=bloom)))
 
 
 def updated(bloom: bytes | ExternalBloom, **more: Any) -> PmFile:
