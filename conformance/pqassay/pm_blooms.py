@@ -51,7 +51,7 @@ class BloomFilters:
 
     @Remembered
     def rows(self) -> list[Row]:
-        """The entries of every row group; of equal ones for the same block, those of the newest snapshot."""
+        """The entries of every row group; of equal ones for the same block, those of one snapshot."""
         if not self.parsed.header.bloom_columns:
             return []
         known = {place.offset: place for place in self.parsed.blocks} if self.parsed.places else {}

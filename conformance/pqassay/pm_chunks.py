@@ -10,6 +10,7 @@ from pqassay.checks import Violation
 from pqassay.file_under_test import FileUnderTest, NotChecked, Remembered
 from pqassay.pm_bounds import BoundOrder, order_of
 from pqassay.pm_under_test import Place, PmUnderTest
+from pqassay.report import FIRST_POSITIONS
 from pqassay_spec import pm
 from pqassay_spec.pm_codes import (
     DESIGNATED_TYPE_BIT,
@@ -27,6 +28,12 @@ SCREENED_FROM = 2_000
 
 SCREENED_FROM_IF_LOADED = 64
 """The same where numpy is there already."""
+
+MOST_OVERLAP = 1 << 20
+"""Bytes of blocks that may be judged beyond twice those that the file has: blocks can lie over each other."""
+
+MOST_OFFSET = (1 << 64) - 1
+"""The greatest number that the record of a chunk can hold."""
 
 MOST_UNDECIDED = 20_000
 """Chunks of one rule that a screen may leave undecided before the rest is not judged."""
@@ -169,7 +176,8 @@ class BlockFacts(NamedTuple):
     """What rules about whole blocks ask for.
 
     Attributes:
-        first, last: Where the byte ranges of its chunks begin and end in the Parquet file, all of them together.
+        first, last: Where the byte ranges of its chunks begin and end in the Parquet file, all of them together; both are
+            0 if all are empty.
         is_tangled: Whether two of them overlap, or one of them wraps.
         region_end: Where the statistics out of line end, as far as they lie inside the region.
         is_packed: Whether they follow each other without gaps, column by column, MIN before MAX.
@@ -186,11 +194,13 @@ class BlockFacts(NamedTuple):
 
 def block_facts(block: Block, follows: int) -> BlockFacts:
     """Find them, chunk by chunk."""
-    ranges = sorted((chunk.byte_range_start, chunk.total_compressed) for chunk in block.chunks)
+    ranges = sorted(
+        (chunk.byte_range_start, chunk.total_compressed) for chunk in block.chunks if chunk.total_compressed
+    )
     end = first = ranges[0][0] if ranges else 0
     is_tangled, expected, region_end, is_packed, has_strays = False, 0, block.region_start, True, False
     for start, length in ranges:
-        is_tangled = is_tangled or (start < end and bool(length))
+        is_tangled = is_tangled or start < end
         end = max(end, start + length)
     for chunk in block.chunks:
         for side in SIDES:
@@ -203,7 +213,7 @@ def block_facts(block: Block, follows: int) -> BlockFacts:
             is_packed = is_packed and offset == expected
             expected = offset + length
             region_end = max(region_end, block.region_start + expected)
-    return BlockFacts(first, end, is_tangled, region_end, is_packed, has_strays)
+    return BlockFacts(first, min(end, MOST_OFFSET), is_tangled, region_end, is_packed, has_strays)
 
 
 class Suspects:
@@ -234,9 +244,21 @@ class Sweep:
         return column_facts(self.parsed.header.descriptors)
 
     @Remembered
+    def blocks(self) -> list[Place]:
+        """The blocks that can be read.
+
+        Raises:
+            NotChecked: They lie over each other, so that a small file has very many chunks.
+        """
+        blocks = self.parsed.blocks
+        if len(blocks) * self.parsed.header.block_size > 2 * self.parsed.size + MOST_OVERLAP:
+            raise NotChecked("the blocks lie over each other, and together are too long to be read")
+        return blocks
+
+    @Remembered
     def screened(self) -> tuple[dict[str, Suspects], list[BlockFacts]] | None:
         """What screens found; ``None`` where everything is judged one by one."""
-        chunks = len(self.parsed.blocks) * self.parsed.header.column_count
+        chunks = len(self.blocks) * self.parsed.header.column_count
         if chunks < (SCREENED_FROM_IF_LOADED if "numpy" in sys.modules else SCREENED_FROM):
             return None
         try:
@@ -250,7 +272,7 @@ class Sweep:
         """What rules about blocks ask for, for each block that can be read."""
         if self.screened is not None:
             return self.screened[1]
-        return [block_facts(self.parsed.block(place), place.follows) for place in self.parsed.blocks]
+        return [block_facts(self.parsed.block(place), place.follows) for place in self.blocks]
 
     def violations(self, rule_id: str, rule: ChunkRule, only: int | None = None) -> Iterator[Violation]:
         """Where chunks break a rule.
@@ -263,25 +285,25 @@ class Sweep:
         if self.screened is None:
             columns = range(self.parsed.header.column_count) if only is None else (only,)
             for column in columns:  # in the order of screens, so that reports are the same
-                for place in self.parsed.blocks:
+                for place in self.blocks:
                     yield from self._of_chunk(rule, place, column)
             return
         found = self.screened[0][rule_id]
-        for column, count in sorted(found.counts.items()):
+        counts, first = dict(found.counts), {column: list(known) for column, known in found.first.items()}
+        for position, column in found.undecided:
+            if more := sum(1 for _ in self._of_chunk(rule, self.blocks[position], column)):
+                counts[column] = counts.get(column, 0) + more
+                first.setdefault(column, []).append(position)
+        for column, count in sorted(counts.items()):
             shown = [
                 violation
-                for position in found.first[column]
-                for violation in self._of_chunk(rule, self.parsed.blocks[position], column)
+                for position in sorted(first[column])[:FIRST_POSITIONS]
+                for violation in self._of_chunk(rule, self.blocks[position], column)
             ]
             yield from shown[:-1]
             for last in shown[-1:]:
                 yield _with_more(last, count - len(shown))
-        is_broken = bool(found.counts)
-        for position, column in found.undecided:
-            for violation in self._of_chunk(rule, self.parsed.blocks[position], column):
-                is_broken = True
-                yield violation
-        if found.too_many and not is_broken:
+        if found.too_many and not counts:
             raise NotChecked(f"more than {MOST_UNDECIDED:,} chunks would have to be compared one by one")
 
     def chunk(self, place: Place, column: int) -> ChunkUnderTest:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pqassay.pm_bounds import Comparison
-from pqassay.pm_chunks import MOST_UNDECIDED, SIDES, BlockFacts, ColumnFacts, Side, Suspects
+from pqassay.pm_chunks import MOST_OFFSET, MOST_UNDECIDED, SIDES, BlockFacts, ColumnFacts, Side, Suspects
 from pqassay.pm_under_test import Place, PmUnderTest
 from pqassay.report import FIRST_POSITIONS
 from pqassay_spec import pm
@@ -375,6 +375,11 @@ def bounds_out_of_order(batch: Batch) -> tuple[Array, Array]:
             undecided[:, columns] = open_question
         else:
             wrong = _numbers_out_of_order(batch, comparison, width, columns)
+            for side in SIDES:  # where numbers do not belong, which is no reason not to compare them
+                if batch.any_out_of_line(side):
+                    undecided[:, columns] |= batch.inside(side)[:, columns] & (
+                        batch.length(side)[:, columns] == width
+                    )
         certain[:, columns] = wrong
     return certain, undecided
 
@@ -462,9 +467,12 @@ def block_facts(batch: Batch) -> Iterator[BlockFacts]:
             yield BlockFacts(0, 0, is_tangled=False, region_end=end, is_packed=True)
         return
     start, length = batch.field("byte_range_start"), batch.field("total_compressed")
-    end = start + length
-    first, last = start.min(axis=1), end.max(axis=1)
-    is_tangled: Array = np.any(end < start, axis=1) | np.any(start[:, 1:] < end[:, :-1], axis=1)
+    end, is_empty = start + length, length == 0
+    wraps: Array = np.any(end < start, axis=1)
+    greatest = _U64(MOST_OFFSET)
+    last: Array = np.where(wraps, greatest, np.where(is_empty, _U64(0), end).max(axis=1))
+    first: Array = np.minimum(np.where(is_empty, greatest, start).min(axis=1), last)
+    is_tangled: Array = wraps | np.any(start[:, 1:] < end[:, :-1], axis=1)
     if any(batch.any_out_of_line(side) for side in SIDES):
         is_packed, region_end, has_strays = _regions(batch)
     yield from map(

@@ -284,11 +284,13 @@ class PmUnderTest:
     def distinct_bloom_rows(self) -> Iterator[tuple[Snapshot, int, bytes]]:
         """Yield every row of bloom filter entries: its snapshot, its row group and its bytes.
 
-        A row that an earlier-yielded snapshot holds for the same block is left out: updates copy them.
+        Of equal rows for the same block, which updates copy, one is left: that of the newest snapshot, or of the oldest
+        where the filters stand in the Parquet file, which was shortest then.
         """
         width = pm_file.bloom_entry_size(self.header) * len(self.header.bloom_columns)
         seen: dict[int, bytes] = {}
-        for snapshot in self.snapshots:
+        is_external = self.has(HeaderFeature.BLOOM_FILTERS_EXTERNAL)
+        for snapshot in reversed(self.snapshots) if is_external else self.snapshots:
             for row_group, offset in enumerate(snapshot.blocks):
                 row = self.source.read(snapshot.bloom_start + row_group * width, width)
                 if seen.get(offset) != row:

@@ -198,7 +198,8 @@ def _footer(header: Header, snapshot: Snapshot) -> None:
     )
     if "scratchpad" in snapshot.sections:
         notes, _ = snapshot.sections["scratchpad"]
-        length = len(pm.SCRATCHPAD.build(notes))
+        head = pm.SCRATCHPAD_HEAD_RECORD.size
+        length = pm.SECTION_COUNT_SIZE + sum(head + note.length for note in notes.entries)
         fits = notes.entry_count > 0 and length <= pm.MOST_SCRATCHPAD
         _require(fits, "PM-085", f"{notes.entry_count} notes of {length} bytes", f"{path}.scratchpad")
     if "covering_index" in snapshot.sections:

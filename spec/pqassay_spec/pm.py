@@ -281,6 +281,14 @@ class ScratchpadHead(NamedTuple):
     length: int
 
 
+class ScratchpadEntry(NamedTuple):
+    """A parsed `SCRATCHPAD_ENTRY`."""
+
+    code: int
+    length: int
+    data: bytes
+
+
 class CoveringIndexEntry(NamedTuple):
     """A parsed `COVERING_INDEX_ENTRY`."""
 

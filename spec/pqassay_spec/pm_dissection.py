@@ -19,6 +19,7 @@ from pqassay_spec import pm, pm_file
 from pqassay_spec.errors import Unsupported
 from pqassay_spec.pm_codes import ALIGNMENT, HeaderFeature, block_offset
 from pqassay_spec.pm_layout import live_paths
+from pqassay_spec.pm_sections import Entries
 from pqassay_spec.pm_tree import (
     NAME,
     ORDINAL,
@@ -143,6 +144,8 @@ def _plain(parsed: Any) -> Any:
     if isinstance(parsed, dict):
         members = cast("dict[str, Any]", parsed).items()
         return {name: _plain(value) for name, value in members if not name.startswith("_")}
+    if isinstance(parsed, Entries):
+        return [one._asdict() for one in cast("Entries[Any]", parsed)]
     if isinstance(parsed, list):
         return [_plain(one) for one in cast("list[Any]", parsed)]
     return parsed

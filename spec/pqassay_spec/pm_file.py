@@ -10,13 +10,11 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from construct import Container, ListContainer
-
-from pqassay_spec import pm
+from pqassay_spec import pm, pm_sections
 from pqassay_spec.bloom import BLOCK_SIZE as BITSET_STEP
 from pqassay_spec.errors import FormatError, Malformed, boundary
 from pqassay_spec.hexdump import show
@@ -417,45 +415,10 @@ def _read_sections(
             # The limit comes first: a count that is too great must not be believed.
             part = raw[position:room]
             with boundary(rule=rule, field=f"{path}.{section.name}", offset=start + position):
-                value, width = _SECTIONS[section.name](part)
+                value, width = pm_sections.READERS[section.name](part)
             found[section.name] = (value, start + position)
             position += width
     return found, position
-
-
-def _read_seq_txn(part: bytes) -> tuple[Any, int]:
-    return pm.SEQ_TXN.parse(part), pm.SEQ_TXN.sizeof()
-
-
-def _read_scratchpad(part: bytes) -> tuple[Any, int]:
-    """What the grammar parses, faster: there may be very many entries."""
-    count = int(pm.SCRATCHPAD.subcons[0].parse(part))
-    part, position = part[: pm.MOST_SCRATCHPAD], pm.SECTION_COUNT_SIZE
-    entries: list[Any] = []
-    for _ in range(count):
-        code, length = pm.SCRATCHPAD_HEAD_RECORD.read(part, position)
-        position += pm.SCRATCHPAD_HEAD_RECORD.size
-        if position + length > len(part):
-            raise Malformed(f"an entry of {length} bytes, where {len(part) - position} are left for it")
-        entries.append(Container(code=code, length=length, data=part[position : position + length]))
-        position += length
-    return Container(entry_count=count, entries=ListContainer(entries)), position
-
-
-def _read_covering_index(part: bytes) -> tuple[Any, int]:
-    """What the grammar parses, faster."""
-    count = int(pm.COVERING_INDEX.subcons[0].parse(part))
-    record, start = pm.COVERING_INDEX_RECORD, pm.SECTION_COUNT_SIZE
-    entries: list[Any] = [Container(entry._asdict()) for entry in record.iterate(part, start, count)]
-    return Container(index_count=count, indexes=ListContainer(entries)), start + count * record.size
-
-
-_SECTIONS: Mapping[str, Callable[[bytes], tuple[Any, int]]] = {
-    "seq_txn": _read_seq_txn,
-    "scratchpad": _read_scratchpad,
-    "covering_index": _read_covering_index,
-}
-"""What reads each section of a footer, and says how long it is."""
 
 
 def bloom_entry_size(header: Header) -> int:

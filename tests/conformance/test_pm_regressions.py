@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import struct
+import tracemalloc
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
+import pyarrow as pa
+import pytest
+
 import pqassay
+from pm_pairs import generated, written
 from pqassay.file_under_test import FileUnderTest, Options
 from pqassay.pm_under_test import PmUnderTest
 from pqassay.report import Coverage, FileReport
-from pqassay_spec import pm
+from pqassay_spec import pm, pm_file
 from pqassay_spec.catalogue import Tier
 from pqassay_spec.pm_codes import PhysicalType, StatFlag, stored_offset
-from pqassay_spec.sources import FileSource
+from pqassay_spec.sources import BytesSource, FileSource
 
 NULLS_KNOWN = int(StatFlag.NULL_COUNT_PRESENT)
 
@@ -52,12 +57,18 @@ def add_blocks(raw: bytearray, blocks: Sequence[Sequence[bytes]], *, behind: byt
 
 
 def add_footer(
-    raw: bytearray, offsets: Sequence[int] = (), *, flags: int = 0, entries: bytes = b"", sections: bytes = b""
+    raw: bytearray,
+    offsets: Sequence[int] = (),
+    *,
+    flags: int = 0,
+    entries: bytes = b"",
+    sections: bytes = b"",
+    parquet_footer: int = 1_000_000,
 ) -> None:
     """Append a footer and commit it."""
     start = len(raw)
     before, *_ = struct.unpack_from("<Q", raw)
-    raw += pm.FOOTER_RECORD.build(pm.FooterFields(1_000_000, 100, len(offsets), 0, before, flags))
+    raw += pm.FOOTER_RECORD.build(pm.FooterFields(parquet_footer, 100, len(offsets), 0, before, flags))
     raw += b"".join(struct.pack("<I", stored_offset(offset)) for offset in offsets) + entries + sections
     raw += struct.pack("<I", zlib.crc32(raw[pm.CRC_START :]))
     raw += struct.pack("<I", len(raw) - start)
@@ -100,7 +111,9 @@ def test_a_long_name_is_cut_in_findings() -> None:
         add_footer(raw, add_blocks(raw, [[chunk(reserved=1)] * 2]))
         found, _ = judged(raw)
         assert ("PM-059" in rules(found), "PM-023" in rules(found)) == (True, name[0] == 0xFF)
-        shown = [text for finding in found.findings for text in (finding.column or "", finding.at[0].actual or "")]
+        shown = [
+            text for finding in found.findings for text in (finding.column or "", finding.at[0].actual or "")
+        ]
         assert max(map(len, shown)) < 200
 
 
@@ -111,10 +124,129 @@ def test_many_gaps_are_found_in_one_pass() -> None:
     """Each once made a list of all blocks before it."""
     raw = header([])
     blocks = 50_000
-    add_footer(raw, add_blocks(raw, [[]] * blocks, behind=b"12345678"))
+    nothing: list[bytes] = []
+    add_footer(raw, add_blocks(raw, [nothing] * blocks, behind=b"12345678"))
     found, _ = judged(raw)
     assert {"PM-053": blocks} == rules(found)
     assert ["blocks[0]", "blocks[1]"] == [position.field for position in found.findings[0].at[:2]]
+
+
+# ------------------------------------------------------------------------------------------------- sections
+
+
+def test_entries_of_sections_are_not_kept() -> None:
+    """Each of 20 bytes once took half a kilobyte, and one of the scratchpad, of eight bytes, more."""
+    count = 100_000
+    for flags, section in (
+        (0b100 | 1 << 32, struct.pack("<I", count) + bytes(20 * count)),
+        (0b10, struct.pack("<I", count) + bytes(8 * count)),
+    ):
+        raw = header([b"a"])
+        add_footer(raw, flags=flags, sections=section)
+        source = BytesSource(bytes(raw))
+        tracemalloc.start()
+        try:
+            found = pm_file.read_snapshot(source, pm_file.read_header(source, len(raw)), len(raw))
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert peak < 10 * len(section)
+        (value, _) = next(iter(found.sections.values()))
+        entries = value["indexes" if flags & 0b100 else "entries"]
+        assert (count, count, 0) == (len(entries), len(list(entries)), entries[0][0])
+
+
+# --------------------------------------------------------------------------------------------- row groups
+
+
+@pytest.mark.parametrize("blocks_before", [0, 3_000], ids=["one by one", "screened"])
+@pytest.mark.parametrize("innocent", [0, 50])
+def test_chunks_that_overlap_are_found_between_others(blocks_before: int, innocent: int) -> None:
+    """A row group around two others once hid that those overlap, and so did many that only lie between each other."""
+    start = 4
+    blocks: list[list[bytes]] = []
+    for _ in range(blocks_before):
+        blocks.append([chunk(byte_range_start=start, total_compressed=5), chunk(byte_range_start=start + 5)])
+        start += 55
+    for _ in range(innocent):  # a, b, a, b
+        blocks += [
+            [chunk(byte_range_start=start + place), chunk(byte_range_start=start + place + 100)]
+            for place in (0, 50)
+        ]
+        start += 200
+    around = [chunk(byte_range_start=start), chunk(byte_range_start=start + 900)]
+    first = [chunk(byte_range_start=start + 100), chunk(byte_range_start=start + 150)]
+    second = [chunk(byte_range_start=start + 199), chunk(byte_range_start=start + 300)]
+    for guilty in (0, 1):
+        raw = header([b"a", b"b"])
+        inner = second if guilty else [*second[1:], chunk(byte_range_start=start + 400)]
+        add_footer(raw, add_blocks(raw, [*blocks, around, first, inner]))
+        found, _ = judged(raw)
+        assert ({"PM-063": 1} if guilty else {}) == rules(found)
+
+
+@pytest.mark.parametrize("many", [1, 2_500], ids=["one by one", "screened"])
+def test_numbers_out_of_line_are_compared(many: int) -> None:
+    """They belong into their slots; a screen once looked for them nowhere else."""
+    raw = header([b"a"])
+    flags = NULLS_KNOWN | StatFlag.MIN_STAT_PRESENT | StatFlag.MAX_STAT_PRESENT
+    bounds = struct.pack("<qq", 8, 7)
+    blocks = [
+        [chunk(byte_range_start=4 + 50 * number, stat_flags=flags, min_stat=8, max_stat=8 << 16 | 8)]
+        for number in range(many)
+    ]
+    add_footer(raw, add_blocks(raw, blocks, behind=bounds))
+    assert {"PM-068": 2 * many, "PM-072": many} == rules(judged(raw)[0])
+
+
+def test_an_empty_chunk_overlaps_nothing() -> None:
+    """Writers leave its offset at 0."""
+    for many in (1, 2_000):
+        raw = header([b"a", b"b"])
+        empty = chunk(byte_range_start=0, total_compressed=0)
+        blocks = [[chunk(byte_range_start=4 + 50 * number), empty] for number in range(many)]
+        add_footer(raw, add_blocks(raw, blocks))
+        assert {} == rules(judged(raw)[0])
+
+
+def test_blocks_over_each_other_do_not_make_a_small_file_large() -> None:
+    """Every eight bytes began another block of a thousand chunks."""
+    columns, row_groups = 1_000, 5_000
+    raw = header([b"ab"] * columns)
+    (offset,) = add_blocks(raw, [[chunk()] * columns], behind=bytes(8 * row_groups))
+    add_footer(raw, [offset + 8 * number for number in range(row_groups)])
+    found, coverage = judged(raw)
+    assert row_groups - 1 == rules(found)["PM-052"]
+    assert "PM-054" in coverage.not_checked
+
+
+def test_an_external_filter_lies_in_the_parquet_file_of_every_snapshot_that_refers_to_it() -> None:
+    """Only the newest snapshot was looked at, which has the longest Parquet file."""
+    for offset, expected in ((999_900, {}), (1_000_032, {"PM-079": 1})):
+        raw = header([b"a"], flags=0b11, sections=struct.pack("<II", 1, 0))
+        blocks = add_blocks(raw, [[chunk()]])
+        entry = pm.EXTERNAL_BLOOM_RECORD.build(pm.BloomEntry(offset, 32))
+        add_footer(raw, blocks, entries=entry)
+        add_footer(raw, blocks, entries=entry, parquet_footer=2_000_000)
+        assert expected == rules(judged(raw)[0])
+
+
+# ---------------------------------------------------------------------------------------------- columns
+
+
+def test_a_required_field_may_have_parts_that_are_not() -> None:
+    """The repetition is that of the field at the top, as DuckDB's structs show."""
+    rows = [{"s": {"a": 1, "b": 2}, "t": {"c": {"d": 3}}}] * 9
+    number = pa.int32()
+    schema = pa.schema(
+        [
+            pa.field("s", pa.struct([("a", number), ("b", number)]), nullable=False),
+            pa.field("t", pa.struct([("c", pa.struct([("d", number)]))]), nullable=False),
+        ]
+    )
+    data = written(pa.Table.from_pylist(rows, schema=schema))
+    found, _ = generated(data).report(only=())
+    assert {} == rules(found)
 
 
 # ---------------------------------------------------------------------------------------------- what is said

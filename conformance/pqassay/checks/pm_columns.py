@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 
@@ -192,12 +193,17 @@ def type_is_known(file: FileUnderTest) -> Iterator[Violation]:
 
 @check("PM-031")
 def repetition_agrees_with_the_levels(file: FileUnderTest) -> Iterator[Violation]:
-    """The levels are those of the leaf, the repetition that of the field at the top."""
+    """The levels are those of the leaf, the repetition that of the field at the top.
+
+    The leaves of a nested field have its name: all of them, or more than one definition level, say that a field is nested.
+    """
     parsed, columns = _columns(file)
+    uses = Counter(parsed.names)
     for column, described in columns:
         found = repetition(described.flags)
         levels = described.max_rep_level, described.max_def_level
-        if found in KNOWN_REPETITIONS and (expected := _why_not(found, *levels)):
+        is_nested = described.max_def_level > 1 or uses[parsed.names[column]] > 1
+        if found in KNOWN_REPETITIONS and (expected := _why_not(found, *levels, is_nested=is_nested)):
             yield parsed.in_descriptor(
                 column,
                 "flags",
@@ -209,10 +215,12 @@ def repetition_agrees_with_the_levels(file: FileUnderTest) -> Iterator[Violation
 
 
 @cache
-def _why_not(found: int, max_rep_level: int, max_def_level: int) -> str:
+def _why_not(found: int, max_rep_level: int, max_def_level: int, *, is_nested: bool) -> str:
     """What a repetition would have to be; empty if it is possible."""
     if max_rep_level:
         return "" if max_def_level or found == Repetition.REQUIRED else "REQUIRED"
+    if is_nested and max_def_level and found == Repetition.REQUIRED:
+        return ""  # a field that is always there, with parts that may be missing
     expected = Repetition.OPTIONAL if max_def_level else Repetition.REQUIRED
     return "" if found == expected else expected.name
 
