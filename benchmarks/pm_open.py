@@ -89,9 +89,10 @@ def open_whole(path: Path, *, verify: bool) -> int:
 def check(path: Path) -> int:
     """Judge the file by every rule of tier ``index``."""
     report = pqassay.check(path, tier="index")
-    if report.summary.conformant != 1:
-        raise SystemExit(f"the file is not what it should be: {report.files[0].findings}")
-    return 1
+    checked = report.coverages[report.files[0].coverage].checked
+    if report.summary.conformant != 1 or "PM-017" not in checked or "PM-072" not in checked:
+        raise SystemExit(f"the file is not what it should be: {report.files[0]}")
+    return len(checked)
 
 
 def peak(path: Path, small: Path) -> int:

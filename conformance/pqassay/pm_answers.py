@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple, TypeVar, cast
@@ -11,6 +12,9 @@ from pqassay.bench import RIGHT, Asking, Bench, Judgement, expects
 from pqassay.cases import PruneExpectation
 from pqassay.protocol import Accept, Answer, IgnoredIndex, Operation, Reject
 from pqassay.rows import LongInteger, ValueNotReadableError, read_value
+from pqassay_spec import pm_file
+from pqassay_spec.errors import FormatError
+from pqassay_spec.sources import BytesSource
 
 SHOWN = 120
 """Characters of a value that a judgement shows."""
@@ -151,10 +155,22 @@ def _prune_requests(bench: Bench) -> Sequence[protocol.Request]:
 
 def _judge_prune(bench: Bench, request: protocol.Request, answer: Answer) -> Judgement:
     expected = _expected(bench.case.expect.prune, _prune_requests(bench), request)
-    return _about(json.dumps(expected.predicate), _judged_row_groups(expected, answer))
+    return _about(json.dumps(expected.predicate), _judged_row_groups(bench, expected, answer))
 
 
-def _judged_row_groups(expected: PruneExpectation, answer: Answer) -> Judgement:
+def _row_group_count(bench: Bench, parquet_file_size: int | LongInteger | None) -> int | None:
+    """Row groups of the snapshot that is asked for; ``None`` where the file is damaged."""
+    wanted = None if parquet_file_size is None else _number(parquet_file_size)
+    source = BytesSource(bench.golden.content())  # a driver may have written into its copy
+    with contextlib.suppress(FormatError):
+        size = pm_file.read_committed_size(source)
+        for snapshot in pm_file.walk(source, pm_file.read_header(source, size), size):
+            if wanted in (None, snapshot.fields.parquet_file_size):
+                return snapshot.fields.row_group_count
+    return None
+
+
+def _judged_row_groups(bench: Bench, expected: PruneExpectation, answer: Answer) -> Judgement:
     if (judged := expects(expected.answer, answer)) is not None or isinstance(answer, Reject):
         return judged or RIGHT
     kept = answer.row_groups or []
@@ -163,6 +179,10 @@ def _judged_row_groups(expected: PruneExpectation, answer: Answer) -> Judgement:
         return Judgement(False, f"rows are lost: row group {lost[0]} is left out", right, str(kept))
     if len(set(kept)) != len(kept):
         return Judgement(False, "a row group is named twice", right, str(kept))
+    count = _row_group_count(bench, expected.parquet_file_size)
+    if kept and count is not None and not 0 <= min(kept) <= max(kept) < count:
+        beyond = min(kept) if min(kept) < 0 else max(kept)
+        return Judgement(False, f"there is no row group {beyond}, of {count}", right, str(kept))
     strange = sorted(set(kept) - set(expected.kept))
     if strange and not isinstance(answer, IgnoredIndex):
         return Judgement(False, f"row group {strange[0]} is kept", right, str(kept))

@@ -74,6 +74,7 @@ def plan(
         Refused: There is no such column or row group, or the predicate is none.
         Malformed: A block cannot be read.
     """
+    reader.require_distinct_blocks()
     positions = [position for name in columns for position in reader.columns_of(name)]
     asked = list(range(reader.row_group_count)) if row_groups is None else list(row_groups)
     if predicate is not None:
@@ -138,6 +139,7 @@ def prune(reader: PmReader, predicate: Sequence[Any]) -> list[int]:
         Refused: The predicate is none, or names a column that is not there.
         Malformed: A block cannot be read.
     """
+    reader.require_distinct_blocks()
     return _pruned(reader, predicate, range(reader.row_group_count))
 
 

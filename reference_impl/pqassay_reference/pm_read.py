@@ -260,6 +260,19 @@ class PmReader:
         """All of the snapshot. Raises `Malformed`."""
         return read_value(self.source, self.header, self.footer)
 
+    def require_distinct_blocks(self) -> None:
+        """Raise `Malformed` (PM-052) where the row groups cannot all have blocks of their own.
+
+        A small file whose entries all lead to one block would otherwise have answers that fill memory.
+        """
+        if self.row_group_count * self.header.block_size > self.footer.start:
+            raise Malformed(
+                f"{self.row_group_count} row groups, whose blocks would take more bytes than the file has",
+                rule="PM-052",
+                field=f"{self.footer.path}.row_group_entries",
+                offset=self.footer.entries_start,
+            )
+
     def _require_row_group(self, row_group: int) -> None:
         if not 0 <= row_group < self.row_group_count:
             raise Refused(f"there is no row group {row_group}, of {self.row_group_count}")

@@ -61,6 +61,8 @@ PRUNE = {"predicate": PREDICATE, "must_keep": [0], "kept": [0, 1]}
         (answer(row_groups=[0, 0]), "a row group is named twice"),
         (answer(answer="ignored-index", row_groups=[0, 1, 2]), "passed"),
         (answer(answer="ignored-index", row_groups=[1, 2]), "rows are lost: row group 0 is left out"),
+        (answer(answer="ignored-index", row_groups=[0, 1, 99]), "there is no row group 99, of 3"),
+        (answer(answer="ignored-index", row_groups=[-1, 0]), "there is no row group -1, of 3"),
         (REJECT, "refused"),
     ],
 )

@@ -19,7 +19,7 @@ from pqassay_reference.errors import Refused
 from pqassay_reference.pm_parts import Extensions
 from pqassay_reference.pm_query import Range
 from pqassay_reference.pm_read import PmReader
-from pqassay_spec import bloom, pm_file
+from pqassay_spec import bloom, pm, pm_file
 from pqassay_spec.errors import Malformed
 from pqassay_spec.pm_value import Chunk, Column, ExternalBloom, RowGroup, SnapshotValue, SortingColumn
 from pqassay_spec.sources import BytesSource
@@ -306,3 +306,22 @@ def test_a_file_is_migrated_in_its_place_or_to_another(tmp_path: Path) -> None:
     pm_query.migrate_file(path)
     assert expected == path.read_bytes()
     assert {"_pm", "other"} == {found.name for found in tmp_path.iterdir()}
+
+
+def test_entries_that_all_lead_to_one_block_are_refused_before_they_fill_memory() -> None:
+    columns, row_groups = 200, 20_000
+    start = pm.HEADER_SIZE + columns * pm.DESCRIPTOR_SIZE
+    column = pm.ColumnDescriptor(start, -1, -1, 0, 0, 0, 1, 0, 0, 0)
+    block = pm.BLOCK_HEADER.build({"num_rows": 1}) + bytes(columns * pm.CHUNK_SIZE)
+    footer = pm.FOOTER_RECORD.build(pm.FooterFields(1 << 40, 9, row_groups, 0, 0, 0))
+    footer += pm.ROW_GROUP_ENTRY.build({"block_offset": start >> 3}) * row_groups
+    length = len(footer) + pm.CHECKSUM_SIZE
+    size = start + len(block) + length + pm.TRAILER_SIZE
+    data = pm.HEADER_RECORD.build(pm.FixedHeader(size, 0, -1, 0, columns, 0))
+    data += pm.DESCRIPTOR_RECORD.build(column) * columns + block + footer + bytes(pm.CHECKSUM_SIZE)
+    reader = PmReader.from_bytes(data + pm.TRAILER.build({"footer_length": length}))
+
+    for ask in (lambda: pm_query.plan(reader, [""]), lambda: pm_query.prune(reader, ["is null", ""])):
+        with pytest.raises(Malformed) as caught:
+            ask()
+        assert caught.value.rule == "PM-052"
