@@ -273,9 +273,11 @@ def _statistics(source: Source, block: Block, position: int, column: pm.ColumnDe
         chunk, path = block.chunks[position], f"blocks[{block.offset}].column_chunks[{position}].{side}"
         found = pm_file.find_statistic(block, position, side)
         size = _size_in_slot(chunk, side)
+        flag = StatFlag.MIN_STAT_INLINED if side == MIN else StatFlag.MAX_STAT_INLINED
+        if not chunk.stat_flags & flag:
+            _require(size == 0, "PM-065", f"a size of {size}, and nothing in the slot", path)
         if found is None:
             continue
-        _require(found.inlined or size == 0, "PM-065", f"a size of {size}, and nothing in the slot", path)
         bound = _bound(source, block, position, side, found, end)
         width = _width(column)
         _require(

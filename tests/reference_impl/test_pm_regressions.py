@@ -219,8 +219,9 @@ def test_snapshots_that_are_lost_with_the_file_that_is_replaced_are_named(tmp_pa
 @pytest.mark.parametrize(
     ("name", "field", "number", "verdict"),
     [
-        # A statistic that is called absent is absent, whatever the rest of its fields says.
+        # Whether there is a size in the slot follows from the bit for it alone.
         ("bloom", "blocks[0].column_chunks[0].stat_flags", 0xBE, None),
+        ("bloom", "blocks[0].column_chunks[0].stat_flags", 0xB8, "PM-065"),
         # A null count that only the Parquet file has is a loss; so is a distinct count that only _pm has no contradiction.
         ("bloom", "blocks[0].column_chunks[0].stat_flags", 0x3F, None),
         ("bloom", "blocks[0].column_chunks[0].stat_flags", 0xFF, None),
