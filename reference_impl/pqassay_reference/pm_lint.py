@@ -274,7 +274,8 @@ def _statistics(source: Source, block: Block, position: int, column: pm.ColumnDe
         chunk, path = block.chunks[position], f"blocks[{block.offset}].column_chunks[{position}].{side}"
         found = pm_file.find_statistic(block, position, side)
         size = _size_in_slot(chunk, side)
-        if found is None or not found.inlined:
+        flag = StatFlag.MIN_STAT_INLINED if side == MIN else StatFlag.MAX_STAT_INLINED
+        if not chunk.stat_flags & flag:
             _require(size == 0, "PM-065", f"a size of {size}, and nothing in the slot", path)
         if found is None:
             continue

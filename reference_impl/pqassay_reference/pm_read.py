@@ -327,28 +327,15 @@ class PmReader:
         return self.source.read(offset, length)
 
 
-MOST_OPENINGS = 100
-"""Times that a file which grows at the same moment is opened, before it counts as damaged."""
-
-
 def _mapped(path: str) -> tuple[int, mmap.mmap]:
-    """The committed size of a file, and so many bytes of it.
-
-    An update between the moment at which a file is opened, and its size known, and the one at which its header is read
-    would look like damage: more is committed than there is.
-    """
-    openings = 0
-    while True:
-        openings += 1
-        with FileSource(path) as file:
-            try:
-                committed = pm_file.read_committed_size(file)
-            except FormatError as error:
-                if openings < MOST_OPENINGS and os.fstat(file.fileno()).st_size > file.size:
-                    continue
-                error.within(file=path)
-                raise
-            return committed, mmap.mmap(file.fileno(), committed, access=mmap.ACCESS_READ)
+    """The committed size of a file, and so many bytes of it."""
+    with FileSource(path) as file:
+        try:
+            committed = pm_file.read_committed_size(file)
+        except FormatError as error:
+            error.within(file=path)
+            raise
+        return committed, mmap.mmap(file.fileno(), committed, access=mmap.ACCESS_READ)
 
 
 def _in_bytes(stored: NDArray[Any]) -> NDArray[np.uint64]:

@@ -1,7 +1,7 @@
 """Reading ``_pm``: the header, the footer of a snapshot, the chain of footers, the blocks, the checksum.
 
 Everything is read through a `Source` in ranges that were checked against the committed size first; the size of the file
-itself is asked for once only, to know that the committed bytes are there. What is wrong is raised with its rule.
+itself is asked for at the beginning only, to know that the committed bytes are there. What is wrong is raised with its rule.
 
 Source: "Parquet metadata file" (``parquet-metadata.md``).
 """
@@ -28,7 +28,7 @@ from pqassay_spec.pm_codes import (
     split_reference,
     split_sizes,
 )
-from pqassay_spec.sources import Source
+from pqassay_spec.sources import FileSource, Source
 
 KNOWN_HEADER_FEATURES = sum(HeaderFeature)
 KNOWN_FOOTER_FEATURES = sum(FooterFeature)
@@ -91,12 +91,17 @@ class Header:
 def read_committed_size(source: Source) -> int:
     """The committed size of a file; nothing behind it counts.
 
+    An update between the moment at which a local file was opened, and its size known, and the one at which its header is read is
+    no damage: the size is asked for once more.
+
     Raises:
         Malformed: Rule PM-001 (too short for a header), PM-002 (never committed, or more than there is).
     """
     with boundary(rule="PM-001", field="header", offset=0):
         fixed = pm.HEADER_RECORD.read(source.read(0, pm.HEADER_SIZE))
     size = fixed.parquet_meta_file_size
+    if size > source.size and isinstance(source, FileSource):
+        source.measure()
     if not pm.LEAST_FILE <= size <= source.size:
         said = "nothing was ever committed" if size == 0 else f"{size} bytes are said to be committed"
         raise Malformed(

@@ -94,6 +94,10 @@ class FileSource:
             length -= len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
+    def measure(self) -> None:
+        """Take note of what was appended since the file was opened."""
+        self.size = _regular_size(self._descriptor, self.name)
+
     def fileno(self) -> int:
         """The file descriptor. Its position is nobody's: read by offset."""
         return self._descriptor

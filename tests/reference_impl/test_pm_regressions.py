@@ -13,16 +13,19 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
+import pqassay
 from pm_values import row_group, snapshot
 from pqassay_reference import pm_query, pm_write
 from pqassay_reference.cli import app
 from pqassay_reference.errors import Refused
 from pqassay_reference.pm_column_values import with_stored_values
 from pqassay_reference.pm_generate import generate, generate_file
+from pqassay_reference.pm_lint import lint_file
 from pqassay_reference.pm_read import PmReader
 from pqassay_reference.predicate_text import parse_predicate
 from pqassay_spec import pm_file
-from pqassay_spec.errors import Malformed
+from pqassay_spec.errors import FormatError, Malformed
+from pqassay_spec.mutations import Mutation, mutate
 from pqassay_spec.sources import BytesSource, FileSource, Source
 
 INTEROP = Path(__file__).parents[2] / "golden_files" / "interop" / "questdb-9.4.3"
@@ -167,21 +170,14 @@ def test_an_update_between_reading_the_committed_size_and_mapping_it_is_no_damag
         assert OLD == reader.value()
 
 
-def test_an_update_between_opening_a_file_and_reading_its_committed_size_is_no_damage(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_update_between_opening_a_file_and_reading_its_committed_size_is_no_damage(tmp_path: Path) -> None:
     path = tmp_path / "_pm"
     path.write_bytes(pm_write.create(OLD))
-    read, updates = pm_file.read_committed_size, [NEW]
+    with FileSource(path) as source:
+        pm_write.update_file(path, NEW)
 
-    def updated_then_read(source: Source) -> int:
-        if updates and isinstance(source, FileSource):
-            pm_write.update_file(path, updates.pop())
-        return read(source)
-
-    monkeypatch.setattr(pm_file, "read_committed_size", updated_then_read)
-    with PmReader.map(path) as reader:
-        assert NEW.row_groups == reader.value().row_groups
+        assert path.stat().st_size == pm_file.read_committed_size(source)
+        assert NEW.row_groups == PmReader(source).value().row_groups
 
 
 def test_a_file_that_was_cut_short_is_damage_however_often_it_is_opened(tmp_path: Path) -> None:
@@ -215,3 +211,36 @@ def test_snapshots_that_are_lost_with_the_file_that_is_replaced_are_named(tmp_pa
     assert (0, True) == (result.exit_code, "had 5 more snapshots" in result.stderr)
     assert ((), 6) == (generate_file(data, history=True)[1].lost, whole.snapshots)
     assert pm_write.value_size(whole.value) not in generate_file(data)[1].lost
+
+
+# ------------------------------------------------------------------------------- what the reference calls wrong
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "number", "verdict"),
+    [
+        # Whether there is a size in the slot follows from the bit for it alone.
+        ("bloom", "blocks[0].column_chunks[0].stat_flags", 0xBE, None),
+        ("bloom", "blocks[0].column_chunks[0].stat_flags", 0xB8, "PM-065"),
+        # A null count that only the Parquet file has is a loss; so is a distinct count that only _pm has no contradiction.
+        ("bloom", "blocks[0].column_chunks[0].stat_flags", 0x3F, None),
+        ("bloom", "blocks[0].column_chunks[0].stat_flags", 0xFF, None),
+        # The snapshot before describes the beginning of a Parquet file that has been extended since.
+        ("o3-chain-2", "snapshots[0].footer.parquet_footer_offset", 1 << 40, "PM-100"),
+    ],
+)
+def test_reference_and_judge_are_of_one_opinion(
+    name: str, field: str, number: int, verdict: str | None, tmp_path: Path
+) -> None:
+    folder = shutil.copytree(INTEROP / name, tmp_path / name, copy_function=shutil.copyfile)
+    path = folder / "_pm"
+    path.write_bytes(mutate(path.read_bytes(), Mutation("set", field, number), "pm"))
+
+    found: str | None = None
+    try:
+        lint_file(path)
+    except FormatError as error:
+        found = error.rule
+    failed = {finding.rule for finding in pqassay.check(path).files[0].findings if finding.verdict == "FAIL"}
+    assert verdict == found
+    assert {verdict} - {None} == failed
