@@ -93,6 +93,15 @@ class Plan:
         return {**record, "ranges": [[one.offset, one.length] for one in chunks]}
 
 
+EXTENSIONS = "pm.extensions"
+"""The capability to read what later revisions added."""
+
+
+def _capabilities(value: SnapshotValue) -> list[str]:
+    """What an implementation has to know to be asked about a file."""
+    return ["pm", "pm.bloom"] if value.bloom_columns else ["pm"]
+
+
 @dataclass(frozen=True)
 class PmGood:
     """A valid case.
@@ -158,7 +167,7 @@ class PmGood:
             "since": self.since,
             "title": self.title,
             "effect": "none",
-            "requires": ["pm"],
+            "requires": _capabilities(newest),
             "rules": list(self.rules),
             "expect": expect,
             "provenance": {"by": "generator", "oracles": list(self.oracles)},
@@ -202,9 +211,10 @@ class PmBad:
         parent = before[self.parent]
         files = mutate_files({parent.file: parent.data, **parent.beside}, parent.file, self.mutation)
         data = files.pop(parent.file)
-        return Made(self._manifest(parent.manifest["expect"]), parent.file, data, files)
+        return Made(self._manifest(parent.manifest), parent.file, data, files)
 
-    def _manifest(self, parent: dict[str, Any]) -> dict[str, Any]:
+    def _manifest(self, parent_manifest: dict[str, Any]) -> dict[str, Any]:
+        parent = parent_manifest["expect"]
         expect: dict[str, Any] = {"check": {"rules": list(self.rules), "tier": self.tier}}
         if any(rules()[rule].verdict == "FAIL" for rule in self.rules):
             expect["lint"] = "reject"
@@ -231,7 +241,9 @@ class PmBad:
             "effect": self.effect,
             "parent": self.parent,
             "mutation": self.mutation.to_json(),
-            "requires": ["pm"],
+            "requires": list(
+                dict.fromkeys([*parent_manifest["requires"], *[EXTENSIONS] * ("PM-006" in self.rules)])
+            ),
             "rules": list(self.rules),
             "expect": expect,
             "provenance": {"by": "generator", "oracles": []},
