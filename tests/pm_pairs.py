@@ -17,7 +17,7 @@ import pqassay
 from pqassay.report import Coverage, FileReport
 from pqassay_reference import pm_write
 from pqassay_reference.pm_generate import generate
-from pqassay_spec import parquet_file, pm, pm_file, pm_reading
+from pqassay_spec import parquet_file, pm, pm_file, pm_header, pm_reading
 from pqassay_spec.catalogue import Tier
 from pqassay_spec.compact_thrift import grammar
 from pqassay_spec.parquet_thrift import FileMetaData
@@ -39,8 +39,8 @@ class PmPair:
     def value(self) -> SnapshotValue:
         """What the newest snapshot says."""
         source = BytesSource(self.raw)
-        size = pm_file.read_committed_size(source)
-        header = pm_file.read_header(source, size)
+        size = pm_header.read_committed_size(source)
+        header = pm_header.read_header(source, size)
         return pm_reading.read_value(source, header, pm_file.read_snapshot(source, header, size))
 
     def saying(self, value: SnapshotValue) -> PmPair:

@@ -12,7 +12,7 @@ from pqassay.bench import RIGHT, Asking, Bench, Judgement, expects
 from pqassay.cases import PruneExpectation
 from pqassay.protocol import Accept, Answer, IgnoredIndex, Operation, Reject
 from pqassay.rows import LongInteger, ValueNotReadableError, read_value
-from pqassay_spec import pm_file
+from pqassay_spec import pm_file, pm_header
 from pqassay_spec.errors import FormatError
 from pqassay_spec.sources import BytesSource
 
@@ -163,8 +163,8 @@ def _row_group_count(bench: Bench, parquet_file_size: int | LongInteger | None) 
     wanted = None if parquet_file_size is None else _number(parquet_file_size)
     source = BytesSource(bench.golden.content())  # a driver may have written into its copy
     with contextlib.suppress(FormatError):
-        size = pm_file.read_committed_size(source)
-        for snapshot in pm_file.walk(source, pm_file.read_header(source, size), size):
+        size = pm_header.read_committed_size(source)
+        for snapshot in pm_file.walk(source, pm_header.read_header(source, size), size):
             if wanted in (None, snapshot.fields.parquet_file_size):
                 return snapshot.fields.row_group_count
     return None

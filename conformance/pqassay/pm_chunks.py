@@ -12,6 +12,7 @@ from pqassay.pm_bounds import BoundOrder, order_of
 from pqassay.pm_under_test import Place, PmUnderTest
 from pqassay.report import FIRST_POSITIONS
 from pqassay_spec import pm
+from pqassay_spec.pm_block import MAX, MIN, Block
 from pqassay_spec.pm_codes import (
     DESIGNATED_TYPE_BIT,
     NO_TYPE,
@@ -21,7 +22,6 @@ from pqassay_spec.pm_codes import (
     split_reference,
     split_sizes,
 )
-from pqassay_spec.pm_file import MAX, MIN, Block
 
 SCREENED_FROM = 2_000
 """Chunks from which on it is worth while to load numpy for them."""

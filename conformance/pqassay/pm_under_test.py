@@ -12,10 +12,12 @@ from typing import Any
 
 from pqassay.checks import Violation
 from pqassay.file_under_test import FileUnderTest, NotApplicable, NotChecked, Remembered
-from pqassay_spec import pm, pm_file
+from pqassay_spec import pm, pm_block, pm_file, pm_header
 from pqassay_spec.errors import FormatError
+from pqassay_spec.pm_block import Block
 from pqassay_spec.pm_codes import NO_COLUMN, HeaderFeature
-from pqassay_spec.pm_file import Block, Header, Snapshot
+from pqassay_spec.pm_file import Snapshot
+from pqassay_spec.pm_header import Header
 from pqassay_spec.sources import BytesSource, Source
 
 SHOWN_NAME = 100
@@ -92,7 +94,7 @@ class PmUnderTest:
     @Remembered
     def size(self) -> int:
         """The committed size. Raises PM-001, PM-002."""
-        return pm_file.read_committed_size(self.file.source)
+        return pm_header.read_committed_size(self.file.source)
 
     @Remembered
     def fixed(self) -> pm.FixedHeader:
@@ -117,7 +119,7 @@ class PmUnderTest:
     @Remembered
     def header(self) -> Header:
         """The header. Raises PM-001, PM-002, PM-004, PM-007, PM-008, PM-011, PM-040, PM-041."""
-        return pm_file.read_header(self.source, self.size)
+        return pm_header.read_header(self.source, self.size)
 
     @Remembered
     def names(self) -> list[str]:
@@ -141,7 +143,7 @@ class PmUnderTest:
                 names.append(f"[{column}]")
                 continue
             try:
-                name = pm_file.read_name(source, header, column)
+                name = pm_header.read_name(source, header, column)
             except FormatError as error:
                 names.append(f"[{column}]")
                 wrong.append((column, error))
@@ -277,7 +279,7 @@ class PmUnderTest:
     def block(self, place: Place) -> Block:
         """A block; the last one is kept."""
         if self._last is None or self._last[0] != place.offset:
-            block = pm_file.read_block(self.source, self.header, place.offset, place.footer)
+            block = pm_block.read_block(self.source, self.header, place.offset, place.footer)
             self._last = place.offset, block
         return self._last[1]
 
@@ -309,7 +311,7 @@ class PmUnderTest:
         return Violation(
             message,
             f"column_descriptors[{column}].{name}",
-            pm_file.descriptor_place(column, name),
+            pm_header.descriptor_place(column, name),
             pm.DESCRIPTOR_RECORD.widths[name],
             column=self.names[column],
             **more,

@@ -19,7 +19,7 @@ from typing import Any, cast
 from pqassay.checker import check
 from pqassay.predicate import literal
 from pqassay.rows import Value, write_value
-from pqassay_spec import pm_file
+from pqassay_spec import pm_file, pm_header
 from pqassay_spec.pm_reading import read_value
 from pqassay_spec.pm_value_json import to_json as to_json_value
 from pqassay_spec.sources import FileSource
@@ -77,8 +77,8 @@ def read_pm(path: str) -> dict[str, Any]:
         FormatError: It cannot be read.
     """
     with FileSource(path) as source:
-        size = pm_file.read_committed_size(source)
-        header = pm_file.read_header(source, size)
+        size = pm_header.read_committed_size(source)
+        header = pm_header.read_header(source, size)
         return to_json_value(read_value(source, header, pm_file.read_snapshot(source, header, size)))
 
 

@@ -16,7 +16,7 @@ from pqassay_reference import pm_write
 from pqassay_reference.errors import Refused
 from pqassay_reference.pm_history import Version, earlier_versions
 from pqassay_reference.pm_storage import FileStorage
-from pqassay_spec import pm, pm_file, pm_json
+from pqassay_spec import pm, pm_file, pm_header, pm_json
 from pqassay_spec.errors import FormatError
 from pqassay_spec.parquet_file import (
     ENCRYPTED_MAGIC,
@@ -189,8 +189,8 @@ def _sizes(source: Source) -> list[int]:
     """Sizes of the Parquet file at the snapshots of a file, newest first, as far as the file can be read."""
     sizes: list[int] = []
     with contextlib.suppress(FormatError):
-        size = pm_file.read_committed_size(source)
-        chain = pm_file.walk(source, pm_file.read_header(source, size), size)
+        size = pm_header.read_committed_size(source)
+        chain = pm_file.walk(source, pm_header.read_header(source, size), size)
         # Those before the chain breaks count, so that no list is made at once.
         for snapshot in itertools.islice(chain, MOST_LOST):
             sizes += [snapshot.fields.parquet_file_size]

@@ -18,10 +18,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from pqassay_spec import pm, pm_file
+from pqassay_spec import pm, pm_block, pm_file, pm_header
 from pqassay_spec.bloom import BLOCK_SIZE as BITSET_STEP
 from pqassay_spec.errors import Malformed
 from pqassay_spec.parquet_file import MAGIC_SIZE
+from pqassay_spec.pm_block import MAX, MIN, Block, Statistic
 from pqassay_spec.pm_codes import (
     DECIMALS,
     KNOWN_COLUMN_FLAGS,
@@ -43,7 +44,8 @@ from pqassay_spec.pm_codes import (
     split_sizes,
     type_tag,
 )
-from pqassay_spec.pm_file import KNOWN_FOOTER_FEATURES, MAX, MIN, Block, Header, Snapshot, Statistic
+from pqassay_spec.pm_file import KNOWN_FOOTER_FEATURES, Snapshot
+from pqassay_spec.pm_header import Header
 from pqassay_spec.pm_skip import INTEGERS, PERHAPS_UNSIGNED, PLAIN_FORMATS, UNSIGNED
 from pqassay_spec.sources import FileSource, Source
 
@@ -79,12 +81,12 @@ def lint(source: Source) -> Linted:
     Raises:
         Malformed: With the rule, the field and the offset as far as they are known.
     """
-    size = pm_file.read_committed_size(source)
-    header = pm_file.read_header(source, size)
+    size = pm_header.read_committed_size(source)
+    header = pm_header.read_header(source, size)
     _header(header)
     for position, column in enumerate(header.descriptors):
         _column(position, column)
-        pm_file.read_name(source, header, position)
+        pm_header.read_name(source, header, position)
     _designated_timestamp(header)
     _ids(header)
     snapshots = list(pm_file.walk(source, header, size))
@@ -97,7 +99,7 @@ def lint(source: Source) -> Linted:
     for snapshot in snapshots:
         _extents(header, snapshot, snapshots)
         for offset in snapshot.blocks:
-            blocks.setdefault(offset, pm_file.read_block(source, header, offset, snapshot.start))
+            blocks.setdefault(offset, pm_block.read_block(source, header, offset, snapshot.start))
     linted = Linted(header, snapshots, blocks)
     following = sorted({*blocks, *(snapshot.start for snapshot in snapshots)})
     for offset, block in blocks.items():
@@ -272,7 +274,7 @@ def _statistics(source: Source, block: Block, position: int, column: pm.ColumnDe
     bounds: list[bytes] = []
     for side in (MIN, MAX):
         chunk, path = block.chunks[position], f"blocks[{block.offset}].column_chunks[{position}].{side}"
-        found = pm_file.find_statistic(block, position, side)
+        found = pm_block.find_statistic(block, position, side)
         size = _size_in_slot(chunk, side)
         flag = StatFlag.MIN_STAT_INLINED if side == MIN else StatFlag.MAX_STAT_INLINED
         if not chunk.stat_flags & flag:
@@ -305,7 +307,7 @@ def _size_in_slot(chunk: pm.ColumnChunk, side: str) -> int:
 def _bound(source: Source, block: Block, position: int, side: str, found: Statistic, end: int) -> bytes:
     """The bytes of a statistic, which stands where it should."""
     chunk, path = block.chunks[position], f"blocks[{block.offset}].column_chunks[{position}].{side}"
-    bound = pm_file.read_statistic(source, block, position, side, end) or b""
+    bound = pm_block.read_statistic(source, block, position, side, end) or b""
     if found.inlined:
         slot = chunk.max_stat if side == MAX else chunk.min_stat
         _require(
@@ -379,7 +381,7 @@ def _times(source: Source, linted: Linted, snapshot: Snapshot) -> None:
     for offset in snapshot.blocks:
         block = linted.blocks[offset]
         bounds = [
-            pm_file.read_statistic(source, block, position, side, snapshot.start) for side in (MIN, MAX)
+            pm_block.read_statistic(source, block, position, side, snapshot.start) for side in (MIN, MAX)
         ]
         least, greatest = (
             None if bound is None else int.from_bytes(bound, "little", signed=True) for bound in bounds
@@ -412,7 +414,7 @@ def _blooms(source: Source, linted: Linted, snapshot: Snapshot, following: Seque
         behind = following[bisect.bisect_right(following, block.offset)]
         start = _statistics_end(block)
         _require(start <= entry.offset < behind, "PM-076", f"a bloom filter at {entry.offset}", path)
-        bitset = pm_file.read_inlined_bloom(source, entry.offset, behind)
+        bitset = pm_block.read_inlined_bloom(source, entry.offset, behind)
         taken.append((entry.offset, entry.offset + pm.BLOOM_LENGTH_SIZE + len(bitset)))
     for (_, stop), (after, _) in pairwise(sorted(taken)):
         _require(
@@ -423,7 +425,7 @@ def _blooms(source: Source, linted: Linted, snapshot: Snapshot, following: Seque
 def _statistics_end(block: Block) -> int:
     """Offset behind the statistics of a block that stand out of line."""
     found = [
-        pm_file.find_statistic(block, position, side)
+        pm_block.find_statistic(block, position, side)
         for position in range(len(block.chunks))
         for side in (MIN, MAX)
     ]

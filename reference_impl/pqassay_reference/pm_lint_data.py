@@ -26,7 +26,8 @@ from pqassay_spec.errors import FormatError, Malformed
 from pqassay_spec.parquet_file import read_footer, read_framing
 from pqassay_spec.parquet_schema import leaves
 from pqassay_spec.pm_codes import DECIMALS, NO_COLUMN, HeaderFeature, PhysicalType, type_tag
-from pqassay_spec.pm_file import Header, Snapshot
+from pqassay_spec.pm_file import Snapshot
+from pqassay_spec.pm_header import Header
 from pqassay_spec.pm_reading import read_value
 from pqassay_spec.pm_skip import PLAIN_FORMATS
 from pqassay_spec.pm_value import Chunk, Column, SnapshotValue

@@ -20,7 +20,7 @@ from pqassay_reference.errors import Refused
 from pqassay_reference.pm_read import PmReader
 from pqassay_reference.pm_storage import FileStorage
 from pqassay_reference.pm_write import create, sections_of
-from pqassay_spec import pm, pm_file
+from pqassay_spec import pm, pm_block
 from pqassay_spec.bloom import probe
 from pqassay_spec.errors import FormatError
 from pqassay_spec.pm_codes import PhysicalType, StatFlag
@@ -174,7 +174,7 @@ class _FactsOfRowGroup:
         column = reader.columns[position]
         least, greatest = (
             read_bound(reader.source, self.block, position, column, side, reader.footer.start)
-            for side in (pm_file.MIN, pm_file.MAX)
+            for side in (pm_block.MIN, pm_block.MAX)
         )
         bitset = _Lazy(lambda: _bitset(reader, self.row_group, position))
         return Facts(column, chunk.num_values, _null_count(chunk), least, greatest, bitset.may_hold)
@@ -290,7 +290,7 @@ class _Times:
         block = reader.block(row_group)
         found = [
             read_bound(reader.source, block, self.column, column, side, reader.footer.start)
-            for side in (pm_file.MIN, pm_file.MAX)
+            for side in (pm_block.MIN, pm_block.MAX)
         ]
         if column.physical_type != PhysicalType.INT64 or None in found:
             raise _NoBoundError

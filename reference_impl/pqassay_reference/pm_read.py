@@ -18,10 +18,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
 from pqassay_reference.errors import Refused
-from pqassay_spec import pm, pm_file
+from pqassay_spec import pm, pm_block, pm_file, pm_header
 from pqassay_spec.errors import FormatError, Malformed
+from pqassay_spec.pm_block import Block
 from pqassay_spec.pm_codes import BLOCK_SHIFT, ColumnFlag, HeaderFeature, repetition
-from pqassay_spec.pm_file import Block, Snapshot
+from pqassay_spec.pm_file import Snapshot
 from pqassay_spec.pm_reading import read_value
 from pqassay_spec.pm_value import Column, ExternalBloom, SnapshotValue
 from pqassay_spec.sources import BytesSource, FileSource, Source
@@ -49,9 +50,9 @@ class PmReader:
         self, source: Source, *, parquet_file_size: int | None = None, committed: int | None = None
     ) -> None:
         self.source = source
-        self.size = pm_file.read_committed_size(source) if committed is None else committed
+        self.size = pm_header.read_committed_size(source) if committed is None else committed
         """Committed size."""
-        self.header = pm_file.read_header(source, self.size)
+        self.header = pm_header.read_header(source, self.size)
         self.newest = pm_file.read_snapshot(source, self.header, self.size)
         """Footer of the newest snapshot."""
         self.footer = self.newest
@@ -163,7 +164,7 @@ class PmReader:
         names = _Part(self.source, header.names_start, header.sections_start)
         return [
             Column(
-                pm_file.read_name(names, header, position),
+                pm_header.read_name(names, header, position),
                 described.physical_type,
                 described.id,
                 described.type,
@@ -209,7 +210,7 @@ class PmReader:
         """
         offset = self._block_offset(row_group)
         if not isinstance(self.source, BytesSource):
-            return pm_file.read_block(self.source, self.header, offset, self.footer.start)
+            return pm_block.read_block(self.source, self.header, offset, self.footer.start)
         head = pm.BLOCK_HEADER.parse(self.source.read(offset, pm.BLOCK_HEADER_SIZE))
         chunks = _Chunks(self.source.view, offset + pm.BLOCK_HEADER_SIZE, self.header.column_count)
         return Block(offset, int(head.num_rows), chunks)
@@ -219,7 +220,7 @@ class PmReader:
         offset = self.footer.blocks[row_group]
         if offset < self.header.end or offset + self.header.block_size > self.footer.start:
             try:
-                pm_file.read_block(self.source, self.header, offset, self.footer.start)  # says what is wrong
+                pm_block.read_block(self.source, self.header, offset, self.footer.start)  # says what is wrong
             except FormatError as error:
                 field = f"{self.footer.path}.row_group_entries[{row_group}].block_offset"
                 raise error.within(field=field) from None
@@ -229,8 +230,8 @@ class PmReader:
         """MIN and MAX of a chunk as the file has them, in Parquet's encoding. Raises `Malformed` where they cannot be read."""
         block = self.block(row_group)
         least, greatest = (
-            pm_file.read_statistic(self.source, block, column, side, self.footer.start)
-            for side in (pm_file.MIN, pm_file.MAX)
+            pm_block.read_statistic(self.source, block, column, side, self.footer.start)
+            for side in (pm_block.MIN, pm_block.MAX)
         )
         return least, greatest
 
@@ -254,7 +255,7 @@ class PmReader:
             return None
         if HeaderFeature.BLOOM_FILTERS_EXTERNAL in self.header.features:
             return ExternalBloom(*entry)
-        return pm_file.read_inlined_bloom(self.source, entry.offset, self.footer.start)
+        return pm_block.read_inlined_bloom(self.source, entry.offset, self.footer.start)
 
     def value(self) -> SnapshotValue:
         """All of the snapshot. Raises `Malformed`."""
@@ -331,7 +332,7 @@ def _mapped(path: str) -> tuple[int, mmap.mmap]:
     """The committed size of a file, and so many bytes of it."""
     with FileSource(path) as file:
         try:
-            committed = pm_file.read_committed_size(file)
+            committed = pm_header.read_committed_size(file)
         except FormatError as error:
             error.within(file=path)
             raise

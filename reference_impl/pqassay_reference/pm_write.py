@@ -28,10 +28,11 @@ from pqassay_reference.pm_parts import (
     naming,
 )
 from pqassay_reference.pm_storage import FileStorage, MemoryStorage, Storage
-from pqassay_spec import pm, pm_file
+from pqassay_spec import pm, pm_file, pm_header
 from pqassay_spec.errors import Malformed
 from pqassay_spec.pm_codes import ALIGNMENT, ColumnFlag, HeaderFeature, repetition
-from pqassay_spec.pm_file import CRC_STEP, Header, Snapshot
+from pqassay_spec.pm_file import CRC_STEP, Snapshot
+from pqassay_spec.pm_header import Header
 from pqassay_spec.pm_value import Column, SnapshotValue, SortingColumn
 from pqassay_spec.sources import replaced_file
 
@@ -307,8 +308,8 @@ class _Base:
 
 
 def _open(storage: Storage, parquet_file_size: int | None, append_base: int | None, *, verify: bool) -> _Base:
-    size = pm_file.read_committed_size(storage)
-    header = pm_file.read_header(storage, size)
+    size = pm_header.read_committed_size(storage)
+    header = pm_header.read_header(storage, size)
     if parquet_file_size is None:
         head = pm_file.read_snapshot(storage, header, size)
     else:
@@ -377,7 +378,7 @@ def _require_same_columns(storage: Storage, base: _Base, value: SnapshotValue) -
     }
     for index, (descriptor, column) in enumerate(zip(header.descriptors, value.columns, strict=False)):
         name = f"column {index}"
-        found[name], wanted[name] = _column(descriptor, pm_file.read_name(storage, header, index)), column
+        found[name], wanted[name] = _column(descriptor, pm_header.read_name(storage, header, index)), column
     for name, is_so in found.items():
         if is_so != wanted[name]:
             raise Refused(

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, cast
 
-from pqassay_spec import pm, pm_file
+from pqassay_spec import pm, pm_block, pm_file, pm_header
 from pqassay_spec.errors import Unsupported
 from pqassay_spec.pm_codes import ALIGNMENT, HeaderFeature, block_offset
 from pqassay_spec.pm_layout import live_paths
@@ -42,8 +42,8 @@ def take_apart(data: bytes) -> PmTree:
         FormatError: The header or the chain of snapshots is damaged.
     """
     source = BytesSource(data)
-    size = pm_file.read_committed_size(source)
-    header = pm_file.read_header(source, size)
+    size = pm_header.read_committed_size(source)
+    header = pm_header.read_header(source, size)
     found = list(pm_file.walk(source, header, size))
     tree = PmTree(
         header=header.fixed._asdict(),
@@ -81,7 +81,7 @@ def _disjoint(candidates: Iterable[_Candidate], start: int, end: int) -> Iterato
             start = candidate.end
 
 
-def _place_names(data: bytes, header: pm_file.Header, tree: PmTree) -> None:
+def _place_names(data: bytes, header: pm_header.Header, tree: PmTree) -> None:
     said = (
         _Candidate(record.name_offset, record.name_offset + record.name_length, Part("names", number))
         for number, record in enumerate(header.descriptors)
@@ -101,7 +101,7 @@ def _add_gap(raw: bytes, gaps: list[bytes], order: list[Part]) -> None:
         gaps.append(raw)
 
 
-def _header_sections(header: pm_file.Header) -> HeaderSections:
+def _header_sections(header: pm_header.Header) -> HeaderSections:
     sections = HeaderSections()
     if header.bloom_columns:
         columns = list(header.bloom_columns)
@@ -111,7 +111,7 @@ def _header_sections(header: pm_file.Header) -> HeaderSections:
     return sections
 
 
-def _snapshot(data: bytes, header: pm_file.Header, snapshot: pm_file.Snapshot) -> Snapshot:
+def _snapshot(data: bytes, header: pm_header.Header, snapshot: pm_file.Snapshot) -> Snapshot:
     sections = {name: _plain(value) for name, (value, _) in snapshot.sections.items()}
     external = HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features
     entry = pm.EXTERNAL_BLOOM if external else pm.INLINED_BLOOM
@@ -151,7 +151,7 @@ def _plain(parsed: Any) -> Any:
     return parsed
 
 
-def _place_body(data: bytes, header: pm_file.Header, found: list[pm_file.Snapshot], tree: PmTree) -> None:
+def _place_body(data: bytes, header: pm_header.Header, found: list[pm_file.Snapshot], tree: PmTree) -> None:
     """Fill the blocks, the gaps and the order behind the header, and what the entries refer to."""
     footers = [_Candidate(one.start, one.size, Part("snapshots", one.number)) for one in found]
     offsets = _free_of({offset for one in found for offset in one.blocks}, header.block_size, footers)
@@ -182,7 +182,7 @@ def _place_body(data: bytes, header: pm_file.Header, found: list[pm_file.Snapsho
 
 
 def _bloom_offsets(
-    tree: PmTree, header: pm_file.Header, found: list[pm_file.Snapshot]
+    tree: PmTree, header: pm_header.Header, found: list[pm_file.Snapshot]
 ) -> dict[int, set[tuple[int, int]]]:
     """For the offset of each block the bloom filters that it is said to hold: their offsets and positions."""
     said: dict[int, set[tuple[int, int]]] = {}
@@ -213,10 +213,10 @@ def _padding_of(gap: bytes) -> tuple[bytes, bytes]:
 
 
 def _block(
-    data: bytes, header: pm_file.Header, start: int, end: int, blooms: set[tuple[int, int]]
+    data: bytes, header: pm_header.Header, start: int, end: int, blooms: set[tuple[int, int]]
 ) -> tuple[Block, int, dict[int, int]]:
     """The block at an offset with what belongs to it, where that ends, and the offset of each bloom filter."""
-    parsed = pm_file.read_block(BytesSource(data), header, start, end)
+    parsed = pm_block.read_block(BytesSource(data), header, start, end)
     block = Block(
         key=0,
         num_rows=parsed.num_rows,
@@ -226,9 +226,9 @@ def _block(
         bloom_filters=[None] * len(header.bloom_columns),
     )
     candidates: list[_Candidate] = []
-    for side, kind in ((pm_file.MIN, "min_stats"), (pm_file.MAX, "max_stats")):
+    for side, kind in ((pm_block.MIN, "min_stats"), (pm_block.MAX, "max_stats")):
         for column in range(header.column_count):
-            place = pm_file.find_statistic(parsed, column, side)
+            place = pm_block.find_statistic(parsed, column, side)
             if place is not None and not place.inlined and place.length:
                 candidates.append(_Candidate(place.offset, place.offset + place.length, Part(kind, column)))
     for offset, number in blooms:
@@ -257,7 +257,7 @@ def _block(
 
 def _refer(
     tree: PmTree,
-    header: pm_file.Header,
+    header: pm_header.Header,
     found: list[pm_file.Snapshot],
     keys: dict[int, int],
     blooms: dict[tuple[int, int], int],

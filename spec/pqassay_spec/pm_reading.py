@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pqassay_spec import pm, pm_file
+from pqassay_spec import pm, pm_block, pm_file, pm_header
 from pqassay_spec.errors import FormatError, Malformed
+from pqassay_spec.pm_block import MAX, MIN, Block
 from pqassay_spec.pm_codes import NO_COLUMN, ColumnFlag, HeaderFeature, StatFlag, repetition
-from pqassay_spec.pm_file import MAX, MIN, Block, Header, Snapshot
+from pqassay_spec.pm_file import Snapshot
+from pqassay_spec.pm_header import Header
 from pqassay_spec.pm_value import Chunk, Column, ExternalBloom, RowGroup, SnapshotValue, SortingColumn
 from pqassay_spec.sources import Source
 
@@ -26,7 +28,7 @@ def read_value(source: Source, header: Header, snapshot: Snapshot) -> SnapshotVa
 
     Args:
         source: The file.
-        header: Its header, see `pm_file.read_header`.
+        header: Its header, see `pm_header.read_header`.
         snapshot: Any snapshot of its chain, see `pm_file.read_snapshot`, `pm_file.walk` and `pm_file.find_snapshot`.
 
     Raises:
@@ -71,7 +73,7 @@ def _columns(source: Source, header: Header) -> tuple[Column, ...]:
         )
     return tuple(
         Column(
-            name=pm_file.read_name(source, header, position),
+            name=pm_header.read_name(source, header, position),
             physical_type=described.physical_type,
             id=described.id,
             type=described.type,
@@ -141,7 +143,7 @@ def _row_groups(source: Source, header: Header, snapshot: Snapshot) -> tuple[Row
         entry = snapshot.entries_start + pm.ENTRY_SIZE * number
         try:
             budget.spend(header.block_size, "PM-052", entry)
-            block = pm_file.read_block(source, header, offset, snapshot.start)
+            block = pm_block.read_block(source, header, offset, snapshot.start)
         except FormatError as error:
             error.field = f"{snapshot.path}.row_group_entries[{number}].block_offset"
             error.offset = entry
@@ -166,7 +168,7 @@ def _blooms(
         if HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features:
             found[column] = ExternalBloom(*entry)
             continue
-        found[column] = bitset = pm_file.read_inlined_bloom(source, entry.offset, snapshot.start)
+        found[column] = bitset = pm_block.read_inlined_bloom(source, entry.offset, snapshot.start)
         budget.spend(len(bitset), "PM-078", entry.offset)
     return found
 
@@ -177,10 +179,10 @@ def _chunk(
     given, flags = block.chunks[column], block.chunks[column].stat_flags
     bounds: list[bytes | None] = []
     for side in (MIN, MAX):
-        found = pm_file.find_statistic(block, column, side)
+        found = pm_block.find_statistic(block, column, side)
         if found is not None and not found.inlined:
             budget.spend(found.length, "PM-069", found.offset)
-        bounds.append(pm_file.read_statistic(source, block, column, side, snapshot.start) if found else None)
+        bounds.append(pm_block.read_statistic(source, block, column, side, snapshot.start) if found else None)
     least, greatest = bounds
     return Chunk(
         codec=given.codec,

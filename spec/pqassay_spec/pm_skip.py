@@ -28,8 +28,8 @@ from typing import Any, NamedTuple, TypeGuard, cast
 from pqassay_spec.bloom import BLOCK_SIZE as BITSET_STEP
 from pqassay_spec.bloom import probe
 from pqassay_spec.errors import FormatError
+from pqassay_spec.pm_block import MAX, Block, find_statistic, read_statistic
 from pqassay_spec.pm_codes import DECIMALS, ColumnType, PhysicalType, Repetition, type_tag
-from pqassay_spec.pm_file import MAX, Block, find_statistic, read_statistic
 from pqassay_spec.pm_value import Chunk, Column
 from pqassay_spec.sources import Source
 
@@ -491,7 +491,7 @@ def read_bound(
         block: The row group's block.
         position: The column's position.
         column: The column.
-        side: `pm_file.MIN` or `pm_file.MAX`.
+        side: `pm_block.MIN` or `pm_block.MAX`.
         end: Where the footer of the snapshot starts.
     """
     found = find_statistic(block, position, side)

@@ -11,12 +11,14 @@ from typing import Any, cast
 
 from construct import Bytes, Renamed
 
-from pqassay_spec import pm, pm_file
+from pqassay_spec import pm, pm_block, pm_file, pm_header
 from pqassay_spec.errors import FormatError, Malformed
 from pqassay_spec.flat_records import FlatRecord
 from pqassay_spec.labelled import Labelled
+from pqassay_spec.pm_block import MAX, MIN, Block
 from pqassay_spec.pm_codes import HeaderFeature, column_flags_name, type_name
-from pqassay_spec.pm_file import MAX, MIN, Block, Header, Snapshot
+from pqassay_spec.pm_file import Snapshot
+from pqassay_spec.pm_header import Header
 from pqassay_spec.sources import BytesSource, Source
 from pqassay_spec.trace import Leaf, trace
 
@@ -112,8 +114,8 @@ class _Tracer:
         fixed = pm.HEADER_RECORD.read(raw)
         yield trace(pm.FIXED_HEADER, raw, root="header")[1]
         try:
-            size = pm_file.read_committed_size(self.source)
-            header = pm_file.read_header(self.source, size)
+            size = pm_header.read_committed_size(self.source)
+            header = pm_header.read_header(self.source, size)
         except FormatError as error:
             self.problems.append(error)
             room = max(0, self.source.size - pm.HEADER_SIZE) // pm.DESCRIPTOR_SIZE
@@ -162,7 +164,7 @@ class _Tracer:
             if not self._afford(NAMES, described.name_length, f"names[{column}]"):
                 break
             try:
-                name: str | bytes = pm_file.read_name(self.source, header, column)
+                name: str | bytes = pm_header.read_name(self.source, header, column)
             except FormatError as error:
                 self.problems.append(error)
                 if error.rule != "PM-023":
@@ -223,7 +225,7 @@ class _Tracer:
         if not self._afford(BLOCKS, header.block_size, path):
             return
         try:
-            block = pm_file.read_block(self.source, header, offset, end)
+            block = pm_block.read_block(self.source, header, offset, end)
         except FormatError as error:
             self.problems.append(error.within(field=path))
             return
@@ -240,14 +242,14 @@ class _Tracer:
         found: list[Leaf] = []
         for column in range(len(block.chunks)):
             for side in (MIN, MAX):
-                place = pm_file.find_statistic(block, column, side)
+                place = pm_block.find_statistic(block, column, side)
                 if place is None or place.inlined:
                     continue
                 field = f"{path}.{side}s[{column}]"
                 if not self._afford(CONTENTS, place.length, field):
                     break
                 try:
-                    raw = pm_file.read_statistic(self.source, block, column, side, end) or b""
+                    raw = pm_block.read_statistic(self.source, block, column, side, end) or b""
                 except FormatError as error:
                     self.problems.append(error.within(field=field))
                     continue
@@ -259,7 +261,7 @@ class _Tracer:
         if self._left[CONTENTS] < 0:
             return []
         try:
-            raw = pm_file.read_inlined_bloom(self.source, offset, end)
+            raw = pm_block.read_inlined_bloom(self.source, offset, end)
             if not self._afford(CONTENTS, len(raw), path):
                 return []
         except FormatError as error:

@@ -38,7 +38,7 @@ from pqassay_reference.pm_lint import lint
 from pqassay_reference.pm_parts import Extensions
 from pqassay_reference.pm_query import migrate, plan, prune
 from pqassay_reference.pm_read import PmReader
-from pqassay_spec import pm, pm_file
+from pqassay_spec import pm, pm_file, pm_header
 from pqassay_spec.errors import FormatError
 from pqassay_spec.mutations import FORMS, Inapplicable, Mutation, mutate
 from pqassay_spec.pm_codes import PhysicalType
@@ -108,8 +108,8 @@ def test_a_tree_that_is_used_again_gives_what_a_mutation_gives(name: str) -> Non
 def walked(data: bytes) -> None:
     """The specification's own reading, of every snapshot."""
     source = BytesSource(data)
-    size = pm_file.read_committed_size(source)
-    header = pm_file.read_header(source, size)
+    size = pm_header.read_committed_size(source)
+    header = pm_header.read_header(source, size)
     found: list[pm_file.Snapshot] = []
     try:
         found += pm_file.walk(source, header, size)

@@ -16,7 +16,7 @@ from pm_pairs import PmPair, generated, written
 from pqassay.file_under_test import FileUnderTest, Options
 from pqassay.pm_under_test import PmUnderTest
 from pqassay.report import Coverage, FileReport
-from pqassay_spec import pm, pm_file
+from pqassay_spec import pm, pm_file, pm_header
 from pqassay_spec.catalogue import Tier
 from pqassay_spec.errors import FormatError
 from pqassay_spec.pm_codes import PhysicalType, StatFlag, stored_offset
@@ -168,7 +168,7 @@ def test_entries_of_sections_are_not_kept() -> None:
         source = BytesSource(bytes(raw))
         tracemalloc.start()
         try:
-            found = pm_file.read_snapshot(source, pm_file.read_header(source, len(raw)), len(raw))
+            found = pm_file.read_snapshot(source, pm_header.read_header(source, len(raw)), len(raw))
             _, peak = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()

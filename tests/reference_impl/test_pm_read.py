@@ -16,7 +16,7 @@ from pm_values import COLUMNS, next_snapshots, row_group, snapshot, snapshots
 from pqassay_reference import pm_write
 from pqassay_reference.errors import Refused
 from pqassay_reference.pm_read import PmReader
-from pqassay_spec import pm, pm_file
+from pqassay_spec import pm, pm_file, pm_header
 from pqassay_spec.errors import Malformed
 from pqassay_spec.pm_codes import block_offset
 from pqassay_spec.pm_value import ExternalBloom
@@ -161,9 +161,9 @@ def test_names_that_lie_over_each_other_are_refused_before_they_are_read() -> No
     many = replace(OLD, columns=tuple(replace(COLUMNS[2], name="n" * 1000) for _ in COLUMNS))
     data = bytearray(pm_write.create(replace(many, sorting=(), designated_timestamp=-1)))
     for column in range(3):
-        place = pm_file.descriptor_place(column, "name_offset")
+        place = pm_header.descriptor_place(column, "name_offset")
         struct.pack_into("<Q", data, place, pm.HEADER_SIZE + 3 * pm.DESCRIPTOR_SIZE)
-        place = pm_file.descriptor_place(column, "name_length")
+        place = pm_header.descriptor_place(column, "name_length")
         struct.pack_into("<I", data, place, 3000)
     with pytest.raises(Malformed, match="the names lie over each other"):
         _ = PmReader.from_bytes(bytes(data)).columns

@@ -23,7 +23,7 @@ from pqassay_reference.pm_generate import generate, generate_file
 from pqassay_reference.pm_lint import lint_file
 from pqassay_reference.pm_read import PmReader
 from pqassay_reference.predicate_text import parse_predicate
-from pqassay_spec import pm_file
+from pqassay_spec import pm_header
 from pqassay_spec.errors import FormatError, Malformed
 from pqassay_spec.mutations import Mutation, mutate
 from pqassay_spec.sources import BytesSource, FileSource, Source
@@ -156,7 +156,7 @@ def test_an_update_between_reading_the_committed_size_and_mapping_it_is_no_damag
 ) -> None:
     path = tmp_path / "_pm"
     path.write_bytes(pm_write.create(OLD))
-    read, updates = pm_file.read_committed_size, [NEW]
+    read, updates = pm_header.read_committed_size, [NEW]
 
     def read_then_updated(source: Source) -> int:
         size = read(source)
@@ -164,7 +164,7 @@ def test_an_update_between_reading_the_committed_size_and_mapping_it_is_no_damag
             pm_write.update_file(path, updates.pop())
         return size
 
-    monkeypatch.setattr(pm_file, "read_committed_size", read_then_updated)
+    monkeypatch.setattr(pm_header, "read_committed_size", read_then_updated)
     with PmReader.map(path) as reader:
         reader.verify()
         assert OLD == reader.value()
@@ -176,7 +176,7 @@ def test_an_update_between_opening_a_file_and_reading_its_committed_size_is_no_d
     with FileSource(path) as source:
         pm_write.update_file(path, NEW)
 
-        assert path.stat().st_size == pm_file.read_committed_size(source)
+        assert path.stat().st_size == pm_header.read_committed_size(source)
         assert NEW.row_groups == PmReader(source).value().row_groups
 
 

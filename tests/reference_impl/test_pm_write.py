@@ -24,7 +24,7 @@ from pqassay_reference.errors import Refused
 from pqassay_reference.pm_parts import Extensions
 from pqassay_reference.pm_read import PmReader
 from pqassay_reference.pm_storage import FileStorage, MemoryStorage, Storage
-from pqassay_spec import pm, pm_file
+from pqassay_spec import pm, pm_file, pm_header
 from pqassay_spec.errors import FormatError, Malformed
 from pqassay_spec.pm_codes import FooterFeature, HeaderFeature, StatFlag, split_reference
 from pqassay_spec.pm_value import Chunk, Column, ExternalBloom, RowGroup, SnapshotValue, SortingColumn
@@ -356,7 +356,7 @@ def test_unused_bytes_do_not_become_fewer() -> None:
 
 def test_nothing_is_built_upon_a_wrong_checksum() -> None:
     old = bytearray(pm_write.create(OLD))
-    old[pm_file.descriptor_place(2, "id")] ^= 1
+    old[pm_header.descriptor_place(2, "id")] ^= 1
     with pytest.raises(Malformed, match="generate it anew") as caught:
         pm_write.update(bytes(old), NEW)
     assert "PM-017" == caught.value.rule

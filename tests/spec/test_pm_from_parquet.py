@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pqassay_spec import pm_file, pm_json
+from pqassay_spec import pm_file, pm_header, pm_json
 from pqassay_spec.errors import Malformed, Unsupported
 from pqassay_spec.parquet_file import Framing, read_footer, read_framing
 from pqassay_spec.parquet_thrift import (
@@ -121,8 +121,8 @@ def bounds(low: int, high: int) -> Statistics:
 
 def decoded(path: Path) -> SnapshotValue:
     with FileSource(path) as source:
-        size = pm_file.read_committed_size(source)
-        header = pm_file.read_header(source, size)
+        size = pm_header.read_committed_size(source)
+        header = pm_header.read_header(source, size)
         return read_value(source, header, pm_file.read_snapshot(source, header, size))
 
 

@@ -11,7 +11,7 @@ from construct import Array, Int8ul, Int32ul, Struct
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pqassay_spec import pm, pm_codes, pm_file
+from pqassay_spec import pm, pm_block, pm_codes, pm_file, pm_header
 from pqassay_spec.errors import Malformed
 from pqassay_spec.flat_records import FlatRecord
 from pqassay_spec.sources import BytesSource
@@ -35,10 +35,10 @@ RECORDS: list[FlatRecord[Any]] = [
 ]
 
 
-def opened(data: bytes) -> tuple[BytesSource, int, pm_file.Header]:
+def opened(data: bytes) -> tuple[BytesSource, int, pm_header.Header]:
     source = BytesSource(data)
-    size = pm_file.read_committed_size(source)
-    return source, size, pm_file.read_header(source, size)
+    size = pm_header.read_committed_size(source)
+    return source, size, pm_header.read_header(source, size)
 
 
 def with_checksum(data: bytes) -> bytes:
@@ -67,7 +67,7 @@ def test_the_file_of_one_column_reads_as_it_was_typed() -> None:
     assert header.fixed == pm.FixedHeader(113, 0, -1, 0, 1, 0)
     assert list(header.descriptors) == [pm.ColumnDescriptor(64, 0, 5, 0, 0, 1, 0, 0, 0, 0)]
     assert (header.names_start, header.sections_start, header.end) == (64, 65, 65)
-    assert pm_file.read_name(source, header, 0) == "x"
+    assert pm_header.read_name(source, header, 0) == "x"
     assert (snapshot.start, snapshot.length, snapshot.blocks) == (65, 44, [])
     assert snapshot.fields == pm.FooterFields(0, 0, 0, 0, 0, 0)
     assert snapshot.checksum == 0x2CF18F02
@@ -189,7 +189,7 @@ def test_what_cannot_be_read_names_its_rule_and_its_place(data: bytes, rule: str
     assert (caught.value.rule, caught.value.field) == (rule, field)
 
 
-def _in_order(data: bytes) -> tuple[BytesSource, pm_file.Header, int]:
+def _in_order(data: bytes) -> tuple[BytesSource, pm_header.Header, int]:
     source, size, header = opened(data)
     return source, header, size
 
@@ -206,10 +206,10 @@ def test_a_name_lies_among_the_names_and_is_text(start: int, length: int, rule: 
     data = changed(32, "<Q", start, changed(56, "<I", length, changed(64, "<B", 0xFF)))
     source, _, header = opened(data)
     if not rule:
-        assert pm_file.read_name(source, header, 0) == ""
+        assert pm_header.read_name(source, header, 0) == ""
         return
     with pytest.raises(Malformed) as caught:
-        pm_file.read_name(source, header, 0)
+        pm_header.read_name(source, header, 0)
 
     assert caught.value.rule == rule
 
@@ -270,12 +270,12 @@ def test_nothing_but_an_error_with_a_rule_comes_of_any_bytes(raw: bytes) -> None
     source = BytesSource(struct.pack("<Q", 8 + len(raw)) + raw)
     rules: list[str | None] = []
     try:
-        size = pm_file.read_committed_size(source)
-        header = pm_file.read_header(source, size)
+        size = pm_header.read_committed_size(source)
+        header = pm_header.read_header(source, size)
         for snapshot in pm_file.walk(source, header, size):
             pm_file.read_bloom_entries(source, header, snapshot)
             for offset in snapshot.blocks:
-                pm_file.read_block(source, header, offset, snapshot.start)
+                pm_block.read_block(source, header, offset, snapshot.start)
     except Malformed as error:
         rules.append(error.rule)
 

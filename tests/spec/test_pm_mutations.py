@@ -11,7 +11,7 @@ import pytest
 from pqassay_reference.golden_pm import EXTERNAL, FILTERED, GOOD, LENGTHWISE
 from pqassay_reference.golden_pm_cases import PmFile
 from pqassay_reference.golden_pm_values import CHAIN, PLAIN
-from pqassay_spec import pm, pm_file
+from pqassay_spec import pm, pm_block, pm_file, pm_header
 from pqassay_spec.errors import FormatError
 from pqassay_spec.field_paths import get
 from pqassay_spec.mutations import Inapplicable, Mutation, mutate, mutate_files
@@ -27,10 +27,10 @@ FILTERS = PmFile((FILTERED,)).build()
 THREE = PmFile(CHAIN).build()
 
 
-def opened(data: bytes) -> tuple[pm_file.Header, list[pm_file.Snapshot]]:
+def opened(data: bytes) -> tuple[pm_header.Header, list[pm_file.Snapshot]]:
     source = BytesSource(data)
-    size = pm_file.read_committed_size(source)
-    header = pm_file.read_header(source, size)
+    size = pm_header.read_committed_size(source)
+    header = pm_header.read_header(source, size)
     return header, list(pm_file.walk(source, header, size))
 
 
@@ -91,11 +91,11 @@ def test_a_longer_statistic_takes_its_reference_and_those_behind_it_along() -> N
     data = mutate(PmFile((LENGTHWISE,)).build(), Mutation("set", "blocks[0].min_stats[2]", b"a" * 20), "pm")
     source = BytesSource(data)
     header, (snapshot,) = opened(data)
-    block = pm_file.read_block(source, header, snapshot.blocks[0], snapshot.start)
+    block = pm_block.read_block(source, header, snapshot.blocks[0], snapshot.start)
     read = [
-        pm_file.read_statistic(source, block, column, side, snapshot.start)
+        pm_block.read_statistic(source, block, column, side, snapshot.start)
         for column in (2, 3)
-        for side in (pm_file.MIN, pm_file.MAX)
+        for side in (pm_block.MIN, pm_block.MAX)
     ]
 
     assert [b"a" * 20, b"b" * 9, b"a" * 16, b"b" * 16] == read
@@ -106,7 +106,7 @@ def test_a_longer_bitset_takes_its_length_and_the_entries_along() -> None:
     header, (snapshot,) = opened(data)
     entries = pm_file.read_bloom_entries(BytesSource(data), header, snapshot)
     sizes = [
-        len(pm_file.read_inlined_bloom(BytesSource(data), entry.offset, snapshot.start))
+        len(pm_block.read_inlined_bloom(BytesSource(data), entry.offset, snapshot.start))
         if entry.offset
         else 0
         for entry in entries

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pqassay_spec import pm, pm_file
+from pqassay_spec import pm, pm_file, pm_header
 from pqassay_spec.errors import Malformed
 from pqassay_spec.pm_codes import HeaderFeature, StatFlag, reference, stat_sizes, stored_offset
 from pqassay_spec.pm_reading import read_value
@@ -59,8 +59,8 @@ def built(
 
 def value_of(data: bytes) -> SnapshotValue:
     source = BytesSource(data)
-    size = pm_file.read_committed_size(source)
-    header = pm_file.read_header(source, size)
+    size = pm_header.read_committed_size(source)
+    header = pm_header.read_header(source, size)
     return read_value(source, header, pm_file.read_snapshot(source, header, size))
 
 

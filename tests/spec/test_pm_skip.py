@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pqassay_spec import bloom, pm, pm_skip
+from pqassay_spec.pm_block import MIN, Block
 from pqassay_spec.pm_codes import ColumnType, PhysicalType, StatFlag, reference
-from pqassay_spec.pm_file import MIN, Block
 from pqassay_spec.pm_skip import Facts, NotAPredicateError, Possible, facts_of_chunk, may_match, possible
 from pqassay_spec.pm_value import Chunk, Column, ExternalBloom
 from pqassay_spec.sources import BytesSource

@@ -18,7 +18,8 @@ from pqassay_spec.pm_codes import (
     FooterFeature,
     HeaderFeature,
 )
-from pqassay_spec.pm_file import KNOWN_FOOTER_FEATURES, KNOWN_HEADER_FEATURES, Snapshot
+from pqassay_spec.pm_file import KNOWN_FOOTER_FEATURES, Snapshot
+from pqassay_spec.pm_header import KNOWN_HEADER_FEATURES
 
 
 def bits(flags: int) -> str:

@@ -13,7 +13,8 @@ from pqassay.pm_chunks import SIDES, BlockFacts, ChunkUnderTest, Sweep
 from pqassay.pm_under_test import Place, PmUnderTest
 from pqassay_spec.hexdump import show
 from pqassay_spec.pm_codes import ALIGNMENT, REQUIRED_FEATURES, PhysicalType
-from pqassay_spec.pm_file import KNOWN_HEADER_FEATURES, Snapshot
+from pqassay_spec.pm_file import Snapshot
+from pqassay_spec.pm_header import KNOWN_HEADER_FEATURES
 
 MOST_COMPARED = 2_000_000
 """Chunks that are compared one by one where row groups lie between each other in the Parquet file."""

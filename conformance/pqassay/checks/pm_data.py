@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pqassay.checks import Violation, check
 from pqassay.checks.pm_pair import Pair
 from pqassay.file_under_test import FileUnderTest, NotChecked
-from pqassay_spec import pm, pm_file
+from pqassay_spec import pm, pm_header
 from pqassay_spec.hexdump import show
 from pqassay_spec.parquet_thrift import FieldRepetitionType, Type
 from pqassay_spec.pm_codes import Repetition, repetition
@@ -112,7 +112,7 @@ def columns_have_their_names(file: FileUnderTest) -> Iterator[Violation]:
     pair = file.part(Pair)
     pair.parsed.require_all_names()
     for column in range(pair.column_count):
-        name, expected = pm_file.read_name(pair.source, pair.header, column), pair.fields[column].name
+        name, expected = pm_header.read_name(pair.source, pair.header, column), pair.fields[column].name
         if name != expected:
             described = pair.header.descriptors[column]
             yield Violation(
@@ -133,7 +133,7 @@ def _column_violation(
     return Violation(
         message=f"{words} of column {leaf.name} is {actual}, in data.footer.schema it is {expected}",
         field=f"column_descriptors[{column}].{name}",
-        offset=pm_file.descriptor_place(column, name),
+        offset=pm_header.descriptor_place(column, name),
         length=pm.DESCRIPTOR_RECORD.widths[name],
         expected=expected,
         actual=actual,

@@ -12,14 +12,14 @@ from typing import NamedTuple
 from pqassay.checks import Violation, check
 from pqassay.checks.pm_pair import Pair
 from pqassay.file_under_test import FileUnderTest, NotApplicable, NotChecked
-from pqassay_spec import pm, pm_file
+from pqassay_spec import pm, pm_block
 from pqassay_spec.errors import FormatError
 from pqassay_spec.hexdump import show
 from pqassay_spec.parquet_file import chunk_start
 from pqassay_spec.parquet_thrift import ColumnMetaData, Statistics
+from pqassay_spec.pm_block import MAX, MIN, Block
 from pqassay_spec.pm_bounds import bounds_of, verbatim_bounds
 from pqassay_spec.pm_codes import MOST_INLINE, StatFlag, split_reference, split_sizes
-from pqassay_spec.pm_file import MAX, MIN, Block
 from pqassay_spec.pm_from_parquet import bloom_of, encodings_of
 from pqassay_spec.pm_value import ExternalBloom
 
@@ -254,7 +254,7 @@ def bounds_are_verbatim(file: FileUnderTest) -> Iterator[Violation]:
             if _holds(pair, block, record, side, expected):
                 continue  # most do
             try:
-                actual = pm_file.read_statistic(pair.source, block, column, side.name, pair.snapshot.start)
+                actual = pm_block.read_statistic(pair.source, block, column, side.name, pair.snapshot.start)
             except FormatError as error:
                 problem = error
                 continue
@@ -282,7 +282,7 @@ def _holds(pair: Pair, block: Block, record: pm.ColumnChunk, side: Side, bound: 
 def _wrong_bound(
     pair: Pair, row_group: int, column: int, side: Side, *, expected: bytes, actual: bytes
 ) -> Violation:
-    place = pm_file.find_statistic(pair.blocks[row_group], column, side.name)
+    place = pm_block.find_statistic(pair.blocks[row_group], column, side.name)
     leaf, name = pair.leaves[column], "MAX" if side.name == MAX else "MIN"
     where = f"{data_path(row_group, column)}.statistics.{side.theirs}"
     return Violation(

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pqassay.checks import Violation, check
 from pqassay.checks.pm_pair import Pair
 from pqassay.file_under_test import DATA_PREFIX, FileUnderTest, NotApplicable, NotChecked
-from pqassay_spec import pm, pm_file, pm_json
+from pqassay_spec import pm, pm_header, pm_json
 from pqassay_spec.errors import Malformed
 from pqassay_spec.pm_codes import ColumnFlag, type_name
 from pqassay_spec.pm_json import QuestDBMetadata
@@ -70,7 +70,7 @@ def types_agree(file: FileUnderTest) -> Iterator[Violation]:
                 message=f"TYPE of column {leaf.name} is {texts[1]}, "
                 f"schema[{column}].column_type in {_key_path(pair)} is {texts[0]}",
                 field=f"column_descriptors[{column}].type",
-                offset=pm_file.descriptor_place(column, "type"),
+                offset=pm_header.descriptor_place(column, "type"),
                 length=pm.DESCRIPTOR_RECORD.widths["type"],
                 expected=texts[0],
                 actual=texts[1],
@@ -94,7 +94,7 @@ def flags_agree(file: FileUnderTest) -> Iterator[Violation]:
                     message=f"{flag.name} of column {leaf.name} is {'clear' if expected else 'set'}, against "
                     f"schema[{column}].{member} in {_key_path(pair)}",
                     field=f"column_descriptors[{column}].flags",
-                    offset=pm_file.descriptor_place(column, "flags"),
+                    offset=pm_header.descriptor_place(column, "flags"),
                     length=pm.DESCRIPTOR_RECORD.widths["flags"],
                     expected=f"{flag.name} {'set' if expected else 'clear'}",
                     actual=f"{described.flags:#x}",

@@ -13,15 +13,17 @@ from typing import TypeVar
 
 from pqassay.file_under_test import FileUnderTest, NotChecked, Remembered
 from pqassay.pm_under_test import PmUnderTest
-from pqassay_spec import pm, pm_file, pm_json
+from pqassay_spec import pm, pm_block, pm_file, pm_json
 from pqassay_spec.bloom import BLOCK_SIZE
 from pqassay_spec.errors import FormatError, Malformed, Unsupported
 from pqassay_spec.parquet_file import read_framing
 from pqassay_spec.parquet_schema import SchemaLeaf
 from pqassay_spec.parquet_thrift import ColumnMetaData, FileMetaData
+from pqassay_spec.pm_block import Block
 from pqassay_spec.pm_codes import HeaderFeature
 from pqassay_spec.pm_fields import Field, fields_of
-from pqassay_spec.pm_file import Block, Header, Snapshot
+from pqassay_spec.pm_file import Snapshot
+from pqassay_spec.pm_header import Header
 from pqassay_spec.pm_json import QuestDBMetadata
 from pqassay_spec.sources import Source, require_range
 
@@ -81,7 +83,7 @@ class Pair:
 
     @Remembered
     def header(self) -> Header:
-        """The header of ``_pm``. Raises what `pm_file.read_header` does."""
+        """The header of ``_pm``. Raises what `pm_header.read_header` does."""
         return self.file.part(PmUnderTest).header
 
     @property
@@ -179,7 +181,7 @@ class Pair:
             raise NotChecked("PM-050 is broken")
         if len(set(offsets)) < len(offsets) or len(offsets) * self.header.block_size > snapshot.start:
             raise NotChecked("PM-052 is broken")
-        return [pm_file.read_block(self.source, self.header, offset, snapshot.start) for offset in offsets]
+        return [pm_block.read_block(self.source, self.header, offset, snapshot.start) for offset in offsets]
 
     @Remembered
     def newest(self) -> Snapshot:
@@ -220,7 +222,7 @@ class Pair:
                     rule="PM-079",
                 )
             return parquet.source.read(entry.offset, entry.length)
-        return pm_file.read_inlined_bloom(self.source, entry.offset, self.snapshot.start)
+        return pm_block.read_inlined_bloom(self.source, entry.offset, self.snapshot.start)
 
     @Remembered
     def bloom_entries(self) -> Sequence[pm.BloomEntry]:
@@ -274,7 +276,7 @@ class Pair:
 
     def statistic_path(self, row_group: int, column: int, side: str) -> str:
         """Field path of a statistic in ``_pm``: the slot, or the bytes that stand out of line."""
-        found = pm_file.find_statistic(self.blocks[row_group], column, side)
+        found = pm_block.find_statistic(self.blocks[row_group], column, side)
         if found is None or found.inlined:
             return f"{self.chunk_path(row_group, column)}.{side}"
         return f"{self.block_path(row_group)}.{side}s[{column}]"

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 from pqassay.checks import Violation, check
 from pqassay.checks.pm_pair import Pair
 from pqassay.file_under_test import FileUnderTest, NotApplicable, NotChecked, Remembered
-from pqassay_spec import pm, pm_file
+from pqassay_spec import pm, pm_block
 from pqassay_spec.bloom import BLOCK_SIZE
 from pqassay_spec.errors import FormatError
 from pqassay_spec.parquet_schema import SchemaLeaf
 from pqassay_spec.parquet_thrift import Type
+from pqassay_spec.pm_block import MAX, MIN
 from pqassay_spec.pm_codes import NO_COLUMN, StatFlag
-from pqassay_spec.pm_file import MAX, MIN
 
 if TYPE_CHECKING:
     from pqassay.chunk_scan import Descents, Found
@@ -199,7 +199,7 @@ class _ChunkComparison:
 
     def _bound(self, side: str) -> bytes | None:
         """A bound that can be compared; ``None`` without."""
-        if pm_file.find_statistic(self.block, self.column, side) is None:
+        if pm_block.find_statistic(self.block, self.column, side) is None:
             return None
         outcome = self.outcomes[SIDES[side][0]]
         outcome.applies = True
@@ -210,7 +210,7 @@ class _ChunkComparison:
             return None
         try:
             end = self.pair.snapshot.start
-            return pm_file.read_statistic(self.pair.source, self.block, self.column, side, end)
+            return pm_block.read_statistic(self.pair.source, self.block, self.column, side, end)
         except FormatError as error:
             outcome.hindered(error)
             return None
@@ -267,7 +267,7 @@ class _ChunkComparison:
             (MAX, said.maximum, bounds.above, bounds.meets_maximum, "at least"),
         )
         for side, bound, outside, is_met, words in sides:
-            statistic = pm_file.find_statistic(self.block, self.column, side)
+            statistic = pm_block.find_statistic(self.block, self.column, side)
             if bound is None or statistic is None:
                 continue
             rule, name, exact = SIDES[side]
