@@ -12,13 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from counting_source import CountingSource
+from pm_arrays import require_the_same
 from pm_values import COLUMNS, next_snapshots, row_group, snapshot, snapshots
 from pqassay_reference import pm_write
 from pqassay_reference.errors import Refused
 from pqassay_reference.pm_read import PmReader
 from pqassay_spec import pm, pm_file, pm_header
 from pqassay_spec.errors import Malformed
-from pqassay_spec.pm_codes import block_offset
 from pqassay_spec.pm_value import ExternalBloom
 from pqassay_spec.sources import BytesSource, FileSource
 
@@ -205,31 +205,7 @@ def test_arrays_records_and_grammar_say_the_same(data: st.DataObject) -> None:
         PmReader.from_bytes(raw),
         PmReader(CountingSource(raw), parquet_file_size=pm_write.value_size(first)),
     ):
-        matrix = reader.chunk_matrix()
-        assert (reader.row_group_count, reader.header.column_count) == matrix.shape
-        for number, offset in enumerate(reader.footer.blocks):
-            block = reader.block(number)
-            start = offset + pm.BLOCK_HEADER_SIZE
-            parsed = [
-                tuple(
-                    int(field) for name, field in pm.COLUMN_CHUNK.parse(raw[place:]).items() if name[0] != "_"
-                )
-                for place in range(start, start + reader.header.column_count * pm.CHUNK_SIZE, pm.CHUNK_SIZE)
-            ]
-            assert parsed == [tuple(record) for record in matrix[number].tolist()]
-            assert parsed == [tuple(record) for record in reader.chunk_array(number).tolist()]
-            assert parsed == [tuple(chunk) for chunk in block.chunks]
-        footer = reader.footer
-        grammar = pm.bloom_entries(
-            reader.header.features, reader.row_group_count, len(reader.header.bloom_columns)
-        )
-        entries = grammar.parse(raw[footer.bloom_start :])
-        found = reader.bloom_matrix().reshape(-1).tolist()
-        if first.bloom_external:
-            assert [(entry.offset, entry.length) for entry in entries] == found
-        else:
-            assert [block_offset(entry.offset) for entry in entries] == found
-        assert list(footer.blocks) == reader.block_offsets().tolist()
+        require_the_same(reader, raw)
 
 
 def test_arrays_over_bytes_copy_nothing() -> None:

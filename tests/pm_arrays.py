@@ -1,0 +1,35 @@
+"""Three readings of the same bytes of a ``_pm``: by the grammar, by records, by numpy."""
+
+from __future__ import annotations
+
+from construct import Array
+
+from pqassay_reference.pm_read import PmReader
+from pqassay_spec import pm
+from pqassay_spec.pm_codes import HeaderFeature, block_offset
+
+
+def require_the_same(reader: PmReader, raw: bytes) -> None:
+    """Fail unless grammar, records and arrays read the same chunks, entries and fields of a snapshot."""
+    header, footer = reader.header, reader.footer
+    matrix = reader.chunk_matrix()
+    assert (reader.row_group_count, header.column_count) == matrix.shape
+    for number, offset in enumerate(footer.blocks):
+        start = offset + pm.BLOCK_HEADER_SIZE
+        rows = Array(header.column_count, pm.COLUMN_CHUNK).parse(raw[start:])
+        parsed = [tuple(int(row[name]) for name in pm.CHUNK_RECORD.offsets) for row in rows]
+        assert parsed == [tuple(record) for record in matrix[number].tolist()]
+        assert parsed == [tuple(record) for record in reader.chunk_array(number).tolist()]
+        assert parsed == [tuple(chunk) for chunk in reader.block(number).chunks]
+    fields = pm.FOOTER_FIELDS.parse(raw[footer.start :])
+    assert tuple(int(fields[name]) for name in pm.FOOTER_RECORD.offsets) == tuple(footer.fields)
+    columns = Array(header.column_count, pm.COLUMN_DESCRIPTOR).parse(raw[pm.HEADER_SIZE :])
+    parsed = [tuple(int(row[name]) for name in pm.DESCRIPTOR_RECORD.offsets) for row in columns]
+    assert parsed == [tuple(column) for column in header.descriptors]
+    grammar = pm.bloom_entries(header.features, reader.row_group_count, len(header.bloom_columns))
+    entries, found = grammar.parse(raw[footer.bloom_start :]), reader.bloom_matrix().reshape(-1).tolist()
+    if HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features:
+        assert [(entry.offset, entry.length) for entry in entries] == found
+    else:
+        assert [block_offset(entry.offset) for entry in entries] == found
+    assert list(footer.blocks) == reader.block_offsets().tolist()
