@@ -95,20 +95,26 @@ def check(path: Path) -> int:
     return len(checked)
 
 
+PEAK = """
+import re, resource, sys
+from pathlib import Path
+import numpy, pqassay
+def most():
+    status = Path("/proc/self/status")  # ru_maxrss begins with that of the process that started this one
+    if status.exists():
+        return 1024 * int(re.search(r"VmHWM:\\s+(\\d+)", status.read_text())[1])
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+pqassay.check(sys.argv[1], tier="index")
+before = most()
+assert pqassay.check(sys.argv[2], tier="index").summary.conformant == 1
+print(most() - before)
+"""
+
+
 def peak(path: Path, small: Path) -> int:
     """Bytes that a process needs to judge a file, above what it has after it judged a small one."""
-    program = (
-        "import resource, sys, numpy, pqassay\n"
-        "def most():\n"
-        "    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
-        "pqassay.check(sys.argv[1], tier='index')\n"
-        "before = most()\n"
-        "assert pqassay.check(sys.argv[2], tier='index').summary.conformant == 1\n"
-        "print(most() - before)\n"
-    )
-    command = [sys.executable, "-c", program, os.fspath(small), os.fspath(path)]
-    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    return int(said) * (1 if sys.platform == "darwin" else 1024)
+    command = [sys.executable, "-c", PEAK, os.fspath(small), os.fspath(path)]
+    return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
 def large(columns: int, megabytes: int) -> Path:

@@ -48,18 +48,17 @@ class Remembered(Generic[Owner, Value]):
         self.__doc__ = compute.__doc__
 
     def __get__(self, owner: Owner, _: type[Owner]) -> Value:
-        memory = cast(
-            "dict[str, tuple[Value | None, Exception | None]]", vars(owner).setdefault("_memory", {})
-        )
-        if self._name not in memory:
+        problems = cast("dict[str, Exception]", vars(owner).setdefault("_problems", {}))
+        problem = problems.get(self._name)
+        if problem is None:
             try:
-                memory[self._name] = (self._compute(owner), None)
+                # Found under its name, the value is the owner's own attribute from now on.
+                value = vars(owner)[self._name] = self._compute(owner)
             except (FormatError, NotApplicable, NotChecked) as error:
-                memory[self._name] = (None, error)
-        value, problem = memory[self._name]
-        if problem is not None:
-            raise problem.with_traceback(None)
-        return cast("Value", value)
+                problem = problems[self._name] = error
+            else:
+                return value
+        raise problem.with_traceback(None)
 
 
 @dataclass

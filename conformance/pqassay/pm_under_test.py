@@ -82,6 +82,17 @@ class Place:
         return f"blocks[{self.number}]"
 
 
+class _Unchecked:
+    """Bytes in memory as a source for ranges that were checked before: there may be very many names."""
+
+    def __init__(self, source: BytesSource) -> None:
+        self.name, self.size, self._view = source.name, source.size, source.view
+
+    def read(self, offset: int, length: int) -> bytes:
+        """The range."""
+        return bytes(self._view[offset : offset + length])
+
+
 class PmUnderTest:
     """The parsed parts of a ``_pm`` file; one damage is one error, see `FileUnderTest`."""
 
@@ -136,6 +147,8 @@ class PmUnderTest:
         names: list[str] = []
         wrong: list[tuple[int, FormatError]] = []
         source, header = self.source, self.header
+        # A name that does not lie among the names is not read.
+        area = _Unchecked(source) if isinstance(source, BytesSource) else source
         room = header.sections_start + MOST_OVERLAP
         for column, described in enumerate(header.descriptors):
             room -= described.name_length
@@ -143,7 +156,7 @@ class PmUnderTest:
                 names.append(f"[{column}]")
                 continue
             try:
-                name = pm_header.read_name(source, header, column)
+                name = pm_header.read_name(area, header, column)
             except FormatError as error:
                 names.append(f"[{column}]")
                 wrong.append((column, error))

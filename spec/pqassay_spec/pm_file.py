@@ -17,7 +17,7 @@ from pqassay_spec import pm, pm_sections
 from pqassay_spec.errors import FormatError, Malformed, boundary
 from pqassay_spec.pm_codes import REQUIRED_FEATURES, FooterFeature, HeaderFeature, block_offset
 from pqassay_spec.pm_header import Header, read_u32s, why_refused
-from pqassay_spec.sources import Source
+from pqassay_spec.sources import BytesSource, Source
 
 KNOWN_FOOTER_FEATURES = sum(FooterFeature)
 
@@ -252,7 +252,14 @@ def checksums(source: Source, snapshots: Sequence[Snapshot]) -> list[int]:
     for end in sorted({snapshot.checksum_offset for snapshot in snapshots}):
         while position < end:
             step = min(CRC_STEP, end - position)
-            crc = zlib.crc32(source.read(position, step), crc)
+            crc = zlib.crc32(_bytes(source, position, step), crc)
             position += step
         found[end] = crc
     return [found[snapshot.checksum_offset] for snapshot in snapshots]
+
+
+def _bytes(source: Source, offset: int, length: int) -> bytes | memoryview:
+    """A range of the committed bytes, which is not copied where it stands in memory."""
+    if isinstance(source, BytesSource):
+        return source.view[offset : offset + length]
+    return source.read(offset, length)

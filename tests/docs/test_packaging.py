@@ -155,4 +155,4 @@ def test_the_installed_runner_has_golden_files_and_tests_the_installed_reference
     driver = str(installed / "bin" / "pqassay-ref")
     done = run(installed, "pqassay", "run", "--case", "idx1/plain", "--", driver, "driver")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "IDX1  encode  1 of 1 passed" in done.stdout
+    assert "IDX1  encode   1 of 1 passed" in done.stdout

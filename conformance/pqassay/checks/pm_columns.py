@@ -198,11 +198,12 @@ def repetition_agrees_with_the_levels(file: FileUnderTest) -> Iterator[Violation
     The leaves of a nested field have its name: all of them, or more than one definition level, say that a field is nested.
     """
     parsed, columns = _columns(file)
-    uses = Counter(parsed.names)
+    names = parsed.names
+    uses = Counter(names)
     for column, described in columns:
         found = repetition(described.flags)
         levels = described.max_rep_level, described.max_def_level
-        is_nested = described.max_def_level > 1 or uses[parsed.names[column]] > 1
+        is_nested = described.max_def_level > 1 or uses[names[column]] > 1
         if found in KNOWN_REPETITIONS and (expected := _why_not(found, *levels, is_nested=is_nested)):
             yield parsed.in_descriptor(
                 column,
