@@ -33,8 +33,8 @@ from pqassay_spec.pm_codes import (
     StatFlag,
 )
 
-BATCH_BYTES = 8 << 20
-"""Bytes of chunks that are screened at a time."""
+BATCH_BYTES = 1 << 20
+"""Bytes of chunks that are screened at a time: few enough for the arrays to stay in caches and be used again."""
 
 Array: TypeAlias = NDArray[Any]
 Masks = Sequence[Array]
