@@ -41,7 +41,7 @@ Masks = Sequence[Array]
 """For each violation that a chunk can have of a rule, which chunks have it: arrays of blocks x columns."""
 
 CHUNK = np.dtype(pm.CHUNK_RECORD.dtype)
-BLOCK_HEADER = np.dtype([("num_rows", "<u8")])
+BLOCK_HEADER = np.dtype(pm.BLOCK_RECORD.dtype)
 _U64 = np.uint64
 _BITS_OF_BYTE = _U64(8)
 
@@ -130,7 +130,7 @@ class Batch:
         rows: list[int] = []
         for number, place in enumerate(places):
             start = place.offset + pm.BLOCK_HEADER_SIZE
-            rows.append(int(shape.content[place.offset : start].view("<u8")[0]))
+            rows.append(int(shape.content[place.offset : start].view(BLOCK_HEADER)["num_rows"][0]))
             if raw is not None:
                 raw[number] = shape.content[start : start + raw.shape[1]]
         self.num_rows = np.array(rows, _U64)[:, None]

@@ -223,6 +223,12 @@ class ColumnDescriptor(NamedTuple):
     reserved: int
 
 
+class BlockHeader(NamedTuple):
+    """A parsed `BLOCK_HEADER`."""
+
+    num_rows: int
+
+
 class ColumnChunk(NamedTuple):
     """A parsed `COLUMN_CHUNK`."""
 
@@ -300,6 +306,7 @@ class CoveringIndexEntry(NamedTuple):
 
 HEADER_RECORD = FlatRecord(FIXED_HEADER, FixedHeader)
 DESCRIPTOR_RECORD = FlatRecord(COLUMN_DESCRIPTOR, ColumnDescriptor)
+BLOCK_RECORD = FlatRecord(BLOCK_HEADER, BlockHeader)
 CHUNK_RECORD = FlatRecord(COLUMN_CHUNK, ColumnChunk)
 FOOTER_RECORD = FlatRecord(FOOTER_FIELDS, FooterFields)
 ENTRY_RECORD = FlatRecord(ROW_GROUP_ENTRY, BlockEntry)

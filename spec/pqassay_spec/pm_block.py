@@ -7,7 +7,6 @@ Source: "Parquet metadata file" (``parquet-metadata.md``), sections "Row group b
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -53,7 +52,7 @@ def read_block(source: Source, header: Header, offset: int, end: int) -> Block:
             actual=f"[{offset}, {offset + header.block_size})",
         )
     raw = source.read(offset, header.block_size)
-    (rows,) = struct.unpack_from("<Q", raw)
+    rows = pm.BLOCK_RECORD.read(raw).num_rows
     return Block(offset, rows, pm.CHUNK_RECORD.read_many(raw, pm.BLOCK_HEADER_SIZE, header.column_count))
 
 
