@@ -25,6 +25,7 @@ from pqassay_spec.pm_codes import (
     PhysicalType,
     type_tag,
 )
+from pqassay_spec.pm_skip import PLAIN_FORMATS
 from pqassay_spec.pm_types import described_type, type_parts
 from pqassay_spec.pm_value import Column
 from pqassay_spec.terminal import printable
@@ -41,13 +42,6 @@ MOST_DIGITS = 10_000
 
 MOST_SHOWN = 40
 """Characters of a value that are shown."""
-
-_FORMATS = {
-    PhysicalType.INT32: "<i",
-    PhysicalType.INT64: "<q",
-    PhysicalType.FLOAT: "<f",
-    PhysicalType.DOUBLE: "<d",
-}
 
 
 def unit_of_time(column: Column) -> str | None:
@@ -77,8 +71,8 @@ def shown_value(raw: bytes, column: Column) -> str:
     if width is not None and len(raw) != width:
         return _hex(raw)
     tag = type_tag(column.type)
-    if column.physical_type in _FORMATS:
-        (number,) = struct.unpack(_FORMATS[PhysicalType(column.physical_type)], raw)
+    if column.physical_type in PLAIN_FORMATS:
+        (number,) = struct.unpack(PLAIN_FORMATS[PhysicalType(column.physical_type)], raw)
         return _shown_number(number, column, raw)
     if column.physical_type == PhysicalType.BOOLEAN:
         return "true" if raw[0] else "false"
