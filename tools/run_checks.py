@@ -27,13 +27,16 @@ class Check(NamedTuple):
     shown: bool = False
 
 
+PROCESSES = ("--numprocesses=auto", "--maxprocesses=4", "--dist=loadgroup")
+"""How pytest shares the tests among processes: `tests/conftest.py` says what stays together."""
+
 CHECKS = (
     Check("ruff check", [PYTHON, "-m", "ruff", "check"]),
     Check("ruff format", [PYTHON, "-m", "ruff", "format", "--check"]),
     Check("lint-imports", [str(Path(PYTHON).with_name("lint-imports"))]),
     Check("mypy", [PYTHON, "-m", "mypy"]),
     Check("pyright", [PYTHON, "-m", "pyright", "--pythonpath", PYTHON]),
-    Check("pytest", [PYTHON, "-m", "pytest", "-q", "-ra"], shown=True),
+    Check("pytest", [PYTHON, "-m", "pytest", "-q", "-ra", *PROCESSES], shown=True),
 )
 """In this order; pytest comes last and builds the site strictly, among much else."""
 

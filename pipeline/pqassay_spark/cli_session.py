@@ -1,0 +1,63 @@
+"""What the commands of ``pqassay-spark`` share: how they start Spark, and how they end when they cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from pqassay_spec.terminal import printable
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Master = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="Where Spark runs: local[2], spark://host:7077, yarn, k8s://... Default: what spark-submit says, "
+        "else all cores of this machine.",
+        show_default=False,
+    ),
+]
+"""The option ``--master``."""
+
+Ship = Annotated[
+    bool,
+    typer.Option(
+        "--ship", help="Send pqassay to the executors of a cluster, which need pyarrow and no more."
+    ),
+]
+"""The option ``--ship``."""
+
+
+@contextmanager
+def command_session(master: str | None, *, ship: bool = False) -> Generator[SparkSession]:
+    """The Spark session of a command; without Java or Spark, the command ends and says what to install."""
+    from pqassay_spark.java import JavaMissingError
+    from pqassay_spark.session import open_session
+
+    try:
+        session = open_session(master=master)
+    except JavaMissingError as error:
+        stop(str(error))
+    except ModuleNotFoundError as error:
+        if error.name != "pyspark":
+            raise
+        stop("Spark is not installed. Install it with: pip install 'pqassay[spark]'")
+    try:
+        if ship:
+            from pqassay_spark.shipping import ship_package
+
+            ship_package(session)
+        yield session
+    finally:
+        session.stop()
+
+
+def stop(message: str, code: int = 2) -> NoReturn:
+    """Print the message on stderr and exit."""
+    typer.echo(f"error: {printable(message)}", err=True)
+    raise typer.Exit(code)

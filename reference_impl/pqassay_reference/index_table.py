@@ -1,0 +1,152 @@
+"""The index table: the distinct values of the columns of many files, in a few Parquet files beside them.
+
+Reading the end of each file before each query is too much for a lake of 100,000 files; this table says the same in one
+read.  It is a folder of parts that are written once and never changed.  Each run that indexes files adds parts that
+are named by the run, and of two parts that speak of the same column of the same file, that of the later run counts.
+So a run that is killed leaves a table that is right about less, never one that is wrong.
+
+A row says that a value occurs in a column of a file; a file that holds no value but null has one row without value.
+What a row says holds for the file of just this size and modification time; of any other, the table says nothing.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+import itertools
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pqassay_reference.column_values import native_file
+from pqassay_reference.errors import Refused, Undecodable
+from pqassay_spec.sources import write_whole
+
+VERSION = 1
+"""Version of the table's schema, in the metadata of each part."""
+
+VERSION_KEY = b"pqassay.index_table"
+
+_COLUMNS: list[pa.Field[Any]] = [
+    pa.field("path", pa.string(), nullable=False),
+    pa.field("size", pa.int64(), nullable=False),
+    pa.field("modified", pa.int64(), nullable=False),
+    pa.field("column", pa.string(), nullable=False),
+    pa.field("row_count", pa.int64(), nullable=False),
+    pa.field("null_count", pa.int64(), nullable=False),
+    pa.field("value", pa.string()),
+]
+
+SCHEMA = pa.schema(_COLUMNS, metadata={VERSION_KEY: str(VERSION).encode()})
+"""Schema of a part.
+
+``path`` is relative to the indexed folder, its names joined by ``/`` and spelt as they are, without percent signs.
+``size`` is in bytes, ``modified`` in nanoseconds since 1970 (0 where the store does not tell).  ``column`` is the path of
+the column joined by dots.
+"""
+
+PART_NAME = re.compile(r"part-(?P<run>\d{8})-(?P<task>\d{5})\.parquet")
+"""Names of parts: by the run that wrote them, and by its task."""
+
+SUFFIX = ".index"
+"""What the name of the folder of the table ends in by default: the table of ``sales`` is ``sales.index``."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What the table says about one column of one file.
+
+    Attributes:
+        path: Of the file, relative to the indexed folder.
+        size: Of the file in bytes.
+        modified: Its modification time in nanoseconds since 1970.
+        column: The column, its path joined by dots.
+        row_count: Rows of the file.
+        null_count: Nulls of the column.
+        values: Its distinct values, sorted.
+    """
+
+    path: str
+    size: int
+    modified: int
+    column: str
+    row_count: int
+    null_count: int
+    values: tuple[str, ...]
+
+
+def default_folder(root: str | os.PathLike[str]) -> Path:
+    """Where the table of an indexed folder stands unless somebody says otherwise: beside it.
+
+    >>> default_folder("lake/sales/").as_posix()
+    'lake/sales.index'
+    """
+    path = Path(os.path.abspath(root))  # noqa: PTH100 - `resolve` would follow a link away from where the user is
+    named = Path(root)
+    return (named if named.name not in ("", "..") else path).with_name(f"{path.name}{SUFFIX}")
+
+
+def part_path(folder: str | os.PathLike[str], run: int, task: int) -> Path:
+    """The path of a part."""
+    return Path(folder, f"part-{run:08d}-{task:05d}.parquet")
+
+
+def parts(folder: str | os.PathLike[str]) -> list[tuple[int, Path]]:
+    """The parts of a table with the numbers of their runs, oldest first; none where there is no table."""
+    try:
+        names = sorted(os.listdir(folder))  # noqa: PTH208 - names are wanted
+    except FileNotFoundError:
+        return []
+    matches = ((PART_NAME.fullmatch(name), name) for name in names)
+    return [(int(match["run"]), Path(folder, name)) for match, name in matches if match]
+
+
+def next_run(folder: str | os.PathLike[str]) -> int:
+    """The number of a new run."""
+    return max((run for run, _ in parts(folder)), default=0) + 1
+
+
+def write_part(folder: str | os.PathLike[str], run: int, task: int, entries: Iterable[Entry]) -> Path:
+    """Write the part of one task, whole or not at all; the folder is made where it is missing.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    rows = [
+        (entry.path, entry.size, entry.modified, entry.column, entry.row_count, entry.null_count, value)
+        for entry in sorted(entries, key=lambda entry: (entry.path, entry.column))
+        for value in (entry.values or (None,))
+    ]
+    columns = list(itertools.zip_longest(*rows)) if rows else [()] * len(SCHEMA)
+    arrays = [pa.array(list(column), field.type) for column, field in zip(columns, SCHEMA, strict=True)]
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.Table.from_arrays(arrays, schema=SCHEMA), sink, compression="zstd")
+    path = part_path(folder, run, task)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, sink.getvalue().to_pybytes())
+    return path
+
+
+def read_part(path: str | os.PathLike[str]) -> pa.Table:
+    """Read one part.
+
+    Raises:
+        Undecodable: It is no Parquet file, or cannot be read.
+        Refused: It is no part of an index table, or one of another version.
+    """
+    try:
+        with native_file(path) as handle, pq.ParquetFile(handle) as file:
+            if (file.schema_arrow.metadata or {}).get(VERSION_KEY) != str(VERSION).encode():
+                raise Refused(f"{os.fspath(path)} is no part of an index table of version {VERSION}")
+            table = file.read()
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise Undecodable(f"{os.fspath(path)}: {' '.join(str(error).split())}") from error
+    if not table.schema.equals(SCHEMA):
+        raise Refused(f"{os.fspath(path)} has other columns than an index table")
+    return table
