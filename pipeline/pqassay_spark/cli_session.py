@@ -35,10 +35,14 @@ Ship = Annotated[
 
 @contextmanager
 def command_session(master: str | None, *, ship: bool = False) -> Generator[SparkSession]:
-    """The Spark session of a command; without Java or Spark, the command ends and says what to install."""
-    from pqassay_spark.java import JavaMissingError
-    from pqassay_spark.session import open_session
+    """The Spark session of a command; without Java or Spark, the command ends and says what to install.
 
+    A session that runs already, of a notebook or a job, is used and goes on afterwards.
+    """
+    from pqassay_spark.java import JavaMissingError
+    from pqassay_spark.session import is_running, open_session
+
+    was_running = is_running()
     try:
         session = open_session(master=master)
     except JavaMissingError as error:
@@ -54,7 +58,8 @@ def command_session(master: str | None, *, ship: bool = False) -> Generator[Spar
             ship_package(session)
         yield session
     finally:
-        session.stop()
+        if not was_running:
+            session.stop()
 
 
 def stop(message: str, code: int = 2) -> NoReturn:

@@ -81,6 +81,15 @@ def open_session(
     return builder.getOrCreate()
 
 
+def is_running() -> bool:
+    """Whether a session runs in this process already. Does not load Spark to find out."""
+    if "pyspark.sql" not in sys.modules:
+        return False
+    from pyspark.sql import SparkSession  # noqa: PLC0415 - see `open_session`
+
+    return SparkSession.getActiveSession() is not None
+
+
 @contextmanager
 def spark_session(
     *,
