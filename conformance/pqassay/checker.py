@@ -5,18 +5,21 @@ from __future__ import annotations
 import contextlib
 import fnmatch
 import os
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Protocol, cast
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol, cast
 
 from pqassay import file_kinds
 from pqassay.errors import UsageError
 from pqassay.file_check import Selection, why_none
 from pqassay.judging import Judged, Settings, judge, judge_safely
 from pqassay.report import COUNTED, SCHEMA_VERSION, Coverage, FileReport, Report, Threshold, summarise
-from pqassay.targets import Found, Target, find
+from pqassay.targets import Found, Listing, Target, find
 from pqassay_spec import __version__
 from pqassay_spec.catalogue import DEFAULT_FILE, TIERS, Tier, digest, rules
+
+if TYPE_CHECKING:
+    from pqassay.baseline import Baseline
 
 VALUES_BY_DEFAULT_BELOW = 1 << 30
 """Bytes up to which one file alone is checked at tier ``values`` by default."""
@@ -31,6 +34,26 @@ class Progress(Protocol):
     def __call__(self, done: int, total: int, file: FileReport | None, /) -> object:
         """Called once before the first file, with ``None``, and after each file with its report."""
         ...
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A check before its first verdict: what will be judged, and how.
+
+    Attributes:
+        found: The files, and what was met beside them.
+        settings: How they are judged.
+        known: Findings that do not count.
+    """
+
+    found: Found
+    settings: Settings
+    known: Baseline | None = None
+
+    @property
+    def targets(self) -> Sequence[Target]:
+        """The files to judge, in order."""
+        return self.found.targets
 
 
 def check(
@@ -82,36 +105,88 @@ def check(
         UsageError: No such tier or level, a pattern that matches no rule, no rule left to test, a path that leads nowhere, nothing to
             check, a baseline that cannot be read.
     """
+    if jobs is not None and jobs < 1:
+        raise UsageError(f"{jobs} jobs cannot do anything")
+    plan = planned(
+        target,
+        kind=kind,
+        beside=beside,
+        tier=tier,
+        level=level,
+        only=only,
+        skip=skip,
+        include=include,
+        exclude=exclude,
+        literal=literal,
+        idx1_column=idx1_column,
+        baseline=baseline,
+    )
+    if jobs is None and (timeout is not None or memory is not None):
+        jobs = 1
+    if jobs is not None and (jobs > 1 or wants_isolation(plan.settings, timeout, memory)):
+        from pqassay import workers  # noqa: PLC0415 - most checks have none
+
+        limits = workers.Limits(min(jobs, len(plan.targets)), timeout, memory)
+        results: Generator[Judged] = workers.judged(plan.targets, plan.settings, limits)
+    else:
+        # A library lets its own mistakes through; a run over a lake goes on.
+        results = _in_this_process(plan.targets, plan.settings, is_safe=jobs is not None)
+    with contextlib.closing(results):
+        return concluded(plan, results, progress)
+
+
+def wants_isolation(settings: Settings, timeout: float | None, memory: int | None) -> bool:
+    """Whether even one job judges in a process of its own: where values are decoded, and where there are limits."""
+    return settings.tier == "values" or timeout is not None or memory is not None
+
+
+def planned(
+    target: AnyPath | AnyBytes | Sequence[AnyPath],
+    *,
+    kind: str | None = None,
+    beside: Mapping[str, AnyBytes] | None = None,
+    tier: Tier | None = None,
+    level: Threshold = "must",
+    only: Sequence[str] = (),
+    skip: Sequence[str] = (),
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    literal: Sequence[AnyPath] = (),
+    idx1_column: str | None = None,
+    baseline: AnyPath | None = None,
+    listing: Listing | None = None,
+) -> Plan:
+    """Find what a check will judge, and decide how; judge nothing.
+
+    Whoever judges in a way of its own begins here and ends with `concluded`, so that only the judging differs. The
+    arguments and errors are those of `check`; ``listing`` lists folders of stores instead of `pqassay.remote.listing`.
+    """
     known = None
     if baseline is not None:
         from pqassay.baseline import Baseline  # noqa: PLC0415 - most checks have none
 
         known = Baseline.read(baseline)
     _require_choices(tier, level, (*only, *skip))
-    if jobs is not None and jobs < 1:
-        raise UsageError(f"{jobs} jobs cannot do anything")
-    found = _found(target, literal, include, exclude, kind, beside)
+    found = _found(target, literal, include, exclude, kind, beside, listing)
     if not found.targets:
         raise UsageError(_why_nothing(found))
     reached = tier or default_tier(found.targets)
     settings = Settings(reached, level, Selection(tuple(only), tuple(skip)), idx1_column)
     if reason := why_none(settings.selection, reached, {target.kind for target in found.targets}):
         raise UsageError(reason)  # a gate that tests nothing lets everything through
-    if jobs is None and (timeout is not None or memory is not None):
-        jobs = 1
-    is_isolated = jobs is not None and (
-        jobs > 1 or reached == "values" or timeout is not None or memory is not None
-    )
-    if is_isolated:
-        from pqassay import workers  # noqa: PLC0415 - most checks have none
+    return Plan(found, settings, known)
 
-        limits = workers.Limits(min(jobs or 1, len(found.targets)), timeout, memory)
-        results: Generator[Judged] = workers.judged(found.targets, settings, limits)
-    else:
-        # A library lets its own mistakes through; a run over a lake goes on.
-        results = _in_this_process(found.targets, settings, is_safe=jobs is not None)
-    with contextlib.closing(results):
-        files, coverages = _collected(results, len(found.targets), progress)
+
+def concluded(plan: Plan, results: Iterable[Judged], progress: Progress | None = None) -> Report:
+    """Make the report of a plan.
+
+    Args:
+        plan: What was to be judged.
+        results: The verdicts, in the order of the plan's targets.
+        progress: Told about each file as its verdict comes.
+    """
+    files, coverages = _collected(results, len(plan.targets), progress)
+    found = plan.found
     report = Report(
         schema_version=SCHEMA_VERSION,
         kind="check",
@@ -122,7 +197,7 @@ def check(
         summary=summarise(files, found.ignored),
         ignored=found.ignored,
     )
-    return report if known is None else known.applied(report, level, found.roots)
+    return report if plan.known is None else plan.known.applied(report, plan.settings.level, found.roots)
 
 
 def default_tier(targets: Sequence[Target]) -> Tier:
@@ -152,6 +227,7 @@ def _found(
     exclude: Sequence[str],
     kind: str | None,
     beside: Mapping[str, AnyBytes] | None,
+    listing: Listing | None,
 ) -> Found:
     if isinstance(target, (bytes, bytearray, memoryview)):
         known = file_kinds.judged_kinds()
@@ -169,6 +245,7 @@ def _found(
         literal=[os.fspath(path) for path in literal],
         include=include,
         exclude=exclude,
+        listing=listing,
     )
 
 
@@ -184,23 +261,21 @@ def _in_this_process(targets: Sequence[Target], settings: Settings, *, is_safe: 
 
 
 def _collected(
-    results: Iterator[Judged], total: int, progress: Progress | None
+    results: Iterable[Judged], total: int, progress: Progress | None
 ) -> tuple[list[FileReport], dict[str, Coverage]]:
     """Collect the reports; coverages that are equal are stored once."""
     files: list[FileReport] = []
     coverages: dict[str, Coverage] = {}
     keys: dict[object, str] = {}
+    last: Coverage | None = None
+    key = ""
     if progress is not None:
         progress(0, total, None)
     for report, coverage in results:
-        same = (
-            coverage.tier,
-            tuple(coverage.checked),
-            tuple(coverage.not_checked.items()),
-            tuple(coverage.not_applicable),
-        )
-        key = keys.setdefault(same, f"c{len(keys) + 1}")
-        coverages.setdefault(key, coverage)
+        if coverage is not last:  # where verdicts come in bulk, files share one object
+            last = coverage
+            key = keys.setdefault(coverage.identity, f"c{len(keys) + 1}")
+            coverages.setdefault(key, coverage)
         files.append(replace(report, coverage=key))
         if progress is not None:
             progress(len(files), total, files[-1])

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
 import pyarrow as pa
@@ -47,6 +47,7 @@ class Place:
         name: URI without credentials and options, for people.
         is_folder: Whether it is a folder, or the beginning of the keys of several objects.
         size: Length in bytes of a file.
+        modified: When it was last changed, in nanoseconds since 1970, where the store says so.
     """
 
     store: str
@@ -54,11 +55,21 @@ class Place:
     name: str
     is_folder: bool
     size: int
+    modified: int | None = None
 
-    def below(self, names: list[str], *, size: int) -> Place:
+    def below(self, names: list[str], *, size: int, modified: int | None = None) -> Place:
         """A file below this folder."""
         path = "/".join([self.path.rstrip("/"), *names])
-        return Place(self.store, path, f"{self.name.rstrip('/')}/{_quoted('/'.join(names))}", False, size)
+        name = f"{self.name.rstrip('/')}/{_quoted('/'.join(names))}"
+        return Place(self.store, path, name, False, size, modified)
+
+
+class Listed(NamedTuple):
+    """A file as a listing shows it: its names below the folder, its length in bytes, and when it was changed."""
+
+    names: list[str]
+    size: int
+    modified: int | None
 
 
 @dataclass(frozen=True)
@@ -126,7 +137,8 @@ def find(uri: Uri) -> Place | str:
         info = system.get_file_info([path])[0]
         if info.type != fs.FileType.NotFound:
             is_folder = info.type == fs.FileType.Directory
-            place = Place(uri.store, path, uri.at(reading).name, is_folder, int(info.size or 0))
+            name = uri.at(reading).name
+            place = Place(uri.store, path, name, is_folder, int(info.size or 0), modified(info))
             break
         bucket = path.partition("/")[0]
         if bucket and system.get_file_info([bucket])[0].type == fs.FileType.NotFound:
@@ -136,18 +148,25 @@ def find(uri: Uri) -> Place | str:
     return place
 
 
-def listing(folder: Place) -> Iterator[tuple[list[str], int]]:
-    """Yield the names below a folder, and the size, of every file in it and in the folders below, in order.
+def listing(folder: Place) -> Iterator[Listed]:
+    """Yield every file in a folder and in the folders below it, in order.
 
     Raises:
         OSError: The store does not list it.
     """
     infos = filesystem(folder.store).get_file_info(fs.FileSelector(folder.path, recursive=True))
     depth = len(split(folder.path))
-    files = [
-        (split(info.path)[depth:], int(info.size or 0)) for info in infos if info.type == fs.FileType.File
-    ]
-    yield from sorted(files)
+    yield from sorted(listed(info, depth) for info in infos if info.type == fs.FileType.File)
+
+
+def listed(info: fs.FileInfo, depth: int) -> Listed:
+    """What a listing says about a file, below a folder whose path has ``depth`` names."""
+    return Listed(split(info.path)[depth:], int(info.size or 0), modified(info))
+
+
+def modified(info: fs.FileInfo) -> int | None:
+    """When a file was changed, in nanoseconds since 1970; ``None`` where the store does not say."""
+    return int(info.mtime_ns) if info.mtime_ns else None
 
 
 def open_source(store: str, path: str, name: str) -> RemoteSource:

@@ -51,28 +51,51 @@ COVERAGES = 3
 
 UNKNOWN_WRITER = "(the footer does not say)"
 
+WRITER_LENGTH = 40
+"""Characters of a writer's name in a table that has further columns."""
+
 STALE_SHOWN = 10
 """Stale entries of a baseline that are named."""
 
 
-def render(report: Report, stream: TextIO | None = None) -> None:
-    """Write the report to a stream, by default stdout."""
+def render(
+    report: Report, stream: TextIO | None = None, *, notes: Iterable[str] = (), files_named: int | None = None
+) -> None:
+    """Write the report.
+
+    Args:
+        report: The report.
+        stream: Where to, by default stdout.
+        notes: What must be said beside, a line each.
+        files_named: Files with findings up to which each has a block of its own. Of more, only tables tell, of findings
+            by rule and writer. By default the first `NAMED_FILES` have one, however many there are.
+    """
     # A file name or a value from a file must not be taken for markup or broken into lines.
     console = Console(file=stream or sys.stdout, highlight=False, markup=False, soft_wrap=True, emoji=False)
-    _Text(console, report).write()
+    _Text(console, report, tuple(notes)).write(files_named)
 
 
 class _Text:
     """One report on its way to a console."""
 
-    def __init__(self, console: Console, report: Report) -> None:
+    def __init__(self, console: Console, report: Report, notes: Sequence[str] = ()) -> None:
         self._console = console
         self._report = report
+        self._notes = notes
         self._in_full: Counter[str] = Counter()
         self._is_short = False
 
-    def write(self) -> None:
+    def write(self, files_named: int | None) -> None:
         """Write files, tables, counts."""
+        if files_named is not None and sum(not _is_quiet(file) for file in self._report.files) > files_named:
+            self._triage()
+        else:
+            self._files()
+        self._summary()
+        for note in self._notes:
+            self._line(note)
+
+    def _files(self) -> None:
         named = 0
         for file in self._report.files:
             if _is_quiet(file):
@@ -87,7 +110,37 @@ class _Text:
             self._is_short = True
         if self._is_short:
             self._tables()
-        self._summary()
+
+    def _triage(self) -> None:
+        """Findings by rule and writer, and why files were not judged: what to look at first among very many."""
+        groups: dict[tuple[str, str], list[tuple[Finding, FileReport]]] = {}
+        for file in self._report.files:
+            for finding in file.findings:
+                if not finding.known:
+                    groups.setdefault((finding.rule, _writer(file)), []).append((finding, file))
+        ranked = sorted(groups.items(), key=lambda item: (*_severity(item[1][0][0], len(item[1])), item[0]))
+        rows = [
+            (
+                rule,
+                group[0][0].verdict,
+                group[0][0].effect,
+                f"{len({file.path for _, file in group}):,}",
+                f"{len(group):,}",
+                _shortened_text(writer),
+                group[0][1].path,
+            )
+            for (rule, writer), group in ranked
+        ]
+        self._table(("rule", "verdict", "effect", "files", "findings", "created by", "for example"), rows)
+        self._errors()
+        self._console.print()
+        self._line("pqassay check shows one of these files in full; --format json has every finding")
+
+    def _errors(self) -> None:
+        errors = Counter(file.error or "" for file in self._report.files if file.outcome == "errored")
+        self._table(
+            ("files", "not judged, since"), [(f"{count:,}", why) for why, count in errors.most_common()]
+        )
 
     def _line(self, *parts: tuple[str, str] | str) -> None:
         write_line(self._console, *parts)
@@ -161,10 +214,7 @@ class _Text:
             for (rule, writer), count in sorted(writers.items(), key=lambda item: (-item[1], item[0]))
         ]
         self._table(("rule", "files", "created by"), by_writer)
-        errors = Counter(file.error or "" for file in self._report.files if file.outcome == "errored")
-        self._table(
-            ("files", "not judged, since"), [(f"{count:,}", why) for why, count in errors.most_common()]
-        )
+        self._errors()
         self._console.print()
         self._line("--format json shows every finding")
 
@@ -234,6 +284,10 @@ class _Text:
 def _is_quiet(file: FileReport) -> bool:
     """Whether a file needs no line of its own among many: nothing is wrong with it, or only what is known."""
     return file.outcome == "conformant" and all(finding.known for finding in file.findings)
+
+
+def _shortened_text(text: str) -> str:
+    return text if len(text) <= WRITER_LENGTH else f"{text[: WRITER_LENGTH - 1]}…"
 
 
 def _severity(finding: Finding, count: int) -> tuple[int, int, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
@@ -78,6 +78,16 @@ class Coverage:
     checked: list[str]
     not_checked: dict[str, str]
     not_applicable: list[str]
+
+    @property
+    def identity(self) -> Hashable:
+        """What is equal where two coverages are; files share one entry of `Report.coverages` then."""
+        return (
+            self.tier,
+            tuple(self.checked),
+            tuple(self.not_checked.items()),
+            tuple(self.not_applicable),
+        )
 
 
 @dataclass(frozen=True)

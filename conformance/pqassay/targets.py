@@ -11,7 +11,7 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -23,13 +23,16 @@ from pqassay_spec.sources import BytesSource, FileSource, Source
 from pqassay_spec.terminal import printable
 
 if TYPE_CHECKING:
-    from pqassay.remote import Place, Uri
+    from pqassay.remote import Listed, Place, Uri
 
 EXAMPLES = 3
 """Paths that an entry about ignored files shows."""
 
 SHOWN_PROBLEMS = 20
 """Wrong paths that an error names."""
+
+Listing = Callable[["Place"], Iterable["Listed"]]
+"""Lists everything below a folder of a store."""
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
@@ -45,6 +48,7 @@ class Target:
         path: Its path, local or within its store.
         store: URI of its store; empty for a local file.
         size: Length in bytes, as far as it is known without another look.
+        modified: When it was last changed, in nanoseconds since 1970, as far as that is known without another look.
         kind: The kind of file as which it is judged, and the member ``kind`` of its report.
         trouble: Why it cannot even be opened, if that is known.
         data: The bytes themselves, where they are all there is.
@@ -60,6 +64,7 @@ class Target:
     data: bytes | bytearray | memoryview | None = None
 
     kept_beside: Mapping[str, bytes | bytearray | memoryview] = field(default_factory=dict[str, bytes])
+    modified: int | None = None
 
     @contextlib.contextmanager
     def opened(self) -> Generator[Source]:
@@ -79,7 +84,7 @@ class Target:
                 stack.callback(remote.close)
                 yield remote
             else:
-                yield stack.enter_context(FileSource(self.path))
+                yield stack.enter_context(FileSource(self.path, self.name))
 
     @contextlib.contextmanager
     def siblings(self) -> Generator[Callable[[str], Source | None]]:
@@ -94,12 +99,12 @@ class Target:
                 if name not in found:
                     found[name] = None
                     with contextlib.suppress(FileNotFoundError):
-                        found[name] = stack.enter_context(self._beside(name).opened())
+                        found[name] = stack.enter_context(self.beside(name).opened())
                 return found[name]
 
             yield open_beside
 
-    def _beside(self, name: str) -> Target:
+    def beside(self, name: str) -> Target:
         """A file of the same folder.
 
         Raises:
@@ -150,6 +155,23 @@ class Found:
     roots: list[str] = field(default_factory=list[str])
     _ignored: dict[str, Ignored] = field(default_factory=dict[str, Ignored])
 
+    def reduced(self, positions: Collection[int], reason: str) -> Found:
+        """The same with some of the targets; the others are ignored, and of folders nobody knows what is gone.
+
+        Args:
+            positions: Positions of the targets that are kept.
+            reason: Why the others are not judged.
+        """
+        kept = set(positions)
+        found = Found(
+            [target for position, target in enumerate(self.targets) if position in kept],
+            _ignored=dict(self._ignored),
+        )
+        for position, target in enumerate(self.targets):
+            if position not in kept:
+                found.ignore(reason, target.name)
+        return found
+
     def ignore(self, reason: str, name: str) -> None:
         """Count a file or folder that is not judged."""
         entry = self._ignored.get(reason)
@@ -170,6 +192,7 @@ def find(
     literal: Iterable[str] = (),
     include: Sequence[str] = (),
     exclude: Sequence[str] = (),
+    listing: Listing | None = None,
 ) -> Found:
     """Find the files to judge.
 
@@ -179,11 +202,12 @@ def find(
         literal: Further paths in which wildcards mean themselves.
         include: Patterns of files to judge that folders hold beside those that are known by their names.
         exclude: Patterns of files and folders to leave out; what is named itself is judged all the same.
+        listing: What lists folders of stores, in the order of `pqassay.remote.listing`, which does it by default.
 
     Raises:
         UsageError: A path or pattern leads nowhere; all of them are named.
     """
-    finder = _Finder(NamePatterns(include), NamePatterns(exclude))
+    finder = _Finder(NamePatterns(include), NamePatterns(exclude), listing)
     for text in given:
         finder.add(text, is_literal=False)
     for text in literal:
@@ -196,11 +220,12 @@ def find(
 
 
 class _Finder:
-    def __init__(self, include: NamePatterns, exclude: NamePatterns) -> None:
+    def __init__(self, include: NamePatterns, exclude: NamePatterns, listing: Listing | None) -> None:
         self.found = Found()
         self.problems: list[str] = []
         self._include = include
         self._exclude = exclude
+        self._listing = listing
         self._folders_read: set[tuple[int, int]] = set()
         self._keys: set[str] = set()
         self._here = os.getcwd()
@@ -421,8 +446,9 @@ class _Finder:
         from pqassay import remote  # noqa: PLC0415 - as above
 
         left_out: set[tuple[str, ...]] = set()
-        for names, size in remote.listing(folder):
-            place = folder.below(names, size=size)
+        for entry in (self._listing or remote.listing)(folder):
+            names = entry.names
+            place = folder.below(names, size=entry.size, modified=entry.modified)
             depth = 0
             if pattern is not None:
                 reached = _depth_of_match(pattern, names)
@@ -444,7 +470,7 @@ class _Finder:
 
 def _remote(place: Place) -> Target:
     kind = file_kinds.judged_as(place.path)
-    return Target(place.name, place.path, place.store, size=place.size, kind=kind)
+    return Target(place.name, place.path, place.store, place.size, kind, modified=place.modified)
 
 
 def _troubled(path: str, error: OSError) -> Target:

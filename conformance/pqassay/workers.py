@@ -91,7 +91,7 @@ class Limits:
             return 0
         if self.memory is not None:
             return self.memory
-        return max(MEMORY_LEAST, int(machine_memory() * MEMORY_SHARE / self.jobs))
+        return default_memory(self.jobs)
 
 
 def machine_memory() -> int:
@@ -103,9 +103,24 @@ def machine_memory() -> int:
     return found
 
 
+def default_memory(workers: int) -> int:
+    """Bytes that each of so many workers of one machine has by default."""
+    return max(MEMORY_LEAST, int(machine_memory() * MEMORY_SHARE / workers))
+
+
 def limits_memory() -> bool:
     """Whether this system enforces a limit on the memory of a process. macOS does not."""
     return sys.platform.startswith("linux")
+
+
+def require_memory(given: int | None) -> None:
+    """Make sure that a worker can live with the memory that it is given.
+
+    Raises:
+        UsageError: It cannot.
+    """
+    if given and given < MEMORY_GIVEN_LEAST:
+        raise UsageError(f"a worker needs at least {MEMORY_GIVEN_LEAST >> 20} MiB of memory")
 
 
 def preload() -> None:
@@ -298,8 +313,7 @@ def judged(
     Raises:
         UsageError: The limit on memory is too low, or no worker can be started.
     """
-    if limits.memory and limits.memory < MEMORY_GIVEN_LEAST:
-        raise UsageError(f"a worker needs at least {MEMORY_GIVEN_LEAST >> 20} MiB of memory")
+    require_memory(limits.memory)
     run = _Run(settings, limits, judge)
     try:
         yield from run.results(_batches(targets, settings, limits))

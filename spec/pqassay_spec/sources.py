@@ -66,12 +66,17 @@ class BytesSource:
 
 
 class FileSource:
-    """A source over a local file, read by position; use it as a context manager."""
+    """A source over a local file, read by position; use it as a context manager.
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.name = os.fspath(path)
+    Args:
+        path: The file.
+        name: What messages call it; by default the path.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], name: str | None = None) -> None:
+        self.name = os.fspath(path) if name is None else name
         # Without O_NONBLOCK, opening a named pipe waits for somebody who writes into it.
-        self._descriptor = os.open(self.name, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        self._descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             self.size = _regular_size(self._descriptor, self.name)
         except BaseException:
@@ -237,6 +242,35 @@ def _locked(temporary: Path, mode: int) -> int:
             os.close(descriptor)
             raise
         os.close(descriptor)
+
+
+def remove_leftover(temporary: str | os.PathLike[str]) -> bool:
+    """Remove what a killed process left under the name of a temporary file, unless a living one is writing it.
+
+    Returns:
+        Whether there was something, and it is gone.
+
+    Raises:
+        OSError: It cannot be opened or removed.
+    """
+    import fcntl  # noqa: PLC0415 - as above
+
+    path = Path(temporary)
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Between the two calls it may have been renamed: only what still has the name counts.
+        if os.fstat(descriptor).st_ino != path.lstat().st_ino:
+            return False
+        path.unlink()
+    except (BlockingIOError, FileNotFoundError):
+        return False
+    finally:
+        os.close(descriptor)
+    return True
 
 
 def _sync_directory(directory: Path) -> None:

@@ -22,6 +22,7 @@ from pqassay_spec.sources import (
     BytesSource,
     FileSource,
     Source,
+    remove_leftover,
     replaced_file,
     temporary_name,
     write_whole,
@@ -232,6 +233,23 @@ def test_what_a_killed_process_left_behind_is_taken_over(tmp_path: Path) -> None
     write_whole(path, b"new")
     assert path.read_bytes() == b"new"
     assert names(tmp_path) == ["file"]
+
+
+def test_what_a_killed_process_left_behind_is_removed_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    left = temporary_name(path)
+    assert not remove_leftover(left)
+    left.write_bytes(b"left behind by a process that was killed")
+    assert remove_leftover(left)
+    assert list(tmp_path.iterdir()) == []
+    with replaced_file(path) as file:
+        file.write(b"new")
+        assert not remove_leftover(left)
+    assert path.read_bytes() == b"new"
+    left.symlink_to(path)
+    with pytest.raises(OSError, match="symbolic link"):
+        remove_leftover(left)
+    assert path.read_bytes() == b"new"
 
 
 def test_the_temporary_stands_beside_the_target_under_a_hidden_name() -> None:
