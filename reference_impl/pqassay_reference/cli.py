@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pqassay_reference import cli_prune
 from pqassay_reference.cli_errors import fail, reported, require_writable
 from pqassay_reference.cli_pm import pm_app
 from pqassay_spec.terminal import guarded_output, printable
@@ -38,6 +39,7 @@ app = typer.Typer(
 
 
 app.add_typer(pm_app, name="pm")
+app.command(epilog=cli_prune.EXAMPLE)(cli_prune.prune)
 
 
 def main() -> None:

@@ -15,6 +15,12 @@ from pqassay_spec.parquet_schema import leaves
 from pqassay_spec.parquet_thrift import FileMetaData
 from pqassay_spec.sources import FileSource, Source
 
+NO_KEY = f"the footer has no key {idx1.KEY}: the file has no IDX1 index"
+
+
+class NoIndexError(Malformed):
+    """The file has no index, and need not have one."""
+
 
 @dataclass(frozen=True)
 class Extracted:
@@ -65,7 +71,7 @@ def extract(source: Source) -> Extracted:
     pairs = metadata.key_value_metadata or []
     text = next((pair.value for pair in pairs if pair.key == idx1.KEY), None)
     if text is None:
-        raise Malformed(f"the footer has no key {idx1.KEY}: the file has no IDX1 index", field="footer")
+        raise NoIndexError(NO_KEY, field="footer")
     offset = idx1.parse_offset(text)
     length = next((pair.value for pair in pairs if pair.key == idx1.LENGTH_KEY), None)
     try:

@@ -16,12 +16,15 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pqassay_reference.column_values import native_file
@@ -51,7 +54,7 @@ SCHEMA = pa.schema(_COLUMNS, metadata={VERSION_KEY: str(VERSION).encode()})
 the column joined by dots.
 """
 
-PART_NAME = re.compile(r"part-(?P<run>\d{8})-(?P<task>\d{5})\.parquet")
+PART_NAME = re.compile(r"part-(?P<run>\d{8})-(?P<task>\d{5,})\.parquet")
 """Names of parts: by the run that wrote them, and by its task."""
 
 SUFFIX = ".index"
@@ -118,13 +121,14 @@ def write_part(folder: str | os.PathLike[str], run: int, task: int, entries: Ite
     Raises:
         OSError: It cannot be written.
     """
-    rows = [
-        (entry.path, entry.size, entry.modified, entry.column, entry.row_count, entry.null_count, value)
-        for entry in sorted(entries, key=lambda entry: (entry.path, entry.column))
-        for value in (entry.values or (None,))
+    ordered = sorted(entries, key=lambda entry: (entry.path, entry.column))
+    listed = [entry.values or (None,) for entry in ordered]
+    entry_of_row = np.repeat(np.arange(len(ordered)), [len(values) for values in listed])
+    arrays = [
+        pa.array([getattr(entry, field.name) for entry in ordered], field.type).take(pa.array(entry_of_row))
+        for field in _COLUMNS[:-1]
     ]
-    columns = list(itertools.zip_longest(*rows)) if rows else [()] * len(SCHEMA)
-    arrays = [pa.array(list(column), field.type) for column, field in zip(columns, SCHEMA, strict=True)]
+    arrays.append(pa.array(list(itertools.chain.from_iterable(listed)), _COLUMNS[-1].type))
     sink = pa.BufferOutputStream()
     pq.write_table(pa.Table.from_arrays(arrays, schema=SCHEMA), sink, compression="zstd")
     path = part_path(folder, run, task)
@@ -133,8 +137,8 @@ def write_part(folder: str | os.PathLike[str], run: int, task: int, entries: Ite
     return path
 
 
-def read_part(path: str | os.PathLike[str]) -> pa.Table:
-    """Read one part.
+def read_part(path: str | os.PathLike[str], columns: Collection[str] | None = None) -> pa.Table:
+    """Read one part, or what it says of some columns.
 
     Raises:
         Undecodable: It is no Parquet file, or cannot be read.
@@ -149,4 +153,117 @@ def read_part(path: str | os.PathLike[str]) -> pa.Table:
         raise Undecodable(f"{os.fspath(path)}: {' '.join(str(error).split())}") from error
     if not table.schema.equals(SCHEMA):
         raise Refused(f"{os.fspath(path)} has other columns than an index table")
+    if columns is not None:
+        table = table.filter(pc.is_in(table.column("column"), pa.array(sorted(columns), pa.string())))
     return table
+
+
+Numbers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class ColumnEntries:
+    """What a table says about one column, for each file what the latest run says that indexed it.
+
+    Attributes:
+        column: The column, its path joined by dots.
+        paths: Of the files, relative to the indexed folder, each once.
+        sizes: Of the files in bytes; -1 where the table contradicts itself.
+        modified: Their modification times in nanoseconds since 1970.
+        null_counts: Nulls of the column.
+        starts: Where the values of each file begin in ``codes``, and where the last ones end.
+        codes: For each value of each file its place in ``values``.
+        values: The distinct values of all files.
+    """
+
+    column: str
+    paths: list[str]
+    sizes: Numbers
+    modified: Numbers
+    null_counts: Numbers
+    starts: Numbers
+    codes: Numbers
+    values: pa.Array[Any]
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What is read from a table.
+
+    Attributes:
+        columns: By name.
+        damaged: What is wrong with parts that cannot be read, one sentence each.
+    """
+
+    columns: dict[str, ColumnEntries]
+    damaged: tuple[str, ...]
+
+
+def read_entries(folder: str | os.PathLike[str], columns: Collection[str] | None = None) -> Contents:
+    """Read a table, or what it says of some columns.
+
+    A part that cannot be read is left out: its files are as good as not indexed.
+
+    Raises:
+        OSError: The folder cannot be listed.
+    """
+    read: list[pa.Table] = []
+    damaged: list[str] = []
+    for run, path in parts(folder):
+        try:
+            part = read_part(path, columns)
+        except (Refused, Undecodable) as error:
+            damaged.append(str(error))
+            continue
+        read.append(part.append_column("run", pa.repeat(run, len(part))))
+    if not read:
+        return Contents({}, tuple(damaged))
+    table = pa.concat_tables(read)
+    column: Any = table.column("column")
+    found = {
+        name: _entries(name, table.filter(pc.equal(column, pa.scalar(name))))
+        for name in pc.unique(column).to_pylist()
+    }
+    return Contents(found, tuple(damaged))
+
+
+def _entries(column: str, rows: pa.Table) -> ColumnEntries:
+    """Gather the rows of one column by file."""
+    files = _encoded(rows.column("path"))
+    file, count = files.indices.to_numpy().astype(np.int64), len(files.dictionary)
+    runs = _numbers(rows, "run")
+    latest = np.zeros(count, np.int64)
+    np.maximum.at(latest, file, runs)
+    rows = rows.filter(pa.array(runs == latest[file]))
+    file = file[runs == latest[file]]
+
+    order = np.argsort(file, kind="stable")
+    rows, file = rows.take(order), file[order]
+    first = np.searchsorted(file, np.arange(count))
+    sizes, modified = _numbers(rows, "size"), _numbers(rows, "modified")
+    null_counts = np.maximum.reduceat(np.abs(_numbers(rows, "null_count")), first)
+    # Of one file in one run there is one size; if not, nobody knows of which file the values are.
+    agree = np.ones(count, np.bool_)
+    for numbers in (sizes, modified):
+        np.logical_and.at(agree, file, numbers == numbers[first][file])
+
+    values = _encoded(rows.column("value"))
+    given = values.indices.is_valid().to_numpy(zero_copy_only=False)
+    return ColumnEntries(
+        column=column,
+        paths=files.dictionary.to_pylist(),
+        sizes=np.where(agree, sizes[first], -1),
+        modified=modified[first],
+        null_counts=null_counts,
+        starts=np.concatenate([[0], np.cumsum(np.bincount(file[given], minlength=count))]).astype(np.int64),
+        codes=values.indices.drop_null().to_numpy().astype(np.int64),
+        values=values.dictionary,
+    )
+
+
+def _encoded(column: pa.ChunkedArray[Any]) -> Any:
+    return column.combine_chunks().dictionary_encode()
+
+
+def _numbers(rows: pa.Table, name: str) -> Numbers:
+    return rows.column(name).to_numpy().astype(np.int64)

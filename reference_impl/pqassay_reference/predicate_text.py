@@ -27,13 +27,18 @@ DIALECT = "sqlite"
 """Of sqlglot's, the one in which ``"x"`` is a name and ``x'00'`` bytes."""
 
 
-def parse_predicate(text: str) -> Tree:
+def parse_predicate(text: str, *, dialect: str = DIALECT) -> Tree:
     r"""The tree of a condition. Names in double quotes may hold any character; constants are numbers and ``'text'``.
+
+    With another dialect, the quotes of names and what a backslash means are those of that dialect: in ``spark``,
+    ``"x"`` is text, names stand in backticks, and ``'a\\nb'`` holds a line feed.
 
     >>> parse_predicate("year >= 2020 AND nation IN ('Peru', 'Chad')")
     ['and', ['>=', 'year', 2020], ['in', 'nation', ['Peru', 'Chad']]]
     >>> parse_predicate("NOT price BETWEEN -1.5 AND 2 OR \"a b\" IS NULL")
     ['or', ['not', ['and', ['>=', 'price', -1.5], ['<=', 'price', 2]]], ['is null', 'a b']]
+    >>> parse_predicate('`a b` = "Peru"', dialect="spark")
+    ['=', 'a b', 'Peru']
 
     Raises:
         Refused: The text is no condition, or one that a tree cannot say.
@@ -45,7 +50,7 @@ def parse_predicate(text: str) -> Tree:
     if len(text) > LONGEST:
         raise Refused(f"the condition has {len(text)} characters, where {LONGEST} are the most")
     try:
-        parsed = sqlglot.parse_one(text, dialect=DIALECT, into=exp.Condition)
+        parsed = sqlglot.parse_one(text, dialect=dialect, into=exp.Condition)
     except SqlglotError as error:
         first = str(error).partition("\n")[0].split(". Line")[0]
         raise Refused(f"{_short(text)!r} is no condition: {_short(first)}") from None

@@ -11,7 +11,7 @@ Source: chapter ``idx1.md``, sections "Reading exactly", "When it may be trusted
 # The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -22,28 +22,13 @@ import pyarrow.parquet as pq
 
 from pqassay_reference.column_values import native_file
 from pqassay_reference.errors import Refused, Undecodable
+from pqassay_reference.expressions import CONNECTIVES, TableColumns, columns_named, evaluated, folded
 from pqassay_reference.extract import Extracted, extract_file
-from pqassay_reference.literals import python_value
 from pqassay_spec import idx1
 from pqassay_spec.errors import FormatError
 
 Trust = Literal["companion", "published"]
 """Which index counts: one whose companion record may be trusted, or also one for which the caller vouches."""
-
-COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
-    "=": pc.equal,
-    "!=": pc.not_equal,
-    "<": pc.less,
-    "<=": pc.less_equal,
-    ">": pc.greater,
-    ">=": pc.greater_equal,
-}
-
-MEMBERSHIPS = ("in", "not in")
-
-NULL_TESTS: dict[str, Callable[[Any], Any]] = {"is null": pc.is_null, "is not null": pc.is_valid}
-
-CONNECTIVES: dict[str, Callable[[Any, Any], Any]] = {"and": pc.and_kleene, "or": pc.or_kleene}
 
 
 @dataclass(frozen=True)
@@ -87,13 +72,13 @@ def scan_file(
     try:
         with native_file(path) as handle, pq.ParquetFile(handle) as file:
             schema = file.schema_arrow
-            for name in sorted({*columns, *_columns(predicate)}):
+            for name in sorted({*columns, *columns_named(predicate)}):
                 if name not in schema.names:
                     raise Refused(f"there is no column {name}")
             skip, message = _decide(Path(path), predicate, schema, column, trust) if index else (None, "")
             if skip:
                 return Scanned(schema.empty_table().select(list(columns)), used=True)
-            table = file.read(columns=sorted({*columns, *_columns(predicate)}))
+            table = file.read(columns=sorted({*columns, *columns_named(predicate)}))
             kept = table.filter(_mask(predicate, table))
             return Scanned(kept.select(list(columns)), used=skip is not None, message=message)
     except (pa.ArrowException, OSError) as error:
@@ -142,17 +127,6 @@ def _one_column(schema: pa.Schema, name: str, values: list[Any]) -> pa.Table:
     return pa.table({name: pa.array(values, pa.string()).cast(flat)})
 
 
-def _columns(predicate: Sequence[Any]) -> set[str]:
-    """The columns that a predicate names."""
-    match predicate:
-        case [("and" | "or" | "not"), *parts]:
-            return {name for part in parts for name in _columns(part)}
-        case [str(), str(name), *_]:
-            return {name}
-        case _:
-            raise Refused(f"{str(predicate)[:80]} is no predicate")
-
-
 def _may_match(predicate: Sequence[Any], column: str, values: pa.Table) -> bool:
     """Whether a row with one of these values may satisfy a predicate, whatever its other columns hold."""
     return bool(pc.any(_possible(predicate, column, values)).as_py())
@@ -160,48 +134,16 @@ def _may_match(predicate: Sequence[Any], column: str, values: pa.Table) -> bool:
 
 def _possible(predicate: Sequence[Any], column: str, values: pa.Table) -> Any:
     """For each value, whether the predicate may be true: where other columns decide, it may."""
-    if _columns(predicate) == {column}:
+    if columns_named(predicate) == {column}:
         return pc.fill_null(_mask(predicate, values), False)
     match predicate:
         case [("and" | "or") as name, *parts]:
             possible = [_possible(part, column, values) for part in parts]
-            return _folded(CONNECTIVES[name], possible)
+            return folded(CONNECTIVES[name], possible)
         case _:
             return pa.array([True] * len(values), pa.bool_())
 
 
 def _mask(predicate: Sequence[Any], table: pa.Table) -> Any:
     """The truth of a predicate on each row: true, false, or null for unknown."""
-    try:
-        match predicate:
-            case [("and" | "or") as name, *parts] if parts:
-                return _folded(CONNECTIVES[name], [_mask(part, table) for part in parts])
-            case ["not", part]:
-                return pc.invert(_mask(part, table))
-            case [str(name), str(column)] if name in NULL_TESTS:
-                return NULL_TESTS[name](table.column(column))
-            case [str(name), str(column), list(literals)] if name in MEMBERSHIPS:
-                equal = [_compared("=", table.column(column), literal) for literal in literals]
-                nothing = pa.array([False] * len(table), pa.bool_())
-                found = _folded(pc.or_kleene, [nothing, *equal])
-                return found if name == "in" else pc.invert(found)
-            case [str(name), str(column), literal] if name in COMPARISONS:
-                return _compared(name, table.column(column), literal)
-            case _:
-                raise Refused(f"{str(predicate)[:80]} is no predicate")
-    except (pa.ArrowException, ValueError) as error:
-        raise Refused(f"{str(predicate)[:80]} does not fit its column: {error}") from None
-
-
-def _folded(function: Callable[[Any, Any], Any], masks: Sequence[Any]) -> Any:
-    first, *others = masks
-    for other in others:
-        first = function(first, other)
-    return first
-
-
-def _compared(name: str, values: Any, literal: Any) -> Any:
-    kind = values.type
-    if pa.types.is_dictionary(kind):
-        values, kind = values.cast(kind.value_type), kind.value_type
-    return COMPARISONS[name](values, pa.scalar(python_value(literal), kind))
+    return evaluated(predicate, TableColumns(table))
