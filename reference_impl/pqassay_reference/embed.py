@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -28,7 +28,7 @@ import pyarrow.parquet as pq
 
 from pqassay_reference.column_values import DistinctValues, distinct_values, find_column, native_file
 from pqassay_reference.errors import Refused, Undecodable
-from pqassay_reference.finished_file import FinishedFile, finished_file
+from pqassay_reference.finished_file import FinishedFile, WrittenState, finished_file
 from pqassay_reference.footer_splice import with_key_values
 from pqassay_spec import idx1, idx1_companion
 from pqassay_spec.errors import FormatError, Unsupported
@@ -72,6 +72,21 @@ class Embedded:
     dead: int = 0
 
 
+@dataclass(frozen=True)
+class EmbeddedColumns:
+    """What was read of several columns while the index of the first was embedded.
+
+    Attributes:
+        embedded: What was embedded.
+        columns: Values, nulls and rows of each column, in the order in which they were named.
+        state: Size and time of the file with the index, taken before it got its name.
+    """
+
+    embedded: Embedded
+    columns: tuple[DistinctValues, ...]
+    state: WrittenState
+
+
 def embed_file(
     path: str | os.PathLike[str],
     column: str,
@@ -98,28 +113,57 @@ def embed_file(
         OSError: The file cannot be read or its directory written; it changed meanwhile; it is being written.
         Undecodable: The column's pages cannot be decoded.
     """
+    return embed_columns(path, [column], companion=companion, inside_table=inside_table, limit=limit).embedded
+
+
+def embed_columns(
+    path: str | os.PathLike[str],
+    columns: Sequence[str],
+    *,
+    companion: bool = True,
+    inside_table: bool = False,
+    limit: int = DEFAULT_LIMIT,
+) -> EmbeddedColumns:
+    """Read several columns, each once, and embed an index of the first, as `embed_file` does.
+
+    A file holds one such index; what the other columns hold is for an index table.  If one of them cannot be read, the
+    file stays as it was.
+
+    Args:
+        path: A local Parquet file.
+        columns: String columns, their paths joined by dots; at least one.
+        companion: See `embed_file`.
+        inside_table: See `embed_file`.
+        limit: Greatest payload in bytes, of each column.
+
+    Raises:
+        Refused, FormatError, OSError, Undecodable: See `embed_file`.
+    """
     with finished_file(path, inside_table=inside_table) as file:
         metadata = file.metadata
-        ordinal, leaf = find_column(leaves(metadata), column)
+        found = [find_column(leaves(metadata), column) for column in columns]
         if metadata.encryption_algorithm is not None:
             raise Unsupported(
                 "the file is encrypted; its index would be readable by everybody", field="footer"
             )
         _require_own_pages(metadata, file)
-        collected = _collect(file.target, ordinal, leaf, limit)
-        if collected.row_count != metadata.num_rows:
-            raise Refused(
-                f"the footer says {metadata.num_rows} rows, column {leaf.name} has {collected.row_count}; "
-                "which of them is right, nobody can say"
-            )
+        read = _collect(file.target, found, limit)
+        file.require_unchanged()  # or the values are those of another file than the footer
+        for counted in read:
+            if counted.row_count != metadata.num_rows:
+                raise Refused(
+                    f"the footer says {metadata.num_rows} rows, column {counted.column} has {counted.row_count}; "
+                    "which of them is right, nobody can say"
+                )
+        (_, leaf), collected = found[0], read[0]
         blob = _blob(collected)
         offset, cut, dead = _place(file, collected.values)
         keys = _keys(blob, offset, leaf.path, collected, metadata.num_rows, companion=companion)
         footer = with_key_values(file.footer, remove=INDEX_KEYS, add=keys)
-        file.rewrite(footer, body_end=offset, added=blob)
-    return Embedded(
+        state = file.rewrite(footer, body_end=offset, added=blob)
+    embedded = Embedded(
         path=str(path),
-        column=column,
+        column=columns[0],
         offset=offset,
         payload_length=len(blob) - idx1.HEADER_SIZE,
         value_count=len(collected.values),
@@ -128,6 +172,7 @@ def embed_file(
         cut=cut,
         dead=dead,
     )
+    return EmbeddedColumns(embedded, read, state)
 
 
 class IndexingWriter:
@@ -267,10 +312,10 @@ def _require_own_pages(metadata: FileMetaData, file: FinishedFile) -> None:
                 )
 
 
-def _collect(path: Path, ordinal: int, leaf: SchemaLeaf, limit: int) -> DistinctValues:
+def _collect(path: Path, columns: Sequence[tuple[int, SchemaLeaf]], limit: int) -> tuple[DistinctValues, ...]:
     try:
         with native_file(path) as handle, pq.ParquetFile(handle) as file:
-            return distinct_values(file, ordinal, leaf, limit)
+            return tuple(distinct_values(file, ordinal, leaf, limit) for ordinal, leaf in columns)
     except (pa.ArrowException, ValueError) as error:
         raise Undecodable(f"pyarrow cannot open the file: {' '.join(str(error).split())}") from error
 

@@ -23,6 +23,23 @@ from pqassay_spec.sources import FileSource, replaced_file
 COPY_SIZE = 8 << 20
 
 
+class ChangedError(OSError):
+    """The file changed while it was worked on; nothing was written, and doing it again is right."""
+
+
+@dataclass(frozen=True)
+class WrittenState:
+    """A file as it was written, before anybody else could touch it.
+
+    Attributes:
+        size: Its bytes.
+        modified: Its modification time in nanoseconds since 1970.
+    """
+
+    size: int
+    modified: int
+
+
 @dataclass(frozen=True)
 class FinishedFile:
     """An opened file.
@@ -43,6 +60,11 @@ class FinishedFile:
     metadata: FileMetaData
     state: tuple[int, int, int]
 
+    def require_unchanged(self) -> None:
+        """Raise `ChangedError` if another file has the name now, or this one was written to."""
+        if file_state(self.target) != self.state:
+            raise ChangedError("it changed while it was worked on; nothing was written")
+
     @property
     def footer(self) -> bytes:
         """The bytes of the footer."""
@@ -55,7 +77,7 @@ class FinishedFile:
         body_end: int,
         added: bytes = b"",
         output: str | os.PathLike[str] | None = None,
-    ) -> None:
+    ) -> WrittenState:
         """Write the body as it is, then ``added``, then another footer; in place, or as another file.
 
         A Hadoop checksum sidecar (``.NAME.crc``) of the replaced file is removed, since it describes the old bytes
@@ -67,15 +89,22 @@ class FinishedFile:
             added: What stands between them and the footer.
             output: Where to write to; the file itself by default.  A new file gets the permissions of this one.
 
+        Returns:
+            Size and time of the new file, taken before it got its name: what somebody else does to it is not in them.
+
         Raises:
-            OSError: The directory cannot be written; the file changed meanwhile; it is being written.
+            ChangedError: The file changed meanwhile.
+            BusyError: It is being written.
+            OSError: The directory cannot be written.
         """
         target = self.target if output is None else Path(os.path.realpath(output))
 
+        written: list[os.stat_result] = []
+
         def last_look() -> None:
-            if file_state(self.target) != self.state:
-                raise OSError("it changed while it was worked on; nothing was written")
+            self.require_unchanged()
             target.with_name(f".{target.name}.crc").unlink(missing_ok=True)
+            written.append(os.fstat(file.fileno()))
 
         try:
             mode = self.target.stat().st_mode
@@ -88,6 +117,7 @@ class FinishedFile:
                 raise
             said = error.strerror or str(error)
             raise OSError(error.errno, f"{os.fspath(output)} cannot be written: {said}") from error
+        return WrittenState(written[0].st_size, written[0].st_mtime_ns)
 
 
 @contextlib.contextmanager

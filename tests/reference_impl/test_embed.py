@@ -13,10 +13,11 @@ import pytest
 import pqassay
 from idx1_files import Idx1File, edited, parquet, table
 from kills import killed_everywhere
-from pqassay_reference.embed import Embedded, IndexingWriter, embed_file
+from pqassay_reference import embed
+from pqassay_reference.embed import Embedded, IndexingWriter, embed_columns, embed_file
 from pqassay_reference.errors import Refused
 from pqassay_reference.extract import extract_file
-from pqassay_reference.finished_file import enclosing_table
+from pqassay_reference.finished_file import ChangedError, enclosing_table
 from pqassay_reference.footer_splice import with_key_values
 from pqassay_spec import idx1
 from pqassay_spec.compact_thrift import UnknownField
@@ -67,6 +68,32 @@ def test_bytes_before_the_footer_and_all_other_fields_stay(path: Path) -> None:
     assert {f.id: old_footer[f.value : f.end] for f in field_ranges(old_footer) if f.id != 5} == {
         f.id: new_footer[f.value : f.end] for f in field_ranges(new_footer) if f.id != 5
     }
+
+
+def test_several_columns_are_read_and_the_first_is_embedded(tmp_path: Path) -> None:
+    path = tmp_path / "two.parquet"
+    struct = pa.array([{"a": "x", "b": "y"}, {"a": None, "b": "z"}, None])
+    pq.write_table(pa.table({"nation": ["Peru", None, "Peru"], "s": struct}), path)
+    alone = tmp_path / "alone.parquet"
+    alone.write_bytes(path.read_bytes())
+    embed_file(alone, "nation")
+
+    done = embed_columns(path, ["nation", "s.b", "s.a"])
+    assert path.read_bytes() == alone.read_bytes()
+    assert [(read.column, read.values, read.null_count, read.row_count) for read in done.columns] == [
+        ("nation", {"Peru"}, 1, 3),
+        ("s.b", {"y", "z"}, 1, 3),
+        ("s.a", {"x"}, 2, 3),
+    ]
+    assert done.embedded.column == "nation"
+    assert (done.state.size, done.state.modified) == (path.stat().st_size, path.stat().st_mtime_ns)
+
+
+def test_if_one_of_several_columns_cannot_be_read_the_file_stays(path: Path) -> None:
+    before = path.read_bytes()
+    with pytest.raises(Refused, match="there is no column nowhere"):
+        embed_columns(path, ["nation", "nowhere"])
+    assert path.read_bytes() == before
 
 
 def test_the_companion_record_can_be_left_out(path: Path) -> None:
@@ -362,6 +389,23 @@ def test_a_file_that_changes_meanwhile_is_left_alone(path: Path, monkeypatch: py
     copy = finished_file.copy_body
     monkeypatch.setattr(finished_file, "copy_body", change_and_compare)
     with pytest.raises((OSError, FormatError), match=r"changed while|shorter|outside"):
+        embed_file(path, "nation")
+
+    assert table(["other"]) == pq.read_table(path)
+
+
+def test_a_file_that_is_replaced_while_its_column_is_read_is_left_alone(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def replace_and_collect(*args: Any) -> Any:
+        other = path.with_name("other")
+        other.write_bytes(parquet(table(["other"])))
+        other.replace(path)
+        return collect(*args)
+
+    collect = embed._collect
+    monkeypatch.setattr(embed, "_collect", replace_and_collect)
+    with pytest.raises(ChangedError, match="it changed while it was worked on; nothing was written"):
         embed_file(path, "nation")
 
     assert table(["other"]) == pq.read_table(path)

@@ -1,0 +1,63 @@
+"""Packing files into tasks: many small ones of about the same work, so that no core waits and little is lost.
+
+A task is what Spark runs again after a failure, and what its progress is counted in.  Few large ones leave cores idle
+at the end and lose much work when one is killed; very many cost more than they are worth.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+
+PER_FILE = 512 << 10
+"""What opening a file costs, however small it is, in bytes that could have been read meanwhile."""
+
+TASKS_PER_CORE = 4
+"""At least so many tasks for each core, as far as there are files."""
+
+FILES_PER_TASK = 50
+"""At most about so many files in a task."""
+
+
+def task_count(files: int, cores: int) -> int:
+    """How many tasks to pack files into.
+
+    >>> task_count(3, cores=2), task_count(100, cores=2), task_count(1000, cores=2)
+    (3, 8, 20)
+    """
+    return min(files, max(TASKS_PER_CORE * cores, -(-files // FILES_PER_TASK)))
+
+
+def pack(sizes: Sequence[int], tasks: int, per_file: int = PER_FILE) -> list[list[int]]:
+    """Pack files into at most ``tasks`` tasks of about the same work.
+
+    The largest file goes first, each to the task that has least to do; then no task has more than 4/3 of the work that
+    the best packing gives to its fullest task.
+
+    Args:
+        sizes: Bytes of each file; what is not known counts as 0.
+        tasks: How many tasks there may be.
+        per_file: What opening a file costs, in bytes.
+
+    Returns:
+        Positions in ``sizes``, each in just one task.  No task is empty; that with most work comes first, since Spark
+        starts tasks in order; the files of one are in their order.
+
+    Raises:
+        ValueError: There may be no task.
+
+    >>> pack([700, 100, 100, 100, 600], tasks=2, per_file=1)
+    [[1, 3, 4], [0, 2]]
+    """
+    if tasks < 1:
+        raise ValueError(f"{tasks} tasks are too few")
+    work = [max(size, 0) + max(per_file, 0) for size in sizes]
+    packed: list[list[int]] = [[] for _ in range(min(tasks, len(work)))]
+    loads = [(0, task) for task in range(len(packed))]
+    for position in sorted(range(len(work)), key=lambda position: (-work[position], position)):
+        load, task = loads[0]
+        packed[task].append(position)
+        heapq.heapreplace(loads, (load + work[position], task))
+    # Where files are nothing and cost nothing, all of them may have gone to one task.
+    heaviest_first = sorted(loads, key=lambda entry: (-entry[0], entry[1]))
+    return [sorted(packed[task]) for _, task in heaviest_first if packed[task]]
