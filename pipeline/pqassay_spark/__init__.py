@@ -1,6 +1,22 @@
-"""The pipeline on Apache Spark: write Parquet files, index them, check them.
+"""The pipeline on Apache Spark: write Parquet files, index them, check them, query them.
 
 What lives in this package: everything that needs Spark.  It may use the specification, the reference and the
 judge; nothing else may use it.  Importing it starts no Java and imports no ``pyspark``: only the functions
 that need them do.
 """
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pqassay_spark.pruned_scan import read as read
+
+__all__ = ["read"]
+
+
+def __getattr__(name: str) -> Any:
+    """`read`, whose module needs Spark, when it is asked for."""
+    if name == "read":
+        from pqassay_spark.pruned_scan import read  # noqa: PLC0415 - see above
+
+        return read
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
