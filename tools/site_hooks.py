@@ -9,6 +9,7 @@ A page asks for a table with an HTML comment on a line of its own, so that the M
     <!-- companion fields -->           the members of IDX1's companion record
     <!-- members: pm_json.COLUMN_FIELDS --> the members of a JSON object
     <!-- golden files: IDX1 -->         the golden files of one family, each row an anchor, with the bytes that differ
+    <!-- findings table -->             the columns of the table that `pqassay-spark check --out` writes
     <!-- all footer structs -->         every Thrift struct and enum that FileMetaData reaches
 
 A comment that looks like one of these and names nothing fails the build.
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from mkdocs.structure.pages import Page
 
 PLACEHOLDER = re.compile(
-    r"^<!-- (?P<what>rules|fields|enum|members|golden files|all rules|companion fields|all footer structs)(?:: (?P<name>\S+))? -->$",
+    r"^<!-- (?P<what>rules|fields|enum|members|golden files|all rules|companion fields|findings table|all footer structs)(?:: (?P<name>\S+))? -->$",
     re.MULTILINE,
 )
 
@@ -88,6 +89,8 @@ def generated(what: str, name: str, link: Link) -> Iterator[str]:
         case "companion fields":
             rows = ((f"`{field.name}`", JSON_TYPES[field.type], field.doc) for field in COMPANION_FIELDS)
             yield from table(("Member", "JSON type", "Meaning"), rows)
+        case "findings table":
+            yield from findings_table()
         case "members":
             yield from member_table(_declared(name))
         case _:
@@ -102,6 +105,31 @@ def member_table(fields: Iterable[JsonField]) -> Iterator[str]:
         for field in fields
     )
     yield from table(("Member", "JSON type", "Presence", "Meaning"), rows)
+
+
+def findings_table() -> Iterator[str]:
+    """Yield the columns of the findings table."""
+    from pqassay_spark.findings_table import FIELDS, POSITION  # noqa: PLC0415 - one page needs it, and with it pyarrow
+
+    for heading, kind in (
+        ("both kinds of rows", "both"),
+        ("rows of files", "file"),
+        ("rows of findings", "finding"),
+    ):
+        rows = (
+            (
+                f"`{field.name}`",
+                str(field.type).replace(str(POSITION), "struct"),
+                "may be null" if field.optional else "",
+                field.doc,
+            )
+            for field in FIELDS
+            if field.rows == kind
+        )
+        yield from ("", f"In {heading}:")
+        yield from table(("Column", "Type", "", "Meaning"), rows)
+    members = ", ".join(f"`{member.name}` ({member.type})" for member in POSITION)
+    yield from (f"A position has the members {members}.", "")
 
 
 def _family(prefix: str) -> catalogue.Family:

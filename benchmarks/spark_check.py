@@ -1,0 +1,128 @@
+"""How well the check scales on Spark: the same files on one core and on two, in one run.
+
+    python benchmarks/spark_check.py [--files 10000] [--rounds 3] [--tier index]
+
+Files of 5 columns and 1 row group, as `check_lake.py` makes them.  Two Spark sessions, ``local[1]`` and ``local[2]``, stand in
+processes of their own and check in turn; starting them is not counted.  Beside them stands `pqassay.check` in one
+process without Spark.  All reports must be the same.
+
+Goals: two cores are at least 1.6 times as fast as one, and take at most 1.3 times the ideal, which is half the time of one.
+The machine needs two cores that are free.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from _measure import cached, goal, print_table, seconds
+from check_lake import make_lake
+
+import pqassay
+
+SPEEDUP = 1.6
+"""Goal, in times the speed of one core."""
+
+OF_IDEAL = 1.3
+"""Goal, in times half the time of one core."""
+
+
+class Session:
+    """A Spark session in a process of its own that checks when told to."""
+
+    def __init__(self, cores: int, folder: Path, tier: str) -> None:
+        command = [sys.executable, __file__, "--serve", str(cores), "--folder", str(folder), "--tier", tier]
+        self.digest = ""
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+        self.check()  # what is loaded once is not measured
+
+    def check(self) -> None:
+        """Check the files, and keep the digest of the report."""
+        stdin, stdout = self._process.stdin, self._process.stdout
+        if stdin is None or stdout is None:
+            raise SystemExit("there is no way to talk to the session")
+        print("check", file=stdin, flush=True)
+        answer = stdout.readline().split()
+        if not answer:
+            raise SystemExit("the Spark session has ended; does `pqassay-spark check` work here?")
+        self.digest = answer[0]
+
+    def stop(self) -> None:
+        """End the session."""
+        self._process.communicate(timeout=60)
+
+
+def serve(cores: int, folder: Path, tier: str) -> None:
+    """Check for each line of stdin, and answer with the digest of the report."""
+    from pqassay_spark.check import check  # noqa: PLC0415 - the process that measures needs no Spark
+    from pqassay_spark.session import spark_session  # noqa: PLC0415 - as above
+
+    with spark_session(cores=cores) as spark:
+        for _ in sys.stdin:
+            started = time.perf_counter()
+            report = check(spark, folder, tier=tier)  # type: ignore[arg-type]  # the parser knows the tiers
+            elapsed = time.perf_counter() - started
+            print(digest(report), f"{elapsed:.3f}", flush=True)
+
+
+def digest(report: pqassay.Report) -> str:
+    """What is equal where two reports are."""
+    return hashlib.sha256(
+        repr((report.files, report.coverages)).encode("utf-8", "surrogateescape")
+    ).hexdigest()
+
+
+def main() -> int:
+    """Measure and print; the exit status says whether the goals were reached."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--files", type=int, default=10000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--tier", choices=("footer", "index", "pages", "values"), default="index")
+    parser.add_argument("--serve", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.serve:
+        serve(options.serve, options.folder, options.tier)
+        return 0
+    folder = cached(f"lake-{options.files}-of-5-columns", lambda path: make_lake(path, options.files))
+    plain = digest(pqassay.check(folder, tier=options.tier))
+    one, two = (Session(cores, folder, options.tier) for cores in (1, 2))
+    works = {
+        "pqassay.check, no Spark": lambda: pqassay.check(folder, tier=options.tier),
+        "pqassay-spark check, 1 core": one.check,
+        "pqassay-spark check, 2 cores": two.check,
+    }
+    taken = seconds(works, options.rounds)
+    if {plain} != {one.digest, two.digest}:
+        raise SystemExit("the reports differ")
+    one.stop()
+    two.stop()
+    loop, alone, both = taken.values()
+    print(
+        f"{options.files} files, tier {options.tier}, {os.cpu_count()} processors; all reports are the same\n"
+    )
+    print_table(
+        ("", "seconds", "files/s", "times 1 core"),
+        [
+            (name, f"{time:.2f}", f"{options.files / time:,.0f}", f"{alone / time:.2f}")
+            for name, time in taken.items()
+        ],
+    )
+    print(f"\n2 cores are {loop / both:.2f} times as fast as one process without Spark")
+    fast, near = alone / both >= SPEEDUP, both <= OF_IDEAL * alone / 2
+    print(goal(f"2 cores are at least {SPEEDUP} times as fast as 1: {alone / both:.2f}", reached=fast))
+    print(goal(f"2 cores take at most {OF_IDEAL} times the ideal: {both / (alone / 2):.2f}", reached=near))
+    return 0 if fast and near else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

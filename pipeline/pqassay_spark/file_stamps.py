@@ -1,0 +1,96 @@
+"""By what an unchanged file is known: its length, when it was changed, what stands beside it, and the etag of a store."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from pqassay import file_kinds
+from pqassay.targets import Target
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What was known of a file before it was judged.
+
+    Attributes:
+        size: Length in bytes; -1 where that is not known.
+        modified: When it was changed, in nanoseconds since 1970; ``None`` where that is not known.
+        beside: The same of each file beside it that its rules look at, as text; empty for most kinds.
+        youngest: The latest change of the file and of those beside it; ``None`` where one is not known.
+    """
+
+    size: int
+    modified: int | None
+    beside: str = ""
+    youngest: int | None = None
+
+
+UNKNOWN = Stamp(-1, None)
+
+
+def stamps(targets: Sequence[Target]) -> list[Stamp]:
+    """The stamps of files, in order. Of stores they are those of the listing, which costs no request."""
+    listed = {(target.store, target.path): (_looked_up(target)) for target in targets}
+    return [_stamp(target, listed) for target in targets]
+
+
+_Known = Mapping[tuple[str, str], tuple[int, int | None]]
+
+
+def _stamp(target: Target, listed: _Known) -> Stamp:
+    size, modified = listed[target.store, target.path]
+    parts: list[str] = []
+    youngest = modified
+    for name in file_kinds.beside(target.kind):
+        other = target.beside(name)
+        found = listed.get((other.store, other.path)) or _looked_up(other)
+        parts.append(f"{name} {found[0]} {found[1]}")
+        if found[0] >= 0:  # a file that is not there is not young
+            youngest = None if youngest is None or found[1] is None else max(youngest, found[1])
+    return Stamp(size, modified, "; ".join(parts), youngest)
+
+
+def _looked_up(target: Target) -> tuple[int, int | None]:
+    """Length and time of change; -1 and ``None`` where there is no such file."""
+    if target.data is not None:
+        return -1, None
+    if target.store:
+        if target.modified is not None and target.size is not None:
+            return target.size, target.modified
+        return _asked(target)
+    with contextlib.suppress(OSError, ValueError):
+        found = os.stat(target.path)  # noqa: PTH116 - paths stay the text that the user wrote
+        return found.st_size, found.st_mtime_ns
+    return -1, None
+
+
+def _asked(target: Target) -> tuple[int, int | None]:
+    from pqassay import remote  # noqa: PLC0415 - local files need no pyarrow
+
+    with contextlib.suppress(OSError):
+        info = remote.filesystem(target.store).get_file_info([target.path])[0]
+        if info.is_file:
+            return int(info.size or 0), remote.modified(info)
+    return -1, None
+
+
+def etag(target: Target) -> str | None:
+    """The etag of an object; ``None`` where its store has none. Takes one request."""
+    from pqassay import remote  # noqa: PLC0415 - as above
+
+    if not target.store or target.trouble:
+        return None
+    with contextlib.suppress(OSError), remote.filesystem(target.store).open_input_file(target.path) as file:
+        return _etag_in(cast("Mapping[str, bytes] | None", file.metadata()))
+    return None
+
+
+def _etag_in(metadata: Mapping[str, bytes] | None) -> str | None:
+    for name, value in (metadata or {}).items():
+        if name.lower() == "etag":
+            return value.decode("utf-8", "replace").strip('"') or None
+    return None
