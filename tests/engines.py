@@ -84,7 +84,7 @@ class Limit:
 
     def explains(self, answer: Rows | Exception) -> bool:
         """Whether an answer is the wrong one that is known."""
-        return self.says in (str(answer) if isinstance(answer, Exception) else repr(answer))
+        return self.says in (f"{answer} {answer!r}" if isinstance(answer, Exception) else repr(answer))
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,8 @@ def cell(value: Any) -> Any:
     """A value as all engines can give it.
 
     Floats and booleans are tagged, so that 1.0, True and 1 differ, -0.0 and 0.0 differ, and NaN equals itself.
-    Timestamps become nanoseconds since 1970 in UTC, whatever zone and unit an engine prefers.
+    Timestamps become nanoseconds since 1970 in UTC, whatever zone and unit an engine prefers.  Lists and the pairs of
+    maps and structs become tuples.
     """
     if isinstance(value, bool):
         return Tagged("boolean", str(value))
@@ -115,6 +116,10 @@ def cell(value: Any) -> Any:
         return Tagged("timestamp", str(microseconds * 1000 + getattr(value, "nanosecond", 0)))
     if isinstance(value, (bytearray, memoryview)):
         return bytes(value)
+    if isinstance(value, (list, tuple)):
+        return tuple(map(cell, value))
+    if isinstance(value, dict):
+        return tuple((name, cell(member)) for name, member in value.items())
     return value
 
 

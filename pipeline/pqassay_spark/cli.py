@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pqassay_spark import cli_produce
+from pqassay_spark import cli_check, cli_index, cli_pm, cli_produce
 from pqassay_spec.terminal import guarded_output
 
 app = typer.Typer(
@@ -16,6 +16,9 @@ app = typer.Typer(
 )
 
 app.command(epilog=cli_produce.EXAMPLE)(cli_produce.produce)
+app.command(epilog=cli_index.EXAMPLE)(cli_index.index)
+app.command(epilog=cli_pm.EXAMPLE)(cli_pm.pm)
+app.command(epilog=cli_check.EXAMPLE)(cli_check.check)
 
 
 def tell_version(wanted: bool) -> None:

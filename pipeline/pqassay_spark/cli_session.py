@@ -41,11 +41,12 @@ def command_session(master: str | None, *, ship: bool = False) -> Generator[Spar
     """
     from pqassay_spark.java import JavaMissingError
     from pqassay_spark.session import is_running, open_session
+    from pqassay_spark.start import SparkStartError
 
     was_running = is_running()
     try:
         session = open_session(master=master)
-    except JavaMissingError as error:
+    except (JavaMissingError, SparkStartError) as error:
         stop(str(error))
     except ModuleNotFoundError as error:
         if error.name != "pyspark":

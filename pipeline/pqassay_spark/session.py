@@ -9,6 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pqassay_spark.java import require_java
+from pqassay_spark.start import (
+    SparkStartError,
+    require_arrow,
+    require_master,
+    require_spark_home,
+    require_workers,
+    spark_errors,
+    start_trouble,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
@@ -18,8 +27,11 @@ if TYPE_CHECKING:
 LOG_CONFIGURATION = Path(__file__).with_name("log4j2.properties")
 """Logging of the Java process: errors only."""
 
+STARTING = {"spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={LOG_CONFIGURATION.as_uri()}"}
+"""Settings of every session that this process starts, unless the caller gives others."""
+
 LOCAL_SETTINGS = {
-    "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={LOG_CONFIGURATION.as_uri()}",
+    **STARTING,
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "2",
     "spark.ui.enabled": "false",
@@ -60,25 +72,43 @@ def open_session(
 
     Raises:
         JavaMissingError: There is no Java runtime that Spark could run on.
+        SparkStartError: Spark does not start for another reason, or its workers could not work.
     """
     is_submitted = "PYSPARK_GATEWAY_PORT" in os.environ
-    if master is None and not is_submitted:
-        master = "local[*]"
-    is_local = master is not None and master.startswith("local")
     if not is_submitted:
         require_java()
+    import pyspark  # noqa: PLC0415 - importing this module must not cost what pyspark costs
+    from pyspark.sql import SparkSession  # noqa: PLC0415 - see above
+
+    require_spark_home(pyspark.__version__)
+    wanted = master
+    if wanted is None:
+        wanted = pyspark.SparkConf().get("spark.master", "local[*]") if is_submitted else "local[*]"
+    require_master(str(wanted))
+    is_local = str(wanted).startswith("local")
     if is_local:
+        require_arrow()
         os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
         # Driver and workers are one machine: no name lookup of the host, nothing that listens to the network.
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    from pyspark.sql import SparkSession  # noqa: PLC0415 - importing this module must not cost what pyspark costs
-
+    was_running = is_running()
     builder = SparkSession.builder.appName(name)
-    if master is not None:
-        builder = builder.master(master)
-    for key, value in {**(LOCAL_SETTINGS if is_local else {}), **(settings or {})}.items():
+    if master is not None or not is_submitted:
+        builder = builder.master(str(wanted))
+        settings = {**(LOCAL_SETTINGS if is_local else STARTING), **(settings or {})}
+    for key, value in (settings or {}).items():
         builder = builder.config(key, value)
-    return builder.getOrCreate()
+    try:
+        session = builder.getOrCreate()
+    except spark_errors() as error:
+        raise SparkStartError(start_trouble(str(error), str(wanted))) from None
+    if not is_local and not was_running:
+        try:
+            require_workers(session)
+        except SparkStartError:
+            session.stop()
+            raise
+    return session
 
 
 def is_running() -> bool:
@@ -104,3 +134,19 @@ def spark_session(
         yield session
     finally:
         session.stop()
+
+
+@contextmanager
+def session_settings(spark: SparkSession, settings: Mapping[str, str]) -> Generator[None]:
+    """Give a session other settings for a while; afterwards it has those from before."""
+    before: dict[str, str | None] = {key: spark.conf.get(key, None) for key in settings}
+    try:
+        for key, value in settings.items():
+            spark.conf.set(key, value)
+        yield
+    finally:
+        for key, earlier in before.items():
+            if earlier is None:
+                spark.conf.unset(key)
+            else:
+                spark.conf.set(key, earlier)

@@ -1,16 +1,22 @@
 from __future__ import annotations
 
+import datetime as dt
 import os
 import subprocess
 import sys
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow.dataset
 import pyarrow.parquet
 import pytest
+from typer.testing import CliRunner
 
-from pqassay_spark.sales import NATIONS, sales, write_sales
+import pqassay
+from pqassay_spark.cli import app
+from pqassay_spark.sales import NATIONS, RARE_NATION, sales, write_sales
+from pqassay_spark.session import session_settings
 from pqassay_spec.parquet_file import read_footer, read_framing, referenced_ranges
 from pqassay_spec.sources import FileSource
 
@@ -66,6 +72,146 @@ def test_every_file_has_a_page_index_and_a_bloom_filter(written: Path) -> None:
         assert [column for kind, column in found if kind == "column index"] == columns
         assert [column for kind, column in found if kind == "offset index"] == columns
         assert [column for kind, column in found if kind == "bloom filter"] == ["customer"]
+
+
+@pytest.fixture(scope="session")
+def wide(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """3,000 rows of all columns in three files, written by a session in another time zone."""
+    out = tmp_path_factory.mktemp("sales") / "wide"
+    with session_settings(spark, {"spark.sql.session.timeZone": "Asia/Kathmandu"}):
+        write_sales(spark, f"file://{out}", rows=3_000, files=3, wide=True)
+    return out
+
+
+@pytest.mark.spark
+def test_a_wide_row_is_the_same_on_every_machine(wide: Path) -> None:
+    row = (
+        pyarrow.dataset.dataset(wide)
+        .to_table()
+        .sort_by("id")
+        .slice(1, 1)
+        .drop_columns(["nation"])
+        .to_pylist()
+    )
+    utc = dt.UTC
+    assert row == [
+        {
+            "id": 1,
+            "year": 2023,
+            "category": "tools",
+            "customer": "customer-78783bbb639584ae",
+            "sales_amount": 7745.67,
+            "sold_at": dt.datetime(2023, 11, 24, 10, 36, 8, 147873, utc),
+            "sold_on": dt.date(2023, 11, 24),
+            "delivered_at": dt.datetime(2023, 11, 26, 1, 57, 14, 755340),  # noqa: DTZ001 - a time without zone
+            "quantity": 5,
+            "price": Decimal("3618.77"),
+            "total": Decimal("18093.85"),
+            "channel": 0,
+            "store": None,
+            "is_return": False,
+            "rating": 3.5,
+            "weight": 327.375,
+            "product": "product-1",
+            "note": None,
+            "payload": b"\x89-\xed)",
+            "tags": ["new"],
+            "attributes": [],
+            "address": {"city": "Athens", "position": {"lat": -10.81, "lon": 10.941}},
+        }
+    ]
+
+
+@pytest.mark.spark
+def test_wide_rows_do_not_depend_on_how_they_are_split(spark: SparkSession, wide: Path) -> None:
+    stored = pyarrow.dataset.dataset(wide).to_table().sort_by("id")
+    split = sales(spark, 3_000, files=40, wide=True, skew=True, tasks=3).toArrow()
+    # as text, in which NaN equals itself; the zone of a timestamp is that of the session
+    rows = split.set_column(6, "sold_at", split.column("sold_at").cast(stored.schema.field("sold_at").type))
+    assert repr(rows.to_pylist()) == repr(stored.to_pylist())
+
+
+@pytest.mark.spark
+def test_wide_rows_are_skewed_and_hold_every_kind_of_missing_value(wide: Path) -> None:
+    table = pyarrow.dataset.dataset(wide).to_table()
+    values = {name: table.column(name).to_pylist() for name in table.column_names}
+    assert 0.45 < values["product"].count("product-1") / 3_000 < 0.55
+    assert max(map(len, (note for note in values["note"] if note))) > 20 * sum(
+        len(note or "") for note in values["note"]
+    ) / len(values["note"])
+    assert {str(rating) for rating in values["rating"]} >= {"None", "nan", "-0.0", "0.0"}
+    assert {str(weight) for weight in values["weight"]} >= {"None", "nan", "inf"}
+    assert [] in values["tags"]
+    assert None in values["tags"]
+    assert any(None in tags for tags in values["tags"] if tags)
+    assert any(address and address["position"] is None for address in values["address"])
+    assert b"" in values["payload"]
+    assert [name for name, found in values.items() if None in found] == [
+        "nation", "sales_amount", "delivered_at", "store", "is_return", "rating", "weight", "note", "payload",
+        "tags", "attributes", "address",
+    ]  # fmt: skip
+
+
+@pytest.mark.spark
+def test_wide_files_are_conformant_with_all_their_values_compared(wide: Path) -> None:
+    report = pqassay.check(sorted(wide.glob("*.parquet")), tier="values")
+    assert [(file.outcome, file.findings) for file in report.files] == [("conformant", [])] * 3
+
+
+@pytest.mark.spark
+def test_the_rare_nation_is_in_one_file_of_a_hundred(spark: SparkSession, tmp_path: Path) -> None:
+    write_sales(spark, f"file://{tmp_path}/rare", rows=4_000, files=200, rare=True)
+    files = sorted((tmp_path / "rare").glob("*.parquet"))
+    tables = [pyarrow.parquet.read_table(path, columns=["id", "nation"]) for path in files]
+    holders = [number for number, table in enumerate(tables) if RARE_NATION in table["nation"].to_pylist()]
+    assert [table.num_rows for table in tables] == [20] * 200
+    assert holders == [84, 85]
+    assert [table["id"][0].as_py() for table in tables] == list(range(0, 4_000, 20))
+
+
+@pytest.mark.spark
+def test_skewed_files_are_of_very_different_sizes(spark: SparkSession) -> None:
+    partitions = sales(spark, 1_000, files=10, skew=True).select("id").rdd.glom().collect()
+    assert [len(rows) for rows in partitions] == [1, 8, 20, 38, 61, 91, 127, 168, 216, 270]
+    assert [row.id for rows in partitions for row in rows] == list(range(1_000))
+
+
+@pytest.mark.spark
+def test_rows_beyond_one_block_are_numbered_without_gaps(spark: SparkSession) -> None:
+    numbers = sales(spark, 200_000, files=3).select("id").toArrow().column("id")
+    assert numbers.equals(pyarrow.chunked_array([range(200_000)], "int64"))
+
+
+@pytest.mark.spark
+def test_more_files_than_rows_are_refused(spark: SparkSession) -> None:
+    with pytest.raises(ValueError, match="3 rows in 5 files: each file needs a row"):
+        sales(spark, 3, files=5)
+
+
+@pytest.mark.spark
+def test_the_command_writes_what_it_says(spark: SparkSession, tmp_path: Path) -> None:
+    out = tmp_path / "a b:c%20[é]*{x}"
+    command = ["produce", str(out), "--rows", "90", "--files", "3", "--wide", "--rare", "--skew"]
+    result = CliRunner().invoke(app, command)
+    table = pyarrow.dataset.dataset(sorted(out.glob("*.parquet"))).to_table()
+    assert (result.exit_code, result.stdout) == (0, f"{out}: 90 rows in 3 files\n")
+    assert table.sort_by("id").column("id").to_pylist() == list(range(90))
+    assert table.num_columns == 23
+    assert spark.range(1).count() == 1  # the session goes on
+
+
+def test_the_matrix_is_written_into_a_new_directory_only(tmp_path: Path) -> None:
+    command = [*COMMAND, "produce", str(tmp_path), "--matrix", "--overwrite"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr == f"error: {tmp_path} exists. Choose another directory for --matrix.\n"
+
+
+def test_the_command_refuses_more_files_than_rows(tmp_path: Path) -> None:
+    command = [*COMMAND, "produce", str(tmp_path / "out"), "--rows", "3", "--files", "5"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr == "error: --rows 3 are too few for --files 5: each file needs a row.\n"
 
 
 def test_an_existing_directory_is_not_touched(tmp_path: Path) -> None:

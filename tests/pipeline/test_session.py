@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import importlib.util
 import json
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -9,6 +11,16 @@ import pytest
 
 from pqassay_spark.java import JavaMissingError, parse_version, require_java
 from pqassay_spark.session import local_session
+from pqassay_spark.start import (
+    PYTHON,
+    SparkStartError,
+    require_arrow,
+    require_master,
+    require_spark_home,
+    require_workers,
+    start_trouble,
+    worker_trouble,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,6 +97,128 @@ def test_no_java_on_the_path_says_what_to_install(tmp_path: Path, monkeypatch: p
         "(Debian and Ubuntu: apt-get install openjdk-17-jre-headless; macOS: brew install openjdk@17) and put "
         "`java` on PATH or set JAVA_HOME."
     )
+
+
+def fake_spark(folder: Path, version: str) -> Path:
+    """A folder that looks like an installed Spark."""
+    for name in ("bin/spark-submit", f"jars/spark-core_2.13-{version}.jar"):
+        (folder / name).parent.mkdir(parents=True)
+        (folder / name).touch()
+    return folder
+
+
+def test_another_spark_in_spark_home_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPARK_HOME", str(fake_spark(tmp_path, "3.5.1")))
+    with pytest.raises(SparkStartError) as caught:
+        require_spark_home("4.3.0")
+    assert str(caught.value) == (
+        f"SPARK_HOME is {tmp_path}, which is Spark 3.5.1, but pyspark is 4.3.0. Unset SPARK_HOME, or install "
+        "pyspark==3.5.1."
+    )
+
+
+@pytest.mark.parametrize(
+    "master", ["local", "local[2]", "local[*]", "spark://host:7077", "yarn", "k8s://https://host"]
+)
+def test_a_master_that_spark_knows_is_accepted(master: str) -> None:
+    require_master(master)
+
+
+@pytest.mark.parametrize("master", ["", "foo", "localhost:7077", "spark:host", "yarn-client", "local[2"])
+def test_a_master_that_spark_does_not_know_is_refused(master: str) -> None:
+    with pytest.raises(SparkStartError, match="is no master of Spark"):
+        require_master(master)
+
+
+def test_a_master_that_does_not_answer_is_named() -> None:
+    said = "Cannot call methods on a stopped SparkContext.\nThis stopped SparkContext was created at: ..."
+    assert start_trouble(said, "spark://host:1") == (
+        "The master spark://host:1 does not answer, or ended the application at once."
+    )
+
+
+def test_a_spark_home_without_spark_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path))
+    with pytest.raises(SparkStartError, match=r"has no bin/spark-submit\. Unset it"):
+        require_spark_home("4.3.0")
+
+
+@pytest.mark.parametrize("version", ["4.3.0", None])
+def test_the_same_spark_in_spark_home_is_accepted(
+    version: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPARK_HOME", str(fake_spark(tmp_path, version)) if version else "")
+    require_spark_home("4.3.0")
+
+
+@pytest.mark.skipif(importlib.util.find_spec("pyspark") is None, reason="pyspark is not installed")
+@pytest.mark.parametrize("variable", ["JAVA_HOME", "PATH"])
+def test_a_java_that_ends_at_once_is_one_line(variable: str, tmp_path: Path) -> None:
+    java = fake_java(tmp_path, '[ "$1" = -version ] && echo \'version "17.0.1"\' >&2')
+    script = (
+        "import os, sys, typer; from pqassay_spark.cli_session import command_session\n"
+        "try:\n    with command_session(None): pass\n"
+        "except typer.Exit as error: sys.exit(error.exit_code)"
+    )
+    environment = {**os.environ, "JAVA_HOME": str(tmp_path)}
+    if variable == "PATH":
+        del environment["JAVA_HOME"]
+        environment["PATH"] = f"{java.parent}{os.pathsep}{os.environ['PATH']}"
+    run = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, env=environment
+    )
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr.splitlines()[-1].startswith("error: Java ended before Spark had started.")
+    assert "Traceback" not in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (
+            (
+                "org.apache.spark.api.python.PythonException: Traceback (most recent call last):\n"
+                "ModuleNotFoundError: No module named 'pyarrow'\n"
+            ),
+            (
+                "The executors lack the Python library pyarrow. Install it there, or let PYSPARK_PYTHON name a Python that "
+                "has it."
+            ),
+        ),
+        (
+            (
+                "pyspark.errors.exceptions.base.PySparkRuntimeError: [PYTHON_VERSION_MISMATCH] Python in worker has "
+                "different version: 3.9 than that in driver: 3.99, PySpark cannot run with different minor versions."
+            ),
+            f"The executors run Python 3.9, this program {PYTHON}. Let PYSPARK_PYTHON name a Python {PYTHON} there.",
+        ),
+        (
+            'java.io.IOException: Cannot run program "python3.11": error=2, No such file or directory',
+            f"The executors have no program python3.11. Let PYSPARK_PYTHON name the Python {PYTHON} that they have.",
+        ),
+        (
+            (
+                "An error occurred while calling o1.collect.\n: org.apache.spark.SparkException: Job aborted.\n"
+                "\tat org.apache.Some.run(Some.java:1)\nCaused by: java.lang.Exception: disk full\n\t... 3 more"
+            ),
+            "The executors cannot run Python: disk full",
+        ),
+    ],
+)
+def test_what_spark_says_of_its_workers_becomes_one_line(said: str, told: str) -> None:
+    assert worker_trouble(said) == told
+
+
+@pytest.mark.skipif(importlib.util.find_spec("pyspark") is None, reason="pyspark is not installed")
+def test_a_pyarrow_that_spark_refuses_is_named_before_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pyarrow.__version__", "1.0.0")
+    with pytest.raises(SparkStartError, match=r"(?i)pyarrow .*1\.0\.0.* Install it with: pip install"):
+        require_arrow()
+
+
+@pytest.mark.spark
+def test_workers_that_suit_are_accepted(spark: SparkSession) -> None:
+    require_workers(spark)
 
 
 def test_importing_the_pipeline_and_its_command_imports_no_pyspark() -> None:

@@ -1,0 +1,147 @@
+"""What keeps Spark from starting or its workers from working, said in one line before or instead of Spark's own words.
+
+Spark tells some of it late, in a trace of a hundred lines, or not at all: another Spark in SPARK_HOME, another Python in
+the workers, a library that they lack.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+LONGEST_REASON = 300
+"""Characters of Spark's own words that a message passes on."""
+
+PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
+
+
+class SparkStartError(RuntimeError):
+    """Spark cannot start here, or its workers cannot work. The message says what to do about it."""
+
+
+def require_spark_home(version: str) -> None:
+    """Make sure that the Spark of SPARK_HOME, which Python's Spark starts if the variable is set, is of this version.
+
+    Raises:
+        SparkStartError: It is another one, or there is none.
+    """
+    home = os.environ.get("SPARK_HOME")
+    if not home:
+        return
+    if not Path(home, "bin", "spark-submit").is_file():
+        raise SparkStartError(
+            f"SPARK_HOME is {home}, which has no bin/spark-submit. Unset it to use the Spark of pyspark."
+        )
+    names = sorted(path.name for path in Path(home, "jars").glob("spark-core_*.jar"))
+    found = next((match[1] for name in names if (match := re.search(r"_[\d.]+-(.+)\.jar$", name))), None)
+    if found is not None and found != version:
+        raise SparkStartError(
+            f"SPARK_HOME is {home}, which is Spark {found}, but pyspark is {version}. Unset SPARK_HOME, or install "
+            f"pyspark=={found}."
+        )
+
+
+def require_master(master: str) -> None:
+    """Make sure that Spark knows this kind of master.
+
+    Raises:
+        SparkStartError: It does not.
+    """
+    if not re.match(r"(local(\[[^\]]*\])?$|local-cluster\[|spark://.|k8s://.|yarn$)", master):
+        raise SparkStartError(
+            f"{master!r} is no master of Spark. Those are local[2], spark://host:7077, yarn, k8s://host:443."
+        )
+
+
+def spark_errors() -> tuple[type[Exception], ...]:
+    """What Spark raises: errors of its own, and those of Java that it lets through."""
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped] # noqa: PLC0415 - it has no types, and is loaded with pyspark
+    from pyspark.errors import PySparkException  # noqa: PLC0415 - importing this module must not cost what pyspark costs
+
+    return Py4JError, PySparkException
+
+
+def require_arrow() -> None:
+    """Make sure that the workers of this machine, which run this Python, have a pyarrow that Spark accepts.
+
+    Raises:
+        SparkStartError: It is missing or too old.
+    """
+    from pyspark.errors import PySparkException  # noqa: PLC0415 - importing this module must not cost what pyspark costs
+    from pyspark.sql.pandas.utils import require_minimum_pyarrow_version  # noqa: PLC0415 - as above
+
+    try:
+        require_minimum_pyarrow_version()
+    except (PySparkException, ImportError) as error:
+        raise SparkStartError(
+            f"{plain_words(str(error))}. Install it with: pip install 'pqassay[spark]'"
+        ) from None
+
+
+def require_workers(spark: SparkSession) -> None:
+    """Make sure that the executors of a cluster run a Python that suits this one, with pyarrow: one small job.
+
+    Raises:
+        SparkStartError: They do not.
+    """
+
+    def libraries(_: int) -> str:
+        import pyarrow as pa  # noqa: PLC0415 - in the worker
+
+        return str(pa.__version__)
+
+    try:
+        spark.sparkContext.parallelize([0], 1).map(libraries).collect()
+    except spark_errors() as error:
+        raise SparkStartError(worker_trouble(str(error))) from None
+
+
+def worker_trouble(said: str) -> str:
+    """What is wrong with the workers, from what Spark says when a job fails.
+
+    >>> worker_trouble("ModuleNotFoundError: No module named 'pyarrow'")
+    "The executors lack the Python library pyarrow. Install it there, or let PYSPARK_PYTHON name a Python that has it."
+    """
+    if lacking := re.search(r"No module named '([\w.]+)'", said):
+        return (
+            f"The executors lack the Python library {lacking[1]}. Install it there, or let PYSPARK_PYTHON name a Python "
+            "that has it."
+        )
+    if "PYTHON_VERSION_MISMATCH" in said:
+        found = re.search(r"Python in worker has different version:? \(?'?(\d+)[.', ]+(\d+)", said)
+        other = f"Python {found[1]}.{found[2]}" if found else "another Python"
+        return f"The executors run {other}, this program {PYTHON}. Let PYSPARK_PYTHON name a Python {PYTHON} there."
+    if missing := re.search(r'Cannot run program "([^"]+)"', said):
+        return f"The executors have no program {missing[1]}. Let PYSPARK_PYTHON name the Python {PYTHON} that they have."
+    return f"The executors cannot run Python: {plain_words(said)}"
+
+
+def start_trouble(said: str, master: str) -> str:
+    """What is wrong with the start, from what Spark says."""
+    if "stopped SparkContext" in said:
+        return f"The master {master} does not answer, or ended the application at once."
+    if "JAVA_GATEWAY_EXITED" in said:
+        return (
+            "Java ended before Spark had started. What it said stands above; often there is too little memory, or an "
+            "option in JAVA_TOOL_OPTIONS, SPARK_SUBMIT_OPTS or PYSPARK_SUBMIT_ARGS that this Java does not know."
+        )
+    return f"Spark does not start: {plain_words(said)}"
+
+
+def plain_words(said: str) -> str:
+    """The cause in Spark's words: one line, without the trace of Java and without the class of the error."""
+    causes = re.findall(
+        r"^(?:Caused by: |: )?(?:[\w$]+\.)+[\w$]*(?:Exception|Error): (.*)$", said, re.MULTILINE
+    )
+    line = (
+        causes[-1]
+        if causes
+        else next((line for line in said.splitlines() if line.strip()), "no reason given")
+    )
+    return line.strip()[:LONGEST_REASON].rstrip(".")
