@@ -16,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 HAVE_JAVA = PYTHONPATH=pipeline $(BIN)/python -m pqassay_spark.java
 
 .DEFAULT_GOAL = help
-.PHONY: help demo test golden docs bench constraints clean
+.PHONY: help demo pipeline test golden docs bench constraints clean
 
 help: ## list these commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -25,6 +25,11 @@ demo: $(VENV)/.made ## write a Parquet file, embed an index, check it, damage it
 	@if $(HAVE_JAVA) 2> /dev/null; then $(MAKE) -s --no-print-directory $(VENV)/.spark; \
 	else $(MAKE) -s --no-print-directory $(VENV)/.core; fi
 	@$(BIN)/python examples/demo.py
+
+pipeline: $(VENV)/.made ## produce, index, check and query 1,000 files with Spark; a kill midway, and a damage
+	@$(HAVE_JAVA)
+	@$(MAKE) -s --no-print-directory $(VENV)/.pipeline
+	@$(BIN)/python -m examples.pipeline
 
 test: $(VENV)/.dev ## run every test and every static check
 	@$(BIN)/python tools/run_checks.py
@@ -51,7 +56,7 @@ constraints: $(VENV)/.made ## write constraints.txt anew, with the newest versio
 	@mv $(VENV)/constraints.txt constraints.txt && rm -rf $(VENV)/fresh
 
 clean: ## remove everything that these commands made
-	rm -rf $(VENV) site dist build-demo
+	rm -rf $(VENV) site dist build-demo build-pipeline
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 # --------------------------------------------------------------------------------------- the environment
@@ -77,6 +82,11 @@ $(VENV)/.spark: $(VENV)/.made pyproject.toml constraints.txt
 	@$(INSTALL) --editable '.[spark]'
 	@touch $(VENV)/.core $@
 
+$(VENV)/.pipeline: $(VENV)/.made pyproject.toml constraints.txt
+	@echo "Installing pqassay, Spark and other engines into $(VENV) (about 900 MB, once) ..."
+	@$(INSTALL) --editable '.[spark,engines]'
+	@touch $(VENV)/.core $(VENV)/.spark $@
+
 $(VENV)/.docs: $(VENV)/.made pyproject.toml constraints.txt
 	@echo "Installing pqassay and what builds its site into $(VENV) (about 250 MB, once) ..."
 	@$(INSTALL) --editable '.[docs]'
@@ -85,4 +95,4 @@ $(VENV)/.docs: $(VENV)/.made pyproject.toml constraints.txt
 $(VENV)/.dev: $(VENV)/.made pyproject.toml constraints.txt
 	@echo "Installing pqassay, Spark and all tools into $(VENV) (about 1 GB, once) ..."
 	@$(INSTALL) --editable '.[spark,engines,docs,dev]'
-	@touch $(VENV)/.core $(VENV)/.spark $(VENV)/.docs $@
+	@touch $(VENV)/.core $(VENV)/.spark $(VENV)/.pipeline $(VENV)/.docs $@

@@ -45,13 +45,19 @@ def heading(text: str) -> None:
     print(f"\n{emphasised(text, '1')}", flush=True)
 
 
-def run(command: str, *, expect: int = 0) -> None:
-    """Print a command and run it; leave the demo if it ends in another way than expected."""
-    print(emphasised(f"$ {command}", "36"), flush=True)
+def command_line(command: str) -> list[str]:
+    """The words of a command, its program from beside this Python if it is there."""
     name, *arguments = command.split()
     program = Path(sys.executable).with_name(name)
+    return [str(program) if program.exists() else name, *arguments]
+
+
+def run(command: str, *, expect: int = 0) -> None:
+    """Print a command and run it; leave the program if it ends in another way than expected."""
+    print(emphasised(f"$ {command}", "36"), flush=True)
+    name = command.split(maxsplit=1)[0]
     result = subprocess.run(
-        [program if program.exists() else name, *arguments],
+        command_line(command),
         stderr=subprocess.PIPE if name == "pqassay-spark" else None,
         text=True,
         check=False,
@@ -60,7 +66,9 @@ def run(command: str, *, expect: int = 0) -> None:
         if not line.startswith(JVM_NOISE):
             print(line, file=sys.stderr, flush=True)
     if result.returncode != expect:
-        sys.exit(f"demo: `{name}` ended with exit status {result.returncode}, not {expect}")
+        sys.exit(
+            f"{Path(sys.argv[0]).stem}: `{name}` ended with exit status {result.returncode}, not {expect}"
+        )
 
 
 def write_with_spark() -> None:
