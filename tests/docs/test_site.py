@@ -16,6 +16,8 @@ import typer.main
 
 import pqassay
 from pqassay.cli import app
+from pqassay_spark.cli import app as spark_app
+from pqassay_spark.findings_table import FIELDS
 from pqassay_spec.catalogue import families, rules
 from pqassay_spec.field_tables import construct_rows
 from pqassay_spec.idx1 import BLOB
@@ -141,6 +143,13 @@ def test_the_chapter_of_pm_shows_every_member_of_questdbs_key(site: Path) -> Non
     }
 
 
+def test_the_guide_of_checks_on_spark_shows_every_column_of_the_findings_table(site: Path) -> None:
+    shown = {row[0]: row[-1] for row in page(site, "guide/spark-check.html").rows if row}
+    assert {field.name: shown.get(field.name) for field in FIELDS} == {
+        field.name: field.doc.replace("`", "") for field in FIELDS
+    }
+
+
 def test_no_placeholder_and_no_snippet_mark_is_left(site: Path) -> None:
     left = [
         str(path.relative_to(site))
@@ -187,6 +196,17 @@ def test_the_guide_describes_every_option_of_check() -> None:
     assert described == {
         option for parameter in command.params for option in parameter.opts if option[:2] == "--"
     }
+
+
+def test_the_guide_names_every_option_that_checks_on_spark_have_beside() -> None:
+    guide = (ROOT / "docs" / "guide" / "spark-check.md").read_text()
+    commands = [typer.main.get_group(one).commands["check"] for one in (spark_app, app)]
+    on_spark, here = (
+        {option for parameter in command.params for option in parameter.opts if option[:2] == "--"}
+        for command in commands
+    )
+    assert {"--jobs"} == here - on_spark
+    assert [] == [option for option in on_spark - here if option not in guide]
 
 
 def test_every_family_has_a_chapter_with_its_rules() -> None:
