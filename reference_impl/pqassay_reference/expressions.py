@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from pqassay_reference.errors import Refused
 from pqassay_reference.literals import python_value
+from pqassay_reference.predicate_text import TypedText
 
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "=": pc.equal,
@@ -139,9 +140,13 @@ class SchemaColumns:
 
     def constant(self, name: str, value: Any) -> pc.Expression:
         """A literal."""
-        _, kind = self._find(name)
+        kind: Any = _compared_type(self._find(name)[1])
+        if isinstance(value, TypedText) and (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+            raise Refused(f"{str(value)!r} has a type, and column {name} is text; write the text alone")
+        is_written = isinstance(value, str) and pa.types.is_temporal(kind)
+        scalar = pa.scalar(str(value), pa.string()).cast(kind) if is_written else pa.scalar(value, kind)
         constant: Any = pc.scalar  # its type stub knows no scalars of Arrow
-        found: pc.Expression = constant(pa.scalar(value, _compared_type(kind)))
+        found: pc.Expression = constant(scalar)
         return found
 
     def false(self) -> pc.Expression:

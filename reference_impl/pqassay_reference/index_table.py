@@ -129,12 +129,22 @@ def write_part(folder: str | os.PathLike[str], run: int, task: int, entries: Ite
         for field in _COLUMNS[:-1]
     ]
     arrays.append(pa.array(list(itertools.chain.from_iterable(listed)), _COLUMNS[-1].type))
-    sink = pa.BufferOutputStream()
-    pq.write_table(pa.Table.from_arrays(arrays, schema=SCHEMA), sink, compression="zstd")
     path = part_path(folder, run, task)
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, sink.getvalue().to_pybytes())
+    write_whole(path, part_content(pa.Table.from_arrays(arrays, schema=SCHEMA)))
     return path
+
+
+def part_content(rows: pa.Table) -> bytes:
+    """The bytes of a part. Its pages have checksums: a value that is read wrongly would make queries skip files."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(rows, sink, compression="zstd", write_page_checksum=True)
+    return sink.getvalue().to_pybytes()
+
+
+def part_file(handle: pa.OSFile) -> pq.ParquetFile:
+    """A part that is opened for reading, such that a damaged page is an error."""
+    return pq.ParquetFile(handle, page_checksum_verification=True)
 
 
 def read_part(path: str | os.PathLike[str], columns: Collection[str] | None = None) -> pa.Table:
@@ -145,7 +155,7 @@ def read_part(path: str | os.PathLike[str], columns: Collection[str] | None = No
         Refused: It is no part of an index table, or one of another version.
     """
     try:
-        with native_file(path) as handle, pq.ParquetFile(handle) as file:
+        with native_file(path) as handle, part_file(handle) as file:
             if (file.schema_arrow.metadata or {}).get(VERSION_KEY) != str(VERSION).encode():
                 raise Refused(f"{os.fspath(path)} is no part of an index table of version {VERSION}")
             table = file.read()

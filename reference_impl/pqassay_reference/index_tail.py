@@ -37,6 +37,9 @@ from pqassay_spec.sources import FileSource, Source, require_range
 REQUEST_SIZE = 64 << 10
 """Bytes that are read from the end of a file. Most footers are in them, and most blobs, which stand before the footer."""
 
+LOCAL_REQUEST_SIZE = 8 << 10
+"""The same for files of this machine, where a second read costs less than bytes that nobody needs."""
+
 SCHEMAS = 16
 """Schemas that are remembered: the files of a table have few."""
 
@@ -45,6 +48,9 @@ REMOTE_THREADS = 16
 
 Progress: TypeAlias = Callable[[int, int], object]
 """Called with the number of files that are done and that of all."""
+
+Columns: TypeAlias = dict[tuple[str, ...], list[SchemaLeaf]]
+"""Leaf columns by their paths; a damaged schema may have several with the same one."""
 
 _FIELDS = {declared.name: declared for declared in FileMetaData.fields}
 
@@ -119,9 +125,9 @@ class KnownSchemas:
     Decoding goes from left to right, so a footer that begins with the same bytes has the same schema.
     """
 
-    _known: list[tuple[bytes, list[SchemaLeaf]]] = field(default_factory=list[tuple[bytes, list[SchemaLeaf]]])
+    _known: list[tuple[bytes, Columns]] = field(default_factory=list[tuple[bytes, Columns]])
 
-    def columns_and_rows(self, footer: bytes) -> tuple[list[SchemaLeaf], int] | None:
+    def columns_and_rows(self, footer: bytes) -> tuple[Columns, int] | None:
         """The leaf columns and the row count of a footer that begins with a known schema; else ``None``."""
         for beginning, columns in self._known:
             if footer.startswith(beginning):
@@ -135,7 +141,10 @@ class KnownSchemas:
             return
         first = list(islice(field_ranges(footer), 2))
         if [part.id for part in first] == [_FIELDS["version"].id, _FIELDS["schema"].id]:
-            self._known.append((footer[: first[-1].end], leaves(metadata)))
+            columns: Columns = {}
+            for leaf in leaves(metadata):
+                columns.setdefault(leaf.path, []).append(leaf)
+            self._known.append((footer[: first[-1].end], columns))
 
 
 def _row_count(footer: bytes, position: int) -> int | None:
@@ -220,7 +229,8 @@ def _quick(source: Source, known: KnownSchemas) -> Extracted:
     record, mistrust = None, ""
     if record_text is not None:
         record = companion_of(record_text)
-        mistrust = idx1_companion.why_not_trusted(record, blob, raw, row_count=row_count, columns=columns)
+        named = columns.get(record.column, [])
+        mistrust = idx1_companion.why_not_trusted(record, blob, raw, row_count=row_count, columns=named)
         if mistrust:
             record = None
     values = tuple(idx1.exact_values(blob.payload))
@@ -319,11 +329,12 @@ def load_indexes(
         For each file its index, or in a few words why none can be read. Nothing is raised for a single file.
     """
     known = KnownSchemas()
+    request_size = LOCAL_REQUEST_SIZE if filesystem is None else REQUEST_SIZE
 
     def load(path: str) -> Found:
         try:
             with FileSource(path) if filesystem is None else NativeSource(filesystem, path) as whole:
-                return quick_extract(TailSource(whole), known)
+                return quick_extract(TailSource(whole, request_size), known)
         except NoIndexError:
             return "it has no IDX1 index"
         except FormatError as error:

@@ -27,6 +27,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as pads
+import pyarrow.parquet as pq
 
 from pqassay_reference.expression_tree import written
 from pqassay_reference.index_tail import Progress
@@ -86,6 +87,25 @@ class _Shared:
     counters: Counters = field(default_factory=Counters)
     decisions: OrderedDict[bytes, Decision] = field(default_factory=OrderedDict[bytes, Decision])
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+class NoRows:
+    """A fragment without rows that takes a plain ``False`` for a filter.
+
+    That is what DataFusion passes for a condition that can never be true.  Everything else is that of the fragment that
+    it stands for; fragments of Arrow have no subclasses.
+    """
+
+    def __init__(self, fragment: pads.Fragment) -> None:
+        self._fragment = fragment
+
+    def scanner(self, *args: Any, **options: Any) -> pads.Scanner:
+        """A scanner of no rows. See `pyarrow.dataset.Fragment.scanner`."""
+        options["filter"] = _as_expression(options.get("filter"))
+        return self._fragment.scanner(*args, **options)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._fragment, name)
 
 
 class IndexedDataset(pads.FileSystemDataset):
@@ -160,14 +180,22 @@ class IndexedDataset(pads.FileSystemDataset):
         )
 
     def get_fragments(self, filter: pc.Expression | None = None) -> Iterator[pads.Fragment]:  # noqa: A002 - Arrow's name
-        """The fragments that may hold matching rows. See `pyarrow.dataset.Dataset.get_fragments`."""
+        """The fragments that may hold matching rows. See `pyarrow.dataset.Dataset.get_fragments`.
+
+        Where there are none, one that holds no rows, since DataFusion cannot sort what has no parts at all.
+        """
+        is_plain = isinstance(filter, pa.Scalar)
         filter = _as_expression(filter)  # noqa: A001 - Arrow's name
-        narrowed = None if self._condition is not None else self._narrowed(filter)
-        if narrowed is None:
-            return cast(
-                "Iterator[pads.Fragment]", super().get_fragments(filter)
-            )  # of a filtered dataset, Arrow refuses to name fragments
-        return cast("Iterator[pads.Fragment]", narrowed.get_fragments(filter))
+        if self._condition is not None:
+            # Of a filtered dataset, Arrow refuses to name fragments.
+            return cast("Iterator[pads.Fragment]", super().get_fragments(filter))
+        narrowed = self._narrowed(filter)
+        given: Any = super() if narrowed is None else narrowed
+        found = list(given.get_fragments(filter))
+        if not found and self._shared is not None and self._shared.known.paths:
+            nothing = _nothing()
+            found.append(cast("pads.Fragment", NoRows(nothing)) if is_plain else nothing)
+        return iter(found)
 
     def scanner(self, *args: Any, **options: Any) -> pads.Scanner:
         """A scanner of the files that may hold matching rows. See `pyarrow.dataset.Dataset.scanner`."""
@@ -261,6 +289,14 @@ class IndexedDataset(pads.FileSystemDataset):
         if self._shared is None:
             raise ValueError("this dataset knows no indexes; open it with open_indexed")
         return self._shared
+
+
+def _nothing() -> pads.Fragment:
+    """A file without rows, in memory: nothing is opened to find that there are none."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.table({}), sink)
+    content: Any = pa.BufferReader(sink.getvalue())
+    return pads.ParquetFileFormat().make_fragment(content)
 
 
 def _as_expression(condition: Any) -> Any:

@@ -31,7 +31,7 @@ class Listed:
     Attributes:
         filesystem: Where they are.
         folder: The folder that was listed, as the filesystem calls it; empty where files were named.
-        paths: Of the files, as the filesystem calls them, in order.
+        paths: Of the files, as the filesystem calls them: sorted, or in the order in which they were named.
         sizes: In bytes.
         modified: Modification times in nanoseconds since 1970; 0 where the store does not tell.
         partitioning: How folders are named.
@@ -81,7 +81,7 @@ def list_files(root: Roots, filesystem: Any, partitioning: Partitioning) -> List
 
     Raises:
         FileNotFoundError: There is no such folder or file.
-        ValueError: A URI that no filesystem understands.
+        ValueError: A URI that no filesystem understands, or a name that is no UTF-8.
         OSError: The folder cannot be listed.
     """
     if isinstance(root, str | os.PathLike):
@@ -91,13 +91,16 @@ def list_files(root: Roots, filesystem: Any, partitioning: Partitioning) -> List
             return _listed(filesystem, path.rpartition("/")[0], [_regular(info)], partitioning)
         found = filesystem.get_file_info(pafs.FileSelector(path, recursive=True))
         start = len(path)
-        files = [
-            info
-            for info in found
-            if info.type is pafs.FileType.File
-            and not any(name.startswith(IGNORED) for name in info.path[start:].split("/"))
-        ]
-        return _listed(filesystem, path, files, partitioning)
+        try:
+            files = [
+                info
+                for info in found
+                if info.type is pafs.FileType.File
+                and not any(name.startswith(IGNORED) for name in info.path[start:].split("/"))
+            ]
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{error.object!r} is no UTF-8, and pyarrow cannot name it; rename it") from None
+        return _listed(filesystem, path, sorted(files, key=lambda info: info.path), partitioning)
     places = [located(path, filesystem) for path in root]
     filesystem = places[0][0] if places else filesystem or pafs.LocalFileSystem()
     if any(not other.equals(filesystem) for other, _ in places):
@@ -126,12 +129,11 @@ def _regular(info: Any) -> Any:
 
 
 def _listed(filesystem: Any, folder: str, infos: list[Any], partitioning: Partitioning) -> Listed:
-    ordered = sorted(infos, key=lambda info: info.path)
     return Listed(
         filesystem,
         folder,
-        tuple(info.path for info in ordered),
-        tuple(info.size or 0 for info in ordered),
-        tuple(info.mtime_ns or 0 for info in ordered),
+        tuple(info.path for info in infos),
+        tuple(info.size or 0 for info in infos),
+        tuple(info.mtime_ns or 0 for info in infos),
         partitioning,
     )

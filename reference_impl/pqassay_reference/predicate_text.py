@@ -27,6 +27,12 @@ DIALECT = "sqlite"
 """Of sqlglot's, the one in which ``"x"`` is a name and ``x'00'`` bytes."""
 
 
+class TypedText(str):
+    """A constant like ``DATE '2024-01-01'``: text with a type, with which a column of text is not compared as text."""
+
+    __slots__ = ()
+
+
 def parse_predicate(text: str, *, dialect: str = DIALECT) -> Tree:
     r"""The tree of a condition. Names in double quotes may hold any character; constants are numbers and ``'text'``.
 
@@ -181,15 +187,20 @@ CASTS_OF_TEXT = re.compile(
 )
 """Types that text may be said to have, without a length or precision that would cut it."""
 
+PLAIN_TEXT = ("TEXT", "VARCHAR")
+"""Those of them by which text stays text."""
+
 _DAY = re.compile(r"\s*\d+-\d+-\d+\s*")
 
 
 def _cast(node: Any) -> Any:
     """Text or null with the type that it has anyhow. Other casts make another value of it, each engine in its own way."""
     value, kind = _constant(node.this), node.to.sql()
-    is_text = isinstance(value, str) and CASTS_OF_TEXT.fullmatch(kind) is not None
-    if value is None or (is_text and (kind != "DATE" or _DAY.fullmatch(value))):
+    if value is None:
         return value
+    is_text = isinstance(value, str) and CASTS_OF_TEXT.fullmatch(kind) is not None
+    if is_text and (kind != "DATE" or _DAY.fullmatch(value)):
+        return value if kind in PLAIN_TEXT else TypedText(value)
     raise Refused(
         f"{node.sql()!r}: the cast may change the constant; write what it results in, without a cast"
     )

@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as pads
 import pyarrow.fs as pafs
 
-from pqassay_reference.expression_tree import columns_of, only_looks_up, tree_of
+from pqassay_reference.expression_tree import columns_of, only_looks_up, tree_of, written
 
 Mask = npt.NDArray[np.bool_]
 """One truth value per file."""
@@ -150,7 +150,8 @@ class ColumnFacts:
     def _survivors(self, condition: pc.Expression) -> Mask:
         """For each distinct value, and at last for null, whether a row with it may satisfy a condition."""
         survivors = np.zeros(len(self.values) + 1, np.bool_)
-        if len(self.values) >= MANY:
+        # What cannot be written down may name columns by their numbers, which are others in a table of one column.
+        if len(self.values) >= MANY and written(condition) is not None:
             try:
                 survivors[self._rows_of_values().filter(condition).column(_NUMBER).to_numpy()] = True
             except FAILURES:

@@ -73,8 +73,9 @@ def scan_file(
         with native_file(path) as handle, pq.ParquetFile(handle) as file:
             schema = file.schema_arrow
             for name in sorted({*columns, *columns_named(predicate)}):
-                if name not in schema.names:
-                    raise Refused(f"there is no column {name}")
+                if schema.names.count(name) != 1:
+                    several = "are several columns" if name in schema.names else "is no column"
+                    raise Refused(f"there {several} {name}")
             skip, message = _decide(Path(path), predicate, schema, column, trust) if index else (None, "")
             if skip:
                 return Scanned(schema.empty_table().select(list(columns)), used=True)
@@ -95,7 +96,7 @@ def _decide(
         return None, str(error)
     if found.companion is not None:
         name = ".".join(found.companion.column)
-        if name not in schema.names:
+        if len(found.companion.column) != 1:
             return None, f"the index describes the nested column {name}"
         values = [*found.values, *[None] * bool(found.companion.null_count)]
         return not _may_match(predicate, name, _one_column(schema, name, values)), ""

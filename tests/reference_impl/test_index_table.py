@@ -15,7 +15,7 @@ import pytest
 
 from indexed_lakes import Values, entry, lake_table, write_index_table, write_lake
 from pqassay_reference.embed import embed_file
-from pqassay_reference.index_table import part_path, read_entries
+from pqassay_reference.index_table import part_path, parts, read_entries
 from pqassay_reference.indexed_dataset import IndexedDataset, IndexWarning, open_indexed
 
 NATION: Any = pc.field("nation")
@@ -174,6 +174,21 @@ def test_a_damaged_part_is_a_warning_and_its_files_are_read(tabled: Path, tmp_pa
 
     assert ["a.parquet", "e.parquet"] == kept(dataset, PERU)
     assert any(str(damaged) in warning for warning in dataset.warnings)
+
+
+@pytest.mark.usefixtures("tabled")
+def test_a_flipped_bit_in_a_part_loses_no_file(tmp_path: Path) -> None:
+    (part,) = [path for _, path in parts(tmp_path / "lake.index")]
+    content = bytearray(part.read_bytes())
+    said = {name: set(facts.values.to_pylist()) for name, facts in read_entries(part.parent).columns.items()}
+
+    for place in range(4, len(content), 3):
+        content[place] ^= 4
+        part.write_bytes(content)
+        content[place] ^= 4
+        found = read_entries(part.parent)
+        now = {name: set(facts.values.to_pylist()) for name, facts in found.columns.items()}
+        assert found.damaged or now == said
 
 
 def test_a_table_that_contradicts_itself_about_a_file_is_not_believed(tabled: Path, tmp_path: Path) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import datafusion
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as pads
@@ -161,7 +164,7 @@ def test_a_filter_that_no_file_satisfies_leaves_an_empty_table_of_the_same_colum
     dataset = open_indexed(lake)
 
     assert dataset.schema.empty_table() == dataset.to_table(filter=NATION == "Fiji")
-    assert [] == list(dataset.get_fragments(NATION == "Fiji"))
+    assert [0] == [len(fragment.to_table()) for fragment in dataset.get_fragments(NATION == "Fiji")]
 
 
 def test_what_was_asked_and_saved_is_counted(lake: Path) -> None:
@@ -474,13 +477,29 @@ def test_hidden_files_and_folders_are_no_data_as_with_arrow(lake: Path) -> None:
 def test_files_may_be_named_one_by_one(lake: Path) -> None:
     chosen: list[str | Path] = [lake / "b.parquet", str(lake / "a.parquet")]
 
-    assert ["a.parquet", "b.parquet"] == names(open_indexed(chosen).files)
+    assert [str(path) for path in chosen] == open_indexed(chosen).files
     assert ["a.parquet"] == kept(open_indexed(chosen), PERU)
     assert ["a.parquet"] == names(open_indexed(lake / "a.parquet").files)
     assert ["a.parquet"] == names(
         open_indexed("a.parquet", filesystem=pafs.SubTreeFileSystem(str(lake), pafs.LocalFileSystem())).files
     )
     assert ["a.parquet"] == kept(open_indexed(lake.as_uri()), PERU)
+
+
+def test_the_schema_is_that_of_the_file_that_is_named_first_as_with_arrow(tmp_path: Path) -> None:
+    pq.write_table(lake_table(["Peru"]).drop(["amount"]), tmp_path / "a.parquet")
+    pq.write_table(lake_table(["Peru"]), tmp_path / "b.parquet")
+    files: list[str | Path] = [tmp_path / "b.parquet", tmp_path / "a.parquet"]
+
+    with pytest.warns(IndexWarning):
+        assert ["id", "nation", "amount"] == open_indexed(files).schema.names
+
+
+def test_datafusion_sorts_the_rows_also_where_no_file_is_left(lake: Path) -> None:
+    context = datafusion.SessionContext()
+    context.register_dataset("lake", open_indexed(lake))
+
+    assert 0 == context.sql("select id from lake where nation = 'Fiji' order by id limit 3").count()
 
 
 def test_a_relative_path_means_the_same_files_wherever_the_process_goes(
@@ -491,6 +510,14 @@ def test_a_relative_path_means_the_same_files_wherever_the_process_goes(
     monkeypatch.chdir("/")
 
     assert [0] == ids(dataset, PERU)
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="its file systems hold no such names")
+def test_a_name_that_is_no_utf_8_is_named(tmp_path: Path) -> None:
+    Path(os.fsdecode(bytes(tmp_path) + b"/\xff.parquet")).write_bytes(b"")
+
+    with pytest.raises(ValueError, match=r"xff\.parquet' is no UTF-8"):
+        open_indexed(tmp_path)
 
 
 def test_what_is_not_there_is_said(tmp_path: Path) -> None:

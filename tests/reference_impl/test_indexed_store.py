@@ -49,10 +49,10 @@ def requests(monkeypatch: pytest.MonkeyPatch) -> Generator[Requests]:
         ("AWS_ENDPOINT_URL", f"http://{host}:{port}"),
     ):
         monkeypatch.setenv(name, value)
-    store, _ = pafs.FileSystem.from_uri("s3://lake/?allow_bucket_creation=true")
-    store.create_dir("lake")
+    store, _ = pafs.FileSystem.from_uri("s3://ends-of-files/?allow_bucket_creation=true")
+    store.create_dir("ends-of-files")
     for number, nation in enumerate(("Peru", "Chad")):
-        with store.open_output_stream(f"lake/sales/{nation}.parquet") as stream:
+        with store.open_output_stream(f"ends-of-files/sales/{nation}.parquet") as stream:
             stream.write(with_record(lake_table([nation], number), [nation]))
     seen.seen.clear()
     yield seen
@@ -63,13 +63,13 @@ def requests(monkeypatch: pytest.MonkeyPatch) -> Generator[Requests]:
 
 
 def test_files_in_a_store_are_indexed_by_their_ends_and_skipped(requests: Requests) -> None:
-    dataset = open_indexed("s3://lake/sales")
+    dataset = open_indexed("s3://ends-of-files/sales")
 
     # Chad is the first file, whose schema becomes that of the dataset: one request more.
-    assert 2 == requests.seen.count("GET /lake/sales/Chad.parquet")
-    assert 1 == requests.seen.count("GET /lake/sales/Peru.parquet")
+    assert 2 == requests.seen.count("GET /ends-of-files/sales/Chad.parquet")
+    assert 1 == requests.seen.count("GET /ends-of-files/sales/Peru.parquet")
 
     requests.seen.clear()
     assert [0] == dataset.to_table(filter=PERU).column("id").to_pylist()
-    assert 0 == requests.seen.count("GET /lake/sales/Chad.parquet")
-    assert ("lake/sales/Peru.parquet",) == dataset.prune(PERU).kept
+    assert 0 == requests.seen.count("GET /ends-of-files/sales/Chad.parquet")
+    assert ("ends-of-files/sales/Peru.parquet",) == dataset.prune(PERU).kept

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner, Result
@@ -15,6 +16,7 @@ from typer.testing import CliRunner, Result
 from idx1_files import parquet
 from indexed_lakes import Values, entry, lake_table, published, write_index_table, write_lake
 from pqassay_reference.cli import app
+from pqassay_reference.embed import embed_file
 
 FILES: dict[str, Values] = {"a.parquet": ["Peru", "Chad"], "b.parquet": ["Chad", None], "c.parquet": ["Oman"]}
 
@@ -160,6 +162,17 @@ def test_what_is_wrong_is_said_in_one_line(arguments: list[str], code: int, mess
     if code == 1:
         assert done.stderr.startswith("error: ")
         assert 1 == len(done.stderr.splitlines())
+
+
+def test_a_condition_may_speak_of_dates_and_text_is_no_date(tmp_path: Path) -> None:
+    days = pa.array([1], pa.date32())
+    pq.write_table(lake_table(["1970-1-2"]).append_column("day", days), tmp_path / "a.parquet")
+    embed_file(tmp_path / "a.parquet", "nation")
+
+    assert "keep  a.parquet" in run(tmp_path, "nation = '1970-1-2' AND day = DATE '1970-01-02'").stdout
+    assert "skip  a.parquet" in run(tmp_path, "nation = 'Peru' AND day = '1970-01-02'").stdout
+    # An engine reads the text as a date, and finds the row.
+    assert "has a type, and column nation is text" in run(tmp_path, "nation = DATE '1970-01-02'").stderr
 
 
 def test_one_file_may_be_asked_about(lake: Path) -> None:

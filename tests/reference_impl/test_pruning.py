@@ -303,6 +303,15 @@ def test_many_values_are_decided_as_few_are() -> None:
     assert [0, 1, 2] == kept(NATION.cast(pa.int64()) > 3, facts, count=3)
 
 
+def test_a_column_named_by_its_number_is_not_mistaken_for_the_one_with_many_values() -> None:
+    schema = pa.schema({"city": pa.string(), "nation": pa.string()})
+    values = [f"value {number}" for number in range(pruning.MANY)]
+    facts = ColumnFacts.of(schema, "nation", [Facts(0, values, may_be_null=False)])
+
+    assert [0] == kept(pc.field(0) == "Lima", facts, count=1)
+    assert [] == kept(pc.field("nation") == "Lima", facts, count=1)
+
+
 def test_why_a_file_is_kept_or_skipped_is_said_in_words() -> None:
     decision = decided(NATION.isin(["Peru", "Chad"]) | NATION.is_null())
 
