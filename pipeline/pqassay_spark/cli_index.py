@@ -92,7 +92,7 @@ def tell(done: IndexRun) -> None:
     typer.echo(printable(summary))
     if refused:
         typer.echo(
-            "Refused files are as they were and stay readable; queries read them whole. "
+            "Refused files are as they were, and queries read them whole. "
             "`pqassay check` says more about a damaged one.",
             err=True,
         )

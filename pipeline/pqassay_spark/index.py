@@ -120,7 +120,8 @@ def index_files(
 
     Raises:
         UsageError: There is no such folder.
-        Refused: The request makes no sense: no column, a folder inside a table, a folder for the table that is none.
+        Refused: The request makes no sense: no column, several without a table, a folder inside a table, a folder for
+            the table that is none.
         JobError: The executors cannot do it.
         OSError: The table cannot be written.
     """
@@ -133,13 +134,25 @@ def index_files(
     _require_sense(listing, wanted, inside_table=inside_table)
     folder = _table_folder(table, local_path(os.fspath(root)), listing)
     settings = Settings(wanted, None, 0, force, inside_table, max_bytes)
+    if folder is None and len(wanted) > 1:
+        raise Refused(
+            f"a file holds one index, that of {wanted[0]}; what other columns hold goes into an index table, "
+            "and there is to be none: name its folder (--table), or one column"
+        )
     if folder is None:
         answers = _run(spark, settings, listing, Survey(), progress)
         _remove_leftovers(listing)
         return IndexRun(listing.root, _outcomes(answers))
-    table_upkeep.require_table_folder(folder, listing.root)
+    if not listing.files:
+        return IndexRun(listing.root, [])
+    table_upkeep.require_table_folder(folder, listing.root, is_folder=listing.is_folder)
     with table_upkeep.table_lock(folder) as lock:
         known = table_upkeep.survey(folder)
+        if table is not None and known.damaged and not known.parts:
+            # Parts that cannot be read are removed in the end; what is said to be a table had better be one.
+            raise Refused(
+                f"{folder}: none of its parts can be read; if it is an index table, remove it, else name another folder"
+            )
         with table_upkeep.run_number(folder) as run:
             settings = Settings(wanted, str(folder.resolve()), run, force, inside_table, max_bytes)
             answers = _run(spark, settings, listing, known, progress)
@@ -155,7 +168,14 @@ def index_files(
                 is_whole = not any(file.trouble for file in listing.files) and listing.is_folder
                 table_upkeep.put_together(spark, folder, after, names if is_whole else None)
     warnings = [f"{path} could not be read; what it said was found out again" for path in known.damaged]
-    return IndexRun(listing.root, _outcomes(answers), folder, *after.rows_of(names), warnings)
+    refused = {name for answer in answers if answer.outcome is Outcome.REFUSED for name in answer.names}
+    states = {name: (file.size, file.modified) for file in listing.files for name in file.names}
+    # Of a file that was refused and has changed, what the table says holds no more.
+    valid = {
+        path for (path, _), last in after.latest.items() if states.get(path) == (last.size, last.modified)
+    }
+    told = names - (refused - valid)
+    return IndexRun(listing.root, _outcomes(answers), folder, *after.rows_of(told), warnings)
 
 
 def _columns(columns: Sequence[str]) -> tuple[str, ...]:

@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from pqassay_reference import index_table
 from pqassay_reference.column_values import native_file
@@ -82,19 +81,36 @@ class Survey:
         return len({path for path, _ in found}), sum(rows for _, rows in found)
 
 
-def require_table_folder(folder: Path, root: str) -> None:
+def require_table_folder(folder: Path, root: str, *, is_folder: bool = True) -> None:
     """Make the folder of a table where it is missing.
 
+    Args:
+        folder: The table.
+        root: The indexed folder; of a single file, the folder that it stands in.
+        is_folder: Whether a folder is indexed, no single file.
+
     Raises:
-        Refused: It is the indexed folder, or holds something else.
+        Refused: It is the indexed folder, is seen in it by readers of the data, or holds something else.
         OSError: It cannot be made or read.
     """
-    if os.path.realpath(folder) == os.path.realpath(root):
+    place, data = Path(os.path.realpath(folder)), Path(os.path.realpath(root))
+    if place == data:
         raise Refused(f"{folder} is the indexed folder; the table needs one of its own")
+    if is_folder and place.is_relative_to(data) and not _is_hidden(place.relative_to(data)):
+        raise Refused(
+            f"{folder} stands inside the indexed folder, whose readers would take it for data; "
+            "name a folder beside it, or one whose name begins with _"
+        )
     folder.mkdir(parents=True, exist_ok=True)
     for name in sorted(os.listdir(folder)):  # noqa: PTH208 - names are wanted
         if not name.startswith((".", "_")) and index_table.PART_NAME.fullmatch(name) is None:
             raise Refused(f"{folder} is no index table: it holds {name}; name another folder")
+        if not name.startswith((".", "_")) and not (folder / name).is_file():
+            raise Refused(f"{folder / name} is no file, as the parts of an index table are; remove it")
+
+
+def _is_hidden(below: Path) -> bool:
+    return any(name.startswith((".", "_")) for name in below.parts)
 
 
 def survey(folder: Path) -> Survey:
@@ -124,13 +140,17 @@ def survey(folder: Path) -> Survey:
 
 def _counted(path: Path) -> pa.Table:
     """One row for each column of each file: path, column, size, modified, rows."""
-    with native_file(path) as handle, pq.ParquetFile(handle) as file:
+    with native_file(path) as handle, index_table.part_file(handle) as file:
         metadata = file.schema_arrow.metadata or {}
         if metadata.get(index_table.VERSION_KEY) != str(index_table.VERSION).encode():
             raise Refused(
                 f"{path} is no part of an index table of version {index_table.VERSION}; "
                 "name another folder for the table"
             )
+        if not file.schema_arrow.equals(index_table.SCHEMA):
+            raise ValueError("it has other columns than an index table")
+        for _ in file.iter_batches(columns=["value"]):
+            pass  # nobody wants the values here, but a part whose values cannot be read knows nothing
         keys = ["path", "column", "size", "modified"]
         return file.read(columns=keys).group_by(keys).aggregate([([], "count_all")])
 
@@ -144,9 +164,15 @@ def run_number(folder: Path) -> Generator[int]:
         marker = folder / f".run-{run:08d}"
         try:
             os.close(os.open(marker, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-            break
         except FileExistsError:
             run += 1
+            continue
+        # Between the look at the folder and this, a run with this number may have ended and left parts of it.
+        after = index_table.next_run(folder)
+        if after <= run:
+            break
+        marker.unlink(missing_ok=True)
+        run = after
     try:
         yield run
     finally:
@@ -228,11 +254,11 @@ def put_together(spark: SparkSession, folder: Path, known: Survey, paths: Collec
     for key, last in known.latest.items():
         if paths is None or key[0] in paths:
             counts.setdefault(last.part, []).append(key)
-    tasks = [[[(path, counts.get(path, [])) for path in group]] for group in _groups(known.parts)]
+    # Workers have a working directory of their own.
+    place = folder.absolute()
+    tasks = [[[(path.absolute(), counts.get(path, [])) for path in group]] for group in _groups(known.parts)]
     with run_number(folder) as run:
-        failed = run_tasks(
-            spark, tasks, partial(_put_together, folder, run), lost=lambda _: "the worker died"
-        )
+        failed = run_tasks(spark, tasks, partial(_put_together, place, run), lost=lambda _: "the worker died")
     if not any(failed):
         for path in known.parts:
             path.unlink(missing_ok=True)
@@ -268,9 +294,6 @@ def _put_together(
             continue
         table = pa.concat_tables(kept).select(index_table.SCHEMA.names)
         table = table.sort_by([("path", "ascending"), ("column", "ascending"), ("value", "ascending")])
-        sink = pa.BufferOutputStream()
-        pq.write_table(
-            pa.Table.from_arrays(table.columns, schema=index_table.SCHEMA), sink, compression="zstd"
-        )
-        write_whole(index_table.part_path(folder, run, number), sink.getvalue().to_pybytes())
+        content = index_table.part_content(pa.Table.from_arrays(table.columns, schema=index_table.SCHEMA))
+        write_whole(index_table.part_path(folder, run, number), content)
     return []

@@ -65,10 +65,28 @@ def test_a_session_that_ran_before_goes_on_after_the_command(spark: SparkSession
         (["empty", "-c", "a,b", "-c", "a"], "column a is named twice"),
         (["empty", "-c", "a", "--table", "t", "--no-table"], "--table and --no-table exclude each other"),
         (
-            ["empty", "-c", "a", "--table", "empty"],
-            "empty is the indexed folder; the table needs one of its own",
+            ["sales", "-c", "a", "--table", "sales"],
+            "sales is the indexed folder; the table needs one of its own",
         ),
-        (["empty", "-c", "a", "--table", "file"], "file: File exists"),
+        (
+            ["sales", "-c", "a", "--table", "sales/table"],
+            (
+                "sales/table stands inside the indexed folder, whose readers would take it for data; name a folder beside it, "
+                "or one whose name begins with _"
+            ),
+        ),
+        (["sales", "-c", "a", "--table", "file"], "file: File exists"),
+        (
+            ["sales", "-c", "a,b", "--no-table"],
+            (
+                "a file holds one index, that of a; what other columns hold goes into an index table, and there is to be none: "
+                "name its folder (--table), or one column"
+            ),
+        ),
+        (
+            ["sales", "-c", "a", "--table", "other"],
+            "other: none of its parts can be read; if it is an index table, remove it, else name another folder",
+        ),
         (
             ["abc://lake/sales", "-c", "a"],
             "abc://lake/sales: there is no access to abc://; s3, gs, hdfs, abfss and file are known",
@@ -81,8 +99,13 @@ def test_what_makes_no_sense_is_one_line_and_exit_code_2(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").touch()
+    write(tmp_path / "sales" / "a.parquet")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "part-00000001-00000.parquet").write_text("torn, and maybe dear to somebody")
+    before = sorted(tmp_path.rglob("*"))
     done = run(app, ["index", *arguments])
     assert (done.exit_code, done.stdout, done.stderr) == (2, "", f"error: {said}\n")
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_of_very_many_refused_files_the_first_are_named(capsys: pytest.CaptureFixture[str]) -> None:

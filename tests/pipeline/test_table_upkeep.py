@@ -100,6 +100,53 @@ def test_a_table_of_another_version_is_not_touched(tmp_path: Path) -> None:
     assert path.exists()
 
 
+def test_a_run_that_ended_meanwhile_keeps_its_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    look = index_table.next_run
+
+    def overtaken(folder: Path) -> int:
+        found = look(folder)
+        if found == 1:  # what it says is out of date at once
+            write_part(folder, 1, 0, [entry("a")])
+        return found
+
+    monkeypatch.setattr(index_table, "next_run", overtaken)
+    with run_number(tmp_path) as run:
+        assert run == 2
+        assert names(tmp_path) == [".run-00000002", "part-00000001-00000.parquet"]
+
+
+def test_a_table_may_stand_unseen_in_the_folder_and_anywhere_near_a_single_file(tmp_path: Path) -> None:
+    for folder in ("_index", "_hidden/index", "year=2024/.index"):
+        table_upkeep.require_table_folder(tmp_path / folder, str(tmp_path))
+    table_upkeep.require_table_folder(tmp_path / "index", str(tmp_path), is_folder=False)
+    with pytest.raises(Refused, match="stands inside the indexed folder"):
+        table_upkeep.require_table_folder(tmp_path / "seen" / "index", str(tmp_path))
+    assert not (tmp_path / "seen").exists()
+
+
+def test_what_is_called_a_part_and_is_no_file_is_refused(tmp_path: Path) -> None:
+    index_table.part_path(tmp_path, 1, 0).mkdir()
+    with pytest.raises(Refused, match=r"part-00000001-00000\.parquet is no file"):
+        table_upkeep.require_table_folder(tmp_path, "elsewhere")
+
+
+def test_a_flipped_bit_in_a_value_and_other_columns_are_damage(tmp_path: Path) -> None:
+    import pyarrow as pa
+
+    flipped, other = index_table.part_path(tmp_path, 1, 0), index_table.part_path(tmp_path, 2, 0)
+    # Bytes that zstd cannot make shorter stand in the file as they are: only the checksum tells.
+    value = "".join(chr(33 + (71 * n * n + n) % 89) for n in range(80))
+    write_part(tmp_path, 1, 0, [entry("a", value)])
+    content = flipped.read_bytes()
+    start = content.index(value.encode())
+    flipped.write_bytes(content[:start] + b"~" + content[start + 1 :])
+    pq.write_table(pa.table({"path": ["a"]}, metadata=index_table.SCHEMA.metadata), other)
+    known = survey(tmp_path)
+    assert (known.latest, known.parts, known.damaged) == ({}, [], [flipped, other])
+    said = index_table.read_entries(tmp_path).damaged
+    assert [str(path) in text for path, text in zip((flipped, other), said, strict=True)] == [True, True]
+
+
 @pytest.mark.spark
 def test_many_parts_become_few_that_say_the_same_of_the_files_there_are(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -151,7 +198,9 @@ def test_an_index_run_puts_a_scattered_table_together(
     (root / "0.parquet").unlink()
     for number in range(3, 5):
         write(root / f"{number}.parquet", f"nation {number}")
-    done = index_files(spark, root, ["nation"])
+    # The workers stand where they started, wherever this process has gone to.
+    monkeypatch.chdir(tmp_path)
+    done = index_files(spark, "sales", ["nation"])
     assert (done.indexed, done.fresh) == (2, 2)
     assert names(tmp_path / "sales.index") == ["part-00000003-00000.parquet"]
     assert table_rows(tmp_path / "sales.index") == expected_rows(root)
@@ -166,12 +215,19 @@ def test_a_damaged_part_is_found_out_again_and_removed(spark: SparkSession, tmp_
     index_files(spark, root, ["nation"])
     (_, part), *_ = index_table.parts(folder)
     part.write_bytes(part.read_bytes()[:-3])
+    with pytest.raises(Refused, match="none of its parts can be read"):
+        index_files(spark, root, ["nation"], table=folder)
     done = index_files(spark, root, ["nation"])
     assert (done.indexed, done.fresh) == (0, 1)
     assert done.warnings == [f"{part} could not be read; what it said was found out again"]
     assert names(folder) == ["part-00000002-00000.parquet"]
     assert table_rows(folder) == expected_rows(root)
     assert index_files(spark, root, ["nation"]).warnings == []
+    done = index_files(spark, root, ["nation", "city"])
+    assert (len(done.refused), done.table_files, done.table_rows) == (1, 1, 1)
+    (root / "a.parquet").write_bytes(b"torn")
+    done = index_files(spark, root, ["nation"])
+    assert (len(done.refused), done.table_files, done.table_rows) == (1, 0, 0)
 
 
 @pytest.mark.spark

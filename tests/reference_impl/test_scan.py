@@ -11,11 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from idx1_files import Idx1File, companion, parquet, table
+from indexed_lakes import with_record
 from pqassay.cases import golden_folder, load
 from pqassay.predicate import keeps
 from pqassay.rows import rows_difference
 from pqassay_reference.embed import IndexingWriter
 from pqassay_reference.errors import Refused, Undecodable
+from pqassay_reference.extract import extract_file
 from pqassay_reference.literals import json_value, python_value
 from pqassay_reference.rows import rows_of, table_of
 from pqassay_reference.scan import Scanned, Trust, scan_file
@@ -27,6 +29,11 @@ WITH_COMPANION = ((idx1.KEY, "{offset}"), (idx1.COMPANION_KEY, companion()))
 def scanned(path: Path, content: bytes, predicate: list[Any], **options: Any) -> Scanned:
     path.write_bytes(content)
     return scan_file(path, predicate, ["year"], column="nation", **options)
+
+
+def companion_column(path: Path) -> tuple[str, ...] | None:
+    found = extract_file(path).companion
+    return found.column if found else None
 
 
 @pytest.fixture
@@ -127,6 +134,21 @@ def test_a_damaged_index_is_left_aside_and_the_reason_told(file: Idx1File, path:
 def test_what_is_no_predicate_is_refused(predicate: list[Any], path: Path) -> None:
     with pytest.raises(Refused):
         scanned(path, Idx1File().build(), predicate)
+
+
+def test_an_index_of_a_nested_column_does_not_speak_for_a_column_whose_name_has_a_dot(path: Path) -> None:
+    data = pa.table({"nation": ["Peru"], "a": [{"b": "Oman"}], "a.b": ["Chad"]})
+    path.write_bytes(with_record(data, ["Oman"], column=("a", "b")))
+
+    assert ("a", "b") == companion_column(path)
+    assert 1 == len(scan_file(path, ["=", "a.b", "Chad"], ["nation"]).table)
+
+
+def test_a_column_that_is_there_twice_is_refused(path: Path) -> None:
+    twice = pa.Table.from_arrays([pa.array(["Peru"]), pa.array(["Chad"])], names=["nation", "nation"])
+
+    with pytest.raises(Refused, match="several columns nation"):
+        scanned(path, parquet(twice), ["=", "nation", "Peru"])
 
 
 SCANS = [golden for golden in load(golden_folder()) if golden.case.expect.scan is not None]
