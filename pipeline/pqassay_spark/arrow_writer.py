@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import time
 import uuid
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -53,6 +54,9 @@ GROUP_BYTES = 128 << 20
 
 GROUP_ROWS = 1 << 20
 """Rows after which it is, whatever their size."""
+
+ATTEMPTS = 50
+"""Attempts at removing the folder of a job, a tenth of a second apart."""
 
 ADVICE = "; write with Spark's own writer, and index afterwards: pqassay-spark index"
 
@@ -110,6 +114,8 @@ class IndexWriter(DataSourceArrowWriter):
             raise Refused(f"{self._root} is part of {table}, which would not know of the new files")
         if overwrite:
             old_entries(self._root)  # refuses before anything is written
+        # Made here and never by a task: one that still runs when its job is given up must not make it again.
+        self._staging.mkdir(parents=True)
 
     @property
     def _staging(self) -> Path:
@@ -129,7 +135,6 @@ class IndexWriter(DataSourceArrowWriter):
         )
 
     def _write(self, name: str, first: pa.Table | None, others: Iterable[pa.Table]) -> str:
-        self._staging.mkdir(parents=True, exist_ok=True)
         with IndexingWriter(
             self._staging / name,
             self._schema,
@@ -190,7 +195,11 @@ class IndexWriter(DataSourceArrowWriter):
                 Path(self._root).rmdir()
 
     def _clear(self) -> None:
-        shutil.rmtree(self._staging, ignore_errors=True)
+        for _ in range(ATTEMPTS):
+            shutil.rmtree(self._staging, ignore_errors=True)
+            if not self._staging.exists():
+                break
+            time.sleep(0.1)  # a task of a job that was given up still wrote into it
         with contextlib.suppress(OSError):  # another job's files are in it
             Path(self._root, TEMPORARY).rmdir()
 
@@ -211,14 +220,28 @@ def old_entries(root: str) -> list[Path]:
     ]
     for path in old:
         is_partition = path.is_dir() and "=" in path.name
-        is_ours = path.is_file() and (
-            path.suffix in (".parquet", ".parq", ".pq", ".crc") or path.name in SUMMARIES
-        )
+        if is_partition and (other := _foreign_below(path)):
+            raise Refused(f"{root} holds {other}, which is no output of Spark; the folder is not replaced")
+        is_ours = path.is_file() and _is_written(path.name)
         if not is_partition and not is_ours:
             raise Refused(
                 f"{root} holds {path.name}, which is no output of Spark; the folder is not replaced"
             )
     return old
+
+
+def _is_written(name: str) -> bool:
+    return name.endswith((".parquet", ".parq", ".pq", ".crc")) or name in SUMMARIES
+
+
+def _foreign_below(partition: Path) -> str | None:
+    """What is no output of Spark in the folder of a partition, which is replaced with all that it holds."""
+    for folder, folders, files in os.walk(partition):
+        others = [name for name in folders if "=" not in name]
+        others += [name for name in files if not _is_written(name) and name not in (SUCCESS, "_pm")]
+        if others:
+            return os.path.relpath(Path(folder, min(others)), partition.parent)
+    return None
 
 
 def _row_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:

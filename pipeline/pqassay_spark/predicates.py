@@ -23,7 +23,7 @@ from pyspark.sql.types import DataType, DecimalType, StringType, StructType
 
 from pqassay_reference.errors import Refused
 from pqassay_reference.literals import python_tree
-from pqassay_reference.predicate_text import parse_predicate
+from pqassay_reference.predicate_text import TypedText, parse_predicate
 
 Tree = list[Any]
 """A predicate: its name, then its parts."""
@@ -213,6 +213,11 @@ def _spark_value(literal: Any, kind: DataType) -> Any:
     """A constant as Spark has it. A number that is no binary fraction is exact where the column is."""
     if isinstance(literal, str):
         _require_text(literal)
+        if isinstance(literal, TypedText) and isinstance(kind, StringType):
+            raise Refused(
+                f"{str(literal)!r} has a type, and the column is text, which Spark would convert; write the text alone, "
+                "or leave the condition out here and apply it to the DataFrame: .where(...)"
+            )
     elif isinstance(literal, float) and isinstance(kind, DecimalType):
         exact = Decimal(repr(literal))
         return exact if exact.is_finite() else literal

@@ -179,8 +179,12 @@ def _ruled_out(
     """Of the files with these relative names, those that hold no row, and why."""
     if is_set(spark, "spark.sql.parquet.fieldId.read.enabled"):
         return {}  # then Spark finds columns by numbers, and indexes speak of names
+    if not names:
+        return {}  # a URI that Spark takes for a pattern: what it lists stands below other folders
     case_sensitive = is_set(spark, "spark.sql.caseSensitive")
-    partitions = {key.lower() for name in names for key in partition_of(name)}
+    # Of the whole path: with the option `basePath`, folders above the root are partitions, too.
+    above = local_path(spark_location(root))
+    partitions = {key.lower() for name in names for key in partition_of(f"{above}/{name}")}
     columns: dict[str, str] = {}
     for name in columns_of(tree):
         found = find_column(schema, name, case_sensitive=case_sensitive)

@@ -241,6 +241,20 @@ def test_only_what_spark_or_this_writer_wrote_is_overwritten(tmp_path: Path) -> 
     assert nations_of(tmp_path) == ["new"]
 
 
+@pytest.mark.parametrize("name", ["notes.txt", "m=2/notes.txt", ".git/config", "deep/a.parquet"])
+def test_a_partition_in_which_somebody_keeps_something_else_is_not_replaced(
+    tmp_path: Path, name: str
+) -> None:
+    for known in ("n=1/a.parquet", "n=1/m=2/.a.parquet.crc", "n=1/_SUCCESS", "n=1/_metadata", f"n=1/{name}"):
+        (tmp_path / known).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / known).touch()
+    before = everything_below(tmp_path)
+    other = name if name.endswith(".txt") else name.rpartition("/")[0]
+    with pytest.raises(Refused, match=rf"holds n=1/{other}, which is no output of Spark"):
+        writer(tmp_path, overwrite=True)
+    assert everything_below(tmp_path) == before
+
+
 def test_batches_are_gathered_into_row_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arrow_writer, "GROUP_ROWS", 4)
     made = writer(tmp_path)

@@ -237,7 +237,9 @@ def test_spark_finds_the_rows_that_were_written_and_opens_only_files_that_may_ho
             assert truth == sorted(row.id for row in unpruned if row[f"c{number}"])
             assert truth == sorted(row.id for row in rows.collect())
             assert plan.files == len(lake.files)
-            assert plan.files - len(plan.skipped) == files_opened(rows)
+            opened = files_opened(rows)
+            # Of a condition that contradicts itself Spark knows without any file that it finds nothing.
+            assert opened == plan.files - len(plan.skipped) or (opened == 0 and not truth)
             if "'id'" not in str(tree):
                 hopeless = [
                     lake.name(number)

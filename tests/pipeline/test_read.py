@@ -159,6 +159,27 @@ def test_the_value_of_a_folder_goes_before_what_the_file_holds(spark: SparkSessi
 
 
 @pytest.mark.spark
+def test_a_folder_above_the_root_may_be_a_partition_too(spark: SparkSession, tmp_path: Path) -> None:
+    write_file(tmp_path / "lake" / "nation=Peru" / "a.parquet", ["Oman"])
+    options = {"basePath": str(tmp_path / "lake")}
+
+    plan = plan_read(spark, tmp_path / "lake" / "nation=Peru", "nation = 'Peru'", options=options)
+
+    assert [("a.parquet 0", "Peru")] == rows_of(plan.frame)
+
+
+@pytest.mark.spark
+def test_a_uri_that_spark_takes_for_a_pattern_is_read_whole(spark: SparkSession, tmp_path: Path) -> None:
+    write_file(tmp_path / "lake" / "a.parquet", ["Peru"])
+    write_file(tmp_path / "lake" / "b.parquet", ["Chad"])
+
+    plan = plan_read(spark, f"file:{tmp_path}/la*", "nation = 'Peru'")
+
+    assert [("a.parquet 0", "Peru")] == rows_of(plan.frame)
+    assert () == plan.skipped
+
+
+@pytest.mark.spark
 def test_files_that_spark_drops_beside_partitions_stay_dropped(spark: SparkSession, tmp_path: Path) -> None:
     write_lake(
         tmp_path,
@@ -291,6 +312,7 @@ def test_a_column_that_hides_the_paths_is_no_path(spark: SparkSession, tmp_path:
         ("upper(nation) = 'PERU'", "is no column.*apply it to the DataFrame"),
         ("nation = 'Côte d''Ivoire'", "is no constant"),
         ("nation = id", "is no constant"),
+        ("nation = DATE '2024-01-01'", "has a type, and the column is text"),
         ("planet = 'Peru'", "there is no column planet"),
         (["like", "nation", "P%"], "is no predicate"),
         (["and"], "is no predicate"),
