@@ -132,7 +132,7 @@ def check(
     )
     table = None if out is None else Path(out)
     if table is not None:
-        findings_table.require_place(table, plan.found.roots)
+        findings_table.require_place(table, plan.found.roots, (target.path for target in plan.targets))
     means = Means(tasks, timeout, memory)
     checked = carried_out(
         lambda: spark,
@@ -236,7 +236,7 @@ def _state(stamp: Stamp, verdict: Verdict, *, started: int) -> FileState:
     is_reusable = (
         report.outcome != "errored" and report.size == stamp.size and is_settled(stamp, started=started)
     )
-    return FileState(stamp.modified, stamp.beside, etag, is_reusable, started // 1000)
+    return FileState(stamp.modified, stamp.beside, etag, is_reusable, started // 1000, stamp.ctime)
 
 
 def _kept(

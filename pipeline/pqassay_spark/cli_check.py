@@ -226,7 +226,9 @@ class _Run:
         # What is wrong with the paths is said before Spark is started, which takes a while.
         plan = planned(self.wanted.given, **self.wanted.options, listing=SparkListing(self._session))
         if self.table is not None:
-            findings_table.require_place(self.table, plan.found.roots)
+            findings_table.require_place(
+                self.table, plan.found.roots, (target.path for target in plan.targets)
+            )
         return plan
 
     def _means(self) -> Means:

@@ -36,6 +36,9 @@ PART = "findings.parquet"
 METADATA_KEY = b"pqassay"
 """Key of the footer's metadata under which a JSON object says what the table is about."""
 
+DIGEST_KEY = b"pqassay.sha256"
+"""Key of the digest of all that stands before the footer, and of the JSON object."""
+
 SCHEMA_VERSION = 1
 
 ROWS_AT_ONCE = 50_000
@@ -94,11 +97,18 @@ FIELDS = (
         "digest of version, rules, tier, level and selection of rules: verdicts with the same one are comparable",
     ),
     Field("modified_ns", pa.int64(), "when the file was changed, in nanoseconds since 1970", optional=True),
+    Field(
+        "ctime_ns",
+        pa.int64(),
+        "when anything about a local file was changed, its times included; as `modified_ns`",
+        rows="file",
+        optional=True,
+    ),
     Field("etag", pa.string(), "the etag of an object in a store", rows="file", optional=True),
     Field(
         "beside",
         pa.string(),
-        "name, length and time of change of what stands beside the file and was looked at; empty if nothing was",
+        "name, length and times of change of what stands beside the file and was looked at; empty if nothing was",
         rows="file",
     ),
     Field(
@@ -157,6 +167,7 @@ class FileState:
         etag: Etag of an object.
         is_reusable: Whether a later run may take the verdict over.
         judged_at: When the run began that judged it, in microseconds since 1970.
+        ctime: See `pqassay_spark.file_stamps.Stamp`.
     """
 
     modified: int | None
@@ -164,6 +175,7 @@ class FileState:
     etag: str | None
     is_reusable: bool
     judged_at: int
+    ctime: int | None = None
 
 
 @dataclass(frozen=True)
@@ -184,12 +196,13 @@ def settings_digest(settings: Settings) -> str:
 # ------------------------------------------------------------------------------------------------- writing
 
 
-def require_place(table: Path, inputs: Sequence[str]) -> None:
+def require_place(table: Path, inputs: Sequence[str], files: Iterable[str] = ()) -> None:
     """Make sure that a table can stand somewhere.
 
     Args:
         table: Its folder, which need not exist.
         inputs: Paths that are checked; a table below one of them would be checked itself the next time.
+        files: Paths of files that are checked, as a pattern or a list may name the table itself.
 
     Raises:
         UsageError: It lies in what is checked, or something else stands there.
@@ -200,6 +213,11 @@ def require_place(table: Path, inputs: Sequence[str]) -> None:
         if root == place or root in place.parents:
             raise UsageError(
                 f"the table {table} would lie in {name}, which is checked; write it somewhere else"
+            )
+    for name in files:
+        if name.endswith(PART) and Path(name).resolve().parent == place:
+            raise UsageError(
+                f"the table {table} is among the files that are checked; write it somewhere else"
             )
     if not table.exists():
         return
@@ -249,6 +267,8 @@ def write(table: Path, report: Report, states: Sequence[FileState], settings: Se
         for rows in _in_groups(_rows(report, states, common)):
             columns = [pa.array([row.get(field.name) for row in rows], field.type) for field in FIELDS]
             writer.write_table(pa.Table.from_arrays(columns, schema=schema))
+        found = _digest(buffer.getvalue(), schema.metadata[METADATA_KEY])
+        writer.add_key_value_metadata({DIGEST_KEY.decode(): found})
     table.mkdir(parents=True, exist_ok=True)
     write_whole(table / PART, buffer.getvalue())
 
@@ -283,6 +303,7 @@ def _rows(report: Report, states: Sequence[FileState], common: Mapping[str, str]
         yield {
             **shared,
             "kind": "file",
+            "ctime_ns": state.ctime,
             "etag": state.etag,
             "beside": clean(state.beside),
             "reusable": state.is_reusable and is_exact(file),
@@ -346,13 +367,38 @@ def read(table: Path, settings: Settings) -> Iterator[Row]:
     is_here = about.get("folder") == clean(_here())
     try:
         coverages = {key: Coverage(**value) for key, value in about["coverages"].items()}
+        _require_sound(path)
         with pq.ParquetFile(path) as file:
             for row in _files(_dictionaries(file), coverages):
                 # A relative path means another file in another folder.
                 if is_here or is_uri(row.report.path) or row.report.path.startswith("/"):
                     yield row
     except (KeyError, TypeError, ValueError, OSError, pa.ArrowException) as error:
-        raise UsageError(f"{path}: the table cannot be read: {' '.join(str(error).split())[:200]}") from None
+        reason = " ".join(str(error).split())[:200]
+        raise UsageError(
+            f"{path}: the table cannot be read: {reason}; without --incremental it is made anew"
+        ) from None
+
+
+def _digest(data: bytes | memoryview, about: bytes) -> str:
+    """Digest of all pages of a table and of what its footer says: a verdict in which a bit fell over would be believed."""
+    found = hashlib.sha256(data)
+    found.update(about)
+    return found.hexdigest()
+
+
+def _require_sound(path: Path) -> None:
+    """Make sure that a table is what was written.
+
+    Raises:
+        ValueError: It is not.
+    """
+    content = path.read_bytes()
+    footer = int.from_bytes(content[-8:-4], "little")
+    keys: dict[bytes, bytes] = pq.read_metadata(io.BytesIO(content)).metadata or {}
+    found = _digest(memoryview(content)[: -8 - footer], keys.get(METADATA_KEY, b""))
+    if keys.get(DIGEST_KEY) != found.encode():
+        raise ValueError("its bytes are not those that were written")
 
 
 def _metadata(table: Path) -> dict[str, Any] | None:
@@ -392,6 +438,7 @@ def _files(rows: Iterator[dict[str, Any]], coverages: Mapping[str, Coverage]) ->
             etag=row["etag"],
             is_reusable=row["reusable"],
             judged_at=int(row["judged_at"].timestamp() * 1_000_000),
+            ctime=row["ctime_ns"],
         )
         yield Row(report, coverages[row["coverage"]], state)
 

@@ -180,12 +180,28 @@ def _added() -> Any:
 
 def is_of_spark(error: Exception) -> bool:
     """Whether Spark, or Java on its behalf, raised it; anything else was raised on this side."""
-    return type(error).__module__.partition(".")[0] in ("py4j", "pyspark")
+    return java_is_gone(error) or type(error).__module__.partition(".")[0] in ("py4j", "pyspark")
+
+
+def java_is_gone(error: BaseException) -> bool:
+    """Whether it was raised because the Java process of Spark is no more; an error of Java comes with its trace."""
+    name, text = type(error).__name__, str(error)
+    return (
+        isinstance(error, ConnectionError)
+        or name == "Py4JNetworkError"
+        or (name == "Py4JError" and "Trace:" not in text)
+    )
+
+
+NO_JAVA = "Spark's Java process ended; is there enough memory? Files that are done stay done: run it again"
+"""What to say then."""
 
 
 def told(error: BaseException) -> JobError:
     """What a failed job means, in one line."""
     text = str(error)
+    if java_is_gone(error):
+        return JobError(NO_JAVA)
     if found := re.search(r"ModuleNotFoundError: No module named '([\w.]+)'", text):
         return JobError(lacking([found[1]]))
     if any(death in text for death in DEATHS):

@@ -65,7 +65,9 @@ class VerdictCache:
     def kept(self, target: Target, stamp: Stamp) -> Kept | None:
         """The verdict on a file that has not changed by length and time; ``None`` if there is none."""
         row = self._row(target, stamp)
-        if row is None or stamp.modified is None or stamp.modified != row.state.modified:
+        if row is None or stamp.modified is None:
+            return None
+        if (stamp.modified, stamp.ctime) != (row.state.modified, row.state.ctime):
             return None
         return self._as_judged(row)
 

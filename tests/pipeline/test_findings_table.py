@@ -153,6 +153,9 @@ def test_a_table_is_not_written_into_what_is_checked_nor_over_anything_else(
         with pytest.raises(UsageError, match=words):
             findings_table.require_place(place, [str(lake)])
     findings_table.require_place(tmp_path / "new", [str(lake), "s3://lake"])
+    found = (str(tmp_path / name / PART) for name in ("other", "new"))
+    with pytest.raises(UsageError, match="is among the files that are checked"):
+        findings_table.require_place(tmp_path / "new", [], found)
 
 
 def test_a_table_that_cannot_be_written_leaves_the_old_one(
@@ -195,13 +198,14 @@ def cache(lake: Path, tmp_path: Path, settings: Settings = SETTINGS, **members: 
 
 def test_a_verdict_holds_for_the_same_length_and_time_only(lake: Path, tmp_path: Path) -> None:
     (target,) = planned(lake / "a.parquet").targets
-    stamp = Stamp(len(GOOD), 1)
-    known = cache(lake, tmp_path)
+    stamp = Stamp(len(GOOD), 1, ctime=7)
+    known = cache(lake, tmp_path, ctime=7)
 
     assert known.kept(target, stamp) is not None
     assert known.kept(target, dataclasses.replace(stamp, size=stamp.size + 1)) is None
     assert known.kept(target, dataclasses.replace(stamp, modified=2)) is None
     assert known.kept(target, dataclasses.replace(stamp, modified=None)) is None
+    assert known.kept(target, dataclasses.replace(stamp, ctime=8)) is None
     assert known.kept(target, dataclasses.replace(stamp, beside="data.parquet 1 1")) is None
     assert known.kept(dataclasses.replace(target, name="other"), stamp) is None
     assert known.kept(dataclasses.replace(target, kind="pm"), stamp) is None
@@ -254,6 +258,26 @@ def test_the_stamp_of_a_pm_file_changes_with_the_data_beside_it(lake: Path) -> N
 
     assert 3 == len({before.beside, other.beside, gone.beside})
     assert (LONG_AGO, LONG_AGO + 1, LONG_AGO) == (before.youngest, other.youngest, gone.youngest)
+
+
+def test_a_file_that_was_rewritten_and_got_its_old_time_back_has_another_stamp(lake: Path) -> None:
+    targets = planned(lake / "a.parquet").targets
+    before = stamps(targets)
+    put(lake / "a.parquet", BROKEN + bytes(9))
+    (after,) = stamps(targets)
+
+    assert [dataclasses.replace(after, ctime=before[0].ctime)] == before
+    assert before != [after]
+
+
+def test_a_table_with_a_bit_that_fell_over_is_never_believed(lake: Path, tmp_path: Path) -> None:
+    written(tmp_path / "table", pqassay.check(lake, tier="index"))
+    path = tmp_path / "table" / PART
+    content = path.read_bytes()
+    for offset in (6, 100, 1000, content.index(b'"coverages"') + 20):
+        path.write_bytes(content[:offset] + bytes([content[offset] ^ 4]) + content[offset + 1 :])
+        with pytest.raises(UsageError, match="without --incremental it is made anew"):
+            list(findings_table.read(tmp_path / "table", SETTINGS))
 
 
 class Refused(Exception):  # noqa: N818 - what a test raises where nothing may be asked for
