@@ -37,11 +37,6 @@ def why_no_spark() -> str | None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if item.config.pluginmanager.hasplugin("xdist"):
-            # Where several processes share the work, Spark is started in one of them, and a module's fixtures, too.
-            group = "spark" if item.get_closest_marker("spark") else str(item.path)
-            item.add_marker(pytest.mark.xdist_group(group))
     needy = [item for item in items if item.get_closest_marker("spark")]
     reason = why_no_spark() if needy else None
     if reason is None or os.environ.get("CI") == "true":

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -52,6 +52,7 @@ def command_session(master: str | None, *, ship: bool = False) -> Generator[Spar
         if error.name != "pyspark":
             raise
         stop("Spark is not installed. Install it with: pip install 'pqassay[spark]'")
+    quiet_server(session)
     try:
         if ship:
             from pqassay_spark.shipping import ship_package
@@ -60,7 +61,26 @@ def command_session(master: str | None, *, ship: bool = False) -> Generator[Spar
         yield session
     finally:
         if not was_running:
-            session.stop()
+            stop_session(session)
+
+
+def quiet_server(session: SparkSession) -> None:
+    """Keep the server that hears of ended tasks from printing a traceback when Java goes away: it is said elsewhere."""
+    server: Any = getattr(session.sparkContext, "_accumulatorServer", None)
+    if server is not None:
+        server.handle_error = _say_nothing
+
+
+def _say_nothing(*_: object) -> None:
+    pass
+
+
+def stop_session(session: SparkSession) -> None:
+    """Stop Spark. A Java process that is gone needs no stopping, and must not hide why the command ends."""
+    from pqassay_spark.start import spark_errors
+
+    with suppress(OSError, *spark_errors()):
+        session.stop()
 
 
 def stop(message: str, code: int = 2) -> NoReturn:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pqassay_spark.java import require_java
+from pqassay_spark.java_process import launched
 from pqassay_spark.start import (
     SparkStartError,
     require_arrow,
@@ -99,6 +100,8 @@ def open_session(
     for key, value in (settings or {}).items():
         builder = builder.config(key, value)
     try:
+        if not is_submitted:
+            _start_java({"spark.master": str(wanted), "spark.app.name": name, **(settings or {})})
         session = builder.getOrCreate()
     except spark_errors() as error:
         raise SparkStartError(start_trouble(str(error), str(wanted))) from None
@@ -109,6 +112,15 @@ def open_session(
             session.stop()
             raise
     return session
+
+
+def _start_java(settings: Mapping[str, str]) -> None:
+    """Start Java and a Spark context as the builder of a session would; see `launched` for what is different."""
+    from pyspark import SparkConf, SparkContext  # noqa: PLC0415 - see `open_session`
+
+    if getattr(SparkContext, "_gateway", None) is None:  # one Java per process, for as long as the process
+        conf = SparkConf().setAll(list(settings.items()))
+        SparkContext(conf=conf, gateway=launched(conf))
 
 
 def is_running() -> bool:

@@ -232,6 +232,64 @@ def test_only_what_spark_wrote_is_overwritten(tmp_path: Path) -> None:
     assert (tmp_path / "precious").read_text() == "data"
 
 
+def refused_overwrite(out: Path) -> str:
+    """What the command says instead of replacing a directory; it does not come so far as to start Spark."""
+    before = sorted(out.rglob("*"))
+    result = CliRunner().invoke(app, ["produce", str(out), "--overwrite"])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert sorted(out.rglob("*")) == before
+    return result.stderr
+
+
+def test_an_output_of_spark_to_which_somebody_added_something_is_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "_SUCCESS").touch()
+    (tmp_path / "year=2024").mkdir()
+    (tmp_path / "year=2024" / "part-00000-9d1c.c000.snappy.parquet").touch()
+    for name in ("notes.txt", "year=2024/mine.parquet", ".git/config", "year=2024/deep/part-00000.parquet"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+        named = name if path.parent.name in ("year=2024", tmp_path.name) else str(Path(name).parent)
+        assert refused_overwrite(tmp_path) == (
+            f"error: {tmp_path} holds {named}, which Spark did not write; it is not replaced. Move that away first.\n"
+        )
+        path.unlink()
+        if path.parent.name in (".git", "deep"):
+            path.parent.rmdir()
+    (tmp_path / "year=2025").symlink_to(tmp_path / "year=2024")
+    assert "holds year=2025, which Spark did not write" in refused_overwrite(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("out", "said"),
+    [
+        ("s3://lake/sales", "s3:/lake/sales is a URI; OUT is a directory of this machine."),
+        ("file:///sales", "file:/sales is a URI; OUT is a directory of this machine."),
+        ("b\udcff", r"b\udcff is not UTF-8, and Spark has no other names. Choose another directory."),
+    ],
+)
+def test_a_place_that_spark_would_not_write_to_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, out: str, said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(app, ["produce", out])
+    assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"error: {said}\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("spark")
+def test_what_spark_cannot_write_is_one_line_and_what_was_left_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    result = CliRunner().invoke(app, ["produce", str(tmp_path / "file" / "out"), "--rows", "3"])
+    assert (result.exit_code, result.stdout) == (4, "")
+    assert result.stderr.startswith(f"error: {tmp_path}/file/out could not be written: ")
+    assert len(result.stderr.splitlines()) == 1
+    (tmp_path / "out" / "_temporary" / "0").mkdir(parents=True)  # as a run that was killed leaves it
+    result = CliRunner().invoke(app, ["produce", str(tmp_path / "out"), "--rows", "3", "--overwrite"])
+    assert (result.exit_code, result.stdout) == (0, f"{tmp_path}/out: 3 rows in 1 file\n")
+
+
 def test_without_java_the_command_says_what_to_install(tmp_path: Path) -> None:
     command = [*COMMAND, "produce", str(tmp_path / "out")]
     environment = {**os.environ, "JAVA_HOME": str(tmp_path)}

@@ -5,12 +5,14 @@ import json
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from pqassay_spark.cli_session import stop_session
 from pqassay_spark.java import JavaMissingError, parse_version, require_java
 from pqassay_spark.session import local_session
+from pqassay_spark.spark_jobs import is_of_spark, java_is_gone, told
 from pqassay_spark.start import (
     PYTHON,
     SparkStartError,
@@ -247,3 +249,41 @@ def test_a_session_reads_times_as_utc_and_serves_no_web_page(spark: SparkSession
 @pytest.mark.spark
 def test_a_second_session_is_the_first(spark: SparkSession) -> None:
     assert local_session().sparkContext is spark.sparkContext
+
+
+@pytest.mark.spark
+def test_java_prints_no_stack_of_what_the_program_says_in_one_line(spark: SparkSession) -> None:
+    java: Any = spark.sparkContext._jvm  # pyright: ignore[reportPrivateUsage] - the only way to Java
+    logs = java.org.apache.logging.log4j.LogManager
+    quiet = ("executor.Executor", "scheduler.TaskSetManager", "util.Utils")
+    levels = {name: str(logs.getLogger(f"org.apache.spark.{name}").getLevel()) for name in quiet}
+    assert levels == dict.fromkeys(quiet, "OFF")
+    assert str(logs.getLogger("org.apache.spark.SparkContext").getLevel()) == "ERROR"
+
+
+@pytest.mark.skipif(importlib.util.find_spec("pyspark") is None, reason="pyspark is not installed")
+def test_a_java_process_that_is_gone_is_told_from_what_java_says() -> None:
+    from py4j.protocol import Py4JError, Py4JNetworkError  # type: ignore[import-untyped] # it has no types
+
+    gone = [
+        ConnectionRefusedError(111, "Connection refused"),
+        Py4JNetworkError("Answer from Java side is empty"),
+        Py4JError("An error occurred while calling o12.collect"),
+    ]
+    for error in gone:
+        assert is_of_spark(error)
+        assert str(told(error)).startswith("Spark's Java process ended; is there enough memory? ")
+    said = Py4JError(
+        "An error occurred while calling o12.f. Trace:\njava.lang.SomeException: no such method f"
+    )
+    assert not java_is_gone(said)
+    assert "no such method f" in str(told(said))
+    assert not is_of_spark(PermissionError(13, "Permission denied"))
+
+
+def test_a_session_that_java_has_left_ends_quietly() -> None:
+    class Left:
+        def stop(self) -> None:
+            raise ConnectionRefusedError(111, "Connection refused")
+
+    stop_session(cast("Any", Left()))

@@ -1,0 +1,119 @@
+"""The Java process of Spark: how it is launched, and what becomes of what it prints.
+
+Spark itself asks Java for a module that Java calls incubating, and Java says so before any logging could be set; no option
+keeps it from that.  So Java prints into a pipe, and what comes out of it goes to the stderr of this process, but for that
+line.  Nothing that Java prints gets into the stdout of this process, which may be a report.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Callable, Generator
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from py4j.java_gateway import JavaGateway  # type: ignore[import-untyped]  # it has no types
+    from pyspark import SparkConf
+
+NOISE = b"WARNING: Using incubator modules: jdk.incubator.vector"
+"""A line that tells nobody anything."""
+
+STDERR = 2
+"""Where this process prints errors."""
+
+AT_ONCE = 1 << 16
+"""Bytes that are read from the pipe at once."""
+
+PATIENCE = 5.0
+"""Seconds in which Java's last words must have come once it has ended."""
+
+
+def launched(conf: SparkConf) -> JavaGateway:
+    """Launch Java for a Spark context.
+
+    A signal does not wait for it: the launch has a thread of its own, and ends by itself if nobody wants it any more.  Spark's
+    function, when it is interrupted, takes away the folder in which Java is about to write a file; then Java fails and stays,
+    and nobody ends it.
+
+    Raises:
+        PySparkException: It does not start.
+        KeyboardInterrupt: And whatever else ends the caller's wait.
+    """
+    from pyspark.java_gateway import (  # noqa: PLC0415 - importing this module must not cost what pyspark costs
+        launch_gateway,  # pyright: ignore[reportUnknownVariableType]
+    )
+
+    outcome: Future[JavaGateway] = Future()
+
+    def launch() -> None:
+        try:
+            with quiet_stderr() as stderr:
+                gateway: JavaGateway = cast("Any", launch_gateway)(conf, {"stdout": stderr, "stderr": stderr})
+        except BaseException as error:  # noqa: BLE001 - it is raised where somebody waits for it
+            outcome.set_exception(error)
+        else:
+            outcome.set_result(gateway)
+
+    threading.Thread(target=launch, name="launch of Java", daemon=True).start()
+    try:
+        return outcome.result()
+    except BaseException:
+        outcome.add_done_callback(_end)
+        raise
+
+
+def _end(outcome: Future[JavaGateway]) -> None:
+    """End a Java that nobody wants."""
+    if outcome.exception() is None:
+        cast("Any", outcome.result()).proc.kill()
+
+
+@contextlib.contextmanager
+def quiet_stderr() -> Generator[int]:
+    """A file descriptor for the stderr of a process that is started inside the block.
+
+    What that process, and whatever it starts, writes there goes on to stderr for as long as they live. If the block fails,
+    what they have said stands on stderr before the error goes on.
+    """
+    out, into = os.pipe()
+    thread = threading.Thread(target=pass_on, args=(out, _to_stderr), name="stderr of Java", daemon=True)
+    thread.start()
+    try:
+        yield into
+    except BaseException:
+        os.close(into)
+        thread.join(PATIENCE)
+        raise
+    os.close(into)
+
+
+def pass_on(out: int, write: Callable[[bytes], object]) -> None:
+    """Pass on what comes out of a pipe, at once, until nobody can write into it any more."""
+    kept = b""
+    is_line_start = True
+    with os.fdopen(out, "rb", buffering=0) as pipe:
+        while chunk := pipe.read(AT_ONCE):
+            passed: list[bytes] = []
+            lines = (kept + chunk).splitlines(keepends=True)
+            kept = b""
+            for line in lines:
+                text = line.rstrip(b"\r\n")
+                is_whole = text != line
+                if is_line_start and is_whole and text == NOISE:
+                    continue
+                if is_line_start and not is_whole and NOISE.startswith(text):
+                    kept = line  # its rest is still to come
+                    continue
+                passed.append(line)
+                is_line_start = is_whole
+            write(b"".join(passed))
+    write(kept)
+
+
+def _to_stderr(content: bytes) -> None:
+    with contextlib.suppress(OSError):  # it may be closed; Java must not wait for that
+        while content:
+            content = content[os.write(STDERR, content) :]
