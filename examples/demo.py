@@ -31,9 +31,6 @@ ROWS = 20_000
 COLUMN = "nation"
 VALUE, IMPOSTOR = "Singapore", "Singapura"
 
-JVM_NOISE = "WARNING: Using incubator modules"
-"""Every Java says this when Spark starts it; Spark asks for such a module on purpose."""
-
 
 def emphasised(text: str, code: str) -> str:
     """Text in bold or colour on a terminal, plain in a pipe."""
@@ -55,19 +52,10 @@ def command_line(command: str) -> list[str]:
 def run(command: str, *, expect: int = 0) -> None:
     """Print a command and run it; leave the program if it ends in another way than expected."""
     print(emphasised(f"$ {command}", "36"), flush=True)
-    name = command.split(maxsplit=1)[0]
-    result = subprocess.run(
-        command_line(command),
-        stderr=subprocess.PIPE if name == "pqassay-spark" else None,
-        text=True,
-        check=False,
-    )
-    for line in (result.stderr or "").splitlines():
-        if not line.startswith(JVM_NOISE):
-            print(line, file=sys.stderr, flush=True)
+    result = subprocess.run(command_line(command), check=False)
     if result.returncode != expect:
         sys.exit(
-            f"{Path(sys.argv[0]).stem}: `{name}` ended with exit status {result.returncode}, not {expect}"
+            f"{Path(sys.argv[0]).stem}: `{command.split(maxsplit=1)[0]}` ended with exit status {result.returncode}, not {expect}"
         )
 
 

@@ -27,8 +27,8 @@ class Check(NamedTuple):
     shown: bool = False
 
 
-PROCESSES = ("--numprocesses=auto", "--maxprocesses=4", "--dist=loadgroup")
-"""How pytest shares the tests among processes: `tests/conftest.py` says what stays together."""
+PROCESSES = ("--numprocesses=auto", "--maxprocesses=4", "--dist=loadfile", "--no-loadscope-reorder")
+"""How pytest shares the tests among processes: by modules, so that what those prepare is prepared once."""
 
 CHECKS = (
     Check("ruff check", [PYTHON, "-m", "ruff", "check"]),
