@@ -135,7 +135,7 @@ def engines(session: SparkSession) -> Iterator[tuple[str, Query, Query]]:
     def with_duckdb(source: Any) -> pa.Table:
         with duckdb.connect() as connection:
             connection.register("sales", source)
-            return cast("pa.Table", connection.execute(sql).to_arrow_table())
+            return cast("pa.Table", connection.sql(sql).to_arrow_table())
 
     def with_datafusion(source: Any) -> pa.Table:
         context = datafusion.SessionContext()
