@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 class ProgressBar:
-    """A bar on its way; what a check tells is shown on it."""
+    """A bar on its way; what it is told is shown on it."""
 
     def __init__(self, bar: bars.Progress) -> None:
         self._bar = bar
-        self._task = bar.add_task("", total=None, findings=0, speed="")
+        self._task = bar.add_task("", total=None, told="")
         self._findings = 0
 
     def __call__(self, done: int, total: int, file: FileReport | None, /) -> None:
@@ -26,21 +26,18 @@ class ProgressBar:
         self._findings += len(file.findings) if file is not None else 0
         self.show(done, total, self._findings)
 
-    def show(self, done: int, total: int, findings: int) -> None:
-        """Show how many files are judged, and how many findings there are so far."""
+    def show(self, done: int, total: int, findings: int | None = None) -> None:
+        """Show how many files are done, and how many findings there are so far, where they are counted."""
         speed = self._bar.tasks[0].speed
-        self._bar.update(
-            self._task,
-            total=total,
-            completed=done,
-            findings=findings,
-            speed=f"{speed:,.0f} files/s, " if speed and total > 1 else "",
-        )
+        told = [f"{speed:,.0f} files/s"] if speed and total > 1 else []
+        if findings is not None:
+            told.append(f"{findings} findings")
+        self._bar.update(self._task, total=total, completed=done, told=", ".join(told))
 
 
 @contextlib.contextmanager
 def progress_bar() -> Generator[ProgressBar | None]:
-    """Show a bar while a check runs; yields what the check has to tell, ``None`` where there is no terminal."""
+    """Show a bar while files are worked on; yields what is told of the progress, ``None`` where there is no terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -51,7 +48,7 @@ def progress_bar() -> Generator[ProgressBar | None]:
         bars.SpinnerColumn(),
         bars.MofNCompleteColumn(),
         bars.BarColumn(),
-        bars.TextColumn("{task.fields[speed]}{task.fields[findings]} findings"),
+        bars.TextColumn("{task.fields[told]}"),
         bars.TimeElapsedColumn(),
         bars.TimeRemainingColumn(),
     )

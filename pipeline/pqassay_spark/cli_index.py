@@ -60,10 +60,10 @@ def index(
     if no_table and table is not None:
         stop("--table and --no-table exclude each other")
     with reported(path):
+        from pqassay.progress_bar import progress_bar
         from pqassay_spark.index import index_files
-        from pqassay_spark.task_progress import task_progress
 
-        with command_session(master, ship=ship) as spark, task_progress() as progress:
+        with command_session(master, ship=ship) as spark, progress_bar() as bar:
             done = index_files(
                 spark,
                 path,
@@ -72,7 +72,7 @@ def index(
                 force=force,
                 inside_table=inside_table,
                 max_bytes=max_bytes,
-                progress=progress,
+                progress=None if bar is None else bar.show,
             )
     tell(done)
 

@@ -49,11 +49,18 @@ def pm(
     and makes the exit code 1.
     """
     with reported(path):
+        from pqassay.progress_bar import progress_bar
         from pqassay_spark.pm import generate_files
-        from pqassay_spark.task_progress import task_progress
 
-        with command_session(master, ship=ship) as spark, task_progress() as progress:
-            done = generate_files(spark, path, into=into, force=force, blooms=blooms.value, progress=progress)
+        with command_session(master, ship=ship) as spark, progress_bar() as bar:
+            done = generate_files(
+                spark,
+                path,
+                into=into,
+                force=force,
+                blooms=blooms.value,
+                progress=None if bar is None else bar.show,
+            )
     tell(done)
 
 
