@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import statistics
 import tempfile
@@ -17,16 +18,27 @@ def seconds(works: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, fl
     Every round does all of them once, so that what slows the machine down for a while slows all of them.
     With more than one round, a first one is not counted.
     """
+    return medians({name: functools.partial(elapsed, work) for name, work in works.items()}, rounds)
+
+
+def elapsed(work: Callable[[], Any]) -> float:
+    """Wall-clock time of a piece of work, in seconds; what it returns goes away afterwards."""
+    gc.collect()
+    started = time.perf_counter()
+    result = work()
+    taken = time.perf_counter() - started
+    del result
+    return taken
+
+
+def medians(works: Mapping[str, Callable[[], float]], rounds: int) -> dict[str, float]:
+    """As `seconds`, of works that say themselves how many seconds they took."""
     taken: dict[str, list[float]] = {name: [] for name in works}
     for turn in range(rounds + (rounds > 1)):
         for name, work in works.items():
-            gc.collect()
-            started = time.perf_counter()
-            result = work()
-            elapsed = time.perf_counter() - started
-            del result
+            seconds_of_it = work()
             if turn or rounds == 1:
-                taken[name].append(elapsed)
+                taken[name].append(seconds_of_it)
     return {name: statistics.median(times) for name, times in taken.items()}
 
 

@@ -10,7 +10,8 @@ run.  ``--write`` keeps constants and runs in ``lake_constants.json``; `tools/wr
 guide anew.
 
 The lake: sales in files whose sizes are spread like those of real lakes, lognormally, from some kilobytes to some megabytes;
-each has an index.  All of it is in memory when the runs begin, since a first one is not counted.
+each has an index.  Before the runs that are measured, each step runs four times on the smaller lake in the same session: what
+is predicted is a run of Java and Python workers that are warm, on files that are in memory.
 
 Everything is measured several times, and the fastest counts: what else goes on at the machine can only add.  It must not be
 much, though: how much of its processors the machine left to the benchmark is measured, too, and kept.
@@ -51,6 +52,7 @@ from pqassay.report import Report
 from pqassay.targets import Target
 from pqassay_reference.embed import DEFAULT_LIMIT
 from pqassay_reference.index_table import Entry, read_part, write_part
+from pqassay_spark import spark_jobs
 from pqassay_spark.check import check
 from pqassay_spark.executor_judging import Judging, judged_task
 from pqassay_spark.index import index_files
@@ -58,7 +60,7 @@ from pqassay_spark.index_task import Settings as IndexSettings
 from pqassay_spark.index_task import Work as ToIndex
 from pqassay_spark.index_task import index_task
 from pqassay_spark.java import JavaMissingError
-from pqassay_spark.packing import pack, task_count
+from pqassay_spark.packing import PER_FILE, pack, task_count
 from pqassay_spark.session import local_session
 from pqassay_spark.spark_jobs import packed
 from pqassay_spark.spark_judging import in_order, packed_positions
@@ -74,6 +76,9 @@ WITHIN = 0.35
 TIERS: tuple[Tier, ...] = ("footer", "index", "values")
 
 CORES = 2
+
+WARM_UP = 4
+"""Runs of each step on the smaller lake before those that are measured: Java still compiles what it runs for the first times."""
 
 SAMPLE = 300
 """Files whose processor time is measured one by one."""
@@ -91,7 +96,7 @@ def tasks_of(step: str, paths: Sequence[Path], cores: int) -> Tasks:
     """The files in the tasks into which a step packs them."""
     sizes = [path.stat().st_size for path in paths]
     if step == "index":
-        places = pack(sizes, task_count(len(sizes), cores))
+        places = pack(sizes, task_count(len(sizes), cores, sum(sizes) + PER_FILE * len(sizes)))
     else:
         places = positions(planned([str(paths[0].parent)], tier=tier_of(step)), cores)
     return Tasks.of_files([[sizes[place] for place in task] for task in places])
@@ -258,12 +263,16 @@ def driver_costs(folder: Path) -> Driver:
     )
 
 
+def nothing(task: bytes, _: object) -> bytes:
+    """Work that takes no time."""
+    return task
+
+
 def job_and_task(session: SparkSession) -> tuple[float, float]:
     """Seconds for a job, and for each task of it, whatever they do."""
-    context = session.sparkContext
 
     def trivial(tasks: int) -> float:
-        return timed(lambda: context.parallelize(range(tasks), tasks).map(abs).collect())
+        return timed(lambda: spark_jobs.run(session, [b""] * tasks, nothing, description="nothing"))
 
     trivial(20)
     job = min(trivial(1) for _ in range(10))
@@ -366,7 +375,7 @@ def run_index(session: SparkSession, folder: Path, files: int) -> float:
 
 
 def runs(indexed: dict[int, list[Path]], plain: list[Path], rounds: int) -> list[dict[str, Any]]:
-    """Run everything that is predicted, on one core and on all; medians, with the tasks that it was packed into."""
+    """Run everything that is predicted, on one core and on all; the fastest, with the tasks that it was packed into."""
     few, many = min(indexed), max(indexed)
     made: list[dict[str, Any]] = []
     for cores in range(1, CORES + 1):
@@ -377,6 +386,10 @@ def runs(indexed: dict[int, list[Path]], plain: list[Path], rounds: int) -> list
             work = partial(run_check, session, paths[0].parent, cast("Tier", tier), files)
             plans[f"check {tier}", files] = paths, work
         plans["index", few] = plain, partial(run_index, session, plain[0].parent, few)
+        for _ in range(WARM_UP):
+            for (_, files), (_, warm_up) in plans.items():
+                if files == few:
+                    warm_up()
         taken = [{key: work() for key, (_, work) in plans.items()} for _ in range(rounds)]
         for (step, files), (paths, _) in plans.items():
             tasks = tasks_of(step, paths, cores)

@@ -132,6 +132,8 @@ def grid(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
     yield f"| {' | '.join(header)} |"
     yield f"| --- |{' ---: |' * (len(header) - 1)}"
     for row in rows:
+        if len(row) != len(header):
+            raise ValueError(f"{len(row)} cells in a row of {len(header)} columns: {row}")
         yield f"| {' | '.join(row)} |"
 
 
@@ -160,8 +162,9 @@ def work_table(constants: Constants) -> Iterator[str]:
     """What each step does to a file."""
     header = (
         "Step",
-        "Processor, a file",
-        "Processor, a GB of files",
+        "Processor, a task",
+        "a file",
+        "a GB of files",
         "Reads",
         "Bytes read",
         "and of the file",

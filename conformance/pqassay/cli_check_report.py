@@ -90,11 +90,16 @@ def print_report(
         return
     import io
 
-    from pqassay_spec.sources import write_whole
-
     buffer = io.StringIO()
     _write(report, format_name, buffer, render)
-    content = buffer.getvalue().encode("utf-8", "backslashreplace")
+    write_output(buffer.getvalue(), output)
+
+
+def write_output(text: str, output: Path) -> None:
+    """Write what ``--output`` asks for to its file, whole; exit if that cannot be done."""
+    from pqassay_spec.sources import write_whole
+
+    content = text.encode("utf-8", "backslashreplace")
     try:
         if os.path.exists(output) and not os.path.isfile(output):
             output.write_bytes(content)  # a pipe or a device is written, not replaced

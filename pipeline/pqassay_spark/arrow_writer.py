@@ -32,6 +32,7 @@ from pqassay_reference.finished_file import enclosing_table
 from pqassay_spark.lake_listing import is_remote, local_path
 from pqassay_spark.parquet_rows import SCHEMA_KEY, arrow_schema, require_supported
 from pqassay_spark.partition_names import is_hidden
+from pqassay_spark.worker_memory import keep_what_is_loaded
 from pqassay_spec.sources import write_whole
 
 TEMPORARY = "_temporary"
@@ -130,9 +131,10 @@ class IndexWriter(DataSourceArrowWriter):
         task = TaskContext.get()
         number = task.partitionId() if task is not None else 0
         # Of a task that is tried twice, only one file is named in the end: so their names differ.
-        return WrittenFile(
-            self._write(f"part-{number:05d}-{self._job}-{uuid.uuid4().hex[:8]}.parquet", first, batches)
-        )
+        name = self._write(f"part-{number:05d}-{self._job}-{uuid.uuid4().hex[:8]}.parquet", first, batches)
+        if task is not None:
+            keep_what_is_loaded()
+        return WrittenFile(name)
 
     def _write(self, name: str, first: pa.Table | None, others: Iterable[pa.Table]) -> str:
         with IndexingWriter(

@@ -38,7 +38,7 @@ class Checked:
 
     Attributes:
         report: The report.
-        states: What the findings table says of its files beside that.
+        states: What the findings table says of its files beside that; empty where there will be no table.
         kept: How many verdicts are those of an earlier run.
         sample: What the report covers, where it is about a sample.
     """
@@ -194,6 +194,8 @@ def carried_out(
         kept[position].judged if position in kept else fresh[position][0] for position in range(len(targets))
     )
     report = concluded(plan, in_order)
+    if table is None:
+        return Checked(report, [], len(kept), covered)
     states = [
         kept[position].state
         if position in kept

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from pqassay import cli_check_options as declared
-from pqassay.cli_check_report import fail_with_lines, interruptible, print_report, with_new_baseline
+from pqassay.cli_check_report import (
+    fail_with_lines,
+    interruptible,
+    print_report,
+    with_new_baseline,
+    write_output,
+)
 from pqassay_spark.cli_session import Master, Ship, command_session, stop
 
 if TYPE_CHECKING:
@@ -196,16 +202,19 @@ class _Run:
         from pqassay_spark.check import estimated
 
         with self._running():
+            plan = self._plan()
+            self.wanted.require_apart([target.name for target in plan.targets])
             found = estimated(
                 self._session,
-                self._plan(),
+                plan,
                 table=self.table if self.is_incremental else None,
                 sample=self.sample,
             )
-        if self.wanted.format is declared.FormatName.JSON:
-            typer.echo(found.to_json())
+        text = found.to_json() if self.wanted.format is declared.FormatName.JSON else "\n".join(found.lines())
+        if self.wanted.output is None:
+            typer.echo(text)
         else:
-            typer.echo("\n".join(found.lines()))
+            write_output(f"{text}\n", self.wanted.output)
 
     @contextmanager
     def _running(self) -> Generator[None]:

@@ -90,7 +90,7 @@ def produce(
             overwrite=overwrite,
         )
     written = sum(1 for _ in out.rglob("*.parquet"))
-    typer.echo(f"{printable(str(out))}: {rows} rows in {written} {'file' if written == 1 else 'files'}")
+    typer.echo(f"{printable(str(out))}: {rows:,} rows in {written:,} {'file' if written == 1 else 'files'}")
 
 
 def produce_matrix(out: Path, master: str | None) -> None:

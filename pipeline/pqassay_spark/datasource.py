@@ -34,7 +34,8 @@ from pyspark.sql import types as st
 from pqassay_reference.errors import Refused, Undecodable
 from pqassay_reference.scan import Trust
 from pqassay_spark.arrow_writer import IndexWriter
-from pqassay_spark.lake_listing import Lake, LakeFile, is_remote, local_path, ruled_out
+from pqassay_spark.lake_indexes import Believed, LakeIndexes
+from pqassay_spark.lake_listing import Lake, LakeFile, is_remote, local_path
 from pqassay_spark.parquet_rows import arrow_schema, read_rows, require_supported, spark_schema
 from pqassay_spark.partition_names import kind_of_values
 from pqassay_spark.predicates import SchemaColumn, arrow_condition
@@ -209,14 +210,9 @@ class PrunedReader(ds.DataSourceReader):
         conditions = [condition for condition in asked if condition is not None]
         if not conditions:
             return {}
-        return ruled_out(
-            self._lake.root,
-            columns,
-            reduce(lambda left, right: left & right, conditions),
-            table=self._table,
-            trust=self._trust,
-            column=self._column,
-        )
+        believed = Believed(self._table, self._trust, self._column)
+        indexes = LakeIndexes.load(self._lake.root, columns, believed)
+        return indexes.ruled_out(reduce(lambda left, right: left & right, conditions))
 
     def read(self, partition: ds.InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of the files of a group."""

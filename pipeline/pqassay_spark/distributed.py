@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pqassay_spark.spark_jobs import JobError, is_of_spark, told, watched
+from pqassay_spark.worker_memory import keep_what_is_loaded
 
 if TYPE_CHECKING:
     from pyspark import Accumulator, SparkContext
@@ -150,6 +151,7 @@ class _Job(Generic[Item, Result]):
         def run_partition(tasks: Iterable[_Task[Item]]) -> None:
             for task in tasks:
                 answers.add([(task.number, work(task.number, task.items))])
+            keep_what_is_loaded()
 
         tasks = self._spark.sparkContext.parallelize(self._tasks, len(self._tasks))
         tasks.foreachPartition(run_partition)

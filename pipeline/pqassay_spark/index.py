@@ -26,7 +26,7 @@ from pqassay_spark.distributed import run_tasks
 from pqassay_spark.file_work import WORKER_DIED
 from pqassay_spark.index_task import Answer, Outcome, Settings, Work, index_task
 from pqassay_spark.listing import DataFile, Listing, list_files, local_path
-from pqassay_spark.packing import pack, task_count
+from pqassay_spark.packing import PER_FILE, pack, task_count
 from pqassay_spark.table_upkeep import Survey
 from pqassay_spec.sources import TEMPORARY_SUFFIX, remove_leftover
 
@@ -237,10 +237,9 @@ def _run(
     answers = [Answer(file.names, Outcome.REFUSED, file.trouble) for file in listing.files if file.trouble]
     total = len(listing.files)
     files = [_work(file, settings.columns, known) for file in readable]
-    tasks = pack(
-        [file.size for file in readable],
-        max(task_count(len(files), spark.sparkContext.defaultParallelism), 1),
-    )
+    sizes = [file.size for file in readable]
+    work = sum(sizes) + PER_FILE * len(sizes)
+    tasks = pack(sizes, max(task_count(len(files), spark.sparkContext.defaultParallelism, work), 1))
 
     def tell(done: int) -> None:
         if progress is not None:

@@ -1,4 +1,4 @@
-"""Which files of a folder Spark reads, found without Spark, and which of them the indexes rule out.
+"""Which files of a folder Spark reads, found without Spark.
 
 Python's data source runs apart from Spark and has to list the files itself.  Spark's rules for that, some of which surprise, are kept: hidden files and folders are passed over; in a folder without partitions only the
 files directly in it are read; in one with partitions, those beside the folders of the partitions are not.
@@ -10,20 +10,15 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.fs as pafs
 
 from pqassay_reference.column_values import native_file
 from pqassay_reference.errors import Refused
-from pqassay_reference.indexed_dataset import IndexWarning, open_indexed
-from pqassay_reference.listing import located
-from pqassay_reference.scan import Trust
 from pqassay_spark.partition_names import is_hidden, partition_of
 
 URI = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:/.*", re.DOTALL)
@@ -97,51 +92,6 @@ class Lake:
 def arrow_uri(uri: str) -> str:
     """How Arrow names what Hadoop calls ``s3a://...``."""
     return re.sub("^s3[an]:", "s3:", uri)
-
-
-def ruled_out(
-    root: str | os.PathLike[str],
-    columns: Iterable[str],
-    condition: pc.Expression,
-    *,
-    table: str | None,
-    trust: Trust,
-    column: str | None,
-) -> dict[str, str]:
-    """The files below a folder of which their indexes say that no row satisfies a condition, and why.
-
-    Args:
-        root: The folder.
-        columns: The columns of text that the condition speaks of.
-        condition: What is asked.
-        table: As for `pqassay_reference.indexed_dataset.open_indexed`.
-        trust: As for the same.
-        column: As for the same.
-
-    Returns:
-        For the path of each such file relative to the root the reason.
-    """
-    place = arrow_uri(local_path(root))
-    names = sorted(set(columns))
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always")
-        dataset = open_indexed(
-            place,
-            columns=names,
-            trust=trust,
-            column=column,
-            table=table,
-            # What the names of folders say is Spark's business.
-            schema=pa.schema([pa.field(name, pa.string()) for name in names]),
-            partitioning=None,
-        )
-    _, base = located(place)
-    pruning = dataset.prune(condition)
-    for warning in heard:
-        # A column that is indexed nowhere is an ordinary column; one that is indexed here and there needs a word.
-        if len(dataset.warnings) < len(pruning.why) or not issubclass(warning.category, IndexWarning):
-            warnings.warn(str(warning.message), warning.category, stacklevel=5)
-    return {path[len(base) :].lstrip("/"): pruning.why[path] for path in pruning.skipped}
 
 
 def _walk(base: str) -> list[tuple[str, int]]:

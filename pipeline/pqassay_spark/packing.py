@@ -13,19 +13,35 @@ PER_FILE = 512 << 10
 """What opening a file costs, however small it is, in bytes that could have been read meanwhile."""
 
 TASKS_PER_CORE = 4
-"""At least so many tasks for each core, as far as there are files."""
+"""So many tasks for each core, as far as there are files and work."""
 
 FILES_PER_TASK = 50
 """At most about so many files in a task."""
 
+WORTH_A_TASK = 64 << 20
+"""Bytes below which no core gets a second task: starting one and tidying up after it cost as much as reading 25 MB."""
 
-def task_count(files: int, cores: int) -> int:
+
+def task_count(files: int, cores: int, work: int | None = None) -> int:
     """How many tasks to pack files into.
+
+    Args:
+        files: How many there are.
+        cores: Tasks that run at the same time.
+        work: Bytes of all of them, each with `PER_FILE` added; very many where nobody says.
 
     >>> task_count(3, cores=2), task_count(100, cores=2), task_count(1000, cores=2)
     (3, 8, 20)
+
+    Little work is given to each core at once.
+
+    >>> task_count(8, cores=2, work=60 << 20), task_count(8, cores=2, work=300 << 20)
+    (2, 4)
     """
-    return min(files, max(TASKS_PER_CORE * cores, -(-files // FILES_PER_TASK)))
+    per_core = TASKS_PER_CORE
+    if work is not None:
+        per_core = min(max(work // (cores * WORTH_A_TASK), 1), TASKS_PER_CORE)
+    return min(files, max(per_core * cores, -(-files // FILES_PER_TASK)))
 
 
 def pack(sizes: Sequence[int], tasks: int, per_file: int = PER_FILE) -> list[list[int]]:

@@ -121,6 +121,24 @@ def columns_of(tree: Tree) -> Iterator[str]:
         yield tree[1]
 
 
+def text_columns(tree: Tree) -> frozenset[str]:
+    """The columns that a tree compares with text and nothing else; whether they hold text, the schema says."""
+    named, other = set[str](), set[str]()
+    pending = [tree]
+    while pending:
+        match pending.pop():
+            case [("and" | "or" | "not"), *parts]:
+                pending += parts
+            case [name, column, *rest]:
+                named.add(column)
+                literals: list[Any] = rest[0] if name in ("in", "not in") else rest
+                if not all(literal is None or isinstance(literal, str) for literal in literals):
+                    other.add(column)
+            case _:
+                pass
+    return frozenset(named - other)
+
+
 @dataclass(frozen=True)
 class SchemaColumn:
     """A column of a schema: its names from the root, its type, and what Spark noted about it."""

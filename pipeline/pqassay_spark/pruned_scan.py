@@ -2,7 +2,8 @@
 
 The driver asks the indexes which files a predicate leaves over, and gives Spark their names as a filter on its hidden
 column ``_metadata.file_path``.  Spark then opens only these; everything else is as it is without: its own listing of
-the files, partition columns, the vectorised reader.
+the files, partition columns, the vectorised reader.  On this machine the indexes are loaded while Spark lists the files
+and finds their schema; see `pqassay_spark.lake_indexes`.
 
 How Spark spells a path is for Spark to say, and differs from one of its columns and versions to the next; a filter by a
 wrong spelling finds no file and silently loses all rows.  So a spelling counts only after Spark has planned the scan
@@ -28,7 +29,8 @@ from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
 from pqassay_reference.scan import Trust
-from pqassay_spark.lake_listing import is_remote, local_path, ruled_out
+from pqassay_spark.lake_indexes import Believed, Early, loaded, loading
+from pqassay_spark.lake_listing import is_remote, local_path
 from pqassay_spark.partition_names import partition_of
 from pqassay_spark.predicates import (
     Tree,
@@ -38,6 +40,7 @@ from pqassay_spark.predicates import (
     is_set,
     read_predicate,
     spark_condition,
+    text_columns,
 )
 
 
@@ -114,15 +117,17 @@ def plan_read(
 ) -> PrunedScan:
     """What `read` does, with a report of the files that are skipped. The arguments are those of `read`."""
     tree = read_predicate(spark, predicate)
+    believed = Believed(table, trust, column)
     reader = spark.read.options(**dict(options or {}))
     if schema is not None:
         reader = reader.schema(schema)
-    frame = reader.parquet(spark_location(root))
+    with loading(root, text_columns(tree), believed) as early:
+        frame = reader.parquet(spark_location(root))
     case_sensitive = is_set(spark, "spark.sql.caseSensitive")
     condition = spark_condition(tree, frame.schema, case_sensitive=case_sensitive)
     listed = sorted(_input_files(spark, frame))
     names = relative_names(root, listed)
-    why = _ruled_out(spark, root, tree, frame.schema, names.values(), table=table, trust=trust, column=column)
+    why = _ruled_out(spark, root, tree, frame.schema, names.values(), believed, early)
     skipped = {entry: name for entry, name in names.items() if name in why}
     scan = _without(frame, listed, skipped) if skipped else frame
     left_out = sorted(skipped.values()) if scan is not None else []
@@ -171,10 +176,8 @@ def _ruled_out(
     tree: Tree,
     schema: StructType,
     names: Collection[str],
-    *,
-    table: str | None,
-    trust: Trust,
-    column: str | None,
+    believed: Believed,
+    early: Early,
 ) -> dict[str, str]:
     """Of the files with these relative names, those that hold no row, and why."""
     if is_set(spark, "spark.sql.parquet.fieldId.read.enabled"):
@@ -194,7 +197,8 @@ def _ruled_out(
     if condition is None:
         return {}
     try:
-        return ruled_out(root, columns.values(), condition, table=table, trust=trust, column=column)
+        indexes = loaded(early, root, columns.values(), believed)
+        return indexes.ruled_out(condition, stacklevel=4)
     except (pa.ArrowException, OSError) as error:
         if not is_remote(root):
             raise
@@ -203,15 +207,33 @@ def _ruled_out(
         return {}
 
 
+PIECE = 7_000
+"""Bytes of names of files that Java hands over at a time, about.
+
+It sends 8 KiB at once.  Of a longer answer it holds the rest back until the beginning is acknowledged, for which the system
+takes its time: 40 ms, and five times that for 16 KiB.
+"""
+
+FIRST_NAMES = 16
+"""Names in the first piece, before it is known how long they are."""
+
+
 def _input_files(spark: SparkSession, frame: DataFrame) -> list[str]:
     """The files that Spark lists for a scan, percent-encoded."""
     try:
-        # In one piece: Python would ask Java twice for each.
-        found = cast("Any", frame)._jdf.inputFiles()  # noqa: SLF001 - see above
-        text = str(cast("Any", spark)._jvm.java.lang.String.join("\n", found))  # noqa: SLF001 - see above
+        # In a few pieces: Python would ask Java twice for each file.
+        predef = cast("Any", spark)._jvm.scala.Predef  # noqa: SLF001 - see above
+        found = predef.genericWrapArray(cast("Any", frame)._jdf.inputFiles())  # noqa: SLF001 - see above
+        count, start, step = int(found.length()), 0, FIRST_NAMES
+        names: list[str] = []
+        while start < count:
+            piece = str(found.slice(start, start + step).mkString("\n"))
+            names += piece.split("\n")
+            start += step
+            step = max(1, PIECE * step // (len(piece.encode()) + 1))
     except (Py4JError, AttributeError, TypeError):
-        return frame.inputFiles()
-    return text.split("\n") if text else []
+        return frame.inputFiles()  # another version of Spark, or one behind Spark Connect
+    return names if len(names) == count else frame.inputFiles()
 
 
 def _without(frame: DataFrame, listed: Sequence[str], skipped: Collection[str]) -> DataFrame | None:
@@ -262,7 +284,7 @@ def _sql_text(text: str) -> str:
 def _selected(frame: DataFrame) -> int | None:
     """How many files Spark selects for a scan, found by planning it; ``None`` where it does not say."""
     try:
-        plan = cast("Any", frame)._jdf.queryExecution().executedPlan()  # noqa: SLF001 - there is no other way
+        plan = cast("Any", frame)._jdf.queryExecution().sparkPlan()  # noqa: SLF001 - there is no other way
         leaves = plan.collectLeaves()
         if leaves.size() != 1:
             return 0 if leaves.isEmpty() else None

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import os
+import shutil
+import socket
 import sys
+import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,7 +43,10 @@ LOCAL_SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
-"""Settings of a local session, unless the caller gives others."""
+"""Settings of a local session, unless the caller gives others; those of `own_sockets` come with them."""
+
+LONGEST_TEMPORARY_FOLDER = 40
+"""Bytes of a path in which sockets can stand: theirs have 103 at most, of which Spark and we add 60."""
 
 
 def local_session(
@@ -96,7 +104,9 @@ def open_session(
     builder = SparkSession.builder.appName(name)
     if master is not None or not is_submitted:
         builder = builder.master(str(wanted))
-        settings = {**(LOCAL_SETTINGS if is_local else STARTING), **(settings or {})}
+        sockets = own_sockets() if is_local and not was_running else {}  # they hold from Java's start
+        ours = {**LOCAL_SETTINGS, **sockets} if is_local else STARTING
+        settings = {**ours, **(settings or {})}
     for key, value in (settings or {}).items():
         builder = builder.config(key, value)
     try:
@@ -112,6 +122,27 @@ def open_session(
             session.stop()
             raise
     return session
+
+
+@functools.cache
+def own_sockets() -> dict[str, str]:
+    """Settings by which Java and the Python workers of this machine talk through sockets in a folder of our own.
+
+    Spark uses TCP unless told otherwise, and two sides that write little pieces in turns wait for each other there: about 40
+    milliseconds for each task.  Who can open such a socket needs no other secret, so that nobody else gets into the folder; it
+    goes away with this process.  Spark before 4.1 does not know the settings and leaves them alone.
+
+    Returns:
+        The settings; none where the system has no such sockets, or only temporary folders whose paths are too long for them.
+    """
+    if not hasattr(socket, "AF_UNIX") or len(os.fsencode(tempfile.gettempdir())) > LONGEST_TEMPORARY_FOLDER:
+        return {}
+    folder = tempfile.mkdtemp(prefix="pqassay-")  # it has mode 0700
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return {
+        "spark.python.unix.domain.socket.enabled": "true",
+        "spark.python.unix.domain.socket.dir": folder,
+    }
 
 
 def _start_java(settings: Mapping[str, str]) -> None:

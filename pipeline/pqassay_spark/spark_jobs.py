@@ -15,6 +15,8 @@ from concurrent.futures import Future, wait
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pqassay_spark.worker_memory import keep_what_is_loaded
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -168,7 +170,9 @@ def watched(
 
 
 def _done(work: Work, counter: Any, task: bytes) -> bytes:
-    return work(bytes(task), counter.add)
+    result = work(bytes(task), counter.add)
+    keep_what_is_loaded()
+    return result
 
 
 def _added() -> Any:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pqassay.checker import wants_isolation
 from pqassay.errors import UsageError
 from pqassay.judging import Judged, Settings, judge_all
+from pqassay.report import Coverage
 from pqassay.targets import Target
 from pqassay.workers import JudgeAll, require_memory
 from pqassay_spark.executor_judging import Judging, Verdicts, judged_task
@@ -169,11 +170,17 @@ def in_order(positions: Iterable[Sequence[int]], results: Iterable[bytes], total
         UsageError: A task says that no file can be judged.
     """
     found: dict[int, Verdict] = {}
+    coverages: dict[object, Coverage] = {}
     for task, result in zip(positions, results, strict=True):
         verdicts: Verdicts | str = unpacked(result)
         if isinstance(verdicts, str):
             raise UsageError(verdicts)
-        found.update(zip(task, zip(verdicts.judged, verdicts.etags, strict=True), strict=True))
+        # Files of a task share coverages; those of all tasks shall, so that nobody compares one for each file.
+        shared = {id(coverage): coverage for _, coverage in verdicts.judged}
+        for key, coverage in shared.items():
+            shared[key] = coverages.setdefault(coverage.identity, coverage)
+        judged_ones = ((report, shared[id(coverage)]) for report, coverage in verdicts.judged)
+        found.update(zip(task, zip(judged_ones, verdicts.etags, strict=True), strict=True))
     return [found[position] for position in range(total)]
 
 

@@ -50,10 +50,10 @@ class DistinctValues:
         Raises:
             Refused: A value is not UTF-8, or the index would exceed the limit.
         """
-        flat = _innermost(array)
+        flat, found = _distinct(_innermost(array))
         self.null_count += flat.null_count
         self.row_count += len(flat)
-        for raw in pc.unique(flat.cast(pa.large_binary())).to_pylist():
+        for raw in found.cast(pa.large_binary()).to_pylist():
             if raw is not None:
                 self._add_value(raw)
 
@@ -90,14 +90,26 @@ class DistinctValues:
             )
 
 
+def _distinct(array: Any) -> tuple[Any, Any]:
+    """An array that has a null where there is no value, and its distinct values.
+
+    Of a dictionary, only what rows refer to counts, and a null in it is one in each of these rows.
+    """
+    if not pa.types.is_dictionary(array.type):
+        return array, pc.unique(array.cast(pa.large_binary()))
+    if array.dictionary.null_count:
+        return _distinct(_innermost(array.dictionary_decode()))
+    used = array.dictionary.take(pc.unique(array.indices))
+    # Nobody keeps a dictionary from holding a value twice, or another dictionary.
+    return array.indices, _distinct(_innermost(used))[1]
+
+
 def _innermost(array: Any) -> Any:
-    """Follow a selected leaf down through structs, dictionaries and extension types."""
+    """Follow a selected leaf down through structs and extension types."""
     while True:
         kind = array.type
         if isinstance(kind, pa.BaseExtensionType):
             array = array.storage
-        elif pa.types.is_dictionary(kind):
-            array = array.dictionary_decode()
         elif pa.types.is_struct(kind):
             array = pc.struct_field(array, [0])
         else:
@@ -143,6 +155,11 @@ def native_file(path: str | os.PathLike[str]) -> pa.OSFile:
     return pa.OSFile(name, mode="r")
 
 
+def by_dictionary(leaves: Iterable[SchemaLeaf]) -> list[str]:
+    """The columns that pyarrow can read without looking up in the dictionary what each row says: no fields of structs."""
+    return [leaf.name for leaf in leaves if len(leaf.path) == 1 and "." not in leaf.name]
+
+
 def read_distinct_values(
     path: str | os.PathLike[str], column: str, limit: int = GREATEST_PAYLOAD
 ) -> DistinctValues:
@@ -157,7 +174,10 @@ def read_distinct_values(
         metadata, _ = read_footer(source, read_framing(source))
     ordinal, leaf = find_column(leaves(metadata), column)
     try:
-        with native_file(path) as handle, pq.ParquetFile(handle) as file:
+        with (
+            native_file(path) as handle,
+            pq.ParquetFile(handle, read_dictionary=by_dictionary([leaf])) as file,
+        ):
             return distinct_values(file, ordinal, leaf, limit)
     except (pa.ArrowException, ValueError) as error:
         raise Undecodable(f"pyarrow cannot open the file: {' '.join(str(error).split())}") from error
@@ -169,7 +189,8 @@ def distinct_values(file: pq.ParquetFile, ordinal: int, leaf: SchemaLeaf, limit:
     The column is chosen by its position: its name, joined by dots, may be that of another one as well.
 
     Args:
-        file: The opened file.
+        file: The opened file.  Opened with ``read_dictionary`` of the column (`by_dictionary`), a third of the time is enough: pages say which
+            values of their dictionary they hold, and only those are looked at.
         ordinal: Position of the leaf among all leaves.
         leaf: The leaf, for messages.
         limit: Greatest payload in bytes.

@@ -26,7 +26,13 @@ from typing import Any, Self, cast
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pqassay_reference.column_values import DistinctValues, distinct_values, find_column, native_file
+from pqassay_reference.column_values import (
+    DistinctValues,
+    by_dictionary,
+    distinct_values,
+    find_column,
+    native_file,
+)
 from pqassay_reference.errors import Refused, Undecodable
 from pqassay_reference.finished_file import FinishedFile, WrittenState, finished_file
 from pqassay_reference.footer_splice import with_key_values
@@ -314,7 +320,8 @@ def _require_own_pages(metadata: FileMetaData, file: FinishedFile) -> None:
 
 def _collect(path: Path, columns: Sequence[tuple[int, SchemaLeaf]], limit: int) -> tuple[DistinctValues, ...]:
     try:
-        with native_file(path) as handle, pq.ParquetFile(handle) as file:
+        names = by_dictionary(leaf for _, leaf in columns)
+        with native_file(path) as handle, pq.ParquetFile(handle, read_dictionary=names) as file:
             return tuple(distinct_values(file, ordinal, leaf, limit) for ordinal, leaf in columns)
     except (pa.ArrowException, ValueError) as error:
         raise Undecodable(f"pyarrow cannot open the file: {' '.join(str(error).split())}") from error

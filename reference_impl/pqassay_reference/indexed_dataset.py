@@ -145,6 +145,11 @@ class IndexedDataset(pads.FileSystemDataset):
         return self._shared.known.warnings if self._shared else ()
 
     @property
+    def summary(self) -> str:
+        """The warnings in one sentence, as `open_indexed` puts them; empty where there are none."""
+        return self._shared.known.summary if self._shared and self.warnings else ""
+
+    @property
     def sizes(self) -> dict[str, int]:
         """The sizes of the files in bytes, by path."""
         known = self._require_shared().known
@@ -315,6 +320,7 @@ def open_indexed(
     schema: pa.Schema | None = None,
     partitioning: Partitioning = "hive",
     progress: Progress | None = None,
+    warn: bool = True,
 ) -> IndexedDataset:
     """Open a folder of Parquet files as a dataset that prunes by their indexes.
 
@@ -331,6 +337,7 @@ def open_indexed(
         schema: Of the dataset; by default that of the first file.
         partitioning: As for `pyarrow.dataset.dataset`.  A column that the paths give is never pruned by an index.
         progress: Called with the files whose ends were read, and how many there are to read.
+        warn: Whether to warn of files without an index; `IndexedDataset.warnings` names them in any case.
 
     Raises:
         FileNotFoundError: There is no such folder or file.
@@ -353,6 +360,6 @@ def open_indexed(
         listed, dataset.schema, fragments, columns=columns, vouched=column, table=table, progress=progress
     )
     opened = IndexedDataset.of(fragments, dataset.schema, dataset.format, dataset.filesystem, known)
-    if known.warnings:
+    if warn and known.warnings:
         warnings.warn(known.summary, IndexWarning, stacklevel=2)
     return opened

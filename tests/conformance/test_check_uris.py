@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 import pickle
-import re
 from collections.abc import Generator
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from moto.server import ThreadedMotoServer
 from pyarrow import fs
 from typer.testing import CliRunner
 
@@ -22,6 +19,7 @@ from pqassay.errors import UsageError
 from pqassay.remote_source import RemoteSource, describe
 from pqassay.targets import Target
 from pqassay_spec.errors import Truncated
+from store_server import Requests, StoreServer, store_server
 
 GOOD = Idx1File().build()
 BAD = Idx1File(payload=b"Peru\nSingapura").build()
@@ -29,54 +27,21 @@ BAD = Idx1File(payload=b"Peru\nSingapura").build()
 run = CliRunner().invoke
 
 
-class Requests(logging.Handler):
-    """Collects what the server logs: one line for each request."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.seen: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        line = re.sub(r"\x1b\[[0-9;]*m", "", record.getMessage())  # the server colours its log
-        self.seen.append(line.split('"')[1].removesuffix(" HTTP/1.1"))
-
-
 @pytest.fixture(scope="module")
-def server() -> Generator[tuple[str, Requests]]:
-    """An S3 server in this process, and what it is asked."""
-    log = logging.getLogger("werkzeug")
-    requests = Requests()
-    before = log.level, log.propagate
-    log.setLevel(logging.INFO)
-    log.propagate = False
-    log.addHandler(requests)
-    running = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    running.start()
-    host, port = running.get_host_and_port()
-    requests.seen.clear()
-    yield f"http://{host}:{port}", requests
-    running.stop()
-    log.removeHandler(requests)
-    log.setLevel(before[0])
-    log.propagate = before[1]
+def server() -> Generator[StoreServer]:
+    with store_server() as running:
+        yield running
 
 
 @pytest.fixture
-def requests(server: tuple[str, Requests], monkeypatch: pytest.MonkeyPatch) -> Requests:
+def requests(server: StoreServer, monkeypatch: pytest.MonkeyPatch) -> Requests:
     """The server behind the environment, with one bucket, and no request seen."""
-    url, seen = server
-    for name, value in (
-        ("AWS_ACCESS_KEY_ID", "key"),
-        ("AWS_SECRET_ACCESS_KEY", "secret"),
-        ("AWS_DEFAULT_REGION", "us-east-1"),
-        ("AWS_EC2_METADATA_DISABLED", "true"),
-        ("AWS_ENDPOINT_URL", url),
-    ):
+    for name, value in server.environment.items():
         monkeypatch.setenv(name, value)
     remote.filesystem.cache_clear()
     store().create_dir("lake")
-    seen.seen.clear()
-    return seen
+    server.requests.seen.clear()
+    return server.requests
 
 
 def store() -> fs.FileSystem:
@@ -187,12 +152,12 @@ def test_names_that_are_printed_can_be_pasted_back(requests: Requests) -> None:
 
 
 def test_options_may_stand_in_the_uri_and_credentials_are_never_printed(
-    server: tuple[str, Requests], requests: Requests, monkeypatch: pytest.MonkeyPatch
+    server: StoreServer, requests: Requests, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put("o/a.parquet", BAD)
     for name in ("AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name)
-    host = server[0].removeprefix("http://")
+    host = f"{server.host}:{server.port}"
     uri = f"s3://me:hunter2@lake/o?endpoint_override={host}&scheme=http&region=us-east-1"
     report = pqassay.check(uri, tier="values")
 

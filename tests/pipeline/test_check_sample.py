@@ -138,6 +138,37 @@ def test_a_dry_run_judges_nothing_and_always_succeeds(lake: Path, tmp_path: Path
 
 @pytest.mark.spark
 @pytest.mark.usefixtures("spark")
+def test_an_estimate_is_written_where_a_report_would_be(lake: Path, tmp_path: Path) -> None:
+    common = ["check", str(lake), "--tier", "index", "--dry-run"]
+    for options, begins in (([], "60 files to judge"), (["--format", "json"], '{\n  "schema_version"')):
+        output = tmp_path / "estimate"
+        result = invoke(app, [*common, *options, "--output", str(output)])
+        assert (0, "") == (result.exit_code, result.stdout)
+        assert output.read_text().startswith(begins)
+
+
+def test_an_estimate_replaces_no_file_that_would_be_judged(tmp_path: Path) -> None:
+    file = tmp_path / "a.bin"
+    file.write_bytes(b"no Parquet")
+    command = [
+        "check",
+        str(tmp_path),
+        "--tier",
+        "index",
+        "--include",
+        "*.bin",
+        "--dry-run",
+        "--output",
+        str(file),
+    ]
+    result = invoke(app, command)
+    assert 2 == result.exit_code
+    assert f"{file} is one of the files to check; write somewhere else" in result.stderr
+    assert b"no Parquet" == file.read_bytes()
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("spark")
 def test_a_dry_run_counts_what_the_cache_would_save(lake: Path, tmp_path: Path) -> None:
     import os
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-import re
 import time
 from collections.abc import Generator
 from pathlib import Path
@@ -11,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 import pytest
-from moto.server import ThreadedMotoServer
 from pyarrow import fs
 
 import pqassay
@@ -23,6 +20,7 @@ from pqassay_spark.check import Checked, carried_out, check, estimated
 from pqassay_spark.findings_table import PART
 from pqassay_spark.spark_judging import Means
 from pqassay_spark.spark_listing import SparkListing
+from store_server import StoreServer, store_server
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -36,9 +34,9 @@ BAD = Idx1File(payload=b"Peru\nSingapura").build()
 class Store:
     """A bucket ``lake`` of a server in this process, and what the server is asked."""
 
-    def __init__(self, host: str, port: int) -> None:
-        self.options = f"endpoint_override={host}:{port}&scheme=http&region=us-east-1"
-        self.seen: list[str] = []
+    def __init__(self, server: StoreServer) -> None:
+        self.options = server.options
+        self.seen = server.requests.seen
         self._system = fs.FileSystem.from_uri(
             f"s3://key:secret@lake/?{self.options}&allow_bucket_creation=true"
         )[0]
@@ -56,25 +54,8 @@ class Store:
 
 @pytest.fixture(scope="module")
 def store() -> Generator[Store]:
-    log = logging.getLogger("werkzeug")
-    before = log.level, log.propagate
-    running = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    running.start()
-    made = Store(*running.get_host_and_port())
-
-    class Requests(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            made.seen.append(re.sub(r"\x1b\[[0-9;]*m", "", record.getMessage()).split('"')[1])
-
-    handler = Requests()
-    log.setLevel(logging.INFO)
-    log.propagate = False
-    log.addHandler(handler)
-    yield made
-    running.stop()
-    log.removeHandler(handler)
-    log.setLevel(before[0])
-    log.propagate = before[1]
+    with store_server() as server:
+        yield Store(server)
 
 
 @pytest.fixture(scope="module")

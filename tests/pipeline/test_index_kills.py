@@ -23,7 +23,7 @@ from pqassay_reference.embed import embed_file
 from pqassay_spark.distributed import run_tasks
 from pqassay_spark.index import index_files
 from pqassay_spark.listing import list_files
-from pqassay_spark.packing import pack, task_count
+from pqassay_spark.packing import PER_FILE, pack, task_count
 from pqassay_spark.sales import write_sales
 from pqassay_spark.spark_jobs import JobError
 from pqassay_spec.sources import replaced_file
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 FILES = 48
-HELD_TASKS = (3, 4)
+HELD_TASKS = (0, 1)
 """Tasks of which the test holds the last file, so that the two workers, which have done others before, wait for it."""
 
 DONE_BEFORE = 20
@@ -89,7 +89,8 @@ class LetGoError(Exception):
 def held(root: Path) -> Generator[None]:
     """Hold some files as another process that writes them does."""
     files = list_files(root).files
-    tasks = pack([file.size for file in files], task_count(FILES, cores=2))
+    sizes = [file.size for file in files]
+    tasks = pack(sizes, task_count(FILES, cores=2, work=sum(sizes) + PER_FILE * FILES))
     first, second = (files[tasks[task][-1]].path for task in HELD_TASKS)
     with contextlib.suppress(LetGoError), replaced_file(first), replaced_file(second):
         yield

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pqassay_spark.packing import pack, task_count
+from pqassay_spark.packing import WORTH_A_TASK, pack, task_count
 
 
 @given(st.lists(st.integers(0, 1 << 40)), st.integers(1, 20), st.integers(0, 1 << 20))
@@ -41,6 +41,13 @@ def test_there_are_no_more_tasks_than_files() -> None:
     assert pack([], tasks=9) == []
     assert task_count(0, cores=2) == 0
     assert task_count(1_000_000, cores=2) == 20_000
+
+
+def test_little_work_is_no_more_tasks_than_cores_and_much_is_four_for_each() -> None:
+    assert task_count(8, cores=2, work=1) == 2
+    assert task_count(8, cores=2, work=4 * WORTH_A_TASK) == 4
+    assert task_count(8, cores=2, work=1 << 40) == 8
+    assert task_count(1000, cores=2, work=1) == 20
 
 
 def test_no_task_at_all_is_an_error() -> None:

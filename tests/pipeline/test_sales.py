@@ -191,11 +191,11 @@ def test_more_files_than_rows_are_refused(spark: SparkSession) -> None:
 @pytest.mark.spark
 def test_the_command_writes_what_it_says(spark: SparkSession, tmp_path: Path) -> None:
     out = tmp_path / "a b:c%20[é]*{x}"
-    command = ["produce", str(out), "--rows", "90", "--files", "3", "--wide", "--rare", "--skew"]
+    command = ["produce", str(out), "--rows", "9000", "--files", "3", "--wide", "--rare", "--skew"]
     result = CliRunner().invoke(app, command)
     table = pyarrow.dataset.dataset(sorted(out.glob("*.parquet"))).to_table()
-    assert (result.exit_code, result.stdout) == (0, f"{out}: 90 rows in 3 files\n")
-    assert table.sort_by("id").column("id").to_pylist() == list(range(90))
+    assert (result.exit_code, result.stdout) == (0, f"{out}: 9,000 rows in 3 files\n")
+    assert table.sort_by("id").column("id").to_pylist() == list(range(9000))
     assert table.num_columns == 23
     assert spark.range(1).count() == 1  # the session goes on
 

@@ -1,18 +1,22 @@
 from __future__ import annotations
 
+import gc
 import importlib.util
 import json
 import os
+import socket
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from pqassay_spark.cli_session import stop_session
 from pqassay_spark.java import JavaMissingError, parse_version, require_java
-from pqassay_spark.session import local_session
-from pqassay_spark.spark_jobs import is_of_spark, java_is_gone, told
+from pqassay_spark.session import LONGEST_TEMPORARY_FOLDER, local_session, own_sockets
+from pqassay_spark.spark_jobs import is_of_spark, java_is_gone, run, told
 from pqassay_spark.start import (
     PYTHON,
     SparkStartError,
@@ -25,8 +29,6 @@ from pqassay_spark.start import (
 )
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pyspark.sql import SparkSession
 
 
@@ -287,3 +289,50 @@ def test_a_session_that_java_has_left_ends_quietly() -> None:
             raise ConnectionRefusedError(111, "Connection refused")
 
     stop_session(cast("Any", Left()))
+
+
+@pytest.mark.spark
+def test_workers_talk_to_java_through_sockets_that_nobody_else_reaches(spark: SparkSession) -> None:
+    if not hasattr(socket, "AF_UNIX") or len(tempfile.gettempdir()) > LONGEST_TEMPORARY_FOLDER:
+        pytest.skip("the system has no such sockets, or only long temporary paths")
+    conf = spark.sparkContext.getConf()
+    folder = Path(str(conf.get("spark.python.unix.domain.socket.dir")))
+    assert conf.get("spark.python.unix.domain.socket.enabled") == "true"
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert any(path.is_socket() for path in folder.iterdir())
+
+
+def test_a_temporary_folder_whose_path_is_too_long_for_sockets_has_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / ("x" * 100)
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    assert own_sockets.__wrapped__() == {}
+    assert list(folder.iterdir()) == []
+
+
+def frozen(_task: bytes, _: object) -> bytes:
+    return str(gc.get_freeze_count()).encode()
+
+
+@pytest.mark.spark
+def test_what_a_worker_has_loaded_is_not_collected_again_after_each_task(spark: SparkSession) -> None:
+    run(spark, [b""] * 4, frozen, description="warm up")
+    assert all(int(count) > 10_000 for count in run(spark, [b""] * 4, frozen, description="frozen"))
+
+
+def test_garbage_of_before_is_gone_when_a_worker_keeps_what_is_loaded() -> None:
+    script = (
+        "import gc\n"
+        "from pqassay_spark.worker_memory import keep_what_is_loaded\n"
+        "gc.disable()\n"
+        "cycle = []; cycle.append(cycle); del cycle\n"
+        "keep_what_is_loaded()\n"
+        "first = gc.get_freeze_count()\n"
+        "more = [[] for _ in range(1000)]\n"
+        "keep_what_is_loaded()\n"
+        "print(gc.collect(), first > 1000, gc.get_freeze_count() <= first)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "0 True True\n"

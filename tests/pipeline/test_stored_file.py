@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import logging
 import shutil
 from collections.abc import Generator
 from pathlib import Path
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from moto.server import ThreadedMotoServer
 from pyarrow import fs
 
 import pqassay
@@ -25,6 +23,7 @@ from pqassay_spark import stored_file
 from pqassay_spark.index import index_files
 from pqassay_spark.index_task import Outcome, Settings, Work
 from pqassay_spec.sources import BytesSource
+from store_server import StoreServer, store_server
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,8 +32,8 @@ if TYPE_CHECKING:
 class Lake:
     """A bucket, and the URIs that lead into it."""
 
-    def __init__(self, host: str, port: int) -> None:
-        self._query = f"?endpoint_override={host}:{port}&scheme=http&region=us-east-1"
+    def __init__(self, server: StoreServer) -> None:
+        self._query = f"?{server.options}"
         self._user = "key:secret@"
         self.system = fs.FileSystem.from_uri(self.uri("") + "&allow_bucket_creation=true")[0]
         self.system.create_dir("lake")
@@ -71,14 +70,8 @@ class Lake:
 
 @pytest.fixture(scope="module")
 def lake() -> Generator[Lake]:
-    log = logging.getLogger("werkzeug")
-    before = log.level
-    log.setLevel(logging.ERROR)
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    yield Lake(*server.get_host_and_port())
-    server.stop()
-    log.setLevel(before)
+    with store_server() as server:
+        yield Lake(server)
 
 
 def work(lake: Lake, key: str) -> Work:

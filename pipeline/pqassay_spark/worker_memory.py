@@ -1,0 +1,26 @@
+"""What Spark's Python workers do between two tasks: they look through all their memory for garbage.
+
+With pyarrow and what else is loaded that takes about as long as a small task.  Modules are no garbage and never become any.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+
+_kept_in = 0
+"""The process that has called it; a worker that is forked is another one."""
+
+
+def keep_what_is_loaded() -> None:
+    """Have the collector pass over what there is now, from the next task on; called in a worker at the end of a task.
+
+    Once in each process: what comes later is looked through as ever.  Objects that nothing refers to go away all the same, and
+    of cycles, which only the collector finds, there are none at this moment, since it looks once more before.
+    """
+    global _kept_in  # noqa: PLW0603 - it is a fact about the process
+    if _kept_in == os.getpid():
+        return
+    _kept_in = os.getpid()
+    gc.collect()
+    gc.freeze()
