@@ -155,9 +155,45 @@ def native_file(path: str | os.PathLike[str]) -> pa.OSFile:
     return pa.OSFile(name, mode="r")
 
 
-def by_dictionary(leaves: Iterable[SchemaLeaf]) -> list[str]:
-    """The columns that pyarrow can read without looking up in the dictionary what each row says: no fields of structs."""
-    return [leaf.name for leaf in leaves if len(leaf.path) == 1 and "." not in leaf.name]
+def collect(
+    path: str | os.PathLike[str], columns: Sequence[tuple[int, SchemaLeaf]], limit: int
+) -> tuple[DistinctValues, ...]:
+    """Collect the distinct values of some string columns of a local file.
+
+    Columns are read by their dictionaries first, which takes a third of the time: pages say which values of their dictionary
+    they hold, and only those are looked at.  pyarrow fills dictionaries from no other encodings than PLAIN and the
+    dictionary's own, so that a file that is refused is read once more without.
+
+    Args:
+        path: The file.
+        columns: Positions of the leaves among all leaves, and the leaves.
+        limit: Greatest payload in bytes.
+
+    Raises:
+        Refused: See `DistinctValues.add`.
+        Undecodable: The file cannot be opened, or its pages cannot be decoded.
+    """
+    # Not of fields of structs: there pyarrow fails.
+    names = [leaf.name for _, leaf in columns if len(leaf.path) == 1 and "." not in leaf.name]
+    try:
+        return _collected(path, columns, limit, names)
+    except Undecodable:
+        if not names:
+            raise
+        return _collected(path, columns, limit, [])
+
+
+def _collected(
+    path: str | os.PathLike[str],
+    columns: Sequence[tuple[int, SchemaLeaf]],
+    limit: int,
+    by_dictionary: list[str],
+) -> tuple[DistinctValues, ...]:
+    try:
+        with native_file(path) as handle, pq.ParquetFile(handle, read_dictionary=by_dictionary) as file:
+            return tuple(distinct_values(file, ordinal, leaf, limit) for ordinal, leaf in columns)
+    except (pa.ArrowException, ValueError) as error:
+        raise Undecodable(f"pyarrow cannot open the file: {' '.join(str(error).split())}") from error
 
 
 def read_distinct_values(
@@ -172,15 +208,8 @@ def read_distinct_values(
     """
     with FileSource(path) as source:
         metadata, _ = read_footer(source, read_framing(source))
-    ordinal, leaf = find_column(leaves(metadata), column)
-    try:
-        with (
-            native_file(path) as handle,
-            pq.ParquetFile(handle, read_dictionary=by_dictionary([leaf])) as file,
-        ):
-            return distinct_values(file, ordinal, leaf, limit)
-    except (pa.ArrowException, ValueError) as error:
-        raise Undecodable(f"pyarrow cannot open the file: {' '.join(str(error).split())}") from error
+    (found,) = collect(path, [find_column(leaves(metadata), column)], limit)
+    return found
 
 
 def distinct_values(file: pq.ParquetFile, ordinal: int, leaf: SchemaLeaf, limit: int) -> DistinctValues:
@@ -189,8 +218,7 @@ def distinct_values(file: pq.ParquetFile, ordinal: int, leaf: SchemaLeaf, limit:
     The column is chosen by its position: its name, joined by dots, may be that of another one as well.
 
     Args:
-        file: The opened file.  Opened with ``read_dictionary`` of the column (`by_dictionary`), a third of the time is enough: pages say which
-            values of their dictionary they hold, and only those are looked at.
+        file: The opened file.
         ordinal: Position of the leaf among all leaves.
         leaf: The leaf, for messages.
         limit: Greatest payload in bytes.

@@ -28,19 +28,17 @@ import pyarrow.parquet as pq
 
 from pqassay_reference.column_values import (
     DistinctValues,
-    by_dictionary,
-    distinct_values,
+    collect,
     find_column,
-    native_file,
 )
-from pqassay_reference.errors import Refused, Undecodable
+from pqassay_reference.errors import Refused
 from pqassay_reference.finished_file import FinishedFile, WrittenState, finished_file
 from pqassay_reference.footer_splice import with_key_values
 from pqassay_spec import idx1, idx1_companion
 from pqassay_spec.errors import FormatError, Unsupported
 from pqassay_spec.hexdump import show
 from pqassay_spec.parquet_file import is_summary, referenced_ranges
-from pqassay_spec.parquet_schema import SchemaLeaf, leaves
+from pqassay_spec.parquet_schema import leaves
 from pqassay_spec.parquet_thrift import FileMetaData, KeyValue
 from pqassay_spec.sources import FileSource, replaced_file, temporary_name
 
@@ -153,7 +151,7 @@ def embed_columns(
                 "the file is encrypted; its index would be readable by everybody", field="footer"
             )
         _require_own_pages(metadata, file)
-        read = _collect(file.target, found, limit)
+        read = collect(file.target, found, limit)
         file.require_unchanged()  # or the values are those of another file than the footer
         for counted in read:
             if counted.row_count != metadata.num_rows:
@@ -316,15 +314,6 @@ def _require_own_pages(metadata: FileMetaData, file: FinishedFile) -> None:
                     f"row group {number} is stored in another file, {show(chunk.file_path)}; "
                     "IDX1 describes the rows of one file"
                 )
-
-
-def _collect(path: Path, columns: Sequence[tuple[int, SchemaLeaf]], limit: int) -> tuple[DistinctValues, ...]:
-    try:
-        names = by_dictionary(leaf for _, leaf in columns)
-        with native_file(path) as handle, pq.ParquetFile(handle, read_dictionary=names) as file:
-            return tuple(distinct_values(file, ordinal, leaf, limit) for ordinal, leaf in columns)
-    except (pa.ArrowException, ValueError) as error:
-        raise Undecodable(f"pyarrow cannot open the file: {' '.join(str(error).split())}") from error
 
 
 def _is_text(kind: pa.DataType) -> bool:

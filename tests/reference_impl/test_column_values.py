@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -68,3 +69,12 @@ def test_a_file_says_the_same_whatever_its_dictionaries_and_row_groups(
     found = read_distinct_values(path, "c.inner" if is_nested else "c", LIMIT)
     assert found.values == {row for row in rows if row is not None}
     assert (found.null_count, found.row_count) == (rows.count(None), len(rows))
+
+
+@pytest.mark.parametrize("encoding", ["DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY", "PLAIN"])
+def test_columns_of_every_encoding_are_read(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "a.parquet"
+    table = pa.table({"c": pa.array(["Peru", None, "Kenya", "Peru"])})
+    pq.write_table(table, path, use_dictionary=False, column_encoding={"c": encoding})
+    found = read_distinct_values(path, "c")
+    assert ({"Peru", "Kenya"}, 1, 4) == (found.values, found.null_count, found.row_count)

@@ -14,6 +14,7 @@ import pqassay
 from idx1_files import Idx1File, edited, parquet, table
 from kills import killed_everywhere
 from pqassay_reference import embed
+from pqassay_reference.column_values import collect
 from pqassay_reference.embed import Embedded, IndexingWriter, embed_columns, embed_file
 from pqassay_reference.errors import Refused
 from pqassay_reference.extract import extract_file
@@ -403,8 +404,7 @@ def test_a_file_that_is_replaced_while_its_column_is_read_is_left_alone(
         other.replace(path)
         return collect(*args)
 
-    collect = embed._collect
-    monkeypatch.setattr(embed, "_collect", replace_and_collect)
+    monkeypatch.setattr(embed, "collect", replace_and_collect)
     with pytest.raises(ChangedError, match="it changed while it was worked on; nothing was written"):
         embed_file(path, "nation")
 
