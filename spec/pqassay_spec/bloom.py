@@ -13,6 +13,8 @@ Source: apache/parquet-format, ``BloomFilter.md``.
 
 from __future__ import annotations
 
+from math import prod
+
 from construct import Array, Int32ul
 
 from pqassay_spec.errors import Malformed
@@ -34,7 +36,11 @@ BLOCK = Array(len(SALTS), Int32ul)
 
 BLOCK_SIZE = BLOCK.sizeof()
 
+WORD_BITS = 8 * Int32ul.sizeof()
+"""Bits of a word."""
 
+
+# --8<-- [start:bits]
 def block_start(hash_: int, size: int) -> int:
     """Offset in a bitset of ``size`` bytes of the block that a hash chooses.
 
@@ -53,6 +59,10 @@ def masks(hash_: int) -> list[int]:
     return [1 << ((hash_ * salt & 0xFFFFFFFF) >> 27) for salt in SALTS]
 
 
+# --8<-- [end:bits]
+
+
+# --8<-- [start:filter]
 def insert(bitset: bytearray, hash_: int) -> None:
     """Set the bits of a value's hash (XXH64 with seed 0 of its PLAIN bytes without length prefix)."""
     start = block_start(hash_, len(bitset))
@@ -66,3 +76,27 @@ def probe(bitset: bytes | bytearray, hash_: int) -> bool:
     start = block_start(hash_, len(bitset))
     words = BLOCK.parse(bytes(bitset[start : start + BLOCK_SIZE]))
     return all(word & mask for word, mask in zip(words, masks(hash_), strict=True))
+
+
+# --8<-- [end:filter]
+
+
+# --8<-- [start:rate]
+def false_positive_rate(bitset: bytes | bytearray) -> float:
+    r"""The share of hashes that were not inserted and pass all the same.
+
+    A hash passes a word with the share of the word's bits that are set, a block if it passes its eight words, and every
+    block is as likely as any other.
+
+    >>> false_positive_rate(bytes(BLOCK_SIZE)), false_positive_rate(b"\xff" * BLOCK_SIZE + bytes(BLOCK_SIZE))
+    (0.0, 0.5)
+    """
+    starts = range(0, len(bitset), BLOCK_SIZE)
+    shares = (
+        prod(word.bit_count() for word in BLOCK.parse(bytes(bitset[start : start + BLOCK_SIZE])))
+        for start in starts
+    )
+    return float(sum(shares) / WORD_BITS ** len(SALTS) / len(starts))
+
+
+# --8<-- [end:rate]

@@ -58,7 +58,7 @@ def decode(
             before as many bytes are seen to be there.
     """
     try:
-        with boundary(rule=rule, field=root, offset=base), _collector_paused():
+        with boundary(rule=rule, field=root, offset=base), collector_paused():
             return decoder(record)(data, 0, len(data))
     except Malformed as error:
         place = locate(grammar(record), data, root=root, base=base, rule=rule)
@@ -66,7 +66,7 @@ def decode(
 
 
 @contextmanager
-def _collector_paused() -> Generator[None]:
+def collector_paused() -> Generator[None]:
     """Keep the cycle collector from walking the growing tree again and again: a tree has no cycles.
 
     Measured on a footer of 5.8 MB: about twice as fast.

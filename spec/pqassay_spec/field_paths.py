@@ -6,6 +6,7 @@ The same spelling stands in findings, traces, golden cases and mutations.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any, cast
 
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d+)\]")
@@ -20,6 +21,11 @@ def steps(path: str) -> list[str | int]:
     Raises:
         ValueError: It is no path.
     """
+    return list(_steps(path))
+
+
+@lru_cache(4096)
+def _steps(path: str) -> tuple[str | int, ...]:
     found: list[str | int] = []
     position = 0
     while position < len(path):
@@ -28,7 +34,7 @@ def steps(path: str) -> list[str | int]:
             raise ValueError(f"{path!r} is no field path")
         found.append(match[1] if match[2] is None else int(match[2]))
         position = match.end()
-    return found
+    return tuple(found)
 
 
 def get(owner: Any, path: str) -> Any:
@@ -37,14 +43,14 @@ def get(owner: Any, path: str) -> Any:
     Raises:
         KeyError: It leads nowhere; the argument is the path.
     """
-    for step in steps(path):
+    for step in _steps(path):
         owner = _next(owner, step, path)
     return owner
 
 
 def put(owner: Any, path: str, value: Any) -> None:
     """Set what stands at a path, which must exist (an attribute or member may be ``None``). Raises `KeyError`."""
-    *way, last = steps(path)
+    *way, last = _steps(path)
     for step in way:
         owner = _next(owner, step, path)
     _next(owner, last, path)

@@ -110,7 +110,8 @@ def _chunk_pieces(
             raw = source.read(offset, length)
             record = _whole(kind, raw, offset)
             setattr(chunk, name, record)
-            yield offset, offset + length, f"{path}.{name}", partial(EncodedStruct(record, raw).build, record)
+            build = partial(_built_index, chunk, name, EncodedStruct(record, raw))
+            yield offset, offset + length, f"{path}.{name}", build
     if facts is not None and facts.bloom_filter_offset:
         offset = facts.bloom_filter_offset
         length = facts.bloom_filter_length or bloom_filter_length(source, offset) or 0
@@ -118,6 +119,11 @@ def _chunk_pieces(
         header, taken = decode(BloomFilterHeader, raw, root="bloom_filter", base=offset)
         bloom = chunk.bloom_filter = BloomFilter(header, raw[taken:], EncodedStruct(header, raw[:taken]))
         yield offset, offset + length, f"{path}.bloom_filter", bloom.build
+
+
+def _built_index(chunk: Chunk, name: str, encoded: EncodedStruct) -> bytes:
+    """The bytes of the index that the chunk has now: two chunks may have exchanged theirs."""
+    return encoded.build(getattr(chunk, name))
 
 
 def _pages(source: Source, start: int, end: int) -> Iterator[Page]:

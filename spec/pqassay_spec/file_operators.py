@@ -5,33 +5,83 @@ Source: chapters ``parquet_file.md`` and ``idx1.md``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import contextlib
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
 
 from pqassay_spec import idx1, operators
+from pqassay_spec.compact_thrift import Record, grammar
 from pqassay_spec.errors import FormatError
 from pqassay_spec.field_paths import get, put
+from pqassay_spec.file_dissection import take_apart
 from pqassay_spec.file_layout import put_together
-from pqassay_spec.file_tree import FileTree, Index, Piece, pair_with
+from pqassay_spec.file_tree import (
+    BloomFilter,
+    Chunk,
+    EncodedStruct,
+    FileTree,
+    Index,
+    Piece,
+    can_patch,
+    pair_with,
+    serialised,
+)
 from pqassay_spec.operators import Operator
 from pqassay_spec.parquet_file import TAIL, trace_file
-from pqassay_spec.parquet_thrift import KeyValue
+from pqassay_spec.parquet_thrift import (
+    BloomFilterAlgorithm,
+    BloomFilterCompression,
+    BloomFilterHash,
+    BloomFilterHeader,
+    KeyValue,
+    SplitBlockAlgorithm,
+    Uncompressed,
+    XxHash,
+)
 from pqassay_spec.sources import BytesSource
-from pqassay_spec.trace import Leaf
+from pqassay_spec.trace import Leaf, trace
+
+UNKNOWN = ".unknown_"
+"""Stands in the path of a field that no declaration knows; its bytes are those of the trace."""
 
 
 def _set(tree: FileTree, path: str, to: Any) -> None:
-    if ":" in path:
+    if ":" in path or UNKNOWN in path:
+        if not can_patch(tree, path):
+            raise KeyError(path)
         tree.patch = (path, to)
         return
     old = get(tree, path)
     value = to
     if isinstance(value, bytes) and (isinstance(old, str) or (old is None and path.endswith(".value"))):
         value = value.decode("utf-8", "surrogateescape")
+    if isinstance(value, dict):
+        value = _record(tree, path, cast("dict[str, Any]", value))
     if path == "idx1.layout":
         _set_layout(tree, str(value))
     _forget_companion(tree, path)
     put(tree, path, value)
+
+
+def _record(tree: FileTree, path: str, members: dict[str, Any]) -> Record:
+    """The Thrift struct that a field takes, from its members by name; structs among them are given in the same way."""
+    owner, last = operators.owner_of(tree, path)
+    declared = next((field for field in getattr(owner, "fields", ()) if field.name == last), None)
+    if declared is None or not isinstance(declared.type, type):
+        raise TypeError("members are given, where no struct can stand")
+    return _struct(declared.type, members)
+
+
+def _struct(kind: type[Record], members: dict[str, Any]) -> Record:
+    types = {field.name: field.type for field in kind.fields}
+    values: dict[str, Any] = {}
+    for name, value in members.items():
+        of_member = types.get(name)
+        if isinstance(value, dict) and isinstance(of_member, type):
+            values[name] = _struct(of_member, cast("dict[str, Any]", value))
+        else:
+            values[name] = value
+    return kind(**values)
 
 
 def _set_layout(tree: FileTree, layout: str) -> None:
@@ -63,9 +113,11 @@ def _remove(tree: FileTree, path: str, to: Any) -> None:
 
 
 def _insert(tree: FileTree, path: str, to: Any) -> None:
-    """Insert a key-value pair before the one at an index, or an index (``idx1``) behind the body."""
+    """Insert a key-value pair before the one at an index, or an index (``idx1``) or a bloom filter behind the body."""
     if path == "idx1":
         _insert_index(tree, to["payload"])
+    elif path.endswith(".bloom_filter"):
+        _insert_bloom_filter(tree, path, to)
     else:
         operators.insert(tree, path, KeyValue(**to))
 
@@ -79,6 +131,24 @@ def _insert_index(tree: FileTree, payload: bytes) -> None:
     start = len(put_together(tree)) - tree.tail["footer_length"] - TAIL.sizeof()
     tree.body.append(Piece("idx1", index.build))
     tree.footer.key_value_metadata = [*pairs, KeyValue(key=idx1.KEY, value=str(start))]
+
+
+def _insert_bloom_filter(tree: FileTree, path: str, bitset: bytes) -> None:
+    chunk, facts = get(tree, path.rpartition(".")[0]), f"footer.{path.rpartition('.')[0]}.meta_data"
+    if chunk.bloom_filter is not None:
+        raise ValueError("there is one already")
+    header = BloomFilterHeader(
+        numBytes=len(bitset),
+        algorithm=BloomFilterAlgorithm(BLOCK=SplitBlockAlgorithm()),
+        hash=BloomFilterHash(XXHASH=XxHash()),
+        compression=BloomFilterCompression(UNCOMPRESSED=Uncompressed()),
+    )
+    raw = bytes(grammar(BloomFilterHeader).build(header))
+    chunk.bloom_filter = BloomFilter(header, bitset, EncodedStruct(header, raw))
+    tree.body.append(Piece(path, chunk.bloom_filter.build))
+    for name in ("bloom_filter_offset", "bloom_filter_length"):
+        put(tree, f"{facts}.{name}", 0)
+        tree.live.add(f"{facts}.{name}")
 
 
 def _displace(tree: FileTree, path: str, _: Any) -> None:
@@ -99,15 +169,52 @@ FILE_OPERATORS: Mapping[str, Operator] = {
 
 
 def traced_file(data: bytes) -> list[Leaf]:
-    """The leaves of everything that a whole Parquet file holds outside its pages, in the order of their bytes."""
+    """The leaves of everything that a whole Parquet file holds, in the order of their bytes.
+
+    The bodies of pages and the bitsets of bloom filters are one leaf each. A file that cannot be taken apart is traced
+    outside its row groups only.
+    """
     source = BytesSource(data)
     leaves = trace_file(source)
+    more: list[Leaf] = []
     for leaf in leaves:
         if leaf.path.endswith(".key") and leaf.value == idx1.KEY:
             value = next((other.value for other in leaves if other.path == f"{leaf.path[:-4]}.value"), None)
-            with_blob = _traced_blob(source, value, leaves)
-            return sorted([*leaves, *with_blob], key=lambda leaf: leaf.offset)
-    return leaves
+            more += _traced_blob(source, value, leaves)
+            break
+    with contextlib.suppress(FormatError):
+        tree = take_apart(data)
+        _, starts = serialised(tree)
+        for number, parts in enumerate(tree.row_groups):
+            for ordinal, chunk in enumerate(parts.columns):
+                more += _traced_chunk(data, chunk, f"row_groups[{number}].columns[{ordinal}]", starts)
+    return sorted([*leaves, *more], key=lambda leaf: leaf.offset)
+
+
+def _traced_chunk(
+    data: bytes, chunk: Chunk, path: str, starts: Mapping[str, tuple[int, int]]
+) -> Iterator[Leaf]:
+    """Page headers and bodies, indexes, and the bloom filter of a chunk."""
+    offset = starts[f"{path}.pages"][0] if chunk.pages else 0
+    for number, page in enumerate(chunk.pages):
+        header = page.encoded.raw
+        yield from _traced(page.header, header, f"{path}.pages[{number}].header", offset)
+        offset += len(header)
+        yield Leaf(f"{path}.pages[{number}].body", offset, len(page.body), page.body, "The page as stored.")
+        offset += len(page.body)
+    for name, record in (("column_index", chunk.column_index), ("offset_index", chunk.offset_index)):
+        if record is not None:
+            start, length = starts[f"{path}.{name}"]
+            yield from _traced(record, data[start : start + length], f"{path}.{name}", start)
+    if (bloom := chunk.bloom_filter) is not None:
+        start, length = starts[f"{path}.bloom_filter"]
+        yield from _traced(bloom.header, bloom.encoded.raw, f"{path}.bloom_filter.header", start)
+        size = len(bloom.bitset)
+        yield Leaf(f"{path}.bloom_filter.bitset", start + length - size, size, bloom.bitset, "The bits.")
+
+
+def _traced(record: Record, raw: bytes, path: str, offset: int) -> list[Leaf]:
+    return trace(grammar(type(record)), raw, root=path, base=offset)[1]
 
 
 def _traced_blob(source: BytesSource, value: Any, leaves: list[Leaf]) -> list[Leaf]:

@@ -16,6 +16,7 @@ from construct import Struct as FlatStruct
 
 from pqassay_spec import idx1, idx1_companion
 from pqassay_spec.compact_thrift import Record, grammar
+from pqassay_spec.compact_thrift_decoder import decode
 from pqassay_spec.compact_thrift_values import AnyConstruct
 from pqassay_spec.parquet_file import HEAD, TAIL
 from pqassay_spec.parquet_schema import SchemaLeaf
@@ -38,12 +39,14 @@ class EncodedStruct:
 
     def __init__(self, record: Record, raw: bytes) -> None:
         self.raw = raw
-        self.canonical = _built(record)
+        self.original = decode(type(record), raw)[0]
 
     def build(self, record: Record) -> bytes:
         """The bytes of the struct as it is now."""
+        if record == self.original:  # to compare takes far less time than to build
+            return self.raw
         built = _built(record)
-        return self.raw if built == self.canonical else built
+        return self.raw if built == _built(self.original) else built
 
 
 @dataclass
@@ -133,7 +136,8 @@ class FileTree:
         body: The order of the body.
         leaves: The leaf columns, as they were.
         live: Paths whose value followed from the layout when the file was taken apart; only these are recomputed.
-        patch: Path of a leaf of the footer's trace (a length, a count) and the bytes that are to stand there.
+        patch: Path of a leaf in the trace of the footer, of an index or of the header of a bloom filter (a length, a count,
+            the header of a field), and the bytes that are to stand there.
         uncounted: Path of a piece whose bytes a careless writer did not count: what stands behind it is
             recorded too early by its length.
     """
@@ -167,7 +171,7 @@ def serialised(tree: FileTree) -> tuple[bytes, dict[str, tuple[int, int]]]:
     starts: dict[str, tuple[int, int]] = {}
     missing = 0
     for piece in tree.body:
-        raw = piece.build()
+        raw = _patched_piece(tree, piece)
         starts[piece.path] = (len(out) - missing, len(raw))
         out += raw
         if piece.path and piece.path == tree.uncounted:
@@ -180,16 +184,44 @@ def serialised(tree: FileTree) -> tuple[bytes, dict[str, tuple[int, int]]]:
 def footer_bytes(tree: FileTree) -> bytes:
     """What the footer length counts."""
     built = tree.encoded_footer.build(tree.footer)
-    if tree.patch is not None:
-        path, raw = tree.patch
-        leaf = next(
-            (found for found in trace(grammar(FileMetaData), built, root="footer")[1] if found.path == path),
-            None,
-        )
-        if leaf is None:
-            raise KeyError(path)
-        built = built[: leaf.offset] + raw + built[leaf.offset + leaf.length :]
-    return built + tree.footer_rest
+    return _patched(tree, built, FileMetaData, "footer") + tree.footer_rest
+
+
+def _patched_piece(tree: FileTree, piece: Piece) -> bytes:
+    """The bytes of a piece of the body, with the patch if it lies in its struct."""
+    raw = piece.build()
+    kind = PATCHED.get(piece.path.rpartition(".")[2])
+    return raw if kind is None else _patched(tree, raw, kind[0], f"{piece.path}{kind[1]}")
+
+
+def can_patch(tree: FileTree, path: str) -> bool:
+    """Whether a path leads into a struct whose bytes can be patched."""
+    pieces = [(piece.path, PATCHED.get(piece.path.rpartition(".")[2])) for piece in tree.body]
+    roots = ["footer", *(f"{place}{kind[1]}" for place, kind in pieces if kind is not None)]
+    return any(_is_within(path, root) for root in roots)
+
+
+def _is_within(path: str, root: str) -> bool:
+    return path.startswith((f"{root}.", f"{root}:", f"{root}["))
+
+
+PATCHED: dict[str, tuple[type[Record], str]] = {
+    "column_index": (ColumnIndex, ""),
+    "offset_index": (OffsetIndex, ""),
+    "bloom_filter": (BloomFilterHeader, ".header"),
+}
+"""Pieces of the body that begin with a struct: which, and where it stands in paths below theirs."""
+
+
+def _patched(tree: FileTree, built: bytes, kind: type[Record], root: str) -> bytes:
+    """Bytes that begin with a struct, with the patch if it is one of this struct."""
+    if tree.patch is None or not _is_within(tree.patch[0], root):
+        return built
+    path, raw = tree.patch
+    leaf = next((found for found in trace(grammar(kind), built, root=root)[1] if found.path == path), None)
+    if leaf is None:
+        raise KeyError(path)
+    return built[: leaf.offset] + raw + built[leaf.offset + leaf.length :]
 
 
 def _write_companion(tree: FileTree) -> None:

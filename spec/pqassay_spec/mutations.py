@@ -90,8 +90,9 @@ class Mutation:
 
     Attributes:
         op: Name of an operator of the file's form; with ``raw``, ``set`` or ``truncate``.
-        path: What is changed: a path into the tree, or that of a length or count in the trace of a Parquet footer
-            (``footer.schema:count``); with ``raw`` the path of any leaf of the trace.
+        path: What is changed: a path into the tree, or that of a length, a count, a field's header or an unknown field in
+            the trace of a Parquet footer (``footer.schema:count``, ``footer.unknown_32767``), of an index or of a bloom
+            filter's header; with ``raw`` the path of any leaf of the trace.
         to: The operator's value, if it takes one.
         raw: Whether nothing is computed anew.
     """

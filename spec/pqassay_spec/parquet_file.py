@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from construct import Const, Int32ul, Struct
+from construct import Const, Int16ul, Int32sl, Int32ul, Struct
 
 from pqassay_spec.compact_thrift import grammar
 from pqassay_spec.compact_thrift_decoder import decode
@@ -31,6 +31,13 @@ MAGIC = b"PAR1"
 
 ENCRYPTED_MAGIC = b"PARE"
 """Begins and ends a Parquet file whose footer is encrypted."""
+
+FOREIGN_MAGICS = {
+    ENCRYPTED_MAGIC: "the footer is encrypted; pqassay has no keys",
+    b"PAR3": "PAR3 marks footers that are proposed and not specified; pqassay reads none of them",
+    b"PARX": "PARX marks a footer that is proposed and not specified; pqassay does not read it",
+}
+"""Magics of files that are not broken and cannot be read, with the reason."""
 
 SIGNATURE_SIZE = 28
 """A signed plaintext footer is followed by a nonce of 12 bytes and a tag of 16."""
@@ -52,7 +59,16 @@ HEAD_SIZE = HEAD.sizeof()
 TAIL_SIZE = TAIL.sizeof()
 MAGIC_SIZE = len(MAGIC)
 
-SUMMARY_NAMES = ("_metadata", "_common_metadata")
+FOOTER_VERSIONS = (1, 2)
+"""What stands in `FileMetaData.version`; both mean the same."""
+
+SUMMARY_NAME = "_metadata"
+"""The name of a summary file with the row groups of all files."""
+
+COMMON_SUMMARY_NAME = "_common_metadata"
+"""The name of a summary file with the schema alone."""
+
+SUMMARY_NAMES = (SUMMARY_NAME, COMMON_SUMMARY_NAME)
 """Names of summary files, which engines write beside the data: a footer that repeats those of other files."""
 
 BLOOM_HEADER_LIMIT = 256
@@ -102,7 +118,7 @@ def read_head(source: Source) -> None:
     """Check the magic that begins the file.
 
     Raises:
-        Unsupported: The footer is encrypted.
+        Unsupported: The footer is encrypted, or of a kind that is only proposed.
         Malformed: Rule PQF-001, the file is too short or begins with something else.
     """
     if source.size < HEAD_SIZE + TAIL_SIZE:
@@ -115,8 +131,8 @@ def read_head(source: Source) -> None:
             actual=f"{source.size} bytes",
         )
     found = source.read(0, HEAD_SIZE)
-    if found == ENCRYPTED_MAGIC:
-        raise Unsupported("the footer is encrypted; pqassay has no keys", field="head.magic", offset=0)
+    if found in FOREIGN_MAGICS:
+        raise Unsupported(FOREIGN_MAGICS[found], field="head.magic", offset=0)
     if found != MAGIC:
         raise _wrong_magic("begins", found, rule="PQF-001", field="head.magic", offset=0)
 
@@ -137,7 +153,7 @@ def read_framing(source: Source) -> Framing:
     """Find the footer from the end of the file.
 
     Raises:
-        Unsupported: The footer is encrypted.
+        Unsupported: The footer is encrypted, or of a kind that is only proposed.
         Malformed: Rules PQF-001 (too short), PQF-002 (magic at the end), PQF-003 (footer length).
     """
     if source.size < HEAD_SIZE + TAIL_SIZE:
@@ -145,8 +161,8 @@ def read_framing(source: Source) -> Framing:
     tail_start = source.size - TAIL_SIZE
     raw = source.read(tail_start, TAIL_SIZE)
     found, place = raw[-MAGIC_SIZE:], source.size - MAGIC_SIZE
-    if found == ENCRYPTED_MAGIC:
-        raise Unsupported("the footer is encrypted; pqassay has no keys", field="tail.magic", offset=place)
+    if found in FOREIGN_MAGICS:
+        raise Unsupported(FOREIGN_MAGICS[found], field="tail.magic", offset=place)
     if found != MAGIC:
         raise _wrong_magic("ends", found, rule="PQF-002", field="tail.magic", offset=place)
     with boundary(rule="PQF-003", field="tail", offset=tail_start):
@@ -170,9 +186,68 @@ def read_footer(source: Source, framing: Framing) -> tuple[FileMetaData, int]:
 
     Raises:
         Malformed: Rule PQF-004, it is no compact Thrift or lacks a required field; with path and file offset.
+        Unsupported: It is a FlatBuffer.
     """
     data = source.read(framing.footer_start, framing.footer_length)
-    return decode(FileMetaData, data, root="footer", base=framing.footer_start, rule="PQF-004")
+    try:
+        return decode(FileMetaData, data, root="footer", base=framing.footer_start, rule="PQF-004")
+    except Malformed:
+        if is_flatbuffer(data):
+            raise Unsupported(
+                "the footer is a FlatBuffer, which is proposed and not specified; pqassay does not read it",
+                field="footer",
+                offset=framing.footer_start,
+            ) from None
+        raise
+
+
+FLATBUFFER_ROOT = Struct(
+    "root" / Int32ul * "Offset of the root table.",
+)
+"""What a FlatBuffer begins with."""
+
+FLATBUFFER_TABLE = Struct(
+    "vtable" / Int32sl * "Distance back to the table's vtable.",
+)
+"""What a table of a FlatBuffer begins with."""
+
+FLATBUFFER_VTABLE = Struct(
+    "vtable_size" / Int16ul * "Bytes of the vtable, this field included.",
+    "table_size" / Int16ul * "Bytes of the table.",
+)
+"""What a vtable begins with; the offsets of the fields follow, two bytes each."""
+
+
+def is_flatbuffer(data: bytes) -> bool:
+    """Whether bytes that are no Thrift can be a FlatBuffer: its root table and the vtable of that hold together.
+
+    Footers in FlatBuffers are proposed (parquet-format pull request 544); until they are specified, they have no magic.
+    """
+
+    def fits(start: int, size: int) -> bool:
+        return start >= 0 and start + size <= len(data)
+
+    if not fits(0, FLATBUFFER_ROOT.sizeof()):
+        return False
+    root = int(FLATBUFFER_ROOT.parse(data).root)
+    if root < FLATBUFFER_ROOT.sizeof() or not fits(root, FLATBUFFER_TABLE.sizeof()):
+        return False
+    start = root - int(FLATBUFFER_TABLE.parse(data[root:]).vtable)
+    least = FLATBUFFER_VTABLE.sizeof()
+    if start < FLATBUFFER_ROOT.sizeof() or not fits(start, least):
+        return False
+    vtable = FLATBUFFER_VTABLE.parse(data[start:])
+    if vtable.vtable_size <= least or vtable.vtable_size % 2 or not fits(start, vtable.vtable_size):
+        return False
+    entries = data[start + least : start + vtable.vtable_size]
+    places = [int.from_bytes(entries[at : at + 2], "little") for at in range(0, len(entries), 2)]
+    own = FLATBUFFER_TABLE.sizeof()
+    return (
+        vtable.table_size >= own
+        and fits(root, vtable.table_size)
+        and any(places)
+        and all(not place or own <= place < vtable.table_size for place in places)
+    )
 
 
 def is_signed(metadata: FileMetaData) -> bool:

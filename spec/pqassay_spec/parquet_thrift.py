@@ -30,6 +30,9 @@ from pqassay_spec.compact_thrift import (
     thrift_union,
 )
 
+EXTENSION_FIELD = 32767
+"""Id of a binary field that every struct leaves to extensions; see ``BinaryProtocolExtensions.md``."""
+
 # ---------------------------------------------------------------------------------------------------- enums
 
 

@@ -22,7 +22,7 @@ from pqassay_spec.compact_thrift import ListOf, Record
 from pqassay_spec.field_tables import construct_rows
 from pqassay_spec.idx1 import BLOB
 from pqassay_spec.parquet_file import HEAD, TAIL
-from pqassay_spec.parquet_thrift import FileMetaData
+from pqassay_spec.parquet_thrift import BloomFilterHeader, ColumnIndex, FileMetaData, OffsetIndex, PageHeader
 
 FOLDER = files("pqassay_spec") / "rules"
 FILES = sorted(
@@ -47,9 +47,9 @@ def test_a_familys_names_follow_from_its_file() -> None:
 
 
 def test_rules_judge_the_kind_of_file_that_their_family_names() -> None:
-    assert {"idx1": "parquet", "parquet_file": "parquet", "pm": "pm"} == {
-        family.module: family.file for family in families()
-    }
+    named = {family.module: family.file for family in families()}
+    assert {"pm": "pm"} == {module: file for module, file in named.items() if file != catalogue.DEFAULT_FILE}
+    assert {"bloom", "idx1", "page_index", "parquet_file", "statistics"} == named.keys() - {"pm"}
     assert list(catalogue.rules_for("pm")) == [rule for rule in rules() if rule.startswith("PM-")]
     assert {**catalogue.rules_for("parquet"), **catalogue.rules_for("pm")}.keys() == rules().keys()
     assert {} == catalogue.rules_for("marker")
@@ -132,6 +132,14 @@ ROOTS: dict[str, Any] = {
         "footer_length": None,
     },
     "data": {"footer": FileMetaData},
+    "row_groups": {
+        "columns": {
+            "pages": {"header": PageHeader, "body": None},
+            "column_index": ColumnIndex,
+            "offset_index": OffsetIndex,
+            "bloom_filter": {"header": BloomFilterHeader, "bitset": None},
+        }
+    },
 }
 """What a grammar path may begin with, and the declaration in which it goes on."""
 

@@ -8,12 +8,13 @@ import pytest
 
 from idx1_files import parquet, table
 from pqassay_reference.golden_idx1 import COMPANION, PAGED, PLAIN
-from pqassay_reference.tiny_parquet import Column, TinyParquet
+from pqassay_reference.tiny_parquet import Column, Encoding, Layout, ListOf, TinyParquet
 from pqassay_spec import idx1, idx1_companion
 from pqassay_spec.errors import FormatError
 from pqassay_spec.field_paths import get
 from pqassay_spec.file_dissection import take_apart
 from pqassay_spec.file_layout import derived, laid_out, put_together
+from pqassay_spec.file_operators import traced_file
 from pqassay_spec.mutations import Inapplicable, Mutation, mutate
 from pqassay_spec.parquet_file import read_footer, read_framing
 from pqassay_spec.parquet_thrift import FileMetaData
@@ -256,3 +257,104 @@ def test_a_length_inside_the_footer_is_set_and_the_footer_length_follows() -> No
     assert read_framing(BytesSource(PLAIN.build())).footer_start == read_framing(source).footer_start
     with pytest.raises(FormatError, match="2147483647 elements"):
         footer(data)
+
+
+STRUCTURES = TinyParquet(
+    [
+        Column("name", "string", ["a", None, "b"], layout=Layout(page_statistics=True, size_statistics=True)),
+        Column(
+            "tags",
+            ListOf("string"),
+            [["x"], [], ["y", None]],
+            layout=Layout(
+                version=2, dictionary=Encoding.RLE_DICTIONARY, histograms=True, unencoded_bytes=True
+            ),
+        ),
+    ],
+    page_rows=2,
+    page_index=True,
+    bloom_filters=("name", "tags.list.element"),
+).build()
+
+
+def test_every_byte_of_a_file_belongs_to_one_leaf_of_its_trace() -> None:
+    leaves = traced_file(STRUCTURES)
+    ends = [0, *(leaf.offset + leaf.length for leaf in leaves)]
+
+    assert ends == [*(leaf.offset for leaf in leaves), len(STRUCTURES)]
+    assert len(leaves) == len({leaf.path for leaf in leaves})
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "row_groups[0].columns[0].pages[1].header.data_page_header.statistics.max_value",
+        "row_groups[0].columns[1].pages[0].header.dictionary_page_header.num_values",
+        "row_groups[0].columns[1].pages[1].header.data_page_header_v2.num_rows",
+        "row_groups[0].columns[1].pages[2].body",
+        "row_groups[0].columns[0].column_index.null_counts:count",
+        "row_groups[0].columns[1].column_index.definition_level_histograms[3]",
+        "row_groups[0].columns[1].offset_index.unencoded_byte_array_data_bytes[1]",
+        "row_groups[0].columns[1].offset_index.page_locations[1].first_row_index",
+        "row_groups[0].columns[0].bloom_filter.header.numBytes",
+        "row_groups[0].columns[1].bloom_filter.bitset",
+        "footer.row_groups[0].columns[0].meta_data.size_statistics.definition_level_histogram[1]",
+    ],
+)
+def test_the_bytes_of_every_structure_are_replaced_where_they_stand(path: str) -> None:
+    (leaf,) = (leaf for leaf in traced_file(STRUCTURES) if leaf.path == path)
+    start, end = leaf.offset, leaf.offset + leaf.length
+
+    assert STRUCTURES[:start] + b"\xff" * leaf.length + STRUCTURES[end:] == mutate(
+        STRUCTURES, Mutation("set", path, b"\xff" * leaf.length, raw=True)
+    )
+
+
+@pytest.mark.parametrize(
+    ("mutation", "followed"),
+    [
+        (
+            Mutation("add", "row_groups[0].columns[1].pages[1].body", b"xyz"),
+            {"pages[1].header.compressed_page_size", "pages[1].header.crc", "page_locations[1].offset"},
+        ),
+        (
+            Mutation("set", "row_groups[0].columns[0].pages[0].header.data_page_header.statistics", None),
+            {"page_locations[0].compressed_page_size", "page_locations[1].offset", "bloom_filter_offset"},
+        ),
+        (
+            Mutation("remove", "row_groups[0].columns[0].column_index.null_counts"),
+            {"column_index_length", "columns[1].column_index_offset", "columns[0].offset_index_offset"},
+        ),
+        (
+            Mutation("set", "row_groups[0].columns[1].pages[2].header.data_page_header_v2.num_values", 5),
+            {"columns[1].meta_data.num_values"},
+        ),
+        (
+            Mutation("add", "row_groups[0].columns[0].bloom_filter.bitset", bytes(32)),
+            {
+                "bloom_filter.header.numBytes",
+                "bloom_filter_length",
+                "columns[1].meta_data.bloom_filter_offset",
+            },
+        ),
+        (
+            Mutation("remove", "row_groups[0].columns[1].pages[0]"),
+            {"columns[1].meta_data.data_page_offset", "columns[1].meta_data.total_compressed_size"},
+        ),
+    ],
+    ids=["page body", "page header", "column index", "values", "bitset", "dictionary"],
+)
+def test_what_follows_from_a_change_is_recomputed(mutation: Mutation, followed: set[str]) -> None:
+    tree = take_apart(mutate(STRUCTURES, mutation))
+    before, wrong = take_apart(STRUCTURES), {path for path, value in derived(tree, laid_out(tree)) if get(tree, path) != value}  # fmt: skip
+    changed = {path for path, value in derived(tree, laid_out(tree)) if _value(before, path) != value}
+
+    assert wrong <= {mutation.path, "footer.row_groups[0].columns[1].meta_data.dictionary_page_offset"}
+    assert set() == {end for end in followed if not any(path.endswith(end) for path in changed)}
+
+
+def _value(tree: Any, path: str) -> Any:
+    try:
+        return get(tree, path)
+    except KeyError:
+        return None
