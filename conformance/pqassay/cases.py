@@ -17,7 +17,7 @@ from pqassay.file_kinds import kind_of
 from pqassay.predicate import PredicateError, columns_of, keeps
 from pqassay.rows import CLOSED, LongInteger, Rows, Value, ValueNotReadableError
 from pqassay_spec import pm
-from pqassay_spec.catalogue import Tier
+from pqassay_spec.catalogue import Tier, rules
 from pqassay_spec.pm_value_json import NotAValueError
 from pqassay_spec.pm_value_json import from_json as pm_value
 
@@ -27,6 +27,9 @@ HANDED_OVER = {"pm": pm.FILE_NAME}
 """The name under which an input is handed over, by the kind of file: neither it nor its folder gives the verdict away."""
 
 HANDED_OVER_OTHERWISE = "data.parquet"
+
+OWN = ("generator", "hand")
+"""Who wrote the cases that are no foreign software's."""
 
 Acceptance = Literal["accept", "reject"]
 Answering = Literal["accept", "reject", "either"]
@@ -134,6 +137,7 @@ class Expect:
         check: What the judge reports.
         decode: Whether a reader must read the structure; ``either``: it may refuse, but what it accepts must be `value`.
         value: What it must read.
+        probes: Values that it looks up in bloom filters.
         lint: Whether a linter must find it good.
         encode: Whether a writer must be able to write `rows`, or a ``_pm`` that says `value`, or must refuse to.
         scan: Rows that a query must give: exactly the right ones, or these or a refusal.
@@ -146,6 +150,7 @@ class Expect:
     check: CheckExpectation
     decode: Answering | None = None
     value: dict[str, Any] | None = None
+    probes: list[Any] | None = None
     lint: Acceptance | None = None
     encode: Acceptance | None = None
     scan: Literal["same-rows", "refusal-allowed"] | None = None
@@ -179,7 +184,8 @@ class Case:
     Attributes:
         id: Path of its folder below ``golden_files``, with slashes.
         family: Prefix of the family's rules.
-        kind: ``invalid`` exactly if the judge reports something about it.
+        kind: ``invalid`` exactly if the judge reports something about it; a file as foreign software wrote it is ``valid``
+            as long as there are only remarks (`REMARKS`).
         since: Version of this specification that added it.
         title: What it is, in one line.
         effect: What a user notices when an engine relies on the file.
@@ -208,6 +214,11 @@ class Case:
     parent: str | None = None
     mutation: Mutation | None = None
     column: str | None = None
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether its input is as foreign software wrote it."""
+        return self.parent is None and self.provenance.by not in OWN
 
     @property
     def file_kind(self) -> str:
@@ -325,6 +336,15 @@ def _load(root: Path, path: Path) -> GoldenCase:
     return GoldenCase(case, path.parent, hashlib.sha256(text).hexdigest())
 
 
+REMARKS = ("INFO", "POLICY")
+"""Verdicts that leave a file of foreign software valid."""
+
+
+def _worse_than_remarks(reported: Sequence[str]) -> bool:
+    known = rules()
+    return any(rule not in known or known[rule].verdict not in REMARKS for rule in reported)
+
+
 def _inconsistency(case: Case, place: str) -> str:
     """What members of a manifest say against each other; empty if nothing."""
     expect, others = case.expect, [given.file for given in case.input.beside or ()]
@@ -332,8 +352,10 @@ def _inconsistency(case: Case, place: str) -> str:
         f"its id is {case.id}, its folder {place}": case.id != place,
         "an input outside its folder": not all(map(_is_plain, [case.input.file, *others])),
         "two files of one name": len({case.handed_over, *others}) <= len(others),
-        "kind is invalid exactly if the judge reports rules": (case.kind == "invalid")
-        != bool(expect.check.rules),
+        "kind is invalid exactly if the judge reports rules, of foreign software more than remarks": (
+            case.kind == "invalid"
+        )
+        != (_worse_than_remarks(expect.check.rules) if case.is_foreign else bool(expect.check.rules)),
         "decode needs a value": expect.decode in ("accept", "either") and expect.value is None,
         "scan needs rows and a predicate": bool(expect.scan)
         and (expect.rows is None or expect.predicate is None),

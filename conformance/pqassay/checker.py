@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Protocol, cast
 from pqassay import file_kinds
 from pqassay.errors import UsageError
 from pqassay.file_check import Selection, why_none
+from pqassay.file_under_test import Options
 from pqassay.judging import Judged, Settings, judge, judge_safely
 from pqassay.report import COUNTED, SCHEMA_VERSION, Coverage, FileReport, Report, Threshold, summarise
 from pqassay.targets import Found, Listing, Target, find
 from pqassay_spec import __version__
 from pqassay_spec.catalogue import DEFAULT_FILE, TIERS, Tier, digest, rules
+from pqassay_spec.profiles import NAMES as PROFILE_NAMES
 
 if TYPE_CHECKING:
     from pqassay.baseline import Baseline
@@ -69,6 +71,8 @@ def check(
     exclude: Sequence[str] = (),
     literal: Sequence[AnyPath] = (),
     idx1_column: str | None = None,
+    crc: bool = False,
+    profile: str | None = None,
     jobs: int | None = None,
     timeout: float | None = None,
     memory: int | None = None,
@@ -91,6 +95,8 @@ def check(
         exclude: Patterns of files and folders to leave out of folders and patterns.
         literal: Further paths, in which wildcards mean themselves.
         idx1_column: Column that an IDX1 index describes, its path joined by dots.
+        crc: Whether to read all pages for their CRC at tier ``pages`` as well; the tier is at least that, then.
+        profile: Whom the files are for, ``"strict"``, ``"spark"``, ``"arrow"`` or ``"questdb"``: some verdicts become stronger.
         jobs: Worker processes. Without them everything happens in this process, and a decoder that crashes takes it
             along; with them (one is enough) it costs one file, which is `errored`.
         timeout: Seconds that a worker may spend on one file; by default 60 and one for each MB; 0 for no limit.
@@ -102,7 +108,8 @@ def check(
         The report, the same for any number of jobs. Broken files are findings in it; nothing that bytes can do raises.
 
     Raises:
-        UsageError: No such tier or level, a pattern that matches no rule, no rule left to test, a path that leads nowhere, nothing to
+        UsageError: No such tier, level or profile, a tier without pages with ``crc``, a pattern that matches no rule,
+            no rule left to test, a path that leads nowhere, nothing to
             check, a baseline that cannot be read.
     """
     if jobs is not None and jobs < 1:
@@ -119,6 +126,8 @@ def check(
         exclude=exclude,
         literal=literal,
         idx1_column=idx1_column,
+        crc=crc,
+        profile=profile,
         baseline=baseline,
     )
     if jobs is None and (timeout is not None or memory is not None):
@@ -153,6 +162,8 @@ def planned(
     exclude: Sequence[str] = (),
     literal: Sequence[AnyPath] = (),
     idx1_column: str | None = None,
+    crc: bool = False,
+    profile: str | None = None,
     baseline: AnyPath | None = None,
     listing: Listing | None = None,
 ) -> Plan:
@@ -166,13 +177,23 @@ def planned(
         from pqassay.baseline import Baseline  # noqa: PLC0415 - most checks have none
 
         known = Baseline.read(baseline)
-    _require_choices(tier, level, (*only, *skip))
+    _require_choices(tier, level, profile, (*only, *skip))
+    if crc and tier is not None and not Options(tier).reaches("pages"):
+        raise UsageError(
+            f"CRCs stand in the headers of pages, which tier {tier} does not read; use tier pages, or --no-crc"
+        )
     found = _found(target, literal, include, exclude, kind, beside, listing)
     if not found.targets:
         raise UsageError(_why_nothing(found))
-    reached = tier or default_tier(found.targets)
-    settings = Settings(reached, level, Selection(tuple(only), tuple(skip)), idx1_column)
-    if reason := why_none(settings.selection, reached, {target.kind for target in found.targets}):
+    settings = Settings(
+        tier or default_tier(found.targets, crc=crc),
+        level,
+        Selection(tuple(only), tuple(skip)),
+        idx1_column,
+        crc,
+        profile,
+    )
+    if reason := why_none(settings.selection, settings.options, {target.kind for target in found.targets}):
         raise UsageError(reason)  # a gate that tests nothing lets everything through
     return Plan(found, settings, known)
 
@@ -196,13 +217,16 @@ def concluded(plan: Plan, results: Iterable[Judged], progress: Progress | None =
         files=files,
         summary=summarise(files, found.ignored),
         ignored=found.ignored,
+        profile=plan.settings.profile,
     )
     return report if plan.known is None else plan.known.applied(report, plan.settings.level, found.roots)
 
 
-def default_tier(targets: Sequence[Target]) -> Tier:
-    """The tier where none is asked for."""
-    return "values" if len(targets) == 1 and _length(targets[0]) < VALUES_BY_DEFAULT_BELOW else "index"
+def default_tier(targets: Sequence[Target], *, crc: bool = False) -> Tier:
+    """The tier where none is asked for: one that reaches the pages, if their CRC is to be checked."""
+    if len(targets) == 1 and _length(targets[0]) < VALUES_BY_DEFAULT_BELOW:
+        return "values"
+    return "pages" if crc else "index"
 
 
 def _length(target: Target) -> int:
@@ -210,11 +234,13 @@ def _length(target: Target) -> int:
     return own + target.size_beside()
 
 
-def _require_choices(tier: str | None, level: str, patterns: Iterable[str]) -> None:
+def _require_choices(tier: str | None, level: str, profile: str | None, patterns: Iterable[str]) -> None:
     if tier is not None and tier not in TIERS:
         raise UsageError(f"there is no tier {tier!r}; tiers are {', '.join(TIERS)}")
     if level not in COUNTED:
         raise UsageError(f"there is no level {level!r}; levels are {', '.join(COUNTED)}")
+    if profile is not None and profile not in PROFILE_NAMES:
+        raise UsageError(f"there is no profile {profile!r}; profiles are {', '.join(PROFILE_NAMES)}")
     for pattern in patterns:
         if not fnmatch.filter(rules(), pattern):
             raise UsageError(f"no rule matches {pattern!r}; `pqassay explain` lists them")

@@ -18,7 +18,8 @@ import pyarrow.parquet as pq
 from pqassay.file_under_test import NotChecked
 from pqassay.physical_values import batches, require_physical
 from pqassay.value_hashes import missing
-from pqassay.value_order import BoundsCheck, Order, Outside, stored_bytes
+from pqassay.value_order import BoundsCheck, Outside, stored_bytes
+from pqassay_spec.column_order import Order
 from pqassay_spec.parquet_schema import SchemaLeaf
 
 TOGETHER = 32

@@ -34,6 +34,8 @@ def check(
     include: declared.Included = None,
     exclude: declared.Excluded = None,
     idx1_column: declared.Idx1Column = None,
+    crc: declared.Crc = None,
+    profile: declared.ProfileChoice = None,
     jobs: Annotated[
         int | None,
         typer.Option("--jobs", "-j", min=0, help="Worker processes (default 1); 0 is one per processor."),
@@ -62,6 +64,8 @@ def check(
             include=include,
             exclude=exclude,
             idx1_column=idx1_column,
+            crc=crc,
+            profile=profile,
             timeout=timeout,
             memory=memory,
             baseline=baseline,

@@ -34,6 +34,15 @@ class LevelName(StrEnum):
     SHOULD = "should"
 
 
+class ProfileName(StrEnum):
+    """Whom the files are for."""
+
+    STRICT = "strict"
+    SPARK = "spark"
+    ARROW = "arrow"
+    QUESTDB = "questdb"
+
+
 class FormatName(StrEnum):
     """How to print the report."""
 
@@ -69,6 +78,13 @@ LevelChoice = Annotated[
     LevelName | None,
     typer.Option(help="From which verdict on a finding counts: must (default) is FAIL, should adds WARN."),
 ]
+ProfileChoice = Annotated[
+    ProfileName | None,
+    typer.Option(
+        "--profile",
+        help="Report as more what weighs more: strict for writers; spark, arrow, questdb for what they cannot read.",
+    ),
+]
 Rules = Annotated[
     list[str] | None, typer.Option(metavar="GLOB", help="Test only these rules; may be repeated.")
 ]
@@ -86,6 +102,14 @@ Excluded = Annotated[
 Idx1Column = Annotated[
     str | None,
     typer.Option(metavar="COLUMN", help="Column that the IDX1 index describes, its path joined by dots."),
+]
+Crc = Annotated[
+    bool | None,
+    typer.Option(
+        "--crc/--no-crc",
+        help="Read all pages for their CRC at tier pages as well; tier values always does.",
+        show_default=False,
+    ),
 ]
 Timeout = Annotated[
     float | None,
@@ -169,6 +193,8 @@ def wanted(
     include: list[str] | None,
     exclude: list[str] | None,
     idx1_column: str | None,
+    crc: bool | None,
+    profile: ProfileName | None,
     timeout: float | None,
     memory: str | None,
     baseline: str | None,
@@ -193,6 +219,8 @@ def wanted(
         "include": defaults.get("include", include) or (),
         "exclude": defaults.get("exclude", exclude) or (),
         "idx1_column": defaults.get("idx1-column", idx1_column),
+        "crc": bool(defaults.get("crc", crc)),
+        "profile": defaults.get("profile", profile and profile.value),
         "baseline": defaults.get("baseline", baseline),
         "literal": _listed(files_from, null),
     }

@@ -74,19 +74,22 @@ class SourceFile(io.RawIOBase):
         return length
 
 
-def open_parquet(source: Source, metadata: pq.FileMetaData | None = None) -> pq.ParquetFile:
+def open_parquet(
+    source: Source, metadata: pq.FileMetaData | None = None, dictionaries: list[str] | None = None
+) -> pq.ParquetFile:
     """Open a source with pyarrow: the very bytes that the other checks see, whatever the source is called.
 
     Args:
         source: The file.
         metadata: What counts instead of the footer in the file.
+        dictionaries: Columns that come as a dictionary and indexes into it.
 
     Raises:
         NotChecked: pyarrow refuses the file.
     """
     try:
         file = _native(source) or pa.PythonFile(SourceFile(source), mode="r")
-        return pq.ParquetFile(file, metadata=metadata)
+        return pq.ParquetFile(file, metadata=metadata, read_dictionary=dictionaries)
     except MemoryError:  # an ArrowException as well
         raise
     except (pa.ArrowException, OSError, ValueError) as error:

@@ -25,6 +25,7 @@ from pqassay.errors import UsageError
 from pqassay.report import COUNTED
 from pqassay.targets import is_uri
 from pqassay_spec.catalogue import TIERS
+from pqassay_spec.profiles import NAMES as PROFILE_NAMES
 
 FILE_NAME = "pqassay.toml"
 
@@ -33,7 +34,7 @@ TABLE = "check"
 FORMATS = ("text", "json")
 """How a report can be printed."""
 
-KeyKind = Literal["choice", "text", "texts", "path", "paths", "number", "whole", "size"]
+KeyKind = Literal["choice", "flag", "text", "texts", "path", "paths", "number", "whole", "size"]
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,8 @@ KEYS: Mapping[str, Key] = {
     "include": Key("texts"),
     "exclude": Key("texts"),
     "idx1-column": Key("text"),
+    "crc": Key("flag"),
+    "profile": Key("choice", PROFILE_NAMES),
     "jobs": Key("whole"),
     "timeout": Key("number"),
     "memory": Key("size"),
@@ -62,6 +65,7 @@ KEYS: Mapping[str, Key] = {
 """Every key of the table ``[check]``."""
 
 _WANTED: Mapping[KeyKind, str] = {
+    "flag": "true or false",
     "text": "a string",
     "texts": "a list of strings",
     "path": "a string",
@@ -161,6 +165,8 @@ def _value(path: str, key: str, value: Any) -> Any:
 def _converted(path: str, kind: KeyKind, value: Any) -> Any:
     """A value as the option takes it. Raises `TypeError` or `ValueError`."""
     match kind, value:
+        case "flag", bool():
+            return value
         case "text", str():
             return value
         case "path", str():

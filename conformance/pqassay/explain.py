@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from pqassay_spec.catalogue import Rule, families, family_of, rules
+from pqassay_spec.profiles import profiles
+from pqassay_spec.quirks import quirks_of
 
 WIDTH = 100
 LABEL = 12
@@ -34,6 +36,12 @@ def explain(rule_id: str) -> Iterator[str]:
         ("since", rule.since),
         ("practice", rule.practice),
         ("reading", rule.reading),
+        *(
+            (f"for {found.name}", f"{promotion.verdict}: {promotion.reason}")
+            for found in profiles().values()
+            if (promotion := found.promotion_of(rule)) is not None
+        ),
+        *(("known", quirk.sentence) for quirk in quirks_of(rule_id)),
         ("excluded", rule.excluded),
         ("chapter", f"spec/chapters/{family.chapter}#{rule.id.lower()}"),
     ]

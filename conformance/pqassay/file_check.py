@@ -5,8 +5,11 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
 
 from pqassay.checks import Violation, registry, remedy
+from pqassay.column_chunks import ColumnChunks
 from pqassay.file_under_test import (
     DATA_PREFIX,
     FileUnderTest,
@@ -16,12 +19,21 @@ from pqassay.file_under_test import (
     nothing_beside,
 )
 from pqassay.report import FIRST_POSITIONS, Coverage, FileReport, Finding, Position, Threshold, outcome_of
-from pqassay_spec.catalogue import DEFAULT_FILE, TIERS, Rule, Tier, rules, rules_for
+from pqassay_spec.catalogue import DEFAULT_FILE, TIERS, Rule, Tier, Verdict, rules, rules_for
 from pqassay_spec.errors import FormatError, Truncated, Unsupported
+from pqassay_spec.extension_fields import extensions, has_extensions
 from pqassay_spec.hexdump import ROW, marked
+from pqassay_spec.profiles import profile
+from pqassay_spec.quirks import explanation
 from pqassay_spec.sources import FileSource, Source
 
 HEXDUMP_ROWS = 3
+
+OF_BODIES = ("PQF-063",)
+"""Rules of tier ``pages`` that need more than the headers of pages."""
+
+NEEDS_BODIES = "needs --crc or tier values"
+"""Why they are not checked where bodies are not read."""
 
 NOT_JUDGED = "the file could not be judged"
 """Why a rule is not checked on a file that nobody could look at; the report on the file says more."""
@@ -42,9 +54,8 @@ class Selection:
         return wanted and not any(fnmatch.fnmatchcase(rule, pattern) for pattern in self.skip)
 
 
-def why_none(selection: Selection, tier: Tier, kinds: Collection[str] = (DEFAULT_FILE,)) -> str:
-    """Why a selection leaves no rule that a tier could test on files of some kinds; empty if it leaves one."""
-    options = Options(tier)
+def why_none(selection: Selection, options: Options, kinds: Collection[str] = (DEFAULT_FILE,)) -> str:
+    """Why a selection leaves no rule that could be tested, with these options, on files of some kinds; empty if it leaves one."""
     chosen = [rule for rule in rules().values() if rule.id in selection and not rule.excluded]
     wanted = [rule for rule in chosen if any(rule.id in rules_for(kind) for kind in kinds)]
     if chosen and not wanted:
@@ -54,12 +65,14 @@ def why_none(selection: Selection, tier: Tier, kinds: Collection[str] = (DEFAULT
         return f"no rule is left to test: {chosen[0].id}{others} files of another kind"
     if any(_left_out(rule, selection, options) is None for rule in wanted):
         return ""
+    if any(_left_out(rule, selection, options) == NEEDS_BODIES for rule in wanted):
+        return f"no rule is left to test: a CRC {NEEDS_BODIES}"
     deeper = [rule for rule in wanted if not options.reaches(rule.tier)]
     if not deeper:
         return "no rule is left to test: all are left out"
     tiers = " or ".join(name for name in TIERS if name in {rule.tier for rule in deeper})
     others = f" and {len(deeper) - 1} other{'s' * (len(deeper) > 2)} need" if len(deeper) > 1 else " needs"
-    return f"no rule is left to test at tier {tier}: {deeper[0].id}{others} tier {tiers}"
+    return f"no rule is left to test at tier {options.tier}: {deeper[0].id}{others} tier {tiers}"
 
 
 @dataclass
@@ -107,10 +120,11 @@ def check_source(
     progress = _Progress()
     findings: list[Finding] = []
     mine = rules_for(kind)
+    left_out = _all_left_out(tuple(selection.only), tuple(selection.skip), tuple(vars(options).items()))
     for rule in rules().values():
         if rule.id not in mine:
             progress.not_applicable.append(rule.id)
-        elif (reason := _left_out(rule, selection, options)) is not None:
+        elif (reason := left_out.get(rule.id)) is not None:
             progress.not_checked[rule.id] = reason
         elif (groups := _run(rule, file, progress)) is not None:
             progress.checked.append(rule.id)
@@ -124,6 +138,7 @@ def check_source(
         findings=findings,
         error=progress.trouble[0] if progress.trouble else None,
         created_by=_created_by(file),
+        notes=_notes(file),
     )
     return report, progress.coverage(options.tier)
 
@@ -144,6 +159,30 @@ def _created_by(file: FileUnderTest) -> str | None:
     except (FormatError, OSError, MemoryError):
         return None
     return text[:CREATED_BY_LENGTH] if text else None
+
+
+def _notes(file: FileUnderTest) -> list[str]:
+    """What of a Parquet file no rule looks at."""
+    if file.kind != DEFAULT_FILE:
+        return []
+    try:
+        metadata = file.metadata
+        if metadata.encryption_algorithm is None and not has_extensions(file.footer):
+            return []
+        found = list(extensions(metadata, file.footer, "footer"))
+    except (FormatError, NotApplicable, NotChecked, OSError, MemoryError):
+        return []
+    notes: list[str] = []
+    if metadata.encryption_algorithm is not None:
+        notes.append("the signature of the footer is not verified: pqassay has no keys")
+    chunks = [chunk for group in metadata.row_groups for chunk in group.columns]
+    if hidden := sum(chunk.crypto_metadata is not None for chunk in chunks):
+        notes.append(f"{hidden:,} of {len(chunks):,} column chunks are encrypted, and not judged")
+    if found:
+        structs = list(dict.fromkeys(extension.struct for extension in found))
+        more = f" and {len(structs) - 1:,} further structs" if len(structs) > 1 else ""
+        notes.append(f"what the extension of {structs[0]}{more} holds is not judged")
+    return notes
 
 
 def _run(rule: Rule, file: FileUnderTest, progress: _Progress) -> list[_Group] | None:
@@ -179,7 +218,19 @@ def _left_out(rule: Rule, selection: Selection, options: Options) -> str | None:
         return rule.excluded
     if not options.reaches(rule.tier):
         return f"needs tier {rule.tier}"
+    if rule.id in OF_BODIES and not options.reads_bodies:
+        return NEEDS_BODIES
     return None if rule.id in registry() else "this version has no check for it"
+
+
+@lru_cache(maxsize=64)
+def _all_left_out(
+    only: tuple[str, ...], skip: tuple[str, ...], options: tuple[tuple[str, Any], ...]
+) -> dict[str, str]:
+    """Why rules are left out, by id. The same for every file of a run, and noticeable where files are small."""
+    selection, chosen = Selection(only, skip), Options(**dict(options))
+    reasons = {rule.id: _left_out(rule, selection, chosen) for rule in rules().values()}
+    return {rule: reason for rule, reason in reasons.items() if reason is not None}
 
 
 def _violation_from(error: FormatError, rule: Rule) -> Violation:
@@ -218,7 +269,7 @@ def _finding(rule: Rule, group: _Group, file: FileUnderTest) -> Finding:
     return Finding(
         rule=rule.id,
         level=rule.level,
-        verdict=rule.verdict,
+        verdict=_verdict(rule, file),
         effect=rule.effect,
         path=file.source.name,
         column=group.column,
@@ -227,7 +278,13 @@ def _finding(rule: Rule, group: _Group, file: FileUnderTest) -> Finding:
         message=group.first[0].message,
         remedy=_remedy(rule, group, file),
         hexdump=_hexdump(file, positions[0]),
+        explanation=explanation(rule.id, _created_by(file)),
     )
+
+
+def _verdict(rule: Rule, file: FileUnderTest) -> Verdict:
+    name = file.options.profile
+    return rule.verdict if name is None else profile(name).verdict_of(rule)
 
 
 def _remedy(rule: Rule, group: _Group, file: FileUnderTest) -> str | None:
@@ -242,7 +299,7 @@ def _position(violation: Violation, file: FileUnderTest) -> Position:
     if offset is None:
         try:
             offset, length = _place(file, violation.field)
-        except (FormatError, NotChecked):
+        except (FormatError, NotApplicable, NotChecked):
             offset, length = -1, 0
     return Position(
         field=violation.field,
@@ -255,8 +312,10 @@ def _position(violation: Violation, file: FileUnderTest) -> Position:
 
 
 def _place(file: FileUnderTest, path: str) -> tuple[int, int]:
-    in_footer = path.removeprefix(DATA_PREFIX).startswith("footer")
-    return file.holding(path).place(path) if in_footer else (-1, 0)
+    inner = path.removeprefix(DATA_PREFIX)
+    if inner.startswith("footer"):
+        return file.holding(path).place(path)
+    return file.holding(path).part(ColumnChunks).place(inner) if inner.startswith("row_groups[") else (-1, 0)
 
 
 def _hexdump(file: FileUnderTest, position: Position) -> list[str]:

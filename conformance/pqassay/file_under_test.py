@@ -48,14 +48,15 @@ class Remembered(Generic[Owner, Value]):
         self.__doc__ = compute.__doc__
 
     def __get__(self, owner: Owner, _: type[Owner]) -> Value:
-        problems = cast("dict[str, Exception]", vars(owner).setdefault("_problems", {}))
-        problem = problems.get(self._name)
+        # Asked for some sixty times a file, so every call counts.
+        known = owner.__dict__
+        problem: Exception | None = known["_problems"].get(self._name) if "_problems" in known else None
         if problem is None:
             try:
                 # Found under its name, the value is the owner's own attribute from now on.
-                value = vars(owner)[self._name] = self._compute(owner)
+                value = known[self._name] = self._compute(owner)
             except (FormatError, NotApplicable, NotChecked) as error:
-                problem = problems[self._name] = error
+                problem = known.setdefault("_problems", {})[self._name] = error
             else:
                 return value
         raise problem.with_traceback(None)
@@ -68,14 +69,23 @@ class Options:
     Attributes:
         tier: How deep to look.
         idx1_column: Column that an IDX1 index describes, its path joined by dots.
+        crc: Whether to read the bodies of pages for their CRC, where the tier alone would not.
+        profile: Name of the profile whose verdicts count.
     """
 
     tier: Tier
     idx1_column: str | None = None
+    crc: bool = False
+    profile: str | None = None
 
     def reaches(self, tier: Tier) -> bool:
         """Whether a tier was asked for."""
         return TIERS.index(tier) <= TIERS.index(self.tier)
+
+    @property
+    def reads_bodies(self) -> bool:
+        """Whether the bodies of pages are read, and not only their headers."""
+        return self.reaches("values") or (self.crc and self.reaches("pages"))
 
 
 DATA_PREFIX = "data."
@@ -183,22 +193,43 @@ class FileUnderTest:
 
     @Remembered
     def offsets(self) -> list[parquet_file.ByteRange]:
-        """Every offset into this file that the footer holds."""
-        return list(parquet_file.referenced_offsets(self.metadata))
+        """Every offset into this file that the footer holds; those of a summary lead into other files."""
+        return [] if self.is_summary else list(parquet_file.referenced_offsets(self.metadata))
+
+    @Remembered
+    def stray_offsets(self) -> frozenset[str]:
+        """The fields of those offsets that lead out of the body, which is the matter of PQF-008."""
+        return frozenset(given.field for given in self.offsets if not self.in_body(given))
 
     @Remembered
     def ranges(self) -> list[parquet_file.ByteRange]:
         """Every range that the footer gives away, sorted; bloom lengths read from the file where the tier allows.
 
-        A chunk one of whose page offsets points outside the body is left out: where it lies, nobody can say.
+        A chunk one of whose page offsets points outside the body is left out: where it lies, nobody can say.  So is one
+        whose size is negative, which is the matter of PQF-015.
         """
+        if self.is_summary:
+            return []
         source = self.source if self.options.reaches("index") else None
-        lost = {given.field.rpartition(".")[0] for given in self.offsets if not self.in_body(given)}
+        lost = {field.rpartition(".")[0] for field in self.stray_offsets}
         return sorted(
             given
             for given in parquet_file.referenced_ranges(self.metadata, source)
-            if given.kind != "column chunk" or given.field.rpartition(".")[0] not in lost
+            if given.kind != "column chunk"
+            or (given.length >= 0 and given.field.rpartition(".")[0] not in lost)
         )
+
+    @Remembered
+    def overlapping(self) -> frozenset[str]:
+        """The fields of those ranges inside the body that share a byte with another one. What stands there, nobody can say."""
+        found: set[str] = set()
+        widest: parquet_file.ByteRange | None = None
+        for given in self.ranges:
+            if widest is not None and given.start < widest.end and self.in_body(given):
+                found.update((widest.field, given.field))
+            if (widest is None or given.end > widest.end) and self.in_body(given):
+                widest = given
+        return frozenset(found)
 
     def in_body(self, given: parquet_file.ByteRange) -> bool:
         """Whether a range lies between head and footer; an empty one needs room for a byte."""

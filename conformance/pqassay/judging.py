@@ -24,12 +24,21 @@ class Settings:
         level: From which verdict on a finding makes a file nonconformant.
         selection: Which rules to test.
         idx1_column: Column that an IDX1 index describes, its path joined by dots.
+        crc: Whether to read the bodies of pages for their CRC, where the tier alone would not.
+        profile: Name of the profile whose verdicts count.
     """
 
     tier: Tier
     level: Threshold = "must"
     selection: Selection = field(default_factory=Selection)
     idx1_column: str | None = None
+    crc: bool = False
+    profile: str | None = None
+
+    @property
+    def options(self) -> Options:
+        """What the check of one file is told."""
+        return Options(self.tier, self.idx1_column, self.crc, self.profile)
 
 
 def judge(target: Target, settings: Settings) -> Judged:
@@ -38,9 +47,13 @@ def judge(target: Target, settings: Settings) -> Judged:
         return unjudged(target, settings, target.trouble)
     try:
         with target.opened() as source, target.siblings() as siblings:
-            options = Options(settings.tier, settings.idx1_column)
             return check_source(
-                source, options, settings.selection, settings.level, kind=target.kind, beside=siblings
+                source,
+                settings.options,
+                settings.selection,
+                settings.level,
+                kind=target.kind,
+                beside=siblings,
             )
     except OSError as error:
         return unjudged(target, settings, f"the file cannot be opened: {_reason(target, error)}")
@@ -79,7 +92,7 @@ def unjudged(target: Target, settings: Settings, reason: str) -> Judged:
         findings=[],
         error=reason,
     )
-    return report, not_judged(settings.selection, Options(settings.tier), target.kind)
+    return report, not_judged(settings.selection, settings.options, target.kind)
 
 
 def _reason(target: Target, error: OSError) -> str:

@@ -41,6 +41,7 @@ class DecodeRequest:
     family: str
     file: str
     column: str | None = None
+    probes: list[Any] | None = None
 
 
 @dataclass(frozen=True)

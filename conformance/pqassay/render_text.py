@@ -152,6 +152,8 @@ class _Text:
         self._heading(file)
         if file.error:
             self._line(f"  not judged: {file.error}")
+        for note in file.notes:
+            self._line(f"  note: {note}")
         is_open = False
         lines = 0
         for finding in file.findings:
@@ -243,6 +245,8 @@ class _Text:
                 f"{summary.files:,} files: {summary.conformant:,} conformant, "
                 f"{summary.nonconformant:,} nonconformant, {summary.errored:,} errored{known}"
             )
+        if self._report.profile is not None:
+            self._line(f"profile {self._report.profile}: some rules are reported as more than they say")
         for entry in self._report.ignored:
             self._ignored(entry)
         if self._report.baseline is not None:
@@ -343,6 +347,8 @@ def _details(finding: Finding) -> list[tuple[str, str]]:
         details.append(("expected", first.expected))
     if first.actual:
         details.append(("actual", first.actual))
+    if finding.explanation:
+        details.append(("known", finding.explanation))
     if finding.remedy:
         details.append(("remedy", finding.remedy))
     details.append(("more", f"pqassay explain {finding.rule}"))
@@ -350,19 +356,25 @@ def _details(finding: Finding) -> list[tuple[str, str]]:
 
 
 def _coverage(console: Console, coverage: Coverage, first: FileReport, files: str) -> None:
-    blocked = {rule: why for rule, why in coverage.not_checked.items() if not why.startswith("needs tier ")}
+    # Rules that no version of this kit can test, on whatever file, are no news either.
+    left = {
+        rule: why
+        for rule, why in coverage.not_checked.items()
+        if rule not in rules() or why != rules()[rule].excluded
+    }
+    blocked = {rule: why for rule, why in left.items() if not why.startswith("needs tier ")}
     mine = rules_for(first.kind) or rules()
     absent = [rule for rule in coverage.not_applicable if rule in mine]  # rules for other files are no news
     parts = [f"tier {coverage.tier}: {_count(len(coverage.checked), 'rule')} checked{files}"]
-    if coverage.not_checked:
-        parts.append(f"{len(coverage.not_checked)} not checked")
+    if left:
+        parts.append(f"{len(left)} not checked")
     if absent:
         parts.append(f"{len(absent)} not applicable")
     write_line(console, ", ".join(parts))
     for why in dict.fromkeys(blocked.values()):
         ids = [rule for rule, reason in blocked.items() if reason == why]
         write_line(console, f"  not checked, because {why}: {_shortened(ids)}")
-    deeper = [rule for rule in coverage.not_checked if rule not in blocked]
+    deeper = [rule for rule in left if rule not in blocked]
     if deeper:
         tier = max((rules()[rule].tier for rule in deeper), key=TIERS.index)
         write_line(

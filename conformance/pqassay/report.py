@@ -53,7 +53,8 @@ class Finding:
 
     ``hexdump`` shows the bytes at the first position with carets under them, so that a report can be
     rendered without the file.  ``remedy`` is a command that mends the file, where there is one.  ``known`` is true
-    if the baseline lists it: then it does not count for the outcome.
+    if the baseline lists it: then it does not count for the outcome.  ``explanation`` names a known defect of the file's writer
+    that does this; it changes nothing else.
     """
 
     rule: str
@@ -68,6 +69,7 @@ class Finding:
     remedy: str | None = None
     hexdump: list[str] = field(default_factory=list[str])
     known: bool = False
+    explanation: str | None = None
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,8 @@ class FileReport:
     ``coverage`` is a key of `Report.coverages`; files often share one.  ``size`` is in bytes, -1 where it could not
     be told.  ``kind`` is ``"parquet"``, ``"pm"`` for a ``_pm`` file, or ``"folder"`` for a folder that could not be
     listed.  ``error`` says why an errored file could not be judged, ``created_by`` is what the footer of a Parquet file says
-    about the writer, shortened.
+    about the writer, shortened.  ``notes`` say what of the file is not judged, whatever the rules: encrypted columns, a
+    signature, the content of extensions.
     """
 
     path: str
@@ -108,6 +111,7 @@ class FileReport:
     findings: list[Finding]
     error: str | None = None
     created_by: str | None = None
+    notes: list[str] = field(default_factory=list[str])
 
 
 @dataclass(frozen=True)
@@ -158,7 +162,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class Report:
-    """The result of one run of ``pqassay check``."""
+    """The result of one run of ``pqassay check``; ``profile`` names the one that made some verdicts stronger."""
 
     schema_version: int
     kind: Literal["check"]
@@ -169,6 +173,7 @@ class Report:
     summary: Summary
     ignored: list[Ignored] = field(default_factory=list[Ignored])
     baseline: BaselineState | None = None
+    profile: str | None = None
 
     @property
     def exit_code(self) -> int:

@@ -2,7 +2,8 @@
 
 Whole numbers beyond 2^53, floats and bytes are objects with one member that names their type, since JSON readers of many
 languages would change them: ``{"int": "9007199254740993"}``, ``{"float": "0.1"}``, ``{"bytes": "00ff"}``.
-In Python they are ``int``, ``float`` and ``bytes``.
+In Python they are ``int``, ``float`` and ``bytes``.  Decimals, dates, times and timestamps have their tags, too, and so have
+lists, structs and maps; in Python they stay the objects that they are in JSON.
 """
 
 from __future__ import annotations
@@ -15,15 +16,13 @@ import struct
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 CLOSED = {"extra": "forbid"}
 """Configures the JSON Schema of a class: members that it does not declare are errors."""
 
 EXACT_INTEGERS = 1 << 53
 """Up to here, and down to its negative, JSON readers of all languages agree about whole numbers."""
-
-ColumnType = Literal["int32", "int64", "double", "string", "binary"]
 
 
 @dataclass(frozen=True)
@@ -50,11 +49,72 @@ class Binary:
     bytes: str
 
 
-Written = None | int | str | LongInteger | Float | Binary
+@dataclass(frozen=True)
+class Decimal:
+    """A decimal with as many digits behind the point as its scale: ``1.50``."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    decimal: str
+
+
+@dataclass(frozen=True)
+class Date:
+    """A date: days since 1970-01-01."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    date: str
+
+
+@dataclass(frozen=True)
+class Time:
+    """A time of day: nanoseconds since midnight."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    time: str
+
+
+@dataclass(frozen=True)
+class Timestamp:
+    """A timestamp: nanoseconds since 1970-01-01, in UTC or, of a local one, where it is."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    timestamp: str
+
+
+@dataclass(frozen=True)
+class List:
+    """A list."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    list: list[Written]
+
+
+@dataclass(frozen=True)
+class Struct:
+    """A struct: its members by their names."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    struct: dict[str, Written]
+
+
+@dataclass(frozen=True)
+class Map:
+    """A map: pairs of a key and a value, in their order."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    map: list[tuple[Written, Written]]
+
+
+Tagged = Decimal | Date | Time | Timestamp | List | Struct | Map
+"""Values that stay in Python what they are in JSON."""
+
+Written = None | bool | int | str | LongInteger | Float | Binary | Tagged
 """A value as it stands in JSON. Whole numbers between -2^53 and 2^53 are written as numbers."""
 
-Value = None | int | float | str | bytes
+Value = None | bool | int | float | str | bytes | Tagged
 """A value in Python."""
+
+_WHOLE_NUMBERS = {Date: "date", Time: "time", Timestamp: "timestamp"}
 
 
 class ValueNotReadableError(ValueError):
@@ -79,6 +139,14 @@ def read_value(written: Written) -> Value:
             return float(written.float)
         if isinstance(written, Binary):
             return bytes.fromhex(written.bytes)
+        if isinstance(written, Decimal) and not re.fullmatch(
+            r"-?[0-9]+(\.[0-9]+)?", written.decimal, re.ASCII
+        ):
+            raise ValueNotReadableError(f"{written.decimal[:60]!r} is no decimal")
+        if isinstance(written, Date | Time | Timestamp):
+            text = getattr(written, _WHOLE_NUMBERS[type(written)])
+            if not re.fullmatch(r"-?[0-9]{1,40}", text, re.ASCII):
+                raise ValueNotReadableError(f"{text[:60]!r} is no whole number")
     except ValueError as error:
         raise ValueNotReadableError(str(error)) from None
     return written
@@ -97,11 +165,17 @@ def write_value(value: Value) -> Written:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table: one value a row. ``nullable`` tells whether its schema allows null."""
+    """A column of a table: one value a row.
+
+    Attributes:
+        name: Its name.
+        type: Its type. Writers are asked for ``int32``, ``int64``, ``double``, ``string`` and ``binary`` alone.
+        nullable: Whether its schema allows null.
+    """
 
     __pydantic_config__: ClassVar = CLOSED
     name: str
-    type: ColumnType
+    type: str
     nullable: bool
 
 
@@ -139,7 +213,19 @@ def _canonical(value: Value) -> object:
         return {"bytes": value.hex()}
     if isinstance(value, int) and abs(value) > EXACT_INTEGERS:
         return {"int": str(value)}
-    return value
+    match value:
+        case List():
+            return {"list": [_canonical(read_value(item)) for item in value.list]}
+        case Struct():
+            return {
+                "struct": {name: _canonical(read_value(value.struct[name])) for name in sorted(value.struct)}
+            }
+        case Map():
+            return {"map": [[_canonical(read_value(one)) for one in pair] for pair in value.map]}
+        case Decimal() | Date() | Time() | Timestamp():
+            return vars(value)
+        case _:
+            return value
 
 
 def multiset(rows: Iterable[Sequence[Value]]) -> Counter[str]:

@@ -10,9 +10,7 @@ Source: apache/parquet-format, ``parquet.thrift``, ``ColumnOrder`` (type-defined
 # The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Any, cast
 
 import numpy as np
@@ -22,100 +20,10 @@ import pyarrow.compute as pc
 
 from pqassay.file_under_test import NotChecked
 from pqassay.value_hashes import buffer_of, physical_rows
-from pqassay_spec.hexdump import show
-from pqassay_spec.parquet_thrift import ConvertedType, SchemaElement, Type
+from pqassay_spec.column_order import Order, key
 
 MOST_DECIMAL = 256
 """Bytes of the longest decimals that are compared; no type has more than 32."""
-
-
-class Order(Enum):
-    """How values of a column compare."""
-
-    BOOLEAN = "false before true"
-    SIGNED = "signed numbers"
-    UNSIGNED = "unsigned numbers"
-    FLOAT = "IEEE numbers"
-    HALF = "IEEE numbers of two bytes"
-    BYTES = "bytes from the first on, unsigned"
-    DECIMAL = "signed numbers, big-endian"
-
-
-_BY_TYPE = {
-    Type.BOOLEAN: Order.BOOLEAN,
-    Type.INT32: Order.SIGNED,
-    Type.INT64: Order.SIGNED,
-    Type.FLOAT: Order.FLOAT,
-    Type.DOUBLE: Order.FLOAT,
-    Type.BYTE_ARRAY: Order.BYTES,
-    Type.FIXED_LEN_BYTE_ARRAY: Order.BYTES,
-}
-_UNSIGNED = (ConvertedType.UINT_8, ConvertedType.UINT_16, ConvertedType.UINT_32, ConvertedType.UINT_64)
-
-
-def order_of(element: SchemaElement) -> Order | None:
-    """The order of a leaf's values; ``None`` where Parquet defines none, as for INT96 and intervals."""
-    found = next((order for kind, order in _BY_TYPE.items() if kind == element.type), None)
-    logical, converted = element.logicalType, element.converted_type
-    if found is Order.SIGNED:
-        integer = logical.INTEGER if logical is not None else None
-        unsigned = converted in _UNSIGNED if logical is None else integer is not None and not integer.isSigned
-        return Order.UNSIGNED if unsigned else found
-    if found is not Order.BYTES:
-        return found
-    if logical is None:
-        if converted == ConvertedType.INTERVAL:
-            return None
-        return Order.DECIMAL if converted == ConvertedType.DECIMAL else found
-    if logical.DECIMAL is not None:
-        return Order.DECIMAL
-    if logical.FLOAT16 is not None:
-        return Order.HALF
-    unordered = (logical.VARIANT, logical.GEOMETRY, logical.GEOGRAPHY, logical.UNKNOWN, logical.FILE)
-    return found if all(kind is None for kind in unordered) else None
-
-
-_NUMBERS = {
-    (Order.BOOLEAN, 1): "<B",
-    (Order.SIGNED, 4): "<i",
-    (Order.SIGNED, 8): "<q",
-    (Order.UNSIGNED, 4): "<I",
-    (Order.UNSIGNED, 8): "<Q",
-    (Order.FLOAT, 4): "<f",
-    (Order.FLOAT, 8): "<d",
-    (Order.HALF, 2): "<e",
-}
-
-
-def value_of(order: Order, raw: bytes) -> int | float | bytes | None:
-    """A bound as Python compares it; ``None`` where it bounds nothing: NaN, or no number of this type.
-
-    >>> value_of(Order.SIGNED, bytes.fromhex("ffffffff")), value_of(Order.DECIMAL, bytes.fromhex("ff6a"))
-    (-1, -150)
-    """
-    if order is Order.BYTES:
-        return raw
-    if order is Order.DECIMAL:
-        return int.from_bytes(raw, "big", signed=True) if raw else None
-    code = _NUMBERS.get((order, len(raw)))
-    if code is None:
-        return None
-    value: int | float = struct.unpack(code, raw)[0]
-    return None if value != value else value  # noqa: PLR0124 - NaN alone differs from itself
-
-
-def shown(order: Order | None, raw: bytes) -> str:
-    """A value or a bound for messages."""
-    value = None if order is None else value_of(order, raw)
-    if isinstance(value, int | float):
-        return str(bool(value)) if order is Order.BOOLEAN else repr(value)
-    try:
-        text = raw.decode()
-    except UnicodeDecodeError:
-        text = ""
-    return (
-        show(text, width=40) if text.isprintable() and text else f"0x{raw[:20].hex()}" + "…" * (len(raw) > 20)
-    )
 
 
 # -------------------------------------------------------------------------------------------- many values at once
@@ -144,7 +52,7 @@ def comparable(order: Order, array: pa.Array[Any], width: int = 0) -> pa.Array[A
     if order is Order.HALF:
         halves = physical_rows(values).reshape(-1).view("<f2").astype(np.float32)
         return _with_nulls_of(array, pa.array(halves))
-    rows = _extended(values, max(width, 1))
+    rows = extended(values, max(width, 1))
     rows[:, 0] ^= 0x80  # so that unsigned comparison orders signed numbers
     return _with_nulls_of(array, _binary(rows))
 
@@ -170,8 +78,12 @@ def decimal_width(array: pa.Array[Any]) -> int:
     return int(pc.max(lengths).as_py() or 0)
 
 
-def _extended(values: pa.Array[Any], width: int) -> npt.NDArray[np.uint8]:
-    """Big-endian numbers extended at the front to one width by their sign: a row of bytes for each."""
+def extended(values: pa.Array[Any], width: int) -> npt.NDArray[np.uint8]:
+    """Big-endian numbers extended at the front to one width by their sign: a row of bytes for each.
+
+    Raises:
+        NotChecked: They are more than `MOST_DECIMAL` bytes long.
+    """
     if width > MOST_DECIMAL:
         raise NotChecked(f"decimals of {width} bytes are not compared")
     if pa.types.is_fixed_size_binary(values.type):
@@ -260,13 +172,13 @@ class BoundsCheck:
 
 def _as_key(order: Order, raw: bytes | None, kind: pa.DataType, width: int) -> Any:
     """A bound as `comparable` gives values; ``None`` where it bounds nothing, or is no value of this type."""
-    value = None if raw is None else value_of(order, raw)
+    value = None if raw is None else key(order, raw)
     if value is None or order is Order.BYTES:
         return value
     if order is Order.DECIMAL:
-        key = bytearray(int(value).to_bytes(width, "big", signed=True))
-        key[0] ^= 0x80
-        return bytes(key)
+        longer = bytearray(int(value).to_bytes(width, "big", signed=True))
+        longer[0] ^= 0x80
+        return bytes(longer)
     return value if len(raw or b"") == max(kind.bit_width // 8, 1) else None
 
 

@@ -74,6 +74,8 @@ def check(
     exclude: Sequence[str] = (),
     literal: Sequence[AnyPath] = (),
     idx1_column: str | None = None,
+    crc: bool = False,
+    profile: str | None = None,
     timeout: float | None = None,
     memory: int | None = None,
     baseline: AnyPath | None = None,
@@ -99,6 +101,8 @@ def check(
         exclude: Patterns of files and folders to leave out.
         literal: Further paths, in which wildcards mean themselves.
         idx1_column: Column that an IDX1 index describes.
+        crc: Whether to read all pages for their CRC at tier ``pages`` as well.
+        profile: Whom the files are for; see there.
         timeout: Seconds for one file; see `pqassay.check`.
         memory: Bytes for one process; see there. The default is shared by the tasks of one machine.
         baseline: File of known findings.
@@ -127,6 +131,8 @@ def check(
         exclude=exclude,
         literal=literal,
         idx1_column=idx1_column,
+        crc=crc,
+        profile=profile,
         baseline=baseline,
         listing=SparkListing(lambda: spark),
     )

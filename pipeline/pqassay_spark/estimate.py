@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from pqassay import file_kinds
 from pqassay.checker import Plan
 from pqassay.file_check import check_source
-from pqassay.file_under_test import Options
 from pqassay.judging import Settings
 from pqassay.remote_source import RangedFile, RemoteSource
 from pqassay.report import members_json
@@ -223,9 +222,13 @@ def _costs(target: Target, settings: Settings) -> Costs:
         for name in file_kinds.beside(target.kind):
             with contextlib.suppress(FileNotFoundError):
                 siblings[name] = stack.enter_context(_counted(target.beside(name), costs))
-        options = Options(settings.tier, settings.idx1_column)
         check_source(
-            source, options, settings.selection, settings.level, kind=target.kind, beside=siblings.get
+            source,
+            settings.options,
+            settings.selection,
+            settings.level,
+            kind=target.kind,
+            beside=siblings.get,
         )
     costs.seconds = time.perf_counter() - started
     return costs

@@ -39,7 +39,7 @@ METADATA_KEY = b"pqassay"
 DIGEST_KEY = b"pqassay.sha256"
 """Key of the digest of all that stands before the footer, and of the JSON object."""
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 ROWS_AT_ONCE = 50_000
 """Rows of a row group."""
@@ -120,6 +120,7 @@ FIELDS = (
     ),
     Field("judged_at", pa.timestamp("us", tz="UTC"), "when the run began that judged the file", rows="file"),
     Field("findings", pa.int32(), "how many findings the file has", rows="file"),
+    Field("notes", pa.list_(pa.string()), "what of the file no rule looks at", rows="file"),
     Field("error", pa.string(), "why an errored file could not be judged", rows="file", optional=True),
     Field(
         "coverage",
@@ -145,6 +146,13 @@ FIELDS = (
     Field("row_group", pa.int32(), "first position: number of the row group", rows="finding", optional=True),
     Field("page", pa.int32(), "first position: number of the page", rows="finding", optional=True),
     Field("remedy", pa.string(), "a command that mends the file", rows="finding", optional=True),
+    Field(
+        "explanation",
+        pa.string(),
+        "a known defect of the file's writer that does this",
+        rows="finding",
+        optional=True,
+    ),
     Field(
         "positions", pa.list_(POSITION), "the first three positions, each with these members", rows="finding"
     ),
@@ -309,6 +317,7 @@ def _rows(report: Report, states: Sequence[FileState], common: Mapping[str, str]
             "reusable": state.is_reusable and is_exact(file),
             "judged_at": state.judged_at,
             "findings": len(file.findings),
+            "notes": [clean(note) for note in file.notes],
             "error": clean(file.error),
             "coverage": file.coverage,
         }
@@ -431,6 +440,7 @@ def _files(rows: Iterator[dict[str, Any]], coverages: Mapping[str, Coverage]) ->
             findings=findings,
             error=row["error"],
             created_by=row["created_by"],
+            notes=row["notes"],
         )
         state = FileState(
             modified=row["modified_ns"],
@@ -455,5 +465,6 @@ def _finding(row: dict[str, Any]) -> Finding:
         message=row["message"],
         column=row["column"],
         remedy=row["remedy"],
+        explanation=row["explanation"],
         hexdump=row["hexdump"],
     )

@@ -31,11 +31,14 @@ ROOT = Path(__file__).parents[2]
 GOOD = Idx1File().build()
 BAD = Idx1File(payload=b"Peru\nSingapura").build()
 
+TIMEOUT = 8
+"""Seconds for a file: a good one takes a hundredth of that, once a worker on a busy machine has loaded all libraries."""
+
 REASONS = {
     "kill": "the process that judged it was killed by SIGKILL; the system may have run out of memory",
     "segfault": "the process that judged it was killed by SIGSEGV",
-    "hang": "judging it took longer than 3 s; --timeout gives it more",
-    "deaf": "judging it took longer than 3 s; --timeout gives it more",
+    "hang": f"judging it took longer than {TIMEOUT} s; --timeout gives it more",
+    "deaf": f"judging it took longer than {TIMEOUT} s; --timeout gives it more",
     "eat": "there is not enough memory for it",
     "exit": "the process that judged it ended with exit code 7",
     "raise": "a mistake in pqassay, please report it: ZeroDivisionError: a mistake",
@@ -60,7 +63,7 @@ def outcomes(results: Iterator[Judged]) -> dict[str, tuple[str, str | None]]:
 @pytest.mark.parametrize("order", sorted(REASONS))
 def test_a_file_that_breaks_its_worker_is_errored_and_no_other(order: str, tmp_path: Path) -> None:
     targets = lake(tmp_path, "a", "b", order, "y", "z")
-    limits = Limits(jobs=2, timeout=3, memory=2 << 30)
+    limits = Limits(jobs=2, timeout=TIMEOUT, memory=2 << 30)
     found = outcomes(workers.judged(targets, Settings("values"), limits, judge=wicked_judges.wicked))
 
     assert {
@@ -201,9 +204,9 @@ def patched(tmp_path: Path) -> Path:
         "from pqassay import column_values\n"
         "from wicked_judges import _obey\n"
         "decode = column_values.open_parquet\n"
-        "def open_parquet(source):\n"
+        "def open_parquet(source, *arguments):\n"
         "    _obey(Path(source.name).stem)\n"
-        "    return decode(source)\n"
+        "    return decode(source, *arguments)\n"
         "column_values.open_parquet = open_parquet\n"
     )
     return folder
@@ -249,7 +252,18 @@ def test_the_command_survives_whatever_the_decoder_does(jobs: str, tmp_path: Pat
     folder = tmp_path / "lake"
     folder.mkdir()
     lake(folder, "a", "z", *REASONS)
-    arguments = ["--tier", "values", "--jobs", jobs, "--timeout", "3", "--memory", "2G", "--format", "json"]
+    arguments = [
+        "--tier",
+        "values",
+        "--jobs",
+        jobs,
+        "--timeout",
+        str(TIMEOUT),
+        "--memory",
+        "2G",
+        "--format",
+        "json",
+    ]
     done = subprocess.run(
         command(*arguments, str(folder)),
         capture_output=True,

@@ -1,4 +1,7 @@
-"""Damaged bytes raise nothing but `FormatError`, and do not make anything hang or swell."""
+"""Damaged bytes raise nothing but `FormatError`, and do not make anything hang or swell.
+
+Here it is footers and IDX1 indexes that are damaged; the other structures have `test_structure_mutations`.
+"""
 
 from __future__ import annotations
 
@@ -96,15 +99,7 @@ def test_nothing_but_format_errors_comes_out_of_damaged_files(data: bytes) -> No
 FILES = {
     case.id: case.files["data.parquet"]
     for case in golden_cases()
-    if case.id
-    in (
-        "pqf/all-types",
-        "pqf/row-groups-and-pages",
-        "idx1/behind-page-index-and-bloom-filters",
-        "idx1/between-row-groups",
-        "idx1/companion",
-        "idx1/draft-g1",
-    )
+    if case.id in ("idx1/between-row-groups", "idx1/companion", "idx1/draft-g1")
 }
 POSSIBLE = {name: list(mutations_of(data)) for name, data in FILES.items()}
 
@@ -143,10 +138,6 @@ def stacked_mutations(draw: st.DrawFn) -> bytes:
 @given(stacked_mutations())
 def test_nothing_but_format_errors_comes_out_of_several_mutations(data: bytes) -> None:
     read_in_every_way(data)
-
-
-def test_there_are_twenty_thousand_mutations() -> None:
-    assert sum(map(len, POSSIBLE.values())) + 5000 + 3000 >= 20_000
 
 
 @pytest.mark.parametrize("length", [1 << 31, 1 << 40, (1 << 63) - 1, 1 << 63, (1 << 64) - 1])
@@ -193,7 +184,7 @@ def crowded(columns: int, name_length: int) -> bytes:
             {("errored", "the schema is more than 1000 levels deep, which pqassay does not follow")},
         ),
         (deep(1000), {("nonconformant", "IDX1-018")}),
-        (crowded(5000, 100_000), {("nonconformant", "IDX1-018")}),
+        (crowded(5000, 100_000), {("nonconformant", "IDX1-018"), ("nonconformant", "PQF-018")}),
     ],
     ids=["too deep", "deep", "crowded"],
 )

@@ -21,8 +21,9 @@ from hypothesis import strategies as st
 from pqassay.file_under_test import NotChecked
 from pqassay.physical_values import batches, open_physical
 from pqassay.value_hashes import hash_rows, hashes_of, held, missing
-from pqassay.value_order import BoundsCheck, Order, order_of, shown, stored_bytes
+from pqassay.value_order import BoundsCheck, stored_bytes
 from pqassay_spec import bloom, parquet_file
+from pqassay_spec.column_order import Order, shown, type_order
 from pqassay_spec.parquet_schema import leaves
 from pqassay_spec.parquet_thrift import ConvertedType, FileMetaData, IntType, LogicalType, SchemaElement, Type
 from pqassay_spec.sources import BytesSource
@@ -150,7 +151,7 @@ def unsigned() -> LogicalType:
 )
 def test_the_order_follows_from_the_type(element: SchemaElement, order: Order | None) -> None:
     """Where Parquet defines no order, there is none."""
-    assert order == order_of(element)
+    assert order == type_order(element)
 
 
 def bounds(order: Order, values: pa.Array[Any], low: bytes | None, high: bytes | None) -> BoundsCheck:

@@ -132,7 +132,7 @@ def test_good_answers_are_read_and_follow_their_schema(operation: Operation, tex
         ("plan", b'{"answer": "accept", "row_groups": [0]}', "carries ranges"),
         ("plan", b'{"answer": "ignored-index", "row_groups": [0]}', "no answer to plan"),
         ("scan", b'{"answer": "accept", "rows": [[1.5]]}', "rows.0.0: no value"),
-        ("scan", b'{"answer": "accept", "rows": [["a"], [true]]}', "rows.1.0: no value"),
+        ("scan", b'{"answer": "accept", "rows": [["a"], [2.5]]}', "rows.1.0: no value"),
         ("scan", b'{"answer": "accept", "rows": [{"n": 1}]}', "rows.0"),
         ("scan", b'{"answer": "accept", "rows": [["\\ud800"]]}', "Invalid JSON"),
     ],

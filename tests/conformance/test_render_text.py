@@ -12,7 +12,6 @@ import pqassay
 from idx1_files import Idx1File
 from pqassay.render_text import render
 from pqassay.report import Coverage, FileReport, Ignored, Report, summarise
-from pqassay_spec.catalogue import rules_for
 
 GOOD = pqassay.check(Idx1File().build())
 BAD = pqassay.check(Idx1File(payload=b"Peru\nSingapura").build())
@@ -41,7 +40,7 @@ def test_a_few_files_have_a_line_each_and_many_conformant_ones_none() -> None:
     assert [f"part-00000{number}.parquet: conformant" for number in range(3)] == lines(report(few))[:3]
     assert [
         "5,000 files: 5,000 conformant, 0 nonconformant, 0 errored",
-        f"tier values: {len(rules_for('parquet')) - 7} rules checked, 7 not applicable",
+        "tier values: 123 rules checked, 60 not applicable",
     ] == lines(report(many))
 
 

@@ -7,13 +7,23 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 
 from pqassay.rows import (
     Binary,
+    Date,
+    Decimal,
     Float,
+    List,
     LongInteger,
+    Map,
+    Rows,
+    Struct,
+    Time,
+    Timestamp,
     Value,
     ValueNotReadableError,
+    Written,
     canonical_row,
     digest,
     read_value,
@@ -50,8 +60,14 @@ def test_what_other_languages_would_change_is_tagged(value: Value, written: obje
     assert written == write_value(value)
 
 
-@pytest.mark.parametrize("written", [LongInteger("1.0"), LongInteger(" 1"), Float("x"), Binary("0g")])
-def test_a_tag_with_another_text_is_an_error(written: LongInteger | Float | Binary) -> None:
+WRONG: list[Written] = [
+    *(LongInteger("1.0"), LongInteger(" 1"), Float("x"), Binary("0g"), Decimal("1,5"), Decimal("NaN")),
+    *(Date("2020-01-01"), Time("1.5"), Timestamp("")),
+]
+
+
+@pytest.mark.parametrize("written", WRONG)
+def test_a_tag_with_another_text_is_an_error(written: Written) -> None:
     with pytest.raises(ValueNotReadableError):
         read_value(written)
 
@@ -62,7 +78,33 @@ def test_rows_are_compared_without_order_and_with_their_number() -> None:
     assert '2 rows missing: ["a"]' == rows_difference([["a"], ["a"]], [])
 
 
-@pytest.mark.parametrize(("left", "right"), [(0.0, -0.0), (1, 1.0), ("1", 1), (b"a", "a"), (None, "")])
+def test_rows_of_every_type_are_read_from_json_and_compared() -> None:
+    values = [
+        *(True, {"decimal": "-1.50"}, {"date": "-1"}, {"time": "0"}, {"timestamp": "1"}),
+        {"list": [{"float": "nan"}, None, {"list": []}]},
+        {"struct": {"b": 1, "a": {"bytes": "ff"}}},
+        {"map": [["k", {"int": "9007199254740993"}]]},
+    ]
+    columns = [{"name": f"c{number}", "type": "any", "nullable": True} for number in range(len(values))]
+    rows = TypeAdapter(Rows).validate_python({"columns": columns, "rows": [values]})
+    (row,) = rows.values()
+
+    assert row[:5] == [True, Decimal("-1.50"), Date("-1"), Time("0"), Timestamp("1")]
+    assert row[6:] == [Struct({"b": 1, "a": Binary("ff")}), Map([("k", LongInteger("9007199254740993"))])]
+    assert canonical_row(row) == (
+        '[true,{"decimal":"-1.50"},{"date":"-1"},{"time":"0"},{"timestamp":"1"},'
+        '{"list":[{"float":"7ff8000000000000"},null,{"list":[]}]},'
+        '{"struct":{"a":{"bytes":"ff"},"b":1}},{"map":[["k",{"int":"9007199254740993"}]]}]'
+    )
+
+
+ALIKE: list[tuple[Value, Value]] = [
+    *((0.0, -0.0), (1, 1.0), ("1", 1), (b"a", "a"), (None, ""), (True, 1), (Decimal("1.0"), Decimal("1"))),
+    *((Date("1"), Time("1")), (List([]), Map([])), (List([1]), List([1, 1])), (Struct({}), None)),
+]
+
+
+@pytest.mark.parametrize(("left", "right"), ALIKE)
 def test_values_that_look_alike_are_told_apart(left: Value, right: Value) -> None:
     assert rows_difference([[left]], [[right]])
 

@@ -262,8 +262,9 @@ def test_a_parent_that_has_no_credit_lends_none(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_only_warned_about_stands_alone(tmp_path: Path) -> None:
-    check = {"check": {"rules": ["IDX1-032"], "tier": "values"}, "lint": "accept"}
-    write_case(tmp_path / "cases", "made/warned", check)
+    check = {"check": {"rules": ["IDX1-011"], "tier": "values"}, "lint": "accept"}
+    twice = Idx1File(payload="\n".join([*VALUES, VALUES[0]]).encode())
+    write_case(tmp_path / "cases", "made/warned", check, twice.build())
     (result,) = asked(tmp_path, 'answer \'{"answer": "accept"}\'').results
 
     assert "passed" == result.outcome

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pqassay.checks import Violation, check
 from pqassay.file_under_test import FileUnderTest, NotApplicable
 from pqassay_spec.compact_thrift import is_text
+from pqassay_spec.errors import Malformed
 from pqassay_spec.hexdump import show
 from pqassay_spec.parquet_file import SIGNATURE_SIZE, ByteRange, is_signed
 
@@ -131,6 +132,22 @@ def ranges_do_not_overlap(file: FileUnderTest) -> Iterator[Violation]:
             yield _about(given, f"the {given} overlaps the {widest}", f"a start at {widest.end} or later")
         if given.end > widest.end:
             widest = given
+
+
+def require_sound_ranges(file: FileUnderTest) -> None:
+    """Raise the rule that is broken where ranges leave the body or overlap: what follows from them means nothing then."""
+    for group in file.metadata.row_groups:
+        for chunk in group.columns:
+            if chunk.meta_data is not None and chunk.meta_data.total_compressed_size < 0:
+                raise Malformed("", rule="PQF-015", field="footer.row_groups")
+    for given in (*file.offsets, *file.ranges):
+        if not file.in_body(given):
+            raise Malformed("", rule="PQF-008", field=given.field)
+    last = file.framing.body_start
+    for given in file.ranges:
+        if given.start < last:
+            raise Malformed("", rule="PQF-009", field=given.field)
+        last = given.end
 
 
 def _about(given: ByteRange, message: str, expected: str) -> Violation:

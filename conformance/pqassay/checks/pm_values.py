@@ -8,14 +8,15 @@ filters: what is said about theirs is not compared with values.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pqassay.checks import Violation, check
 from pqassay.checks.pm_pair import Pair
-from pqassay.file_under_test import FileUnderTest, NotApplicable, NotChecked, Remembered
+from pqassay.file_under_test import FileUnderTest, NotChecked, Remembered
+from pqassay.outcomes import Outcome
 from pqassay_spec import pm, pm_block
 from pqassay_spec.bloom import BLOCK_SIZE
+from pqassay_spec.column_order import shown, type_order
 from pqassay_spec.errors import FormatError
 from pqassay_spec.parquet_schema import SchemaLeaf
 from pqassay_spec.parquet_thrift import Type
@@ -40,22 +41,6 @@ ASCENDING_TYPES = (Type.INT32, Type.INT64)
 
 UNHASHED_TYPES = (Type.BOOLEAN, Type.INT96)
 """Types whose bloom filters are not probed."""
-
-
-@dataclass
-class Outcome:
-    """What came of one rule: its violations, and why it could not be tested somewhere."""
-
-    applies: bool = False
-    violations: list[Violation] = field(default_factory=list[Violation])
-    problem: NotChecked | None = None
-
-    def hindered(self, reason: Exception) -> None:
-        """Note the first reason why something could not be tested."""
-        if isinstance(reason, FormatError):
-            reason = NotChecked(f"{reason.rule} is broken" if reason.rule else reason.reason)
-        if isinstance(reason, NotChecked):
-            self.problem = self.problem or reason
 
 
 class Comparison:
@@ -126,7 +111,6 @@ class _ChunkComparison:
         last: int | None,
     ) -> None:
         from pqassay.chunk_scan import Chunk, Said  # noqa: PLC0415 - pyarrow, at this tier only
-        from pqassay.value_order import order_of  # noqa: PLC0415 - likewise
 
         self.pair = pair
         self.row_group = row_group
@@ -135,7 +119,7 @@ class _ChunkComparison:
         self.block = pair.blocks[row_group]
         self.record = self.block.chunks[column]
         self.leaf: SchemaLeaf = pair.leaves[column]
-        self.order = order_of(self.leaf.element)
+        self.order = type_order(self.leaf.element)
         self.said = Said(self.order, self._bound(MIN), self._bound(MAX), self._bitset(), ascends)
         facts = pair.facts[row_group][column]
         size = 0 if facts is None else max(facts.total_uncompressed_size, 0)
@@ -257,7 +241,6 @@ class _ChunkComparison:
         )
 
     def _judge_bounds(self, found: Found) -> None:
-        from pqassay.value_order import shown  # noqa: PLC0415 - pyarrow, at this tier only
 
         bounds, said = found.bounds, self.said
         if bounds is None:
@@ -312,7 +295,6 @@ class _ChunkComparison:
         )
 
     def _judge_bloom(self, lacking: Outside) -> None:
-        from pqassay.value_order import shown  # noqa: PLC0415 - pyarrow, at this tier only
 
         number = self.pair.bloom_number(self.row_group, self.column)
         if number is None or not lacking.count:
@@ -358,14 +340,7 @@ def _others(count: int, what: str = "value") -> str:
 
 def _outcome(file: FileUnderTest, rule: str) -> Iterator[Violation]:
     """The violations of a rule; without any, what kept it from being tested everywhere."""
-    outcome = file.part(Comparison).outcomes[rule]
-    if outcome.violations:
-        return iter(outcome.violations)
-    if outcome.problem is not None:
-        raise outcome.problem.with_traceback(None)
-    if not outcome.applies:
-        raise NotApplicable
-    return iter(())
+    return file.part(Comparison).outcomes[rule].result()
 
 
 @check(BELOW)

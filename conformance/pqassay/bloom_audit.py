@@ -1,0 +1,89 @@
+"""Bloom filters compared with all values that they should hold."""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from pqassay.audited_values import ChunkValues, buffer_view
+from pqassay.value_hashes import hashes_of, held
+from pqassay.value_order import Outside
+from pqassay_spec.column_order import FLOATING, Order, type_order
+
+AT_ONCE = 1 << 16
+"""Values that are hashed together: few enough for the processor's cache."""
+
+
+@dataclass
+class Lacking:
+    """The values that a filter does not hold: zeros and NaN, and all others."""
+
+    special: Outside = field(default_factory=Outside)
+    others: Outside = field(default_factory=Outside)
+
+
+def lacking(found: ChunkValues, bitset: bytes) -> Lacking:
+    """Probe a filter for every value.
+
+    Args:
+        found: The values, no booleans.
+        bitset: The filter, whole blocks.
+    """
+    result = Lacking()
+    order = type_order(found.chunk.leaf.element)
+    values = found.values
+    if pa.types.is_dictionary(values.type):
+        absent = ~held(bitset, hashes_of(values.dictionary))
+        if absent.any():
+            _note(result.others, absent[values.indices.to_numpy()], 0)
+    else:
+        start = 0
+        zero_is_held: bool | None = None
+        for piece in found.pieces(AT_ONCE):
+            absent = _absent(piece, bitset)
+            if absent.any() and order in FLOATING:
+                numbers = _numbers(order, piece)
+                if zero_is_held is None:
+                    zero_is_held = _holds_zero(piece, bitset)
+                if zero_is_held:  # negative zero may be held as the zero that it equals
+                    absent &= numbers != 0
+                special = (numbers == 0) | np.isnan(numbers)
+                _note(result.special, absent & special, start)
+                absent &= ~special
+            _note(result.others, absent, start)
+            start += len(piece)
+    for outside in (result.special, result.others):
+        if outside.count:
+            outside.value = found.raw_of(outside.first)
+    return result
+
+
+def _absent(piece: Any, bitset: bytes) -> NDArray[np.bool_]:
+    if pa.types.is_binary(piece.type):
+        encoded = piece.dictionary_encode()
+        absent: NDArray[np.bool_] = ~held(bitset, hashes_of(encoded.dictionary))
+        return absent[encoded.indices.to_numpy()] if absent.any() else np.zeros(len(piece), np.bool_)
+    return ~held(bitset, hashes_of(piece))
+
+
+def _numbers(order: Order | None, piece: Any) -> NDArray[Any]:
+    return buffer_view(piece) if order is Order.HALF else piece.to_numpy(zero_copy_only=False)
+
+
+def _holds_zero(piece: Any, bitset: bytes) -> bool:
+    width = piece.type.bit_width // 8
+    zero = pa.Array.from_buffers(pa.binary(width), 1, [None, pa.py_buffer(bytes(width))])
+    return bool(held(bitset, hashes_of(zero))[0])
+
+
+def _note(outside: Outside, mask: NDArray[np.bool_], start: int) -> None:
+    count = int(mask.sum())
+    if count and not outside.count:
+        outside.first = start + int(mask.argmax())
+    outside.count += count

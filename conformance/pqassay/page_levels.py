@@ -1,0 +1,268 @@
+"""Runs of levels and dictionary indexes, decoded with numpy, and what the levels of a chunk count.
+
+`pqassay_spec.levels` says what the runs mean, one value after the other; `read_runs` is tested to agree with it.
+What is counted is counted run by run: a run of a million nulls takes no more memory than one of eight.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pqassay.file_under_test import NotChecked
+from pqassay_spec.errors import Malformed
+from pqassay_spec.levels import (
+    GROUP,
+    PACKED,
+    read_header,
+    require_bytes,
+    require_count,
+    value_size,
+)
+
+if TYPE_CHECKING:
+    from pqassay.column_chunks import ColumnChunkUnderTest
+
+MOST_COUNTS = 1 << 24
+"""Entries of all level histograms of one chunk that are held in memory."""
+
+
+# ---------------------------------------------------------------------------------------------------- the runs
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The runs of one section.
+
+    Attributes:
+        lengths: Values of each run, int64; of the last run, those that are wanted. A repeating run of none is left out.
+        is_packed: Whether each run is packed, bool.
+        repeated: The value of each repeating run, int64.
+        packed: The values of all packed runs, one behind the other, unsigned.
+        taken: Bytes of the section that the runs take.
+    """
+
+    lengths: NDArray[np.int64]
+    is_packed: NDArray[np.bool_]
+    repeated: NDArray[np.int64]
+    packed: NDArray[np.unsignedinteger]
+    taken: int
+
+    @property
+    def first(self) -> int | None:
+        """The first value, ``None`` without any."""
+        if not self.packed.size or (self.repeated.size and not self.is_packed[self.lengths > 0][0]):
+            return int(self.repeated[0]) if self.repeated.size else None
+        return int(self.packed[0])
+
+    def greatest(self) -> int:
+        """The greatest value; -1 without any."""
+        return max(
+            int(self.repeated.max(initial=-1)), int(self.packed.max(initial=0)) if self.packed.size else -1
+        )
+
+    def histogram(self, size: int) -> NDArray[np.int64]:
+        """How often each value below ``size`` occurs, int64.
+
+        Raises:
+            Malformed: A value is not below ``size``.
+        """
+        if (greatest := self.greatest()) >= size:
+            raise Malformed(
+                f"a level of {greatest} in a column whose greatest is {size - 1}",
+                expected=f"at most {size - 1}",
+                actual=str(greatest),
+            )
+        counts = np.bincount(self.packed, minlength=size).astype(np.int64)
+        np.add.at(counts, self.repeated, self.lengths[~self.is_packed])
+        return counts
+
+    def values(self) -> NDArray[np.int64]:
+        """All values."""
+        out = np.empty(int(self.lengths.sum()), np.int64)
+        places = np.repeat(self.is_packed, self.lengths)
+        out[places] = self.packed
+        out[~places] = np.repeat(self.repeated, self.lengths[~self.is_packed])
+        return out
+
+
+def read_runs(data: memoryview | bytes, *, width: int, count: int) -> Runs:
+    """Read runs until they hold as many values as wanted; see `pqassay_spec.levels.decode`.
+
+    Args:
+        data: The runs, and maybe bytes behind them.
+        width: Bits of a value, up to `pqassay_spec.levels.WIDEST`.
+        count: Values wanted.
+
+    Raises:
+        Malformed: See there.
+    """
+    raw = bytes(data)
+    size, available = value_size(width), len(raw)
+    lengths: list[int] = []
+    is_packed: list[bool] = []
+    repeated: list[int] = []
+    pieces: list[bytes] = []
+    position, left = 0, count
+    while left > 0:
+        start = position
+        header = raw[position] if position < available else 0x80
+        if header < 0x80:
+            position += 1
+        else:
+            header, position = read_header(raw, position)
+        if header & PACKED:
+            length = (header >> 1) * GROUP
+            end = position + (header >> 1) * width
+            enough = end
+            if length > left:
+                length = left
+                enough = position + (left * width + 7) // 8
+            if enough > available:
+                require_bytes(position + (length * width + 7) // 8, available, start)
+            pieces.append(raw[position:enough])
+        else:
+            length = header >> 1
+            if length > left:
+                require_count(length, left, start)
+            end = position + size
+            if end > available:
+                require_bytes(end, available, start)
+            if not length:  # a run of nothing says nothing
+                position = end
+                continue
+            repeated.append(raw[position] if size == 1 else int.from_bytes(raw[position:end], "little"))
+        is_packed.append(bool(header & PACKED))
+        lengths.append(length)
+        left -= length
+        position = min(end, available)
+    flags = np.array(is_packed, np.bool_)
+    counts = np.array(lengths, np.int64)
+    total = int(counts[flags].sum())
+    return Runs(
+        counts, flags, np.array(repeated, np.int64), unpacked(b"".join(pieces), width, total), position
+    )
+
+
+def unpacked(raw: bytes, width: int, count: int) -> NDArray[np.unsignedinteger]:
+    """Values packed from the lowest bit on, of ``width`` bits each.
+
+    Args:
+        raw: The bytes; those of a last group may be missing.
+        width: Bits of a value, at most 32.
+        count: Values wanted.
+
+    Returns:
+        The values: uint8, uint16 or uint32, whichever holds them.
+    """
+    kind = np.uint8 if width <= 8 else np.uint16 if width <= 16 else np.uint32
+    if not width or not count:
+        return np.zeros(count, kind)
+    if width == 1:
+        return np.unpackbits(np.frombuffer(raw, np.uint8), count=count, bitorder="little")
+    groups = -(-count // GROUP)
+    whole = np.frombuffer(raw.ljust(groups * width, b"\0"), np.uint8, groups * width)
+    if width in (8, 16, 32):
+        return whole.view(np.dtype(kind).newbyteorder("<"))[:count]
+    table = whole.reshape(groups, width)
+    out = np.empty((groups, GROUP), kind)
+    for lane in range(GROUP):
+        first, shift = divmod(lane * width, 8)
+        last = (lane * width + width - 1) // 8
+        wide: type[np.unsignedinteger] = np.uint64 if shift + width > 32 else np.uint32
+        bits = table[:, first].astype(wide)
+        for byte in range(first + 1, last + 1):
+            bits |= table[:, byte].astype(wide) << wide(8 * (byte - first))
+        out[:, lane] = (bits >> wide(shift)) & wide((1 << width) - 1)
+    return out.reshape(-1)[:count]
+
+
+# ------------------------------------------------------------------------------------------- what levels count
+
+
+@dataclass(frozen=True)
+class PageCounts:
+    """What the levels of the data pages of a chunk count; entry i of each is that of data page i.
+
+    Attributes:
+        values: Levels, nulls included, int64.
+        non_null: Values, int64: definition levels that are the greatest.
+        rows: Rows that begin in the page, int64: repetition levels of 0.
+        starts_with_row: Whether the page begins with a row, bool. A page without levels does.
+        definition_histogram: Levels by their value, int64, pages x (greatest definition level + 1).
+        repetition_histogram: The same for repetition levels.
+    """
+
+    values: NDArray[np.int64]
+    non_null: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    starts_with_row: NDArray[np.bool_]
+    definition_histogram: NDArray[np.int64]
+    repetition_histogram: NDArray[np.int64]
+
+    @staticmethod
+    def empty(pages: int, greatest_definition: int, greatest_repetition: int) -> PageCounts:
+        """Counts of zero, to be filled. Raises `NotChecked` where they would take too much memory."""
+        if pages * (greatest_definition + greatest_repetition + 2) > MOST_COUNTS:
+            raise NotChecked(
+                f"the level histograms of {pages:,} pages take more than {MOST_COUNTS:,} entries"
+            )
+        return PageCounts(
+            np.zeros(pages, np.int64),
+            np.zeros(pages, np.int64),
+            np.zeros(pages, np.int64),
+            np.ones(pages, np.bool_),
+            np.zeros((pages, greatest_definition + 1), np.int64),
+            np.zeros((pages, greatest_repetition + 1), np.int64),
+        )
+
+    @property
+    def nulls(self) -> NDArray[np.int64]:
+        """Nulls of each page, int64: definition levels below the greatest."""
+        return self.values - self.non_null
+
+    def fill(
+        self, page: int, definition: NDArray[np.int64], repetition: NDArray[np.int64], *, starts: bool
+    ) -> None:
+        """Enter the histograms of one page."""
+        self.definition_histogram[page] = definition
+        self.repetition_histogram[page] = repetition
+        self.values[page] = definition.sum()
+        self.non_null[page] = definition[-1]
+        self.rows[page] = repetition[0]
+        self.starts_with_row[page] = starts
+
+
+def counts_of(chunk: ColumnChunkUnderTest) -> PageCounts:
+    """What the levels of a chunk's data pages count.
+
+    Raises:
+        Malformed: The pages cannot be walked, decompressed or their levels decoded; it names the rule that they break.
+        NotChecked: They are compressed or encoded in a way that pqassay does not read.
+    """
+    leaf = chunk.leaf
+    if not leaf.max_definition_level and not leaf.max_repetition_level:
+        return flat_counts(chunk)
+    return chunk.survey.counts
+
+
+def flat_counts(chunk: ColumnChunkUnderTest) -> PageCounts:
+    """The counts of a column without levels, which its page headers give. Raises PQF-053, PQF-058."""
+    pages = chunk.data_pages
+    counts = PageCounts.empty(len(pages), 0, 0)
+    for number, page in enumerate(pages):
+        values = page.data_header.num_values
+        if values < 0:
+            raise Malformed("a page with fewer values than none", rule="PQF-058", offset=page.offset)
+        counts.values[number] = values
+    for same in (
+        counts.non_null,
+        counts.rows,
+        counts.definition_histogram[:, 0],
+        counts.repetition_histogram[:, 0],
+    ):
+        same[:] = counts.values
+    return counts
