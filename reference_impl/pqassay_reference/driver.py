@@ -95,13 +95,6 @@ def _holds_no_value(path: str, column: str | None) -> bool:
     return column is not None and not read_distinct_values(path, column).values
 
 
-def _lint_parquet(request: Request, _: str) -> Answer:
-    from pqassay_reference.lint import lint_parquet_file  # noqa: PLC0415 - see the module
-
-    lint_parquet_file(request["file"])
-    return {"answer": "accept"}
-
-
 def _lint(request: Request, _: str) -> Answer:
     from pqassay_reference.lint import lint_file  # noqa: PLC0415 - see the module
 
@@ -138,6 +131,37 @@ def _scan(request: Request, trust: str) -> Answer:
     return {"answer": "accept", "rows": rows}
 
 
+def _decode_structure(request: Request, _: str) -> Answer:
+    from pqassay_reference.structures import bloom_filters, page_index  # noqa: PLC0415 - see the module
+    from pqassay_spec.sources import FileSource  # noqa: PLC0415
+
+    with FileSource(request["file"]) as source:
+        if request["family"] == "PIX":
+            return {"answer": "accept", "value": page_index(source, request["column"])}
+        probes: list[Any] = request.get("probes") or []
+        return {"answer": "accept", "value": bloom_filters(source, request["column"], probes)}
+
+
+def _lint_chunks(request: Request, _: str) -> Answer:
+    from pqassay_reference.lint_chunks import lint_file  # noqa: PLC0415 - see the module
+
+    lint_file(request["file"])
+    return {"answer": "accept"}
+
+
+def _scan_pages(request: Request, trust: str) -> Answer:
+    from pqassay_reference.page_reading import scan_pages  # noqa: PLC0415 - see the module
+    from pqassay_reference.rows import rows_of  # noqa: PLC0415
+
+    if request["index"] == "off":
+        return _scan(request, trust)
+    done = scan_pages(request["file"], request["predicate"], request["columns"])
+    rows = rows_of(done.table, request["columns"])
+    if not done.used:
+        return {"answer": "ignored-index", "rows": rows, "message": done.message}
+    return {"answer": "accept", "rows": rows}
+
+
 def _pm(name: str) -> Callable[[Request, str], Answer]:
     """An operation of `pqassay_reference.driver_pm`."""
 
@@ -155,8 +179,16 @@ OPERATIONS: dict[str, Callable[[Request, str], Answer]] = {
     "idx1.lint": _lint,
     "idx1.encode": _encode,
     "idx1.scan": _scan,
-    "pqf.lint": _lint_parquet,
+    "pqf.lint": _lint_chunks,
     "pqf.scan": _scan,
+    "sta.lint": _lint_chunks,
+    "sta.scan": _scan_pages,
+    "pix.decode": _decode_structure,
+    "pix.lint": _lint_chunks,
+    "pix.scan": _scan_pages,
+    "blm.decode": _decode_structure,
+    "blm.lint": _lint_chunks,
+    "blm.scan": _scan_pages,
     **{f"pm.{name}": _pm(name) for name in ("decode", "lint", "encode", "snapshot", "prune", "plan")},
 }
 """What can be asked, by capability: family and operation."""

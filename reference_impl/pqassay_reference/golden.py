@@ -12,7 +12,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pqassay_reference import golden_idx1, golden_pm, golden_pm_damaged, golden_pm_data, golden_pqf
+from pqassay_reference import (
+    golden_blm,
+    golden_idx1,
+    golden_pix,
+    golden_pix_pages,
+    golden_pm,
+    golden_pm_damaged,
+    golden_pm_data,
+    golden_pqf,
+    golden_pqf_footer,
+    golden_pqf_pages,
+    golden_sta,
+    golden_types,
+    golden_values,
+)
 from pqassay_reference.errors import Refused
 from pqassay_reference.golden_cases import Made, Recipe
 from pqassay_spec.sources import write_whole
@@ -22,7 +36,23 @@ OWNER = "generator"
 
 CASES: tuple[Recipe, ...] = (
     *golden_pqf.GOOD,
+    *golden_types.GOOD,
     *golden_pqf.BAD,
+    *golden_pqf_pages.GOOD,
+    *golden_pqf_pages.BAD,
+    *golden_pix.GOOD,
+    *golden_pix.BAD,
+    *golden_sta.GOOD,
+    *golden_sta.BAD,
+    *golden_pix_pages.GOOD,
+    *golden_pix_pages.BAD,
+    *golden_pqf_footer.GOOD,
+    *golden_pqf_footer.SUMMARIES,
+    *golden_pqf_footer.BAD,
+    *golden_blm.GOOD,
+    *golden_blm.BAD,
+    *golden_values.GOOD,
+    *golden_values.BAD,
     *golden_idx1.GOOD,
     *golden_idx1.BAD,
     *golden_pm.GOOD,

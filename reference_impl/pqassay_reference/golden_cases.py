@@ -1,6 +1,6 @@
 """What a golden case is: a good file, or a good file with one mutation, and what everybody has to make of it.
 
-The cases themselves stand in `golden_idx1` and `golden_pqf`; `golden` writes them.
+The cases themselves stand in the modules `golden_<family>`; `golden` writes them.
 """
 
 from __future__ import annotations
@@ -9,12 +9,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
-from pqassay_reference.tiny_parquet import Column, TinyParquet
+from pqassay_reference.golden_rows import literal_rows
+from pqassay_reference.structures import bloom_filters, page_index
+from pqassay_reference.tiny_parquet import TinyParquet
 from pqassay_spec.catalogue import Tier, rules
 from pqassay_spec.mutations import Mutation, mutate
+from pqassay_spec.sources import BytesSource
 
 DATA = "data.parquet"
 """The name of a Parquet file in a case."""
+
+STRUCTURES = ("PIX", "BLM")
+"""Families whose structures are decoded as they stand in the file."""
+
+UNREADABLE = frozenset({"PIX-010", "PIX-020", "PIX-021", "BLM-002", "BLM-003", "BLM-004"})
+"""Rules without which a page index or a bloom filter says nothing: who decodes it must refuse."""
 
 Decode = Literal["accept", "reject", "either"]
 Encode = Literal["accept", "reject"]
@@ -65,9 +74,12 @@ class Good:
         predicate: What a scan looks for.
         rules: Rules that the case is about, if it was made for some.
         values: Values of the index; by default those of the indexed column.
+        column: The column whose page index or bloom filters are to be decoded; by default that of the predicate.
+        probes: Values that are looked up in those bloom filters.
         requires: Capabilities.
         decode: Whether a reader of the index must read it; ``None`` where there is nothing to decode.
         encode: Whether a writer must be able to write such a file; ``None`` where it is not asked.
+        scan: What a scan must do; ``None`` where it is not asked.
         misread_by: Engines that do not read the file right, through a limit of their own.
         since: Version that added it.
     """
@@ -78,9 +90,12 @@ class Good:
     predicate: Sequence[Any]
     rules: tuple[str, ...] = ()
     values: Sequence[str] | None = None
+    column: str | None = None
+    probes: tuple[Any, ...] = ()
     requires: tuple[str, ...] = ()
     decode: Decode | None = "accept"
     encode: Encode | None = "accept"
+    scan: Scan | None = "same-rows"
     misread_by: tuple[str, ...] = ()
     since: str = "0.2.0"
 
@@ -150,9 +165,20 @@ def manifest_of_good(case: Good) -> dict[str, Any]:
         expect["decode"] = case.decode
         values = column_values(case.file, index.column) if case.values is None else list(case.values)
         expect["value"] = {"layout": index.layout.value, "values": values}
+    if family in STRUCTURES and index is None and case.decode is not None:
+        record["column"] = column = case.column or str(case.predicate[1])
+        expect["decode"] = case.decode
+        source = BytesSource(case.file.build())
+        if family == "BLM":
+            expect["probes"] = list(case.probes)
+            expect["value"] = bloom_filters(source, column, case.probes)
+        else:
+            expect["value"] = page_index(source, column)
     if index is not None and case.encode is not None:
         expect["encode"] = case.encode
-    expect |= {"scan": "same-rows", "predicate": list(case.predicate), "rows": literal_rows(case.file)}
+    if case.scan is not None:
+        expect["scan"] = case.scan
+    expect |= {"predicate": list(case.predicate), "rows": literal_rows(case.file)}
     return {
         **record,
         "expect": expect,
@@ -184,7 +210,9 @@ def manifest_of_bad(case: Bad, parent: dict[str, Any]) -> dict[str, Any]:
     expect: dict[str, Any] = {"check": {"rules": list(case.rules), "tier": case.tier}}
     if any(rules()[rule].verdict == "FAIL" for rule in case.rules):
         expect["lint"] = "reject"
-    if case.decode is not None:
+    if family_of(case.id) in STRUCTURES and UNREADABLE & set(case.rules):
+        expect["decode"] = "reject"
+    elif case.decode is not None:
         expect["decode"] = case.decode
         if case.decode != "reject":
             value = parent["expect"].get("value", {})
@@ -209,8 +237,12 @@ def family_of(case_id: str) -> str:
     return case_id.partition("/")[0].upper()
 
 
+PARQUET_FAMILIES = ("PQF", "STA", "PIX", "BLM")
+"""Families about what every Parquet reader knows."""
+
+
 def _capabilities(family: str) -> tuple[str, ...]:
-    return ("parquet",) if family == "PQF" else (family.lower(),)
+    return ("parquet",) if family in PARQUET_FAMILIES else (family.lower(),)
 
 
 def column_values(file: TinyParquet, name: str) -> list[str]:
@@ -220,31 +252,6 @@ def column_values(file: TinyParquet, name: str) -> list[str]:
         value.decode() if isinstance(value, bytes) else value for value in column.values if value is not None
     }
     return sorted(texts)
-
-
-def literal_rows(file: TinyParquet) -> dict[str, Any]:
-    """Columns and rows as a manifest holds them, type-tagged where JSON is too weak."""
-    columns = [
-        {"name": column.name, "type": column.kind, "nullable": column.optional} for column in file.columns
-    ]
-    rows = [
-        [literal(value, column) for value, column in zip(row, file.columns, strict=True)]
-        for row in file.rows()
-    ]
-    return {"columns": columns, "rows": rows}
-
-
-def literal(value: Any, column: Column) -> Any:
-    """One value as a manifest holds it."""
-    if value is None:
-        return None
-    if column.kind == "double":
-        return {"float": repr(float(value))}
-    if column.kind == "binary":
-        return {"bytes": value.hex()}
-    if isinstance(value, int) and abs(value) > 1 << 53:
-        return {"int": str(value)}
-    return value
 
 
 def with_index(file: TinyParquet, **options: Any) -> TinyParquet:

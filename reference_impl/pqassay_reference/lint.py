@@ -46,7 +46,7 @@ def lint_file(path: str | os.PathLike[str], column: str | None = None) -> None:
         Undecodable: The column cannot be decoded.
     """
     with FileSource(path) as source:
-        framing, metadata = _frame(source)
+        framing, metadata = frame(source)
         pairs = metadata.key_value_metadata or []
         keys = [pair.key for pair in pairs]
         if idx1.KEY not in keys:
@@ -64,17 +64,8 @@ def lint_file(path: str | os.PathLike[str], column: str | None = None) -> None:
         _true(Path(path), metadata, column or named, found, companion)
 
 
-def lint_parquet_file(path: str | os.PathLike[str]) -> None:
-    """Raise what is wrong with the frame of a Parquet file: head, tail, footer, and where the footer refers to.
-
-    Raises:
-        FormatError: The file is not well-formed.
-    """
-    with FileSource(path) as source:
-        _frame(source)
-
-
-def _frame(source: Source) -> tuple[Framing, FileMetaData]:
+def frame(source: Source) -> tuple[Framing, FileMetaData]:
+    """Read head, tail and footer, and see where the footer refers to. Raises `FormatError`."""
     read_head(source)
     framing = read_framing(source)
     metadata, _ = read_footer(source, framing)

@@ -104,11 +104,12 @@ def test_the_published_reading_of_foreign_files_is_theirs() -> None:
     import json
 
     folder = Path(__file__).parents[2] / "golden_files" / "interop"
-    cases = sorted(folder.glob("datafusion-*/*/case.json"))
-    for case in cases:
-        record = json.loads(case.read_text())
+    paths = sorted(folder.glob("datafusion-*/*/case.json"))
+    cases = {path: json.loads(path.read_text()) for path in paths}
+    indexed = {path: record for path, record in cases.items() if record["family"] == "IDX1"}
+    for case, record in indexed.items():
         found = extract(BytesSource((case.parent / record["input"]["file"]).read_bytes()))
 
         assert record["expect"]["value"]["values"] == list(found.published or ())
         assert record["expect"]["value"]["offset"] == found.offset
-    assert 3 == len(cases)
+    assert 3 == len(indexed)

@@ -9,12 +9,13 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 
 from idx1_files import Idx1File, companion, parquet, table
 from indexed_lakes import with_record
 from pqassay.cases import golden_folder, load
 from pqassay.predicate import keeps
-from pqassay.rows import rows_difference
+from pqassay.rows import Rows, rows_difference
 from pqassay_reference.embed import IndexingWriter
 from pqassay_reference.errors import Refused, Undecodable
 from pqassay_reference.extract import extract_file
@@ -165,9 +166,10 @@ def test_golden_files_lose_no_row(golden: Any, trust: Trust, path: Path) -> None
     except (Refused, Undecodable):
         assert "refusal-allowed" == expect.scan
         return
-    found = [[python_value(value) for value in row] for row in rows_of(done.table, names)]
+    told = {"columns": [vars(column) for column in expect.rows.columns], "rows": rows_of(done.table, names)}
+    found = TypeAdapter(Rows).validate_python(told)
 
-    assert "" == rows_difference(golden.expected_rows(names), found)
+    assert "" == rows_difference(golden.expected_rows(names), found.values())
 
 
 TEXTS = st.sampled_from(["", "a", "b", "ä", "a\r", "zz"])
