@@ -10,9 +10,11 @@ Rows are compared as multisets of tuples; `cell` makes the values of different e
 from __future__ import annotations
 
 import datetime as dt
+import decimal
 import functools
 import json
 import re
+import uuid
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -101,26 +103,41 @@ WHOLE = Query()
 def cell(value: Any) -> Any:
     """A value as all engines can give it.
 
-    Floats and booleans are tagged, so that 1.0, True and 1 differ, -0.0 and 0.0 differ, and NaN equals itself.
+    Floats and booleans are tagged, so that 1.0, True and 1 differ, -0.0 and 0.0 differ, and NaN equals itself; so are
+    decimals, dates and times, which keep their digits, and are counted in days and nanoseconds.  UUIDs become bytes.
     Timestamps become nanoseconds since 1970 in UTC, whatever zone and unit an engine prefers.  Lists and the pairs of
     maps and structs become tuples.
     """
-    if isinstance(value, bool):
-        return Tagged("boolean", str(value))
-    if isinstance(value, float):
-        return Tagged("float", repr(float(value)))
-    if isinstance(value, dt.datetime):
-        aware = value if value.tzinfo else value.replace(tzinfo=dt.UTC)
-        since = aware - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
-        microseconds = since // dt.timedelta(microseconds=1)
-        return Tagged("timestamp", str(microseconds * 1000 + getattr(value, "nanosecond", 0)))
-    if isinstance(value, (bytearray, memoryview)):
-        return bytes(value)
-    if isinstance(value, (list, tuple)):
-        return tuple(map(cell, value))
-    if isinstance(value, dict):
-        return tuple((name, cell(member)) for name, member in value.items())
-    return value
+    if isinstance(value, Tagged):
+        return value
+    return next((made(value) for kind, made in CELLS if isinstance(value, kind)), value)
+
+
+def _timestamp(value: dt.datetime) -> Tagged:
+    aware = value if value.tzinfo else value.replace(tzinfo=dt.UTC)
+    since = aware - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+    microseconds = since // dt.timedelta(microseconds=1)
+    return Tagged("timestamp", str(microseconds * 1000 + getattr(value, "nanosecond", 0)))
+
+
+def _time(value: dt.time) -> Tagged:
+    seconds = (value.hour * 60 + value.minute) * 60 + value.second
+    return Tagged("time", str((seconds * 1_000_000 + value.microsecond) * 1000))
+
+
+CELLS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
+    (bool, lambda value: Tagged("boolean", str(value))),
+    (float, lambda value: Tagged("float", repr(float(value)))),
+    (dt.datetime, _timestamp),
+    (dt.date, lambda value: Tagged("date", str((value - dt.date(1970, 1, 1)).days))),
+    (dt.time, _time),
+    (decimal.Decimal, lambda value: Tagged("decimal", f"{value:f}")),
+    (uuid.UUID, lambda value: value.bytes),
+    ((bytearray, memoryview), bytes),
+    ((list, tuple), lambda value: tuple(map(cell, value))),
+    (dict, lambda value: tuple((name, cell(member)) for name, member in value.items())),
+)
+"""What is made of the values of a type; a type stands before those that it belongs to as well."""
 
 
 def rows(table: Mapping[str, Sequence[Any]], columns: Sequence[str] | None = None) -> Rows:

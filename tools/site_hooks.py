@@ -313,7 +313,8 @@ def _linked_type(kind: FieldType, link: Link) -> str:
     """Return the name of a type, linked to the section of the struct or enum that it names."""
     if isinstance(kind, ListOf):
         return f"list of {_linked_type(kind.element, link)}"
-    if isinstance(kind, EnumOf) or (isinstance(kind, type) and kind in footer_records()):
+    listed = kind.names in footer_enums() if isinstance(kind, EnumOf) else kind in footer_records()
+    if listed:
         return f"[{type_name(kind)}]({link(STRUCTS_PAGE, type_name(kind).lower())})"
     return type_name(kind)
 

@@ -16,6 +16,7 @@ import pytest
 import pqassay
 from pqassay_reference.embed import embed_file
 from pqassay_reference.extract import extract_file
+from verdicts import serious
 from written_files import (
     SPARK_OPTIONS,
     write_datafusion,
@@ -82,7 +83,7 @@ def rich_table(count: int) -> pa.Table:
         "places": pa.array(
             every(count, 6, lambda i: [{"city": "a", "height": i}] * (i % 3)), pa.list_(place)
         ),
-        "grid": pa.array(every(count, 7, lambda i: [[i], [], None][: i % 4]), pa.list_(pa.list_(pa.int64()))),
+        "grid": pa.array(every(count, 7, lambda i: [[i], [], None][: i % 5]), pa.list_(pa.list_(pa.int64()))),
     }
     table = flat_table(count)
     for name, column in more.items():
@@ -213,14 +214,19 @@ SPARK: dict[str, dict[str, str]] = {
     "lz4": {"compression": "lz4_raw"},
 }
 
-ODDITIES: dict[tuple[str, str], set[str]] = {}
+ODDITIES: dict[tuple[str, str], set[str]] = {
+    # parquet-java leaves INT96 without bounds, but for a chunk whose least and greatest bytes are the same
+    ("spark", "1 rows"): {"STA-016"},
+    # switched on for all columns, and so for the boolean one
+    ("datafusion", "bloom filters"): {"BLM-011"},
+}
 """Writer and options to the rules, of less than verdict FAIL, that the file breaks."""
 
 
 def broken(report: Report) -> set[str]:
-    """The rules that a report says are broken; it must have judged every file."""
+    """The rules that a report says are broken, but for what is nobody's fault; it must have judged every file."""
     assert ["conformant"] * len(report.files) == [file.outcome for file in report.files]
-    return {finding.rule for file in report.files for finding in file.findings}
+    return {finding.rule for file in report.files for finding in serious(file)}
 
 
 def judge_and_index(writer: str, options: str, path: Path, count: int) -> None:
