@@ -28,7 +28,8 @@ from pqassay.report import Coverage, FileReport, Finding, Position, Report, memb
 from pqassay.targets import is_uri
 from pqassay_spec import __version__
 from pqassay_spec.catalogue import digest
-from pqassay_spec.sources import write_whole
+from pqassay_spec.parquet_file import read_framing
+from pqassay_spec.sources import BytesSource, write_whole
 
 PART = "findings.parquet"
 """The file of a table."""
@@ -403,9 +404,9 @@ def _require_sound(path: Path) -> None:
         ValueError: It is not.
     """
     content = path.read_bytes()
-    footer = int.from_bytes(content[-8:-4], "little")
     keys: dict[bytes, bytes] = pq.read_metadata(io.BytesIO(content)).metadata or {}
-    found = _digest(memoryview(content)[: -8 - footer], keys.get(METADATA_KEY, b""))
+    body = memoryview(content)[: read_framing(BytesSource(content)).footer_start]
+    found = _digest(body, keys.get(METADATA_KEY, b""))
     if keys.get(DIGEST_KEY) != found.encode():
         raise ValueError("its bytes are not those that were written")
 
