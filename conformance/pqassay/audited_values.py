@@ -160,17 +160,25 @@ class ChunkValues:
         """FLOAT16 values as numbers."""
         return buffer_view(self.values)
 
+    def _numbers(self) -> NDArray[Any] | None:
+        """The values as numbers of IEEE 754, if that is what they are."""
+        if self.chunk.leaf.element.type in (Type.FLOAT, Type.DOUBLE):
+            numbers: NDArray[Any] = self.values.to_numpy(zero_copy_only=False)
+            return numbers
+        return self.halves if self.is_half else None
+
     @cached_property
     def is_nan(self) -> NDArray[np.bool_]:
         """Which values are NaN; of types that are no numbers of IEEE 754, none."""
-        kind = self.chunk.leaf.element.type
-        if kind in (Type.FLOAT, Type.DOUBLE):
-            numbers: NDArray[Any] = self.values.to_numpy(zero_copy_only=False)
-        elif self.is_half:
-            numbers = self.halves
-        else:
+        numbers = self._numbers()
+        return np.zeros(self.count, np.bool_) if numbers is None else np.asarray(np.isnan(numbers), np.bool_)
+
+    def is_zero(self, *, negative: bool) -> NDArray[np.bool_]:
+        """Which values are the zero of that sign; of types that are no numbers of IEEE 754, none."""
+        numbers = self._numbers()
+        if numbers is None:
             return np.zeros(self.count, np.bool_)
-        return np.asarray(np.isnan(numbers), np.bool_)
+        return np.asarray((numbers == 0) & (np.signbit(numbers) == negative), np.bool_)
 
     def sums(self, of: NDArray[Any]) -> NDArray[np.int64]:
         """The sums over the values of each page, int64. Raises what `counts` does."""

@@ -15,7 +15,11 @@ from pqassay.checks import Violation
 from pqassay.column_chunks import ColumnChunkUnderTest
 from pqassay.file_under_test import NotApplicable, NotChecked
 from pqassay.outcomes import Outcome
+from pqassay_spec.column_order import FLOATING, TOTAL, width_of
 from pqassay_spec.errors import FormatError
+
+SIGN = b"\x80"
+"""The last byte of a negative zero, whose other bytes are 0."""
 
 Outcomes = dict[str, Outcome]
 """What came of each rule."""
@@ -74,7 +78,7 @@ class ChunkClaims:
 
     def _claim(self, judge: Judge, *rules: str) -> None:
         for rule in rules:
-            self.outcomes.setdefault(rule, Outcome()).applies = True
+            self._applies(rule)
         self.claims.append((rules, judge))
 
     def _hinder(self, rules: Sequence[str], reason: Exception) -> None:
@@ -106,6 +110,16 @@ class ChunkClaims:
     def _bytes_of(self, raws: Sequence[bytes | None]) -> Sequence[bytes | None]:
         self.longest = max([self.longest, *(len(raw) for raw in raws if raw)])
         return raws
+
+    def _applies(self, rule: str) -> None:
+        self.outcomes.setdefault(rule, Outcome()).applies = True
+
+    def _zero_that_leaves_one_out(self, *, above: bool) -> bytes | None:
+        """The bound of zero beyond which the other zero lies; ``None`` where the order knows one zero, or tells them apart."""
+        if self.order not in FLOATING or self.order in TOTAL:
+            return None
+        zero = bytes(width_of(self.chunk.leaf.element) or 0)
+        return zero[:-1] + SIGN if above else zero
 
     def _no_order(self) -> NotChecked:
         kind = self.chunk.leaf.physical_type

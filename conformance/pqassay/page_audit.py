@@ -19,8 +19,18 @@ from pqassay_spec.parquet_thrift import ColumnIndex, Statistics
 
 PAGE_HEADER = "STA-050"
 PAGE_BELOW, PAGE_ABOVE, NULL_PAGES, PAGE_NULLS = "PIX-050", "PIX-051", "PIX-052", "PIX-053"
-PAGE_NANS, ALL_NAN, PAGE_BYTES = "PIX-056", "PIX-057", "PIX-059"
-RULES = (PAGE_HEADER, PAGE_BELOW, PAGE_ABOVE, NULL_PAGES, PAGE_NULLS, PAGE_NANS, ALL_NAN, PAGE_BYTES)
+PAGE_NANS, ALL_NAN, PAGE_BYTES, PAGE_ZEROS = "PIX-056", "PIX-057", "PIX-059", "PIX-037"
+RULES = (
+    PAGE_HEADER,
+    PAGE_BELOW,
+    PAGE_ABOVE,
+    NULL_PAGES,
+    PAGE_NULLS,
+    PAGE_NANS,
+    ALL_NAN,
+    PAGE_BYTES,
+    PAGE_ZEROS,
+)
 
 
 class PageClaims(ChunkClaims):
@@ -96,7 +106,7 @@ class PageClaims(ChunkClaims):
 
     def claim_column_index(self) -> None:
         """Gather what the column index says."""
-        with self._reading(PAGE_BELOW, PAGE_ABOVE, NULL_PAGES, PAGE_NULLS, PAGE_NANS, ALL_NAN):
+        with self._reading(PAGE_BELOW, PAGE_ABOVE, NULL_PAGES, PAGE_NULLS, PAGE_NANS, ALL_NAN, PAGE_ZEROS):
             index = self.chunk.column_index
             self._claim(partial(self._judge_null_pages, index), NULL_PAGES)
             if index.null_counts is not None:
@@ -110,6 +120,11 @@ class PageClaims(ChunkClaims):
             for rule, name, above in ((PAGE_BELOW, "min_values", False), (PAGE_ABOVE, "max_values", True)):
                 self._bytes_of(getattr(index, name))
                 self._claim(partial(self._judge_index_bounds, rule, index, name, above, order), rule)
+                zero, other = (self._zero_that_leaves_one_out(above=side) for side in (above, not above))
+                if other in getattr(index, name):
+                    self._applies(PAGE_ZEROS)
+                if zero is not None and zero in getattr(index, name):
+                    self._claim(partial(self._judge_page_zeros, index, name, zero, above), PAGE_ZEROS)
             if order in FLOATING and order not in TOTAL:
                 self._claim(partial(self._judge_all_nan, index, order), ALL_NAN)
 
@@ -130,6 +145,26 @@ class PageClaims(ChunkClaims):
         yield from self._judge_page_bounds(
             rule, raws, _Fields(f"{self.chunk.path}.column_index.{name}"), above, order, found
         )
+
+    def _judge_page_zeros(
+        self, index: ColumnIndex, name: str, zero: bytes, above: bool, found: ChunkValues
+    ) -> Found:
+        given: list[bytes] = getattr(index, name)
+        self._require_pages(given, found, "column index", "PIX-021")
+        left_out = found.sums(found.is_zero(negative=not above)) > 0
+        wrong = np.flatnonzero(left_out & np.array([raw == zero for raw in given], np.bool_))
+        other, actual = ("0.0", "-0.0") if above else ("-0.0", "0.0")
+        for more, page in _shown(wrong):
+            yield (
+                PAGE_ZEROS,
+                Violation(
+                    f"page {page} of {self._of} holds {other}, its {'upper' if above else 'lower'} bound is {actual}",
+                    f"{self.chunk.path}.column_index.{name}[{page}]",
+                    expected=other,
+                    actual=actual,
+                    more=more,
+                ),
+            )
 
     def _judge_null_pages(self, index: ColumnIndex, found: ChunkValues) -> Found:
         self._require_pages(index.null_pages, found, "column index", "PIX-021")

@@ -18,8 +18,9 @@ from pqassay_spec.errors import FormatError
 from pqassay_spec.parquet_thrift import BoundingBox, Type
 
 BELOW, ABOVE, EXACT, NULLS, NANS, DISTINCT = "STA-040", "STA-041", "STA-042", "STA-043", "STA-044", "STA-045"
+ZEROS = "STA-009"
 BYTES, DEPRECATED, BOX = "STA-047", "STA-048", "STA-049"
-RULES = (BELOW, ABOVE, EXACT, NULLS, NANS, DISTINCT, BYTES, DEPRECATED, BOX)
+RULES = (BELOW, ABOVE, EXACT, NULLS, NANS, DISTINCT, BYTES, DEPRECATED, BOX, ZEROS)
 
 
 class StatisticsClaims(ChunkClaims):
@@ -47,6 +48,10 @@ class StatisticsClaims(ChunkClaims):
                     partial(self._judge_bound, rule, raw, f"{path}.{name}", above, bool(exact), self.order),
                     *rules,
                 )
+            if raw in (self._zero_that_leaves_one_out(above=other) for other in (False, True)):
+                self._applies(ZEROS)
+            if raw == self._zero_that_leaves_one_out(above=above):
+                self._claim(partial(self._judge_zero, raw, f"{path}.{name}", above), ZEROS)
         if statistics.null_count is not None:
             self._claim(partial(self._judge_nulls, statistics.null_count), NULLS)
         if statistics.nan_count is not None:
@@ -86,6 +91,21 @@ class StatisticsClaims(ChunkClaims):
             expected=f"{'at least' if above else 'at most'} {value}",
             actual=shown(order, raw),
         )
+
+    def _judge_zero(self, raw: bytes, path: str, above: bool, found: ChunkValues) -> Found:
+        left_out = found.is_zero(negative=not above)
+        if left_out.any():
+            other = "0.0" if above else "-0.0"
+            place = int(left_out.argmax())
+            yield (
+                ZEROS,
+                Violation(
+                    f"{self._where(found, place)} holds {other}, {path.rpartition('.')[2]} is {shown(self.order, raw)}",
+                    path,
+                    expected=other,
+                    actual=shown(self.order, raw),
+                ),
+            )
 
     def _judge_deprecated(self, raw: bytes, path: str, above: bool, found: ChunkValues) -> Found:
         beyond: Beyond | None = None

@@ -7,6 +7,7 @@ from typing import Any
 
 from pqassay_reference.golden_cases import Bad, Good, Scan
 from pqassay_reference.tiny_parquet import Column, Encoding, Layout, ListOf, TinyParquet
+from pqassay_spec.catalogue import Tier
 from pqassay_spec.mutations import Mutation
 from pqassay_spec.parquet_thrift import BoundaryOrder
 
@@ -61,6 +62,8 @@ TOTAL = TinyParquet((Column("mass", "double", MASSES, layout=Layout(order="total
 MOMENTS = [bytes.fromhex("00000000000000008c3d2500"), bytes.fromhex("d8feffff000000008c3d2500"), bytes.fromhex("00000000000000008d3d2500")]  # fmt: skip
 TIMES = TinyParquet((Column("moment", "int96", MOMENTS, layout=Layout(order="timestamp", bounds=False)),), page_rows=1, page_index=True)  # fmt: skip
 
+ZEROS = TinyParquet((Column("depth", "double", [0.0, -0.0, 1.0, 2.0]),), page_rows=2, page_index=True)
+
 DICTIONARY = TinyParquet((Column("metal", "string", ["tin", "lead", "tin", "zinc", None, "tin"]),), page_rows=2, page_index=True, layout=Layout(dictionary=Encoding.RLE_DICTIONARY))  # fmt: skip
 
 SAME = TinyParquet((Column("year", "int32", [2024] * 6), Column("metal", "string", ["tin"] * 6)), page_rows=2, page_index=True, layout=Layout(boundary_order=BoundaryOrder.DESCENDING))  # fmt: skip
@@ -82,6 +85,7 @@ GOOD = (
     _good("histograms", "Level histograms of flat and nested columns, and the bytes of byte arrays", COUNTED, ("=", "word", "c")),
     _good("total-order", "Numbers in the IEEE 754 total order, with NaN counted, a page of nothing but NaN among them", TOTAL, ("is null", "mass")),
     _good("timestamp-order", "INT96 in the order of timestamps", TIMES, ("is null", "moment")),
+    _good("zeros-of-both-signs", "A page with zeros of both signs, whose lower bound is the negative one", ZEROS, ("is null", "depth")),
     _good("dictionary", "A dictionary page stands before the first page of the offset index", DICTIONARY, LEAD),
     _good("equal-bounds", "Pages whose bounds are all equal descend as well as they ascend", SAME, ("=", "year", 2024)),
     _good("one-page", "Of one page every order is true", ONE_PAGE, ("=", "year", 1999)),
@@ -102,9 +106,10 @@ def _bad(
     mutation: Mutation,
     *rules: str,
     scan: Scan | None = None,
+    tier: Tier = "index",
 ) -> Bad:
     return Bad(
-        f"pix/{name}", title, effect, f"pix/{parent}", mutation, rules, scan=scan, tier="index", since=SINCE
+        f"pix/{name}", title, effect, f"pix/{parent}", mutation, rules, scan=scan, tier=tier, since=SINCE
     )
 
 
@@ -177,5 +182,5 @@ BAD = (
     _bad("column-indexes-swapped", "The column indexes of two row groups changed places", SKIPPED, "ordered-three-ways", Mutation("swap", _chunk(0, "column_index"), _chunk(0, "column_index", 1)), "PIX-034"),
     _bad("upper-bound-too-small", "The greatest value of the chunk is greater than all bounds of its pages", SKIPPED, "ordered-three-ways", _set(_chunk(0, "column_index.max_values[2]"), (12).to_bytes(4, "little")), "PIX-035"),
     _bad("lower-bound-too-great", "The least value of the chunk is less than all bounds of its pages", SKIPPED, "ordered-three-ways", _set(_chunk(0, "column_index.min_values[0]"), (2).to_bytes(4, "little")), "PIX-035"),
-    _bad("zero-of-the-wrong-sign", "A lower bound is positive zero", "A reader that tells the zeros apart skips pages that hold the negative one.", "ordered-three-ways", _set(_chunk(1, "column_index.min_values[1]"), bytes(8)), "PIX-037"),
+    _bad("zero-of-the-wrong-sign", "A lower bound is positive zero", "A reader that tells the zeros apart skips pages that hold the negative one.", "zeros-of-both-signs", _set(_chunk(0, "column_index.min_values[0]"), bytes(8)), "PIX-037", tier="values"),
 )  # fmt: skip

@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -32,7 +32,7 @@ from pqassay_spec.mutations import Mutation, mutate
 from pqassay_spec.parquet_thrift import BoundingBox, GeospatialStatistics, Type
 
 RULES = (
-    "STA-04?", "STA-050", "PIX-05[0-3]", "PIX-05[679]", "BLM-02[01]", "PQF-075",
+    "STA-009", "STA-04?", "STA-050", "PIX-037", "PIX-05[0-3]", "PIX-05[679]", "BLM-02[01]", "PQF-075",
 )  # fmt: skip
 
 
@@ -270,6 +270,32 @@ def tiny(name: str, rows: list[Any], layout: Layout, *, listed: bool = False) ->
 @settings(max_examples=150, deadline=None)
 def test_what_the_reference_writes_is_true(column: tuple[str, list[Any], Layout], listed: bool) -> None:
     assert set() == rules_of(tiny(*column, listed=listed).build())
+
+
+@pytest.mark.parametrize("kind", ["double", "float", "float16"])
+@pytest.mark.parametrize("dictionary", [None, Encoding.RLE_DICTIONARY], ids=["plain", "dictionary"])
+@pytest.mark.parametrize("above", [False, True], ids=["lower", "upper"])
+def test_a_bound_of_zero_is_false_where_it_leaves_out_a_zero_that_is_there(
+    kind: AnyType, dictionary: Literal[Encoding.RLE_DICTIONARY] | None, above: bool
+) -> None:
+    """Pages: zeros of both signs; the zero that the bound names; other values."""
+    width = {"double": 8, "float": 4, "float16": 2}[str(kind)]
+    zero, other = (bytes(width)[:-1] + b"\x80", bytes(width))[:: 1 if above else -1]
+    one = {8: struct.pack("<d", 1), 4: struct.pack("<f", 1), 2: struct.pack("<e", 1)}[width]
+    beyond_zero = one[:-1] + bytes([one[-1] | 0x80]) if above else one
+    pages = [other, zero, zero, zero, beyond_zero, None]
+    number = {8: "<d", 4: "<f"}.get(width)
+    values = [raw if number is None or raw is None else struct.unpack(number, raw)[0] for raw in pages]
+    layout = Layout(dictionary=dictionary, page_rows=2)
+    name = "max_value" if above else "min_value"
+    data = TinyParquet((Column("c", kind, values, layout=layout),), page_index=True).build()
+    assert set() == rules_of(data)
+
+    false = mutate(data, Mutation("set", f"{FACTS}.statistics.{name}", zero))
+    assert {"STA-009"} == rules_of(false)
+    listed = [f"{CHUNK}.column_index.{name}s[{page}]" for page in range(2)]
+    assert {"PIX-037"} == rules_of(mutate(data, Mutation("set", listed[0], zero)))
+    assert set() == rules_of(mutate(data, Mutation("set", listed[1], zero)))
 
 
 # ----------------------------------------------------------------------------------------- each falsehood is found

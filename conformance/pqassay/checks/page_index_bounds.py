@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from operator import ge, le
+from operator import ge, gt, le, lt
 from typing import Any
 
 from pqassay.checks import Violation
@@ -13,7 +13,7 @@ from pqassay.checks.page_index import at_pages, counts_add_up, sound_column_inde
 from pqassay.column_chunks import ColumnChunkUnderTest, chunk_check
 from pqassay.file_under_test import NotApplicable
 from pqassay.page_bounds import PageBounds
-from pqassay.page_index_screen import NUMBERS, SIGN
+from pqassay.page_index_screen import NUMBERS
 from pqassay_spec.column_order import TOTAL, Order, shown, type_order, width_of
 from pqassay_spec.errors import Malformed
 from pqassay_spec.parquet_thrift import BoundaryOrder, Type
@@ -59,15 +59,6 @@ class _Side:
             field=_path(self.chunk, self.name, page),
             expected="a number, or no column index",
             actual="NaN",
-        )
-
-    def is_other_zero(self, page: int) -> Violation:
-        """A zero with the sign that leaves the other zero out."""
-        return Violation(
-            message=f"the {self.word} bound of {_place(self.chunk, page)} is {self.bound(page)}",
-            field=_path(self.chunk, self.name, page),
-            expected="-0.0" if self.word == "lower" else "0.0",
-            actual=self.bound(page),
         )
 
     def is_out_of_order(self, page: int, before: int, said: BoundaryOrder) -> Violation:
@@ -278,38 +269,21 @@ def pages_reach_exact_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]
     if bounds.outside_of_chunk:
         raise Malformed("", rule="PIX-034")
     bounds.require_true_null_pages()
-    index, order = bounds.index, bounds.order
-    if statistics.is_min_value_exact and least is not None and min(lows) > least:
-        page = pages[lows.index(min(lows))]
-        nearest, exact_bound = shown(order, index.min_values[page]), shown(order, statistics.min_value or b"")
+    order = bounds.order
+    lower, upper = _sides(bounds)
+    for side, exact, raw, keys, nearest, stops_short in (
+        (lower, statistics.is_min_value_exact, statistics.min_value, lows, min(lows), gt),
+        (upper, statistics.is_max_value_exact, statistics.max_value, highs, max(highs), lt),
+    ):
+        bound = least if side is lower else greatest
+        if not exact or bound is None or not stops_short(nearest, bound):
+            continue
+        page = pages[keys.index(nearest)]
+        occurring = shown(order, raw or b"")
         yield Violation(
-            message=f"{exact_bound} occurs in column {chunk.column} in row group {chunk.row_group}, and the least lower bound "
-            f"of a page is {nearest}",
-            field=_path(chunk, "min_values", page),
-            expected=f"at most {exact_bound}",
-            actual=nearest,
+            message=f"{occurring} occurs in column {chunk.column} in row group {chunk.row_group}, and the "
+            f"{'least' if side is lower else 'greatest'} {side.word} bound of a page is {side.bound(page)}",
+            field=_path(chunk, side.name, page),
+            expected=f"at {'most' if side is lower else 'least'} {occurring}",
+            actual=side.bound(page),
         )
-    if statistics.is_max_value_exact and greatest is not None and max(highs) < greatest:
-        page = pages[highs.index(max(highs))]
-        nearest, exact_bound = shown(order, index.max_values[page]), shown(order, statistics.max_value or b"")
-        yield Violation(
-            message=f"{exact_bound} occurs in column {chunk.column} in row group {chunk.row_group}, and the greatest upper "
-            f"bound of a page is {nearest}",
-            field=_path(chunk, "max_values", page),
-            expected=f"at least {exact_bound}",
-            actual=nearest,
-        )
-
-
-@chunk_check("PIX-037", "column_index", only=lambda chunk: chunk.order in NUMBERS, sound=sound_column_index)
-def zeros_have_their_signs(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """A reader that compares bits, or that tells the zeros apart, would miss one of them."""
-    bounds = chunk.page_bounds
-    width = width_of(chunk.leaf.element) or 0
-    zero = bytes(width)
-    below = zero[:-1] + SIGN
-    for side, wrong in zip(_sides(bounds), (zero, below), strict=True):
-        if wrong in side.raws:
-            yield from at_pages(
-                [page for page in bounds.pages if side.raws[page] == wrong], side.is_other_zero
-            )

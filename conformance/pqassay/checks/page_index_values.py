@@ -49,3 +49,9 @@ def no_page_of_nothing_but_nan_is_indexed(file: FileUnderTest) -> Iterator[Viola
 def bytes_of_pages_are_counted(file: FileUnderTest) -> Iterator[Violation]:
     """Readers size buffers by it."""
     return audited(file, "PIX-059")
+
+
+@check("PIX-037")
+def zeros_lie_within_the_bounds_of_pages(file: FileUnderTest) -> Iterator[Violation]:
+    """A reader that tells the zeros apart skips the page when it looks for the other one."""
+    return audited(file, "PIX-037")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Literal
 
@@ -292,26 +291,6 @@ def total_order_counts_nan(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
             expected="nan_count",
             actual="none",
         )
-
-
-@chunk_check("STA-009", "statistics")
-def zeros_cover_both_signs(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """A bound of zero is the zero that no zero lies beyond."""
-    statistics, order = statistics_of(chunk), _float_order(chunk)
-    bounds = given(statistics, BOUNDS)
-    if order in TOTAL or not bounds:
-        raise NotApplicable
-    for name, raw in bounds:
-        value = number_of(order, raw)
-        if value == 0:
-            negative = math.copysign(1, value) < 0
-            if negative != (name == "min_value"):
-                yield Violation(
-                    message=f"{name} is {shown(order, raw)}, which leaves out {'' if negative else '-'}0.0",
-                    field=field_of(chunk, name),
-                    expected="0.0" if negative else "-0.0",
-                    actual=shown(order, raw),
-                )
 
 
 @chunk_check("STA-014", "statistics")

@@ -67,3 +67,9 @@ def the_box_holds_every_coordinate(file: FileUnderTest) -> Iterator[Violation]:
 def statistics_of_page_headers_are_true(file: FileUnderTest) -> Iterator[Violation]:
     """A reader without page index skips pages by them."""
     return audited(file, "STA-050")
+
+
+@check("STA-009")
+def zeros_lie_within_the_bounds(file: FileUnderTest) -> Iterator[Violation]:
+    """A reader that tells the zeros apart skips the row group when it looks for the other one."""
+    return audited(file, "STA-009")
