@@ -45,8 +45,9 @@ def lacking(found: ChunkValues, bitset: bytes) -> Lacking:
     else:
         start = 0
         zero_is_held: bool | None = None
+        prober = _Prober(bitset)
         for piece in found.pieces(AT_ONCE):
-            absent = _absent(piece, bitset)
+            absent = prober.absent(piece)
             if absent.any() and order in FLOATING:
                 numbers = _numbers(order, piece)
                 if zero_is_held is None:
@@ -64,12 +65,21 @@ def lacking(found: ChunkValues, bitset: bytes) -> Lacking:
     return result
 
 
-def _absent(piece: Any, bitset: bytes) -> NDArray[np.bool_]:
-    if pa.types.is_binary(piece.type):
+class _Prober:
+    """Probes a filter for pieces of a column; byte arrays that repeat are hashed once in each piece."""
+
+    def __init__(self, bitset: bytes) -> None:
+        self._bitset = bitset
+        self._repeats = True
+
+    def absent(self, piece: Any) -> NDArray[np.bool_]:
+        """Which values of a piece the filter does not hold."""
+        if not self._repeats or not pa.types.is_binary(piece.type):
+            return ~held(self._bitset, hashes_of(piece))
         encoded = piece.dictionary_encode()
-        absent: NDArray[np.bool_] = ~held(bitset, hashes_of(encoded.dictionary))
+        self._repeats = len(encoded.dictionary) * 2 < len(piece)  # as in this piece, so in the next
+        absent: NDArray[np.bool_] = ~held(self._bitset, hashes_of(encoded.dictionary))
         return absent[encoded.indices.to_numpy()] if absent.any() else np.zeros(len(piece), np.bool_)
-    return ~held(bitset, hashes_of(piece))
 
 
 def _numbers(order: Order | None, piece: Any) -> NDArray[Any]:

@@ -14,8 +14,11 @@ from pqassay_spec.bloom import BLOCK_SIZE, SALTS, WORD_BITS
 CLEARLY_SPARSE = 0.5
 """Up to this share of set bits the share itself is returned: the rate is not greater."""
 
-MOST_BLOCKS = 1 << 14
-"""Blocks of a full filter that are looked at, evenly spaced: enough to tell its rate to about one in a hundred."""
+PIECES, PIECE = 64, 64 * BLOCK_SIZE
+"""Of a large filter so many pieces of so many bytes are looked at, evenly spaced.
+
+That is 2^20 bits: hashes fill all blocks alike, so that their share is the filter's to about one in a thousand.
+"""
 
 
 def rate(bitset: bytes) -> float:
@@ -24,18 +27,25 @@ def rate(bitset: bytes) -> float:
     Args:
         bitset: At least one block.
     """
-    ones = int.from_bytes(bitset, "little").bit_count()
-    share = ones / (len(bitset) * 8)
+    seen = _sample(bitset)
+    ones = int.from_bytes(seen, "little").bit_count()
+    if not ones and any(bitset):  # too few bits for a sample to meet one
+        ones = 1
+    share = ones / (len(seen) * 8)
     if share <= CLEARLY_SPARSE:
         return share
-    blocks = len(bitset) // BLOCK_SIZE
-    if blocks > MOST_BLOCKS:
-        starts = [number * blocks // MOST_BLOCKS * BLOCK_SIZE for number in range(MOST_BLOCKS)]
-        bitset = b"".join([bitset[start : start + BLOCK_SIZE] for start in starts])
-        blocks = MOST_BLOCKS
     ones_of_words = [
-        word.bit_count() for word in memoryview(bitset).cast("I")
+        word.bit_count() for word in memoryview(seen).cast("I")
     ]  # the byte order moves no bit out of a word
     width = len(SALTS)
     products = map(prod, zip(*(ones_of_words[place::width] for place in range(width)), strict=True))
-    return float(sum(products) / WORD_BITS**width / blocks)
+    return float(sum(products) / WORD_BITS**width / (len(seen) // BLOCK_SIZE))
+
+
+def _sample(bitset: bytes) -> bytes:
+    """Blocks of a filter, evenly spaced; all of a small one."""
+    if len(bitset) <= 2 * PIECES * PIECE:
+        return bitset
+    blocks = len(bitset) // BLOCK_SIZE
+    starts = [number * blocks // PIECES * BLOCK_SIZE for number in range(PIECES)]
+    return b"".join([bitset[start : start + PIECE] for start in starts])

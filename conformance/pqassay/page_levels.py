@@ -29,6 +29,12 @@ if TYPE_CHECKING:
 MOST_COUNTS = 1 << 24
 """Entries of all level histograms of one chunk that are held in memory."""
 
+PROBED, SHORT_RUNS, MOST_JUMPED = 32, 32 * 32, 1 << 18
+"""A section whose first runs, so many, take less than so many bytes, has many runs, which numpy follows; if it is not too large."""
+
+SHORT_HEADER = 3
+"""Bytes of the longest headers that numpy reads; longer ones stand in sections of few runs."""
+
 
 # ---------------------------------------------------------------------------------------------------- the runs
 
@@ -76,7 +82,11 @@ class Runs:
                 expected=f"at most {size - 1}",
                 actual=str(greatest),
             )
-        counts = np.bincount(self.packed, minlength=size).astype(np.int64)
+        if size == 2:  # nulls and values, the most usual levels
+            ones = np.count_nonzero(self.packed)
+            counts = np.array([self.packed.size - ones, ones], np.int64)
+        else:
+            counts = np.bincount(self.packed, minlength=size).astype(np.int64)
         np.add.at(counts, self.repeated, self.lengths[~self.is_packed])
         return counts
 
@@ -101,50 +111,112 @@ def read_runs(data: memoryview | bytes, *, width: int, count: int) -> Runs:
         Malformed: See there.
     """
     raw = bytes(data)
+    runs = None
+    if PROBED < len(raw) < MOST_JUMPED and _has_short_runs(raw, width):
+        runs = _by_jumps(raw, width, count)
+    return _by_steps(raw, width, count) if runs is None else runs
+
+
+def _by_steps(raw: bytes, width: int, count: int) -> Runs:
+    """One run after the other."""
     size, available = value_size(width), len(raw)
-    lengths: list[int] = []
-    is_packed: list[bool] = []
+    headers: list[int] = []
     repeated: list[int] = []
     pieces: list[bytes] = []
     position, left = 0, count
     while left > 0:
         start = position
-        header = raw[position] if position < available else 0x80
-        if header < 0x80:
-            position += 1
-        else:
-            header, position = read_header(raw, position)
+        header, position = read_header(raw, position)
         if header & PACKED:
-            length = (header >> 1) * GROUP
-            end = position + (header >> 1) * width
-            enough = end
-            if length > left:
-                length = left
-                enough = position + (left * width + 7) // 8
-            if enough > available:
-                require_bytes(position + (length * width + 7) // 8, available, start)
+            length = min((header >> 1) * GROUP, left)
+            enough = position + (length * width + 7) // 8
+            require_bytes(enough, available, start)
             pieces.append(raw[position:enough])
+            position = min(position + (header >> 1) * width, available)
+            header = -(-length // GROUP) << 1 | PACKED
         else:
             length = header >> 1
-            if length > left:
-                require_count(length, left, start)
+            require_count(length, left, start)
             end = position + size
-            if end > available:
-                require_bytes(end, available, start)
+            require_bytes(end, available, start)
+            value, position = int.from_bytes(raw[position:end], "little"), end
             if not length:  # a run of nothing says nothing
-                position = end
                 continue
-            repeated.append(raw[position] if size == 1 else int.from_bytes(raw[position:end], "little"))
-        is_packed.append(bool(header & PACKED))
-        lengths.append(length)
+            repeated.append(value)
+        headers.append(header)
         left -= length
-        position = min(end, available)
-    flags = np.array(is_packed, np.bool_)
-    counts = np.array(lengths, np.int64)
+    given = np.array(headers, np.int64)
+    flags = (given & PACKED).astype(np.bool_)
+    counts = (given >> 1) * np.where(flags, GROUP, 1)
+    if (beyond := int(counts.sum()) - count) > 0:
+        counts[-1] -= beyond  # the last group is filled up
     total = int(counts[flags].sum())
     return Runs(
         counts, flags, np.array(repeated, np.int64), unpacked(b"".join(pieces), width, total), position
     )
+
+
+def _has_short_runs(raw: bytes, width: int) -> bool:
+    """Whether the first runs are so short that there must be many."""
+    position = 0
+    for _ in range(PROBED):
+        if position + 1 >= len(raw):
+            return False
+        header = raw[position]
+        if header >= 0x80:
+            header, position = header & 0x7F | (raw[position + 1] & 0x7F) << 7, position + 1
+        position += 1 + ((header >> 1) * width if header & PACKED else value_size(width))
+    return position < SHORT_RUNS
+
+
+def _by_jumps(data: bytes, width: int, count: int) -> Runs | None:
+    """What `_by_steps` returns, for sections of many runs and without a fault; ``None`` for all others.
+
+    A column with nulls here and there has a run for every thirty values.  Here numpy follows them: for every byte it is told where
+    the run would end that began there; jumps of 1, 2, 4, ... runs, each made of two of the ones before, find all beginnings.
+    """
+    raw = np.frombuffer(data, np.uint8)
+    size, available = value_size(width), len(raw)
+    padded = np.concatenate((raw, np.zeros(SHORT_HEADER + size, np.uint8)))
+    header = (raw & 0x7F).astype(np.int64)
+    header_size = np.ones(available, np.int64)
+    goes_on = raw >= 0x80
+    for byte in range(1, SHORT_HEADER):
+        if not goes_on.any():
+            break
+        following = padded[byte : byte + available]
+        header += np.where(goes_on, (following & 0x7F).astype(np.int64) << (7 * byte), 0)
+        header_size += goes_on
+        goes_on = goes_on & (following >= 0x80)
+    is_packed = (header & PACKED).astype(np.bool_)
+    content = np.arange(available) + header_size
+    ends = content + np.where(is_packed, (header >> 1) * width, size)
+    ends[goes_on] = available + 1
+    jumps = np.append(np.minimum(ends, available), available)
+    begins = np.zeros(1, np.int64)
+    while begins[-1] < available:
+        begins = np.concatenate((begins, jumps[begins]))
+        jumps = jumps[jumps]
+    begins = begins[: int(np.searchsorted(begins, available))]
+    lengths = (header[begins] >> 1) * np.where(is_packed[begins], GROUP, 1)
+    wanted = int(np.searchsorted(np.cumsum(lengths), count)) + 1
+    begins, lengths = begins[:wanted], lengths[:wanted]
+    flags = is_packed[begins]
+    beyond = int(lengths.sum()) - count
+    if beyond < 0 or (beyond and not flags[-1]) or int(ends[begins[-1]]) > available or not lengths.all():
+        return None
+    lengths[-1] -= beyond
+    at = content[begins[~flags]]
+    repeated = np.zeros(len(at), np.int64)
+    for byte in range(size):
+        repeated |= padded[at + byte].astype(np.int64) << (8 * byte)
+    edges = np.zeros(available + 1, np.int8)
+    edges[content[begins[flags]]] += 1
+    edges[ends[begins[flags]]] -= 1
+    packed = raw[np.cumsum(edges[:-1], dtype=np.int8).astype(np.bool_)]
+    total = int(lengths[flags].sum())
+    taken = int(ends[begins[-1]])
+    return Runs(lengths, flags, repeated, unpacked(packed.tobytes(), width, total), taken)
 
 
 def unpacked(raw: bytes, width: int, count: int) -> NDArray[np.unsignedinteger]:

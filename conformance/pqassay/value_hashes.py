@@ -37,6 +37,13 @@ STRIPE = 32
 """Bytes that XXH64 takes at once, while there are so many."""
 
 
+LONGEST_ROW = 64
+"""Bytes of the longest byte arrays that are hashed as rows of a matrix."""
+
+WORTH_A_MATRIX = 256
+"""Byte arrays of one length from which on a matrix is faster than one after the other."""
+
+
 def physical_rows(array: pa.Array[Any]) -> npt.NDArray[np.uint8]:
     """The little-endian bytes of values of one width without nulls: one row for each, a view where possible.
 
@@ -113,9 +120,30 @@ def _round(lane: Hashes, words: Hashes) -> Hashes:
 def hashes_of(array: pa.Array[Any]) -> Hashes:
     """XXH64 with seed 0 of the PLAIN bytes of each value of an array without nulls."""
     if pa.types.is_binary(array.type) or pa.types.is_large_binary(array.type):
-        values: list[Any] = array.to_pylist()
-        return np.fromiter(map(xxhash.xxh64_intdigest, values), np.uint64, len(values))
+        return _hashes_of_bytes(array)
     return hash_rows(physical_rows(array))
+
+
+def _hashes_of_bytes(array: Any) -> Hashes:
+    """Of byte arrays: many of one length as rows, the others one by one."""
+    hashes = np.empty(len(array), np.uint64)
+    lengths = np.asarray(pc.binary_length(array), np.int64)
+    short = lengths[lengths <= LONGEST_ROW]
+    common = np.flatnonzero(np.bincount(short) >= WORTH_A_MATRIX).tolist() if len(short) else []
+    left = np.ones(len(array), np.bool_)
+    if common:
+        wide = pa.types.is_large_binary(array.type)
+        starts = buffer_of(array, 1, np.int64 if wide else np.int32)[array.offset : array.offset + len(array)]
+        content = buffer_of(array, 2, np.uint8)
+        for length in common:
+            same = lengths == length
+            first = starts[same].astype(np.int64)
+            hashes[same] = hash_rows(content.take(first[:, None] + np.arange(length), mode="clip"))
+            left &= ~same
+    if left.any():
+        values: list[Any] = (array.filter(pa.array(left)) if common else array).to_pylist()
+        hashes[left] = np.fromiter(map(xxhash.xxh64_intdigest, values), np.uint64, len(values))
+    return hashes
 
 
 def held(bitset: bytes, hashes: Hashes) -> npt.NDArray[np.bool_]:
@@ -129,11 +157,13 @@ def held(bitset: bytes, hashes: Hashes) -> npt.NDArray[np.bool_]:
     thirty_two = np.uint64(32)
     chosen = (hashes >> thirty_two) * np.uint64(len(blocks)) >> thirty_two
     low = (hashes & np.uint64(0xFFFFFFFF)).astype(np.uint32)
-    result = np.ones(len(hashes), np.bool_)
-    for number, salt in enumerate(SALTS):
-        bit = low * np.uint32(salt) >> np.uint32(27)
-        result &= (blocks[chosen, number] >> bit & np.uint32(1)).astype(np.bool_)
-    return result
+    bits = np.multiply.outer(low, np.array(SALTS, np.uint32))
+    bits >>= np.uint32(27)
+    words = np.take(blocks, chosen.astype(np.intp), axis=0)
+    words >>= bits
+    pairs = words.view(np.uint64)  # two words at once: the bits that are asked for are the lowest of each
+    both = pairs[:, 0] & pairs[:, 1] & pairs[:, 2] & pairs[:, 3]
+    return np.asarray(both & both >> thirty_two & np.uint64(1), np.bool_)
 
 
 def missing(bitset: bytes, array: pa.Array[Any]) -> pa.Array[Any]:

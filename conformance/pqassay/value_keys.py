@@ -94,7 +94,8 @@ def is_nan_key(order: Order, keys: Keys) -> NDArray[np.bool_]:
         return np.zeros(len(keys), np.bool_)
     if order not in TOTAL:
         return np.isnan(keys)
-    infinity = {2: 0x7C00, 4: 0x7F800000, 8: 0x7FF0000000000000}[keys.dtype.itemsize]
+    width = keys.dtype.itemsize
+    infinity = int(np.array(np.inf, f"f{width}").view(f"i{width}"))
     found: NDArray[np.bool_] = (keys > infinity) | (keys < ~infinity)
     return found
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import pqassay
 from counting_source import CountingSource
 from idx1_files import edited
-from pqassay.bloom_rate import CLEARLY_SPARSE, MOST_BLOCKS, rate
+from pqassay.bloom_rate import CLEARLY_SPARSE, PIECE, PIECES, rate
 from pqassay.column_chunks import ColumnChunks
 from pqassay.file_under_test import FileUnderTest, Options
 from pqassay_reference.tiny_layout import Layout
@@ -185,7 +185,14 @@ def test_the_quick_rate_is_that_of_the_specification_or_a_bound_of_it(some: byte
 
 
 def test_the_rate_of_a_large_filter_is_that_of_blocks_all_over_it() -> None:
-    half = MOST_BLOCKS * BLOCK_SIZE
+    half = 8 * PIECES * PIECE
     bitset = b"\xff" * half + b"\xff\xff\x0f\xff" * (half // 4)
 
     assert rate(bitset) == pytest.approx((1 + (28 / 32) ** 8) / 2, abs=0.01)
+
+
+def test_a_large_filter_is_empty_only_if_no_bit_is_set() -> None:
+    size = 8 * PIECES * PIECE
+
+    assert 0 == rate(bytes(size))
+    assert 0 < rate(bytes(size - 1) + b"\x80") < 1e-5

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pqassay import page_levels
 from pqassay.column_chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.file_under_test import FileUnderTest, NotChecked, Options
 from pqassay.page_codecs import decompressed
@@ -65,6 +66,39 @@ def test_both_decoders_agree_on_any_bytes(raw: bytes, width: int, count: int) ->
     slow, fast = both(raw, width, count)
 
     assert slow == fast
+
+
+many_runs = st.integers(0, 32).flatmap(
+    lambda width: st.tuples(st.just(width), st.lists(run_of(width), max_size=60).map(b"".join))
+)
+
+
+@given(many_runs, st.integers(1, 2000), st.binary(max_size=3), st.booleans())
+def test_jumping_from_run_to_run_finds_what_walking_does(
+    section: tuple[int, bytes], count: int, behind: bytes, cut: bool
+) -> None:
+    """Where there is a fault it finds nothing, and the walk says what is wrong."""
+    width, raw = section
+    raw = raw[: len(raw) // 2] if cut else raw + behind
+    runs = page_levels._by_jumps(raw, width, count) if raw else None
+    if runs is not None:
+        assert decode(raw, width=width, count=count) == (runs.values().tolist(), runs.taken)
+
+
+@pytest.mark.parametrize("width", [1, 3, 12])
+def test_sections_of_many_runs_are_jumped_through(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(width)
+    lengths = [int(length) for length in random.integers(1, 200, 500)]
+    raw = b"".join(
+        repeating_run(1, length, width=width) + packed_run([1, 0] * 8, width=width) for length in lengths
+    )
+    count = sum(lengths) + 16 * len(lengths) - 3
+    walked = decode(raw, width=width, count=count)
+    monkeypatch.setattr(page_levels, "_by_steps", None)
+    runs = read_runs(raw, width=width, count=count)
+
+    assert walked == (runs.values().tolist(), runs.taken)
+    assert np.bincount(walked[0]).tolist() == runs.histogram(2).tolist()
 
 
 @given(sections, st.integers(1, 100))
