@@ -20,10 +20,11 @@ TAIL = 64 << 10
 AHEAD = 64 << 10
 """Bytes that a smaller read elsewhere fetches."""
 
-KEPT_READ = 1 << 20
-"""Reads longer than this are handed through and not kept."""
+KEPT = 64 << 20
+"""Bytes that are kept of what was fetched, for pages are walked, decoded and searched for levels, one after the other.
 
-KEPT_BLOCKS = 16
+A longer read is handed through.
+"""
 
 
 _OUR_WORDS = (
@@ -71,26 +72,56 @@ class RemoteSource:
         self.name = name
         self.size = file.size()
         self._blocks: OrderedDict[int, bytes] = OrderedDict()
+        self._kept = 0
 
     def read(self, offset: int, length: int) -> bytes:
         """Read the range. See `Source.read`; an object that became shorter is `Truncated` as well."""
         require_range(self, offset, length)
-        for start, block in self._blocks.items():
-            if start <= offset and offset + length <= start + len(block):
+        end = offset + length
+        latest = next(reversed(self._blocks), end)
+        if latest <= offset and end <= latest + len(self._blocks.get(latest, b"")):
+            return self._blocks[latest][offset - latest : end - latest]
+        kept = self._kept_of(offset, end)
+        if 2 * sum(map(len, (part for _, part in kept))) < length:
+            kept = []  # one request for all is better than many for what lies between
+        pieces: list[bytes] = []
+        at = offset
+        for start, part in [*kept, (end, b"")]:
+            if at < start:
+                begins, fetched = self._fetch(at, start)
+                pieces.append(fetched[at - begins : start - begins])
+            pieces.append(part)
+            at = start + len(part)
+        return b"".join(pieces)
+
+    def _kept_of(self, offset: int, end: int) -> list[tuple[int, bytes]]:
+        """The parts of a range that are kept, in their order, and where each begins."""
+        found: list[tuple[int, bytes]] = []
+        at = offset
+        for start, block in sorted(self._blocks.items()):
+            first, last = max(start, at), min(start + len(block), end)
+            if first < last:
+                found.append((first, block[first - start : last - start]))
+                at = last
                 self._blocks.move_to_end(start)
-                return block[offset - start : offset - start + length]
-        start, end = self._range_to_fetch(offset, length)
+        return found
+
+    def _fetch(self, offset: int, end: int) -> tuple[int, bytes]:
+        """Fetch a range with one request, and what is worth fetching with it; where that begins."""
+        start, end = self._range_to_fetch(offset, end - offset)
         try:
             block = self._file.read_at(end - start, start)
         except OSError as error:
             raise OSError(error.errno or errno.EIO, describe(error), self.name) from error
         if len(block) < end - start:
             raise Truncated("the file became shorter while it was read", offset=offset, file=self.name)
-        if len(block) <= KEPT_READ:
+        if len(block) <= KEPT:
+            self._kept += len(block) - len(self._blocks.get(start, b""))
             self._blocks[start] = block
-            if len(self._blocks) > KEPT_BLOCKS:
-                self._blocks.popitem(last=False)
-        return block[offset - start : offset - start + length]
+            self._blocks.move_to_end(start)
+            while self._kept > KEPT:
+                self._kept -= len(self._blocks.popitem(last=False)[1])
+        return start, block
 
     def _range_to_fetch(self, offset: int, length: int) -> tuple[int, int]:
         if self.size <= TAIL + AHEAD:
@@ -102,6 +133,7 @@ class RemoteSource:
     def close(self) -> None:
         """Close the object; reading afterwards is an error."""
         self._blocks.clear()
+        self._kept = 0
         self._file.close()
 
 

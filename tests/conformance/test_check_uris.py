@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import random
 from collections.abc import Generator
 from pathlib import Path
 
@@ -263,20 +264,57 @@ def test_reads_near_each_other_are_one_request() -> None:
 
 
 def test_a_large_read_is_one_request_and_is_not_kept() -> None:
-    file = Ranged(bytes(4 << 20))
+    length = remote_source.KEPT + 1
+    file = Ranged(bytes(2 * length))
     source = RemoteSource(file, "x")
     for _ in range(2):
-        assert 2 << 20 == len(source.read(0, 2 << 20))
+        assert length == len(source.read(0, length))
 
-    assert [(0, 2 << 20)] * 2 == file.reads
+    assert [(0, length)] * 2 == file.reads
 
 
-def test_only_a_few_blocks_are_kept() -> None:
-    source = RemoteSource(Ranged(bytes(64 << 20)), "x")
+def test_what_was_fetched_in_pieces_is_not_fetched_again() -> None:
+    data = bytes(range(256)) * 4096
+    file = Ranged(data)
+    source = RemoteSource(file, "x")
+    ahead = remote_source.AHEAD
+    for offset in (0, ahead, 2 * ahead):
+        source.read(offset, 1)
+    for offset, length in ((0, 3 * ahead), (100, 2 * ahead), (ahead - 1, 2), (5, 0)):
+        assert data[offset : offset + length] == source.read(offset, length)
+    assert 3 == len(file.reads)
+
+    assert data[: 4 * ahead] == source.read(0, 4 * ahead)
+    assert (3 * ahead, ahead) == file.reads[-1]
+    source.read(0, 9 * ahead)
+    assert (0, 9 * ahead) == file.reads[-1]  # most of it is not there: one request
+
+
+def test_whatever_is_kept_what_is_read_is_what_the_object_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, size in (("TAIL", 64), ("AHEAD", 32), ("KEPT", 300)):
+        monkeypatch.setattr(remote_source, name, size)
+    chance = random.Random(0)
+    data = chance.randbytes(1000)
+    source = RemoteSource(Ranged(data), "x")
+    for _ in range(3000):
+        offset = chance.randrange(len(data))
+        length = chance.randrange(min(len(data) - offset, chance.choice([10, 100, 1000])) + 1)
+        assert data[offset : offset + length] == source.read(offset, length)
+        assert sum(map(len, source._blocks.values())) <= 300
+
+
+def test_no_more_is_kept_than_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote_source, "KEPT", 10 * remote_source.AHEAD)
+    file = Ranged(bytes(64 << 20))
+    source = RemoteSource(file, "x")
     for offset in range(0, 60 << 20, 1 << 20):
         source.read(offset, 10)
+    assert 10 == len(source._blocks)
 
-    assert remote_source.KEPT_BLOCKS == len(source._blocks)
+    source.read(59 << 20, 10)
+    assert 60 == len(file.reads)
+    source.read(0, 9 * remote_source.AHEAD)
+    assert [0, 59 << 20] == sorted(source._blocks)
 
 
 def test_an_object_that_became_shorter_is_truncated() -> None:
