@@ -40,6 +40,9 @@ CHECKS = (
 )
 """In this order; pytest comes last and builds the site strictly, among much else."""
 
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+"""Browsers that the tests of the HTML report use, the first that there is."""
+
 ENVIRONMENT = {
     # pyright is complete in its wheel; left alone it asks a package registry for a newer version on every run
     "PYRIGHT_PYTHON_IGNORE_WARNINGS": "1",
@@ -82,6 +85,8 @@ def lacking() -> list[str]:
         lacks.append(f"NOT TESTED: whatever runs on Spark (tests marked `spark`). {error}")
     if shutil.which("node") is None:
         lacks.append("NOT TESTED: the driver for Node.js in conformance/PROTOCOL.md. There is no node.")
+    if not any(shutil.which(name) for name in BROWSERS):
+        lacks.append(f"NOT TESTED: the HTML report in a browser. There is none of {', '.join(BROWSERS)}.")
     return lacks
 
 

@@ -147,7 +147,7 @@ class Baseline:
                 stale.append(StaleEntry(entry.path, entry.rule, status, entry.column))
         summary = summarise(files, report.ignored)
         state = BaselineState(self.path, summary.known, unseen, stale)
-        return dataclasses.replace(report, files=files, summary=summary, baseline=state)
+        return dataclasses.replace(report, files=files, summary=summary, baseline=state, threshold=level)
 
     def _marked(self, file: FileReport, level: Threshold) -> FileReport:
         if not file.findings:

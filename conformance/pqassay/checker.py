@@ -218,6 +218,7 @@ def concluded(plan: Plan, results: Iterable[Judged], progress: Progress | None =
         summary=summarise(files, found.ignored),
         ignored=found.ignored,
         profile=plan.settings.profile,
+        threshold=plan.settings.level,
     )
     return report if plan.known is None else plan.known.applied(report, plan.settings.level, found.roots)
 

@@ -15,7 +15,7 @@ from typing import Annotated
 
 import typer
 
-from pqassay import cli_check, cli_run
+from pqassay import cli_check, cli_report, cli_run
 from pqassay.cli_failure import fail
 from pqassay_spec.terminal import guarded_output, printable
 
@@ -139,3 +139,5 @@ def explain(
 
 
 app.command(epilog=cli_run.EPILOG)(cli_run.run)
+
+app.command(epilog=cli_report.EPILOG)(cli_report.report)

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pqassay import cli_check_options as declared
-from pqassay.cli_check_options import FormatName, LevelName, TierName
+from pqassay.cli_check_options import LevelName, TierName
 from pqassay.cli_check_report import fail_with_lines, interruptible, print_report, with_new_baseline
 
 if TYPE_CHECKING:
     from pqassay.report import Report
 
-__all__ = ["EPILOG", "FormatName", "LevelName", "TierName", "check"]
+__all__ = ["EPILOG", "LevelName", "TierName", "check"]
 
 EPILOG = (
     "Examples: `pqassay check part-0.parquet`, `pqassay check --jobs 4 lake/`, "
-    "`pqassay check 's3://bucket/sales/**/*.parquet'`. Defaults may stand in pqassay.toml. "
+    "`pqassay check 's3://bucket/sales/**/*.parquet'`, `pqassay check --prove part-0.parquet`. Defaults may stand in pqassay.toml. "
     "Exit codes: 0 conformant, 1 findings, 2 usage, 3 stale entries in the baseline, 4 not all could be judged."
 )
 
@@ -42,6 +42,18 @@ def check(
     ] = None,
     timeout: declared.Timeout = None,
     memory: declared.Memory = None,
+    prove: Annotated[
+        bool,
+        typer.Option(
+            "--prove",
+            help="Show what findings do: queries on the engines that are installed, beside the true rows. "
+            "Implies --tier values.",
+        ),
+    ] = False,
+    engine: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="An engine that --prove asks; may be repeated. Default: all."),
+    ] = None,
     baseline: declared.KnownFindings = None,
     write_baseline: declared.WrittenBaseline = None,
     output_format: declared.FormatChoice = None,
@@ -53,11 +65,12 @@ def check(
     from pqassay.errors import UsageError
 
     try:
+        _require_engines(engine or [], prove=prove)
         wanted = declared.wanted(
             paths=paths,
             files_from=files_from,
             null=null,
-            tier=tier,
+            tier=TierName.VALUES if prove and tier is None else tier,
             level=level,
             rule=rule,
             skip_rule=skip_rule,
@@ -80,6 +93,8 @@ def check(
         wanted.require_apart([file.path for file in report.files])
         if write_baseline is not None:
             report = with_new_baseline(report, write_baseline, wanted.options)
+        if prove:
+            report = _proved(report, wanted, engine or [])
     except UsageError as error:
         fail_with_lines(str(error))
     print_report(report, wanted.format, output)
@@ -113,4 +128,31 @@ def _run(wanted: declared.Wanted) -> Report:
             timeout=wanted.timeout,
             memory=wanted.memory,
             progress=progress,
+        )
+
+
+def _require_engines(names: list[str], *, prove: bool) -> None:
+    """Raise `UsageError` for an engine that there is not, or that is not asked, before the check rather than after it."""
+    if not names:
+        return
+    from pqassay.errors import UsageError
+    from pqassay.proof_engines import require_engines
+
+    if not prove:
+        raise UsageError("--engine says whom --prove asks; give that as well")
+    require_engines(names)
+
+
+def _proved(report: Report, wanted: declared.Wanted, engines: list[str]) -> Report:
+    """Show what findings do, with a progress bar; what interrupts it leaves no engine behind."""
+    from pqassay.progress_bar import progress_bar
+    from pqassay.proof import proved
+
+    with interruptible(), progress_bar() as progress:
+        return proved(
+            report,
+            engines=engines,
+            timeout=wanted.timeout,
+            memory=wanted.memory,
+            progress=None if progress is None else progress.show,
         )

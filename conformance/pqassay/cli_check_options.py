@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pqassay.cli_failure import require_no_data
+from pqassay.report_formats import FORMAT_HELP, FormatName
 
 if TYPE_CHECKING:
     from pqassay.config import Config
@@ -41,13 +42,6 @@ class ProfileName(StrEnum):
     SPARK = "spark"
     ARROW = "arrow"
     QUESTDB = "questdb"
-
-
-class FormatName(StrEnum):
-    """How to print the report."""
-
-    TEXT = "text"
-    JSON = "json"
 
 
 Paths = Annotated[
@@ -134,9 +128,7 @@ WrittenBaseline = Annotated[
     str | None,
     typer.Option(metavar="FILE", help="Write all findings to a baseline, so that only new ones count later."),
 ]
-FormatChoice = Annotated[
-    FormatName | None, typer.Option("--format", help="How to print the report: text (default) or json.")
-]
+FormatChoice = Annotated[FormatName | None, typer.Option("--format", help=FORMAT_HELP)]
 Output = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write the report to a file instead of stdout.")
 ]

@@ -8,16 +8,17 @@ import signal
 import sys
 from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO, cast
 
 import typer
 
-from pqassay.cli_check_options import FormatName
 from pqassay.cli_failure import fail
+from pqassay.report_formats import FormatName
 from pqassay_spec.terminal import printable
 
 if TYPE_CHECKING:
     from pqassay.report import Report
+    from pqassay.results import RunReport
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
@@ -75,23 +76,42 @@ Renderer = Callable[["Report", TextIO], None]
 
 
 def print_report(
-    report: Report, format_name: FormatName, output: Path | None, render: Renderer | None = None
+    report: Report | RunReport,
+    format_name: FormatName,
+    output: Path | None,
+    render: Renderer | None = None,
+    *,
+    site: str | None = None,
 ) -> None:
     """Print a report on stdout, or write it to a file, whole.
 
     Args:
-        report: The report.
+        report: The report, of a check or of a run.
         format_name: As what.
         output: The file; ``None`` for stdout.
-        render: What writes the text, `pqassay.render_text.render` by default.
+        render: What writes the text, the usual renderer by default.
+        site: Address of the site with the rules' pages.
     """
+    from pqassay.rendering import write_report
+
+    def write(stream: TextIO) -> None:
+        if render is not None and format_name is FormatName.TEXT:
+            render(cast("Report", report), stream)
+        else:
+            write_report(report, format_name, stream, site)
+
+    print_written(write, output)
+
+
+def print_written(write: Callable[[TextIO], object], output: Path | None) -> None:
+    """Print on stdout what a function writes, or write it to a file, whole."""
     if output is None:
-        _write(report, format_name, sys.stdout, render)
+        write(sys.stdout)
         return
     import io
 
     buffer = io.StringIO()
-    _write(report, format_name, buffer, render)
+    write(buffer)
     write_output(buffer.getvalue(), output)
 
 
@@ -107,14 +127,3 @@ def write_output(text: str, output: Path) -> None:
             write_whole(output, content)
     except OSError as error:
         fail(f"{error.filename or output}: {error.strerror or error}")
-
-
-def _write(report: Report, format_name: FormatName, stream: TextIO, render: Renderer | None) -> None:
-    if format_name is FormatName.JSON:
-        stream.write(f"{report.to_json()}\n")
-        return
-    if render is None:
-        from pqassay import render_text
-
-        render = render_text.render
-    render(report, stream)

@@ -7,30 +7,24 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import io
 import math
 import signal
 import sys
 from collections.abc import Callable, Generator, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import Annotated, Any
 
 import typer
 
+from pqassay.cli_check_report import print_report, write_output
 from pqassay.cli_failure import fail, require_no_data
+from pqassay.report_formats import FORMAT_HELP, FormatName
 
 GIBIBYTE = 1 << 30
 
 DEFAULT_SECONDS = 10.0
 DEFAULT_GIBIBYTES = 4.0
-
-
-class ResultFormat(StrEnum):
-    """How to print the result."""
-
-    TEXT = "text"
-    JSON = "json"
 
 
 class OperationName(StrEnum):
@@ -96,9 +90,7 @@ def run(
     list_only: Annotated[
         bool, typer.Option("--list", help="Say what would be asked; start nothing.")
     ] = False,
-    output_format: Annotated[
-        ResultFormat, typer.Option("--format", help="How to print the result.")
-    ] = ResultFormat.TEXT,
+    output_format: Annotated[FormatName, typer.Option("--format", help=FORMAT_HELP)] = FormatName.TEXT,
     output: Annotated[Path | None, typer.Option(help="Write the result to a file instead of stdout.")] = None,
 ) -> None:
     """Judge a reader or writer, in any language, by the golden files."""
@@ -152,20 +144,15 @@ def run(
         fail(f"{error.filename}: {error.strerror or error}")
     if write_expectations is not None:
         text = foretold(report.results, known)
-        _write(write_expectations, text)
+        write_output(text, write_expectations)
         count = text.count("[[")
         typer.echo(f"{write_expectations}: {count} expectation{'' if count == 1 else 's'} written", err=True)
     options = ["--cases", str(cases)] * (cases is not None)
     options += ["--timeout", f"{timeout:g}"] * (timeout != DEFAULT_SECONDS)
     options += ["--memory", f"{memory:g}"] * (memory != DEFAULT_GIBIBYTES)
     options += ["--validate-protocol"] * validate_protocol
-
-    def write_text(stream: TextIO) -> None:
-        from pqassay.render_run import render
-
-        render(report, {golden.case.id: golden.case for golden in chosen}, options, stream)
-
-    _print(report, write_text, output_format, output)
+    report = dataclasses.replace(report, options=options)
+    print_report(report, output_format, output)
     raise typer.Exit(0 if write_expectations is not None else report.exit_code)
 
 
@@ -187,36 +174,6 @@ def _read_expectations(path: Path) -> Any:
         fail(f"{path}: {error.strerror or error}")
     except ExpectationsError as error:
         fail(f"{path}: {error}")
-
-
-def _print(
-    report: Any, write_text: Callable[[TextIO], object], output_format: ResultFormat, output: Path | None
-) -> None:
-    if output_format is ResultFormat.TEXT and output is None:
-        write_text(sys.stdout)
-        return
-    buffer = io.StringIO()
-    if output_format is ResultFormat.JSON:
-        buffer.write(f"{report.to_json()}\n")
-    else:
-        write_text(buffer)
-    if output is None:
-        sys.stdout.write(buffer.getvalue())
-    else:
-        _write(output, buffer.getvalue())
-
-
-def _write(path: Path, text: str) -> None:
-    from pqassay_spec.sources import write_whole
-
-    content = text.encode("utf-8", "backslashreplace")
-    try:
-        if path.exists() and not path.is_file():
-            path.write_bytes(content)  # a pipe or a device is written, not replaced
-        else:
-            write_whole(path, content)
-    except OSError as error:
-        fail(f"{path}: {error.strerror or error}")
 
 
 @contextlib.contextmanager

@@ -23,6 +23,7 @@ from typing import Any, Literal, cast
 
 from pqassay.errors import UsageError
 from pqassay.report import COUNTED
+from pqassay.report_formats import FormatName
 from pqassay.targets import is_uri
 from pqassay_spec.catalogue import TIERS
 from pqassay_spec.profiles import NAMES as PROFILE_NAMES
@@ -31,7 +32,7 @@ FILE_NAME = "pqassay.toml"
 
 TABLE = "check"
 
-FORMATS = ("text", "json")
+FORMATS = tuple(FormatName)
 """How a report can be printed."""
 
 KeyKind = Literal["choice", "flag", "text", "texts", "path", "paths", "number", "whole", "size"]

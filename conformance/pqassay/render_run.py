@@ -8,12 +8,11 @@ from __future__ import annotations
 import shlex
 import sys
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from rich.console import Console
 
-from pqassay.cases import Case
 from pqassay.console_line import write_line
 from pqassay.results import GOOD, Result, RunReport, Score
 from pqassay_spec.catalogue import rules
@@ -36,17 +35,8 @@ STDERR_LINES = 6
 RULES_SHOWN = 3
 
 
-def render(
-    report: RunReport, cases: Mapping[str, Case], options: Sequence[str] = (), stream: TextIO | None = None
-) -> None:
-    """Write the result to a stream, by default stdout.
-
-    Args:
-        report: The result.
-        cases: The cases that ran, by id.
-        options: Options with which the run was made, and without which it is not repeated.
-        stream: Where to write.
-    """
+def render(report: RunReport, stream: TextIO | None = None) -> None:
+    """Write the result to a stream, by default stdout."""
     # What a driver says must not be taken for markup or broken into lines.
     console = Console(file=stream or sys.stdout, highlight=False, markup=False, soft_wrap=True, emoji=False)
     for result in report.results:
@@ -54,10 +44,10 @@ def render(
             write_line(
                 console, (result.outcome, COLOURS[result.outcome]), f"  {result.case}  {result.operation}"
             )
-            for label, value in _details(result, cases.get(result.case)):
+            for label, value in details(result):
                 write_line(console, (f"    {label:<{LABEL}}", "dim"), value)
-            if result.case in cases:
-                repeat = repeat_command(result, options, report.driver.command)
+            if result.operation != "hello":
+                repeat = repeat_command(result, report.options, report.driver.command)
                 write_line(console, (f"    {'repeat':<{LABEL}}", "dim"), repeat)
             console.print()
     for problem in report.problems:
@@ -67,11 +57,12 @@ def render(
     _summary(console, report)
 
 
-def _details(result: Result, case: Case | None) -> Iterator[tuple[str, str]]:
+def details(result: Result) -> Iterator[tuple[str, str]]:
     """Label and value of the lines between the first and the last: at most 23."""
-    if case is not None:
-        yield "case", case.title
-        yield "effect", case.effect
+    if result.title:
+        yield "case", result.title
+    if result.effect:
+        yield "effect", result.effect
     named = (result.rules or [])[:RULES_SHOWN]
     for rule in named:
         known = rules().get(rule)

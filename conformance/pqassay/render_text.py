@@ -15,7 +15,9 @@ from rich.console import Console
 
 from pqassay import file_kinds
 from pqassay.console_line import write_line
-from pqassay.report import BaselineState, Coverage, FileReport, Finding, Ignored, Report
+from pqassay.finding_details import details
+from pqassay.render_proof import write_proof
+from pqassay.report import BaselineState, Coverage, FileReport, Finding, Ignored, Report, encodable
 from pqassay_spec.catalogue import DEFAULT_FILE, TIERS, VERDICTS, rules, rules_for
 from pqassay_spec.terminal import printable
 
@@ -299,7 +301,7 @@ def _severity(finding: Finding, count: int) -> tuple[int, int, str]:
 
 
 def _writer(file: FileReport) -> str:
-    return file.created_by or (
+    return encodable(file.created_by or "") or (
         UNKNOWN_WRITER if file.kind == DEFAULT_FILE else f"({file.kind} files do not say)"
     )
 
@@ -322,37 +324,18 @@ def _finding(console: Console, finding: Finding) -> None:
     )
     if rule is not None:
         write_line(console, f"    {rule.sentence}")
-    for label, value in _details(finding):
+    for label, value in details(finding):
         write_line(console, (f"    {label:<{LABEL}}", "dim"), value)
     if rule is not None and rule.reading:
         write_line(console, ("    reading   ", "dim"), rule.reading)
     for row in finding.hexdump:
         write_line(console, (f"    {row}", "red" if set(row.split("  ")[0]) <= set("^ ") else ""))
+    if finding.proof is not None:
+        write_proof(console, finding.proof)
 
 
 def _times(finding: Finding) -> str:
     return f" ({finding.count:,} times)" if finding.count > 1 else ""
-
-
-def _details(finding: Finding) -> list[tuple[str, str]]:
-    details = [("found", finding.message)]
-    if finding.column is not None:
-        details.append(("column", finding.column))
-    first = finding.at[0]
-    place = first.field
-    if first.offset >= 0:
-        place += f", offset {first.offset}" + (f", {first.length} bytes" if first.length > 1 else "")
-    details.append(("at", place))
-    if first.expected:
-        details.append(("expected", first.expected))
-    if first.actual:
-        details.append(("actual", first.actual))
-    if finding.explanation:
-        details.append(("known", finding.explanation))
-    if finding.remedy:
-        details.append(("remedy", finding.remedy))
-    details.append(("more", f"pqassay explain {finding.rule}"))
-    return details
 
 
 def _coverage(console: Console, coverage: Coverage, first: FileReport, files: str) -> None:

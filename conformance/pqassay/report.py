@@ -47,6 +47,54 @@ class Position:
     page: int | None = None
 
 
+EngineVerdict = Literal[
+    "right", "rows lost", "wrong rows", "refused", "crashed", "not comparable", "not installed"
+]
+"""What came of a query: the true rows; some of them, and nothing else; rows that are not true; an error; no answer. An answer
+is ``not comparable`` if the engine cannot take the query, or gives the same answer to a healthy copy of the values."""
+
+ProofOutcome = Literal["misled", "refused", "not misled", "not provable"]
+"""Whether the query that is shown gets a wrong answer from an engine, or an error, or neither; or whether there is none."""
+
+
+@dataclass(frozen=True)
+class EngineAnswer:
+    """What an engine made of a query.
+
+    ``rows`` is how many it returned, ``lost`` how many true ones it did not return, ``wrong`` how many it returned that are
+    not true.  ``error`` says what kept it from an answer, ``reproduce`` is a line for a shell that prints ``rows``, and how
+    often the first wrong row is among them.
+    """
+
+    engine: str
+    verdict: EngineVerdict
+    version: str | None = None
+    rows: int | None = None
+    lost: int = 0
+    wrong: int = 0
+    error: str | None = None
+    reproduce: str | None = None
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A query that shows what a finding does to its readers.
+
+    ``true_rows`` counts the rows that the query has by the values in the pages, which no index and no engine had a say in.
+    ``predicate`` is a tree as the protocol has them, ``None`` for all rows; ``tried`` counts the queries from which this
+    one was chosen.  ``reason`` says why there is no query.
+    """
+
+    outcome: ProofOutcome
+    tried: int = 0
+    query: str | None = None
+    columns: list[str] = field(default_factory=list[str])
+    predicate: list[Any] | None = None
+    true_rows: int | None = None
+    engines: list[EngineAnswer] = field(default_factory=list[EngineAnswer])
+    reason: str | None = None
+
+
 @dataclass(frozen=True)
 class Finding:
     """One rule broken in one column of one file.
@@ -54,7 +102,7 @@ class Finding:
     ``hexdump`` shows the bytes at the first position with carets under them, so that a report can be
     rendered without the file.  ``remedy`` is a command that mends the file, where there is one.  ``known`` is true
     if the baseline lists it: then it does not count for the outcome.  ``explanation`` names a known defect of the file's writer
-    that does this; it changes nothing else.
+    that does this; it changes nothing else.  ``proof`` shows what it does to readers, where that was asked for.
     """
 
     rule: str
@@ -70,6 +118,7 @@ class Finding:
     hexdump: list[str] = field(default_factory=list[str])
     known: bool = False
     explanation: str | None = None
+    proof: Proof | None = None
 
 
 @dataclass(frozen=True)
@@ -162,7 +211,10 @@ class Summary:
 
 @dataclass(frozen=True)
 class Report:
-    """The result of one run of ``pqassay check``; ``profile`` names the one that made some verdicts stronger."""
+    """The result of one run of ``pqassay check``.
+
+    ``profile`` names the one that made some verdicts stronger, ``threshold`` says from which verdict on a finding counted.
+    """
 
     schema_version: int
     kind: Literal["check"]
@@ -174,6 +226,7 @@ class Report:
     ignored: list[Ignored] = field(default_factory=list[Ignored])
     baseline: BaselineState | None = None
     profile: str | None = None
+    threshold: Threshold = "must"
 
     @property
     def exit_code(self) -> int:
@@ -187,6 +240,11 @@ class Report:
     def to_json(self, indent: int | None = 2) -> str:
         """The report as JSON text in ASCII. Optional members that have their default are left out."""
         return members_json(self, indent)
+
+
+def counts(finding: Finding, threshold: Threshold) -> bool:
+    """Whether a finding makes its file nonconformant."""
+    return finding.verdict in COUNTED[threshold] and not finding.known
 
 
 def members_json(record: Any, indent: int | None) -> str:
@@ -208,8 +266,13 @@ def members(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: members(item) for key, item in cast("dict[str, Any]", value).items()}
     if isinstance(value, str):  # a file name or a value may hold what JSON readers refuse
-        return value.encode("utf-8", "backslashreplace").decode()
+        return encodable(value)
     return value
+
+
+def encodable(text: str) -> str:
+    """A text as it stands in JSON: what has no encoding, as in names of files, is escaped."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _default(declared: dataclasses.Field[Any]) -> Any:
@@ -223,8 +286,7 @@ def _is_required(declared: dataclasses.Field[Any]) -> bool:
 
 def outcome_of(findings: Iterable[Finding], level: Threshold) -> Outcome:
     """The outcome of a file that could be judged: known findings do not count."""
-    counted = COUNTED[level]
-    broken = any(finding.verdict in counted and not finding.known for finding in findings)
+    broken = any(counts(finding, level) for finding in findings)
     return "nonconformant" if broken else "conformant"
 
 

@@ -7,7 +7,7 @@ classes.  It holds no times and no machine's paths, so that two runs of the same
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from pqassay.protocol import Operation
@@ -47,6 +47,8 @@ class Result:
         actual: What came.
         stderr: What the driver wrote there, where it gave no answer.
         known: An expectation says that this is so.
+        title: What the case is about, where something is wrong.
+        effect: What it would do to users, where something is wrong.
     """
 
     case: str
@@ -59,6 +61,8 @@ class Result:
     actual: str | None = None
     stderr: str | None = None
     known: bool | None = None
+    title: str | None = None
+    effect: str | None = None
 
 
 @dataclass(frozen=True)
@@ -120,6 +124,7 @@ class RunReport:
         golden_files_sha256: Digest of their inputs.
         expectations_sha256: Digest of the file of expectations, where one was given.
         problems: Expectations that do not hold.
+        options: Options of the command without which a request is not repeated.
     """
 
     schema_version: int
@@ -136,6 +141,7 @@ class RunReport:
     problems: list[Problem]
     summary: RunSummary
     expectations_sha256: str | None = None
+    options: list[str] = field(default_factory=list[str])
 
     @property
     def exit_code(self) -> int:

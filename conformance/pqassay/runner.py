@@ -25,6 +25,7 @@ from pqassay.driver_process import Ended, Launcher, Limits, read_answer_file
 from pqassay.expectations import Expectations
 from pqassay.protocol import Answer, HelloAnswer, Operation, ProtocolError
 from pqassay.results import (
+    GOOD,
     SCHEMA_VERSION,
     Driver,
     Result,
@@ -325,6 +326,8 @@ def _report(
     expectations: Expectations,
 ) -> RunReport:
     compared, problems = expectations.compare(results)
+    by_id = {golden.case.id: golden.case for golden in cases}
+    compared = [_explained(result, by_id.get(result.case)) for result in compared]
     return RunReport(
         schema_version=SCHEMA_VERSION,
         kind="run",
@@ -353,6 +356,13 @@ def _report(
         ),
         expectations_sha256=expectations.sha256,
     )
+
+
+def _explained(result: Result, case: Case | None) -> Result:
+    """What is wrong, with the words of its case."""
+    if case is None or result.outcome in GOOD:
+        return result
+    return dataclasses.replace(result, title=case.title, effect=case.effect)
 
 
 def driver_digest(command: Sequence[str]) -> str:

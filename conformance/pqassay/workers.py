@@ -187,6 +187,13 @@ def _hidden_main() -> Generator[None]:
             sys.modules["__main__"] = main
 
 
+def new_pool(workers: int, memory: int) -> ProcessPool:
+    """Worker processes that may allocate so many bytes each, 0 for any."""
+    return ProcessPool(
+        max_workers=workers, initializer=_begin, initargs=(memory, dict(os.environ)), context=_CONTEXT
+    )
+
+
 @dataclass
 class _Task:
     """A batch under way."""
@@ -211,13 +218,7 @@ class _Run:
 
     def start(self) -> None:
         """Make a pool of workers."""
-        memory = self.limits.bytes_per_worker()
-        self.pool = ProcessPool(
-            max_workers=self.limits.jobs,
-            initializer=_begin,
-            initargs=(memory, dict(os.environ)),
-            context=_CONTEXT,
-        )
+        self.pool = new_pool(self.limits.jobs, self.limits.bytes_per_worker())
 
     def stop(self) -> None:
         """End all workers, whatever they are doing."""
@@ -293,7 +294,7 @@ class _Run:
             seconds = self.limits.seconds([target], is_deep=self.settings.tier == "values") or 0
             return f"judging it took longer than {seconds:.0f} s; --timeout gives it more"
         if isinstance(error, ProcessExpired):
-            return f"the process that judged it {_how_it_ended(error.exitcode)}"
+            return f"the process that judged it {how_it_ended(error.exitcode)}"
         if isinstance(error, MemoryError):
             return "there is not enough memory for it"
         return mistake(error)
@@ -337,7 +338,8 @@ def _batches(targets: Sequence[Target], settings: Settings, limits: Limits) -> I
         yield batch
 
 
-def _how_it_ended(code: int) -> str:
+def how_it_ended(code: int) -> str:
+    """How a process ended, by its exit code."""
     if code < 0:
         try:
             name = signal.Signals(-code).name

@@ -19,6 +19,7 @@ from pqassay.cli_check_report import (
     with_new_baseline,
     write_output,
 )
+from pqassay.report_formats import FormatName
 from pqassay_spark.cli_session import Master, Ship, command_session, stop
 
 if TYPE_CHECKING:
@@ -118,6 +119,7 @@ def check(
         )
         run = _Run(wanted, _table(out, is_needed=incremental), incremental, sample, tasks, master, ship)
         if dry_run:
+            _require_format_of_estimate(wanted.format)
             run.print_estimate()
             return
         report, notes = run.checked()
@@ -125,6 +127,13 @@ def check(
         fail_with_lines(str(error))
     _print(report, notes, wanted)
     raise typer.Exit(report.exit_code)
+
+
+def _require_format_of_estimate(name: FormatName) -> None:
+    from pqassay.errors import UsageError
+
+    if name not in (FormatName.TEXT, FormatName.JSON):
+        raise UsageError(f"--dry-run tells its estimate as text or json, not as {name.value}")
 
 
 def _table(out: str | None, *, is_needed: bool) -> Path | None:
@@ -148,7 +157,7 @@ def _print(report: Report, notes: list[str], wanted: declared.Wanted) -> None:
 
         render(report, stream, notes=notes, files_named=FILES_NAMED)
 
-    if wanted.format is not declared.FormatName.TEXT:
+    if wanted.format is not FormatName.TEXT:
         for note in notes:
             typer.echo(f"note: {note}", err=True)
     print_report(report, wanted.format, wanted.output, text)
@@ -214,7 +223,7 @@ class _Run:
                 table=self.table if self.is_incremental else None,
                 sample=self.sample,
             )
-        text = found.to_json() if self.wanted.format is declared.FormatName.JSON else "\n".join(found.lines())
+        text = found.to_json() if self.wanted.format is FormatName.JSON else "\n".join(found.lines())
         if self.wanted.output is None:
             typer.echo(text)
         else:

@@ -10,6 +10,8 @@ r"""Hexdumps whose rows say which field their bytes belong to, made from a trace
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 from pqassay_spec.trace import Leaf
@@ -19,6 +21,15 @@ ROW = 16
 
 LONGEST = 4
 """Rows of one field after which its middle is left out."""
+
+_HEX = 10
+"""Column in which the hexadecimal digits of a row begin."""
+
+_TEXT = _HEX + ROW * 3 + 1
+"""Column in which the readable part begins."""
+
+_MARKS = re.compile(r" {10,}\^\^(?: \^\^)*")
+"""The carets under one run of bytes; what is said about them follows."""
 
 
 def annotated(data: bytes, leaves: Sequence[Leaf], *, base: int = 0, longest: int = LONGEST) -> Iterator[str]:
@@ -82,7 +93,7 @@ def marked(data: bytes, base: int, start: int, end: int) -> list[tuple[str, str]
     for offset in range(0, len(data), ROW):
         part = data[offset : offset + ROW]
         marks = ["^^" if start <= base + offset + i < end else "  " for i in range(len(part))]
-        line = " " * 10 + " ".join(marks)
+        line = " " * _HEX + " ".join(marks)
         rows.append((format_row(base + offset, part), line.rstrip()))
     return rows
 
@@ -105,3 +116,40 @@ def show(value: object, label: str = "", width: int = 60) -> str:
     else:
         text = repr(value)
     return f"{text} ({label})" if label else text
+
+
+def segments(row: str, marks: str = "") -> list[tuple[str, bool]]:
+    """A row of `marked` in pieces, each with whether it is marked, in its hexadecimal and in its readable part.
+
+    Args:
+        row: The row.
+        marks: Its line of carets; empty where nothing in it is marked.
+
+    >>> segments("00000010  41 42 43" + " " * 41 + "ABC", " " * 13 + "^^  idx1.magic")
+    [('00000010  41 ', False), ('42', True), (' 43                                         A', False), ('B', True), ('C', False)]
+    """
+    found = _MARKS.match(marks)
+    chosen = {column for column, char in enumerate(found[0]) if char == "^"} if found else set[int]()
+    numbers = {(column - _HEX) // 3 for column in chosen}
+    chosen |= {_TEXT + number for number in numbers}
+    chosen |= {_HEX + 3 * number + 2 for number in numbers if number + 1 in numbers}  # the space between two
+    pieces: list[tuple[str, bool]] = []
+    for is_marked, group in itertools.groupby(range(len(row)), chosen.__contains__):
+        columns = list(group)
+        pieces.append((row[columns[0] : columns[-1] + 1], is_marked))
+    return pieces
+
+
+def is_line_of_marks(line: str) -> bool:
+    """Whether a line of `marked` is the carets under the row before it."""
+    return _MARKS.match(line) is not None
+
+
+def note_of(marks: str) -> str:
+    """What a line of carets says behind them.
+
+    >>> note_of(" " * 13 + "^^ ^^  idx1.magic")
+    'idx1.magic'
+    """
+    found = _MARKS.match(marks)
+    return marks[found.end() :].strip() if found else ""

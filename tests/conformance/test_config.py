@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 from idx1_files import Idx1File
 from pqassay import config
 from pqassay.cli import app
-from pqassay.cli_check import FormatName, LevelName, TierName
+from pqassay.cli_check import LevelName, TierName
+from pqassay.report_formats import FormatName
 from pqassay_spec import idx1
 
 GOOD = Idx1File().build()

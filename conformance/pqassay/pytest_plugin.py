@@ -1,0 +1,231 @@
+"""The plugin of pytest: a fixture for the tests of a writer, and the golden cases as tests of a driver.
+
+``pqassay_check(path)`` fails a test with the text of the findings.  ``pytest --pqassay-driver "python3 driver.py"``
+adds one test for each request that ``pqassay run`` would make.  Everything is loaded where it is used: a test run that
+needs neither pays for nothing.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import shlex
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+import pytest
+
+if TYPE_CHECKING:
+    from pqassay.cases import GoldenCase
+    from pqassay.report import Report
+    from pqassay.results import Result, RunReport
+
+# ruff: noqa: PLC0415
+
+
+class Check(Protocol):
+    """What the fixture ``pqassay_check`` is."""
+
+    def __call__(
+        self,
+        path: str | os.PathLike[str] | bytes | Sequence[str | os.PathLike[str]],
+        tier: str | None = "values",
+        *,
+        level: str = "must",
+        **options: Any,
+    ) -> Report:
+        """Check files, and fail the test if one is not conformant or could not be judged.
+
+        Args:
+            path: A file or folder, several of them, or the bytes of a file.
+            tier: How deep to look.
+            level: From which verdict on a finding counts: ``must`` or ``should``.
+            options: What else `pqassay.check` takes.
+
+        Returns:
+            The report, for further assertions.
+        """
+        ...
+
+
+@pytest.fixture
+def pqassay_check() -> Check:
+    """Check Parquet files as ``pqassay check`` does; the test fails with the text of the findings."""
+
+    def check(
+        path: str | os.PathLike[str] | bytes | Sequence[str | os.PathLike[str]],
+        tier: str | None = "values",
+        *,
+        level: str = "must",
+        **options: Any,
+    ) -> Report:
+        __tracebackhide__ = True
+        import pqassay
+
+        given: Any = path
+        if isinstance(path, os.PathLike):
+            given = os.fspath(path)
+        elif not isinstance(path, (str, bytes)):
+            given = [os.fspath(one) for one in path]
+        try:
+            report = pqassay.check(given, tier=cast("Any", tier), level=cast("Any", level), **options)
+        except pqassay.UsageError as error:
+            pytest.fail(str(error), pytrace=False)
+        if report.exit_code:
+            pytest.fail(_text(report), pytrace=False)
+        return report
+
+    return check
+
+
+def _text(report: Report) -> str:
+    from pqassay.render_text import render
+
+    stream = io.StringIO()
+    render(report, stream)
+    return stream.getvalue()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare the options of a test run of a driver."""
+    group = parser.getgroup("pqassay", "golden cases of Parquet metadata")
+    group.addoption(
+        "--pqassay-driver",
+        metavar="COMMAND",
+        help="Test this driver: one test for each golden case and operation.",
+    )
+    group.addoption(
+        "--pqassay-case",
+        metavar="GLOB",
+        action="append",
+        default=[],
+        help="Only these cases, and their parents; may be repeated.",
+    )
+    group.addoption(
+        "--pqassay-expectations", metavar="FILE", help="What is known to fail: such tests are expected to."
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse options that mean nothing without a driver."""
+    given = config.getoption("--pqassay-case") or config.getoption("--pqassay-expectations")
+    if given and not config.getoption("--pqassay-driver"):
+        raise pytest.UsageError("--pqassay-case and --pqassay-expectations need --pqassay-driver")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
+    """Add the tests of a driver to those that were collected."""
+    if command := session.config.getoption("--pqassay-driver"):
+        items += _driver_items(session, command)
+
+
+def _driver_items(session: pytest.Session, command: str) -> list[pytest.Item]:
+    from pqassay.cases import CaseError, golden_folder, load, select
+    from pqassay.expectations import Expectations, ExpectationsError, parse
+    from pqassay.runner import tasks
+
+    config = session.config
+    path = config.getoption("--pqassay-expectations")
+    try:
+        words = shlex.split(command)
+        every = load(golden_folder())
+        chosen = select(every, cast("list[str]", config.getoption("--pqassay-case")))
+        known = Expectations()
+        if path:
+            with open(path, "rb") as file:  # noqa: PTH123 - the name that was given stands in the error
+                known = parse(file.read())
+    except (CaseError, ValueError) as error:
+        raise pytest.UsageError(f"--pqassay-driver: {error}") from None
+    except (OSError, ExpectationsError) as error:
+        raise pytest.UsageError(f"--pqassay-expectations {path}: {error}") from None
+    if not words:
+        raise pytest.UsageError("--pqassay-driver: there is no program in the command")
+    run = _Run(words, chosen, known, {golden.case.id for golden in every})
+    make = cast("Callable[..., DriverItem]", DriverItem.from_parent)  # pyright: ignore[reportUnknownMemberType] - of pytest
+    found: list[pytest.Item] = [
+        make(session, name=f"pqassay/{golden.case.id}/{operation}", run=run)
+        for golden, operation in tasks(chosen, ())
+    ]
+    found.append(make(session, name="pqassay/driver", run=run))
+    return found
+
+
+class _Run:
+    """The run that all tests of a driver share; it happens when the first one needs it."""
+
+    def __init__(self, command: list[str], chosen: Sequence[GoldenCase], known: Any, every: set[str]) -> None:
+        self._command = command
+        self._chosen = chosen
+        self._known = known
+        self._every = every
+        self._report: RunReport | None = None
+        self._error: str | None = None
+
+    def report(self) -> RunReport:
+        """The report of the run; the test fails if the driver cannot be started."""
+        import dataclasses
+
+        from pqassay.cli_run import DEFAULT_GIBIBYTES, DEFAULT_SECONDS, GIBIBYTE
+        from pqassay.driver_process import Limits
+        from pqassay.runner import CannotStartError, Settings, run
+
+        if self._report is None and self._error is None:
+            limits = Limits(DEFAULT_SECONDS, int(DEFAULT_GIBIBYTES * GIBIBYTE))
+            left_out = self._every - {golden.case.id for golden in self._chosen}
+            known = dataclasses.replace(self._known, others=frozenset(left_out))
+            try:
+                self._report = run(self._chosen, Settings(self._command, limits), known)
+            except CannotStartError as error:
+                self._error = str(error)
+        if self._report is None:
+            pytest.fail(self._error or "", pytrace=False)
+        return self._report
+
+
+class DriverItem(pytest.Item):
+    """One operation on one golden case; or the driver as a whole: its greeting, and expectations that hold."""
+
+    def __init__(self, *, run: _Run, **others: Any) -> None:
+        super().__init__(**others)  # pyright: ignore[reportUnknownMemberType] - of pytest
+        self._run = run
+
+    def runtest(self) -> None:
+        """Look up what came of it; the first test runs all of them."""
+        report = self._run.report()
+        by_name = {f"pqassay/{result.case}/{result.operation}": result for result in report.results}
+        result = by_name.get(self.name)
+        if result is not None:
+            self._tell(result, report)
+        else:
+            self._tell_of_the_whole(report)
+
+    def _tell(self, result: Result, report: RunReport) -> None:
+        from pqassay.render_run import details, repeat_command
+        from pqassay.results import GOOD
+
+        if result.outcome == "not applicable":
+            pytest.skip(result.reason or result.outcome)
+        if result.outcome in GOOD:
+            return
+        rows = [f"{label:<10}{value}" for label, value in details(result)]
+        rows.append(f"{'repeat':<10}{repeat_command(result, report.options, report.driver.command)}")
+        if result.known:
+            pytest.xfail(f"{result.outcome}: {result.reason}")
+        pytest.fail("\n".join([result.outcome, *rows]), pytrace=False)
+
+    def _tell_of_the_whole(self, report: RunReport) -> None:
+        rows = [f"expectation {problem.entry}: {problem.problem}" for problem in report.problems]
+        rows += [
+            f"{result.outcome}: {result.reason}"
+            for result in report.results
+            if result.operation == "hello" and not result.known
+        ]
+        if report.tested_nothing:
+            rows.append("nothing was tested: the driver supports none of these operations")
+        if rows:
+            pytest.fail("\n".join(rows), pytrace=False)
+
+    def reportinfo(self) -> tuple[str, None, str]:
+        """What pytest calls it."""
+        return "pqassay", None, self.name
