@@ -176,8 +176,8 @@ def test_a_program_that_is_killed_midway_is_simply_run_again(
     at_the_kill = lake.states(copy)
     assert {"old", "new"} == set(at_the_kill)
     done = index_files(spark, copy, ["nation"])
+    # what the executors of the killed program still had in hand they may have finished
     assert (done.indexed + done.fresh, done.refused) == (FILES, [])
-    assert done.indexed > 0
     assert done.fresh >= DONE_BEFORE
     require_everything_right(spark, lake, copy)
     before = {path: path.stat().st_mtime_ns for path in copy.iterdir()}
