@@ -7,8 +7,8 @@ The rows are the literals below. ``write`` takes the versions that are installed
 files are kept, not replaced. arrow-rs is written through the package ``arro3-io``, which nothing else here needs; what is
 not installed is named and left out. A manifest that is there keeps the rules that it expects.
 
-``remarks`` judges every case of foreign software, those of ``tools/spark_golden.py`` as well, and says where the report and
-the manifest differ. With ``--accept`` the manifest takes the report's word, unless a FAIL or WARN is new: that is a
+``remarks`` judges every case of foreign software, those of ``tools/spark_golden.py`` as well, and says where the report or
+the museum and the manifest differ. With ``--accept`` the manifest takes the report's word, unless a FAIL or WARN is new: that is a
 mistake of a rule or a find, and nobody writes it down unseen.
 """
 
@@ -32,6 +32,8 @@ import pyarrow.parquet as pq
 
 import pqassay
 from pqassay.cases import OWN, REMARKS
+from pqassay_reference import museum
+from pqassay_spec import idx1
 from pqassay_spec.catalogue import rules
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -152,6 +154,29 @@ def write_pyarrow(path: Path, data: pa.Table, options: Mapping[str, Any]) -> str
     return f"pyarrow.parquet.write_table(table, 'data.parquet'{_told(options)})"
 
 
+def write_through_python_file(path: Path, data: pa.Table, options: Mapping[str, Any]) -> str:
+    """Write an IDX1 index between the row groups and the footer, through the Python file that pyarrow writes to; say how.
+
+    Through such a file pyarrow counts the bytes that it wrote itself, and takes every later place from there.
+    """
+    values = {value for value in data.column("city").to_pylist() if value is not None}
+    with path.open("wb") as file, pq.ParquetWriter(file, data.schema, **options) as writer:
+        writer.write_table(data)
+        start = file.tell()
+        file.write(idx1.build_blob(values))
+        writer.add_key_value_metadata({idx1.KEY: str(start)})
+    return "\n".join(
+        (
+            "with open('data.parquet', 'wb') as file:",
+            f"    with pyarrow.parquet.ParquetWriter(file, table.schema{_told(options)}) as writer:",
+            "        writer.write_table(table)",
+            "        start = file.tell()",
+            "        file.write(blob)  # the writer does not know",
+            f"        writer.add_key_value_metadata({{{idx1.KEY!r}: str(start)}})",
+        )
+    )
+
+
 def write_duckdb(path: Path, data: pa.Table, options: Mapping[str, Any]) -> str:
     """Write, and say how."""
     import duckdb  # noqa: PLC0415 - each writer is imported where it is used
@@ -213,7 +238,8 @@ class Case:
 
     ``lint`` says whether linters are asked about it; if they were about every case, one that accepts everything would do
     well. ``misread_by`` are the engines that get it wrong: fastparquet knows neither decimals, structs nor null numbers.
-    ``broken`` are rules that the writer breaks with these rows, ``effect`` what that costs.
+    ``broken`` are rules that the writer breaks with these rows, ``effect`` what that costs, ``scanned`` whether a scan is
+    asked for the rows all the same, which it may refuse.
     """
 
     name: str
@@ -224,6 +250,7 @@ class Case:
     misread_by: Sequence[str] = ("fastparquet",)
     broken: Sequence[str] = ()
     effect: str = "none"
+    scanned: bool = False
 
 
 @dataclass(frozen=True)
@@ -270,6 +297,9 @@ WRITERS = (
         Case("pages", "Two row groups of pages of two rows, with page index, bloom filters and checksums", options={"row_group_size": 6, "max_rows_per_page": 2, "write_page_index": True, "write_page_checksum": True, "bloom_filter_options": {"city": {"ndv": 10}, "id": {"ndv": 10}}}, lint=True),
         Case("pages-v2", "Pages of version 2, without dictionary", options={"data_page_version": "2.0", "use_dictionary": False, "max_rows_per_page": 2, "write_page_index": True, "compression": "zstd"}),
         Case("nested", "A struct and a list, with page index", NESTED, {"max_rows_per_page": 2, "write_page_index": True}),
+    )),
+    Writer("pyarrow", "pyarrow", write_through_python_file, (
+        Case("displaced-page-index", "An index was written through the Python file under the writer, which did not count it: the page index is said to stand too early", options={"write_page_index": True, "max_rows_per_page": 4}, broken=("IDX1-009", "PIX-010", "PIX-013", "PIX-020", "PIX-040"), effect="Most engines read the file as if nothing were wrong, without its page index; those that read the page index first refuse it, or take the index for bounds.", scanned=True),
     )),
     Writer("duckdb", "duckdb", write_duckdb, (
         Case("flat", "Nulls, NaN, signed zeros, decimals and moments as DuckDB writes them by default"),
@@ -336,9 +366,11 @@ def store(folder: Path, name: str, case: Case, data: bytes, by: str, step: str) 
     expect: dict[str, Any] = {"check": {"rules": expected, "tier": "values"}}
     if case.broken:
         expect["lint"] = "reject"
-    else:
-        expect |= {"lint": "accept"} if case.lint else {}
-        expect |= {"scan": "same-rows", "predicate": list(case.table.predicate), "rows": rows_of(case.table)}
+    elif case.lint:
+        expect["lint"] = "accept"
+    if case.scanned or not case.broken:
+        scan = "refusal-allowed" if case.broken else "same-rows"
+        expect |= {"scan": scan, "predicate": list(case.table.predicate), "rows": rows_of(case.table)}
     readers = [engine for engine in ORACLES if engine not in case.misread_by]
     record = {
         "id": name,
@@ -360,8 +392,16 @@ def store(folder: Path, name: str, case: Case, data: bytes, by: str, step: str) 
 
 
 def save(path: Path, record: Mapping[str, Any]) -> None:
-    """Write a manifest."""
-    path.write_text(f"{json.dumps(record, indent=2)}\n")
+    """Write a manifest, with what the museum says of its case."""
+    exhibit = exhibit_of(record["id"])
+    members = {name: member for name, member in record.items() if name != "exhibit"}
+    path.write_text(f"{json.dumps(members | exhibit, indent=2)}\n")
+
+
+def exhibit_of(case_id: str) -> dict[str, Any]:
+    """The member of a manifest that makes its case an exhibit; nothing for most."""
+    found = museum.exhibits().get(case_id)
+    return {} if found is None else {"exhibit": found.record()}
 
 
 # ----------------------------------------------------------------------------------------------------- the remarks
@@ -384,8 +424,11 @@ def remarks(folder: Path, *, accept: bool) -> int:
             path.parent / record["input"]["file"], tier=check["tier"], **check.get("options", {})
         )
         found = list(dict.fromkeys(finding.rule for finding in report.files[0].findings))
-        if found == check["rules"]:
+        shown = exhibit_of(record["id"]).get("exhibit")
+        if found == check["rules"] and shown == record.get("exhibit"):
             continue
+        if shown != record.get("exhibit"):
+            print(f"{record['id']}: the museum says something else")
         print(
             f"{record['id']}: {', '.join(found) or 'nothing'}, and not {', '.join(check['rules']) or 'nothing'}"
         )

@@ -9,6 +9,7 @@ A page asks for a table with an HTML comment on a line of its own, so that the M
     <!-- companion fields -->           the members of IDX1's companion record
     <!-- members: pm_json.COLUMN_FIELDS --> the members of a JSON object
     <!-- golden files: IDX1 -->         the golden files of one family, each row an anchor, with the bytes that differ
+    <!-- museum -->                  the exhibits of the museum, a room for each family, and what no file shows
     <!-- findings table -->             the columns of the table that `pqassay-spark check --out` writes
     <!-- all footer structs -->         every Thrift struct and enum that FileMetaData reaches
 
@@ -28,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 from mkdocs.exceptions import PluginError
 
+from pqassay_reference import museum
 from pqassay_spec import catalogue, pm
 from pqassay_spec.compact_thrift import EnumOf, FieldType, ListOf, Record, type_name
 from pqassay_spec.field_tables import construct_rows, thrift_rows
@@ -41,11 +43,14 @@ if TYPE_CHECKING:
     from mkdocs.structure.pages import Page
 
 PLACEHOLDER = re.compile(
-    r"^<!-- (?P<what>rules|fields|enum|members|golden files|all rules|companion fields|findings table|all footer structs)(?:: (?P<name>\S+))? -->$",
+    r"^<!-- (?P<what>rules|fields|enum|members|golden files|all rules|companion fields|findings table|museum|engine survey|all footer structs)(?:: (?P<name>\S+))? -->$",
     re.MULTILINE,
 )
 
 GOLDEN_FILES = Path(__file__).resolve().parent.parent / "golden_files"
+
+ENGINE_SURVEY = GOLDEN_FILES.parent / "docs" / "data" / "engine_survey.json"
+"""What engines make of damaged files; ``tools/engine_survey.py`` writes it."""
 
 STRUCTS_PAGE = "spec/compact_thrift.md"
 """The page that holds the section of every struct; types link to it."""
@@ -91,6 +96,10 @@ def generated(what: str, name: str, link: Link) -> Iterator[str]:
             yield from table(("Member", "JSON type", "Meaning"), rows)
         case "findings table":
             yield from findings_table()
+        case "museum":
+            yield from museum_rooms(link)
+        case "engine survey":
+            yield from engine_survey(link)
         case "members":
             yield from member_table(_declared(name))
         case _:
@@ -130,6 +139,30 @@ def findings_table() -> Iterator[str]:
         yield from table(("Column", "Type", "", "Meaning"), rows)
     members = ", ".join(f"`{member.name}` ({member.type})" for member in POSITION)
     yield from (f"A position has the members {members}.", "")
+
+
+def engine_survey(link: Link) -> Iterator[str]:
+    """Yield the table of damages and engines, then what each damage is and which rules report it."""
+    survey = json.loads(ENGINE_SURVEY.read_text(encoding="utf-8"))
+    engines, damages = survey["engines"], survey["damages"]
+    names = [damage["name"] for damage in damages]
+    heads = ("Damage", *(f"{one['engine']} {one['version']}" for one in engines))
+    yield from table(heads, ([name, *(one["cells"][name] for one in engines)] for name in names))
+    yield from ("## What the damages are", "")
+    rows = (
+        (
+            damage["name"],
+            damage["what"],
+            ", ".join(
+                f"[{rule}]({link(f'spec/{catalogue.family_of(rule).chapter}', rule.lower())})"
+                for rule in damage["rules"]
+            ),
+        )
+        for damage in damages
+    )
+    yield from table(("Damage", "What is wrong", "Reported as"), rows)
+    yield from ("## What is asked", "")
+    yield from (f"- `{query}`" for query in survey["queries"])
 
 
 def _family(prefix: str) -> catalogue.Family:
@@ -290,6 +323,64 @@ def _marked_rows(data: bytes, start: int, end: int) -> Iterator[str]:
         yield row
         if marks.strip():
             yield marks
+
+
+# -------------------------------------------------------------------------------------------------- museum
+
+
+def museum_rooms(link: Link) -> Iterator[str]:
+    """Yield a section for each family with its exhibits by number, then a table of what no file shows."""
+    cases = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(GOLDEN_FILES.rglob("case.json"))]
+    for family in catalogue.families():
+        shown = [case for case in cases if case["family"] == family.prefix and "exhibit" in case]
+        if shown:
+            yield from (f"## Room {family.prefix}", "")
+            for case in sorted(shown, key=lambda case: (case["exhibit"]["numbers"], case["id"])):
+                yield from _exhibit(case, family, link)
+    yield from ("## Not shown", "", "What no file of this collection can show, and why.")
+    rows = (
+        (str(one.number), one.defect, one.reason, "<br>".join(map(_sighting, (s.record() for s in one.seen))))
+        for one in museum.absent()
+    )
+    yield from table(("Exhibit", "Defect", "Why there is no file", "Seen in"), rows)
+
+
+def _exhibit(case: dict[str, Any], family: catalogue.Family, link: Link) -> Iterator[str]:
+    """A section: what happened, where, what finds it, and the command that shows it."""
+    name, exhibit, check = case["id"], case["exhibit"], case["expect"]["check"]
+    anchor = name.replace("/", "-")
+    numbers = ", ".join(map(str, exhibit["numbers"]))
+    yield from (f"### {numbers}. {case['title']} {{ #{anchor} }}", "", exhibit["story"], "")
+    yield from (f"- **Seen in** {'; '.join(map(_sighting, exhibit['seen']))}",)
+    families = {rule: catalogue.family_of(rule) for rule in check["rules"]}
+    linked = [f"[{rule}]({link(f'spec/{of.chapter}', rule.lower())})" for rule, of in families.items()]
+    if linked:
+        yield f"- **Breaks** {', '.join(linked)}; found at tier `{check['tier']}`"
+    else:
+        yield "- **Breaks** no rule: the file is as it should be, and it is readers that get it wrong"
+    if "scan" in case["expect"]:
+        yield f"- **Ask a reader for** the rows with `{_condition(case['expect']['predicate'])}`"
+    page = link(f"golden_files/{family.prefix.lower()}.md", anchor)
+    yield from (f"- **Golden file** [`{name}`]({page})", "")
+    yield from (
+        "```console",
+        f"$ pqassay check golden_files/{name}/{case['input']['file']} --tier {check['tier']}",
+        "```",
+        "",
+    )
+
+
+def _sighting(seen: dict[str, str]) -> str:
+    """The software, linked to where people spoke of it, and its versions."""
+    text = f"[{seen['software']}]({seen['reference']})" if "reference" in seen else seen["software"]
+    return f"{text} ({seen['versions']})" if "versions" in seen else text
+
+
+def _condition(predicate: list[Any]) -> str:
+    """A predicate as SQL writes it, in the few forms that exhibits have."""
+    operator, column, *values = predicate
+    texts = [next(iter(value.values())) if isinstance(value, dict) else repr(value) for value in values]
+    return " ".join([column, operator, *texts])
 
 
 # -------------------------------------------------------------------------------------------------- fields

@@ -178,6 +178,32 @@ class Provenance:
 
 
 @dataclass(frozen=True)
+class Sighting:
+    """Where a defect was seen: the software, its versions if they are known, and a link to where people spoke of it."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    software: str
+    versions: str | None = None
+    reference: str | None = None
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """What a case shows in the museum of defects that software had.
+
+    Attributes:
+        numbers: Numbers of the defects in the museum.
+        story: What they did to people.
+        seen: Where they were seen.
+    """
+
+    __pydantic_config__: ClassVar = CLOSED
+    numbers: list[int]
+    story: str
+    seen: list[Sighting]
+
+
+@dataclass(frozen=True)
 class Case:
     """One golden case; the attributes are the members of its manifest.
 
@@ -197,6 +223,7 @@ class Case:
         parent: The valid case that it was made from.
         mutation: In what it differs from its parent.
         column: The column that an index in it describes, its path joined by dots.
+        exhibit: The defect of some software that it shows.
     """
 
     __pydantic_config__: ClassVar = CLOSED
@@ -214,6 +241,7 @@ class Case:
     parent: str | None = None
     mutation: Mutation | None = None
     column: str | None = None
+    exhibit: Exhibit | None = None
 
     @property
     def is_foreign(self) -> bool:

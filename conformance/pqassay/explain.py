@@ -25,6 +25,17 @@ def explain(rule_id: str) -> Iterator[str]:
     yield ""
     yield from textwrap.wrap(rule.sentence, WIDTH, initial_indent="  ", subsequent_indent="  ")
     yield ""
+    rows = [
+        *obligation(rule),
+        ("chapter", f"spec/chapters/{family.chapter}#{rule.id.lower()}"),
+    ]
+    for label, value in rows:
+        yield from _labelled(label, value)
+    yield from golden_pair(rule_id)
+
+
+def obligation(rule: Rule) -> list[tuple[str, str]]:
+    """What there is to say about a rule beside its sentence: labels and values."""
     origin = {"stated": "stated in", "inferred": "inferred from", "ours": "added by this specification, see"}
     rows = [
         ("level", f"{rule.level} for the {'writer and the reader' if rule.role == 'both' else rule.role}"),
@@ -41,14 +52,10 @@ def explain(rule_id: str) -> Iterator[str]:
             for found in profiles().values()
             if (promotion := found.promotion_of(rule)) is not None
         ),
-        *(("known", quirk.sentence) for quirk in quirks_of(rule_id)),
+        *(("known", quirk.sentence) for quirk in quirks_of(rule.id)),
         ("excluded", rule.excluded),
-        ("chapter", f"spec/chapters/{family.chapter}#{rule.id.lower()}"),
     ]
-    for label, value in rows:
-        if value:
-            yield from _labelled(label, value)
-    yield from golden_pair(rule_id)
+    return [(label, value) for label, value in rows if value]
 
 
 def _labelled(label: str, text: str) -> Iterator[str]:
@@ -64,7 +71,9 @@ def golden_pair(rule_id: str) -> Iterator[str]:
         folder = golden_folder()
     except CaseError:
         return
-    breaking = [case for case in _cases(folder, MANIFEST) if rule_id in case["expect"]["check"]["rules"]]
+    breaking = [
+        case for case in _cases(folder, MANIFEST, rule_id) if rule_id in case["expect"]["check"]["rules"]
+    ]
     # The one that breaks nothing else says most.
     case = min(breaking, key=lambda case: len(case["expect"]["check"]["rules"]), default=None)
     if case is None:
@@ -79,9 +88,12 @@ def golden_pair(rule_id: str) -> Iterator[str]:
     yield from _broken_bytes(path, rule_id, case)
 
 
-def _cases(folder: Path, manifest: str) -> Iterator[dict[str, Any]]:
+def _cases(folder: Path, manifest: str, mentioned: str) -> Iterator[dict[str, Any]]:
+    """The manifests that mention something: few of many, so that only these are parsed."""
     for path in sorted(folder.rglob(manifest)):
-        yield json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        if mentioned in text:
+            yield json.loads(text)
 
 
 def _broken_bytes(path: Path, rule_id: str, case: dict[str, Any]) -> Iterator[str]:

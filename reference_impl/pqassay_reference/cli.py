@@ -112,6 +112,23 @@ def strip(
         bool, typer.Option("--statistics", help="The statistics of column chunks, of every kind.")
     ] = False,
     everything: Annotated[bool, typer.Option("--all", help="All of the above.")] = False,
+    encoding_stats: Annotated[
+        bool, typer.Option("--encoding-stats", help="The counts of pages by type and encoding.")
+    ] = False,
+    sorting_columns: Annotated[
+        bool, typer.Option("--sorting-columns", help="What row groups say of the order of their rows.")
+    ] = False,
+    row_group_hints: Annotated[
+        bool,
+        typer.Option(
+            "--row-group-hints",
+            help="file_offset, total_compressed_size and ordinal of row groups, which other fields say as well.",
+        ),
+    ] = False,
+    column_orders: Annotated[
+        bool,
+        typer.Option("--column-orders", help="The orders of columns, without which bounds mean nothing."),
+    ] = False,
     key: Annotated[
         list[str] | None, typer.Option("--key", help="A key of the footer and its value; may be repeated.")
     ] = None,
@@ -145,6 +162,10 @@ def strip(
                 column_index=column_index or page_index or everything,
                 offset_index=page_index or everything,
                 statistics=statistics or everything,
+                encoding_stats=encoding_stats,
+                sorting_columns=sorting_columns,
+                row_group_hints=row_group_hints,
+                column_orders=column_orders,
                 keys=key or (),
                 columns=column or (),
                 row_groups=row_group or (),
@@ -169,6 +190,12 @@ def _stripped_lines(done: Stripped, written: Path, *, dry_run: bool) -> Iterator
     ]
     if done.statistics:
         parts.append(f"the statistics of {_counted(done.statistics, 'column chunk')}")
+    if done.encoding_stats:
+        parts.append(f"the page counts of {_counted(done.encoding_stats, 'column chunk')}")
+    if done.row_groups:
+        parts.append(f"fields of {_counted(done.row_groups, 'row group')}")
+    if done.column_orders:
+        parts.append("the column orders")
     parts += [f"the key {key}" for key in done.keys]
     if parts:
         yield f"{written}: {'would remove' if dry_run else 'removed'} {', '.join(parts)}"

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from pqassay_reference import (
     golden_blm,
     golden_idx1,
+    golden_museum,
     golden_pix,
     golden_pix_pages,
     golden_pm,
@@ -29,6 +30,7 @@ from pqassay_reference import (
 )
 from pqassay_reference.errors import Refused
 from pqassay_reference.golden_cases import Made, Recipe
+from pqassay_reference.museum import exhibits
 from pqassay_spec.sources import write_whole
 
 MANIFEST = "case.json"
@@ -53,6 +55,8 @@ CASES: tuple[Recipe, ...] = (
     *golden_blm.BAD,
     *golden_values.GOOD,
     *golden_values.BAD,
+    *golden_museum.GOOD,
+    *golden_museum.BAD,
     *golden_idx1.GOOD,
     *golden_idx1.BAD,
     *golden_pm.GOOD,
@@ -91,6 +95,8 @@ def golden_cases(recipes: Sequence[Recipe] = CASES) -> Iterator[GoldenCase]:
         if case.beside:
             input_ |= {"beside": [_file(name, content) for name, content in case.beside.items()]}
         manifest = {key: value for key, value in case.manifest.items() if key not in ("expect", "provenance")}
+        if recipe.id in exhibits():
+            manifest |= {"exhibit": exhibits()[recipe.id].record()}
         manifest |= {"input": input_}
         manifest |= {key: case.manifest[key] for key in ("expect", "provenance")}
         yield GoldenCase(recipe.id, manifest, {case.file: case.data, **case.beside})

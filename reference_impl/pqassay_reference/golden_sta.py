@@ -48,6 +48,7 @@ TOTAL = TinyParquet(
         Column("loss", "double", [NEGATIVE_NAN, NAN, NAN, NAN], layout=Layout(order="total")),
     )
 )
+ZEROS = TinyParquet((Column("metal", "string", METALS), Column("grade", "double", [0.0, -0.0, 3.0, 1.0])))
 INT96 = TinyParquet(
     (
         Column("metal", "string", METALS),
@@ -93,6 +94,7 @@ def _good(
 GOOD = (
     _good("counted", "Everything that statistics of flat columns can say: bounds old and new, exact flags, counts of nulls, NaN and distinct values, level histograms", FLAT, ("STA-010", "STA-012", "STA-013", "STA-019", "STA-020", "STA-021", "STA-023")),
     _good("uncounted", "Bounds and null counts alone; fixed-length bytes that mean nothing further", UNCOUNTED, ("STA-007",)),
+    _good("zeros-of-both-signs", "Zeros of both signs: a lower bound of zero is the negative one", ZEROS, ("STA-009",)),
     _good("orders-of-types", "Unsigned numbers beyond the signed ones, decimals of unequal length, booleans and days: bounds follow the order of the type", ORDERS, ("STA-006",), misread_by=("fastparquet",)),
     _good("total-order", "The IEEE 754 total order: NaN is counted and left out of the bounds, but where there is nothing else", TOTAL, ("STA-004", "STA-008", "STA-024")),
     _good("int96", "INT96 timestamps with their own order", INT96, ("STA-016",)),
@@ -120,10 +122,20 @@ def _bad(
     op: str = "set",
     raw: bool = False,
     tier: Tier = "footer",
+    predicate: Sequence[Any] | None = None,
 ) -> Bad:
-    """An invalid case, reported at the first tier that sees it: the values tell more than one rule about most of them."""
+    """An invalid case, reported at the first tier that sees it: the values tell more than one rule about most of them.
+
+    With a predicate it is one that a scan has to read right all the same.
+    """
     mutation = Mutation(op, path, to, raw)
-    return Bad(f"sta/{name}", title, effect, f"sta/{parent}", mutation, (rule,), tier=tier, since=SINCE)
+    return Bad(
+        *(f"sta/{name}", title, effect, f"sta/{parent}", mutation, (rule,)),
+        scan=None if predicate is None else "same-rows",
+        predicate=predicate,
+        tier=tier,
+        since=SINCE,
+    )
 
 
 CHUNK = "footer.row_groups[0].columns[{}].meta_data"
@@ -138,7 +150,7 @@ TOTAL_HEADER, TYPE_HEADER, UNKNOWN_HEADER = b"\x2c", b"\x1c", b"\x9c"
 BAD = (
     _bad("no-column-orders", "The footer has bounds and no column_orders", UNUSED, "counted", "STA-001", "footer.column_orders", op="remove"),
     _bad("column-order-missing", "There is one column order less than columns", "Some readers refuse the file, some give a column the order of its neighbour.", "counted", "STA-002", "footer.column_orders[2]", op="remove"),
-    _bad("column-order-unknown", "The order of a column is one that the format does not define", UNUSED, "uncounted", "STA-003", "footer.column_orders[1].TYPE_ORDER:header", UNKNOWN_HEADER, raw=True),
+    _bad("column-order-unknown", "The order of a column is one that the format does not define", UNUSED, "uncounted", "STA-003", "footer.column_orders[1].TYPE_ORDER:header", UNKNOWN_HEADER, raw=True, predicate=("=", "grade", {"float": "1.5"})),
     _bad("total-order-of-text", "Text has the order of floating point numbers", "Readers that know the order refuse the file or ignore the bounds.", "uncounted", "STA-004", "footer.column_orders[0].TYPE_ORDER:header", TOTAL_HEADER, raw=True),
     _bad("bound-too-short", "The lower bound of a date has three bytes", REFUSED, "orders-of-types", "STA-005", f"{STATS.format(5)}.min_value", b"\xff\xff\xff"),
     _bad("bounds-swapped", "The lower bound of a text is greater than the upper one", "Readers find no value between the bounds: every query by this column loses the row group.", "uncounted", "STA-006", f"{FIRST}.min_value", b"zzz"),
@@ -147,10 +159,10 @@ BAD = (
     _bad("nan-bound", "The upper bound of a double is NaN", "Readers have to ignore the bound: no query skips the row group by it.", "uncounted", "STA-007", f"{SECOND}.max_value", NAN),
     _bad("nan-bound-beside-count", "The upper bound is NaN, and nan_count says that there are none", LOST, "counted", "STA-008", f"{THIRD}.max_value", NAN),
     _bad("nan-bound-in-total-order", "An upper bound is NaN though other values are there", "A query for the greatest number is answered with NaN.", "total-order", "STA-008", f"{SECOND}.max_value", NAN),
-    _bad("zero-bound-positive", "The lower bound of a double is zero with the sign of plus", "A query for -0.0 skips the row group in readers that tell the zeros apart.", "uncounted", "STA-009", f"{SECOND}.min_value", bytes(8)),
+    _bad("zero-bound-positive", "The lower bound of a double is zero with the sign of plus", "A query for -0.0 skips the row group in readers that tell the zeros apart.", "zeros-of-both-signs", "STA-009", f"{SECOND}.min_value", bytes(8), tier="values"),
     _bad("null-count-too-great", "There are more nulls than values", "A reader takes the column for nothing but nulls, and loses its values.", "uncounted", "STA-010", f"{FIRST}.null_count", 5),
     _bad("null-count-of-required", "A required column counts a null", "A reader that subtracts nulls from values counts a row too few.", "counted", "STA-010", f"{SECOND}.null_count", 1),
-    _bad("null-count-missing", "Statistics do not say how many nulls there are", "A query for nulls reads every row group.", "uncounted", "STA-011", f"{FIRST}.null_count", op="remove"),
+    _bad("null-count-missing", "Statistics do not say how many nulls there are", "A query for nulls reads every row group.", "uncounted", "STA-011", f"{FIRST}.null_count", op="remove", predicate=("is null", "metal")),
     _bad("distinct-count-too-great", "There are more different values than values", "A planner that believes it chooses a worse plan.", "counted", "STA-012", f"{FIRST}.distinct_count", 5),
     _bad("nan-count-of-numbers", "A column of integers counts NaN", "Some readers refuse the statistics.", "orders-of-types", "STA-013", f"{SECOND}.nan_count", 0),
     _bad("nan-count-too-great", "There are more NaN than values", "A reader takes all values for NaN, and loses the numbers.", "counted", "STA-013", f"{THIRD}.nan_count", 5),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from pqassay_reference.page_values import DataPage
 from pqassay_spec.column_order import FLOATING, TOTAL, Order, is_nan, key, order_of, type_order, width_of
@@ -154,8 +155,11 @@ class _Said:
 
     def _deprecated(self) -> None:
         low, high = self.said.min, self.said.max
-        signed = {Order.SIGNED, Order.FLOAT}
-        if low is None or high is None or self.by_type not in signed:
+        if low is None or high is None:
+            return
+        if self.by_type in (Order.BYTES, Order.DECIMAL):
+            self._deprecated_bytes(self.by_type, low, high)
+        if self.by_type not in (Order.SIGNED, Order.FLOAT):
             return
         least, greatest = key(self.by_type, low), key(self.by_type, high)
         if least is None or greatest is None:
@@ -166,6 +170,21 @@ class _Said:
             one = key(self.by_type, raw)
             if one is not None and not least <= one <= greatest:
                 raise _wrong("STA-048", "a value lies outside the deprecated bounds")
+
+    def _deprecated_bytes(self, order: Order, low: bytes, high: bytes) -> None:
+        """Some writers compared bytes as signed ones, others as the type does: one of both must hold."""
+
+        def by_type(raw: bytes) -> Any:
+            return key(order, raw)
+
+        def by_signed_bytes(raw: bytes) -> Any:
+            return bytes(byte ^ 0x80 for byte in raw)
+
+        values = self.values or ()
+        if all(
+            any(not of(low) <= of(raw) <= of(high) for raw in values) for of in (by_type, by_signed_bytes)
+        ):
+            raise _wrong("STA-048", "a value lies outside the deprecated bounds")
 
 
 def _lint_sizes(leaf: SchemaLeaf, facts: ColumnMetaData, pages: Sequence[DataPage] | None) -> None:

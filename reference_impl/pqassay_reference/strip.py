@@ -36,6 +36,13 @@ BLOOM_FILTER = ("bloom_filter_offset", "bloom_filter_length")
 STATISTICS = ("statistics", "size_statistics", "geospatial_statistics")
 """Fields of ColumnMetaData that say something about the values and that no reader needs to read them."""
 
+ENCODING_STATS = ("encoding_stats",)
+"""Fields of ColumnMetaData that count the pages of a chunk."""
+
+SORTING_COLUMNS = ("sorting_columns",)
+ROW_GROUP_HINTS = ("file_offset", "total_compressed_size", "ordinal")
+"""Fields of RowGroup: how its rows are sorted; and what its column chunks say as well, or its position."""
+
 
 @dataclass(frozen=True)
 class Selection:
@@ -51,6 +58,10 @@ class Selection:
         offset_index: The references to offset indexes, which hold the places of pages.  They go with the column
             indexes of the same chunks, which are of no use without them.
         statistics: The statistics of column chunks: bounds, counts, sizes and level histograms, bounding boxes.
+        encoding_stats: The counts of the pages of column chunks by type and encoding.
+        sorting_columns: What row groups say of the order of their rows.
+        row_group_hints: The place, compressed size and ordinal that row groups give and that follow from other fields.
+        column_orders: The orders of all columns; bounds and column indexes mean nothing without them.
         keys: Further keys of the footer.
         columns: Only chunks of these columns, each its path joined by dots; all by default.
         row_groups: Only chunks of these row groups, counted from 0; all by default.
@@ -61,25 +72,45 @@ class Selection:
     column_index: bool = False
     offset_index: bool = False
     statistics: bool = False
+    encoding_stats: bool = False
+    sorting_columns: bool = False
+    row_group_hints: bool = False
+    column_orders: bool = False
     keys: Sequence[str] = ()
     columns: Sequence[str] = ()
     row_groups: Sequence[int] = ()
 
     def __post_init__(self) -> None:
-        if not self.whole_file and not self.chunks:
+        if not self.whole_file and not self.of_row_groups and not self.chunks:
             raise ValueError("nothing is selected")
         if self.whole_file and (self.columns or self.row_groups):
-            raise ValueError("an IDX1 index and keys belong to the whole file, not to columns or row groups")
+            raise ValueError(
+                "an IDX1 index, keys and column orders belong to the whole file, not to columns or row groups"
+            )
+        if self.of_row_groups and self.columns:
+            raise ValueError("sorting columns and hints belong to whole row groups, not to columns")
 
     @property
     def whole_file(self) -> bool:
         """Whether something is meant that belongs to the file rather than to column chunks."""
-        return self.idx1 or bool(self.keys)
+        return self.idx1 or self.column_orders or bool(self.keys)
+
+    @property
+    def of_row_groups(self) -> tuple[str, ...]:
+        """The fields of row groups that are meant."""
+        fields = SORTING_COLUMNS if self.sorting_columns else ()
+        return (*fields, *(ROW_GROUP_HINTS if self.row_group_hints else ()))
 
     @property
     def chunks(self) -> bool:
         """Whether something is meant that belongs to column chunks."""
-        return self.bloom_filters or self.column_index or self.offset_index or self.statistics
+        return (
+            self.bloom_filters
+            or self.column_index
+            or self.offset_index
+            or self.statistics
+            or self.encoding_stats
+        )
 
 
 @dataclass(frozen=True)
@@ -96,6 +127,9 @@ class Stripped:
         saved: By how many bytes the footer is shorter.
         dead: Bytes of the body that a structure had before and none has now.
         elsewhere: Chunks that were meant and left alone, since they are stored in other files.
+        encoding_stats: How many chunks lost the counts of their pages.
+        row_groups: How many row groups lost fields of their own.
+        column_orders: Whether the footer lost the orders of its columns.
     """
 
     path: str
@@ -107,12 +141,18 @@ class Stripped:
     saved: int = 0
     dead: int = 0
     elsewhere: int = 0
+    encoding_stats: int = 0
+    row_groups: int = 0
+    column_orders: bool = False
 
     @property
     def anything(self) -> bool:
         """Whether there was something to strip."""
-        return bool(
-            self.column_indexes or self.offset_indexes or self.bloom_filters or self.statistics or self.keys
+        return any(
+            (
+                *(self.column_indexes, self.offset_indexes, self.bloom_filters),
+                *(self.statistics, self.encoding_stats, self.row_groups, self.column_orders, self.keys),
+            )
         )
 
 
@@ -170,25 +210,22 @@ def _require_plaintext(metadata: FileMetaData) -> None:
 
 def _removal(metadata: FileMetaData, selection: Selection) -> tuple[Removal, Stripped]:
     """What goes from the footer, by field and by number."""
-    removal: dict[str | int, Removal | None] = {}
-    keys: tuple[str, ...] = ()
+    removal, keys = _removal_of_whole_file(metadata, selection)
     counts: dict[str, int] = dict.fromkeys(
-        ("column_indexes", "offset_indexes", "bloom_filters", "statistics", "elsewhere"), 0
+        ("column_indexes", "offset_indexes", "bloom_filters", "statistics", "encoding_stats", "elsewhere"), 0
     )
-    if selection.whole_file:
-        pairs = metadata.key_value_metadata or []
-        names = {*selection.keys, *(INDEX_KEYS if selection.idx1 else ())}
-        going: dict[str | int, Removal | None] = {
-            n: None for n, pair in enumerate(pairs) if pair.key in names
-        }
-        keys = tuple(pair.key for pair in pairs if pair.key in names)
-        if going:  # with the last pair goes the list
-            removal["key_value_metadata"] = going if len(going) < len(pairs) else None
-    if selection.chunks:
+    of_row_groups = 0
+    if selection.chunks or selection.of_row_groups:
         row_groups: dict[str | int, Removal | None] = {}
         shared: dict[tuple[frozenset[str], frozenset[str]], Removal] = {}
         ordinals = _ordinals(metadata, selection.columns)
         for number in _row_groups(metadata, selection.row_groups):
+            going_here: dict[str | int, Removal | None] = {
+                name: None
+                for name in selection.of_row_groups
+                if getattr(metadata.row_groups[number], name) is not None
+            }
+            of_row_groups += bool(going_here)
             columns: dict[str | int, Removal | None] = {}
             for ordinal, chunk in enumerate(metadata.row_groups[number].columns):
                 if ordinals is not None and ordinal not in ordinals:
@@ -198,10 +235,28 @@ def _removal(metadata: FileMetaData, selection: Selection) -> tuple[Removal, Str
                 elif fields := _chunk_removal(chunk, selection, counts, shared):
                     columns[ordinal] = fields
             if columns:
-                row_groups[number] = {"columns": columns}
+                going_here["columns"] = columns
+            if going_here:
+                row_groups[number] = going_here
         if row_groups:
             removal["row_groups"] = row_groups
-    return removal, Stripped("", keys=keys, **counts)
+    orders = "column_orders" in removal
+    return removal, Stripped("", keys=keys, column_orders=orders, row_groups=of_row_groups, **counts)
+
+
+def _removal_of_whole_file(
+    metadata: FileMetaData, selection: Selection
+) -> tuple[dict[str | int, Removal | None], tuple[str, ...]]:
+    """What goes that belongs to no row group, and the keys among it."""
+    removal: dict[str | int, Removal | None] = {}
+    if selection.column_orders and metadata.column_orders is not None:
+        removal["column_orders"] = None
+    pairs = metadata.key_value_metadata or []
+    names = {*selection.keys, *(INDEX_KEYS if selection.idx1 else ())}
+    going: dict[str | int, Removal | None] = {n: None for n, pair in enumerate(pairs) if pair.key in names}
+    if going:  # with the last pair goes the list
+        removal["key_value_metadata"] = going if len(going) < len(pairs) else None
+    return removal, tuple(pair.key for pair in pairs if pair.key in names)
 
 
 def _chunk_removal(
@@ -218,6 +273,7 @@ def _chunk_removal(
         (selection.offset_index, "offset_indexes", chunk, OFFSET_INDEX, outer),
         (selection.bloom_filters, "bloom_filters", chunk.meta_data, BLOOM_FILTER, inner),
         (selection.statistics, "statistics", chunk.meta_data, STATISTICS, inner),
+        (selection.encoding_stats, "encoding_stats", chunk.meta_data, ENCODING_STATS, inner),
     ):
         if wanted and record is not None:
             present = [field for field in fields if getattr(record, field) is not None]

@@ -52,7 +52,7 @@ def page_index(source: Source, column: str) -> Value:
     """The page index of a column.
 
     Raises:
-        FormatError: The footer or an index cannot be read, or the lists of an index have different lengths.
+        FormatError: The footer or an index cannot be read, or lists of different lengths.
         Refused: There is no such column.
     """
     return {"row_groups": [_page_index_of(source, one) for one in _chunks(source, column)]}
@@ -61,6 +61,12 @@ def page_index(source: Source, column: str) -> Value:
 def _page_index_of(source: Source, one: _Chunk) -> Value:
     places: OffsetIndex | None = _struct(source, one, OffsetIndex, "offset_index", "PIX-010")
     bounds: ColumnIndex | None = _struct(source, one, ColumnIndex, "column_index", "PIX-020")
+    if places is not None and bounds is not None and len(places.page_locations) != len(bounds.null_pages):
+        raise Malformed(
+            "column index and offset index list different numbers of pages",
+            rule="PIX-021",
+            field="column_index",
+        )
     value: Value = {}
     if places is not None:
         value["offset_index"] = {

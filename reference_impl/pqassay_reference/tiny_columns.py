@@ -71,6 +71,12 @@ NANOSECONDS_OF_A_DAY = 86_400_000_000_000
 # ------------------------------------------------------------------------------------------------------- types
 
 
+UNSIGNED_CONVERTED = frozenset(
+    (ConvertedType.UINT_8, ConvertedType.UINT_16, ConvertedType.UINT_32, ConvertedType.UINT_64)
+)
+"""The older words for unsigned integers."""
+
+
 @dataclass(frozen=True)
 class Scalar:
     """A type of single values.
@@ -93,8 +99,9 @@ class Scalar:
     @property
     def is_unsigned(self) -> bool:
         """Whether values are unsigned integers."""
-        integer = self.logical.INTEGER if self.logical is not None else None
-        return integer is not None and not integer.isSigned
+        if self.logical is None:
+            return self.converted in UNSIGNED_CONVERTED
+        return self.logical.INTEGER is not None and not self.logical.INTEGER.isSigned
 
     @property
     def is_decimal(self) -> bool:

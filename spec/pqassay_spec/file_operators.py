@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from pqassay_spec import idx1, operators
-from pqassay_spec.compact_thrift import Record, grammar
+from pqassay_spec.compact_thrift import ListOf, Record, grammar
 from pqassay_spec.errors import FormatError
 from pqassay_spec.field_paths import get, put
 from pqassay_spec.file_dissection import take_apart
@@ -57,6 +57,9 @@ def _set(tree: FileTree, path: str, to: Any) -> None:
         value = value.decode("utf-8", "surrogateescape")
     if isinstance(value, dict):
         value = _record(tree, path, cast("dict[str, Any]", value))
+    elements = cast("list[Any]", to) if isinstance(to, list) else []
+    if elements and isinstance(elements[0], dict):
+        value = _records(tree, path, elements)
     if path == "idx1.layout":
         _set_layout(tree, str(value))
     _forget_companion(tree, path)
@@ -65,11 +68,26 @@ def _set(tree: FileTree, path: str, to: Any) -> None:
 
 def _record(tree: FileTree, path: str, members: dict[str, Any]) -> Record:
     """The Thrift struct that a field takes, from its members by name; structs among them are given in the same way."""
+    return _struct(_struct_type(_declared(tree, path)), members)
+
+
+def _records(tree: FileTree, path: str, elements: list[dict[str, Any]]) -> list[Record]:
+    """The Thrift structs that a list takes, each from its members by name."""
+    declared = _declared(tree, path)
+    kind = _struct_type(declared.element if isinstance(declared, ListOf) else None)
+    return [_struct(kind, members) for members in elements]
+
+
+def _declared(tree: FileTree, path: str) -> Any:
+    """The type of a field of a struct; ``None`` for what is no such field."""
     owner, last = operators.owner_of(tree, path)
-    declared = next((field for field in getattr(owner, "fields", ()) if field.name == last), None)
-    if declared is None or not isinstance(declared.type, type):
+    return next((field.type for field in getattr(owner, "fields", ()) if field.name == last), None)
+
+
+def _struct_type(kind: Any) -> type[Record]:
+    if not isinstance(kind, type) or not issubclass(kind, Record):
         raise TypeError("members are given, where no struct can stand")
-    return _struct(declared.type, members)
+    return kind
 
 
 def _struct(kind: type[Record], members: dict[str, Any]) -> Record:
@@ -103,13 +121,18 @@ def _forget_companion(tree: FileTree, path: str) -> None:
 
 
 def _remove(tree: FileTree, path: str, to: Any) -> None:
-    """Also remove a required field, or a piece of the body."""
+    """Also remove a required field, or a piece of the body; with an index of pages goes what the footer says of it."""
     pieces = [piece for piece in tree.body if piece.path == path]
     get(tree, path)
     _forget_companion(tree, path)
     operators.remove(tree, path, to)
     for piece in pieces:
         tree.body.remove(piece)
+    owner, _, name = path.rpartition(".")
+    if name in ("column_index", "offset_index"):
+        for fact in (f"footer.{owner}.{name}_offset", f"footer.{owner}.{name}_length"):
+            put(tree, fact, None)
+            tree.live.discard(fact)
 
 
 def _insert(tree: FileTree, path: str, to: Any) -> None:

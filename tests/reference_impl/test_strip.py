@@ -571,3 +571,32 @@ def test_a_kill_at_any_moment_leaves_the_old_file_or_the_new_one(path: Path) -> 
     strip_file(path, EVERYTHING)  # takes over what the last kill left behind
     assert not temporary_name(path).exists()
     assert [] == rules_of(path)
+
+
+@pytest.mark.parametrize(
+    ("case", "selection", "lost"),
+    [
+        ("pqf/three-pages", Selection(encoding_stats=True), "2 encoding_stats"),
+        ("pqf/sorted-rows", Selection(sorting_columns=True), "1 row_groups"),
+        ("pqf/two-row-groups", Selection(row_group_hints=True), "2 row_groups"),
+        ("pqf/two-row-groups", Selection(row_group_hints=True, row_groups=[1]), "1 row_groups"),
+        ("sta/counted", Selection(column_orders=True, statistics=True), "True column_orders"),
+    ],
+)
+def test_what_other_fields_say_as_well_goes_when_it_is_named(
+    case: str, selection: Selection, lost: str, tmp_path: Path
+) -> None:
+    path = Path(__file__).parents[2] / "golden_files" / case / "data.parquet"
+    stripped = tmp_path / "stripped.parquet"
+    done = strip_file(path, selection, output=stripped)
+    count, name = lost.split()
+
+    assert count == str(getattr(done, name))
+    assert not strip_file(stripped, selection, dry_run=True).anything
+    assert pq.read_table(path).equals(pq.read_table(stripped))
+    assert [] == pqassay.check(stripped, tier="values").files[0].findings
+
+
+def test_what_belongs_to_row_groups_is_not_limited_to_columns() -> None:
+    with pytest.raises(ValueError, match="belong to whole row groups"):
+        Selection(sorting_columns=True, columns=["nation"])
