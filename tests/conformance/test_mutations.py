@@ -101,7 +101,11 @@ FILES = {
     for case in golden_cases()
     if case.id in ("idx1/between-row-groups", "idx1/companion", "idx1/draft-g1")
 }
-POSSIBLE = {name: list(mutations_of(data)) for name, data in FILES.items()}
+POSSIBLE = {
+    name: [mutation for mutation in mutations_of(data) if "row_groups" not in mutation.path]
+    for name, data in FILES.items()
+}
+"""Of all but row groups: those have `test_structure_mutations`."""
 
 
 def resident() -> int:
@@ -134,7 +138,7 @@ def stacked_mutations(draw: st.DrawFn) -> bytes:
     return bytes(changed) if draw(st.booleans()) else data
 
 
-@settings(max_examples=3000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(stacked_mutations())
 def test_nothing_but_format_errors_comes_out_of_several_mutations(data: bytes) -> None:
     read_in_every_way(data)
