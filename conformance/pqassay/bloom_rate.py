@@ -29,7 +29,7 @@ def rate(bitset: bytes) -> float:
     """
     seen = _sample(bitset)
     ones = int.from_bytes(seen, "little").bit_count()
-    if not ones and any(bitset):  # too few bits for a sample to meet one
+    if not ones and bitset != bytes(len(bitset)):  # too few bits for a sample to meet one
         ones = 1
     share = ones / (len(seen) * 8)
     if share <= CLEARLY_SPARSE:

@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 NUMBERS = (Order.FLOAT, Order.HALF)
 """The type-defined orders of floating point columns, in which NaN has no place."""
 
-SIGN = b"\x80"
-"""The last byte of a negative zero, little-endian."""
-
 _NOT_SOUND = (FormatError, NotApplicable, NotChecked)
 
 
