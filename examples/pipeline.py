@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 FOLDER = Path("build-pipeline")
 SALES = FOLDER / "sales"
+FINDINGS = FOLDER / "findings"
 PLAIN = FOLDER / "before"
 
 FILES = 1000
@@ -247,20 +248,21 @@ def main() -> None:
     require_equal_rows()
 
     heading("3. Check: every index is compared with the values of its column")
-    run(f"pqassay-spark check {SALES} --tier values")
+    check = f"pqassay-spark check {SALES} --tier values --out {FINDINGS}"
+    run(check)
 
     heading(f"4. Query: WHERE {CONDITION}, in five engines, with all files and with those that may hold it")
     compare_engines()
 
-    heading("5. Damage one file, and check again: it must be found")
+    heading("5. Damage one file, and check again what has changed: it must be found")
     flip_a_bit(files[FILES // 2])
-    run(f"pqassay-spark check {SALES} --tier values", expect=1)
+    run(f"{check} --incremental", expect=1)
 
     heading(f"All went as it should, in {time.monotonic() - started:.0f} seconds.")
     programs = Path(sys.executable).parent
     if programs.is_relative_to(ROOT):
         programs = programs.relative_to(ROOT)
-    print(f"Files to look at: {SALES}, and its index table {SALES}.index")
+    print(f"Files to look at: {SALES}, and its index table {SALES}.index; the verdicts as a table: {FINDINGS}")
     print("Try next:")
     suggestions = {
         f'pqassay-ref prune {SALES} "{CONDITION}"': "which files a query would open, and why",
