@@ -262,7 +262,9 @@ def main() -> None:
     programs = Path(sys.executable).parent
     if programs.is_relative_to(ROOT):
         programs = programs.relative_to(ROOT)
-    print(f"Files to look at: {SALES}, and its index table {SALES}.index; the verdicts as a table: {FINDINGS}")
+    print(
+        f"Files to look at: {SALES}, and its index table {SALES}.index; the verdicts as a table: {FINDINGS}"
+    )
     print("Try next:")
     suggestions = {
         f'pqassay-ref prune {SALES} "{CONDITION}"': "which files a query would open, and why",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -56,6 +56,9 @@ class Selection:
 
 def why_none(selection: Selection, options: Options, kinds: Collection[str] = (DEFAULT_FILE,)) -> str:
     """Why a selection leaves no rule that could be tested, with these options, on files of some kinds; empty if it leaves one."""
+    left_out = _all_left_out(selection, options)
+    if any(not rules_for(kind).keys() <= left_out.keys() for kind in kinds):
+        return ""
     chosen = [rule for rule in rules().values() if rule.id in selection and not rule.excluded]
     wanted = [rule for rule in chosen if any(rule.id in rules_for(kind) for kind in kinds)]
     if chosen and not wanted:
@@ -63,9 +66,7 @@ def why_none(selection: Selection, options: Options, kinds: Collection[str] = (D
             f" and {len(chosen) - 1} other{'s' * (len(chosen) > 2)} judge" if len(chosen) > 1 else " judges"
         )
         return f"no rule is left to test: {chosen[0].id}{others} files of another kind"
-    if any(_left_out(rule, selection, options) is None for rule in wanted):
-        return ""
-    if any(_left_out(rule, selection, options) == NEEDS_BODIES for rule in wanted):
+    if any(left_out[rule.id] == NEEDS_BODIES for rule in wanted):
         return f"no rule is left to test: a CRC {NEEDS_BODIES}"
     deeper = [rule for rule in wanted if not options.reaches(rule.tier)]
     if not deeper:
@@ -120,7 +121,7 @@ def check_source(
     progress = _Progress()
     findings: list[Finding] = []
     mine = rules_for(kind)
-    left_out = _all_left_out(tuple(selection.only), tuple(selection.skip), tuple(vars(options).items()))
+    left_out = _all_left_out(selection, options)
     for rule in rules().values():
         if rule.id not in mine:
             progress.not_applicable.append(rule.id)
@@ -146,7 +147,8 @@ def check_source(
 def not_judged(selection: Selection, options: Options, kind: str = DEFAULT_FILE) -> Coverage:
     """The coverage of a file that could not be looked at."""
     mine = rules_for(kind) or rules()
-    reasons = {rule.id: _left_out(rule, selection, options) or NOT_JUDGED for rule in mine.values()}
+    left_out = _all_left_out(selection, options)
+    reasons = {rule: left_out.get(rule, NOT_JUDGED) for rule in mine}
     return Coverage(options.tier, [], dict(sorted(reasons.items())), sorted(rules().keys() - mine.keys()))
 
 
@@ -223,11 +225,16 @@ def _left_out(rule: Rule, selection: Selection, options: Options) -> str | None:
     return None if rule.id in registry() else "this version has no check for it"
 
 
+def _all_left_out(selection: Selection, options: Options) -> Mapping[str, str]:
+    """Why rules are left out, by id."""
+    return _computed_left_out(tuple(selection.only), tuple(selection.skip), tuple(vars(options).items()))
+
+
 @lru_cache(maxsize=64)
-def _all_left_out(
+def _computed_left_out(
     only: tuple[str, ...], skip: tuple[str, ...], options: tuple[tuple[str, Any], ...]
-) -> dict[str, str]:
-    """Why rules are left out, by id. The same for every file of a run, and noticeable where files are small."""
+) -> Mapping[str, str]:
+    """The same for every file of a run, and noticeable where files are small."""
     selection, chosen = Selection(only, skip), Options(**dict(options))
     reasons = {rule.id: _left_out(rule, selection, chosen) for rule in rules().values()}
     return {rule: reason for rule, reason in reasons.items() if reason is not None}

@@ -254,6 +254,8 @@ def members_json(record: Any, indent: int | None) -> str:
 
 def members(value: Any) -> Any:
     """What stands for a dataclass in JSON: its members in order, optional ones only where they say something."""
+    if isinstance(value, str):  # a file name or a value may hold what JSON readers refuse
+        return value if value.isascii() else encodable(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         pairs = ((declared, getattr(value, declared.name)) for declared in dataclasses.fields(value))
         return {
@@ -265,8 +267,6 @@ def members(value: Any) -> Any:
         return [members(item) for item in cast("list[Any]", value)]
     if isinstance(value, dict):
         return {key: members(item) for key, item in cast("dict[str, Any]", value).items()}
-    if isinstance(value, str):  # a file name or a value may hold what JSON readers refuse
-        return encodable(value)
     return value
 
 

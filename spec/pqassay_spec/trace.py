@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 import io
 from collections.abc import Callable
+from functools import lru_cache
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -41,6 +42,12 @@ class Traceable(Protocol):
     def traced(self, recorder: Recorder) -> AnyConstruct:
         """Return a copy whose parts are wrapped by the recorder."""
         ...
+
+
+@lru_cache(maxsize=256)
+def _is_traceable(kind: type) -> bool:
+    """Whether objects of a class are `Traceable`. Python looks at all names of a protocol whenever it is asked."""
+    return issubclass(kind, Traceable)
 
 
 class Leaf(NamedTuple):
@@ -178,8 +185,8 @@ class Recorder:
             twin = copy.copy(array)
             twin.subcon = _Element(self.copy(array.subcon), self)
             return _Counted(twin, self)
-        if isinstance(grammar, Traceable):
-            return grammar.traced(self)
+        if _is_traceable(type(grammar)):
+            return cast("Traceable", grammar).traced(self)
         return self.leaf(grammar, kind)
 
 
