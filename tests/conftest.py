@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 # A `python3` that a test starts by name is the one that runs the tests, with everything that is installed beside it.
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
 
+# Java is started often here and for a short while, in which it would compile more than it would save.
+os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+
 
 @functools.cache
 def why_no_spark() -> str | None:
