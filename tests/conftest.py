@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import java_start
 from pqassay_spark.java import JavaMissingError, require_java
 from pqassay_spark.session import spark_session
 
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 # A `python3` that a test starts by name is the one that runs the tests, with everything that is installed beside it.
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
 
-# Java is started often here and for a short while, in which it would compile more than it would save.
-os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+# What tests start in processes of their own gets these, too.
+os.environ.setdefault(java_start.VARIABLE, java_start.options())
 
 
 @functools.cache

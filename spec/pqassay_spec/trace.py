@@ -11,16 +11,7 @@ from __future__ import annotations
 import copy
 import io
 from collections.abc import Callable
-from functools import lru_cache
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    NamedTuple,
-    Protocol,
-    TypeAlias,
-    cast,
-    runtime_checkable,
-)
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, cast
 
 from construct import Array, GreedyRange, Renamed, Struct, Subconstruct
 
@@ -35,19 +26,12 @@ else:
     AnySubconstruct = Subconstruct  # generic in its type stubs only
 
 
-@runtime_checkable
 class Traceable(Protocol):
     """A construct with parts of its own, which makes its traced copy itself."""
 
     def traced(self, recorder: Recorder) -> AnyConstruct:
         """Return a copy whose parts are wrapped by the recorder."""
         ...
-
-
-@lru_cache(maxsize=256)
-def _is_traceable(kind: type) -> bool:
-    """Whether objects of a class are `Traceable`. Python looks at all names of a protocol whenever it is asked."""
-    return issubclass(kind, Traceable)
 
 
 class Leaf(NamedTuple):
@@ -185,7 +169,9 @@ class Recorder:
             twin = copy.copy(array)
             twin.subcon = _Element(self.copy(array.subcon), self)
             return _Counted(twin, self)
-        if _is_traceable(type(grammar)):
+        if hasattr(
+            grammar, "traced"
+        ):  # a `Traceable`; `isinstance` would look at the whole protocol for each leaf
             return cast("Traceable", grammar).traced(self)
         return self.leaf(grammar, kind)
 
