@@ -25,7 +25,7 @@ import time
 import traceback
 from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import IO, Any, NamedTuple, NoReturn
 
 from pqassay.driver_process import Ended, Launcher, Limits
 
@@ -33,7 +33,8 @@ from pqassay.driver_process import Ended, Launcher, Limits
 class WarmLauncher(Launcher):
     """Starts Python programs as forks of a warm process; see `warm`."""
 
-    place: Path
+    scripts: Path
+    modules: Path
 
     def run(
         self,
@@ -50,75 +51,113 @@ class WarmLauncher(Launcher):
             "seconds": (limits or self.limits).seconds,
         }
         with socket.socket(socket.AF_UNIX) as connection:
-            connection.connect(str(self.place))
+            connection.connect(str(self.modules if arguments[0] == "-m" else self.scripts))
             connection.sendall(json.dumps(asked).encode() + b"\n")
             with connection.makefile("rb") as answer:
-                return Ended(**json.loads(answer.read()))
+                return Ended(**json.loads(answer.readline()))
 
 
 @contextlib.contextmanager
-def warm(*modules: str) -> Generator[type[WarmLauncher]]:
-    """A launcher whose programs find these modules loaded."""
+def warm(scripts: Sequence[str] = (), modules: Sequence[str] = ()) -> Generator[type[WarmLauncher]]:
+    """A launcher whose programs find these libraries loaded: scripts some, modules that are run with ``-m`` others.
+
+    The less is loaded, the faster is a fork.
+    """
+    with waiting(scripts) as for_scripts, waiting(modules) as for_modules:
+        yield type("Warm", (WarmLauncher,), {"scripts": for_scripts, "modules": for_modules})
+
+
+@contextlib.contextmanager
+def waiting(libraries: Sequence[str]) -> Generator[Path]:
+    """The socket at which a process waits for programs, with libraries loaded."""
     with tempfile.TemporaryDirectory() as name:
         place = Path(name) / "socket"
-        command = [sys.executable, __file__, str(place), *modules]
+        command = [sys.executable, __file__, str(place), *libraries]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
             assert process.stdout is not None
             assert b"ready\n" == process.stdout.readline()
-            yield type("Warm", (WarmLauncher,), {"place": place})
+            yield place
             process.communicate()
 
 
-def wait_for_programs(place: str, modules: Sequence[str]) -> None:
-    """Load modules, then run each program that somebody asks for, until stdin ends."""
-    for module in modules:
-        importlib.import_module(module)
+class Running(NamedTuple):
+    """A program that runs: who asked for it, until when it may, and what it says."""
+
+    connection: socket.socket
+    deadline: float
+    stderr: IO[bytes]
+
+    def tell(self, status: int, *, timed_out: bool) -> None:
+        """Tell how it ended."""
+        with self.connection, self.stderr:
+            self.stderr.seek(0)
+            told: dict[str, Any] = {
+                "status": os.waitstatus_to_exitcode(status),
+                "timed_out": timed_out,
+                "stderr": self.stderr.read().decode("utf-8", "replace"),
+            }
+            self.connection.sendall(json.dumps(told).encode() + b"\n")
+
+
+def wait_for_programs(place: str, libraries: Sequence[str]) -> None:
+    """Load libraries, then run each program that somebody asks for, until stdin ends."""
+    for library in libraries:
+        importlib.import_module(library)
     if threading.active_count() > 1:
         raise RuntimeError("something that was loaded started a thread: forks would lack it")
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system buries the attendants
+    woken, waker = os.pipe()
+    os.set_blocking(waker, False)
+    signal.signal(signal.SIGCHLD, nothing)
+    signal.set_wakeup_fd(waker)  # the end of a program ends the wait, too
+    running: dict[int, Running] = {}
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(place)
         listening.listen()
         sys.stdout.write("ready\n")
         sys.stdout.flush()
         while True:
-            ready, _, _ = select.select([listening, sys.stdin], [], [])
+            earliest = min((one.deadline for one in running.values()), default=None)
+            patience = None if earliest is None else max(earliest - time.monotonic(), 0)
+            ready, _, _ = select.select([listening, sys.stdin, woken], [], [], patience)
             if sys.stdin in ready:
                 return
-            connection, _ = listening.accept()
-            if os.fork() == 0:
-                attend(connection)
-            connection.close()
+            if woken in ready:
+                os.read(woken, 1 << 12)
+            if listening in ready:
+                connection, _ = listening.accept()
+                child, program = start(connection)
+                running[child] = program
+            bury(running)
 
 
-def attend(connection: socket.socket) -> NoReturn:
-    """Run one program in a fork of this process, and tell how it ended."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    with connection, connection.makefile("rb") as stream, tempfile.TemporaryFile() as stderr:
+def nothing(_: int, __: object) -> None:
+    """Handle a signal whose coming is enough."""
+
+
+def start(connection: socket.socket) -> tuple[int, Running]:
+    """Run a program in a fork of this process."""
+    with connection.makefile("rb") as stream:
         asked = json.loads(stream.readline())
-        child = os.fork()
-        if child == 0:
-            become(asked["arguments"], asked["environment"], stderr.fileno())
-        deadline = time.monotonic() + asked["seconds"]
-        status, timed_out = 0, False
-        while True:
-            ended, status = os.waitpid(child, os.WNOHANG)
-            if ended:
-                break
-            if time.monotonic() > deadline:
-                timed_out = True
-                os.killpg(child, signal.SIGKILL)
-                _, status = os.waitpid(child, 0)
-                break
-            time.sleep(0.002)
-        stderr.seek(0)
-        told: dict[str, Any] = {
-            "status": os.waitstatus_to_exitcode(status),
-            "timed_out": timed_out,
-            "stderr": stderr.read().decode("utf-8", "replace"),
-        }
-        connection.sendall(json.dumps(told).encode())
-    os._exit(0)
+    stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed once its content is told
+    child = os.fork()
+    if child == 0:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        become(asked["arguments"], asked["environment"], stderr.fileno())
+    return child, Running(connection, time.monotonic() + asked["seconds"], stderr)
+
+
+def bury(running: dict[int, Running]) -> None:
+    """Tell of the programs that have ended, and end those whose time is over."""
+    for child, program in list(running.items()):
+        ended, status = os.waitpid(child, os.WNOHANG)
+        timed_out = not ended and time.monotonic() > program.deadline
+        if timed_out:
+            os.killpg(child, signal.SIGKILL)
+            _, status = os.waitpid(child, 0)
+        if ended or timed_out:
+            del running[child]
+            program.tell(status, timed_out=timed_out)
 
 
 def become(arguments: list[str], environment: dict[str, str], stderr: int) -> NoReturn:

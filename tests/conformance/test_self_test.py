@@ -31,6 +31,8 @@ IMPLEMENTATIONS = ROOT / "conformance" / "implementations"
 FAKE_FILES = ROOT / "tests" / "conformance" / "fakes"
 FAKES = tomllib.loads((IMPLEMENTATIONS / "null_scores.toml").read_text())
 GOLDENS = load(golden_folder())
+INSPECTION = ("pyarrow.parquet", "pqassay.written_file", "pqassay.value_audit")
+"""What the runner loads to look at a file that was written."""
 
 
 def report(name: str, command: list[str], cases: Sequence[GoldenCase]) -> RunReport:
@@ -98,7 +100,7 @@ def test_the_reference_passes_as_a_driver_and_knows_every_operation() -> None:
 def test_the_published_codec_fails_exactly_as_foretold(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process for each request, begun warm: it would spend its time with loading pyarrow."""
     driver = IMPLEMENTATIONS / "published-idx1" / "driver.py"
-    with warm("pyarrow.parquet", "pqassay.written_file", "pqassay.value_audit") as launcher:
+    with warm(["pyarrow.parquet"], INSPECTION) as launcher:
         monkeypatch.setattr(runner, "Launcher", launcher)
         done = report("published-idx1", [sys.executable, str(driver)], GOLDENS)
 
@@ -118,9 +120,7 @@ def test_every_fake_is_pinned() -> None:
 def test_a_fake_scores_what_is_pinned(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with contextlib.ExitStack() as stack:
         if (FAKE_FILES / name).read_bytes().startswith(b"#!/usr/bin/env"):
-            launcher = stack.enter_context(
-                warm("pyarrow.parquet", "pqassay.written_file", "pqassay.value_audit")
-            )
+            launcher = stack.enter_context(warm(modules=INSPECTION))
             monkeypatch.setattr(runner, "Launcher", launcher)
         assert FAKES[name] == null_scores().score(name)
 
