@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 
 from pqassay.column_chunks import ColumnChunkUnderTest
 from pqassay.file_under_test import NotApplicable, NotChecked
-from pqassay.proof_queries import Column, Comparison, Kind, Query
+from pqassay.proof_queries import Column, Comparison, Kind, NoQuery, Query
 from pqassay.proof_values import TrueValues, bound_value, meaning_of
 from pqassay.report import Finding, Position
 from pqassay.value_hashes import hashes_of, held
@@ -32,7 +32,7 @@ MOST_QUERIES = 12
 """Queries that are tried for one finding."""
 
 UNREAD = {
-    "IDX1": "none of the engines reads an IDX1 index; those who do lose what it lacks",
+    "IDX1": "no engine here reads an IDX1 index; programs that do lose what it lacks",
     "PM": "only QuestDB reads a _pm file",
 }
 """Why there is no query for the findings of a family."""
@@ -78,7 +78,7 @@ def candidates(finding: Finding, values: TrueValues) -> list[Query]:
     """
     family = finding.rule.partition("-")[0]
     if family in UNREAD:
-        raise NotChecked(UNREAD[family])
+        raise NoQuery(UNREAD[family])
     if finding.column is None:
         return [_everything(values)]
     values.column(finding.column)  # raises where no query can name it
@@ -109,7 +109,7 @@ def _everything(values: TrueValues) -> Query:
         if len(columns) == 2:
             break
     if not columns:
-        raise NotChecked("there is no column that a query of all engines can name")
+        raise NoQuery("there is no column that a query of all engines can name")
     return Query(tuple(columns))
 
 
@@ -164,8 +164,15 @@ def _equal(column: Column, value: Any) -> Query:
     return Query((column,), (_is(column, "=", value),))
 
 
+def _range(column: Column, low: pa.Scalar[Any], high: pa.Scalar[Any]) -> tuple[Comparison, ...]:
+    """The condition that a value lies between two; a simpler one where they are the same."""
+    if low == high:
+        return (_is(column, "=", low),)
+    return _is(column, ">=", low), _is(column, "<=", high)
+
+
 def _between(column: Column, low: Any, high: Any) -> Query:
-    return Query((column,), (_is(column, ">=", low), _is(column, "<=", high)))
+    return Query((column,), _range(column, low, high))
 
 
 def _at_places(values: Any, count: int) -> Iterator[Any]:
@@ -205,7 +212,7 @@ def _beside(stretch: Stretch, values: TrueValues) -> Iterator[Query]:
         part = rows.slice(stretch.start, stretch.end - stretch.start)
         ends = pc.min_max(part)
         if ends["min"].is_valid:
-            yield Query(columns, (_is(other, ">=", ends["min"]), _is(other, "<=", ends["max"])))
+            yield Query(columns, _range(other, ends["min"], ends["max"]))
         for place in sorted(places):
             if place < len(rows) and rows[place].is_valid:
                 yield Query(columns, (_is(other, "=", rows[place]),))

@@ -17,8 +17,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot.tokens import Tokenizer
 
+from pqassay.file_under_test import NotChecked
 from pqassay.predicate import NULL_TESTS
 from pqassay.rows import EXACT_INTEGERS
+
+
+class NoQuery(NotChecked):
+    """No query can show what a finding does, whatever the true rows are; the message says why."""
 
 
 class Kind(StrEnum):

@@ -22,7 +22,7 @@ from pqassay.column_values import first_line
 from pqassay.file_under_test import FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.page_levels import PageCounts, counts_of
 from pqassay.physical_values import open_physical, read_chunk, require_physical
-from pqassay.proof_queries import Column, Kind
+from pqassay.proof_queries import Column, Kind, NoQuery
 from pqassay.value_order import extended
 from pqassay_spec.compact_thrift import grammar
 from pqassay_spec.errors import FormatError
@@ -122,13 +122,13 @@ def meaning_of(leaf: SchemaLeaf) -> tuple[Kind, Any]:
     """What the values of a column are, and the type in which they are compared.
 
     Raises:
-        NotChecked: No query names such a column.
+        NoQuery: No query names such a column.
     """
     if len(leaf.path) > 1 or leaf.element.repetition_type == FieldRepetitionType.REPEATED:
-        raise NotChecked(f"column {leaf.name} is nested, and engines write conditions on those in many ways")
+        raise NoQuery(f"column {leaf.name} is nested, and engines write conditions on those in many ways")
     found = _meaning(leaf.element)
     if found is None:
-        raise NotChecked(f"the engines do not agree on the type of column {leaf.name}")
+        raise NoQuery(f"the engines do not agree on the type of column {leaf.name}")
     return found
 
 
@@ -269,7 +269,7 @@ class TrueValues:
     def _leaf(self, name: str) -> tuple[int, SchemaLeaf]:
         found = [(ordinal, leaf) for ordinal, leaf in enumerate(self.file.leaves) if leaf.is_called(name)]
         if len(found) != 1:
-            raise NotChecked(f"{len(found)} columns are called {name}")
+            raise NoQuery(f"{len(found)} columns are called {name}")
         return found[0]
 
     def column(self, name: str) -> Column:

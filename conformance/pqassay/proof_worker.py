@@ -25,11 +25,14 @@ from numpy.typing import NDArray
 from pqassay.column_values import first_line
 from pqassay.file_under_test import FileUnderTest, NotChecked, Options
 from pqassay.proof_candidates import candidates
-from pqassay.proof_queries import Query, true_rows
+from pqassay.proof_queries import NoQuery, Query, true_rows
 from pqassay.proof_values import TrueValues
 from pqassay.report import Finding
 from pqassay_spec.errors import FormatError
 from pqassay_spec.sources import FileSource
+
+MOST_SAID = 200
+"""Characters of an error of Java that are kept."""
 
 MOST_DENSE = 1 << 40
 """Above this, the codes of rows are counted anew, so that they stay whole numbers of 64 bits."""
@@ -84,6 +87,8 @@ def plan(path: str, findings: Sequence[Finding], folder: Path) -> Plan:
                         planned.append(_planned(query, values, folder, len(planned)))
                     numbers.append(queries[query])
                 found.append(numbers or "there is no value by which a query could tell")
+            except NoQuery as reason:
+                found.append(str(reason))
             except (NotChecked, FormatError) as reason:
                 found.append(f"the true rows cannot be told: {reason}")
     return Plan(planned, found)
@@ -164,7 +169,19 @@ def _answer(program: str, truth: Path) -> Answered:
         raise
     except BaseException as error:  # noqa: BLE001 - a panic of Rust is no Exception
         panicked = not isinstance(error, Exception) or isinstance(error, MemoryError)
-        return Answered(error=f"{type(error).__name__}: {first_line(error)}", has_panicked=panicked)
+        return Answered(error=_said(error), has_panicked=panicked)
+
+
+def _said(error: BaseException) -> str:
+    """What an engine says is wrong, in one line."""
+    if (thrown := getattr(error, "java_exception", None)) is not None:
+        # Py4J's own text numbers its objects; what is wrong stands in the innermost exception of Java.
+        while (cause := thrown.getCause()) is not None:
+            thrown = cause
+        name = thrown.getClass().getSimpleName()
+        text = str(thrown.getMessage() or "").strip().splitlines()
+        return f"{name}: {text[0][:MOST_SAID]}" if text else name
+    return f"{type(error).__name__}: {first_line(error)}"
 
 
 def _table(result: Any) -> pa.Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from rich.console import Console
 
@@ -31,10 +32,24 @@ Part = tuple[str, str] | str
 """Text, and maybe its style."""
 
 
-def write_proof(console: Console, proof: Proof) -> None:
-    """Write the lines of a proof."""
+def write_proof(console: Console, proof: Proof, *, shown_under: str | None = None) -> None:
+    """Write the lines of a proof.
+
+    Args:
+        console: Where to.
+        proof: The proof.
+        shown_under: The rule of a finding under which the same query and answers stand already; then one line says so.
+    """
+    if shown_under is not None:
+        write_line(console, (f"    {'proof':<{LABEL}}", "dim"), f"as under {shown_under}: {proof.query}")
+        return
     for label, parts in _lines(proof):
         write_line(console, (f"    {label:<{LABEL}}", "dim"), *parts)
+
+
+def says_the_same(proof: Proof, other: Proof) -> bool:
+    """Whether two proofs show one query, however many were tried before it."""
+    return proof.query is not None and replace(proof, tried=other.tried) == other
 
 
 def plain_lines(proof: Proof) -> list[str]:

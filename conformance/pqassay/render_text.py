@@ -16,7 +16,7 @@ from rich.console import Console
 from pqassay import file_kinds
 from pqassay.console_line import write_line
 from pqassay.finding_details import details
-from pqassay.render_proof import write_proof
+from pqassay.render_proof import says_the_same, write_proof
 from pqassay.report import BaselineState, Coverage, FileReport, Finding, Ignored, Report, encodable
 from pqassay_spec.catalogue import DEFAULT_FILE, TIERS, VERDICTS, rules, rules_for
 from pqassay_spec.terminal import printable
@@ -158,11 +158,13 @@ class _Text:
             self._line(f"  note: {note}")
         is_open = False
         lines = 0
+        proofs: list[Finding] = []
         for finding in file.findings:
             if not finding.known and self._in_full[finding.rule] < FULL_FINDINGS:
                 self._in_full[finding.rule] += 1
                 self._console.print()
                 _finding(self._console, finding)
+                self._proof(finding, proofs)
                 is_open = True
                 continue
             if is_open:
@@ -176,6 +178,14 @@ class _Text:
             self._is_short = True
         if is_open:
             self._console.print()
+
+    def _proof(self, finding: Finding, before: list[Finding]) -> None:
+        """The proof of a finding, in one line where a finding before it in the file has the same."""
+        if finding.proof is None:
+            return
+        same = (one.rule for one in before if one.proof and says_the_same(finding.proof, one.proof))
+        write_proof(self._console, finding.proof, shown_under=next(same, None))
+        before.append(finding)
 
     def _short_finding(self, finding: Finding) -> None:
         known = (" known", "dim") if finding.known else ""
@@ -330,8 +340,6 @@ def _finding(console: Console, finding: Finding) -> None:
         write_line(console, ("    reading   ", "dim"), rule.reading)
     for row in finding.hexdump:
         write_line(console, (f"    {row}", "red" if set(row.split("  ")[0]) <= set("^ ") else ""))
-    if finding.proof is not None:
-        write_proof(console, finding.proof)
 
 
 def _times(finding: Finding) -> str:

@@ -26,11 +26,13 @@ import pqassay
 from pqassay import proof, proof_engines, workers
 from pqassay.cli import app
 from pqassay.file_under_test import FileUnderTest, Options
+from pqassay.proof_candidates import _range
 from pqassay.proof_engines import ENGINES, Engine
 from pqassay.proof_queries import Column, Comparison, Kind, Query, true_rows
 from pqassay.proof_values import TrueValues
-from pqassay.proof_worker import _table, compared, plan
+from pqassay.proof_worker import _said, _table, compared, plan
 from pqassay.render_proof import write_proof
+from pqassay.render_text import render
 from pqassay.report import EngineAnswer, Finding, Proof, Report, json_schema, members
 from pqassay_spec.mutations import FORMS, Mutation, mutate
 from pqassay_spec.sources import BytesSource
@@ -229,7 +231,7 @@ def test_rows_that_the_footer_does_not_count_are_true_all_the_same(good: bytes) 
     ("one", "reason"),
     [
         (finding("items.list.element", f"{STATISTICS}.max_value"), "is nested"),
-        (finding("id", "idx1.payload", "IDX1-016"), "none of the engines reads an IDX1 index"),
+        (finding("id", "idx1.payload", "IDX1-016"), "no engine here reads an IDX1 index"),
         (finding("absent", f"{STATISTICS}.max_value"), "0 columns are called absent"),
     ],
 )
@@ -239,6 +241,7 @@ def test_what_no_query_can_show_is_said(one: Finding, reason: str, good: bytes, 
     (found,) = plan(str(path), [one], tmp_path).of_findings
     assert isinstance(found, str)
     assert reason in found
+    assert "the true rows cannot be told" not in found  # they can; it is the query that there is not
 
 
 COLUMNS = {
@@ -394,6 +397,56 @@ def test_the_text_of_a_proof_names_query_counts_and_engines() -> None:
         "              Spark         not installed: python -m pip install pyspark",
         "    try it    python -c 'duck'",
     ] == stream.getvalue().splitlines()
+
+
+def test_a_proof_that_stands_under_another_finding_of_the_file_takes_one_line() -> None:
+    answers = [EngineAnswer("DuckDB", "rows lost", "2.0.0", 0, 1, 0, reproduce="python -c 'duck'")]
+    first = Proof("misled", 12, "SELECT id FROM file WHERE id = 1", ["id"], ["=", "id", 1], 1, answers)
+    other = replace(first, query="SELECT id FROM file WHERE id = 2", predicate=["=", "id", 2])
+    proofs = {"BLM-007": first, "BLM-020": replace(first, tried=10), "PIX-051": other}
+    findings = [
+        replace(finding("id", f"{STATISTICS}.max_value", rule), proof=one) for rule, one in proofs.items()
+    ]
+    file = pqassay.report.FileReport("a.parquet", "parquet", 1, "nonconformant", "c1", findings)
+    stream = io.StringIO()
+    render(replace(pqassay.check(b"", tier="footer"), files=[file]), stream)
+    assert [
+        "    proof     SELECT id FROM file WHERE id = 1",
+        "    proof     as under BLM-007: SELECT id FROM file WHERE id = 1",
+        "    proof     SELECT id FROM file WHERE id = 2",
+    ] == [line for line in stream.getvalue().splitlines() if line.startswith("    proof")]
+
+
+def test_of_an_error_of_java_the_innermost_cause_is_said() -> None:
+    class Thrown:
+        def __init__(self, name: str, message: str | None, cause: Thrown | None = None) -> None:
+            self.name, self.message, self.cause = name, message, cause
+
+        def getCause(self) -> Thrown | None:  # noqa: N802 - as Java calls it
+            return self.cause
+
+        def getClass(self) -> Thrown:  # noqa: N802 - as above
+            return self
+
+        def getSimpleName(self) -> str:  # noqa: N802 - as above
+            return self.name
+
+        def getMessage(self) -> str | None:  # noqa: N802 - as above
+            return self.message
+
+    error = RuntimeError("An error occurred while calling o339.getResult.")
+    assert "RuntimeError: An error occurred while calling o339.getResult." == _said(error)
+    inner = Thrown("ParquetDecodingException", "ran out of pages\nat line 1")
+    error.java_exception = Thrown("SparkException", "Job aborted on host a", inner)  # type: ignore[attr-defined]
+    assert "ParquetDecodingException: ran out of pages" == _said(error)
+    error.java_exception = Thrown("NullPointerException", None)  # type: ignore[attr-defined]
+    assert "NullPointerException" == _said(error)
+
+
+def test_a_range_from_a_value_to_itself_is_asked_as_equality() -> None:
+    one, two = pa.scalar(1), pa.scalar(2)
+    assert [("=", 1)] == [(part.operator, part.value) for part in _range(COLUMNS["id"], one, one)]
+    assert [(">=", 1), ("<=", 2)] == [(part.operator, part.value) for part in _range(COLUMNS["id"], one, two)]
 
 
 def test_members_that_say_nothing_are_left_out_of_a_proof() -> None:
