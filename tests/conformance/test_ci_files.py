@@ -157,6 +157,11 @@ def test_the_hook_of_pre_commit_checks_the_files_that_it_matches(
     assert names[:6] == [name for name in names if re.search(hook["files"], name)]
     assert ("pqassay", "python") == (program, hook["language"])
     monkeypatch.chdir(workspace)
-    (workspace / "bad.parquet").write_bytes(b"no Parquet file")
-    for path, code in (("good.parquet", 0), ("bad.parquet", 1)):
-        assert code == CliRunner().invoke(app, [*arguments, "--tier", "footer", path]).exit_code
+    (workspace / "false.parquet").write_bytes(Idx1File(payload=b"Peru\nSingapura").build())
+    # A lie that only the values show is found, whether a file is committed alone or beside others.
+    for paths, code in (
+        (["good.parquet"], 0),
+        (["false.parquet"], 1),
+        (["good.parquet", "false.parquet"], 1),
+    ):
+        assert code == CliRunner().invoke(app, [*arguments, *hook["args"], *paths]).exit_code
