@@ -87,7 +87,8 @@ class Baseline:
             with open(name, "rb") as file:
                 content = file.read()
         except OSError as error:
-            raise UsageError(f"baseline {name}: {error.strerror or error}") from None
+            hint = "; --write-baseline FILE makes one" if isinstance(error, FileNotFoundError) else ""
+            raise UsageError(f"baseline {name}: {error.strerror or error}{hint}") from None
         found = _parsed(name, content)
         entries: dict[tuple[str, str, str | None], Entry] = {}
         for entry in found.findings:

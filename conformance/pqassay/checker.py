@@ -278,6 +278,8 @@ def _found(
 
 def _why_nothing(found: Found) -> str:
     reasons = [f"{entry.count} ignored ({entry.reason})" for entry in found.ignored]
+    if not reasons:
+        reasons = ["name files, or folders that hold Parquet files"]
     return "; ".join(["nothing to check", *reasons])
 
 

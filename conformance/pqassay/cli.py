@@ -106,7 +106,7 @@ def dump(
         chosen = None if field is None else dumping.Selected(field, sink)
         errors = dumping.dump(source, chosen or sink, judged_as(str(file)))
     if chosen is not None and not chosen.found and not errors:
-        fail(f"no field matches {field!r}")
+        fail(f"no field matches {field!r}; without --field, all are shown")
     for error in errors:
         error.file = str(file)
         typer.echo(f"error: {printable(str(error))}", err=True)

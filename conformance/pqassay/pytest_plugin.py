@@ -70,7 +70,8 @@ def pqassay_check() -> Check:
         try:
             report = pqassay.check(given, tier=cast("Any", tier), level=cast("Any", level), **options)
         except pqassay.UsageError as error:
-            pytest.fail(str(error), pytrace=False)
+            # What pytest shows is the message alone, not how it came about.
+            raise pytest.fail.Exception(str(error), pytrace=False) from None
         if report.exit_code:
             pytest.fail(_text(report), pytrace=False)
         return report

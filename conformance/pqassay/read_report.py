@@ -51,16 +51,19 @@ def parse(content: bytes, name: str) -> Report | RunReport:
     return cast("Report | RunReport", found)
 
 
+HOW_TO_WRITE = "write a report with --format json --output FILE"
+"""What to do where a file is no report."""
+
+
 def _kind(content: bytes, name: str) -> str:
     """``check`` or ``run``, where the version is the one that this package reads."""
     try:
         top = json.loads(content)
     except (UnicodeDecodeError, RecursionError) as error:
-        raise UsageError(f"{name}: this is no JSON: {error}") from None
+        raise UsageError(f"{name}: this is no JSON: {error}; {HOW_TO_WRITE}") from None
     except json.JSONDecodeError as error:
         raise UsageError(
-            f"{name}: this is no JSON: {error.msg} (line {error.lineno}, offset {error.pos}); "
-            "write a report with --format json --output FILE"
+            f"{name}: this is no JSON: {error.msg} (line {error.lineno}, offset {error.pos}); {HOW_TO_WRITE}"
         ) from None
     head = cast("dict[str, Any]", top) if isinstance(top, dict) else {}
     kind, version = head.get("kind"), head.get("schema_version")
