@@ -165,11 +165,16 @@ def replaced_file(
 
     Raises:
         BusyError: Another process is preparing the same target.
-        OSError: The directory cannot be written, or the path is a symbolic link that leads to itself.
+        OSError: The directory cannot be written, the path is a symbolic link that leads to itself, or what stands there
+            is no file but a device, a pipe or a directory, which a rename would replace for everybody.
     """
     target = Path(os.path.realpath(path))
     if target.is_symlink():  # what cannot be resolved is a loop
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), os.fspath(path))
+    if target.is_dir():
+        raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+    if target.exists() and not target.is_file():
+        raise OSError(errno.EINVAL, "no regular file", os.fspath(path))
     temporary = temporary_name(target)
     mode = 0o600 if target.exists() else new_mode & 0o777
     with os.fdopen(

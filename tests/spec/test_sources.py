@@ -208,6 +208,21 @@ def test_a_symbolic_link_to_itself_stays_what_it_is(tmp_path: Path) -> None:
     assert ["loop"] == names(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("make", "words"), [(os.mkfifo, "no regular file"), (os.mkdir, "Is a directory")], ids=["pipe", "folder"]
+)
+def test_what_is_no_file_is_not_replaced(make: Callable[[Path], None], words: str, tmp_path: Path) -> None:
+    """By root, a rename would take away a device that others use."""
+    path = tmp_path / "special"
+    make(path)
+    before = path.stat()
+    with pytest.raises(OSError, match=words):
+        write_whole(path, b"new")
+
+    assert (before.st_ino, before.st_mode) == (path.stat().st_ino, path.stat().st_mode)
+    assert ["special"] == names(tmp_path)
+
+
 @pytest.mark.parametrize("mistake", [RuntimeError, KeyboardInterrupt])
 def test_an_exception_leaves_the_old_file_and_no_temporary(
     tmp_path: Path, mistake: type[BaseException]
