@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
@@ -73,6 +74,7 @@ class ChunkValues:
         self._is_valid = [leaf.is_valid() if leaf.null_count else None for leaf in leaves]
         self.entries = sum(len(leaf) for leaf in leaves)
         self.values: Any = _joined(leaves)
+        self._require_all()
 
     def _decoded(self, decoders: Decoders, *, dictionaries: bool) -> list[Any]:
         """The leaf values of each piece, nulls included."""
@@ -85,6 +87,26 @@ class ChunkValues:
         for leaf in leaves:
             require_physical(leaf, chunk.leaf)
         return leaves
+
+    def _require_all(self) -> None:
+        """Raise `NotChecked` where the decoder left out what stands in the pages: then nobody knows the values.
+
+        pyarrow takes a page that holds nothing for the end of the chunk, and says nothing.
+        """
+        chunk = self.chunk
+        try:
+            held = [page.data_header.num_values for page in chunk.data_pages]
+        except (FormatError, NotChecked):
+            return
+        if not chunk.leaf.max_repetition_level:
+            if self.entries < sum(held):
+                raise NotChecked(
+                    f"the pages of column {chunk.column} hold {sum(held)} values and nulls in row group "
+                    f"{chunk.row_group}, and pyarrow decodes {self.entries}"
+                )
+        elif 0 in held:  # how many items a list has, only its levels tell
+            with suppress(FormatError):  # of levels that cannot be read, their own rules speak
+                _ = self.counts
 
     @property
     def count(self) -> int:

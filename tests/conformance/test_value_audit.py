@@ -8,6 +8,7 @@ import io
 import math
 import struct
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Literal
@@ -28,6 +29,7 @@ from pqassay_reference.tiny_columns import AnyType, decimal, fixed
 from pqassay_reference.tiny_parquet import Column, Encoding, Layout, ListOf, SortingColumn, TinyParquet
 from pqassay_spec.column_order import TOTAL, Order, is_nan, key
 from pqassay_spec.file_dissection import take_apart
+from pqassay_spec.file_layout import put_together
 from pqassay_spec.mutations import Mutation, mutate
 from pqassay_spec.parquet_thrift import BoundingBox, GeospatialStatistics, Type
 
@@ -627,6 +629,36 @@ def test_a_chunk_that_cannot_be_decoded_hinders_no_other() -> None:
     reasons = report.coverages[file.coverage].not_checked
     assert "cannot be decoded" in reasons["STA-040"]
     assert "cannot be decoded" in (file.error or "")
+
+
+def with_an_empty_page_first(kind: AnyType, values: list[Any]) -> bytes:
+    """A file whose first page holds nothing, behind which pyarrow looks for no other."""
+    layout = replace(EVERYTHING, page_statistics=False)
+    tree = take_apart(bytes(TinyParquet((Column("c", kind, values),), layout=layout).build()))
+    pages = tree.row_groups[0].columns[0].pages
+    empty: Any = deepcopy(pages[0])
+    empty.header.data_page_header.num_values = 0
+    empty.header.crc = None
+    empty.body = bytes(8 if isinstance(kind, ListOf) else 4)  # the lengths of levels that are not there
+    pages.insert(0, empty)
+    return put_together(tree)
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"), [("int32", [5, 9]), (ListOf("int32"), [[5], [9, None]])], ids=["flat", "lists"]
+)
+def test_values_that_the_decoder_leaves_out_are_neither_missed_nor_called_true(
+    kind: AnyType, values: list[Any]
+) -> None:
+    data = with_an_empty_page_first(kind, values)
+    assert 0 == pq.read_table(io.BytesIO(data)).num_rows
+
+    report = pqassay.check(data, tier="values", only=("STA-04?", "PQF-062"))
+    [file] = report.files
+    assert ["PQF-062"] == [finding.rule for finding in file.findings]
+    reasons = report.coverages[file.coverage].not_checked
+    for rule in ("STA-040", "STA-041", "STA-042"):
+        assert reasons[rule].endswith("and pyarrow decodes 0"), rule
 
 
 def test_threads_find_what_one_thread_finds(monkeypatch: pytest.MonkeyPatch) -> None:
