@@ -20,7 +20,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
-from multiprocessing import connection
+from multiprocessing import connection, forkserver, resource_tracker
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from typing import Any
 
@@ -125,7 +125,27 @@ def require_memory(given: int | None) -> None:
 
 def preload() -> None:
     """Have workers started from a process that has loaded what they need. For programs that own their process."""
+    global _is_ours  # noqa: PLW0603 - as much of this process as what Python keeps about its helper
     _CONTEXT.set_forkserver_preload([__name__, "pqassay.column_values", "pqassay.checks.idx1_values"])
+    _is_ours = True
+
+
+_is_ours = False
+"""Whether the process from which workers are started serves nobody else."""
+
+
+def _start_deaf() -> None:
+    """Start the process from which workers are started so that it never hears Ctrl-C.
+
+    A terminal sends that to every process. This one ends the others; without this, the helper would complain while it
+    loads, which is before Python protects it.
+    """
+    resource_tracker.ensure_running()  # it protects itself, and where it does, it ends what is blocked
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 # ------------------------------------------------------------------------------------- inside a worker process
@@ -189,6 +209,8 @@ def _hidden_main() -> Generator[None]:
 
 def new_pool(workers: int, memory: int) -> ProcessPool:
     """Worker processes that may allocate so many bytes each, 0 for any."""
+    if _is_ours:
+        _start_deaf()
     return ProcessPool(
         max_workers=workers, initializer=_begin, initargs=(memory, dict(os.environ)), context=_CONTEXT
     )

@@ -311,6 +311,32 @@ def test_an_interrupted_check_leaves_no_process_and_no_traceback(
     wait_until(lambda: not alive(children))
 
 
+INTERRUPTED_HELPER = """
+import os, signal
+from multiprocessing import forkserver
+from pqassay import workers
+
+if __name__ == "__main__":
+    workers.preload()
+    pool = workers.new_pool(1, 0)
+    os.kill(forkserver._forkserver._forkserver_pid, signal.SIGINT)
+    print(pool.schedule(os.getppid).result(60) == forkserver._forkserver._forkserver_pid)
+    pool.stop()
+    pool.join()
+"""
+"""Sends what a terminal sends to all processes to the one from which workers are started, while that one loads."""
+
+
+def test_the_process_from_which_workers_are_started_does_not_hear_the_terminal(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(INTERRUPTED_HELPER)
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, check=False, env=environment()
+    )
+
+    assert (0, "True\n", "") == (done.returncode, done.stdout, done.stderr)
+
+
 def test_a_script_without_a_main_guard_may_use_jobs(tmp_path: Path) -> None:
     lake(tmp_path, "a", "b")
     script = tmp_path / "script.py"
