@@ -207,7 +207,7 @@ class EngineProcesses:
         seconds = self.seconds(size)
         if seconds is not None:
             seconds += TIME_OF_EACH * (len(asked) - 1) + (STARTING if engine.name not in self._warm else 0)
-        pool = self._pool(engine.name, limits_memory=engine.limits_memory)
+        pool = self._pool(engine.name, limits_memory=not engine.runs_on_java)
         found: list[Answered] = pool.schedule(answers, args=(list(asked),), timeout=seconds).result()
         self._warm.add(engine.name)
         return found
@@ -305,8 +305,7 @@ class _Trial:
             planned = self.queries[number]
             if (number, engine.name) in self._answers:
                 continue
-            if engine.version is None:
-                install = f"python -m pip install {engine.distribution}"
+            if (install := engine.how_to_install) is not None:
                 self._note(number, engine, EngineAnswer(engine.title, "not installed", error=install))
                 continue
             try:

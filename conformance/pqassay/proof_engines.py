@@ -7,12 +7,14 @@ themselves.
 from __future__ import annotations
 
 import datetime as dt
+import os
 import re
 import shlex
+import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
 from pqassay.errors import UsageError
@@ -24,6 +26,9 @@ PLAIN_PATH = re.compile(r"[A-Za-z0-9_./+,-]*[A-Za-z0-9]\.[A-Za-z0-9]+")
 
 COPY = "copy.parquet"
 """Name of the copy that the shown line makes of a file with another path."""
+
+JAVA = 17
+"""The oldest feature release of Java that Spark 4 runs on."""
 
 
 class Unwritable(ValueError):  # noqa: N818 - says what is wrong with the request
@@ -45,7 +50,7 @@ class Engine:
         program: Writes its program.
         rows: An expression that makes a list of tuples of ``result``.
         starts_slowly: Whether it is asked last, and as little as possible.
-        limits_memory: Whether its process can live with a limit on memory.
+        runs_on_java: Whether it needs Java as well; then its process cannot live with a limit on memory.
     """
 
     name: str
@@ -54,7 +59,7 @@ class Engine:
     program: Program
     rows: str = "[tuple(row.values()) for row in result.to_pylist()]"
     starts_slowly: bool = False
-    limits_memory: bool = True
+    runs_on_java: bool = False
 
     @property
     def version(self) -> str | None:
@@ -63,6 +68,17 @@ class Engine:
             return metadata.version(self.distribution)
         except metadata.PackageNotFoundError:
             return None
+
+    @property
+    def how_to_install(self) -> str | None:
+        """How to install what it lacks here; ``None`` if it lacks nothing."""
+        if self.version is None:
+            return f"python -m pip install {self.distribution}"
+        if self.runs_on_java:
+            home = os.environ.get("JAVA_HOME")
+            if shutil.which("java", path=str(Path(home, "bin")) if home else None) is None:
+                return f"Java {JAVA} or newer, with `java` on PATH, or JAVA_HOME"
+        return None
 
 
 def _string(text: str) -> str:
@@ -318,7 +334,7 @@ ENGINES = (
         _fastparquet,
         "list(result.itertuples(index=False, name=None))",
     ),
-    Engine("spark", "Spark", "pyspark", _spark, starts_slowly=True, limits_memory=False),
+    Engine("spark", "Spark", "pyspark", _spark, starts_slowly=True, runs_on_java=True),
 )
 """The engines, in the order of reports."""
 

@@ -27,7 +27,7 @@ from pqassay import proof, proof_engines, workers
 from pqassay.cli import app
 from pqassay.file_under_test import FileUnderTest, Options
 from pqassay.proof_candidates import _range
-from pqassay.proof_engines import ENGINES, Engine
+from pqassay.proof_engines import ENGINES, Engine, require_engines
 from pqassay.proof_queries import Column, Comparison, Kind, Query, true_rows
 from pqassay.proof_values import TrueValues
 from pqassay.proof_worker import _said, _table, compared, plan
@@ -315,6 +315,20 @@ def test_spark_is_asked_in_one_session(lake: Path) -> None:
     assert found is not None
     assert ("misled", "SELECT score FROM file WHERE score IS NULL") == (found.outcome, found.query)
     assert ("rows lost", 6) == (found.engines[0].verdict, found.engines[0].rows)
+
+
+@pytest.mark.parametrize("variable", ["PATH", "JAVA_HOME"])
+def test_an_engine_without_its_java_is_not_installed(
+    variable: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (spark,) = require_engines(["spark"])
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv(variable, str(tmp_path))
+
+    assert (
+        "Java 17 or newer, with `java` on PATH, or JAVA_HOME"
+        == replace(spark, distribution="pyarrow").how_to_install
+    )
 
 
 def test_an_engine_that_errs_on_a_healthy_copy_as_well_proves_nothing(
