@@ -129,6 +129,14 @@ def test_the_first_lines_of_the_guide_are_those_of_an_example(printed: dict[str,
     assert lines == every[begins : begins + len(lines)]
 
 
+def test_the_readme_shows_part_of_an_example() -> None:
+    readme = (ROOT / "README.md").read_text()
+    ((path, text),) = re.findall(r"\$ pqassay check --prove (\S+)\n(.*?)```\n", readme, re.DOTALL)
+    parts = text.split("  ...\n")[:-1]
+
+    assert (2, []) == (len(parts), [part for part in parts if part not in "\n".join(EXAMPLES[path])])
+
+
 def test_the_guide_shows_a_bound_a_bloom_filter_an_offset_index_and_a_displaced_page_index() -> None:
     assert [
         "golden_files/sta/max-too-small/data.parquet",
