@@ -17,7 +17,7 @@ from pqassay.page_extremes import Extremes, beyond, extremes_of
 from pqassay.report import FIRST_POSITIONS
 from pqassay.value_keys import bound_keys, chosen, equal, less, with_signs_turned
 from pqassay.value_order import decimal_width
-from pqassay_spec.column_order import Order, is_nan
+from pqassay_spec.column_order import Order, is_nan, key_by_signed_bytes
 
 
 class Beyond(NamedTuple):
@@ -100,7 +100,7 @@ class BoundsAudit:
 
     def _bound(self, given: _Comparable, raw: bytes, *, signed_bytes: bool) -> Any:
         if signed_bytes:
-            raw = bytes(byte ^ 0x80 for byte in raw)
+            raw = key_by_signed_bytes(raw)
         keys, usable = bound_keys(given.order, [raw], self.found.values.type, given.width)
         if usable[0]:
             return keys[0]

@@ -15,11 +15,8 @@ from pqassay.checks import Violation
 from pqassay.column_chunks import ColumnChunkUnderTest
 from pqassay.file_under_test import NotApplicable, NotChecked
 from pqassay.outcomes import Outcome
-from pqassay_spec.column_order import FLOATING, TOTAL, width_of
+from pqassay_spec.column_order import FLOATING, TOTAL, width_of, zeros
 from pqassay_spec.errors import FormatError
-
-SIGN = b"\x80"
-"""The last byte of a negative zero, whose other bytes are 0."""
 
 Outcomes = dict[str, Outcome]
 """What came of each rule."""
@@ -118,8 +115,8 @@ class ChunkClaims:
         """The bound of zero beyond which the other zero lies; ``None`` where the order knows one zero, or tells them apart."""
         if self.order not in FLOATING or self.order in TOTAL:
             return None
-        zero = bytes(width_of(self.chunk.leaf.element) or 0)
-        return zero[:-1] + SIGN if above else zero
+        both = zeros(width_of(self.chunk.leaf.element) or 1)
+        return both.negative if above else both.positive
 
     def _no_order(self) -> NotChecked:
         kind = self.chunk.leaf.physical_type

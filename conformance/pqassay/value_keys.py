@@ -19,14 +19,11 @@ from numpy.typing import NDArray
 from pqassay.file_under_test import NotChecked
 from pqassay.value_hashes import buffer_of, physical_rows
 from pqassay.value_order import extended
-from pqassay_spec.column_order import FLOATING, TOTAL, WIDTHS, Order
+from pqassay_spec.column_order import FLOATING, SIGN, TOTAL, WIDTHS, Order
 from pqassay_spec.parquet_thrift import Type
 
 Keys: TypeAlias = "NDArray[Any] | pa.Array[Any]"
 """Numbers, or bytes."""
-
-SIGN = 0x80
-"""The bit that, turned over in the first byte of a big-endian number, makes unsigned comparison order signed ones."""
 
 INT96_WIDTH = WIDTHS[Type.INT96]
 DAYS_FROM = 8
@@ -83,7 +80,7 @@ def _of_numbers(order: Order, numbers: NDArray[Any]) -> NDArray[Any]:
 def _signed_rows(rows: NDArray[np.uint8], *signs: int) -> pa.Array[Any]:
     """Rows of big-endian numbers as bytes that compare like them; ``signs`` are the columns in which they begin."""
     for column in signs:
-        rows[:, column] ^= SIGN
+        rows[:, column] ^= SIGN  # so that unsigned comparison orders signed numbers
     content: Any = np.ascontiguousarray(rows)
     return pa.Array.from_buffers(pa.binary(rows.shape[1]), len(rows), [None, pa.py_buffer(content)])
 

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from pqassay.file_under_test import NotChecked
 from pqassay.value_hashes import buffer_of, physical_rows
-from pqassay_spec.column_order import Order, key
+from pqassay_spec.column_order import SIGN, Order, key
 
 MOST_DECIMAL = 256
 """Bytes of the longest decimals that are compared; no type has more than 32."""
@@ -53,7 +53,7 @@ def comparable(order: Order, array: pa.Array[Any], width: int = 0) -> pa.Array[A
         halves = physical_rows(values).reshape(-1).view("<f2").astype(np.float32)
         return _with_nulls_of(array, pa.array(halves))
     rows = extended(values, max(width, 1))
-    rows[:, 0] ^= 0x80  # so that unsigned comparison orders signed numbers
+    rows[:, 0] ^= SIGN  # so that unsigned comparison orders signed numbers
     return _with_nulls_of(array, _binary(rows))
 
 
@@ -88,7 +88,7 @@ def extended(values: pa.Array[Any], width: int) -> npt.NDArray[np.uint8]:
         raise NotChecked(f"decimals of {width} bytes are not compared")
     if pa.types.is_fixed_size_binary(values.type):
         given = physical_rows(values)
-        sign = np.where(given[:, :1] >= 0x80, 0xFF, 0).astype(np.uint8)
+        sign = np.where(given[:, :1] >= SIGN, 0xFF, 0).astype(np.uint8)
         return np.concatenate([np.repeat(sign, width - given.shape[1], axis=1), given], axis=1)
     values = values.cast(pa.large_binary())
     ends = buffer_of(values, 1, np.int64)[values.offset : values.offset + len(values) + 1]
@@ -96,7 +96,7 @@ def extended(values: pa.Array[Any], width: int) -> npt.NDArray[np.uint8]:
     lengths = np.diff(ends)
     filled = lengths > 0
     result = np.zeros((len(values), width), np.uint8)
-    result[filled] = np.where(raw[ends[:-1][filled]] >= 0x80, 0xFF, 0).astype(np.uint8)[:, np.newaxis]
+    result[filled] = np.where(raw[ends[:-1][filled]] >= SIGN, 0xFF, 0).astype(np.uint8)[:, np.newaxis]
     behind = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     columns = np.repeat(width - lengths, lengths) + behind
     result[np.repeat(np.arange(len(values)), lengths), columns] = raw[ends[0] : ends[0] + len(columns)]
@@ -177,7 +177,7 @@ def _as_key(order: Order, raw: bytes | None, kind: pa.DataType, width: int) -> A
         return value
     if order is Order.DECIMAL:
         longer = bytearray(int(value).to_bytes(width, "big", signed=True))
-        longer[0] ^= 0x80
+        longer[0] ^= SIGN
         return bytes(longer)
     return value if len(raw or b"") == max(kind.bit_width // 8, 1) else None
 

@@ -11,7 +11,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from pqassay_reference.page_values import DataPage
-from pqassay_spec.column_order import FLOATING, TOTAL, Order, is_nan, key, order_of, type_order, width_of
+from pqassay_spec.column_order import (
+    FLOATING,
+    TOTAL,
+    Order,
+    is_nan,
+    key,
+    key_by_signed_bytes,
+    order_of,
+    type_order,
+    width_of,
+)
 from pqassay_spec.errors import FormatError, Malformed
 from pqassay_spec.parquet_schema import SchemaLeaf, is_string
 from pqassay_spec.parquet_thrift import ColumnMetaData, ColumnOrder, Statistics, Type
@@ -177,12 +187,9 @@ class _Said:
         def by_type(raw: bytes) -> Any:
             return key(order, raw)
 
-        def by_signed_bytes(raw: bytes) -> Any:
-            return bytes(byte ^ 0x80 for byte in raw)
-
         values = self.values or ()
         if all(
-            any(not of(low) <= of(raw) <= of(high) for raw in values) for of in (by_type, by_signed_bytes)
+            any(not of(low) <= of(raw) <= of(high) for raw in values) for of in (by_type, key_by_signed_bytes)
         ):
             raise _wrong("STA-048", "a value lies outside the deprecated bounds")
 

@@ -26,12 +26,11 @@ from construct import ConstructError
 from pqassay_reference.errors import Refused
 from pqassay_reference.literals import python_value
 from pqassay_spec import bloom
-from pqassay_spec.column_order import FLOATING, Order, key, order_of, type_order, width_of
+from pqassay_spec.column_order import FLOATING, Order, key, order_of, type_order, width_of, zeros
 from pqassay_spec.compact_thrift import Record
 from pqassay_spec.compact_thrift_decoder import decode
 from pqassay_spec.errors import FormatError, Malformed
 from pqassay_spec.page_search import (
-    SIGN,
     Condition,
     Rows,
     candidate_pages,
@@ -293,8 +292,8 @@ class ChunkParts:
 
 def zeros_hashed(leaf: SchemaLeaf, raw: bytes) -> list[bytes]:
     """What to hash in search of a value: of a zero both signs, which are equal and hash apart."""
-    if type_order(leaf.element) in FLOATING and not any(raw[:-1]) and raw[-1] in (0, SIGN):
-        return [raw[:-1] + bytes([sign]) for sign in (0, SIGN)]
+    if type_order(leaf.element) in FLOATING and raw in (both := zeros(len(raw))):
+        return list(both)
     return [raw]
 
 

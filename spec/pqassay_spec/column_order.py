@@ -19,7 +19,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 from pqassay_spec.hexdump import show
 from pqassay_spec.parquet_thrift import ColumnOrder, ConvertedType, SchemaElement, Type, TypeDefinedOrder
@@ -227,6 +227,36 @@ def key(order: Order, raw: bytes) -> Any:
         magnitude = (1 << 8 * len(raw) - 1) - 1
         return bits if bits >= 0 else bits ^ magnitude
     return None if value != value else value  # noqa: PLR0124 - NaN alone differs from itself
+
+
+SIGN = 0x80
+"""The bit of a negative number in the byte that holds its sign: the last of a little-endian number, the first of a big-endian one."""
+
+
+class Zeros(NamedTuple):
+    """The two zeros of a floating point type, as their PLAIN bytes."""
+
+    negative: bytes
+    positive: bytes
+
+
+def zeros(width: int) -> Zeros:
+    """The two zeros of a floating point type of so many bytes.
+
+    >>> [raw.hex() for raw in zeros(4)]
+    ['00000080', '00000000']
+    """
+    positive = bytes(width)
+    return Zeros(positive[:-1] + bytes([SIGN]), positive)
+
+
+def key_by_signed_bytes(raw: bytes) -> bytes:
+    """Bytes as Python compares them in the order of signed bytes, which some writers of the deprecated bounds meant.
+
+    >>> key_by_signed_bytes(bytes.fromhex("ff")) < key_by_signed_bytes(bytes.fromhex("01"))
+    True
+    """
+    return bytes(byte ^ SIGN for byte in raw)
 
 
 def keys(order: Order, raws: Sequence[bytes]) -> list[Any]:

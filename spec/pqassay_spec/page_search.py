@@ -32,14 +32,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
-from pqassay_spec.column_order import FLOATING, Order, is_nan, key
+from pqassay_spec.column_order import FLOATING, Order, is_nan, key, zeros
 from pqassay_spec.parquet_thrift import BoundaryOrder, ColumnIndex, OffsetIndex, PageLocation
 
 Condition = Literal["=", "!=", "<", "<=", ">", ">=", "is null", "is not null"]
 """How a value compares with the one that is looked for; the last two look at nothing else."""
-
-SIGN = 0x80
-"""The last byte of a negative zero; of a positive one it is 0."""
 
 Rows = list[range]
 """Rows of a row group: ranges in ascending order that neither overlap nor touch."""
@@ -101,8 +98,8 @@ def zeros_of(order: Order, value: bytes) -> tuple[Any, Any] | None:
     """
     if is_nan(order, value) or (found := key(order, value)) is None:
         return None
-    if order in FLOATING and not any(value[:-1]) and value[-1] in (0, SIGN):
-        return key(order, value[:-1] + bytes([SIGN])), key(order, value[:-1] + bytes(1))
+    if order in FLOATING and value in (both := zeros(len(value))):
+        return key(order, both.negative), key(order, both.positive)
     return found, found
 
 

@@ -24,12 +24,14 @@ from pqassay_spec.column_order import (
     is_nan,
     is_unordered,
     key,
+    key_by_signed_bytes,
     number_of,
     order_of,
     shown,
     signed_key,
     type_order,
     width_of,
+    zeros,
 )
 from pqassay_spec.compact_thrift import UnknownField
 from pqassay_spec.compact_thrift_wire import WireType
@@ -315,6 +317,19 @@ def test_nan_has_a_place_in_total_orders_alone(text: str, order: Order) -> None:
     assert is_nan(total, raw)
     assert key(order, raw) is None
     assert key(total, raw) is not None
+
+
+@pytest.mark.parametrize("code", ["<e", "<f", "<d"])
+def test_the_two_zeros_of_a_type_are_those_of_python(code: str) -> None:
+    assert (struct.pack(code, -0.0), struct.pack(code, 0.0)) == zeros(struct.calcsize(code))
+
+
+@given(raw=st.binary(min_size=1), other=st.binary(min_size=1))
+def test_signed_bytes_compare_one_by_one_as_signed_numbers(raw: bytes, other: bytes) -> None:
+    def signed(given: bytes) -> list[int]:
+        return [byte - 256 if byte > 127 else byte for byte in given]
+
+    assert (signed(raw) < signed(other)) == (key_by_signed_bytes(raw) < key_by_signed_bytes(other))
 
 
 def test_zeros_are_one_number_and_two_places_of_the_total_order() -> None:
