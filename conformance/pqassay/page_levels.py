@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pqassay.file_under_test import NotChecked
+from pqassay_spec.compact_thrift_wire import VARINT_BITS, VARINT_GOES_ON, VARINT_MASK
 from pqassay_spec.errors import Malformed
 from pqassay_spec.levels import (
     GROUP,
@@ -163,8 +164,10 @@ def _has_short_runs(raw: bytes, width: int) -> bool:
         if position + 1 >= len(raw):
             return False
         header = raw[position]
-        if header >= 0x80:
-            header, position = header & 0x7F | (raw[position + 1] & 0x7F) << 7, position + 1
+        if header >= VARINT_GOES_ON:
+            header &= VARINT_MASK
+            position += 1
+            header |= (raw[position] & VARINT_MASK) << VARINT_BITS
         position += 1 + ((header >> 1) * width if header & PACKED else value_size(width))
     return position < SHORT_RUNS
 
@@ -178,16 +181,16 @@ def _by_jumps(data: bytes, width: int, count: int) -> Runs | None:
     raw = np.frombuffer(data, np.uint8)
     size, available = value_size(width), len(raw)
     padded = np.concatenate((raw, np.zeros(SHORT_HEADER + size, np.uint8)))
-    header = (raw & 0x7F).astype(np.int64)
+    header = (raw & VARINT_MASK).astype(np.int64)
     header_size = np.ones(available, np.int64)
-    goes_on = raw >= 0x80
+    goes_on = raw >= VARINT_GOES_ON
     for byte in range(1, SHORT_HEADER):
         if not goes_on.any():
             break
         following = padded[byte : byte + available]
-        header += np.where(goes_on, (following & 0x7F).astype(np.int64) << (7 * byte), 0)
+        header += np.where(goes_on, (following & VARINT_MASK).astype(np.int64) << (VARINT_BITS * byte), 0)
         header_size += goes_on
-        goes_on = goes_on & (following >= 0x80)
+        goes_on = goes_on & (following >= VARINT_GOES_ON)
     is_packed = (header & PACKED).astype(np.bool_)
     content = np.arange(available) + header_size
     ends = content + np.where(is_packed, (header >> 1) * width, size)

@@ -37,7 +37,7 @@ from pqassay_spec.compact_thrift import (
     UnknownField,
     wire_type,
 )
-from pqassay_spec.compact_thrift_wire import LONG_LIST, WireType
+from pqassay_spec.compact_thrift_wire import LONG_LIST, WireType, varint
 
 AnyRecord = TypeVar("AnyRecord", bound=Record)
 
@@ -112,19 +112,6 @@ def encoded_values(wire: WireType, depth: int = DEEPEST) -> st.SearchStrategy[by
     if wire == WireType.BINARY:
         return st.binary(max_size=MANY).map(lambda raw: varint(len(raw)) + raw)
     return _encoded_containers(wire, depth)
-
-
-def varint(value: int) -> bytes:
-    """Encode an unsigned varint.
-
-    >>> varint(300).hex(" ")
-    'ac 02'
-    """
-    encoded = bytearray()
-    while value > 0x7F:
-        encoded.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes((*encoded, value))
 
 
 def _records(record_class: type[Record], unknown: bool) -> st.SearchStrategy[Record]:

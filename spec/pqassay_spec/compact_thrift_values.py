@@ -18,6 +18,7 @@ from pqassay_spec.compact_thrift_wire import (
     read_field_id,
     read_list_header,
     read_varint,
+    varint,
 )
 from pqassay_spec.errors import Malformed, Truncated
 
@@ -52,10 +53,7 @@ class Varint(AnyConstruct):
             if not -(1 << (self.bits - 1)) <= obj < 1 << (self.bits - 1):
                 raise ValueError(f"{obj} does not fit into {self.bits} bits")
             value = obj * 2 if obj >= 0 else obj * -2 - 1
-        while value > 0x7F:
-            stream.write(bytes((value & 0x7F | 0x80,)))
-            value >>= 7
-        stream.write(bytes((value,)))
+        stream.write(varint(value))
         return obj
 
 

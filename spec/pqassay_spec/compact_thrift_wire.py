@@ -41,6 +41,15 @@ _LISTS = frozenset((int(WireType.LIST), int(WireType.SET)))
 _BINARY, _STRUCT, _MAP = int(WireType.BINARY), int(WireType.STRUCT), int(WireType.MAP)
 _WIDTHS = {int(WireType.BYTE): 1, int(WireType.DOUBLE): 8, int(WireType.UUID): 16}
 
+VARINT_BITS = 7
+"""Bits of a varint that each of its bytes holds, from the lowest on."""
+
+VARINT_MASK = (1 << VARINT_BITS) - 1
+"""What of a byte of a varint belongs to the number."""
+
+VARINT_GOES_ON = 1 << VARINT_BITS
+"""The bit of a byte of a varint that says: another byte follows."""
+
 MAX_DEPTH = 100
 """Deepest nesting that is followed in fields that no table knows."""
 
@@ -129,15 +138,28 @@ def read_varint(data: bytes | memoryview, position: int) -> tuple[int, int]:
     while True:
         byte = read_byte(data, position)
         position += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
+        value |= (byte & VARINT_MASK) << shift
+        if byte < VARINT_GOES_ON:
             break
-        shift += 7
+        shift += VARINT_BITS
         if shift > 63:
             raise Malformed("a varint longer than 10 bytes", offset=start)
     if value >> 64:
         raise Malformed("a varint that exceeds 64 bits", offset=start)
     return value, position
+
+
+def varint(value: int) -> bytes:
+    """The bytes of an unsigned varint.
+
+    >>> varint(300).hex(" ")
+    'ac 02'
+    """
+    written = bytearray()
+    while value > VARINT_MASK:
+        written.append(value & VARINT_MASK | VARINT_GOES_ON)
+        value >>= VARINT_BITS
+    return bytes((*written, value))
 
 
 def read_field_id(data: bytes | memoryview, position: int, header: int, last: int) -> tuple[int, int]:

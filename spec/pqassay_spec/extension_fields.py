@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple, cast
 
 from pqassay_spec.compact_thrift import ListOf, Record
-from pqassay_spec.compact_thrift_wire import WireType, read_varint
+from pqassay_spec.compact_thrift_wire import WireType, read_varint, varint
 from pqassay_spec.parquet_thrift import EXTENSION_FIELD
 
 FIELD = EXTENSION_FIELD
@@ -28,17 +28,9 @@ UNIQUE_BYTES = 16
 """Bytes that an extension needs to tell itself from all others: those of a UUID."""
 
 
-def _varint(value: int) -> bytes:
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes((*out, value))
-
-
 def long_form(identifier: int, wire: int) -> bytes:
     """The header of a field in the long form."""
-    return bytes((wire,)) + _varint((identifier << 1) ^ (identifier >> 31))
+    return bytes((wire,)) + varint((identifier << 1) ^ (identifier >> 31))
 
 
 _MARKS = tuple(long_form(identifier, 0)[1:] for identifier in (FIELD, MISTAKEN_FIELD))
