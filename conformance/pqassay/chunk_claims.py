@@ -8,6 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pqassay.audited_values import ChunkValues, Decoders
 from pqassay.bounds_audit import BoundsAudit
@@ -26,6 +31,30 @@ Found = Iterator[tuple[str, Violation]]
 
 Judge = Callable[[ChunkValues], Found]
 """Compares a claim with the values. Raises `FormatError` and `NotChecked` where that cannot be done."""
+
+
+class ZeroBound(NamedTuple):
+    """A bound that is a zero, beyond which the other zero lies.
+
+    Attributes:
+        raw: Its bytes.
+        negative: Whether it is the negative zero.
+    """
+
+    raw: bytes
+    negative: bool
+
+    def __str__(self) -> str:
+        return "-0.0" if self.negative else "0.0"
+
+    @property
+    def other(self) -> str:
+        """The zero that it leaves out, for messages."""
+        return "0.0" if self.negative else "-0.0"
+
+    def left_out(self, found: ChunkValues) -> NDArray[np.bool_]:
+        """Which values are the zero that it leaves out."""
+        return found.is_zero(negative=not self.negative)
 
 
 class ChunkClaims:
@@ -111,12 +140,30 @@ class ChunkClaims:
     def _applies(self, rule: str) -> None:
         self.outcomes.setdefault(rule, Outcome()).applies = True
 
-    def _zero_that_leaves_one_out(self, *, above: bool) -> bytes | None:
-        """The bound of zero beyond which the other zero lies; ``None`` where the order knows one zero, or tells them apart."""
+    def _claim_zeros(
+        self,
+        rule: str,
+        raws: Sequence[bytes | None],
+        judge: Callable[[ZeroBound, ChunkValues], Found],
+        *,
+        above: bool,
+    ) -> None:
+        """Have it judged whether bounds that are a zero leave out the other one, which counts as equal.
+
+        Args:
+            rule: What is broken then. It applies wherever a bound is a zero, of either sign.
+            raws: Bounds of the same side.
+            judge: Looks for the other zero among the values that the bounds that are the given one speak of.
+            above: Whether they are upper bounds.
+        """
         if self.order not in FLOATING or self.order in TOTAL:
-            return None
-        both = zeros(width_of(self.chunk.leaf.element) or 1)
-        return both.negative if above else both.positive
+            return  # one zero alone, or two that the order tells apart
+        both = zeros(width_of(self.chunk.leaf.element) or 0)
+        if any(zero in raws for zero in both):
+            self._applies(rule)
+        narrow = ZeroBound(both.negative if above else both.positive, negative=above)
+        if narrow.raw in raws:
+            self._claim(partial(judge, narrow), rule)
 
     def _no_order(self) -> NotChecked:
         kind = self.chunk.leaf.physical_type

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pqassay.audited_values import ChunkValues
 from pqassay.checks import Violation
-from pqassay.chunk_claims import ChunkClaims, Found
+from pqassay.chunk_claims import ChunkClaims, Found, ZeroBound
 from pqassay.file_under_test import NotChecked
 from pqassay.report import FIRST_POSITIONS
 from pqassay_spec.column_order import FLOATING, TOTAL, Order, shown
@@ -120,11 +120,8 @@ class PageClaims(ChunkClaims):
             for rule, name, above in ((PAGE_BELOW, "min_values", False), (PAGE_ABOVE, "max_values", True)):
                 self._bytes_of(getattr(index, name))
                 self._claim(partial(self._judge_index_bounds, rule, index, name, above, order), rule)
-                zero, other = (self._zero_that_leaves_one_out(above=side) for side in (above, not above))
-                if other in getattr(index, name):
-                    self._applies(PAGE_ZEROS)
-                if zero is not None and zero in getattr(index, name):
-                    self._claim(partial(self._judge_page_zeros, index, name, zero, above), PAGE_ZEROS)
+                judge = partial(self._judge_page_zeros, index, name)
+                self._claim_zeros(PAGE_ZEROS, getattr(index, name), judge, above=above)
             if order in FLOATING and order not in TOTAL:
                 self._claim(partial(self._judge_all_nan, index, order), ALL_NAN)
 
@@ -146,22 +143,20 @@ class PageClaims(ChunkClaims):
             rule, raws, _Fields(f"{self.chunk.path}.column_index.{name}"), above, order, found
         )
 
-    def _judge_page_zeros(
-        self, index: ColumnIndex, name: str, zero: bytes, above: bool, found: ChunkValues
-    ) -> Found:
+    def _judge_page_zeros(self, index: ColumnIndex, name: str, bound: ZeroBound, found: ChunkValues) -> Found:
         given: list[bytes] = getattr(index, name)
         self._require_pages(given, found, "column index", "PIX-021")
-        left_out = found.sums(found.is_zero(negative=not above)) > 0
-        wrong = np.flatnonzero(left_out & np.array([raw == zero for raw in given], np.bool_))
-        other, actual = ("0.0", "-0.0") if above else ("-0.0", "0.0")
+        left_out = found.sums(bound.left_out(found)) > 0
+        wrong = np.flatnonzero(left_out & np.array([raw == bound.raw for raw in given], np.bool_))
+        side = "upper" if name == "max_values" else "lower"
         for more, page in _shown(wrong):
             yield (
                 PAGE_ZEROS,
                 Violation(
-                    f"page {page} of {self._of} holds {other}, its {'upper' if above else 'lower'} bound is {actual}",
+                    f"page {page} of {self._of} holds {bound.other}, its {side} bound is {bound}",
                     f"{self.chunk.path}.column_index.{name}[{page}]",
-                    expected=other,
-                    actual=actual,
+                    expected=bound.other,
+                    actual=str(bound),
                     more=more,
                 ),
             )

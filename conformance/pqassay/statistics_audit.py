@@ -9,7 +9,7 @@ import numpy as np
 from pqassay.audited_values import ChunkValues
 from pqassay.bounds_audit import Beyond
 from pqassay.checks import Violation
-from pqassay.chunk_claims import ChunkClaims, Found, others
+from pqassay.chunk_claims import ChunkClaims, Found, ZeroBound, others
 from pqassay.file_under_test import NotChecked
 from pqassay.geospatial_box import off_box
 from pqassay.page_levels import counts_of
@@ -48,10 +48,7 @@ class StatisticsClaims(ChunkClaims):
                     partial(self._judge_bound, rule, raw, f"{path}.{name}", above, bool(exact), self.order),
                     *rules,
                 )
-            if raw in (self._zero_that_leaves_one_out(above=other) for other in (False, True)):
-                self._applies(ZEROS)
-            if raw == self._zero_that_leaves_one_out(above=above):
-                self._claim(partial(self._judge_zero, raw, f"{path}.{name}", above), ZEROS)
+            self._claim_zeros(ZEROS, [raw], partial(self._judge_zero, f"{path}.{name}"), above=above)
         if statistics.null_count is not None:
             self._claim(partial(self._judge_nulls, statistics.null_count), NULLS)
         if statistics.nan_count is not None:
@@ -92,18 +89,17 @@ class StatisticsClaims(ChunkClaims):
             actual=shown(order, raw),
         )
 
-    def _judge_zero(self, raw: bytes, path: str, above: bool, found: ChunkValues) -> Found:
-        left_out = found.is_zero(negative=not above)
+    def _judge_zero(self, path: str, bound: ZeroBound, found: ChunkValues) -> Found:
+        left_out = bound.left_out(found)
         if left_out.any():
-            other = "0.0" if above else "-0.0"
-            place = int(left_out.argmax())
+            where = self._where(found, int(left_out.argmax()))
             yield (
                 ZEROS,
                 Violation(
-                    f"{self._where(found, place)} holds {other}, {path.rpartition('.')[2]} is {shown(self.order, raw)}",
+                    f"{where} holds {bound.other}, {path.rpartition('.')[2]} is {bound}",
                     path,
-                    expected=other,
-                    actual=shown(self.order, raw),
+                    expected=bound.other,
+                    actual=str(bound),
                 ),
             )
 
