@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 from pqassay.checks import Violation, check
 from pqassay.checks.parquet_file import require_sound_ranges
-from pqassay.column_chunks import ColumnChunks, ColumnChunkUnderTest, chunk_check
+from pqassay.chunk_checks import chunk_check
+from pqassay.column_chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.file_under_test import FileUnderTest, NotApplicable, NotChecked
 from pqassay_spec.bloom import BLOCK_SIZE
 from pqassay_spec.errors import Malformed

@@ -11,7 +11,8 @@ from itertools import accumulate
 from operator import attrgetter
 
 from pqassay.checks import Violation, check
-from pqassay.column_chunks import ColumnChunks, ColumnChunkUnderTest, chunk_check
+from pqassay.chunk_checks import chunk_check
+from pqassay.column_chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.file_under_test import FileUnderTest, NotApplicable
 from pqassay.page_bounds import false_null_pages, page_count, present_values, unequal_lists
 from pqassay.report import FIRST_POSITIONS

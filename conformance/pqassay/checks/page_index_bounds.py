@@ -10,7 +10,8 @@ from typing import Any
 
 from pqassay.checks import Violation
 from pqassay.checks.page_index import at_pages, counts_add_up, sound_column_index
-from pqassay.column_chunks import ColumnChunkUnderTest, chunk_check
+from pqassay.chunk_checks import chunk_check
+from pqassay.column_chunks import ColumnChunkUnderTest
 from pqassay.file_under_test import NotApplicable
 from pqassay.page_bounds import PageBounds
 from pqassay.page_index_screen import NUMBERS

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pqassay.checks import Violation
-from pqassay.column_chunks import ColumnChunkUnderTest, chunk_check
+from pqassay.chunk_checks import chunk_check
+from pqassay.column_chunks import ColumnChunkUnderTest
 from pqassay.file_under_test import NotApplicable
 from pqassay_spec.errors import Malformed
 

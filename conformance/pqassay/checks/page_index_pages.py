@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pqassay.checks import Violation, check
-from pqassay.column_chunks import ColumnChunks, ColumnChunkUnderTest, chunk_check
+from pqassay.chunk_checks import chunk_check
+from pqassay.column_chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.file_under_test import FileUnderTest, NotApplicable
 from pqassay_spec.errors import Malformed
 

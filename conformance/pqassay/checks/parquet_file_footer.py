@@ -7,7 +7,8 @@ from typing import Any
 
 from pqassay.checks import Violation, check
 from pqassay.checks.parquet_file import require_sound_ranges
-from pqassay.column_chunks import ColumnChunkUnderTest, chunk_check
+from pqassay.chunk_checks import chunk_check
+from pqassay.column_chunks import ColumnChunkUnderTest
 from pqassay.file_under_test import FileUnderTest, NotApplicable
 from pqassay_spec import created_by
 from pqassay_spec.errors import Malformed

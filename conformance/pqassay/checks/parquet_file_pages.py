@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from pqassay.checks import Violation
-from pqassay.column_chunks import ColumnChunkUnderTest, chunk_check
+from pqassay.chunk_checks import chunk_check
+from pqassay.column_chunks import ColumnChunkUnderTest
 from pqassay.file_under_test import NotApplicable
 from pqassay.page_crc import crc_violations
 from pqassay.page_walk import DATA_PAGES, PageUnderTest

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pqassay.checks import Violation
-from pqassay.column_chunks import ColumnChunkUnderTest, chunk_check
+from pqassay.chunk_checks import chunk_check
+from pqassay.column_chunks import ColumnChunkUnderTest
 from pqassay.file_under_test import NotApplicable
 from pqassay_spec.parquet_thrift import DataPageHeaderV2
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Literal
 
 from pqassay.checks import Violation, check
-from pqassay.column_chunks import ColumnChunks, ColumnChunkUnderTest, chunk_check
+from pqassay.chunk_checks import chunk_check
+from pqassay.column_chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.file_under_test import FileUnderTest, NotApplicable
 from pqassay_spec.column_order import (
     FLOATING,

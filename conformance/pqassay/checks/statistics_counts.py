@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from pqassay.checks import Violation
 from pqassay.checks.statistics import field_of, statistics_of
-from pqassay.column_chunks import ColumnChunkUnderTest, chunk_check
+from pqassay.chunk_checks import chunk_check
+from pqassay.column_chunks import ColumnChunkUnderTest
 from pqassay.file_under_test import NotApplicable
 from pqassay_spec.column_order import FLOATING, annotation_fits, type_order
 from pqassay_spec.errors import Malformed

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from pqassay.checks import Violation
 from pqassay.checks.statistics import BOUNDS, DEPRECATED, given, is_above, what_a_bound_is
-from pqassay.column_chunks import ColumnChunkUnderTest, chunk_check
+from pqassay.chunk_checks import chunk_check
+from pqassay.column_chunks import ColumnChunkUnderTest
 from pqassay.file_under_test import NotApplicable
 from pqassay.page_walk import PageUnderTest
 from pqassay_spec.column_order import annotation_fits, is_bound, shown, signed_key, type_order
