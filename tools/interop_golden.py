@@ -31,7 +31,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import pqassay
-from pqassay.cases import OWN, REMARKS
+from pqassay.case_manifest import OWN, REMARKS
 from pqassay_reference import museum
 from pqassay_spec import idx1
 from pqassay_spec.catalogue import rules

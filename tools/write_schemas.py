@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from pqassay import cases, protocol, report, results
+from pqassay import case_manifest, protocol, report, results
 
 FOLDER = Path(__file__).resolve().parent.parent / "conformance" / "pqassay" / "schemas"
 
@@ -16,7 +16,7 @@ SCHEMAS = {
     "report": report.json_schema,
     "request": protocol.request_schema,
     "answer": protocol.answer_schema,
-    "case": cases.json_schema,
+    "case": case_manifest.json_schema,
     "results": results.json_schema,
 }
 """File name, without its ending, and what makes its content."""

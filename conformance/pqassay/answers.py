@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from pqassay import pm_answers, protocol, written_file
 from pqassay.bench import RIGHT, Asking, Bench, Judgement, described, expects
-from pqassay.cases import Case
+from pqassay.case_manifest import Case
 from pqassay.driver_process import Limits
 from pqassay.protocol import Accept, Answer, IgnoredIndex, Operation, Reject
 from pqassay.rows import Rows, ValueNotReadableError, digest, read_value, rows_difference

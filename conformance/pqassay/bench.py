@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pqassay import protocol
-from pqassay.cases import Case, GoldenCase
+from pqassay.case_manifest import Case
+from pqassay.cases import GoldenCase
 from pqassay.driver_process import Launcher
 from pqassay.protocol import Answer, Reject
 

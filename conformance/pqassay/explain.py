@@ -65,7 +65,8 @@ def _labelled(label: str, text: str) -> Iterator[str]:
 
 def golden_pair(rule_id: str) -> Iterator[str]:
     """Yield the lines about a golden file that breaks a rule and the one that it was made from; none without goldens."""
-    from pqassay.cases import MANIFEST, CaseError, golden_folder  # noqa: PLC0415 - only this needs it
+    from pqassay.case_manifest import MANIFEST  # noqa: PLC0415 - only this needs it
+    from pqassay.cases import CaseError, golden_folder  # noqa: PLC0415 - only this needs it
 
     try:
         folder = golden_folder()

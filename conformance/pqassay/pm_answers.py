@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar, cast
 
 from pqassay import protocol
 from pqassay.bench import RIGHT, Asking, Bench, Judgement, expects
-from pqassay.cases import PruneExpectation
+from pqassay.case_manifest import PruneExpectation
 from pqassay.protocol import Accept, Answer, IgnoredIndex, Operation, Reject
 from pqassay.rows import LongInteger, ValueNotReadableError, read_value
 from pqassay_spec import pm_file, pm_header

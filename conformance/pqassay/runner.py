@@ -20,7 +20,8 @@ from typing import Any
 from pqassay import protocol
 from pqassay.answers import ASKING, operations
 from pqassay.bench import Bench, described
-from pqassay.cases import Case, GoldenCase, inputs_digest, manifests_digest
+from pqassay.case_manifest import Case
+from pqassay.cases import GoldenCase, inputs_digest, manifests_digest
 from pqassay.driver_process import Ended, Launcher, Limits, read_answer_file
 from pqassay.expectations import Expectations
 from pqassay.protocol import Answer, HelloAnswer, Operation, ProtocolError

@@ -16,7 +16,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from pqassay import cases, protocol, results, runner
+from pqassay import case_manifest, protocol, results, runner
 from pqassay.cases import golden_folder, load, select
 from pqassay.protocol import Operation, ProtocolError, applicable, read_answer, read_hello
 from pqassay.rows import Column, Float, LongInteger, Rows
@@ -34,7 +34,7 @@ HELLO = b'{"answer": "accept", "name": "n", "version": "1", "language": "C", "ca
     [
         ("request", protocol.request_schema()),
         ("answer", protocol.answer_schema()),
-        ("case", cases.json_schema()),
+        ("case", case_manifest.json_schema()),
         ("results", results.json_schema()),
     ],
 )
@@ -49,7 +49,7 @@ def test_the_schemas_in_the_package_are_those_of_the_classes(name: str, schema: 
     "path", sorted(golden_folder().rglob("case.json")), ids=lambda path: path.parent.name
 )
 def test_every_manifest_follows_its_schema(path: Path) -> None:
-    jsonschema.validate(json.loads(path.read_text()), cases.json_schema())
+    jsonschema.validate(json.loads(path.read_text()), case_manifest.json_schema())
 
 
 REQUESTS = [
