@@ -124,6 +124,7 @@ def _bad(
     *rules: str,
     parent: str = "pqf/plain",
     index: bool = False,
+    since: str = SINCE,
 ) -> Bad:
     """A case that the footer shows, or the body around the pages."""
     return Bad(
@@ -134,7 +135,7 @@ def _bad(
         mutation,
         rules,
         tier="index" if index else "footer",
-        since=SINCE,
+        since=since,
     )
 
 
@@ -172,6 +173,7 @@ BAD = (
     _bad("extension-not-binary", "Field 32767 is a number; the bytes of the extension follow as another field", "Readers that look for an extension find none.", Mutation("set", f"{EXTENSION}:header", bytes.fromhex("05 fe ff 03 02 08 c8 01")), "PQF-032", parent="pqf/extensions"),
     _bad("extension-short", "An extension of four bytes tells nobody whose it is", "Two extensions may be taken for each other.", Mutation("set", EXTENSION, b"\x04mine"), "PQF-033", parent="pqf/extensions"),
     _bad("extension-mistaken-id", "The id 32767 is written as a plain varint, as in the example of the document", "Readers that look for field 32767 find none.", Mutation("set", f"{EXTENSION}:header", bytes.fromhex("08 ff ff 01")), "PQF-034", parent="pqf/extensions"),
+    _bad("repetition-as-i64", "The repetition type of a column is written as an i64", "Readers that skip the field find no repetition type; pyarrow and DuckDB then take the levels of a page for values.", Mutation("set", "footer.schema[1].repetition_type:header", bytes.fromhex("26")), "PQF-039", since="0.6.0"),
     _bad("summary-without-path", "A chunk of a summary file names no file", "A reader looks for the pages in the summary itself.", Mutation("remove", f"{GROUP}.columns[0].file_path"), "PQF-035", parent="pqf/summary"),
     _bad("blob-without-key", "No key names the blob behind the row groups any more", "Programs that rewrite the file drop the bytes.", Mutation("remove", "footer.key_value_metadata[0]"), "PQF-037", parent="pqf/blob", index=True),
     _bad("row-group-unlisted", "The footer lists one of two row groups; the pages of the other are still there", "Rows are lost.", Mutation("remove", "footer.row_groups[1]"), "PQF-016", "PQF-037", parent="pqf/two-row-groups", index=True),

@@ -14,6 +14,7 @@ from pqassay_spec.parquet_file import chunk_start
 from pqassay_spec.parquet_schema import SchemaLeaf
 from pqassay_spec.parquet_thrift import FileMetaData, RowGroup, SchemaElement, Type
 from pqassay_spec.parquet_types import ANNOTATIONS, CONVERTED, annotation_of, converted_of
+from pqassay_spec.record_walk import mistyped_fields
 
 
 def wrong(rule: str, message: str, field: str) -> FormatError:
@@ -32,6 +33,8 @@ def lint_footer(metadata: FileMetaData, footer: bytes, columns: Sequence[SchemaL
     Raises:
         FormatError: With the rule that is broken.
     """
+    for mistyped in mistyped_fields(metadata, "footer"):
+        raise wrong("PQF-039", f"{mistyped.path} is written as {mistyped.written}", mistyped.path)
     for element in metadata.schema[1:]:
         _lint_element(element)
     for found in extensions(metadata, footer, "footer"):

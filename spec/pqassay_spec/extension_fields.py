@@ -12,11 +12,12 @@ Source: apache/parquet-format, ``BinaryProtocolExtensions.md``; Thrift compact p
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
-from pqassay_spec.compact_thrift import ListOf, Record
+from pqassay_spec.compact_thrift import Record
 from pqassay_spec.compact_thrift_wire import WireType, read_varint, varint
 from pqassay_spec.parquet_thrift import EXTENSION_FIELD
+from pqassay_spec.record_walk import unknown_fields
 
 FIELD = EXTENSION_FIELD
 """The id of the field that is reserved in every struct."""
@@ -78,7 +79,7 @@ def extensions(record: Record, data: bytes, path: str) -> Iterator[Extension]:
     if not has_extensions(data):
         return
     position = 0
-    for struct, field in _unknown(record, path):
+    for struct, _, field in unknown_fields(record, path):
         if field.id == FIELD or (field.id == MISTAKEN_FIELD and field.wire == WireType.BINARY):
             encoded = long_form(field.id, field.wire) + field.raw
             start = data.find(encoded, position)
@@ -87,17 +88,3 @@ def extensions(record: Record, data: bytes, path: str) -> Iterator[Extension]:
             if start >= 0:  # a header that is longer than it need be is passed over
                 position = start + len(encoded)
                 yield Extension(struct, field.id, field.wire, field.raw, start, position)
-
-
-def _unknown(record: Record, path: str) -> Iterator[tuple[str, Any]]:
-    for field in record.fields:
-        value: Any = getattr(record, field.name)
-        if value is None:
-            continue
-        if isinstance(field.type, ListOf) and isinstance(field.type.element, type):
-            for index, element in enumerate(cast("list[Record]", value)):
-                yield from _unknown(element, f"{path}.{field.name}[{index}]")
-        elif isinstance(value, Record):
-            yield from _unknown(value, f"{path}.{field.name}")
-    for unknown in record.unknown:
-        yield path, unknown

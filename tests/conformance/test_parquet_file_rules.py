@@ -45,6 +45,7 @@ from pqassay_spec.parquet_thrift import (
     NullType,
     SchemaElement,
     SortingColumn,
+    Statistics,
     StringType,
     TimestampType,
     TimeType,
@@ -187,6 +188,30 @@ def extended(
     return with_footer(change)
 
 
+def mistyped(owner: str, name: str, wire: int, content: bytes) -> Callable[[], bytes]:
+    """A file in which a field of one of its structs is written with a wire type of our choice."""
+
+    def change(footer: FileMetaData) -> None:
+        facts = footer.row_groups[0].columns[0].meta_data
+        assert facts is not None
+        element = footer.schema[1]
+        owners: dict[str, Record | None] = {
+            "footer": footer,
+            "schema": element,
+            "type": element.logicalType,
+            "group": footer.row_groups[0],
+            "metadata": facts,
+            "statistics": facts.statistics,
+        }
+        record = owners[owner]
+        assert record is not None
+        (identifier,) = (field.id for field in record.fields if field.name == name)
+        setattr(record, name, None)
+        record.unknown = (UnknownField(identifier, wire, content),)
+
+    return with_footer(change)
+
+
 def binary(content: bytes) -> bytes:
     return bytes((len(content),)) + content
 
@@ -259,6 +284,8 @@ VALID = [
     Case("extension of just a UUID", extended(binary(bytes(range(16))))),
     Case("an id near that of extensions", extended(binary(b"any"), identifier=32766)),
     Case("a number in the field of the mistake", extended(b"\x02", identifier=MISTAKEN_FIELD, wire=WireType.I32)),
+    Case("a boolean in a field that nobody declares", extended(b"", identifier=99, wire=WireType.FALSE, owner="schema")),
+    Case("a boolean that is true, and one that is false", with_facts(statistics=Statistics(null_count=0, is_min_value_exact=True, is_max_value_exact=False, min_value=b"a", max_value=b"b"))),
     Case("local time without converted type", schema(leaf(Type.INT64, LOCAL))),
     Case("local time with converted type", schema(leaf(Type.INT64, LOCAL, converted_type=ConvertedType.TIMESTAMP_MILLIS))),
     Case("converted type alone", schema(leaf(Type.BYTE_ARRAY, converted_type=ConvertedType.UTF8))),
@@ -334,6 +361,16 @@ INVALID = [
     Case("empty extension", extended(binary(b"")), ("PQF-033",)),
     *(Case(f"id without zigzag in {owner}", extended(binary(EXTENSION), identifier=MISTAKEN_FIELD, owner=owner), ("PQF-034",)) for owner in ("footer", "metadata")),
     Case("short, and without zigzag", extended(binary(b"mine"), identifier=MISTAKEN_FIELD), ("PQF-033", "PQF-034")),
+    Case("a repetition type that is a boolean", mistyped("schema", "repetition_type", WireType.TRUE, b""), ("PQF-039",)),
+    Case("a repetition type of 64 bits", mistyped("schema", "repetition_type", WireType.I64, b"\x02"), ("PQF-039",)),
+    Case("an offset of 32 bits", mistyped("group", "file_offset", WireType.I32, b"\x08"), ("PQF-039",)),
+    Case("an ordinal of one byte", mistyped("group", "ordinal", WireType.BYTE, b"\x00"), ("PQF-039",)),
+    Case("a count that is a boolean", mistyped("statistics", "null_count", WireType.FALSE, b""), ("PQF-039",)),
+    Case("a bound that is a number", mistyped("statistics", "min_value", WireType.I64, b"\x02"), ("PQF-039",)),
+    Case("a flag that is a number", mistyped("statistics", "is_min_value_exact", WireType.BYTE, b"\x01"), ("PQF-039",)),
+    Case("a list that is a set", mistyped("metadata", "encoding_stats", WireType.SET, b"\x0c"), ("PQF-039",)),
+    Case("a text that is a number", mistyped("type", "STRING", WireType.I32, b"\x02"), ("PQF-039",)),
+    Case("orders that are one struct", mistyped("footer", "column_orders", WireType.STRUCT, b"\x00"), ("PQF-039",)),
     Case("bytes that nobody knows", between(b"something"), ("PQF-037",)),
     Case("bytes behind padding", between(bytes(50) + b"something"), ("PQF-037",)),
     Case("a key that names another place", between(b"something", (("blob", "4"),)), ("PQF-037",)),

@@ -10,6 +10,7 @@ from pqassay_spec.compact_thrift import is_text
 from pqassay_spec.errors import Malformed
 from pqassay_spec.hexdump import show
 from pqassay_spec.parquet_file import SIGNATURE_SIZE, ByteRange, is_signed
+from pqassay_spec.record_walk import mistyped_fields
 
 
 @check("PQF-001")
@@ -55,6 +56,18 @@ def footer_is_filled(file: FileUnderTest) -> Iterator[Violation]:
             length=left,
             expected=f"{allowed} bytes behind the struct",
             actual=f"{left} bytes",
+        )
+
+
+@check("PQF-039")
+def fields_have_their_type(file: FileUnderTest) -> Iterator[Violation]:
+    """A known id with another wire type is no unknown field: somebody meant the one that is declared."""
+    for found in mistyped_fields(file.metadata, "footer"):
+        yield Violation(
+            message=f"{found.path} is written as {found.written}, and readers that go by the type skip it",
+            field=found.path,
+            expected=f"{found.declared}, for {found.type}",
+            actual=found.written,
         )
 
 
