@@ -5,6 +5,7 @@ Several rules look at the bodies.  The survey notes for each of them where it is
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from pqassay.page_levels import PageCounts, Runs, read_runs
 from pqassay.page_walk import PageUnderTest, bodies
 from pqassay.report import FIRST_POSITIONS
 from pqassay_spec.column_order import WIDTHS
+from pqassay_spec.delta_encoding import BITS, miniblocks
 from pqassay_spec.errors import FormatError, Malformed
 from pqassay_spec.levels import WIDEST, bit_width
 from pqassay_spec.parquet_thrift import (
@@ -253,6 +255,9 @@ class _Surveyor:
         if encoding in DICTIONARY:
             self._indexes(page, raw, count)
             return
+        if encoding == Encoding.DELTA_BINARY_PACKED and count:
+            self._differences(raw)
+            return
         length = self._length_of_values(encoding, count)
         if length is None or length == len(raw):
             return
@@ -305,6 +310,23 @@ class _Surveyor:
         if len(raw) - 1 > runs.taken:
             self._excess(page, f"{runs.taken + 1} bytes", f"{len(raw)} bytes")
 
+    def _differences(self, raw: memoryview) -> None:
+        """Of differences between numbers, how many bits they take. Whether they are complete, who decodes them sees."""
+        most = _BITS.get(self.chunk.leaf.element.type or 0)
+        if most is None:
+            return
+        widest = 0
+        with suppress(Malformed):
+            for miniblock in miniblocks(raw):
+                widest = max(widest, miniblock.bits)
+        if widest > most:
+            raise Malformed(
+                f"differences of {widest} bits between numbers of {most}",
+                rule="PQF-079",
+                expected=f"at most {most} bits",
+                actual=f"{widest} bits",
+            )
+
     def _excess(self, page: PageUnderTest, expected: str, actual: str) -> None:
         self.result.note(
             "PQF-076",
@@ -321,10 +343,12 @@ class _Surveyor:
 
 _WIDTHS: dict[int, int] = {int(kind): width for kind, width in WIDTHS.items()}
 
-OWN_RULES = ("PQF-070", "PQF-071", "PQF-077", "PQF-078")
+_BITS: dict[int, int] = {int(kind): bits for kind, bits in BITS.items()}
+
+OWN_RULES = ("PQF-070", "PQF-071", "PQF-077", "PQF-078", "PQF-079")
 """Rules whose check reports what a survey notes."""
 
-OF_VALUES = ("PQF-077", "PQF-078")
+OF_VALUES = ("PQF-077", "PQF-078", "PQF-079")
 """Rules of what stands behind the levels."""
 
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from pqassay_reference.golden_cases import Bad, Good
-from pqassay_reference.golden_pqf import LEAD, METALS, TWO_COLUMNS, UNREADABLE
+from pqassay_reference.golden_pqf import LEAD, METALS, TWO_COLUMNS, UNREADABLE, YEARS
 from pqassay_reference.tiny_parquet import Column, Encoding, Layout, ListOf, TinyParquet
+from pqassay_spec import delta_encoding
 from pqassay_spec.catalogue import Tier
 from pqassay_spec.levels import packed_run, repeating_run
 from pqassay_spec.mutations import Mutation
@@ -17,6 +18,13 @@ from pqassay_spec.plain_encoding import LENGTH
 SINCE = "0.5.0"
 
 LISTS = [[7, None], [], None, [8], [9, 10, 11], [None], [12], [13, 14]]
+
+FAR_APART = [2147483647, -2147483648, 0, 7, -7, 1, 2, 3]
+
+WITH_DIFFERENCES = (
+    Column("depth", "int32", FAR_APART, optional=False),
+    Column("year", "int64", YEARS),
+)
 
 WITH_LISTS = (Column("metal", "string", METALS), Column("marks", ListOf("int32"), LISTS))
 
@@ -35,6 +43,7 @@ GOOD = (
     _good("three-pages-and-a-dictionary", "A dictionary page, and three data pages of indexes into it", _file(TWO_COLUMNS, dictionary=Encoding.RLE_DICTIONARY)),
     _good("three-pages-of-lists", "Three data pages of lists, which hold more values than rows", _file(WITH_LISTS)),
     _good("three-pages-of-lists-v2", "The same in version 2, which counts rows", _file(WITH_LISTS, version=2), "fastparquet"),
+    Good("pqf/differences", "Numbers as the differences between neighbours, which wrap around", TinyParquet(WITH_DIFFERENCES, layout=Layout(delta=True)), ["=", "depth", 7], misread_by=("fastparquet",), since="0.6.0"),
 )  # fmt: skip
 
 METAL = "row_groups[0].columns[0]"
@@ -98,4 +107,5 @@ BAD = (
     _bad("bytes-behind-values", "A byte stands behind the values of a page", "none: readers stop after the last value", "", Mutation("add", f"{YEAR}.pages[0].body", b"\0"), "PQF-076", tier="values"),
     _bad("index-beyond-dictionary", "A page refers to the seventh of six entries of its dictionary", "Readers fail, or read memory that is not theirs.", "-and-a-dictionary", Mutation("set", f"{METAL}.pages[2].body", BAD_INDEX), "PQF-077", tier="values"),
     _bad("values-missing", "A page of three numbers has the bytes of two", UNREADABLE, "", Mutation("set", f"{YEAR}.pages[0].body", (1958).to_bytes(8, "little") + (1963).to_bytes(8, "little")), "PQF-078", tier="values"),
+    Bad("pqf/differences-of-33-bits", "Differences between numbers of 32 bits are taken in 64, and need 33", "Readers refuse the column.", "pqf/differences", Mutation("set", f"{METAL}.pages[0].body", delta_encoding.encode(FAR_APART, bits=64)), ("PQF-079",), tier="values", since="0.6.0"),
 )  # fmt: skip

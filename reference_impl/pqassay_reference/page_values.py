@@ -12,9 +12,10 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pqassay_spec import levels
+from pqassay_spec import delta_encoding, levels
 from pqassay_spec.column_order import width_of
 from pqassay_spec.compact_thrift_decoder import decode
+from pqassay_spec.delta_encoding import BITS
 from pqassay_spec.errors import Malformed, Unsupported
 from pqassay_spec.parquet_schema import SchemaLeaf
 from pqassay_spec.parquet_thrift import (
@@ -76,7 +77,7 @@ def data_pages(source: Source, start: int, facts: ColumnMetaData, leaf: SchemaLe
     """The data pages of a chunk that begins at ``start``.
 
     Raises:
-        Malformed: They cannot be read: rules PQF-050 to PQF-078.
+        Malformed: They cannot be read: rules PQF-050 to PQF-079.
         Unsupported: They are compressed.
     """
     if facts.codec != CompressionCodec.UNCOMPRESSED:
@@ -162,6 +163,9 @@ def _values(
 ) -> list[bytes] | None:
     if encoding == Encoding.PLAIN:
         return plain_values(body, leaf, count)
+    kind = next((kind for kind in BITS if kind == leaf.element.type), None)
+    if encoding == Encoding.DELTA_BINARY_PACKED and kind is not None and count:
+        return _from_differences(body, BITS[kind], count)
     if encoding not in DICTIONARY_ENCODINGS or not count:
         return None if count else []
     if dictionary is None or not body or body[0] > levels.WIDEST:
@@ -170,6 +174,17 @@ def _values(
     if max(indexes) >= len(dictionary):
         raise Malformed("an index lies beyond the dictionary", rule="PQF-077", field="pages")
     return [dictionary[index] for index in indexes]
+
+
+def _from_differences(body: bytes, bits: int, count: int) -> list[bytes]:
+    """The values of a page of differences. Raises `Malformed`, PQF-078, PQF-079."""
+    try:
+        found = delta_encoding.decode(body, bits=bits)
+    except Malformed as error:
+        raise error.within(rule=error.rule or "PQF-078", field="pages") from None
+    if len(found) != count:
+        raise Malformed(f"a page holds {len(found)} of {count} values", rule="PQF-078", field="pages")
+    return [value.to_bytes(bits // 8, "little", signed=True) for value in found]
 
 
 def plain_values(body: bytes, leaf: SchemaLeaf, count: int) -> list[bytes]:

@@ -14,6 +14,8 @@ from pqassay_reference.errors import Refused
 from pqassay_reference.tiny_columns import Entry, Leaf
 from pqassay_reference.tiny_layout import Layout
 from pqassay_reference.tiny_statistics import entries_of, nulls, statistics
+from pqassay_spec import delta_encoding
+from pqassay_spec.delta_encoding import BITS
 from pqassay_spec.levels import bit_width, encode, repeating_run
 from pqassay_spec.parquet_thrift import (
     DataPageHeader,
@@ -135,7 +137,10 @@ def _data_page(
     definitions = _levels([entry.definition for entry in entries], leaf.max_definition, layout)
     raws = [entry.raw for entry in entries if entry.raw is not None]
     encoding = Encoding.PLAIN
-    if dictionary is None:
+    if dictionary is None and layout.delta:
+        encoding = Encoding.DELTA_BINARY_PACKED
+        values = _differences(leaf, raws)
+    elif dictionary is None:
         values = _plain(leaf, raws)
     else:
         encoding = layout.dictionary or encoding
@@ -166,6 +171,15 @@ def _data_page(
         if greatest
     )
     return Page(PageType.DATA_PAGE, header_v1, body + values, layout.crc, entries)
+
+
+def _differences(leaf: Leaf, raws: Sequence[bytes]) -> bytes:
+    kind = next((kind for kind in BITS if kind == leaf.element.type), None)
+    if kind is None:
+        raise Refused(f"column {leaf.name}: only integers are encoded as differences")
+    return delta_encoding.encode(
+        [int.from_bytes(raw, "little", signed=True) for raw in raws], bits=BITS[kind]
+    )
 
 
 def _levels(levels: list[int], greatest: int, layout: Layout) -> bytes:

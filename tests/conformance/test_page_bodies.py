@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import pqassay
 from pqassay_reference.tiny_parquet import Column, Encoding, Layout, ListOf, TinyParquet
+from pqassay_spec.delta_encoding import encode
 from pqassay_spec.file_dissection import take_apart
 from pqassay_spec.levels import packed_run, repeating_run
 from pqassay_spec.mutations import Mutation, mutate
@@ -31,6 +32,10 @@ BY_DICTIONARY = TinyParquet(
     layout=Layout(dictionary=Encoding.RLE_DICTIONARY),
 ).build()
 FLAGS = TinyParquet((Column("flag", "boolean", [True, None, False]),)).build()
+FAR = [2147483647, -2147483648, 0, 7]
+DIFFERENCES = TinyParquet(
+    (Column("number", "int32", FAR, optional=False),), layout=Layout(delta=True)
+).build()
 INDEXED = TinyParquet(
     COLUMNS, page_rows=2, page_index=True, layout=Layout(histograms=True, size_statistics=True)
 ).build()
@@ -73,7 +78,7 @@ def runs(*values: int, width: int) -> bytes:
 ONE_OF_TWO = packed_run([1, 0], width=1)
 
 
-@pytest.mark.parametrize("data", [FIRST, SECOND, BY_DICTIONARY, FLAGS, INDEXED])
+@pytest.mark.parametrize("data", [FIRST, SECOND, BY_DICTIONARY, FLAGS, INDEXED, DIFFERENCES])
 def test_good_bodies_break_no_rule(data: bytes) -> None:
     assert set() == rules_of(data)
 
@@ -158,6 +163,38 @@ def test_booleans_take_a_bit_each(values: bytes, rules: set[str]) -> None:
     body = v1(packed_run([1, 0, 1], width=1), values=values)
 
     assert rules == rules_of(mutate(FLAGS, Mutation("set", BODY, body)))
+
+
+@pytest.mark.parametrize(
+    ("values", "rules"),
+    [
+        (encode(FAR, bits=32), set[str]()),
+        (encode(FAR, bits=64), {"PQF-079"}),
+        (bytes.fromhex("80 01 04 04 02 02 21 00 00 00") + bytes(132), {"PQF-079"}),  # one miniblock too wide
+        (
+            bytes.fromhex("80 01 04 04 02 02 00 ff ff ff"),
+            set[str](),
+        ),  # those without values may have any width
+        (
+            bytes.fromhex("80 01 04 04 02 80 80 80 80 20 00 00 00 00"),
+            {"PQF-079"},
+        ),  # the least difference is too wide
+        (bytes.fromhex("80 01 00 04 02 02 ff"), set[str]()),  # no such blocks: nothing can be said
+        (b"", set[str]()),
+    ],
+)
+def test_differences_take_no_more_bits_than_values(values: bytes, rules: set[str]) -> None:
+    data = mutate(DIFFERENCES, Mutation("set", BODY, values))
+
+    assert rules == rules_of(data)
+
+
+def test_a_column_whose_differences_are_too_wide_leaves_its_file_judged() -> None:
+    (file,) = pqassay.check(
+        mutate(DIFFERENCES, Mutation("set", BODY, encode(FAR, bits=64))), tier="values"
+    ).files
+
+    assert ("nonconformant", ["PQF-079"]) == (file.outcome, [finding.rule for finding in file.findings])
 
 
 def test_levels_in_the_deprecated_encoding_are_not_checked() -> None:

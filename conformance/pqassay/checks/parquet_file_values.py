@@ -9,7 +9,7 @@ from pqassay.checks import Violation
 from pqassay.chunk_checks import chunk_check
 from pqassay.column_chunks import ColumnChunkUnderTest
 from pqassay.file_under_test import NotApplicable
-from pqassay_spec.parquet_thrift import DataPageHeaderV2
+from pqassay_spec.parquet_thrift import DataPageHeaderV2, Encoding
 
 if TYPE_CHECKING:
     from pqassay.page_levels import PageCounts
@@ -124,6 +124,14 @@ def indexes_lie_in_the_dictionary(chunk: ColumnChunkUnderTest) -> Iterator[Viola
 def values_are_complete(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Where values are of one width, or indexes into a dictionary."""
     yield from _noted(chunk, "PQF-078")
+
+
+@chunk_check("PQF-079")
+def differences_fit_the_type(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Of chunks with pages of differences."""
+    if not any(page.data_header.encoding == Encoding.DELTA_BINARY_PACKED for page in chunk.data_pages):
+        raise NotApplicable
+    yield from _noted(chunk, "PQF-079")
 
 
 def _second_version(chunk: ColumnChunkUnderTest) -> list[tuple[int, DataPageHeaderV2]]:
