@@ -351,7 +351,7 @@ SURVEYED = (
         "pyspark",
         spark_row_reader,
         starts_slowly=True,
-        limits_memory=False,
+        runs_on_java=True,
     ),
 )
 

@@ -30,6 +30,9 @@ from pqassay_spec.profiles import NAMES as PROFILE_NAMES
 
 FILE_NAME = "pqassay.toml"
 
+GREATEST = 1 << 20
+"""Bytes of a file of defaults, at most."""
+
 TABLE = "check"
 
 FORMATS = tuple(FormatName)
@@ -112,7 +115,10 @@ def read(path: str) -> Config:
     """
     try:
         with Path(path).open("rb") as file:
-            content = tomllib.load(file)
+            text = file.read(GREATEST + 1)
+        if len(text) > GREATEST:
+            raise UsageError(f"{path}: a file of defaults has at most {GREATEST >> 20} MiB")
+        content = tomllib.loads(text.decode())
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -147,6 +147,16 @@ def test_a_config_that_is_not_there_is_wrong_usage() -> None:
     assert (2, "error: none.toml: No such file or directory\n") == (result.exit_code, result.stderr)
 
 
+@pytest.mark.usefixtures("project")
+def test_a_config_without_an_end_is_not_read_to_it() -> None:
+    result = run(app, ["check", "--config", "/dev/zero"])
+
+    assert (2, "error: /dev/zero: a file of defaults has at most 1 MiB\n") == (
+        result.exit_code,
+        result.stderr,
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "size"),
     [("12", 12), ("1k", 1024), ("2G", 2 << 30), ("1.5 MiB", 3 << 19), ("3tb", 3 << 40), ("7b", 7)],
