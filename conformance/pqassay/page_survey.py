@@ -20,7 +20,7 @@ from pqassay.page_levels import PageCounts, Runs, read_runs
 from pqassay.page_walk import PageUnderTest, bodies
 from pqassay.report import FIRST_POSITIONS
 from pqassay_spec.column_order import WIDTHS
-from pqassay_spec.delta_encoding import BITS, miniblocks
+from pqassay_spec.delta_encoding import BITS, blocks
 from pqassay_spec.errors import FormatError, Malformed
 from pqassay_spec.levels import WIDEST, bit_width
 from pqassay_spec.parquet_thrift import (
@@ -317,8 +317,8 @@ class _Surveyor:
             return
         widest = 0
         with suppress(Malformed):
-            for miniblock in miniblocks(raw):
-                widest = max(widest, miniblock.bits)
+            for block in blocks(raw):
+                widest = max(widest, block.bits)
         if widest > most:
             raise Malformed(
                 f"differences of {widest} bits between numbers of {most}",

@@ -12,9 +12,9 @@ differences less the least one, packed from the lowest bit on.
 Differences wrap around: from the greatest INT32 to the least one it is 1.  So no difference ever needs
 more bits than a value has.  A writer that subtracts in 64 bits needs 33 for it, and readers refuse them:
 
-    >>> [block.bits for block in miniblocks(encode([2147483647, -2147483648, 0], bits=32))]
+    >>> [block.bits for block in blocks(encode([2147483647, -2147483648, 0], bits=32))]
     [32]
-    >>> [block.bits for block in miniblocks(encode([2147483647, -2147483648, 0], bits=64))]
+    >>> [block.bits for block in blocks(encode([2147483647, -2147483648, 0], bits=64))]
     [33]
 
 Source: apache/parquet-format, ``Encodings.md``, section "Delta Encoding".
@@ -58,27 +58,36 @@ class Header(NamedTuple):
     end: int
 
 
-class Miniblock(NamedTuple):
-    """A miniblock in which there are values.
+class Block(NamedTuple):
+    """A block.
 
     Attributes:
-        least: The least difference of its block.
-        width: Bits of each difference.
-        start, end: Where its differences stand. The last one may end behind the bytes that there are.
-        held: Its values, those that fill it up not among them.
+        least: The least of its differences, which is added to all others.
+        widths: Bits of each difference, of every miniblock in which there are values.
+        size: Values of a miniblock.
+        start: Where the first miniblock begins. The last one may end behind the bytes that there are.
+        held: Its values, those that fill up the last miniblock not among them.
     """
 
     least: int
-    width: int
+    widths: bytes
+    size: int
     start: int
-    end: int
     held: int
 
     @property
     def bits(self) -> int:
         """Bits that its differences take, the least one, which has a sign, included."""
-        least = self.least if self.least >= 0 else ~self.least
-        return max(self.width, least.bit_length() + 1)
+        signed = (self.least if self.least >= 0 else ~self.least).bit_length() + 1
+        widest = max(self.widths)
+        return max(widest, signed)
+
+    def miniblocks(self) -> Iterator[tuple[int, int, int]]:
+        """Of every miniblock in which there are values: where it begins, bits of each difference, and values."""
+        start = self.start
+        for number, width in enumerate(self.widths):
+            yield start, width, min(self.size, self.held - number * self.size)
+            start += self.size * width // 8
 
 
 def encode(values: Sequence[int], *, bits: int) -> bytes:
@@ -105,28 +114,33 @@ def encode(values: Sequence[int], *, bits: int) -> bytes:
     return bytes(written)
 
 
-def decode(data: bytes, *, bits: int) -> list[int]:
+def decode(data: bytes, count: int | None = None, *, bits: int) -> list[int]:
     """The integers.
 
     Args:
         data: The header and the blocks, and maybe bytes behind them.
+        count: How many there should be. A few bytes can state any number of equal ones, so say it of bytes that are not trusted.
         bits: Bits of the physical type.
 
     Raises:
-        Malformed: PQF-079, a difference takes more bits than a value; or the bytes end before the values do.
+        Malformed: PQF-079, a difference takes more bits than a value; or the bytes end before the values do, or state
+            another number of them.
     """
     header = read_header(data)
+    if count is not None and count != header.total:
+        raise Malformed(f"the header says {header.total} values, and there should be {count}", offset=0)
     values = [header.first][: header.total]
-    for block in miniblocks(data):
+    for block in blocks(data):
         if block.bits > bits:
             raise Malformed(f"a difference of {block.bits} bits between numbers of {bits}", rule="PQF-079")
-        enough = block.start + (block.held * block.width + 7) // 8
-        if enough > len(data):
-            break
-        number = int.from_bytes(data[block.start : enough], "little")
-        for place in range(block.held):
-            difference = (number >> (place * block.width)) % (1 << block.width) + block.least
-            values.append(_wrapped(values[-1] + difference, bits))
+        for start, width, held in block.miniblocks():
+            enough = start + (held * width + 7) // 8
+            if enough > len(data):
+                break
+            number = int.from_bytes(data[start:enough], "little")
+            for place in range(held):
+                difference = (number >> (place * width)) % (1 << width) + block.least
+                values.append(_wrapped(values[-1] + difference, bits))
     if len(values) < header.total:
         raise Malformed(f"{len(values)} of {header.total} values are there")
     return values
@@ -145,8 +159,8 @@ def read_header(data: bytes | memoryview) -> Header:
     return Header(block, parts, count, (first >> 1) ^ -(first & 1), position)
 
 
-def miniblocks(data: bytes | memoryview) -> Iterator[Miniblock]:
-    """The miniblocks with values, as far as the bytes go. Those of the last block that have none may have any width.
+def blocks(data: bytes | memoryview) -> Iterator[Block]:
+    """The blocks, as far as the bytes go. Miniblocks of the last one that hold no value may have any width.
 
     Raises:
         Malformed: See `read_header`; or a block whose widths are not there.
@@ -160,13 +174,11 @@ def miniblocks(data: bytes | memoryview) -> Iterator[Miniblock]:
         if len(widths) < header.miniblocks:
             raise Malformed("a block ends before the widths of its miniblocks do", offset=position)
         position += header.miniblocks
-        for width in widths:
-            if left <= 0:
-                break
-            end = position + size * width // 8
-            yield Miniblock((least >> 1) ^ -(least & 1), width, position, end, min(size, left))
-            left -= size
-            position = end
+        held = min(left, header.block)
+        widths = widths[: -(-held // size)]
+        yield Block((least >> 1) ^ -(least & 1), widths, size, position, held)
+        left -= held
+        position += size * sum(widths) // 8
 
 
 def _zigzag(value: int) -> int:

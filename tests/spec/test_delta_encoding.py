@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pqassay_reference.page_values import data_pages
 from pqassay_reference.tiny_parquet import Column, Layout, TinyParquet
 from pqassay_spec import delta_encoding
-from pqassay_spec.delta_encoding import decode, encode, miniblocks
+from pqassay_spec.delta_encoding import blocks, decode, encode
 from pqassay_spec.errors import Malformed
 from pqassay_spec.parquet_file import chunk_start, read_footer, read_framing
 from pqassay_spec.parquet_schema import leaves
@@ -41,7 +41,7 @@ def test_what_is_encoded_decodes_and_takes_no_more_bits_than_a_value(given_: tup
     encoded = encode(values, bits=bits)
 
     assert values == decode(encoded, bits=bits)
-    assert max([one.bits for one in miniblocks(encoded)], default=0) <= bits
+    assert max([one.bits for one in blocks(encoded)], default=0) <= bits
 
 
 @given(integers(32))
@@ -49,7 +49,7 @@ def test_numbers_of_32_bits_that_are_subtracted_in_64_are_refused_where_32_bits_
     values: list[int],
 ) -> None:
     encoded = encode(values, bits=64)
-    if max([one.bits for one in miniblocks(encoded)], default=0) <= 32:
+    if max([one.bits for one in blocks(encoded)], default=0) <= 32:
         assert values == decode(encoded, bits=32)
     else:
         with pytest.raises(Malformed, match="PQF-079"):
@@ -112,3 +112,10 @@ def test_a_miniblock_without_values_may_have_any_width() -> None:
 
 def test_the_examples_hold() -> None:
     assert (0, 4) == doctest.testmod(delta_encoding)
+
+
+def test_a_few_bytes_that_state_many_values_are_refused_where_there_should_be_fewer() -> None:
+    many = bytes.fromhex("80 80 80 80 80 80 80 80 40 01 ff ff ff ff 0f 00 00 00")
+
+    with pytest.raises(Malformed, match="the header says 4294967295 values, and there should be 3"):
+        decode(many, 3, bits=32)
