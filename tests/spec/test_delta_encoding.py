@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pqassay_reference.page_values import data_pages
@@ -56,6 +56,7 @@ def test_numbers_of_32_bits_that_are_subtracted_in_64_are_refused_where_32_bits_
             decode(encoded, bits=32)
 
 
+@settings(deadline=None)  # pyarrow takes its time at first
 @given(st.sampled_from([32, 64]).flatmap(lambda bits: st.tuples(st.just(bits), integers(bits))))
 def test_pyarrow_writes_what_is_decoded_here_and_reads_what_is_encoded_here(
     given_: tuple[int, list[int]],
