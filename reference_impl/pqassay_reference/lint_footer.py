@@ -12,7 +12,7 @@ from pqassay_spec.errors import FormatError, Malformed
 from pqassay_spec.extension_fields import extensions
 from pqassay_spec.parquet_file import chunk_start
 from pqassay_spec.parquet_schema import SchemaLeaf
-from pqassay_spec.parquet_thrift import FileMetaData, RowGroup, SchemaElement, Type
+from pqassay_spec.parquet_thrift import FieldRepetitionType, FileMetaData, RowGroup, SchemaElement, Type
 from pqassay_spec.parquet_types import ANNOTATIONS, CONVERTED, annotation_of, converted_of
 from pqassay_spec.record_walk import mistyped_fields
 
@@ -47,6 +47,8 @@ def lint_footer(metadata: FileMetaData, footer: bytes, columns: Sequence[SchemaL
 
 
 def _lint_element(element: SchemaElement) -> None:
+    if element.repetition_type not in list(FieldRepetitionType):
+        raise wrong("PQF-040", f"{element.name!r} has no repetition type", "footer.schema")
     if element.logicalType is not None:
         name = annotation_of(element)
         annotation = ANNOTATIONS.get(name) if name is not None else None

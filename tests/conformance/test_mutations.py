@@ -28,7 +28,7 @@ from pqassay_spec.file_dissection import take_apart
 from pqassay_spec.idx1 import read_published
 from pqassay_spec.mutations import Inapplicable, mutate
 from pqassay_spec.parquet_file import read_framing
-from pqassay_spec.parquet_thrift import FileMetaData, SchemaElement, Type
+from pqassay_spec.parquet_thrift import FieldRepetitionType, FileMetaData, SchemaElement, Type
 from pqassay_spec.possible_mutations import mutations_of
 from pqassay_spec.sources import BytesSource
 
@@ -167,17 +167,20 @@ def file_of(schema: list[SchemaElement]) -> bytes:
     return Idx1File(data=plain, payload=b"x").build()
 
 
+OPTIONAL = FieldRepetitionType.OPTIONAL
+LEAF = SchemaElement(name="a", type=Type.BYTE_ARRAY, repetition_type=OPTIONAL)
+
+
 def deep(levels: int) -> bytes:
     """A chain of groups, and a string column at its end."""
-    groups = [SchemaElement(name="", num_children=1)] * levels
-    return file_of([*groups, SchemaElement(name="a", type=Type.BYTE_ARRAY)])
+    groups = [SchemaElement(name="", num_children=1, repetition_type=OPTIONAL)] * levels
+    return file_of([*groups, LEAF])
 
 
 def crowded(columns: int, name_length: int) -> bytes:
     """String columns in a group with a long name."""
-    group = SchemaElement(name="x" * name_length, num_children=columns)
-    leaf = SchemaElement(name="a", type=Type.BYTE_ARRAY)
-    return file_of([SchemaElement(name="r", num_children=1), group, *[leaf] * columns])
+    group = SchemaElement(name="x" * name_length, num_children=columns, repetition_type=OPTIONAL)
+    return file_of([SchemaElement(name="r", num_children=1), group, *[LEAF] * columns])
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pqassay.checks import Violation, check
 from pqassay.file_under_test import FileUnderTest, NotApplicable
 from pqassay_spec.hexdump import show
-from pqassay_spec.parquet_thrift import ConvertedType, SchemaElement, Type
+from pqassay_spec.parquet_thrift import ConvertedType, FieldRepetitionType, SchemaElement, Type
 from pqassay_spec.parquet_types import (
     ANNOTATIONS,
     CONVERTED,
@@ -15,6 +15,35 @@ from pqassay_spec.parquet_types import (
     converted_of,
     most_digits,
 )
+from pqassay_spec.record_walk import mistyped_fields
+
+REPETITIONS = frozenset(map(int, FieldRepetitionType))
+
+
+@check("PQF-040")
+def elements_have_a_repetition_type(file: FileUnderTest) -> Iterator[Violation]:
+    """Of the root it says nothing. One that is written with another type PQF-039 reports."""
+    elements = file.metadata.schema
+    if len(elements) < 2:
+        raise NotApplicable
+    for index, element in enumerate(elements[1:], 1):
+        kind = element.repetition_type
+        if kind in REPETITIONS or _is_mistyped(element):
+            continue
+        given = "none" if kind is None else str(kind)
+        yield Violation(
+            message=f"the repetition type of {show(element.name)} is {given}",
+            field=f"footer.schema[{index}].repetition_type"
+            if kind is not None
+            else f"footer.schema[{index}]",
+            expected="0 (REQUIRED), 1 (OPTIONAL) or 2 (REPEATED)",
+            actual=given,
+            column=element.name,
+        )
+
+
+def _is_mistyped(element: SchemaElement) -> bool:
+    return any(found.field.name == "repetition_type" for found in mistyped_fields(element, ""))
 
 
 def _annotated(file: FileUnderTest) -> Iterator[tuple[int, SchemaElement]]:
