@@ -16,13 +16,13 @@ from typing import Any
 import jsonschema
 import pytest
 
+from inside import Inside
 from pqassay import case_manifest, protocol, results, runner
 from pqassay.cases import golden_folder, load, select
 from pqassay.protocol import Operation, ProtocolError, applicable, read_answer, read_hello
 from pqassay.rows import Column, Float, LongInteger, Rows
 from pqassay.runner import Settings, run
 from pqassay_spec.pm_value_json import from_json, to_json
-from warm_processes import warm
 
 ROOT = Path(__file__).parents[2]
 PROTOCOL = (ROOT / "conformance" / "PROTOCOL.md").read_text()
@@ -218,9 +218,8 @@ def test_the_driver_in_python_in_the_protocol_runs_and_scores(
 ) -> None:
     driver = tmp_path / "driver.py"
     driver.write_text(example("python"))
-    with warm() as launcher:
-        monkeypatch.setattr(runner, "Launcher", launcher)
-        outcomes, passed = scored([sys.executable, str(driver)])
+    monkeypatch.setattr(runner, "Launcher", Inside)
+    outcomes, passed = scored([sys.executable, str(driver)])
 
     assert ["passed"] * 9 == [outcomes[name] for name in HONEST + DAMAGED]
     assert ["failed"] * 2 == [outcomes[name] for name in ("idx1/offset-underscore", "idx1/length-one-more")]
@@ -233,9 +232,8 @@ def test_the_driver_for_snapshots_in_the_protocol_runs_and_scores(
     driver = tmp_path / "driver.py"
     driver.write_text(example('python title="snapshot.py"'))
     chosen = select(load(golden_folder()), ["pm/*", "interop/questdb-*/*"])
-    with warm() as launcher:
-        monkeypatch.setattr(runner, "Launcher", launcher)
-        report = run(chosen, Settings([sys.executable, str(driver)], only=["snapshot"], strict=True))
+    monkeypatch.setattr(runner, "Launcher", Inside)
+    report = run(chosen, Settings([sys.executable, str(driver)], only=["snapshot"], strict=True))
     (score,) = report.scores
     real = {result.outcome for result in report.results if result.case.startswith("interop")}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
 import json
 import sys
@@ -13,26 +12,23 @@ from typing import Any
 
 import pytest
 
-from pqassay import runner, written_file
+from inside import Here, Inside
+from pqassay import runner
 from pqassay.answers import ASKING
 from pqassay.bench import Bench
 from pqassay.cases import GoldenCase, golden_folder, load, select
-from pqassay.driver_process import Ended, Launcher
 from pqassay.expectations import parse
 from pqassay.protocol import Operation, read_answer, to_json
 from pqassay.results import RunReport
 from pqassay.runner import Settings, run, tasks
 from pqassay_reference.driver import respond
 from pqassay_spec.catalogue import rules
-from warm_processes import warm
 
 ROOT = Path(__file__).parents[2]
 IMPLEMENTATIONS = ROOT / "conformance" / "implementations"
 FAKE_FILES = ROOT / "tests" / "conformance" / "fakes"
 FAKES = tomllib.loads((IMPLEMENTATIONS / "null_scores.toml").read_text())
 GOLDENS = load(golden_folder())
-INSPECTION = ("pyarrow.parquet", "pqassay.written_file", "pqassay.value_audit")
-"""What the runner loads to look at a file that was written."""
 
 
 def report(name: str, command: list[str], cases: Sequence[GoldenCase]) -> RunReport:
@@ -57,15 +53,6 @@ def surprises(done: RunReport) -> list[str]:
         for r in done.results
         if r.outcome != "passed" and not r.known
     ]
-
-
-class Here(Launcher):
-    """Looks at written files in this process instead of another one."""
-
-    def run(self, command: Sequence[str], *_: object) -> Ended:
-        asked, found = json.loads(command[-2]), Path(command[-1])
-        found.write_text(written_file.to_json(written_file.inspect(**asked)))
-        return Ended(0, timed_out=False, stderr="")
 
 
 @pytest.mark.parametrize("operation", ASKING)
@@ -98,11 +85,9 @@ def test_the_reference_passes_as_a_driver_and_knows_every_operation() -> None:
 
 
 def test_the_published_codec_fails_exactly_as_foretold(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process for each request, begun warm: it would spend its time with loading pyarrow."""
     driver = IMPLEMENTATIONS / "published-idx1" / "driver.py"
-    with warm(["pyarrow.parquet"], INSPECTION) as launcher:
-        monkeypatch.setattr(runner, "Launcher", launcher)
-        done = report("published-idx1", [sys.executable, str(driver)], GOLDENS)
+    monkeypatch.setattr(runner, "Launcher", Inside)
+    done = report("published-idx1", [sys.executable, str(driver)], GOLDENS)
 
     assert [] == [line for line in surprises(done) if not line.startswith("not applicable")]
     assert ([], 0) == (done.problems, done.exit_code)
@@ -118,11 +103,10 @@ def test_every_fake_is_pinned() -> None:
 
 @pytest.mark.parametrize("name", FAKES)
 def test_a_fake_scores_what_is_pinned(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with contextlib.ExitStack() as stack:
-        if (FAKE_FILES / name).read_bytes().startswith(b"#!/usr/bin/env"):
-            launcher = stack.enter_context(warm(modules=INSPECTION))
-            monkeypatch.setattr(runner, "Launcher", launcher)
-        assert FAKES[name] == null_scores().score(name)
+    if (FAKE_FILES / name).read_bytes().startswith(b"#!/usr/bin/env"):
+        monkeypatch.setattr(runner, "Launcher", Inside)
+
+    assert FAKES[name] == null_scores().score(name)
 
 
 def test_refusing_everything_earns_nothing_and_accepting_everything_earns_less_than_half() -> None:

@@ -1,0 +1,71 @@
+"""Launchers that start no process: a run over all golden files asks more than a thousand times, and to start Python takes longer.
+
+That a driver is a process of its own, with limits and an exit status, is what the drivers of the shell, of Node.js and of the
+reference show, and `test_driver_process`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+import json
+import sys
+import threading
+import traceback
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from types import CodeType
+from typing import Any, ClassVar
+
+import pytest
+
+from pqassay import written_file
+from pqassay.driver_process import Ended, Launcher
+
+
+class Here(Launcher):
+    """Looks at written files in this process."""
+
+    def run(self, command: Sequence[str], *_: Any) -> Ended:
+        asked, found = json.loads(command[-2]), Path(command[-1])
+        found.write_text(written_file.to_json(written_file.inspect(**asked)))
+        return Ended(0, timed_out=False, stderr="")
+
+
+class Inside(Here):
+    """Runs the Python scripts of drivers in this process as well, one at a time. They must leave it alive."""
+
+    _alone: ClassVar = threading.Lock()
+
+    def run(self, command: Sequence[str], *rest: Any) -> Ended:
+        script, *arguments = command[1:] if command[0] == sys.executable else command
+        if script == "-m":
+            return super().run(command, *rest)
+        status: object = 0
+        said = io.StringIO()
+        with (
+            self._alone,
+            pytest.MonkeyPatch.context() as patch,
+            contextlib.redirect_stderr(said),
+            warnings.catch_warnings(),
+        ):
+            patch.setattr(sys, "argv", [script, *arguments])
+            warnings.simplefilter(
+                "ignore", ResourceWarning
+            )  # a program may leave its files open when it ends
+            try:
+                exec(_program(script), {"__name__": "__main__", "__file__": script})
+            except SystemExit as leaving:
+                status = leaving.code
+            except Exception:  # noqa: BLE001 - as the interpreter does at the end of a program
+                traceback.print_exc()
+                status = 1
+        ended = status if isinstance(status, int) else int(status is not None)
+        return Ended(ended, timed_out=False, stderr=said.getvalue())
+
+
+@functools.cache
+def _program(script: str) -> CodeType:
+    return compile(Path(script).read_bytes(), script, "exec")
