@@ -7,6 +7,7 @@ import json
 import shlex
 import textwrap
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -91,10 +92,14 @@ def golden_pair(rule_id: str) -> Iterator[str]:
 
 def _cases(folder: Path, manifest: str, mentioned: str) -> Iterator[dict[str, Any]]:
     """The manifests that mention something: few of many, so that only these are parsed."""
-    for path in sorted(folder.rglob(manifest)):
-        text = path.read_text(encoding="utf-8")
+    for text in _manifests(folder, manifest):
         if mentioned in text:
             yield json.loads(text)
+
+
+@cache
+def _manifests(folder: Path, name: str) -> list[str]:
+    return [path.read_text(encoding="utf-8") for path in sorted(folder.rglob(name))]
 
 
 def _broken_bytes(path: Path, rule_id: str, case: dict[str, Any]) -> Iterator[str]:

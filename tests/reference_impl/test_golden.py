@@ -103,12 +103,13 @@ def test_a_folder_that_holds_other_things_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_case_of_another_provenance_is_not_overwritten(tmp_path: Path) -> None:
-    write_golden_files(tmp_path)
-    manifest = tmp_path / "idx1/plain/case.json"
+    recipes = [Pair("pm/pair", {})]
+    write_golden_files(tmp_path, recipes=recipes)
+    manifest = tmp_path / "pm/pair/case.json"
     manifest.write_text(json.dumps({"provenance": {"by": "somebody else"}}))
 
     with pytest.raises(Refused, match="another provenance"):
-        write_golden_files(tmp_path)
+        write_golden_files(tmp_path, recipes=recipes)
 
 
 def test_the_command_says_what_changed(tmp_path: Path) -> None:
