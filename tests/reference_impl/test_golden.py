@@ -103,7 +103,7 @@ def test_a_folder_that_holds_other_things_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_case_of_another_provenance_is_not_overwritten(tmp_path: Path) -> None:
-    recipes = [Pair("pm/pair", {})]
+    recipes = [Pair("pm/pair", {}), Pair("pm/alone", {})]
     write_golden_files(tmp_path, recipes=recipes)
     manifest = tmp_path / "pm/pair/case.json"
     manifest.write_text(json.dumps({"provenance": {"by": "somebody else"}}))
