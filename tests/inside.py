@@ -52,9 +52,8 @@ class Inside(Here):
             warnings.catch_warnings(),
         ):
             patch.setattr(sys, "argv", [script, *arguments])
-            warnings.simplefilter(
-                "ignore", ResourceWarning
-            )  # a program may leave its files open when it ends
+            # A program may leave its files open when it ends.
+            warnings.simplefilter("ignore", ResourceWarning)
             try:
                 exec(_program(script), {"__name__": "__main__", "__file__": script})
             except SystemExit as leaving:

@@ -47,7 +47,7 @@ def write_archive() -> None:
     except JavaMissingError as error:
         sys.exit(f"no archive of classes: {error.reason}")
     unfinished = ARCHIVE.with_suffix(f".{os.getpid()}")
-    os.environ[VARIABLE] = f"{QUICK} {QUIET} -XX:ArchiveClassesAtExit={unfinished}"
+    os.environ[VARIABLE] = f'{QUICK} {QUIET} -XX:ArchiveClassesAtExit="{unfinished}"'
     spark = local_session(name="classes for tests")
     java: Any = spark.sparkContext._gateway  # pyright: ignore[reportPrivateUsage]
     with tempfile.TemporaryDirectory() as folder:

@@ -312,7 +312,7 @@ class _Surveyor:
 
     def _differences(self, raw: memoryview) -> None:
         """Of differences between numbers, how many bits they take. Whether they are complete, who decodes them sees."""
-        most = _BITS.get(self.chunk.leaf.element.type or 0)
+        most = BITS.get(self.chunk.leaf.element.type or 0)
         if most is None:
             return
         widest = 0
@@ -342,8 +342,6 @@ class _Surveyor:
 
 
 _WIDTHS: dict[int, int] = {int(kind): width for kind, width in WIDTHS.items()}
-
-_BITS: dict[int, int] = {int(kind): bits for kind, bits in BITS.items()}
 
 OWN_RULES = ("PQF-070", "PQF-071", "PQF-077", "PQF-078", "PQF-079")
 """Rules whose check reports what a survey notes."""

@@ -163,9 +163,9 @@ def _values(
 ) -> list[bytes] | None:
     if encoding == Encoding.PLAIN:
         return plain_values(body, leaf, count)
-    kind = next((kind for kind in BITS if kind == leaf.element.type), None)
-    if encoding == Encoding.DELTA_BINARY_PACKED and kind is not None and count:
-        return _from_differences(body, BITS[kind], count)
+    bits = BITS.get(leaf.element.type or 0)
+    if encoding == Encoding.DELTA_BINARY_PACKED and bits is not None and count:
+        return _from_differences(body, bits, count)
     if encoding not in DICTIONARY_ENCODINGS or not count:
         return None if count else []
     if dictionary is None or not body or body[0] > levels.WIDEST:

@@ -174,12 +174,10 @@ def _data_page(
 
 
 def _differences(leaf: Leaf, raws: Sequence[bytes]) -> bytes:
-    kind = next((kind for kind in BITS if kind == leaf.element.type), None)
-    if kind is None:
+    bits = BITS.get(leaf.element.type or 0)
+    if bits is None:
         raise Refused(f"column {leaf.name}: only integers are encoded as differences")
-    return delta_encoding.encode(
-        [int.from_bytes(raw, "little", signed=True) for raw in raws], bits=BITS[kind]
-    )
+    return delta_encoding.encode([int.from_bytes(raw, "little", signed=True) for raw in raws], bits=bits)
 
 
 def _levels(levels: list[int], greatest: int, layout: Layout) -> bytes:

@@ -30,7 +30,7 @@ from pqassay_spec.compact_thrift_wire import read_varint, varint
 from pqassay_spec.errors import Malformed
 from pqassay_spec.parquet_thrift import Type
 
-BITS = {Type.INT32: 32, Type.INT64: 64}
+BITS: dict[int, int] = {Type.INT32: 32, Type.INT64: 64}
 """Bits of a value of each physical type that has this encoding, and so of a difference at most."""
 
 BLOCK = 128

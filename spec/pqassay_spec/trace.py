@@ -169,9 +169,8 @@ class Recorder:
             twin = copy.copy(array)
             twin.subcon = _Element(self.copy(array.subcon), self)
             return _Counted(twin, self)
-        if hasattr(
-            grammar, "traced"
-        ):  # a `Traceable`; `isinstance` would look at the whole protocol for each leaf
+        # All that makes a `Traceable`. A protocol that `isinstance` knows would be looked through for each leaf.
+        if hasattr(grammar, "traced"):
             return cast("Traceable", grammar).traced(self)
         return self.leaf(grammar, kind)
 
