@@ -13,7 +13,7 @@ export PIP_CONSTRAINT = $(CURDIR)/constraints.txt
 export PIP_BUILD_CONSTRAINT = $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-HAVE_JAVA = PYTHONPATH=pipeline $(BIN)/python -m pqassay_spark.java
+HAVE_JAVA = PYTHONPATH=pipeline $(BIN)/python -m pqassay_spark.jobs.java
 
 .DEFAULT_GOAL = help
 .PHONY: help demo pipeline test golden docs bench constraints clean

@@ -11,13 +11,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from _measure import cached
 
-from pqassay.file_check import Selection, check_source
-from pqassay.file_under_test import Options
-from pqassay.remote_source import RemoteSource
-from pqassay_reference.embed import embed_file
+from pqassay.judge.file_check import Selection, check_source
+from pqassay.lake.remote_source import RemoteSource
+from pqassay.under_test.file import Options
+from pqassay_reference.rewrite.embed import embed_file
 
 if TYPE_CHECKING:
-    from pqassay_spec.catalogue import Tier
+    from pqassay_spec.rules.catalogue import Tier
 
 COLUMN = "nation"
 """The indexed column."""

@@ -28,7 +28,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from _measure import cached, goal, print_table, seconds
 
-from pqassay_reference.embed import embed_file
+from pqassay_reference.rewrite.embed import embed_file
 
 RATIO = 2.0
 """Goal, in times the cost of reading the column and copying the file."""

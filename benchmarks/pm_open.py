@@ -29,13 +29,13 @@ from _measure import cached, goal, print_table, seconds
 from thrift import make_file
 
 import pqassay
-from pqassay_reference.pm_read import PmReader
-from pqassay_reference.pm_write import create
-from pqassay_spec import pm
-from pqassay_spec.parquet_file import read_footer, read_framing
-from pqassay_spec.pm_from_parquet import value_of
-from pqassay_spec.pm_value import SnapshotValue
-from pqassay_spec.sources import FileSource
+from pqassay_reference.pm.read import PmReader
+from pqassay_reference.pm.write import create
+from pqassay_spec.base.sources import FileSource
+from pqassay_spec.parquet.file import read_footer, read_framing
+from pqassay_spec.pm import grammar as pm
+from pqassay_spec.pm.from_parquet import value_of
+from pqassay_spec.pm.value import SnapshotValue
 
 OPEN_RATIO = 1 / 10
 CHECK_RATIO = 1 / 3

@@ -29,9 +29,9 @@ import pyarrow.compute as pc
 import pyarrow.dataset as pads
 from _measure import cached, goal, print_table, seconds
 
-from pqassay_reference.embed import IndexingWriter
-from pqassay_reference.index_table import Entry, write_part
-from pqassay_reference.indexed_dataset import IndexedDataset, open_indexed
+from pqassay_reference.lake.index_table import Entry, write_part
+from pqassay_reference.lake.indexed_dataset import IndexedDataset, open_indexed
+from pqassay_reference.rewrite.embed import IndexingWriter
 
 ROWS = 20_000
 MATCHING = 10

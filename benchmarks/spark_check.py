@@ -68,8 +68,8 @@ class Session:
 
 def serve(cores: int, folder: Path, tier: str) -> None:
     """Check for each line of stdin; answer with the digest of the report, and the seconds that it took to get it."""
-    from pqassay_spark.check import check  # noqa: PLC0415 - the process that measures needs no Spark
-    from pqassay_spark.session import spark_session  # noqa: PLC0415 - as above
+    from pqassay_spark.check.run import check  # noqa: PLC0415 - the process that measures needs no Spark
+    from pqassay_spark.jobs.session import spark_session  # noqa: PLC0415 - as above
 
     with spark_session(cores=cores) as spark:
         for _ in sys.stdin:

@@ -25,9 +25,9 @@ from prune_lake import MATCHING, ROWS, WANTED, make_lake
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from pqassay_spark.datasource import register
-from pqassay_spark.pruned_scan import plan_read, spark_location
-from pqassay_spark.session import spark_session
+from pqassay_spark.jobs.session import spark_session
+from pqassay_spark.query.datasource import register
+from pqassay_spark.query.pruned_scan import plan_read, spark_location
 
 SHARE = 1 / 3
 """Goal, of the time of an unpruned scan."""

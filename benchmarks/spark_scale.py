@@ -46,29 +46,29 @@ from _measure import goal, print_table
 from _sized_lake import COLUMN, fetched, lake, make_large_file
 
 import pqassay.checks
-from pqassay.checker import Plan, concluded, planned
-from pqassay.judging import Settings, judge_all
-from pqassay.report import Report
-from pqassay.targets import Target
-from pqassay_reference.embed import DEFAULT_LIMIT
-from pqassay_reference.index_table import Entry, read_part, write_part
-from pqassay_spark import spark_jobs
-from pqassay_spark.check import check
-from pqassay_spark.executor_judging import Judging, judged_task
-from pqassay_spark.index import index_files
-from pqassay_spark.index_task import Settings as IndexSettings
-from pqassay_spark.index_task import Work as ToIndex
-from pqassay_spark.index_task import index_task
-from pqassay_spark.java import JavaMissingError
-from pqassay_spark.packing import PER_FILE, pack, task_count
-from pqassay_spark.session import local_session
-from pqassay_spark.spark_jobs import packed
-from pqassay_spark.spark_judging import in_order, packed_positions
+from pqassay.judge.checker import Plan, concluded, planned
+from pqassay.judge.one_file import Settings, judge_all
+from pqassay.lake.targets import Target
+from pqassay.report.model import Report
+from pqassay_reference.lake.index_table import Entry, read_part, write_part
+from pqassay_reference.rewrite.embed import DEFAULT_LIMIT
+from pqassay_spark.check.executor_judging import Judging, judged_task
+from pqassay_spark.check.run import check
+from pqassay_spark.check.spark_judging import in_order, packed_positions
+from pqassay_spark.index.run import index_files
+from pqassay_spark.index.task import Settings as IndexSettings
+from pqassay_spark.index.task import Work as ToIndex
+from pqassay_spark.index.task import index_task
+from pqassay_spark.jobs import spark_jobs
+from pqassay_spark.jobs.java import JavaMissingError
+from pqassay_spark.jobs.packing import PER_FILE, pack, task_count
+from pqassay_spark.jobs.session import local_session
+from pqassay_spark.jobs.spark_jobs import packed
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from pqassay_spec.catalogue import Tier
+    from pqassay_spec.rules.catalogue import Tier
 
 WITHIN = 0.35
 """Goal: how far a prediction may be off."""

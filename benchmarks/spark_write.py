@@ -2,7 +2,7 @@
 
     python benchmarks/spark_write.py [--rows 2000000] [--files 8] [--rounds 5] [--cores 2]
 
-The rows are those of `pqassay_spark.sales`, kept in memory, so that only writing is measured.  In turns: Spark's own
+The rows are those of `pqassay_spark.produce.sales`, kept in memory, so that only writing is measured.  In turns: Spark's own
 writer; the same and then `index_files`, which embeds an index of the nations into every file and keeps an index table; the
 same without the table; and the data source ``pqassay``, which embeds while writing.  Every round writes into a new folder.
 
@@ -23,11 +23,11 @@ from _measure import goal, print_table, seconds
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as f
 
-from pqassay_reference.extract import extract_file
-from pqassay_spark.datasource import register
-from pqassay_spark.index import index_files
-from pqassay_spark.sales import sales
-from pqassay_spark.session import spark_session
+from pqassay_reference.rewrite.extract import extract_file
+from pqassay_spark.index.run import index_files
+from pqassay_spark.jobs.session import spark_session
+from pqassay_spark.produce.sales import sales
+from pqassay_spark.query.datasource import register
 
 RATIO = 1.3
 """Goal, in times the cost of writing alone."""

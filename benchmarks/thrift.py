@@ -41,7 +41,8 @@ from _measure import cached, goal, print_table, seconds
 from thriftpy2.protocol.compact import TCompactProtocol, TCompactProtocolFactory
 from thriftpy2.utils import deserialize
 
-from pqassay_spec.compact_thrift import (
+from pqassay_spec.base.sources import FileSource
+from pqassay_spec.grammar.thrift import (
     BINARY,
     BOOL,
     DOUBLE,
@@ -58,11 +59,10 @@ from pqassay_spec.compact_thrift import (
     type_name,
     wire_type,
 )
-from pqassay_spec.compact_thrift_decoder import decode
-from pqassay_spec.compact_thrift_wire import skip
-from pqassay_spec.parquet_file import read_framing
-from pqassay_spec.parquet_thrift import FileMetaData
-from pqassay_spec.sources import FileSource
+from pqassay_spec.grammar.thrift_decoder import decode
+from pqassay_spec.grammar.thrift_wire import skip
+from pqassay_spec.parquet.file import read_framing
+from pqassay_spec.parquet.thrift import FileMetaData
 
 SPEED = 8.0
 """Goal, in MB/s."""

@@ -16,11 +16,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pqassay_spark.java import JavaMissingError, require_java
-from pqassay_spark.sales import CATEGORIES, NATIONS, YEARS
-from pqassay_spec import idx1
-from pqassay_spec.parquet_file import read_footer, read_framing
-from pqassay_spec.sources import FileSource
+from pqassay_spark.jobs.java import JavaMissingError, require_java
+from pqassay_spark.produce.sales import CATEGORIES, NATIONS, YEARS
+from pqassay_spec.base.sources import FileSource
+from pqassay_spec.idx1 import blob as idx1
+from pqassay_spec.parquet.file import read_footer, read_framing
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = Path("build-demo")

@@ -26,12 +26,12 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from examples.demo import ROOT, command_line, emphasised, heading, run
 
-from pqassay_reference.indexed_dataset import open_indexed
-from pqassay_spark.java import JavaMissingError, require_java
-from pqassay_spark.sales import RARE_NATION
-from pqassay_spec import idx1
-from pqassay_spec.parquet_file import read_footer, read_framing
-from pqassay_spec.sources import FileSource
+from pqassay_reference.lake.indexed_dataset import open_indexed
+from pqassay_spark.jobs.java import JavaMissingError, require_java
+from pqassay_spark.produce.sales import RARE_NATION
+from pqassay_spec.base.sources import FileSource
+from pqassay_spec.idx1 import blob as idx1
+from pqassay_spec.parquet.file import read_footer, read_framing
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -117,7 +117,7 @@ def require_equal_rows() -> None:
 
 def engines(session: SparkSession) -> Iterator[tuple[str, Query, Query]]:
     """For each engine its name, the query over all files, and the same with the files pruned."""
-    from pqassay_spark.pruned_scan import plan_read  # noqa: PLC0415 - it needs Spark
+    from pqassay_spark.query.pruned_scan import plan_read  # noqa: PLC0415 - it needs Spark
 
     indexed = open_indexed(str(SALES), table="auto")
     plain = ds.dataset(SALES)
@@ -182,7 +182,7 @@ def timed(query: Query) -> tuple[pa.Table, str, float]:
 
 def compare_engines() -> None:
     """Ask all engines, with all files and with those that the index leaves over; leave if any rows differ."""
-    from pqassay_spark.session import spark_session  # noqa: PLC0415 - without Java there is nothing to import it for
+    from pqassay_spark.jobs.session import spark_session  # noqa: PLC0415 - without Java there is nothing to import it for
 
     truth: list[tuple[Any, ...]] | None = None
     with spark_session(name="pqassay pipeline") as session:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import java_start
-from pqassay_spark.java import JavaMissingError, require_java
-from pqassay_spark.session import spark_session
+from pqassay_spark.jobs.java import JavaMissingError, require_java
+from pqassay_spark.jobs.session import spark_session
 
 if TYPE_CHECKING:
     from collections.abc import Generator

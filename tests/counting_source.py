@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pqassay_spec.sources import BytesSource
+from pqassay_spec.base.sources import BytesSource
 
 
 class CountingSource:

@@ -10,12 +10,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pqassay_reference.footer_splice import footer_and_tail, with_key_values
-from pqassay_spec import idx1, idx1_companion
-from pqassay_spec.compact_thrift import grammar
-from pqassay_spec.parquet_file import read_footer, read_framing
-from pqassay_spec.parquet_thrift import FileMetaData, KeyValue
-from pqassay_spec.sources import BytesSource
+from pqassay_reference.rewrite.footer_splice import footer_and_tail, with_key_values
+from pqassay_spec.base.sources import BytesSource
+from pqassay_spec.grammar.thrift import grammar
+from pqassay_spec.idx1 import blob as idx1
+from pqassay_spec.idx1 import companion as idx1_companion
+from pqassay_spec.parquet.file import read_footer, read_framing
+from pqassay_spec.parquet.thrift import FileMetaData, KeyValue
 
 NATIONS = ["Singapore", "Peru", None, "Côte d'Ivoire", "Peru", "日本"]
 PAYLOAD = "Côte d'Ivoire\nPeru\nSingapore\n日本".encode()

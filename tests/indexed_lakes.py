@@ -11,11 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from idx1_files import parquet
-from pqassay_reference.embed import embed_file
-from pqassay_reference.index_table import Entry, next_run, write_part
-from pqassay_spec import idx1, idx1_companion
-from pqassay_spec.parquet_file import read_footer, read_framing
-from pqassay_spec.sources import BytesSource
+from pqassay_reference.lake.index_table import Entry, next_run, write_part
+from pqassay_reference.rewrite.embed import embed_file
+from pqassay_spec.base.sources import BytesSource
+from pqassay_spec.idx1 import blob as idx1
+from pqassay_spec.idx1 import companion as idx1_companion
+from pqassay_spec.parquet.file import read_footer, read_framing
 
 Values = Sequence[str | None]
 

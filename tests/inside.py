@@ -21,8 +21,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from pqassay import written_file
-from pqassay.driver_process import Ended, Launcher
+from pqassay.suite import written_file
+from pqassay.suite.process import Ended, Launcher
 
 
 class Here(Launcher):

@@ -39,8 +39,8 @@ def options() -> str:
 
 def write_archive() -> None:
     """Start Spark, let it do what tests let it do, and keep the classes that this took."""
-    from pqassay_spark.java import JavaMissingError, require_java
-    from pqassay_spark.session import local_session
+    from pqassay_spark.jobs.java import JavaMissingError, require_java
+    from pqassay_spark.jobs.session import local_session
 
     try:
         require_java()

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 KILLED_EVERYWHERE = """
 import os, sys
 import pyarrow.parquet, pyarrow.compute
-from pqassay_spec import parquet_thrift
+from pqassay_spec.parquet import thrift as parquet_thrift
 
 path, prepare, work = sys.argv[1:]
 exec(prepare)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from construct import Array
 
-from pqassay_reference.pm_read import PmReader
-from pqassay_spec import pm
-from pqassay_spec.pm_codes import HeaderFeature, block_offset
+from pqassay_reference.pm.read import PmReader
+from pqassay_spec.pm import grammar as pm
+from pqassay_spec.pm.codes import HeaderFeature, block_offset
 
 
 def require_the_same(reader: PmReader, raw: bytes) -> None:

@@ -14,16 +14,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import pqassay
-from pqassay.report import Coverage, FileReport
-from pqassay_reference import pm_write
-from pqassay_reference.pm_generate import generate
-from pqassay_spec import parquet_file, pm, pm_file, pm_header, pm_reading
-from pqassay_spec.catalogue import Tier
-from pqassay_spec.compact_thrift import grammar
-from pqassay_spec.parquet_thrift import FileMetaData
-from pqassay_spec.pm_from_parquet import BloomMode
-from pqassay_spec.pm_value import Chunk, Column, RowGroup, SnapshotValue
-from pqassay_spec.sources import BytesSource
+from pqassay.report.model import Coverage, FileReport
+from pqassay_reference.pm import write
+from pqassay_reference.pm.generate import generate
+from pqassay_spec.base.sources import BytesSource
+from pqassay_spec.grammar.thrift import grammar
+from pqassay_spec.parquet import file as parquet_file
+from pqassay_spec.parquet.thrift import FileMetaData
+from pqassay_spec.pm import file as pm_file
+from pqassay_spec.pm import grammar as pm
+from pqassay_spec.pm import header as pm_header
+from pqassay_spec.pm import reading as pm_reading
+from pqassay_spec.pm.from_parquet import BloomMode
+from pqassay_spec.pm.value import Chunk, Column, RowGroup, SnapshotValue
+from pqassay_spec.rules.catalogue import Tier
 
 INTEROP = Path(__file__).parents[1] / "golden_files" / "interop"
 
@@ -45,7 +49,7 @@ class PmPair:
 
     def saying(self, value: SnapshotValue) -> PmPair:
         """The same Parquet file beside a ``_pm`` that says something else."""
-        return PmPair(pm_write.create(value), self.data)
+        return PmPair(write.create(value), self.data)
 
     def report(self, tier: Tier = "index", only: Sequence[str] = ("PM-1*",)) -> tuple[FileReport, Coverage]:
         """What a check says about the ``_pm``."""

@@ -8,8 +8,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from pqassay_spec.pm_codes import ColumnType, PhysicalType
-from pqassay_spec.pm_value import Chunk, Column, ExternalBloom, RowGroup, SnapshotValue, SortingColumn
+from pqassay_spec.pm.codes import ColumnType, PhysicalType
+from pqassay_spec.pm.value import Chunk, Column, ExternalBloom, RowGroup, SnapshotValue, SortingColumn
 
 MICROSECONDS = 1_000_000
 TIMESTAMP = Column("ts", PhysicalType.INT64, 0, ColumnType.TIMESTAMP | 1 << 17)

@@ -11,10 +11,10 @@ from typing import Any
 
 import pqassay
 from idx1_files import Idx1File
-from pqassay.rendering import write_report
-from pqassay.report import BaselineState, FileReport, Finding, Ignored, Report, StaleEntry, summarise
-from pqassay.report_formats import FormatName
-from pqassay.results import Driver, Problem, Result, RunLimits, RunReport, RunSummary, counts, scores
+from pqassay.report.formats import FormatName
+from pqassay.report.model import BaselineState, FileReport, Finding, Ignored, Report, StaleEntry, summarise
+from pqassay.report.rendering import write_report
+from pqassay.report.run_model import Driver, Problem, Result, RunLimits, RunReport, RunSummary, counts, scores
 
 ROOT = Path(__file__).parents[1]
 

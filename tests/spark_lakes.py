@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pqassay_reference.embed import embed_file
+from pqassay_reference.rewrite.embed import embed_file
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pqassay.report import FileReport, Finding
+    from pqassay.report.model import FileReport, Finding
 
 
 def serious(file: FileReport) -> list[Finding]:

@@ -12,8 +12,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from pqassay.judging import Judged, Settings, judge_all
-from pqassay.targets import Target
+from pqassay.judge.one_file import Judged, Settings, judge_all
+from pqassay.lake.targets import Target
 
 
 def wicked(targets: Sequence[Target], settings: Settings) -> list[Judged]:

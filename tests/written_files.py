@@ -14,7 +14,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pqassay_reference.embed import IndexingWriter
+from pqassay_reference.rewrite.embed import IndexingWriter
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

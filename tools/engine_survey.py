@@ -23,13 +23,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import pqassay
-from pqassay.proof import Asked, EngineProcesses
-from pqassay.proof_engines import ENGINES, Engine, Unwritable, spark_row_reader
-from pqassay.proof_queries import Column, Comparison, Kind, Query, true_rows
-from pqassay.proof_worker import Answered
-from pqassay.workers import Limits
-from pqassay_spec.mutations import FORMS, Mutation, mutate
-from pqassay_spec.sources import write_whole
+from pqassay.judge.workers import Limits
+from pqassay.proof.engines import ENGINES, Engine, Unwritable, spark_row_reader
+from pqassay.proof.queries import Column, Comparison, Kind, Query, true_rows
+from pqassay.proof.trial import Asked, EngineProcesses
+from pqassay.proof.worker import Answered
+from pqassay_spec.base.sources import write_whole
+from pqassay_spec.mutation.mutations import FORMS, Mutation, mutate
 
 DATA = Path(__file__).resolve().parent.parent / "docs" / "data" / "engine_survey.json"
 

@@ -31,10 +31,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import pqassay
-from pqassay.case_manifest import OWN, REMARKS
-from pqassay_reference import museum
-from pqassay_spec import idx1
-from pqassay_spec.catalogue import rules
+from pqassay.suite.manifest import OWN, REMARKS
+from pqassay_reference.golden import museum
+from pqassay_spec.idx1 import blob as idx1
+from pqassay_spec.rules.catalogue import rules
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN_FILES = ROOT / "golden_files"

@@ -14,12 +14,12 @@ import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pqassay.cases import golden_folder, load, select
-from pqassay.driver_process import Limits
-from pqassay.runner import Settings, run
+from pqassay.suite.cases import golden_folder, load, select
+from pqassay.suite.process import Limits
+from pqassay.suite.runner import Settings, run
 
 ROOT = Path(__file__).resolve().parent.parent
-FAKES = ROOT / "tests" / "conformance" / "fakes"
+FAKES = ROOT / "tests" / "conformance" / "suite" / "fakes"
 SCORES = ROOT / "conformance" / "implementations" / "null_scores.toml"
 
 

@@ -82,7 +82,7 @@ def passes(check: Check) -> bool:
 
 def lacking() -> list[str]:
     """Describe what this machine lacks and what was therefore not tested."""
-    from pqassay_spark.java import JavaMissingError, require_java  # noqa: PLC0415 - broken code must not stop the checks
+    from pqassay_spark.jobs.java import JavaMissingError, require_java  # noqa: PLC0415 - broken code must not stop the checks
 
     lacks: list[str] = []
     try:

@@ -29,15 +29,16 @@ from typing import TYPE_CHECKING, Any
 
 from mkdocs.exceptions import PluginError
 
-from pqassay_reference import museum
-from pqassay_spec import catalogue, pm
-from pqassay_spec.compact_thrift import EnumOf, FieldType, ListOf, Record, type_name
-from pqassay_spec.field_tables import construct_rows, thrift_rows
-from pqassay_spec.hexdump import ROW, marked
-from pqassay_spec.idx1_companion import COMPANION_FIELDS
-from pqassay_spec.mutations import IN_DATA
-from pqassay_spec.parquet_thrift import FileMetaData
-from pqassay_spec.pm_json import JsonField
+from pqassay_reference.golden import museum
+from pqassay_spec.grammar.field_tables import construct_rows, thrift_rows
+from pqassay_spec.grammar.hexdump import ROW, marked
+from pqassay_spec.grammar.thrift import EnumOf, FieldType, ListOf, Record, type_name
+from pqassay_spec.idx1.companion import COMPANION_FIELDS
+from pqassay_spec.mutation.mutations import IN_DATA
+from pqassay_spec.parquet.thrift import FileMetaData
+from pqassay_spec.pm import grammar as pm
+from pqassay_spec.pm.json import JsonField
+from pqassay_spec.rules import catalogue
 
 if TYPE_CHECKING:
     from mkdocs.structure.pages import Page
@@ -118,7 +119,7 @@ def member_table(fields: Iterable[JsonField]) -> Iterator[str]:
 
 def findings_table() -> Iterator[str]:
     """Yield the columns of the findings table."""
-    from pqassay_spark.findings_table import FIELDS, POSITION  # noqa: PLC0415 - one page needs it, and with it pyarrow
+    from pqassay_spark.check.findings_table import FIELDS, POSITION  # noqa: PLC0415 - one page needs it, and with it pyarrow
 
     for heading, kind in (
         ("both kinds of rows", "both"),

@@ -2,7 +2,7 @@
 
     python tools/spark_golden.py [FOLDER]
 
-The rows are literals of `pqassay_spark.writer_matrix`. The files are a snapshot: another run gives the same bytes but for the
+The rows are literals of `pqassay_spark.produce.writer_matrix`. The files are a snapshot: another run gives the same bytes but for the
 order in which the footer lists the encodings of a chunk, which differs from one Java process to the next.
 A test compares what Spark writes now with the files, that order aside. Another version of Spark gets another folder: golden
 files are kept, not replaced.
@@ -19,11 +19,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pqassay.rows import write_value
-from pqassay_reference.embed import embed_file
-from pqassay_spark.session import spark_session
-from pqassay_spark.writer_matrix import FLAT, MATRIX, WriterCase, write_case
-from pqassay_spec.mutations import Mutation, mutate
+from pqassay.literals.rows import write_value
+from pqassay_reference.rewrite.embed import embed_file
+from pqassay_spark.jobs.session import spark_session
+from pqassay_spark.produce.writer_matrix import FLAT, MATRIX, WriterCase, write_case
+from pqassay_spec.mutation.mutations import Mutation, mutate
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = "data.parquet"

@@ -18,7 +18,8 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 
 from _lake_model import Constants, Lake, Outcome, Tasks, simulate  # noqa: E402 - a script beside the benchmarks
 
-from pqassay_spark import packing, spark_judging  # noqa: E402 - as above
+from pqassay_spark.check import spark_judging  # noqa: E402 - as above
+from pqassay_spark.jobs import packing  # noqa: E402 - as above
 
 PAGE = ROOT / "docs" / "guide" / "scale.md"
 

@@ -8,16 +8,17 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from pqassay import case_manifest, protocol, report, results
+from pqassay.report import model, run_model
+from pqassay.suite import manifest, protocol
 
 FOLDER = Path(__file__).resolve().parent.parent / "conformance" / "pqassay" / "schemas"
 
 SCHEMAS = {
-    "report": report.json_schema,
+    "report": model.json_schema,
     "request": protocol.request_schema,
     "answer": protocol.answer_schema,
-    "case": case_manifest.json_schema,
-    "results": results.json_schema,
+    "case": manifest.json_schema,
+    "results": run_model.json_schema,
 }
 """File name, without its ending, and what makes its content."""
 

@@ -2,7 +2,7 @@
 
 >>> import pqassay
 >>> report = pqassay.check(b"no Parquet file at all")
->>> report.files[0].outcome, [finding.rule for finding in report.files[0].findings]
+>>> model.files[0].outcome, [finding.rule for finding in model.files[0].findings]
 ('nonconformant', ['PQF-001', 'PQF-002'])
 """
 
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from pqassay_spec import __version__
 
 if TYPE_CHECKING:
-    from pqassay.checker import check
     from pqassay.errors import UsageError
-    from pqassay.report import Finding, Report
+    from pqassay.judge.checker import check
+    from pqassay.report.model import Finding, Report
 
 __all__ = ["Finding", "Report", "UsageError", "__version__", "check"]
 
@@ -23,7 +23,7 @@ __all__ = ["Finding", "Report", "UsageError", "__version__", "check"]
 def __getattr__(name: str) -> Any:
     """Import on first use, so that ``pqassay --help`` need not load the grammar."""
     if name == "check":
-        from pqassay.checker import check  # noqa: PLC0415 - see above
+        from pqassay.judge.checker import check  # noqa: PLC0415 - see above
 
         return check
     if name == "UsageError":
@@ -31,7 +31,7 @@ def __getattr__(name: str) -> Any:
 
         return UsageError
     if name in ("Finding", "Report"):
-        from pqassay import report  # noqa: PLC0415 - see above
+        from pqassay.report import model  # noqa: PLC0415 - see above
 
-        return getattr(report, name)
+        return getattr(model, name)
     raise AttributeError(name)

@@ -1,5 +1,5 @@
 """``python -m pqassay`` is the command ``pqassay``."""
 
-from pqassay.cli import main
+from pqassay.cli.main import main
 
 main()

@@ -12,17 +12,18 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from pqassay.checks.idx1 import EmbeddedIndex
-from pqassay.file_under_test import FileUnderTest, NotApplicable, Options
-from pqassay_spec import idx1, parquet_file
-from pqassay_spec.catalogue import DEFAULT_FILE
-from pqassay_spec.compact_thrift import grammar
-from pqassay_spec.errors import FormatError
-from pqassay_spec.hexdump import annotated_ranges, show
-from pqassay_spec.parquet_thrift import FileMetaData
-from pqassay_spec.pm_trace import trace_pm
-from pqassay_spec.sources import Source
-from pqassay_spec.trace import Leaf, trace, trace_into
+from pqassay.checks.idx1.blob import EmbeddedIndex
+from pqassay.under_test.file import FileUnderTest, NotApplicable, Options
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.base.sources import Source
+from pqassay_spec.grammar.hexdump import annotated_ranges, show
+from pqassay_spec.grammar.thrift import grammar
+from pqassay_spec.grammar.trace import Leaf, trace, trace_into
+from pqassay_spec.idx1 import blob as idx1
+from pqassay_spec.parquet import file as parquet_file
+from pqassay_spec.parquet.thrift import FileMetaData
+from pqassay_spec.pm.trace import trace_pm
+from pqassay_spec.rules.catalogue import DEFAULT_FILE
 
 Sink = Callable[[list[Leaf]], None]
 """Takes leaves in the order of their bytes, batch by batch."""
@@ -34,7 +35,7 @@ def dump(source: Source, sink: Sink, kind: str = DEFAULT_FILE) -> list[FormatErr
     Args:
         source: The file.
         sink: Takes the leaves.
-        kind: What kind of file it is, see `pqassay.file_kinds`.
+        kind: What kind of file it is, see `pqassay.lake.kinds`.
 
     Returns:
         What kept further leaves from being read, with its place.

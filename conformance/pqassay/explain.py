@@ -11,9 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pqassay_spec.catalogue import Rule, families, family_of, rules
-from pqassay_spec.profiles import profiles
-from pqassay_spec.quirks import quirks_of
+from pqassay.report.rules import obligation
+from pqassay_spec.rules.catalogue import Rule, families, family_of, rules
 
 WIDTH = 100
 LABEL = 12
@@ -35,30 +34,6 @@ def explain(rule_id: str) -> Iterator[str]:
     yield from golden_pair(rule_id)
 
 
-def obligation(rule: Rule) -> list[tuple[str, str]]:
-    """What there is to say about a rule beside its sentence: labels and values."""
-    origin = {"stated": "stated in", "inferred": "inferred from", "ours": "added by this specification, see"}
-    rows = [
-        ("level", f"{rule.level} for the {'writer and the reader' if rule.role == 'both' else rule.role}"),
-        ("reported as", rule.verdict),
-        ("when broken", rule.effect),
-        ("origin", f'{origin[rule.origin.kind]} {rule.origin.document}, "{rule.origin.section}"'),
-        ("field", rule.field),
-        ("tier", f"{rule.tier}  (pqassay check --tier {rule.tier} FILE)"),
-        ("since", rule.since),
-        ("practice", rule.practice),
-        ("reading", rule.reading),
-        *(
-            (f"for {found.name}", f"{promotion.verdict}: {promotion.reason}")
-            for found in profiles().values()
-            if (promotion := found.promotion_of(rule)) is not None
-        ),
-        *(("known", quirk.sentence) for quirk in quirks_of(rule.id)),
-        ("excluded", rule.excluded),
-    ]
-    return [(label, value) for label, value in rows if value]
-
-
 def _labelled(label: str, text: str) -> Iterator[str]:
     head = f"  {label:<{LABEL}}"
     yield from textwrap.wrap(text, WIDTH, initial_indent=head, subsequent_indent=" " * len(head))
@@ -66,8 +41,8 @@ def _labelled(label: str, text: str) -> Iterator[str]:
 
 def golden_pair(rule_id: str) -> Iterator[str]:
     """Yield the lines about a golden file that breaks a rule and the one that it was made from; none without goldens."""
-    from pqassay.case_manifest import MANIFEST  # noqa: PLC0415 - only this needs it
-    from pqassay.cases import CaseError, golden_folder  # noqa: PLC0415 - only this needs it
+    from pqassay.suite.cases import CaseError, golden_folder  # noqa: PLC0415 - only this needs it
+    from pqassay.suite.manifest import MANIFEST  # noqa: PLC0415 - only this needs it
 
     try:
         folder = golden_folder()
@@ -104,7 +79,7 @@ def _manifests(folder: Path, name: str) -> list[str]:
 
 def _broken_bytes(path: Path, rule_id: str, case: dict[str, Any]) -> Iterator[str]:
     """What a check says about the file, and the bytes that it marks."""
-    from pqassay.checker import check  # noqa: PLC0415 - only this needs it
+    from pqassay.judge.checker import check  # noqa: PLC0415 - only this needs it
 
     report = check(path.read_bytes(), tier=case["expect"]["check"]["tier"])
     finding = next((found for found in report.files[0].findings if found.rule == rule_id), None)

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import pytest
 
 if TYPE_CHECKING:
-    from pqassay.cases import GoldenCase
-    from pqassay.report import Report
-    from pqassay.results import Result, RunReport
+    from pqassay.report.model import Report
+    from pqassay.report.run_model import Result, RunReport
+    from pqassay.suite.cases import GoldenCase
 
 # ruff: noqa: PLC0415
 
@@ -80,7 +80,7 @@ def pqassay_check() -> Check:
 
 
 def _text(report: Report) -> str:
-    from pqassay.render_text import render
+    from pqassay.report.text import render
 
     stream = io.StringIO()
     render(report, stream)
@@ -122,9 +122,9 @@ def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.It
 
 
 def _driver_items(session: pytest.Session, command: str) -> list[pytest.Item]:
-    from pqassay.cases import CaseError, golden_folder, load, select
-    from pqassay.expectations import Expectations, ExpectationsError, parse
-    from pqassay.runner import tasks
+    from pqassay.suite.cases import CaseError, golden_folder, load, select
+    from pqassay.suite.expectations import Expectations, ExpectationsError, parse
+    from pqassay.suite.runner import tasks
 
     config = session.config
     path = config.getoption("--pqassay-expectations")
@@ -167,9 +167,9 @@ class _Run:
         """The report of the run; the test fails if the driver cannot be started."""
         import dataclasses
 
-        from pqassay.cli_run import DEFAULT_GIBIBYTES, DEFAULT_SECONDS, GIBIBYTE
-        from pqassay.driver_process import Limits
-        from pqassay.runner import CannotStartError, Settings, run
+        from pqassay.cli.run import DEFAULT_GIBIBYTES, DEFAULT_SECONDS, GIBIBYTE
+        from pqassay.suite.process import Limits
+        from pqassay.suite.runner import CannotStartError, Settings, run
 
         if self._report is None and self._error is None:
             limits = Limits(DEFAULT_SECONDS, int(DEFAULT_GIBIBYTES * GIBIBYTE))
@@ -202,8 +202,8 @@ class DriverItem(pytest.Item):
             self._tell_of_the_whole(report)
 
     def _tell(self, result: Result, report: RunReport) -> None:
-        from pqassay.render_run import details, repeat_command
-        from pqassay.results import GOOD
+        from pqassay.report.run_model import GOOD
+        from pqassay.report.run_text import details, repeat_command
 
         if result.outcome == "not applicable":
             pytest.skip(result.reason or result.outcome)

@@ -1,11 +1,11 @@
 """Hypothesis strategies for Parquet's Thrift structs, derived from their declared tables.
 
-Nothing is typed twice: a field that is added to a table in `pqassay_spec.parquet_thrift` is generated from then on.
+Nothing is typed twice: a field that is added to a table in `pqassay_spec.parquet.thrift` is generated from then on.
 
     >>> from hypothesis import given, settings
-    >>> from pqassay_spec.compact_thrift import grammar
-    >>> from pqassay_spec.compact_thrift_decoder import decode
-    >>> from pqassay_spec.parquet_thrift import PageHeader
+    >>> from pqassay_spec.grammar.thrift import grammar
+    >>> from pqassay_spec.grammar.thrift_decoder import decode
+    >>> from pqassay_spec.parquet.thrift import PageHeader
     >>> @settings(max_examples=20, database=None)
     ... @given(records(PageHeader))
     ... def decoding_gives_back_what_was_built(header):
@@ -23,7 +23,7 @@ from typing import Any, TypeVar, cast
 
 from hypothesis import strategies as st
 
-from pqassay_spec.compact_thrift import (
+from pqassay_spec.grammar.thrift import (
     BINARY,
     BOOL,
     DOUBLE,
@@ -37,7 +37,7 @@ from pqassay_spec.compact_thrift import (
     UnknownField,
     wire_type,
 )
-from pqassay_spec.compact_thrift_wire import LONG_LIST, WireType, varint
+from pqassay_spec.grammar.thrift_wire import LONG_LIST, WireType, varint
 
 AnyRecord = TypeVar("AnyRecord", bound=Record)
 
@@ -58,7 +58,7 @@ def records(record_class: type[AnyRecord], *, unknown: bool = True) -> st.Search
     encoded bytes gives: its unknown fields stand in the order of their ids, and no double is NaN.
 
     Args:
-        record_class: The declared struct, a subclass of `pqassay_spec.compact_thrift.Record`.
+        record_class: The declared struct, a subclass of `pqassay_spec.grammar.thrift.Record`.
         unknown: Whether structs carry fields that their table does not know, or declares with another type.
     """
     key = (record_class, unknown)

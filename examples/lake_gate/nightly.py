@@ -21,11 +21,11 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
-from pqassay.render_text import render
-from pqassay.report import Report
-from pqassay_spark.check import check
-from pqassay_spark.index import index_files
-from pqassay_spark.session import open_session
+from pqassay.report.model import Report
+from pqassay.report.text import render
+from pqassay_spark.check.run import check
+from pqassay_spark.index.run import index_files
+from pqassay_spark.jobs.session import open_session
 
 SALES = Path("lake", "sales")
 REPORTS = Path("report")

@@ -8,7 +8,7 @@ that need them do.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pqassay_spark.pruned_scan import read as read
+    from pqassay_spark.query.pruned_scan import read as read
 
 __all__ = ["read"]
 
@@ -16,7 +16,7 @@ __all__ = ["read"]
 def __getattr__(name: str) -> Any:
     """`read`, whose module needs Spark, when it is asked for."""
     if name == "read":
-        from pqassay_spark.pruned_scan import read  # noqa: PLC0415 - see above
+        from pqassay_spark.query.pruned_scan import read  # noqa: PLC0415 - see above
 
         return read
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

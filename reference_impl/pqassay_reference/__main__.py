@@ -1,5 +1,5 @@
 """``python -m pqassay_reference`` is the command ``pqassay-ref``."""
 
-from pqassay_reference.cli import main
+from pqassay_reference.cli.main import main
 
 main()

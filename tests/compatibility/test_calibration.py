@@ -17,8 +17,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import pqassay
-from pqassay_reference.embed import embed_file
-from pqassay_reference.extract import extract_file
+from pqassay_reference.rewrite.embed import embed_file
+from pqassay_reference.rewrite.extract import extract_file
 from verdicts import serious
 from written_files import (
     SPARK_OPTIONS,
@@ -33,7 +33,7 @@ from written_files import (
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from pqassay.report import Report
+    from pqassay.report.model import Report
 
 ROWS = 3_000
 CITIES = ["Lima", "", "東京", "Zürich", "a\rb", "tab\t", None, "\u2028", "😀"]

@@ -34,7 +34,7 @@ from edge_tables import (
     table,
 )
 from pairwise import pairwise
-from pqassay_spark.session import session_settings
+from pqassay_spark.jobs.session import session_settings
 from written_files import write_datafusion, write_fastparquet
 from written_files import write_spark as write_one_file
 

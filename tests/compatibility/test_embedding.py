@@ -24,11 +24,11 @@ from engines import (
     expected,
     parameters,
 )
-from pqassay_reference.embed import embed_file
-from pqassay_reference.extract import extract_file
-from pqassay_spark.java import JavaMissingError
-from pqassay_spec.parquet_file import read_footer, read_framing, referenced_ranges
-from pqassay_spec.sources import FileSource
+from pqassay_reference.rewrite.embed import embed_file
+from pqassay_reference.rewrite.extract import extract_file
+from pqassay_spark.jobs.java import JavaMissingError
+from pqassay_spec.base.sources import FileSource
+from pqassay_spec.parquet.file import read_footer, read_framing, referenced_ranges
 from verdicts import serious
 from written_files import (
     NATIONS,

@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from idx1_files import Idx1File
-from pqassay.cli import app
+from pqassay.cli.main import app
 
 ROOT = Path(__file__).parents[2]
 

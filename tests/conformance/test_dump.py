@@ -8,11 +8,11 @@ import pytest
 from typer.testing import CliRunner
 
 from idx1_files import PAYLOAD, Idx1File, parquet, table
-from pqassay.cli import app
+from pqassay.cli.main import app
 from pqassay.dump import Hexdump, JsonLines, Selected, Tree, dump
-from pqassay_spec import idx1
-from pqassay_spec.sources import BytesSource
-from pqassay_spec.trace import FLUSHED, Leaf
+from pqassay_spec.base.sources import BytesSource
+from pqassay_spec.grammar.trace import FLUSHED, Leaf
+from pqassay_spec.idx1 import blob as idx1
 
 GOOD = Idx1File().build()
 OFFSET = GOOD.index(idx1.MAGIC)

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 import pqassay
-from pqassay_spec import pm
-from pqassay_spec.catalogue import rules
-from pqassay_spec.errors import FormatError
-from pqassay_spec.field_paths import get
-from pqassay_spec.mutations import FORMS, IN_DATA, Mutation, form_of, mutate_files
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.grammar.field_paths import get
+from pqassay_spec.mutation.mutations import FORMS, IN_DATA, Mutation, form_of, mutate_files
+from pqassay_spec.pm import grammar as pm
+from pqassay_spec.rules.catalogue import rules
 
 GOLDEN_FILES = Path(__file__).parents[2] / "golden_files"
 MANIFESTS = sorted(GOLDEN_FILES.rglob("case.json"))

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import pqassay
-from pqassay.proof_queries import true_rows
-from pqassay.proof_worker import Answered
+from pqassay.proof.queries import true_rows
+from pqassay.proof.worker import Answered
 
 ROOT = Path(__file__).parents[2]
 

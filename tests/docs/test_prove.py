@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 import pqassay
-from pqassay import proof
-from pqassay.proof import Asked, EngineProcesses
-from pqassay.proof_engines import Engine
-from pqassay.proof_worker import Answered, _answer
-from pqassay.render_text import render
-from pqassay.report import FileReport, Finding, Report
+from pqassay.proof import trial
+from pqassay.proof.engines import Engine
+from pqassay.proof.trial import Asked, EngineProcesses
+from pqassay.proof.worker import Answered, _answer
+from pqassay.report.model import FileReport, Finding, Report
+from pqassay.report.text import render
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -75,7 +75,7 @@ def proved(reports: Sequence[Report]) -> list[Report]:
         replace(file, findings=[one for one in file.findings if is_shown(one, EXAMPLES[file.path])])
         for file in files
     ]
-    answered = proof.proved(replace(reports[0], files=asked)).files
+    answered = trial.proved(replace(reports[0], files=asked)).files
     found: list[Report] = []
     for report, file, answers in zip(reports, files, answered, strict=True):
         proofs = {(one.rule, one.column): one.proof for one in answers.findings}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from pqassay.cli import app
+from pqassay.cli.main import app
 
 ROOT = Path(__file__).parents[2]
 

@@ -16,14 +16,14 @@ import pytest
 import typer.main
 
 import pqassay
-from pqassay.cli import app
-from pqassay_spark.cli import app as spark_app
-from pqassay_spark.findings_table import FIELDS
-from pqassay_spec.catalogue import families, rules
-from pqassay_spec.field_tables import construct_rows
-from pqassay_spec.idx1 import BLOB
-from pqassay_spec.idx1_companion import COMPANION_FIELDS
-from pqassay_spec.pm_json import COLUMN_FIELDS, QUESTDB_FIELDS
+from pqassay.cli.main import app
+from pqassay_spark.check.findings_table import FIELDS
+from pqassay_spark.cli.main import app as spark_app
+from pqassay_spec.grammar.field_tables import construct_rows
+from pqassay_spec.idx1.blob import BLOB
+from pqassay_spec.idx1.companion import COMPANION_FIELDS
+from pqassay_spec.pm.json import COLUMN_FIELDS, QUESTDB_FIELDS
+from pqassay_spec.rules.catalogue import families, rules
 
 ROOT = Path(__file__).parents[2]
 CHAPTERS = ROOT / "spec" / "chapters"

@@ -33,7 +33,7 @@ from engines import (
     expected,
     parameters,
 )
-from pqassay_reference.strip import Selection, strip_file
+from pqassay_reference.rewrite.strip import Selection, strip_file
 
 GOLDEN_FILES = Path(__file__).parents[2] / "golden_files"
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pqassay.predicate import columns_of, keeps
+from pqassay.literals.predicate import columns_of, keeps
 
 GOLDEN_FILES = Path(__file__).parents[2] / "golden_files"
 FOLDERS = {

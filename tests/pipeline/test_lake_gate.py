@@ -126,7 +126,7 @@ def test_the_gate_without_spark_knows_what_is_known_and_fails_without_its_baseli
 
 
 def test_the_summary_escapes_what_would_break_its_table(gate: Path) -> None:
-    from pqassay.report import FileReport, Finding, Report, summarise
+    from pqassay.report.model import FileReport, Finding, Report, summarise
 
     finding = Finding(
         rule="IDX1-007",

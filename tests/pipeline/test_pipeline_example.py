@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import pqassay
-from pqassay_reference.embed import embed_file
+from pqassay_reference.rewrite.embed import embed_file
 
 ROOT = Path(__file__).parents[2]
 

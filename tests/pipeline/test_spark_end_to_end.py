@@ -11,18 +11,18 @@ import pyarrow.parquet
 import pytest
 
 import pqassay
-from pqassay_reference.embed import embed_file
-from pqassay_spark.sales import NATIONS, YEARS, write_sales
-from pqassay_spec import idx1
-from pqassay_spec.parquet_file import read_footer, read_framing, referenced_ranges
-from pqassay_spec.sources import BytesSource
+from pqassay_reference.rewrite.embed import embed_file
+from pqassay_spark.produce.sales import NATIONS, YEARS, write_sales
+from pqassay_spec.base.sources import BytesSource
+from pqassay_spec.idx1 import blob as idx1
+from pqassay_spec.parquet.file import read_footer, read_framing, referenced_ranges
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pyspark.sql import SparkSession
 
-    from pqassay.report import FileReport
+    from pqassay.report.model import FileReport
 
 pytestmark = pytest.mark.spark
 

@@ -1,0 +1,238 @@
+"""Checks of bloom filters that need no values: where they stand, their headers, and how full their bitsets are.
+
+Whether a filter holds the values of its chunk is the matter of the tier ``values``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pqassay.checks import check
+from pqassay.checks.each_chunk import chunk_check
+from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
+from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked
+from pqassay.under_test.violation import Violation
+from pqassay_spec.base.errors import Malformed
+from pqassay_spec.parquet.bloom import BLOCK_SIZE
+from pqassay_spec.parquet.thrift import Type
+
+DISPUTED_TYPES = (Type.BOOLEAN, Type.INT96)
+"""Types whose PLAIN bytes as such are disputed, or that nobody looks up in a filter."""
+
+MOST_PASSING = 0.5
+"""The share of absent values above which a filter is of no use."""
+
+
+def _offset_field(chunk: ColumnChunkUnderTest) -> str:
+    return f"footer.{chunk.path}.meta_data.bloom_filter_offset"
+
+
+def _header_field(chunk: ColumnChunkUnderTest) -> str:
+    return f"{chunk.path}.bloom_filter.header"
+
+
+def _filter_of(chunk: ColumnChunkUnderTest) -> str:
+    return f"the bloom filter of column {chunk.column} in row group {chunk.row_group}"
+
+
+# ---------------------------------------------------------------------------------------------- in the footer
+
+
+@check("BLM-001")
+def no_filter_has_no_offset(file: FileUnderTest) -> Iterator[Violation]:
+    """At offset 0 stands the magic, and no filter."""
+    applies = False
+    for chunk in file.part(ColumnChunks).all:
+        if chunk.facts.bloom_filter_offset is None:
+            continue
+        applies = True
+        if chunk.facts.bloom_filter_offset == 0:
+            yield Violation(
+                message=f"column {chunk.column} in row group {chunk.row_group} gives 0 as the offset of its bloom filter",
+                field=_offset_field(chunk),
+                expected="no bloom_filter_offset",
+                actual="0",
+                column=chunk.column,
+                row_group=chunk.row_group,
+            )
+    if not applies:
+        raise NotApplicable
+
+
+@chunk_check("BLM-006", "bloom_filter")
+def length_is_given(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """With the length, one request fetches the filter."""
+    if chunk.facts.bloom_filter_length is None:
+        yield Violation(
+            message=f"{_filter_of(chunk)} has an offset and no length",
+            field=_offset_field(chunk),
+            expected="a bloom_filter_length beside it",
+            actual="none",
+        )
+
+
+@chunk_check("BLM-011", "bloom_filter")
+def type_is_undisputed(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """What is hashed must be clear."""
+    if chunk.leaf.element.type in DISPUTED_TYPES:
+        kind = Type(chunk.leaf.element.type).name
+        yield Violation(
+            message=f"column {chunk.column}, of type {kind}, has a bloom filter in row group {chunk.row_group}",
+            field=_offset_field(chunk),
+            expected=f"no bloom filter of a column of {kind}",
+            actual=f"one at {chunk.facts.bloom_filter_offset}",
+        )
+
+
+@check("BLM-010")
+def filters_stand_in_order(file: FileUnderTest) -> Iterator[Violation]:
+    """As their chunks do."""
+    chunks = file.part(ColumnChunks).having("bloom_filter")
+    if len(chunks) < 2:
+        raise NotApplicable
+    file.require_sound_ranges()
+    highest = -1
+    for chunk in chunks:
+        offset = chunk.facts.bloom_filter_offset or 0
+        if not file.framing.body_start <= offset < file.framing.footer_start:
+            continue  # where it stands, nobody can say
+        if offset < highest:
+            yield Violation(
+                message=f"{_filter_of(chunk)} stands at {offset}, before one of a column or row group before it, at {highest}",
+                field=_offset_field(chunk),
+                expected=f"an offset behind {highest}",
+                actual=str(offset),
+                column=chunk.column,
+                row_group=chunk.row_group,
+            )
+        highest = max(highest, offset)
+
+
+# ---------------------------------------------------------------------------------------------- in the header
+
+
+@chunk_check("BLM-002", "bloom_filter")
+def header_is_whole(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Its reader raises what is wrong."""
+    _ = chunk.bloom_filter_header
+    yield from ()
+
+
+@chunk_check("BLM-003", "bloom_filter")
+def header_names_what_is_known(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Each union has one member, and a reader that does not know it cannot use the filter."""
+    header, _ = chunk.bloom_filter_header
+    for name, known, what in (
+        ("algorithm", header.algorithm.BLOCK, "BLOCK, the split block algorithm"),
+        ("hash", header.hash.XXHASH, "XXHASH"),
+        ("compression", header.compression.UNCOMPRESSED, "UNCOMPRESSED"),
+    ):
+        if known is None:
+            ids = ", ".join(str(field.id) for field in getattr(header, name).unknown)
+            yield Violation(
+                message=f"the {name} of {_filter_of(chunk)} is one that the format does not know",
+                field=f"{_header_field(chunk)}.{name}",
+                expected=what,
+                actual=f"member {ids}",
+            )
+
+
+@chunk_check("BLM-004", "bloom_filter")
+def size_is_that_of_blocks(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """A field of 32 bits cannot hold the size of 2^31 blocks: that part of the rule is always kept."""
+    header, _ = chunk.bloom_filter_header
+    if header.numBytes <= 0 or header.numBytes % BLOCK_SIZE:
+        yield Violation(
+            message=f"{_filter_of(chunk)} has {header.numBytes} bytes, which are no whole blocks",
+            field=f"{_header_field(chunk)}.numBytes",
+            expected=f"a positive multiple of {BLOCK_SIZE}",
+            actual=str(header.numBytes),
+        )
+
+
+@chunk_check("BLM-005", "bloom_filter")
+def length_is_that_of_header_and_bitset(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """One reader takes the length, the other the header's word for it."""
+    given = chunk.facts.bloom_filter_length
+    if given is None:
+        raise NotApplicable
+    header, taken = chunk.bloom_filter_header
+    if header.numBytes <= 0 or header.numBytes % BLOCK_SIZE:
+        raise Malformed("", rule="BLM-004", field=f"{_header_field(chunk)}.numBytes")
+    if given != taken + header.numBytes:
+        yield Violation(
+            message=f"{_filter_of(chunk)} has a header of {taken} bytes and a bitset of {header.numBytes}, "
+            f"and the footer gives it {given}",
+            field=f"footer.{chunk.path}.meta_data.bloom_filter_length",
+            expected=f"{taken} + {header.numBytes} = {taken + header.numBytes}",
+            actual=str(given),
+        )
+
+
+@chunk_check("BLM-008", "bloom_filter")
+def size_is_a_power_of_two(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """No document asks for it, and most writers do it."""
+    header, _ = chunk.bloom_filter_header
+    size = header.numBytes
+    if size <= 0 or size % BLOCK_SIZE:
+        raise Malformed("", rule="BLM-004", field=f"{_header_field(chunk)}.numBytes")
+    if size & (size - 1):
+        yield Violation(
+            message=f"{_filter_of(chunk)} has {size} bytes",
+            field=f"{_header_field(chunk)}.numBytes",
+            expected=f"{1 << size.bit_length() - 1} or {1 << size.bit_length()}",
+            actual=str(size),
+        )
+
+
+# ---------------------------------------------------------------------------------------------- in the bitset
+
+
+@chunk_check("BLM-007", "bloom_filter")
+def bits_are_set_where_values_are(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Every value sets eight bits."""
+    if chunk.bloom_filter_rate or chunk.bitset.strip(b"\0"):
+        return
+    holds = _holds_values(chunk)
+    if holds is None:
+        raise NotChecked("whether the chunk holds a value, the footer does not say")
+    if holds:
+        yield Violation(
+            message=f"{_filter_of(chunk)} has no bit set, and the column holds values",
+            field=f"{chunk.path}.bloom_filter.bitset",
+            expected="eight bits or more",
+            actual="no bit that is set",
+        )
+
+
+def _holds_values(chunk: ColumnChunkUnderTest) -> bool | None:
+    """Whether a chunk holds a value that is not null, as far as the footer tells."""
+    said = chunk.statistics
+    if not chunk.facts.num_values:
+        return False
+    if not chunk.leaf.max_definition_level:
+        return True
+    if said is None:
+        return None
+    if said.min_value is not None or said.max_value is not None:
+        return True
+    if said.null_count is None:
+        return None
+    if said.null_count >= chunk.facts.num_values:
+        return False
+    return (
+        None if chunk.leaf.max_repetition_level else True
+    )  # of lists, writers count different things as null
+
+
+@chunk_check("BLM-009", "bloom_filter")
+def filter_is_not_full(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """A filter that lets most values pass skips nothing."""
+    passing = chunk.bloom_filter_rate
+    if passing > MOST_PASSING:
+        yield Violation(
+            message=f"{_filter_of(chunk)} lets about {passing:.0%} of the values pass that the column does not hold",
+            field=f"{chunk.path}.bloom_filter.bitset",
+            expected=f"at most {MOST_PASSING:.0%}",
+            actual=f"{passing:.1%}",
+        )

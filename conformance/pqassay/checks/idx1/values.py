@@ -1,0 +1,376 @@
+"""Checks of IDX1 against the column's values, tier ``values``.
+
+The format does not say which column an index describes.  It is the one that the user names, else the one that a
+companion record names, else the one that fits: a string column whose values are the index, or a column with
+values all of which the index holds.  If none fits, the nearest one says what differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from pqassay.checks import check
+from pqassay.checks.idx1.blob import EmbeddedIndex
+from pqassay.checks.remedies import embed_command, strip_command
+from pqassay.report.model import FIRST_POSITIONS
+from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
+from pqassay.under_test.violation import Violation
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.grammar.hexdump import show
+from pqassay_spec.idx1 import blob as idx1
+from pqassay_spec.parquet.schema import SchemaLeaf, is_string
+
+if TYPE_CHECKING:
+    from pqassay.values.index_column import Comparison
+
+
+NO_FIT = 3
+"""Distance of a column that an index cannot describe."""
+
+LISTED = 3
+"""Values or columns that a message names before it goes on with an ellipsis."""
+
+
+class IndexedColumn:
+    """The column that an index describes, compared with it.
+
+    ``undecided`` names a column without values that an empty index fits, and one with values, where nobody says which
+    is meant; it is known after `comparison` was asked for.
+    """
+
+    undecided: tuple[str, str] | None = None
+
+    def __init__(self, file: FileUnderTest) -> None:
+        self.file = file
+        self.index = file.part(EmbeddedIndex)
+
+    @Remembered
+    def comparison(self) -> Comparison:
+        """The comparison with the declared column, or with the one that fits best.
+
+        Raises:
+            NotChecked: There is no such column (IDX1-018 is broken), or it cannot be decoded.
+        """
+        from pqassay.values.index_column import IndexValues, compare, open_parquet  # noqa: PLC0415 - pyarrow, at this tier only
+
+        values = IndexValues(self.index.values if self.index.blob.payload else ())
+        if not self.candidates:
+            raise NotChecked("IDX1-018 is broken")
+        best: Comparison | None = None  # all of them together would take the index times the columns
+        filled: str | None = None
+        problem: NotChecked | None = None
+        with open_parquet(self.file.source) as parquet:
+            for ordinal, leaf in self.candidates:
+                try:
+                    self._require_here(ordinal, leaf)
+                    found = compare(parquet, ordinal, leaf, values)
+                except NotChecked as error:
+                    problem = problem or error
+                    continue
+                if filled is None and found.value_rows:
+                    filled = found.column
+                if best is None or self.distance(found) < self.distance(best):
+                    best = found
+        if best is None or (problem is not None and self.distance(best)[0] == NO_FIT):
+            raise problem or NotChecked("no column can be decoded")
+        if not values.texts and self.declared is None and not best.value_rows and filled is not None:
+            self.undecided = best.column, filled
+            raise NotChecked(
+                f"an empty index fits column {best.column}, which has no values, and no other; "
+                f"{filled} has values: name the column that is meant"
+            )
+        return best
+
+    def _require_here(self, ordinal: int, leaf: SchemaLeaf) -> None:
+        """Raise `NotChecked` where pages of a column are stored in another file; decoders look for them in this one."""
+        for number, row_group in enumerate(self.file.metadata.row_groups):
+            elsewhere = row_group.columns[ordinal].file_path if ordinal < len(row_group.columns) else None
+            if elsewhere:
+                raise NotChecked(
+                    f"row group {number} of column {leaf.name} is stored in another file, {show(elsewhere)}"
+                )
+
+    def distance(self, comparison: Comparison) -> tuple[int, int]:
+        """Order of preference: equal, equal to the pieces, superset of a column with values, then by what differs.
+
+        The pieces are those of values with line feeds. An index that equals another column is no index of pieces.
+        """
+        if comparison.difference == 0:
+            return (1 if comparison.with_line_feed else 0), 0
+        if comparison.missing_count == 0 and comparison.value_rows:
+            return 2, comparison.difference
+        return NO_FIT, comparison.difference
+
+    @property
+    def user_column(self) -> str | None:
+        """The column that the user names."""
+        return self.file.options.idx1_column
+
+    @Remembered
+    def companion_column(self) -> tuple[str, ...] | None:
+        """The column that a well-formed companion record names."""
+        try:
+            return self.index.companion.column
+        except (FormatError, NotApplicable):
+            return None
+
+    @property
+    def declared(self) -> str | None:
+        """The column that somebody named, for messages."""
+        if self.user_column is not None:
+            return self.user_column
+        return ".".join(self.companion_column) if self.companion_column else None
+
+    @Remembered
+    def candidates(self) -> list[tuple[int, SchemaLeaf]]:
+        """The columns to compare with, with their positions: those that the declaration means, else all strings.
+
+        A companion record means a column with one value a row, by its path; a user gives a name.
+        """
+        strings = [(ordinal, leaf) for ordinal, leaf in enumerate(self.file.leaves) if is_string(leaf)]
+        if self.user_column is not None:
+            return [pair for pair in strings if pair[1].is_called(self.user_column)]
+        if self.companion_column is not None:
+            found = [(n, leaf) for n, leaf in strings if leaf.is_at(self.companion_column)]
+            return [] if self.is_ambiguous else [pair for pair in found if not pair[1].max_repetition_level]
+        return strings
+
+    @Remembered
+    def is_ambiguous(self) -> bool:
+        """Whether the path in the companion record, which counts then for nothing, is that of several columns."""
+        path = self.companion_column
+        if self.user_column is not None or path is None:
+            return False
+        return sum(leaf.is_at(path) for leaf in self.file.leaves) > 1
+
+
+@check("IDX1-013")
+def empty_payload_is_the_empty_set(file: FileUnderTest) -> Iterator[Violation]:
+    """An empty payload cannot say that the column holds the empty string."""
+    column = file.part(IndexedColumn)
+    found = column.comparison
+    if not column.index.blob.payload and found.value_rows and found.only_empty:
+        yield _violation(
+            column,
+            f"column {found.column} holds the empty string; the payload is empty, which readers take for no value",
+            expected="an index that is not empty, or none",
+            actual="a payload of 0 bytes",
+        )
+
+
+@check("IDX1-015")
+def no_value_holds_a_line_feed(file: FileUnderTest) -> Iterator[Violation]:
+    """A value with a line feed cannot be told from its pieces."""
+    column = file.part(IndexedColumn)
+    found = column.comparison
+    for value in found.with_line_feed:
+        yield _violation(
+            column,
+            f"column {found.column} holds {show(value)}; in an index it falls into pieces",
+            expected="no index on a column with such a value",
+            actual=show(value),
+        )
+
+
+@check("IDX1-016")
+def every_value_is_indexed(file: FileUnderTest) -> Iterator[Violation]:
+    """A reader skips the file when it looks for a value that is missing."""
+    column = file.part(IndexedColumn)
+    found = column.comparison
+    if not found.missing_count or _told_by_empty_payload(column, found):
+        return
+    what = f"{_values(found.missing_count)} of column {found.column} not in the index: {_list(found.missing)}"
+    if found.extra:
+        what += f"; {_values(len(found.extra))} of the index in no row: {_list(found.extra)}"
+    if column.declared is None and len(column.candidates) > 1:
+        what += f"; no string column fits, {found.column} is nearest"
+    yield _violation(
+        column,
+        what,
+        expected=f"{_list(found.missing)} in the index",
+        actual=_list(found.extra) if found.extra else "not there",
+        marked=found.extra[0] if found.extra else None,
+        remedy=embed_command(file, found.column),
+    )
+
+
+@check("IDX1-017")
+def every_indexed_value_occurs(file: FileUnderTest) -> Iterator[Violation]:
+    """A value too many costs a read, never a row."""
+    column = file.part(IndexedColumn)
+    found = column.comparison
+    if found.missing_count and not _told_by_empty_payload(column, found):
+        raise NotChecked("IDX1-016 is broken and says what else differs")
+    if column.declared is None and not found.value_rows and found.extra:
+        raise NotChecked("IDX1-018 is broken")
+    for number, value in enumerate(found.extra[:FIRST_POSITIONS], 1):
+        position = _position(column.index.blob, value)
+        yield Violation(
+            message=f"{show(value)} occurs in no row of column {found.column}",
+            field="idx1.payload",
+            offset=position,
+            length=len(value.encode()),
+            expected="values of the column only",
+            actual=show(value),
+            column=found.column,
+            more=len(found.extra) - FIRST_POSITIONS if number == FIRST_POSITIONS else 0,
+            remedy=embed_command(file, found.column),
+        )
+
+
+@check("IDX1-018")
+def a_string_column_is_indexed(file: FileUnderTest) -> Iterator[Violation]:
+    """The declared column exists; without a declaration, some string column may be meant."""
+    column = file.part(IndexedColumn)
+    _ = column.index.blob
+    if not column.candidates:
+        strings = [leaf.name for leaf in islice(filter(is_string, file.leaves), LISTED + 1)]
+        missing = "the file has no string column"
+        if column.declared is not None:
+            missing = f"the file has no string column {column.declared}; it has {_list(strings) or 'none'}"
+        if column.is_ambiguous:
+            missing = f"several columns are called {column.declared}; a companion record means one"
+        yield Violation(
+            message=missing,
+            field="footer.schema",
+            expected="a string column" if column.declared is None else f"a string column {column.declared}",
+            actual=_list(strings) or "none",
+        )
+        return
+    found = column.comparison
+    if column.declared is None and column.distance(found)[0] == NO_FIT and not found.missing_count:
+        yield _violation(
+            column,
+            f"no string column fits the index; {found.column} is nearest and holds nothing but nulls",
+            expected=f"a column with {_list(found.extra)}",
+            actual="no values",
+        )
+
+
+@check("IDX1-019")
+def an_empty_index_names_its_column(file: FileUnderTest) -> Iterator[Violation]:
+    """Between a column of nulls and a column whose values were lost, an empty payload does not decide."""
+    column = file.part(IndexedColumn)
+    if column.index.blob.payload or not column.candidates:
+        raise NotApplicable
+    try:
+        _ = column.comparison
+    except NotChecked:
+        if column.undecided is None:
+            raise
+    if column.undecided is not None:
+        empty, filled = column.undecided
+        yield Violation(
+            message=f"the index is empty; column {empty} has no values, column {filled} has some, and nothing says which is meant",
+            field="idx1.length",
+            offset=column.index.blob.start,
+            length=idx1.HEADER_SIZE,
+            expected="a companion record, or values",
+            actual="a payload of 0 bytes",
+        )
+
+
+@check("IDX1-022")
+def companion_counts_the_rows(file: FileUnderTest) -> Iterator[Violation]:
+    """An index of another number of rows was made for other rows: than the footer says, or than there are."""
+    column = file.part(IndexedColumn)
+    record = column.index.companion
+    place, counted, where = "footer.num_rows", file.metadata.num_rows, "the file"
+    remedy = ""
+    if record.row_count == counted and (found := _rows_read(column)) is not None:
+        counted, where = found.rows, f"column {found.column}"
+        remedy = strip_command(
+            file, "--key", idx1.COMPANION_KEY
+        )  # a new record would repeat what the footer says
+    else:
+        place = column.index.field(idx1.COMPANION_KEY)
+    if record.row_count != counted:
+        yield Violation(
+            message=f"the index was made for {record.row_count} rows, {where} has {counted}",
+            field=place,
+            expected=f"row_count {counted}",
+            actual=f"row_count {record.row_count}",
+            remedy=remedy,
+        )
+
+
+def _rows_read(column: IndexedColumn) -> Comparison | None:
+    """The comparison, where the tier reads values and the column has one for each row."""
+    if not column.file.options.reaches("values"):
+        return None
+    try:
+        found = column.comparison
+    except (FormatError, NotApplicable, NotChecked):
+        return None  # other rules say why; what the footer says was compared
+    return None if found.leaf.max_repetition_level else found
+
+
+@check("IDX1-023")
+def companion_counts_the_nulls(file: FileUnderTest) -> Iterator[Violation]:
+    """Whether a null may be in the file decides what can be skipped for IS NULL."""
+    column = file.part(IndexedColumn)
+    record = column.index.companion
+    name, found = ".".join(record.column), column.comparison
+    if not found.leaf.is_at(record.column):
+        raise NotChecked(f"the index was compared with {found.column}, the companion record names {name}")
+    if record.null_count != found.null_count:
+        yield Violation(
+            message=f"column {name} holds {found.null_count} nulls, the companion record says {record.null_count}",
+            field=column.index.field(idx1.COMPANION_KEY),
+            expected=f"null_count {found.null_count}",
+            actual=f"null_count {record.null_count}",
+            column=name,
+        )
+
+
+def _told_by_empty_payload(column: IndexedColumn, found: Comparison) -> bool:
+    """Whether the missing value is the one that IDX1-013 is about."""
+    return not column.index.blob.payload and found.only_empty
+
+
+def _violation(
+    column: IndexedColumn,
+    message: str,
+    *,
+    expected: str,
+    actual: str,
+    marked: str | None = None,
+    remedy: str = "",
+) -> Violation:
+    """A violation at the payload, at one value of it (``marked``), or at the length field that says 0."""
+    field, offset, length = column.index.payload_place()
+    if marked is not None:
+        offset, length = _position(column.index.blob, marked), len(marked.encode())
+    if not length and marked is None:
+        field, offset, length = "idx1.length", column.index.blob.start, idx1.HEADER_SIZE
+    return Violation(
+        message=message,
+        field=field,
+        offset=offset,
+        length=length,
+        expected=expected,
+        actual=actual,
+        column=column.comparison.column,
+        remedy=remedy,
+    )
+
+
+def _position(blob: idx1.Blob, value: str) -> int:
+    """File offset of a value in the payload."""
+    position = blob.payload_start
+    for other in idx1.exact_values(blob.payload):
+        if other == value:
+            break
+        position += len(other.encode()) + len(idx1.SEPARATOR)
+    return position
+
+
+def _values(count: int) -> str:
+    return f"{count} value{'' if count == 1 else 's'}"
+
+
+def _list(values: Sequence[str]) -> str:
+    shown = ", ".join(show(value, width=40) for value in values[:LISTED])
+    return f"{shown}, …" if len(values) > LISTED else shown

@@ -1,0 +1,290 @@
+"""Checks of the bounds of pages: alone, in their order, and against the bounds of the column chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from operator import ge, gt, le, lt
+from typing import Any
+
+from pqassay.checks.each_chunk import chunk_check
+from pqassay.checks.page_index.lists import at_pages, counts_add_up, sound_column_index
+from pqassay.under_test.chunks import ColumnChunkUnderTest
+from pqassay.under_test.file import NotApplicable
+from pqassay.under_test.index_screen import NUMBERS
+from pqassay.under_test.page_bounds import PageBounds
+from pqassay.under_test.violation import Violation
+from pqassay_spec.base.errors import Malformed
+from pqassay_spec.parquet.column_order import TOTAL, Order, shown, type_order, width_of
+from pqassay_spec.parquet.thrift import BoundaryOrder, Type
+
+
+def _path(chunk: ColumnChunkUnderTest, name: str, page: int) -> str:
+    return f"{chunk.path}.column_index.{name}[{page}]"
+
+
+def _place(chunk: ColumnChunkUnderTest, page: int) -> str:
+    return f"page {page} of column {chunk.column} in row group {chunk.row_group}"
+
+
+@dataclass(frozen=True)
+class _Side:
+    """The lower or the upper bounds of the pages of a chunk: which, in words and as a field, their bytes and their keys."""
+
+    chunk: ColumnChunkUnderTest
+    order: Order
+    word: str
+    name: str
+    raws: list[bytes]
+    keys: list[Any]
+
+    def bound(self, page: int) -> str:
+        """The bound of a page, for messages."""
+        return shown(self.order, self.raws[page])
+
+    def is_no_value(self, page: int) -> Violation:
+        """A bound that is no value of the physical type."""
+        kind, width = self.chunk.leaf.physical_type, width_of(self.chunk.leaf.element)
+        return Violation(
+            message=f"the {self.word} bound of {_place(self.chunk, page)} is no value of type {kind}: {_bytes(self.raws[page])}",
+            field=_path(self.chunk, self.name, page),
+            expected=f"{width} bytes" if width else "a value",
+            actual=_bytes(self.raws[page]),
+        )
+
+    def is_nan(self, page: int) -> Violation:
+        """A bound that is NaN."""
+        return Violation(
+            message=f"the {self.word} bound of {_place(self.chunk, page)} is NaN",
+            field=_path(self.chunk, self.name, page),
+            expected="a number, or no column index",
+            actual="NaN",
+        )
+
+    def is_out_of_order(self, page: int, before: int, said: BoundaryOrder) -> Violation:
+        """A bound that the bound of an earlier page should not precede."""
+        word = "less" if said is BoundaryOrder.ASCENDING else "greater"
+        return Violation(
+            message=f"the bounds of column {self.chunk.column} in row group {self.chunk.row_group} are called {said.name}, and "
+            f"{self.name}[{page}], {self.bound(page)}, is {word} than {self.name}[{before}], {self.bound(before)}",
+            field=_path(self.chunk, self.name, page),
+            expected=f"not {word} than {self.bound(before)}",
+            actual=self.bound(page),
+        )
+
+
+def _sides(bounds: PageBounds) -> tuple[_Side, _Side]:
+    """The lower and the upper bounds."""
+    chunk, order, index = bounds.chunk, bounds.order, bounds.index
+    return (
+        _Side(chunk, order, "lower", "min_values", index.min_values, bounds.lows),
+        _Side(chunk, order, "upper", "max_values", index.max_values, bounds.highs),
+    )
+
+
+@chunk_check("PIX-022", "column_index", sound=sound_column_index)
+def null_pages_have_empty_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """There is no value that they could be about."""
+    index = chunk.even_column_index
+    if True not in index.null_pages:
+        return
+    minima, maxima = index.min_values, index.max_values
+    yield from at_pages(
+        [page for page, null in enumerate(index.null_pages) if null and (minima[page] or maxima[page])],
+        lambda page: Violation(
+            message=f"{_place(chunk, page)} is called a page of nothing but nulls, and has bounds",
+            field=_path(chunk, "min_values" if minima[page] else "max_values", page),
+            expected="0 bytes",
+            actual=f"{len(minima[page] or maxima[page])} bytes",
+        ),
+    )
+
+
+@chunk_check("PIX-023", "column_index", sound=sound_column_index)
+def bounds_are_values(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """A bound of a type of fixed width has that width."""
+    bounds = chunk.page_bounds
+    if bounds.sound:
+        return
+    for side in _sides(bounds):
+        yield from at_pages(bounds.no_values(side.raws, side.keys), side.is_no_value)
+
+
+def _bytes(raw: bytes) -> str:
+    text = f"{len(raw)} byte{'s' * (len(raw) != 1)}"
+    return f"{text} 0x{raw[:20].hex()}{'…' * (len(raw) > 20)}" if raw else text
+
+
+@chunk_check("PIX-024", "column_index", sound=sound_column_index)
+def lower_bounds_are_not_greater(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Of pages both of whose bounds are values."""
+    bounds = chunk.page_bounds
+    if bounds.sound:
+        return
+    minima, maxima, order = bounds.index.min_values, bounds.index.max_values, bounds.order
+    yield from at_pages(
+        [
+            page
+            for page, low, high in zip(bounds.pages, bounds.lows, bounds.highs, strict=True)
+            if low is not None and high is not None and low > high
+        ],
+        lambda page: Violation(
+            message=f"the lower bound of {_place(chunk, page)} is {shown(order, minima[page])}, "
+            f"the upper one {shown(order, maxima[page])}",
+            field=_path(chunk, "min_values", page),
+            expected=f"at most {shown(order, maxima[page])}",
+            actual=shown(order, minima[page]),
+        ),
+    )
+
+
+_ORDERS: dict[int, Callable[[Any, Any], bool]] = {BoundaryOrder.ASCENDING: le, BoundaryOrder.DESCENDING: ge}
+"""How each bound compares with the next one."""
+
+
+@chunk_check("PIX-025", "column_index", sound=sound_column_index)
+def boundary_order_is_true(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Of fewer than two pages every order is true. Pages whose own bounds are wrong are left out."""
+    said = chunk.column_index.boundary_order
+    if said == BoundaryOrder.UNORDERED:
+        return
+    if said not in _ORDERS:
+        yield Violation(
+            message=f"the boundary_order of column {chunk.column} in row group {chunk.row_group} is {said}, which has no name",
+            field=f"{chunk.path}.column_index.boundary_order",
+            expected="0, 1 or 2",
+            actual=str(said),
+        )
+        return
+    bounds = chunk.page_bounds
+    pages, *lists = bounds.comparable
+    compare = _ORDERS[said]
+    for side, found in zip(_sides(bounds), lists, strict=True):
+        if all(map(compare, found, found[1:])):
+            continue
+        wrong = [place for place in range(1, len(found)) if not compare(found[place - 1], found[place])]
+        yield from at_pages(wrong, partial(_out_of_order, side, BoundaryOrder(said), pages))
+        return  # the other list is wrong for the same reason
+
+
+def _out_of_order(side: _Side, said: BoundaryOrder, pages: Sequence[int], place: int) -> Violation:
+    return side.is_out_of_order(pages[place], pages[place - 1], said)
+
+
+@chunk_check("PIX-030", "column_index", only=lambda chunk: chunk.order in NUMBERS, sound=sound_column_index)
+def bounds_are_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """A reader that compares with NaN finds nothing."""
+    bounds = chunk.page_bounds
+    if bounds.sound:
+        return
+    for side in _sides(bounds):
+        yield from at_pages(bounds.not_numbers(side.raws, side.keys), side.is_nan)
+
+
+@chunk_check("PIX-031", "column_index", only=lambda chunk: chunk.leaf.element.type == Type.INT96)
+def int96_has_its_order(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """The type itself defines no order."""
+    if chunk.order is not Order.TIMESTAMP:
+        yield Violation(
+            message=f"column {chunk.column} is of type INT96 and has a column index, without the INT96 timestamp order",
+            field=f"{chunk.path}.column_index",
+            expected="no column index, or INT96_TIMESTAMP_ORDER in column_orders",
+            actual="a column index",
+        )
+
+
+@chunk_check("PIX-032", "column_index", only=lambda chunk: chunk.column_index.nan_counts is not None)
+def nan_counts_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Every NaN of the chunk stands in a page."""
+    counts = chunk.even_column_index.nan_counts
+    if counts is None:
+        raise NotApplicable
+    if type_order(chunk.leaf.element) not in NUMBERS:
+        yield Violation(
+            message=f"column {chunk.column} holds no floating point numbers, and its column index counts NaN",
+            field=f"{chunk.path}.column_index.nan_counts",
+            expected="none",
+            actual=f"{len(counts)} entries",
+        )
+        return
+    said = chunk.statistics.nan_count if chunk.statistics is not None else None
+    yield from counts_add_up(chunk, "nan_counts", counts, said)
+
+
+@chunk_check("PIX-033", "column_index", only=lambda chunk: chunk.order in TOTAL)
+def total_order_has_nan_counts(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Where NaN has a place, a reader wants to know whether there is one."""
+    if chunk.column_index.nan_counts is None:
+        yield Violation(
+            message=f"the column index of column {chunk.column} in row group {chunk.row_group} has no nan_counts",
+            field=f"{chunk.path}.column_index",
+            expected="nan_counts",
+            actual="none",
+        )
+
+
+@chunk_check("PIX-034", "column_index", sound=sound_column_index)
+def pages_meet_the_bounds_of_the_chunk(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Either bound may be a shorter or wider one than the values, so only what lies wholly apart is wrong."""
+    bounds = chunk.page_bounds
+    least, greatest = bounds.of_chunk
+    if least is None and greatest is None:
+        raise NotApplicable
+    pages = bounds.outside_of_chunk
+    if not pages:
+        return
+    index, order, statistics = bounds.index, bounds.order, chunk.statistics
+    low = shown(order, statistics.min_value or b"") if statistics and least is not None else "…"
+    high = shown(order, statistics.max_value or b"") if statistics and greatest is not None else "…"
+    yield from at_pages(
+        pages,
+        lambda page: Violation(
+            message=f"the bounds of {_place(chunk, page)} are {shown(order, index.min_values[page])} and "
+            f"{shown(order, index.max_values[page])}, those of the chunk {low} and {high}",
+            field=_path(chunk, "min_values", page),
+            expected=f"bounds that meet [{low}, {high}]",
+            actual=f"[{shown(order, index.min_values[page])}, {shown(order, index.max_values[page])}]",
+        ),
+    )
+
+
+def _has_exact_bound(chunk: ColumnChunkUnderTest) -> bool:
+    found = chunk.statistics
+    return found is not None and bool(found.is_min_value_exact or found.is_max_value_exact)
+
+
+@chunk_check("PIX-035", "column_index", only=_has_exact_bound, sound=sound_column_index)
+def pages_reach_exact_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """A value that occurs stands in a page, whose bounds include it."""
+    statistics = chunk.statistics
+    if statistics is None:
+        return
+    bounds = chunk.page_bounds
+    least, greatest = bounds.of_chunk
+    if not bounds.sound:
+        raise NotApplicable
+    pages, lows, highs = bounds.numbers
+    if not pages:
+        raise NotApplicable
+    if bounds.outside_of_chunk:
+        raise Malformed("", rule="PIX-034")
+    bounds.require_true_null_pages()
+    order = bounds.order
+    lower, upper = _sides(bounds)
+    for side, exact, raw, keys, nearest, stops_short in (
+        (lower, statistics.is_min_value_exact, statistics.min_value, lows, min(lows), gt),
+        (upper, statistics.is_max_value_exact, statistics.max_value, highs, max(highs), lt),
+    ):
+        bound = least if side is lower else greatest
+        if not exact or bound is None or not stops_short(nearest, bound):
+            continue
+        page = pages[keys.index(nearest)]
+        occurring = shown(order, raw or b"")
+        yield Violation(
+            message=f"{occurring} occurs in column {chunk.column} in row group {chunk.row_group}, and the "
+            f"{'least' if side is lower else 'greatest'} {side.word} bound of a page is {side.bound(page)}",
+            field=_path(chunk, side.name, page),
+            expected=f"at {'most' if side is lower else 'least'} {occurring}",
+            actual=side.bound(page),
+        )

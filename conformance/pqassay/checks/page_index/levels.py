@@ -1,0 +1,81 @@
+"""Checks of the page index against the levels of the pages that it is about, tier ``values``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pqassay.checks.each_chunk import chunk_check
+from pqassay.under_test.chunks import ColumnChunkUnderTest
+from pqassay.under_test.file import NotApplicable
+from pqassay.under_test.violation import Violation
+from pqassay_spec.base.errors import Malformed
+
+
+@chunk_check("PIX-054", "offset_index")
+def first_rows_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Rows that begin in the pages before; the first entry is the matter of another rule."""
+    from pqassay.values.levels import counts_of  # noqa: PLC0415 - numpy, at this tier only
+
+    locations = chunk.offset_index.page_locations
+    if len(locations) != len(chunk.data_pages):
+        raise Malformed("there is no entry for each data page", rule="PIX-040")
+    if len(locations) < 2:
+        raise NotApplicable
+    rows: list[int] = counts_of(chunk).rows.cumsum().tolist()
+    for number, (location, before) in enumerate(zip(locations[1:], rows[:-1], strict=True), 1):
+        if location.first_row_index != before:
+            yield Violation(
+                f"{before} rows begin before page {number}",
+                f"{chunk.path}.offset_index.page_locations[{number}].first_row_index",
+                expected=str(before),
+                actual=str(location.first_row_index),
+            )
+
+
+@chunk_check("PIX-055", "offset_index")
+def pages_begin_with_a_row(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Pages of version 2 have to, with or without an offset index: a rule of theirs says so."""
+    from pqassay.values.levels import counts_of  # noqa: PLC0415 - numpy, at this tier only
+
+    if not chunk.leaf.max_repetition_level or not chunk.data_pages:
+        raise NotApplicable
+    starts = counts_of(chunk).starts_with_row
+    for number, page in enumerate(chunk.data_pages):
+        if not starts[number] and page.v2 is None:
+            yield Violation(
+                f"page {page.number} begins within a row",
+                f"{chunk.path}.pages[{page.number}].body",
+                expected="a repetition level of 0 first",
+                actual="a greater one",
+            )
+
+
+@chunk_check("PIX-058", "column_index")
+def histograms_count_the_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """One histogram for each page, one behind the other; lists of another length are the matter of another rule."""
+    from pqassay.values.levels import counts_of  # noqa: PLC0415 - numpy, at this tier only
+
+    applies = False
+    for name in ("repetition", "definition"):
+        given: list[int] | None = getattr(chunk.column_index, f"{name}_level_histograms")
+        if not given:
+            continue
+        applies = True
+        counts = counts_of(chunk)
+        histograms = counts.repetition_histogram if name == "repetition" else counts.definition_histogram
+        if len(given) != histograms.size:
+            continue
+        found: list[int] = histograms.reshape(-1).tolist()
+        if given == found:
+            continue
+        for place, (count, right) in enumerate(zip(given, found, strict=True)):
+            if count != right:
+                page, level = divmod(place, histograms.shape[1])
+                yield Violation(
+                    f"{right} {name} levels of data page {page} are {level}, and the column index counts {count}",
+                    f"{chunk.path}.column_index.{name}_level_histograms[{place}]",
+                    expected=str(right),
+                    actual=str(count),
+                )
+    if not applies:
+        raise NotApplicable

@@ -1,0 +1,497 @@
+"""Checks of the page index: what the footer says of it, its offset indexes, and the lists of its column indexes.
+
+The bounds of pages are the matter of `pqassay.checks.page_index.bounds`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import accumulate
+from operator import attrgetter
+
+from pqassay.checks import check
+from pqassay.checks.each_chunk import chunk_check
+from pqassay.report.model import FIRST_POSITIONS
+from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
+from pqassay.under_test.file import FileUnderTest, NotApplicable
+from pqassay.under_test.page_bounds import false_null_pages, page_count, present_values, unequal_lists
+from pqassay.under_test.violation import Violation
+from pqassay_spec.base.errors import Malformed
+from pqassay_spec.parquet.thrift import Encoding, Type
+
+DICTIONARY_ENCODINGS = (Encoding.PLAIN_DICTIONARY, Encoding.RLE_DICTIONARY)
+
+
+def at_pages(pages: Sequence[int], violation: Callable[[int], Violation]) -> Iterator[Violation]:
+    """Yield the violations at the first pages, the last of which counts those that follow."""
+    for number, page in enumerate(pages[:FIRST_POSITIONS], 1):
+        more = len(pages) - number if number == FIRST_POSITIONS else 0
+        found = violation(page)
+        yield replace(found, more=more) if more else found
+
+
+# Screens, see `pqassay.under_test.index_screen`.
+sound_offset_index: Callable[[ColumnChunkUnderTest], bool] = attrgetter("sound_offset_index")
+sound_column_index: Callable[[ColumnChunkUnderTest], bool] = attrgetter("sound_column_index")
+
+
+# ---------------------------------------------------------------------------------------------- in the footer
+
+
+@chunk_check("PIX-001", "column_index")
+def column_index_has_offset_index(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Where the pages stand that a column index describes, only the offset index says."""
+    if chunk.chunk.offset_index_offset is None:
+        yield Violation(
+            message=f"the chunk of column {chunk.column} in row group {chunk.row_group} has a column index and no offset index",
+            field=f"footer.{chunk.path}.column_index_offset",
+            expected="an offset_index_offset beside it",
+            actual="a column_index_offset alone",
+        )
+
+
+@check("PIX-002")
+def offset_and_length_are_given_together(file: FileUnderTest) -> Iterator[Violation]:
+    """Neither says anything without the other."""
+    applies = False
+    for chunk in file.part(ColumnChunks).all:
+        record = chunk.chunk
+        for name, offset, length in (
+            ("column_index", record.column_index_offset, record.column_index_length),
+            ("offset_index", record.offset_index_offset, record.offset_index_length),
+        ):
+            if offset is None and length is None:
+                continue
+            applies = True
+            if offset and length is not None and length > 0:
+                continue
+            given = "offset" if length is None or not offset else "length"
+            if offset is None:
+                given = "length"
+            yield Violation(
+                message=f"the {name.replace('_', ' ')} of column {chunk.column} in row group {chunk.row_group} has "
+                f"offset {_or_none(offset)} and length {_or_none(length)}",
+                field=f"footer.{chunk.path}.{name}_{given}",
+                expected="an offset, and a length of at least 1",
+                actual=f"offset {_or_none(offset)}, length {_or_none(length)}",
+                column=chunk.column,
+                row_group=chunk.row_group,
+            )
+    if not applies:
+        raise NotApplicable
+
+
+def _or_none(value: int | None) -> str:
+    return "none" if value is None else str(value)
+
+
+@check("PIX-003")
+def offset_indexes_in_all_row_groups(file: FileUnderTest) -> Iterator[Violation]:
+    """Chunks without values need none."""
+    chunks = file.part(ColumnChunks)
+    having = chunks.having("offset_index")
+    if not having:
+        raise NotApplicable
+    if len(having) == len(chunks.all):
+        return
+    indexed = {chunk.ordinal for chunk in having}
+    for chunk in chunks.all:
+        if chunk.chunk.offset_index_offset is None and chunk.ordinal in indexed and chunk.facts.num_values:
+            yield Violation(
+                message=f"the chunk of column {chunk.column} in row group {chunk.row_group} has no offset index, "
+                "those in other row groups have one",
+                field=f"footer.{chunk.path}",
+                expected="an offset index in every row group or in none",
+                actual="none in this one",
+                column=chunk.column,
+                row_group=chunk.row_group,
+            )
+
+
+# ------------------------------------------------------------------------------------------- the offset index
+
+
+@chunk_check("PIX-010", "offset_index", sound=sound_offset_index)
+def offset_index_decodes(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Decoding raises what is wrong."""
+    _ = chunk.offset_index
+    yield from ()
+
+
+@chunk_check("PIX-011", "offset_index", sound=sound_offset_index)
+def offset_index_lists_pages(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Values stand in pages."""
+    if not chunk.offset_index.page_locations and chunk.facts.num_values > 0:
+        yield Violation(
+            message=f"the offset index of column {chunk.column} in row group {chunk.row_group} lists no page, "
+            f"and the chunk holds {chunk.facts.num_values} values",
+            field=f"{chunk.path}.offset_index.page_locations",
+            expected="at least one page",
+            actual="none",
+        )
+
+
+@chunk_check("PIX-012", "offset_index", sound=sound_offset_index)
+def pages_ascend(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Each page begins behind the beginning of the one before."""
+    places = chunk.page_places
+    offsets = places.offsets
+    yield from at_pages(
+        places.out_of_order,
+        lambda page: Violation(
+            message=f"page {page} of column {chunk.column} in row group {chunk.row_group} begins at {offsets[page]}, "
+            f"page {page - 1} at {offsets[page - 1]}",
+            field=places.path(page, "offset"),
+            expected=f"more than {offsets[page - 1]}",
+            actual=str(offsets[page]),
+        ),
+    )
+
+
+@chunk_check("PIX-013", "offset_index", sound=sound_offset_index)
+def pages_lie_in_their_chunk(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """No page is empty, since its header takes bytes."""
+    places = chunk.page_places
+    if not places.offsets:
+        raise NotApplicable
+    outside = places.outside
+    start, end = chunk.span
+    offsets, sizes = places.offsets, places.sizes
+    yield from at_pages(
+        outside,
+        lambda page: Violation(
+            message=f"page {page} of column {chunk.column} in row group {chunk.row_group} has {sizes[page]} bytes at "
+            f"{offsets[page]}, the chunk is [{start}, {end})",
+            field=places.path(page, "" if sizes[page] > 0 else "compressed_page_size"),
+            expected=f"at least 1 byte within [{start}, {end})",
+            actual=f"{sizes[page]} bytes at {offsets[page]}",
+        ),
+    )
+
+
+@chunk_check("PIX-014", "offset_index", sound=sound_offset_index)
+def pages_follow_each_other(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Pages stand back to back up to the end of the chunk."""
+    places = chunk.page_places
+    if not places.offsets:
+        raise NotApplicable
+    places.require_inside()
+    offsets, sizes = places.offsets, places.sizes
+    following = [*offsets[1:], chunk.span[1]]
+    yield from at_pages(
+        [
+            page
+            for page, (offset, size, after) in enumerate(zip(offsets, sizes, following, strict=True))
+            if offset + size != after
+        ],
+        lambda page: Violation(
+            message=f"page {page} of column {chunk.column} in row group {chunk.row_group} is said to end at "
+            f"{offsets[page] + sizes[page]}, "
+            + ("the next one begins" if page + 1 < len(offsets) else "the chunk ends")
+            + f" at {following[page]}",
+            field=places.path(page, "compressed_page_size"),
+            expected=str(following[page] - offsets[page]),
+            actual=str(sizes[page]),
+        ),
+    )
+
+
+@chunk_check("PIX-015", "offset_index", sound=sound_offset_index)
+def first_page_begins_with_row_0(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Rows count from 0 in every row group."""
+    places = chunk.page_places
+    if not places.first_rows:
+        raise NotApplicable
+    if places.first_rows[0] != 0:
+        yield Violation(
+            message=f"the first page of column {chunk.column} in row group {chunk.row_group} begins with row "
+            f"{places.first_rows[0]}",
+            field=places.path(0, "first_row_index"),
+            expected="0",
+            actual=str(places.first_rows[0]),
+        )
+
+
+@chunk_check("PIX-016", "offset_index", sound=sound_offset_index)
+def first_rows_increase(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Each page holds at least a row, so the next one begins with a later one."""
+    places = chunk.page_places
+    if not places.first_rows:
+        raise NotApplicable
+    rows, count = places.first_rows, chunk.group.num_rows
+    yield from at_pages(
+        places.rows_out_of_order,
+        lambda page: Violation(
+            message=f"page {page} of column {chunk.column} in row group {chunk.row_group} begins with row {rows[page]} "
+            f"of {count}" + (f", page {page - 1} with row {rows[page - 1]}" if page else ""),
+            field=places.path(page, "first_row_index"),
+            expected=f"more than {rows[page - 1]} and less than {count}" if page else f"less than {count}",
+            actual=str(rows[page]),
+        ),
+    )
+
+
+@chunk_check("PIX-017", "offset_index", sound=sound_offset_index)
+def first_page_stands_where_the_footer_says(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Some writers let data_page_offset point to the dictionary page and leave dictionary_page_offset out."""
+    places = chunk.page_places
+    if not places.offsets:
+        raise NotApplicable
+    first, said = places.offsets[0], chunk.facts.data_page_offset
+    if first == said:
+        return
+    places.require_inside()
+    unannounced = (chunk.facts.dictionary_page_offset or said) >= said and any(
+        encoding in DICTIONARY_ENCODINGS for encoding in chunk.facts.encodings
+    )
+    if first < said or not unannounced:
+        yield Violation(
+            message=f"the first page of column {chunk.column} in row group {chunk.row_group} stands at {first} in the "
+            f"offset index, at {said} in the footer",
+            field=places.path(0, "offset"),
+            expected=str(said),
+            actual=str(first),
+        )
+
+
+@chunk_check(
+    "PIX-018",
+    "offset_index",
+    only=lambda chunk: chunk.offset_index.unencoded_byte_array_data_bytes is not None,
+    sound=sound_offset_index,
+)
+def unencoded_bytes_are_those_of_byte_arrays(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Other types have a width, so nobody needs to be told."""
+    index = chunk.offset_index
+    sizes = index.unencoded_byte_array_data_bytes
+    if sizes is None:
+        raise NotApplicable
+    path = f"{chunk.path}.offset_index.unencoded_byte_array_data_bytes"
+    pages = len(index.page_locations)
+    if chunk.leaf.element.type != Type.BYTE_ARRAY:
+        yield Violation(
+            message=f"column {chunk.column} is of type {chunk.leaf.physical_type}, and its offset index counts bytes of "
+            "byte arrays",
+            field=path,
+            expected="none",
+            actual=f"{len(sizes)} entries",
+        )
+    elif len(sizes) != pages:
+        yield Violation(
+            message=f"{len(sizes)} entries for {pages} pages of column {chunk.column} in row group {chunk.row_group}",
+            field=path,
+            expected=f"{pages} entries",
+            actual=f"{len(sizes)} entries",
+        )
+    elif sizes and min(sizes) < 0:
+        yield from at_pages(
+            [page for page, size in enumerate(sizes) if size < 0],
+            lambda page: Violation(
+                message=f"page {page} of column {chunk.column} in row group {chunk.row_group} holds {sizes[page]} bytes",
+                field=f"{path}[{page}]",
+                expected="at least 0",
+                actual=str(sizes[page]),
+            ),
+        )
+
+
+@check("PIX-036")
+def offset_indexes_stand_together(file: FileUnderTest) -> Iterator[Violation]:
+    """Nothing that the footer refers to stands between two offset indexes of one row group."""
+    last: int | None = None
+    seen: set[int] = set()
+    for given in file.ranges:
+        if not file.in_body(given):
+            continue
+        group = given.row_group if given.kind == "offset index" else None
+        if group is not None and group != last:
+            if group in seen:
+                yield Violation(
+                    message=f"something else stands between the {given} and the other offset indexes of its row group",
+                    field=given.field,
+                    expected="the offset indexes of a row group side by side",
+                    actual=f"[{given.start}, {given.end}) apart from them",
+                    column=given.column,
+                    row_group=group,
+                )
+            seen.add(group)
+        last = group
+    if not seen:
+        raise NotApplicable
+
+
+# --------------------------------------------------------------------------------- the lists of a column index
+
+
+@chunk_check("PIX-020", "column_index", sound=sound_column_index)
+def column_index_decodes(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Decoding raises what is wrong."""
+    _ = chunk.column_index
+    yield from ()
+
+
+@chunk_check("PIX-021", "column_index", sound=sound_column_index)
+def lists_are_as_long_as_there_are_pages(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Entry i of each list is about page i."""
+    index, pages = chunk.column_index, page_count(chunk)
+    for name, length in unequal_lists(index, pages):
+        yield Violation(
+            message=f"{name} of column {chunk.column} in row group {chunk.row_group} has {length} entries for {pages} pages",
+            field=f"{chunk.path}.column_index.{name}",
+            expected=f"{pages} entries",
+            actual=f"{length} entries",
+        )
+
+
+@chunk_check("PIX-026", "column_index", sound=sound_column_index)
+def null_counts_agree_with_null_pages(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Of columns inside lists, what counts as a null differs among writers; there, the histograms tell."""
+    present = present_values(chunk)
+    if present is None:
+        raise NotApplicable
+    nulls = chunk.column_index.null_pages
+    yield from at_pages(
+        false_null_pages(nulls, present),
+        lambda page: Violation(
+            message=f"page {page} of column {chunk.column} in row group {chunk.row_group} holds {present[page]} values that "
+            f"are not null, and is called a page {'of' if nulls[page] else 'with more than'} nothing but nulls",
+            field=f"{chunk.path}.column_index.null_pages[{page}]",
+            expected="0 values that are not null" if nulls[page] else "at least 1 value that is not null",
+            actual=str(present[page]),
+        ),
+    )
+
+
+@chunk_check("PIX-027", "column_index", sound=sound_column_index)
+def column_index_gives_null_counts(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Without them nobody can look for nulls."""
+    if chunk.column_index.null_counts is None:
+        yield Violation(
+            message=f"the column index of column {chunk.column} in row group {chunk.row_group} has no null_counts",
+            field=f"{chunk.path}.column_index",
+            expected="null_counts",
+            actual="none",
+        )
+
+
+@chunk_check("PIX-028", "column_index", sound=sound_column_index)
+def null_counts_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Every null of the chunk stands in a page."""
+    counts = chunk.even_column_index.null_counts
+    if counts is None:
+        raise NotApplicable
+    said = chunk.statistics.null_count if chunk.statistics is not None else None
+    yield from counts_add_up(chunk, "null_counts", counts, said)
+
+
+def counts_add_up(
+    chunk: ColumnChunkUnderTest, name: str, counts: list[int], said: int | None
+) -> Iterator[Violation]:
+    """Yield what is wrong with counts of pages: they are not negative, and add up to what the chunk says, if it says anything."""
+    path = f"{chunk.path}.column_index.{name}"
+    if counts and min(counts) < 0:
+        yield from at_pages(
+            [page for page, count in enumerate(counts) if count < 0],
+            lambda page: Violation(
+                message=f"{name} of page {page} of column {chunk.column} in row group {chunk.row_group} is {counts[page]}",
+                field=f"{path}[{page}]",
+                expected="at least 0",
+                actual=str(counts[page]),
+            ),
+        )
+    elif said is not None and sum(counts) != said:
+        yield Violation(
+            message=f"{name} of column {chunk.column} in row group {chunk.row_group} add up to {sum(counts)}, "
+            f"{name.removesuffix('s')} of the chunk is {said}",
+            field=path,
+            expected=str(said),
+            actual=str(sum(counts)),
+        )
+
+
+def _has_histograms(chunk: ColumnChunkUnderTest) -> bool:
+    index = chunk.column_index
+    return index.repetition_level_histograms is not None or index.definition_level_histograms is not None
+
+
+@chunk_check("PIX-029", "column_index", only=_has_histograms, sound=sound_column_index)
+def histograms_have_their_shape_and_sums(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """The histograms of all pages stand one after the other."""
+    index, pages, sizes = chunk.column_index, page_count(chunk), chunk.facts.size_statistics
+    for name, greatest in (
+        ("repetition_level_histogram", chunk.leaf.max_repetition_level),
+        ("definition_level_histogram", chunk.leaf.max_definition_level),
+    ):
+        counts: list[int] | None = getattr(index, f"{name}s")
+        if counts is None:
+            continue
+        path, levels = f"{chunk.path}.column_index.{name}s", greatest + 1
+        if len(counts) != pages * levels:
+            yield Violation(
+                message=f"{name}s of column {chunk.column} in row group {chunk.row_group} has {len(counts)} entries for "
+                f"{pages} pages of {levels} levels",
+                field=path,
+                expected=f"{pages * levels} entries",
+                actual=f"{len(counts)} entries",
+            )
+            continue
+        whole: list[int] | None = getattr(sizes, name) if sizes is not None else None
+        found = [sum(counts[level::levels]) for level in range(levels)]
+        if counts and min(counts) < 0:
+            yield Violation(
+                message=f"{name}s of column {chunk.column} in row group {chunk.row_group} holds {min(counts)}",
+                field=f"{path}[{counts.index(min(counts))}]",
+                expected="at least 0",
+                actual=str(min(counts)),
+            )
+        elif whole is not None and len(whole) == levels and found != whole:
+            yield Violation(
+                message=f"{name}s of column {chunk.column} in row group {chunk.row_group} add up to {found}, the {name} "
+                f"of the chunk is {whole}",
+                field=path,
+                expected=str(whole),
+                actual=str(found),
+            )
+
+
+def _rows_are_counted_twice(chunk: ColumnChunkUnderTest) -> bool:
+    if chunk.chunk.offset_index_offset is None:
+        return False
+    index = chunk.column_index
+    nested = chunk.leaf.max_repetition_level
+    return (index.repetition_level_histograms if nested else index.definition_level_histograms) is not None
+
+
+@chunk_check("PIX-038", "column_index", only=_rows_are_counted_twice, sound=sound_column_index)
+def histograms_count_the_rows(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """A row begins at repetition level 0; where nothing repeats, every value is a row."""
+    index, leaf = chunk.column_index, chunk.leaf
+    name, greatest = "definition_level_histograms", leaf.max_definition_level
+    if leaf.max_repetition_level:
+        name, greatest = "repetition_level_histograms", leaf.max_repetition_level
+    counts: list[int] = getattr(index, name)
+    places, levels = chunk.page_places, greatest + 1
+    rows = places.row_counts
+    if len(counts) != len(rows) * levels:
+        raise Malformed("", rule="PIX-029")
+    if leaf.max_repetition_level:
+        found = counts[::levels]
+    else:
+        found = [sum(counts[start : start + levels]) for start in range(0, len(counts), levels)]
+    if found == rows:
+        return
+    begins = list(accumulate(found, initial=0))
+    given = [*places.first_rows, chunk.group.num_rows]
+    last = len(rows)
+    yield from at_pages(
+        [page for page in range(last + 1) if begins[page] != given[page]],
+        lambda page: Violation(
+            message=(f"page {page}" if page < last else "what follows the last page")
+            + f" of column {chunk.column} in row group {chunk.row_group} begins with row {given[page]} by the offset index and "
+            f"the footer, with row {begins[page]} by the {name}",
+            field=places.path(min(page, last - 1), "first_row_index"),
+            expected=str(begins[page]),
+            actual=str(given[page]),
+        ),
+    )

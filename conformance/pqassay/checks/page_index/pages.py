@@ -1,0 +1,142 @@
+"""Checks of the page index against the pages that it is about, as their headers tell, tier ``pages``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pqassay.checks import check
+from pqassay.checks.each_chunk import chunk_check
+from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
+from pqassay.under_test.file import FileUnderTest, NotApplicable
+from pqassay.under_test.violation import Violation
+from pqassay_spec.base.errors import Malformed
+
+
+@chunk_check("PIX-040", "offset_index")
+def the_data_pages_are_listed(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Entry by entry, and as many as there are data pages."""
+    locations = chunk.offset_index.page_locations
+    pages = chunk.data_pages
+    path = f"{chunk.path}.offset_index.page_locations"
+    for number, (location, page) in enumerate(zip(locations, pages, strict=False)):
+        if location.offset != page.offset:
+            # From here on, entries and pages are out of step: what follows would only repeat it.
+            yield Violation(
+                f"entry {number} leads to {location.offset}, where {_what_stands(chunk, location.offset)}",
+                f"{path}[{number}].offset",
+                expected=f"data page {number}, at {page.offset}",
+                actual=str(location.offset),
+            )
+            return
+    if len(locations) != len(pages):
+        yield Violation(
+            f"{len(locations)} entries for {len(pages)} data pages",
+            path,
+            expected=f"{len(pages)} entries",
+            actual=f"{len(locations)} entries",
+        )
+
+
+def _what_stands(chunk: ColumnChunkUnderTest, offset: int) -> str:
+    page = next((page for page in chunk.pages if page.offset == offset), None)
+    if page is None:
+        return "no page of the chunk begins"
+    kind = "dictionary" if page.is_dictionary else "data" if page.is_data else "another"
+    return f"{'the' if page.is_dictionary else 'a' if page.is_data else ''} {kind} page stands".strip()
+
+
+def _require_listed(chunk: ColumnChunkUnderTest) -> None:
+    """Raise PIX-040 unless there is an entry for each data page."""
+    locations = chunk.offset_index.page_locations
+    if [location.offset for location in locations] != [page.offset for page in chunk.data_pages]:
+        raise Malformed("the entries are not those of the data pages", rule="PIX-040")
+
+
+@chunk_check("PIX-041", "offset_index")
+def page_sizes_count_the_header(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Header and body, both as stored."""
+    _require_listed(chunk)
+    locations = chunk.offset_index.page_locations
+    for number, (location, page) in enumerate(zip(locations, chunk.data_pages, strict=True)):
+        if location.compressed_page_size != page.stored_length:
+            bare = location.compressed_page_size == page.header.compressed_page_size
+            yield Violation(
+                f"entry {number} gives its page {location.compressed_page_size} bytes"
+                + (", which leaves out the header" if bare else ""),
+                f"{chunk.path}.offset_index.page_locations[{number}].compressed_page_size",
+                expected=f"{page.stored_length} bytes, {page.header_length} of them its header",
+                actual=f"{location.compressed_page_size} bytes",
+            )
+
+
+@chunk_check("PIX-042", "offset_index")
+def rows_between_entries_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """The first entry is the matter of another rule. Pages of version 1 count rows where every value is one."""
+    _require_listed(chunk)
+    flat = not chunk.leaf.max_repetition_level
+    row = 0
+    applies = False
+    for number, (location, page) in enumerate(
+        zip(chunk.offset_index.page_locations, chunk.data_pages, strict=True)
+    ):
+        if number:
+            applies = True
+            if location.first_row_index != row:
+                yield Violation(
+                    f"{row} rows stand before page {number}, as the headers count them",
+                    f"{chunk.path}.offset_index.page_locations[{number}].first_row_index",
+                    expected=str(row),
+                    actual=str(location.first_row_index),
+                )
+        v2 = page.v2
+        if v2 is not None:
+            row += v2.num_rows
+        elif flat:
+            row += page.data_header.num_values
+        else:
+            break
+    if not applies:
+        raise NotApplicable
+
+
+@chunk_check("PIX-043", "column_index")
+def null_counts_are_those_of_the_headers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Only pages of version 2 count nulls."""
+    counts = chunk.column_index.null_counts
+    pages = chunk.data_pages
+    if counts is None or not any(page.v2 is not None for page in pages):
+        raise NotApplicable
+    if len(counts) != len(pages):
+        raise Malformed("there is no count for each data page", rule="PIX-040")
+    for number, (count, page) in enumerate(zip(counts, pages, strict=True)):
+        if (v2 := page.v2) is None:
+            continue
+        if not 0 <= v2.num_nulls <= v2.num_values:
+            raise Malformed("", rule="PQF-064")
+        if count != v2.num_nulls:
+            yield Violation(
+                f"null_counts gives page {number} {count} nulls, and its header {v2.num_nulls}",
+                f"{chunk.path}.column_index.null_counts[{number}]",
+                expected=str(v2.num_nulls),
+                actual=str(count),
+            )
+
+
+@check("PIX-044")
+def page_headers_have_no_statistics(file: FileUnderTest) -> Iterator[Violation]:
+    """What the column index says need not be said twice. A writer does so everywhere or nowhere: one finding for all columns."""
+    chunks = file.part(ColumnChunks).having("column_index")
+    if not chunks:
+        raise NotApplicable
+    for chunk in chunks:
+        pages = [page for page in chunk.data_pages if page.data_header.statistics is not None]
+        if pages:
+            name = "data_page_header" if pages[0].v2 is None else "data_page_header_v2"
+            yield Violation(
+                f"page {pages[0].number} of column {chunk.column} carries statistics of its own",
+                f"{chunk.path}.pages[{pages[0].number}].header.{name}.statistics",
+                expected="no statistics beside a column index",
+                actual="statistics",
+                row_group=chunk.row_group,
+                more=len(pages) - 1,
+            )

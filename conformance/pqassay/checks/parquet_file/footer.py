@@ -1,0 +1,485 @@
+"""Checks of what the footer counts: rows, sizes, the order of chunks, offsets, the schema, and who wrote the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pqassay.checks import check
+from pqassay.checks.each_chunk import chunk_check
+from pqassay.under_test.chunks import ColumnChunkUnderTest
+from pqassay.under_test.file import FileUnderTest, NotApplicable
+from pqassay.under_test.violation import Violation
+from pqassay_spec.base.errors import Malformed
+from pqassay_spec.grammar.hexdump import show
+from pqassay_spec.parquet.file import COMMON_SUMMARY_NAME, FOOTER_VERSIONS, SUMMARY_NAME, chunk_start
+from pqassay_spec.parquet.schema import SchemaGroup, SchemaLeaf
+from pqassay_spec.parquet.thrift import ColumnChunk, RowGroup, Type
+from pqassay_spec.rules import created_by
+
+BINARY_TYPES = (int(Type.BYTE_ARRAY), int(Type.FIXED_LEN_BYTE_ARRAY))
+"""Physical types whose bounds a reader may distrust, by what wrote them."""
+
+
+@check("PQF-011")
+def version_is_known(file: FileUnderTest) -> Iterator[Violation]:
+    """The version is one that exists."""
+    version = file.metadata.version
+    if version not in FOOTER_VERSIONS:
+        yield Violation(
+            message=f"the version of the footer is {version}",
+            field="footer.version",
+            expected=" or ".join(map(str, FOOTER_VERSIONS)),
+            actual=str(version),
+        )
+
+
+@check("PQF-012")
+def chunks_follow_the_schema(file: FileUnderTest) -> Iterator[Violation]:
+    """As many chunks as leaves, each for its own."""
+    metadata = file.metadata
+    if not metadata.row_groups:
+        raise NotApplicable
+    leaves = file.leaves
+    for number, group in enumerate(metadata.row_groups):
+        field = f"footer.row_groups[{number}].columns"
+        if len(group.columns) != len(leaves):
+            yield Violation(
+                message=f"row group {number} lists {len(group.columns)} column chunks for {len(leaves)} leaves",
+                field=field,
+                expected=f"{len(leaves)} column chunks",
+                actual=str(len(group.columns)),
+                row_group=number,
+            )
+            continue
+        for ordinal, (chunk, leaf) in enumerate(zip(group.columns, leaves, strict=True)):
+            path = _path_of(chunk)
+            if path is not None and not leaf.is_at(path):
+                yield Violation(
+                    message=f"chunk {ordinal} of row group {number} is of column {'.'.join(path)}, "
+                    f"and leaf {ordinal} is {leaf.name}",
+                    field=f"{field}[{ordinal}].meta_data.path_in_schema",
+                    expected=leaf.name,
+                    actual=".".join(path),
+                    row_group=number,
+                )
+
+
+def _path_of(chunk: ColumnChunk) -> list[str] | None:
+    """Where a chunk says that it belongs; ``None`` if it does not say."""
+    if chunk.meta_data is not None:
+        return chunk.meta_data.path_in_schema
+    key = chunk.crypto_metadata and chunk.crypto_metadata.ENCRYPTION_WITH_COLUMN_KEY
+    return key.path_in_schema if key else None
+
+
+@chunk_check("PQF-013")
+def chunk_has_its_type(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Chunk and leaf name one physical type."""
+    declared, found = chunk.leaf.element.type, chunk.facts.type
+    if declared != found:
+        yield Violation(
+            message=f"the chunk is of {_type_name(found)}, its leaf of {_type_name(declared)}",
+            field=f"footer.{chunk.path}.meta_data.type",
+            expected=_type_name(declared),
+            actual=_type_name(found),
+        )
+
+
+def _type_name(kind: int | None) -> str:
+    return next((member.name for member in Type if member == kind), f"type {kind}")
+
+
+@check("PQF-014")
+def chunks_have_metadata(file: FileUnderTest) -> Iterator[Violation]:
+    """Only a column key may hide the metadata of a chunk."""
+    if not file.metadata.row_groups:
+        raise NotApplicable
+    for number, group in enumerate(file.metadata.row_groups):
+        for ordinal, chunk in enumerate(group.columns):
+            if chunk.meta_data is None and not _has_column_key(chunk):
+                yield Violation(
+                    message=f"chunk {ordinal} of row group {number} has no metadata",
+                    field=f"footer.row_groups[{number}].columns[{ordinal}]",
+                    expected="meta_data, or a column key that hides it",
+                    actual="neither",
+                    row_group=number,
+                )
+
+
+def _has_column_key(chunk: ColumnChunk) -> bool:
+    crypto = chunk.crypto_metadata
+    return crypto is not None and crypto.ENCRYPTION_WITH_COLUMN_KEY is not None
+
+
+# ------------------------------------------------------------------------------------------------ counts and sizes
+
+
+@check("PQF-015")
+def nothing_is_negative(file: FileUnderTest) -> Iterator[Violation]:
+    """Rows, values and bytes."""
+    metadata = file.metadata
+    if metadata.num_rows < 0:
+        yield _negative("num_rows", metadata.num_rows, "footer")
+    for number, group in enumerate(metadata.row_groups):
+        if group.num_rows < 0 or group.total_byte_size < 0 or (group.total_compressed_size or 0) < 0:
+            for name in ("num_rows", "total_byte_size", "total_compressed_size"):
+                if (value := getattr(group, name)) is not None and value < 0:
+                    yield _negative(name, value, f"footer.row_groups[{number}]", row_group=number)
+        for ordinal, chunk in enumerate(group.columns):
+            facts = chunk.meta_data
+            if facts is None or (
+                facts.num_values >= 0
+                and facts.total_uncompressed_size >= 0
+                and facts.total_compressed_size >= 0
+            ):
+                continue
+            path = f"footer.row_groups[{number}].columns[{ordinal}].meta_data"
+            for name in ("num_values", "total_uncompressed_size", "total_compressed_size"):
+                if (value := getattr(facts, name)) < 0:
+                    yield _negative(
+                        name, value, path, column=".".join(facts.path_in_schema), row_group=number
+                    )
+
+
+def _negative(name: str, value: int, path: str, **place: Any) -> Violation:
+    return Violation(
+        message=f"{name} is {value}", field=f"{path}.{name}", expected="0 or more", actual=str(value), **place
+    )
+
+
+def _require_no_negative(path: str, *values: int | None) -> None:
+    """A negative count is the matter of PQF-015: no sum of it is compared with anything."""
+    if any(value is not None and value < 0 for value in values):
+        raise Malformed("", rule="PQF-015", field=path)
+
+
+@check("PQF-016")
+def rows_add_up(file: FileUnderTest) -> Iterator[Violation]:
+    """The file has the rows of its row groups."""
+    metadata = file.metadata
+    if _name(file) == COMMON_SUMMARY_NAME:  # it lists no row groups
+        raise NotApplicable
+    total = 0
+    for group in metadata.row_groups:
+        _require_no_negative("footer.row_groups", group.num_rows)
+        total += group.num_rows
+    _require_no_negative("footer.num_rows", metadata.num_rows)
+    if metadata.num_rows != total:
+        yield Violation(
+            message=f"the file has {metadata.num_rows:,} rows, its row groups have {total:,}",
+            field="footer.num_rows",
+            expected=str(total),
+            actual=str(metadata.num_rows),
+        )
+
+
+@chunk_check("PQF-017")
+def flat_chunks_hold_a_value_for_each_row(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Outside of lists every row has one value or null."""
+    if chunk.leaf.max_repetition_level:
+        raise NotApplicable
+    values, rows = chunk.facts.num_values, chunk.group.num_rows
+    if values != rows:
+        _require_no_negative(f"footer.{chunk.path}", values, rows)
+        yield Violation(
+            message=f"the chunk has {values:,} values, its row group {rows:,} rows",
+            field=f"footer.{chunk.path}.meta_data.num_values",
+            expected=str(rows),
+            actual=str(values),
+        )
+
+
+@check("PQF-018")
+def leaf_paths_differ(file: FileUnderTest) -> Iterator[Violation]:
+    """Each path names one leaf."""
+    leaves = file.leaves
+    if len({leaf.element.name for leaf in leaves}) == len(leaves):
+        return
+    known: dict[int, int] = {}
+    first: dict[tuple[int, str], SchemaLeaf] = {}
+    places = _element_places(file)
+    for ordinal, leaf in enumerate(leaves):
+        earlier = first.setdefault((_digest(leaf.parent, known), leaf.element.name), leaf)
+        if earlier is not leaf and (earlier.parent is leaf.parent or earlier.path == leaf.path):
+            yield Violation(
+                message=f"leaf {ordinal} is called {show(leaf.element.name)} like one before it, with the same path",
+                field=f"footer.schema[{places[ordinal]}].name",
+                expected="a path of its own",
+                actual=show(leaf.element.name),
+            )
+
+
+def _digest(group: SchemaGroup | None, known: dict[int, int]) -> int:
+    """A number for the path of a group, equal for equal paths; the paths themselves would take too much memory."""
+    way: list[SchemaGroup] = []
+    while group is not None and id(group) not in known:
+        way.append(group)
+        group = group.parent
+    found = 0 if group is None else known[id(group)]
+    for below in reversed(way):
+        found = known[id(below)] = hash((found, below.name))
+    return found
+
+
+def _element_places(file: FileUnderTest) -> list[int]:
+    """The position in the schema of every leaf."""
+    return [place for place, element in enumerate(file.metadata.schema) if place and element.type is not None]
+
+
+@check("PQF-019")
+def byte_sizes_add_up(file: FileUnderTest) -> Iterator[Violation]:
+    """The row group is as long as its chunks before compression."""
+    yield from _sizes(file, "total_byte_size", "total_uncompressed_size")
+
+
+@check("PQF-020")
+def compressed_sizes_add_up(file: FileUnderTest) -> Iterator[Violation]:
+    """The row group is as long as its chunks as stored."""
+    yield from _sizes(file, "total_compressed_size", "total_compressed_size")
+
+
+def _sizes(file: FileUnderTest, name: str, of_chunk: str) -> Iterator[Violation]:
+    applies = False
+    for number, group in enumerate(file.metadata.row_groups):
+        given: int | None = getattr(group, name)
+        if given is None:
+            continue
+        facts = [chunk.meta_data for chunk in group.columns]
+        if None in facts:
+            continue  # an encrypted chunk hides its size
+        applies = True
+        sizes: list[int] = [getattr(known, of_chunk) for known in facts]
+        total = sum(sizes)
+        if given != total:
+            _require_no_negative(f"footer.row_groups[{number}].{name}", given, *sizes)
+            _require_sound_ranges(file)
+            if len(facts) != len(file.leaves):
+                raise Malformed("", rule="PQF-012", field=f"footer.row_groups[{number}].columns")
+            yield Violation(
+                message=f"{name} of row group {number} is {given:,}, and its chunks take {total:,} bytes",
+                field=f"footer.row_groups[{number}].{name}",
+                expected=str(total),
+                actual=str(given),
+                row_group=number,
+            )
+    if not applies:
+        raise NotApplicable
+
+
+def _require_sound_ranges(file: FileUnderTest) -> None:
+    """Sizes and offsets that leave the body or overlap are reported as that. A summary's are of other files."""
+    if not file.is_summary:
+        file.require_sound_ranges()
+
+
+# --------------------------------------------------------------------------------------------------------- offsets
+
+
+@check("PQF-021")
+def row_groups_begin_with_their_first_page(file: FileUnderTest) -> Iterator[Violation]:
+    """Splits are planned by the offset of a row group."""
+    if file.is_summary:
+        raise NotApplicable
+    applies = False
+    for number, group in enumerate(file.metadata.row_groups):
+        first = _first_page(group)
+        if group.file_offset is None or first is None:
+            continue
+        applies = True
+        if group.file_offset != first:
+            _require_sound_ranges(file)
+            yield Violation(
+                message=f"file_offset of row group {number} is {group.file_offset}, its first page stands at {first}",
+                field=f"footer.row_groups[{number}].file_offset",
+                expected=str(first),
+                actual=str(group.file_offset),
+                row_group=number,
+            )
+    if not applies:
+        raise NotApplicable
+
+
+def _first_page(group: RowGroup) -> int | None:
+    """Where the first page of a row group stands; ``None`` where the footer does not say it of every chunk."""
+    first: int | None = None
+    for chunk in group.columns:
+        if chunk.meta_data is None or chunk.file_path:
+            return None
+        start = chunk_start(chunk)
+        if start is not None and (first is None or start < first):
+            first = start
+    return first
+
+
+@chunk_check("PQF-022")
+def file_offset_is_known(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """One of the places that writers have put there."""
+    given = chunk.chunk.file_offset
+    if not given:
+        return
+    start = chunk_start(chunk.chunk)
+    if start is None:
+        raise NotApplicable
+    size, data_page = chunk.facts.total_compressed_size, chunk.facts.data_page_offset
+    end = start + size
+    if given not in (start, data_page, end, data_page + size):  # the last is what Polars writes
+        yield Violation(
+            message=f"file_offset is {given}, where nothing of the chunk begins or ends",
+            field=f"footer.{chunk.path}.file_offset",
+            expected=f"0, {start} or {end}",
+            actual=str(given),
+        )
+
+
+@check("PQF-023")
+def chunks_stand_in_this_file(file: FileUnderTest) -> Iterator[Violation]:
+    """Only summaries describe chunks of other files."""
+    if file.is_summary or not file.metadata.row_groups:
+        raise NotApplicable
+    for number, group in enumerate(file.metadata.row_groups):
+        for ordinal, chunk in enumerate(group.columns):
+            if chunk.file_path:
+                yield Violation(
+                    message=f"chunk {ordinal} of row group {number} is said to stand in {show(chunk.file_path)}",
+                    field=f"footer.row_groups[{number}].columns[{ordinal}].file_path",
+                    expected="no file_path",
+                    actual=show(chunk.file_path),
+                    column=".".join(_path_of(chunk) or []) or None,
+                    row_group=number,
+                )
+
+
+@check("PQF-024")
+def writer_is_named(file: FileUnderTest) -> Iterator[Violation]:
+    """The text has the form that readers take apart, if anything hangs on it."""
+    text = file.metadata.created_by
+    if text is None or not any(map(_has_doubtful_bounds, file.metadata.row_groups)):
+        raise NotApplicable
+    if created_by.parse(text) is None:
+        yield Violation(
+            message=f"created_by names no application with a version: {show(text)}",
+            field="footer.created_by",
+            expected="<application> version <version> (build <hash>)",
+            actual=show(text),
+        )
+
+
+def _has_doubtful_bounds(group: RowGroup) -> bool:
+    """Whether a binary column has the deprecated bounds and no others."""
+    for chunk in group.columns:
+        statistics = chunk.meta_data.statistics if chunk.meta_data is not None else None
+        if (
+            chunk.meta_data is not None
+            and statistics is not None
+            and chunk.meta_data.type in BINARY_TYPES
+            and statistics.min_value is None
+            and statistics.max_value is None
+            and (statistics.min is not None or statistics.max is not None)
+        ):
+            return True
+    return False
+
+
+@chunk_check("PQF-025")
+def no_dictionary_page_at_0(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """An offset of 0 is none."""
+    given = chunk.facts.dictionary_page_offset
+    if given is None:
+        raise NotApplicable
+    if given == 0:
+        yield Violation(
+            message="dictionary_page_offset is 0, where the head of the file stands",
+            field=f"footer.{chunk.path}.meta_data.dictionary_page_offset",
+            expected="no dictionary_page_offset",
+            actual="0",
+        )
+
+
+@chunk_check("PQF-026")
+def dictionary_page_comes_first(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Before the data pages, if there is one."""
+    dictionary, data = chunk.facts.dictionary_page_offset, chunk.facts.data_page_offset
+    if not dictionary or not (data or chunk.facts.num_values):
+        raise NotApplicable
+    if dictionary >= data:
+        chunk.file.require_sound_ranges()
+        where = "where its first data page does" if dictionary == data else "behind its first data page"
+        yield Violation(
+            message=f"the dictionary page of the chunk stands {where}",
+            field=f"footer.{chunk.path}.meta_data.dictionary_page_offset",
+            expected=f"less than {data}",
+            actual=str(dictionary),
+        )
+
+
+# ------------------------------------------------------------------------------------- row groups and summary files
+
+
+@check("PQF-030")
+def sorting_columns_are_leaves(file: FileUnderTest) -> Iterator[Violation]:
+    """Each is a leaf, and another one."""
+    applies = False
+    for number, group in enumerate(file.metadata.row_groups):
+        if not group.sorting_columns:
+            continue
+        applies = True
+        count = len(file.leaves)
+        seen: set[int] = set()
+        for index, sorting in enumerate(group.sorting_columns):
+            place = sorting.column_idx
+            if not 0 <= place < count or place in seen:
+                problem = "is listed twice" if place in seen else f"does not exist among {count} leaves"
+                yield Violation(
+                    message=f"sorting column {index} of row group {number} is leaf {place}, which {problem}",
+                    field=f"footer.row_groups[{number}].sorting_columns[{index}].column_idx",
+                    expected=f"0 to {count - 1}, each once",
+                    actual=str(place),
+                    row_group=number,
+                )
+            seen.add(place)
+    if not applies:
+        raise NotApplicable
+
+
+@check("PQF-031")
+def ordinals_count_row_groups(file: FileUnderTest) -> Iterator[Violation]:
+    """The ordinal is the position. In a summary, it is the one in another file."""
+    if file.is_summary:
+        raise NotApplicable
+    applies = False
+    for number, group in enumerate(file.metadata.row_groups):
+        if group.ordinal is not None:
+            applies = True
+            if group.ordinal != number:
+                yield Violation(
+                    message=f"row group {number} has the ordinal {group.ordinal}",
+                    field=f"footer.row_groups[{number}].ordinal",
+                    expected=str(number),
+                    actual=str(group.ordinal),
+                    row_group=number,
+                )
+    if not applies:
+        raise NotApplicable
+
+
+def _name(file: FileUnderTest) -> str:
+    return file.source.name.rpartition("/")[2]
+
+
+@check("PQF-035")
+def summary_names_files(file: FileUnderTest) -> Iterator[Violation]:
+    """Chunks of a summary stand elsewhere."""
+    if _name(file) != SUMMARY_NAME or not file.metadata.row_groups:
+        raise NotApplicable
+    for number, group in enumerate(file.metadata.row_groups):
+        for ordinal, chunk in enumerate(group.columns):
+            if not chunk.file_path:
+                yield Violation(
+                    message=f"chunk {ordinal} of row group {number} names no file",
+                    field=f"footer.row_groups[{number}].columns[{ordinal}]",
+                    expected="file_path",
+                    actual="none",
+                    column=".".join(_path_of(chunk) or []) or None,
+                    row_group=number,
+                )

@@ -1,0 +1,158 @@
+"""Checks of the framing: magics, footer, key-values, and the ranges that the footer gives away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pqassay.checks import check
+from pqassay.under_test.file import FileUnderTest, NotApplicable
+from pqassay.under_test.violation import Violation
+from pqassay_spec.grammar.hexdump import show
+from pqassay_spec.grammar.record_walk import mistyped_fields
+from pqassay_spec.grammar.thrift import is_text
+from pqassay_spec.parquet.file import SIGNATURE_SIZE, ByteRange, is_signed
+
+
+@check("PQF-001")
+def begins_with_magic(file: FileUnderTest) -> Iterator[Violation]:
+    """Reading the head raises what is wrong with it."""
+    file.head()
+    yield from ()
+
+
+@check("PQF-002")
+def ends_with_magic(file: FileUnderTest) -> Iterator[Violation]:
+    """Finding the footer raises what is wrong with the tail."""
+    _ = file.framing
+    yield from ()
+
+
+@check("PQF-003")
+def footer_length_fits(file: FileUnderTest) -> Iterator[Violation]:
+    """Finding the footer raises what is wrong with its length."""
+    _ = file.framing
+    yield from ()
+
+
+@check("PQF-004")
+def footer_decodes(file: FileUnderTest) -> Iterator[Violation]:
+    """Decoding raises what is wrong; so does a schema that is no tree."""
+    _ = file.metadata
+    _ = file.leaves
+    yield from ()
+
+
+@check("PQF-005")
+def footer_is_filled(file: FileUnderTest) -> Iterator[Violation]:
+    """The struct takes all of the footer, but for a signature."""
+    metadata, taken = file.decoded
+    allowed = SIGNATURE_SIZE if is_signed(metadata) else 0
+    left = file.framing.footer_length - taken
+    if left != allowed:
+        yield Violation(
+            message=f"{left} bytes follow the footer's struct",
+            field="footer",
+            offset=file.framing.footer_start + taken,
+            length=left,
+            expected=f"{allowed} bytes behind the struct",
+            actual=f"{left} bytes",
+        )
+
+
+@check("PQF-039")
+def fields_have_their_type(file: FileUnderTest) -> Iterator[Violation]:
+    """A known id with another wire type is no unknown field: somebody meant the one that is declared."""
+    for found in mistyped_fields(file.metadata, "footer"):
+        yield Violation(
+            message=f"{found.path} is written as {found.written}, and readers that go by the type skip it",
+            field=found.path,
+            expected=f"{found.declared}, for {found.type}",
+            actual=found.written,
+        )
+
+
+@check("PQF-006")
+def keys_are_unique(file: FileUnderTest) -> Iterator[Violation]:
+    """No key stands twice."""
+    if not file.key_values:
+        raise NotApplicable
+    first: dict[str, int] = {}
+    for index, pair in enumerate(file.key_values):
+        earlier = first.setdefault(pair.key, index)
+        if earlier != index:
+            same = "the same value" if file.key_values[earlier].value == pair.value else "another value"
+            yield Violation(
+                message=f"key {show(pair.key)} stands at {earlier} and, with {same}, at {index}",
+                field=f"footer.key_value_metadata[{index}].key",
+                expected="each key once",
+                actual=f"{show(pair.key)} again",
+            )
+
+
+@check("PQF-007")
+def key_values_are_text(file: FileUnderTest) -> Iterator[Violation]:
+    """Every key and value is UTF-8."""
+    if not file.key_values:
+        raise NotApplicable
+    for index, pair in enumerate(file.key_values):
+        for part, text in (("key", pair.key), ("value", pair.value)):
+            if text is not None and not is_text(text):
+                yield Violation(
+                    message=f"the {part} of pair {index}, key {show(pair.key)}, is not UTF-8",
+                    field=f"footer.key_value_metadata[{index}].{part}",
+                    expected="UTF-8",
+                    actual=show(text),
+                )
+
+
+@check("PQF-010")
+def keys_have_values(file: FileUnderTest) -> Iterator[Violation]:
+    """A key alone is legal, and too much for some readers."""
+    if not file.key_values:
+        raise NotApplicable
+    for index, pair in enumerate(file.key_values):
+        if pair.value is None:
+            yield Violation(
+                message=f"key {show(pair.key)} has no value",
+                field=f"footer.key_value_metadata[{index}]",
+                expected="a value, if need be an empty one",
+                actual="a key alone",
+            )
+
+
+@check("PQF-008")
+def ranges_lie_in_the_body(file: FileUnderTest) -> Iterator[Violation]:
+    """Nothing that the footer refers to reaches into head, footer or beyond the file."""
+    if not file.offsets:
+        raise NotApplicable
+    body = f"within [{file.framing.body_start}, {file.framing.footer_start})"
+    told: set[str] = set()
+    for given in (*file.offsets, *file.ranges):
+        if given.field not in told and not file.in_body(given):
+            told.add(given.field)
+            yield _about(given, f"the {given} lies outside the body", body)
+
+
+@check("PQF-009")
+def ranges_do_not_overlap(file: FileUnderTest) -> Iterator[Violation]:
+    """Of the ranges inside the body, no two share a byte. Those outside are the matter of PQF-008."""
+    inside = [given for given in file.ranges if file.in_body(given)]
+    if len(inside) < 2:
+        raise NotApplicable
+    widest = inside[0]
+    for given in inside[1:]:
+        if given.start < widest.end:
+            yield _about(given, f"the {given} overlaps the {widest}", f"a start at {widest.end} or later")
+        if given.end > widest.end:
+            widest = given
+
+
+def _about(given: ByteRange, message: str, expected: str) -> Violation:
+    return Violation(
+        message=message,
+        field=given.field,
+        expected=expected,
+        actual=f"[{given.start}, {given.end})" if given.length else str(given.start),
+        column=given.column,
+        row_group=given.row_group,
+    )

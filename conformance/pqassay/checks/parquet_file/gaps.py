@@ -1,0 +1,85 @@
+"""The check of the gaps: every byte of the body belongs to somebody, or is a known filler."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pqassay.checks import check
+from pqassay.under_test.body_gaps import (
+    MOST_WORK,
+    UNCLAIMED,
+    Filler,
+    Gaps,
+    holes,
+    named_offsets,
+    surroundings,
+)
+from pqassay.under_test.chunks import ColumnChunks
+from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked
+from pqassay.under_test.violation import Violation
+from pqassay_spec.base.errors import FormatError, Malformed
+from pqassay_spec.idx1 import blob as idx1
+
+
+@check("PQF-037")
+def body_is_accounted_for(file: FileUnderTest) -> Iterator[Violation]:
+    """Gaps hold fillers that are known by their bytes, by a key, or by what else the footer says."""
+    framing = file.framing
+    if file.is_summary or framing.body_start == framing.footer_start:
+        raise NotApplicable
+    found = list(_gaps(file))
+    if not found:
+        return
+    starts = {given.start for given in file.ranges}
+    alone = {given.start for given in file.offsets} - starts
+    gaps = Gaps(file.source, surroundings(file.metadata, file.leaves, alone))
+    is_whole = True
+    for start, end in found:
+        for run in gaps.runs(start, end):
+            is_whole = is_whole and run.filler is not Filler.UNSEEN
+            if run.filler in UNCLAIMED:
+                yield Violation(
+                    message=f"[{run.start}, {run.end}) holds {run.filler.value}",
+                    field="body",
+                    offset=run.start,
+                    length=run.end - run.start,
+                    expected="a structure of the footer, or a known filler",
+                    actual=run.filler.value,
+                )
+    if not is_whole:
+        raise NotChecked(f"the gaps hold more than the {MOST_WORK >> 20} MiB that are looked at")
+
+
+def _gaps(file: FileUnderTest) -> Iterator[tuple[int, int]]:
+    """The gaps between sound ranges; where ranges are not, other rules tell."""
+    file.require_sound_ranges()
+    ranges = [(given.start, given.end) for given in file.ranges]
+    found = list(holes(ranges, file.framing.body_start, file.framing.footer_start))
+    if found:
+        if any(chunk.file_path for group in file.metadata.row_groups for chunk in group.columns):
+            raise Malformed(
+                "", rule="PQF-023", field="footer.row_groups"
+            )  # its pages may be here all the same
+        _require_displaced_by_no_blob(file, ranges)
+        _require_lengths_of_bloom_filters(file)
+    return iter(found)
+
+
+def _require_lengths_of_bloom_filters(file: FileUnderTest) -> None:
+    """Where the length of a bloom filter is too short, the rest of it is no gap: BLM-005."""
+    for chunk in file.part(ColumnChunks).having("bloom_filter"):
+        try:
+            header, taken = chunk.bloom_filter_header
+        except FormatError:
+            continue  # BLM-002: what follows the header, nobody can say
+        said = chunk.facts.bloom_filter_length
+        if said is not None and said != taken + header.numBytes:
+            raise Malformed("", rule="BLM-005", field=f"footer.{chunk.path}.meta_data.bloom_filter_length")
+
+
+def _require_displaced_by_no_blob(file: FileUnderTest, ranges: list[tuple[int, int]]) -> None:
+    """Where a blob stands inside a range, the writer did not count it, and all behind it is elsewhere: IDX1-009."""
+    for offset, key in named_offsets(file.key_values):
+        is_inside = key == idx1.KEY and any(start <= offset < end for start, end in ranges)
+        if is_inside and file.source.read(offset, idx1.MAGIC_SIZE) == idx1.MAGIC:
+            raise Malformed("", rule="IDX1-009", field="footer.key_value_metadata")

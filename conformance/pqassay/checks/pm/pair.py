@@ -1,0 +1,321 @@
+"""``_pm`` and the Parquet file beside it: which snapshot describes that file, and what both say.
+
+`Pair` is the view of both that the rules across them share.  Its properties raise what stands between a check and its
+subject: a stale ``_pm`` is a matter of PM-100 alone, and a file that breaks a rule of its own is that rule's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+from pqassay.under_test.file import FileUnderTest, NotChecked, Remembered
+from pqassay.under_test.pm import PmUnderTest
+from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
+from pqassay_spec.base.sources import Source, require_range
+from pqassay_spec.parquet.bloom import BLOCK_SIZE
+from pqassay_spec.parquet.file import read_framing
+from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.thrift import ColumnMetaData, FileMetaData
+from pqassay_spec.pm import block as pm_block
+from pqassay_spec.pm import file as pm_file
+from pqassay_spec.pm import grammar as pm
+from pqassay_spec.pm import json as pm_json
+from pqassay_spec.pm.block import Block
+from pqassay_spec.pm.codes import HeaderFeature
+from pqassay_spec.pm.fields import Field, fields_of
+from pqassay_spec.pm.file import Snapshot
+from pqassay_spec.pm.header import Header
+from pqassay_spec.pm.json import QuestDBMetadata
+
+Value = TypeVar("Value")
+
+LISTED = 3
+"""Sizes that a message names before it goes on with an ellipsis."""
+
+
+@dataclass(frozen=True)
+class Prefix:
+    """The beginning of a source: the file as it was before something was appended."""
+
+    whole: Source
+    size: int
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return self.whole.name
+
+    def read(self, offset: int, length: int) -> bytes:
+        """See `Source.read`."""
+        require_range(self, offset, length)
+        return self.whole.read(offset, length)
+
+
+@dataclass(frozen=True)
+class Match:
+    """The snapshot that describes the Parquet file.
+
+    Attributes:
+        snapshot: The newest that does.
+        unpublished: Bytes of the Parquet file behind what it describes.
+    """
+
+    snapshot: Snapshot
+    unpublished: int
+
+
+class Pair:
+    """``_pm`` and ``data.parquet``, as far as they can be read."""
+
+    def __init__(self, file: FileUnderTest) -> None:
+        self.file = file
+        self.parsed = file.part(PmUnderTest)
+
+    @property
+    def source(self) -> Source:
+        """The committed bytes of ``_pm``. Raises PM-001, PM-002."""
+        return self.parsed.source
+
+    @Remembered
+    def size(self) -> int:
+        """The committed size of ``_pm``. Raises PM-001, PM-002."""
+        return self.file.part(PmUnderTest).size
+
+    @Remembered
+    def header(self) -> Header:
+        """The header of ``_pm``. Raises what `pm_header.read_header` does."""
+        return self.file.part(PmUnderTest).header
+
+    @property
+    def data(self) -> Source:
+        """The whole Parquet file. Raises `NotChecked` where there is none."""
+        return self.file.data.source
+
+    @Remembered
+    def match(self) -> Match:
+        """The snapshot that describes the Parquet file.
+
+        Raises:
+            Malformed: Rule PM-100, none does: ``_pm`` is stale. Rules PM-012 to PM-020, the snapshots cannot be read.
+        """
+        there = self.data.size
+        newest, chain = self.newest, self.parsed.chain
+        for snapshot in chain.snapshots:
+            if snapshot.fields.parquet_file_size == there:
+                _require_footer(self.data, snapshot)
+                return Match(snapshot, 0)
+        chain.require_whole()
+        described = newest.fields.parquet_file_size
+        if described < there:
+            try:
+                _require_footer(Prefix(self.data, described), newest)
+            except Malformed:
+                pass
+            else:
+                return Match(newest, there - described)
+        sizes = [snapshot.fields.parquet_file_size for snapshot in chain.snapshots]
+        listed = ", ".join(map(str, sizes[:LISTED])) + ", …" * (len(sizes) > LISTED)
+        what = "the snapshot is" if len(sizes) == 1 else f"the {len(sizes)} snapshots are"
+        raise _stale(newest, f"{what} of {listed}", there)
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The snapshot that describes the Parquet file. Raises PM-100."""
+        return self.match.snapshot
+
+    @Remembered
+    def parquet(self) -> FileUnderTest:
+        """The Parquet file up to where the snapshot's footer ends, with what can be read of it."""
+        size = self.snapshot.fields.parquet_file_size
+        if self.match.unpublished:
+            return FileUnderTest(Prefix(self.data, size), self.file.options)
+        return self.file.data
+
+    @Remembered
+    def metadata(self) -> FileMetaData:
+        """The footer of the Parquet file.
+
+        Raises:
+            NotChecked: It cannot be read; the report on that file says why.
+        """
+        return self._read(lambda parquet: parquet.metadata)
+
+    @Remembered
+    def leaves(self) -> Sequence[SchemaLeaf]:
+        """The leaf columns of the Parquet file. Raises as `metadata` does."""
+        return self._read(lambda parquet: parquet.leaves)
+
+    @Remembered
+    def fields(self) -> Sequence[Field]:
+        """The leaf columns with the fields that they stand in. Raises as `metadata` does."""
+        _ = self.leaves
+        return fields_of(self.metadata)
+
+    @Remembered
+    def questdb(self) -> QuestDBMetadata | None:
+        """What the key ``questdb`` says; ``None`` without it, or if it breaks PM-121."""
+        try:
+            return pm_json.read(self.metadata, len(self.leaves))
+        except FormatError:
+            return None
+
+    def _read(self, what: Callable[[FileUnderTest], Value]) -> Value:
+        parquet = self.parquet
+        try:
+            return what(parquet)
+        except Unsupported as error:
+            raise NotChecked(f"{pm.DATA_NAME}: {error.reason}") from error
+        except FormatError as error:
+            raise NotChecked(f"{error.rule} is broken in {pm.DATA_NAME}") from error
+
+    @Remembered
+    def blocks(self) -> Sequence[Block]:
+        """The blocks of the snapshot's row groups.
+
+        Raises:
+            NotChecked: One stands where no block can (PM-050), or row groups share one (PM-052).
+        """
+        parsed, snapshot = self.parsed, self.snapshot
+        offsets, footers = snapshot.blocks, parsed.footers
+        if any(parsed.why_misplaced(parsed.places[offset], footers) for offset in offsets):
+            raise NotChecked("PM-050 is broken")
+        if len(set(offsets)) < len(offsets) or len(offsets) * self.header.block_size > snapshot.start:
+            raise NotChecked("PM-052 is broken")
+        return [pm_block.read_block(self.source, self.header, offset, snapshot.start) for offset in offsets]
+
+    @Remembered
+    def newest(self) -> Snapshot:
+        """The newest snapshot. Raises what `pm_file.read_snapshot` does."""
+        return self.parsed.newest
+
+    @Remembered
+    def facts(self) -> Sequence[Sequence[ColumnMetaData | None]]:
+        """What the Parquet footer says of each chunk, row group by row group; ``None`` where it is encrypted."""
+        _ = self.row_group_count
+        return [[chunk.meta_data for chunk in row_group.columns] for row_group in self.metadata.row_groups]
+
+    @cached_property
+    def bloom_positions(self) -> dict[int, int]:
+        """Positions of columns among those with bloom filters."""
+        return {column: position for position, column in enumerate(self.header.bloom_columns)}
+
+    def bloom_number(self, row_group: int, column: int) -> int | None:
+        """Number of a chunk's entry of bloom filters; ``None`` if the column has none."""
+        position = self.bloom_positions.get(column)
+        return None if position is None else row_group * len(self.bloom_positions) + position
+
+    def bitset(self, number: int) -> bytes:
+        """The bitset to which an entry of bloom filters leads, in this file or in the Parquet file.
+
+        Raises:
+            Malformed: Rules PM-076, PM-077, PM-079, it cannot be read.
+        """
+        entry = self.bloom_entries[number]
+        if self.is_external:
+            parquet = self.parquet
+            if (
+                entry.length % BLOCK_SIZE
+                or not 0 < entry.length <= parquet.framing.footer_start - entry.offset
+            ):
+                raise Malformed(
+                    f"no bitset of {entry.length} bytes stands at {entry.offset} in {pm.DATA_NAME}",
+                    rule="PM-079",
+                )
+            return parquet.source.read(entry.offset, entry.length)
+        return pm_block.read_inlined_bloom(self.source, entry.offset, self.snapshot.start)
+
+    @Remembered
+    def bloom_entries(self) -> Sequence[pm.BloomEntry]:
+        """The snapshot's entries of bloom filters, row group by row group."""
+        return pm_file.read_bloom_entries(self.source, self.header, self.snapshot)
+
+    @property
+    def is_external(self) -> bool:
+        """Whether bloom filters stand in the Parquet file."""
+        return HeaderFeature.BLOOM_FILTERS_EXTERNAL in self.header.features
+
+    # -------------------------------------------------------------------------------- what both have in common
+
+    @Remembered
+    def column_count(self) -> int:
+        """Columns of both files.
+
+        Raises:
+            NotChecked: The numbers differ, PM-104.
+        """
+        if len(self.leaves) != self.header.column_count:
+            raise NotChecked("PM-104 is broken")
+        return self.header.column_count
+
+    @Remembered
+    def row_group_count(self) -> int:
+        """Row groups of both files.
+
+        Raises:
+            NotChecked: The numbers differ (PM-103), or a row group of the Parquet file lacks columns.
+        """
+        row_groups = self.metadata.row_groups
+        if len(row_groups) != len(self.snapshot.blocks):
+            raise NotChecked("PM-103 is broken")
+        for number, row_group in enumerate(row_groups):
+            if len(row_group.columns) != self.column_count:
+                raise NotChecked(
+                    f"row group {number} of {pm.DATA_NAME} has {len(row_group.columns)} chunks for {self.column_count} columns"
+                )
+        return len(row_groups)
+
+    # ----------------------------------------------------------------------------------------------- the places
+
+    def chunk_path(self, row_group: int, column: int) -> str:
+        """Field path of a column chunk's record in ``_pm``."""
+        return f"{self.block_path(row_group)}.column_chunks[{column}]"
+
+    def block_path(self, row_group: int) -> str:
+        """Field path of a row group's block in ``_pm``."""
+        return self.parsed.places[self.snapshot.blocks[row_group]].path
+
+    def statistic_path(self, row_group: int, column: int, side: str) -> str:
+        """Field path of a statistic in ``_pm``: the slot, or the bytes that stand out of line."""
+        found = pm_block.find_statistic(self.blocks[row_group], column, side)
+        if found is None or found.inlined:
+            return f"{self.chunk_path(row_group, column)}.{side}"
+        return f"{self.block_path(row_group)}.{side}s[{column}]"
+
+    def chunk_place(self, row_group: int, column: int, name: str) -> tuple[int, int]:
+        """Offset and length of a field of a column chunk's record."""
+        start = self.snapshot.blocks[row_group] + pm.BLOCK_HEADER_SIZE + column * pm.CHUNK_SIZE
+        return start + pm.CHUNK_RECORD.offsets[name], pm.CHUNK_RECORD.widths[name]
+
+    def bloom_entry_place(self, number: int) -> tuple[int, int]:
+        """Offset and length of an entry of bloom filters."""
+        width = pm_file.bloom_entry_size(self.header)
+        return self.snapshot.bloom_start + number * width, width
+
+
+def _require_footer(data: Source, snapshot: Snapshot) -> None:
+    """Raise PM-100 unless a Parquet file ends where the snapshot says.
+
+    Only the end is looked at; where the footer begins is a matter of PM-102.
+    """
+    try:
+        read_framing(data)
+    except Unsupported as error:
+        raise NotChecked(f"{pm.DATA_NAME}: {error.reason}") from error
+    except FormatError as error:
+        raise _stale(snapshot, f"no Parquet file ends at {data.size}: {error.reason}", data.size) from error
+
+
+def _stale(snapshot: Snapshot, why: str, there: int) -> Malformed:
+    offset, length = snapshot.place("parquet_footer_offset")
+    return Malformed(
+        f"stale: no snapshot describes the {there} bytes of {pm.DATA_NAME}; {why}",
+        rule="PM-100",
+        field=f"{snapshot.path}.footer.parquet_footer_offset",
+        offset=offset,
+        length=length,
+        expected=f"a Parquet file of {there} bytes",
+        actual=f"one of {snapshot.fields.parquet_file_size} bytes",
+    )

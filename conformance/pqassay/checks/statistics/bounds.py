@@ -1,0 +1,408 @@
+"""Checks of the statistics in the footer: column orders, bounds, counts, level histograms and geospatial boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from pqassay.checks import check
+from pqassay.checks.each_chunk import chunk_check
+from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
+from pqassay.under_test.file import FileUnderTest, NotApplicable
+from pqassay.under_test.violation import Violation
+from pqassay_spec.base.errors import Malformed
+from pqassay_spec.grammar.hexdump import show
+from pqassay_spec.parquet.column_order import (
+    FLOATING,
+    SIGNED_ORDERS,
+    TOTAL,
+    Order,
+    annotation_fits,
+    is_bound,
+    is_nan,
+    is_unordered,
+    key,
+    number_of,
+    shown,
+    signed_key,
+    type_order,
+    width_of,
+)
+from pqassay_spec.parquet.schema import is_string
+from pqassay_spec.parquet.thrift import (
+    ColumnOrder,
+    SchemaElement,
+    Statistics,
+    Type,
+)
+
+BoundName = Literal["min_value", "max_value", "min", "max"]
+
+BOUNDS: tuple[BoundName, ...] = ("min_value", "max_value")
+DEPRECATED: tuple[BoundName, ...] = ("min", "max")
+
+
+def given(statistics: Statistics, names: tuple[BoundName, ...]) -> list[tuple[BoundName, bytes]]:
+    """The bounds of these names that are there."""
+    return [(name, raw) for name in names if (raw := getattr(statistics, name)) is not None]
+
+
+def statistics_of(chunk: ColumnChunkUnderTest) -> Statistics:
+    """The statistics of a chunk that has some, as `chunk_check` with that subject passes it."""
+    if chunk.statistics is None:
+        raise NotApplicable
+    return chunk.statistics
+
+
+def field_of(chunk: ColumnChunkUnderTest, name: str) -> str:
+    """The path of a field of the statistics."""
+    return f"footer.{chunk.path}.meta_data.statistics.{name}"
+
+
+# ------------------------------------------------------------------------------------------------ column orders
+
+
+@check("STA-001")
+def orders_are_given(file: FileUnderTest) -> Iterator[Violation]:
+    """Without column orders, bounds have no meaning."""
+    if file.metadata.column_orders is not None:
+        return
+    for chunk in file.part(ColumnChunks).all:
+        statistics = chunk.statistics
+        if statistics is not None and given(statistics, BOUNDS):
+            what = "statistics have bounds"
+        elif chunk.chunk.column_index_offset is not None:
+            what = "chunk has a column index"
+        else:
+            continue
+        yield Violation(
+            message=f"the {what}, and the footer has no column_orders that say how they compare",
+            field=f"footer.{chunk.path}.meta_data",
+            expected="column_orders",
+            actual="none",
+            column=chunk.column,
+            row_group=chunk.row_group,
+        )
+        return
+    raise NotApplicable
+
+
+def _orders(file: FileUnderTest) -> list[ColumnOrder]:
+    orders = file.metadata.column_orders
+    if orders is None:
+        raise NotApplicable
+    return orders
+
+
+@check("STA-002")
+def orders_are_those_of_the_leaves(file: FileUnderTest) -> Iterator[Violation]:
+    """One order a leaf."""
+    orders, leaves = _orders(file), file.leaves
+    if len(orders) != len(leaves):
+        yield Violation(
+            message=f"{len(orders)} column orders for {len(leaves)} leaves",
+            field="footer.column_orders",
+            expected=str(len(leaves)),
+            actual=str(len(orders)),
+        )
+
+
+@check("STA-003")
+def orders_are_known(file: FileUnderTest) -> Iterator[Violation]:
+    """Each order is a member of the union."""
+    orders, leaves = _orders(file), file.leaves
+    for number, order in enumerate(orders):
+        if order.unknown:
+            yield Violation(
+                message=f"order {number} is member {order.unknown[0].id} of the union, which is not defined",
+                field=f"footer.column_orders[{number}]",
+                expected="1, 2 or 3",
+                actual=str(order.unknown[0].id),
+                column=leaves[number].name if len(leaves) == len(orders) else None,
+            )
+
+
+@check("STA-004")
+def orders_fit_their_columns(file: FileUnderTest) -> Iterator[Violation]:
+    """The orders of floats and of INT96 stand at such columns."""
+    orders, leaves = _orders(file), file.leaves
+    if len(orders) != len(leaves):
+        raise Malformed("", rule="STA-002", field="footer.column_orders")
+    for number, (order, leaf) in enumerate(zip(orders, leaves, strict=True)):
+        element = leaf.element
+        if order.IEEE_754_TOTAL_ORDER is not None:
+            name, fits = "IEEE_754_TOTAL_ORDER", _is_floating(element) or not annotation_fits(element)
+        elif order.INT96_TIMESTAMP_ORDER is not None:
+            name, fits = "INT96_TIMESTAMP_ORDER", element.type == Type.INT96
+        else:
+            continue
+        if not fits:
+            yield Violation(
+                message=f"{name} is the order of a column of {leaf.physical_type}",
+                field=f"footer.column_orders[{number}]",
+                expected="TYPE_ORDER",
+                actual=name,
+                column=leaf.name,
+            )
+
+
+def _is_floating(element: SchemaElement) -> bool:
+    return type_order(element) in FLOATING
+
+
+# ------------------------------------------------------------------------------------------------ bounds
+
+
+@chunk_check("STA-005", "statistics")
+def bounds_are_values(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Every bound has the bytes of a value."""
+    statistics, element = statistics_of(chunk), chunk.leaf.element
+    column_order = chunk.column_order
+    judged = DEPRECATED if column_order is not None and column_order.unknown else (*BOUNDS, *DEPRECATED)
+    bounds = given(statistics, judged)
+    if not bounds or not annotation_fits(element):
+        raise NotApplicable
+    for name, raw in bounds:
+        if not is_bound(element, raw):
+            yield Violation(
+                message=f"{name} of a column of {chunk.leaf.physical_type} is {show(raw)}, {len(raw)} bytes",
+                field=field_of(chunk, name),
+                expected=what_a_bound_is(element),
+                actual=f"{len(raw)} bytes, {show(raw, width=40)}",
+            )
+
+
+def what_a_bound_is(element: SchemaElement) -> str:
+    """What `is_bound` wants, for messages."""
+    if element.type == Type.BOOLEAN:
+        return "one byte, 0 or 1"
+    width = width_of(element)
+    return "at least one byte" if width is None else f"{width} bytes"
+
+
+@chunk_check("STA-006", "statistics")
+def bounds_are_not_swapped(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """The lower bound is not above the upper one. Bytes that are no value are the matter of STA-005."""
+    statistics, element = statistics_of(chunk), chunk.leaf.element
+    judged = False
+    order = chunk.order
+    low, high = statistics.min_value, statistics.max_value
+    if order is not None and low is not None and high is not None:
+        judged = True
+        if is_above(order, low, high) and is_bound(element, low) and is_bound(element, high):
+            yield Violation(
+                message=f"min_value {shown(order, low)} is greater than max_value {shown(order, high)}",
+                field=field_of(chunk, "min_value"),
+                expected=f"at most {shown(order, high)}",
+                actual=shown(order, low),
+            )
+    low, high = statistics.min, statistics.max
+    if low is not None and high is not None:
+        least, greatest = signed_key(element, low), signed_key(element, high)
+        if least is not None and greatest is not None:
+            judged = True
+            if least > greatest and is_bound(element, low) and is_bound(element, high):
+                by_type = type_order(element)
+                yield Violation(
+                    message=f"the deprecated min {shown(by_type, low)} is greater than max {shown(by_type, high)}",
+                    field=field_of(chunk, "min"),
+                    expected=f"at most {shown(by_type, high)}",
+                    actual=shown(by_type, low),
+                )
+    if not judged:
+        raise NotApplicable
+
+
+def is_above(order: Order, low: bytes, high: bytes) -> bool:
+    """Whether a lower bound is greater than an upper one; not if one of them has no place in the order."""
+    least, greatest = key(order, low), key(order, high)
+    return least is not None and greatest is not None and bool(least > greatest)
+
+
+def _float_order(chunk: ColumnChunkUnderTest) -> Order:
+    """The order of a floating point column whose order is known."""
+    order = chunk.order
+    if order not in FLOATING:
+        raise NotApplicable
+    return order
+
+
+@chunk_check("STA-007", "statistics")
+def bounds_are_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """No NaN among bounds of which nobody says how many NaN there are; with a count, they are the matter of STA-008."""
+    statistics, order = statistics_of(chunk), _float_order(chunk)
+    bounds = given(statistics, BOUNDS)
+    if order in TOTAL or statistics.nan_count is not None or not bounds:
+        raise NotApplicable
+    for name, raw in bounds:
+        if is_nan(order, raw):
+            yield Violation(
+                message=f"{name} is NaN",
+                field=field_of(chunk, name),
+                expected="a number, or no bound",
+                actual=f"nan (0x{raw.hex()})",
+            )
+
+
+@chunk_check("STA-008", "statistics")
+def bounds_are_nan_where_all_is(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Bounds beside a nan_count are NaN in one case: the order has a place for NaN, and there is nothing else."""
+    statistics, order = statistics_of(chunk), _float_order(chunk)
+    bounds = given(statistics, BOUNDS)
+    count = statistics.nan_count
+    if count is None or not bounds:
+        raise NotApplicable
+    all_nan = _all_nan(statistics, chunk.facts.num_values)
+    for name, raw in bounds:
+        nan = is_nan(order, raw)
+        if nan and order not in TOTAL:
+            expected = "a number, or no bound: NaN has no place in this order"
+        elif nan and all_nan is False:
+            expected = "a number: not all values are NaN"
+        elif not nan and all_nan and order in TOTAL and number_of(order, raw) is not None:
+            expected = "NaN, like every value"
+        else:
+            continue
+        yield Violation(
+            message=f"{name} is {shown(order, raw)} with {count} NaN among {chunk.facts.num_values} values",
+            field=field_of(chunk, name),
+            expected=expected,
+            actual=f"{shown(order, raw)} (0x{raw.hex()})",
+        )
+
+
+def _all_nan(statistics: Statistics, num_values: int) -> bool | None:
+    """Whether all values that are not null are NaN, and there are some; ``None`` where the counts do not tell."""
+    if not statistics.nan_count:
+        return False
+    if statistics.null_count is None:
+        return None
+    return statistics.nan_count + statistics.null_count == num_values
+
+
+@chunk_check("STA-024", "statistics")
+def total_order_counts_nan(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Under the total order, whoever looks for NaN asks the count and not the bounds."""
+    statistics, order = statistics_of(chunk), _float_order(chunk)
+    if order not in TOTAL:
+        raise NotApplicable
+    if statistics.nan_count is None:
+        yield Violation(
+            message="the order is IEEE_754_TOTAL_ORDER, and the statistics do not say how many NaN there are",
+            field=f"footer.{chunk.path}.meta_data.statistics",
+            expected="nan_count",
+            actual="none",
+        )
+
+
+@chunk_check("STA-014", "statistics")
+def deprecated_bounds_are_signed(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Signed comparison suits signed numbers; elsewhere it does no harm only where both bounds are one value."""
+    statistics, element = statistics_of(chunk), chunk.leaf.element
+    bounds = given(statistics, DEPRECATED)
+    if not bounds or is_unordered(element) or not annotation_fits(element):
+        raise NotApplicable
+    order = type_order(element)
+    if order not in SIGNED_ORDERS and statistics.min != statistics.max:
+        kind = "INT96 timestamps" if order is None else order.value
+        yield Violation(
+            message=f"the deprecated {' and '.join(name for name, _ in bounds)} bound a column of {kind}",
+            field=field_of(chunk, bounds[0][0]),
+            expected="no such field: it knows signed comparison alone",
+            actual=shown(order, bounds[0][1]),
+        )
+
+
+@chunk_check("STA-015", "statistics")
+def deprecated_bounds_agree(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Old and new bounds of a signed order are the same."""
+    statistics, order, element = statistics_of(chunk), chunk.order, chunk.leaf.element
+    pairs = [
+        (old, new)
+        for old, new in (("min", "min_value"), ("max", "max_value"))
+        if getattr(statistics, old) is not None and getattr(statistics, new) is not None
+    ]
+    if not pairs or type_order(element) not in SIGNED_ORDERS or order is None:
+        raise NotApplicable
+    for old, new in pairs:
+        before, now = getattr(statistics, old), getattr(statistics, new)
+        if before != now and is_bound(element, before) and is_bound(element, now):
+            yield Violation(
+                message=f"the deprecated {old} is {shown(order, before)}, and {new} {shown(order, now)}",
+                field=field_of(chunk, old),
+                expected=shown(order, now),
+                actual=shown(order, before),
+            )
+
+
+@chunk_check("STA-016", "statistics")
+def int96_bounds_have_their_order(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Only one order is defined for INT96."""
+    statistics, column_order = statistics_of(chunk), chunk.column_order
+    bounds = given(statistics, BOUNDS)
+    if chunk.leaf.element.type != Type.INT96 or not bounds or column_order is None or column_order.unknown:
+        raise NotApplicable
+    if column_order.INT96_TIMESTAMP_ORDER is None:
+        name, raw = bounds[0]
+        yield Violation(
+            message="bounds of an INT96 column, and no INT96_TIMESTAMP_ORDER that says how they compare",
+            field=field_of(chunk, name),
+            expected="no bounds, or INT96_TIMESTAMP_ORDER",
+            actual=show(raw),
+        )
+
+
+@chunk_check("STA-017", "statistics")
+def unordered_columns_have_no_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """What has no order has no least value."""
+    statistics, element = statistics_of(chunk), chunk.leaf.element
+    if not is_unordered(element) or not annotation_fits(element):
+        raise NotApplicable
+    for name, raw in given(statistics, (*BOUNDS, *DEPRECATED)):
+        yield Violation(
+            message=f"{name} bounds a column whose type has no order",
+            field=field_of(chunk, name),
+            expected="no bound",
+            actual=show(raw),
+        )
+
+
+@chunk_check("STA-018", "statistics")
+def bounds_of_text_are_text(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """A bound is text like the values, even one that was cut."""
+    statistics, element = statistics_of(chunk), chunk.leaf.element
+    bounds = given(statistics, (*BOUNDS, *DEPRECATED))
+    annotated = element.logicalType is not None or element.converted_type is not None
+    if not bounds or not annotated or not is_string(chunk.leaf):
+        raise NotApplicable
+    for name, raw in bounds:
+        try:
+            raw.decode()
+        except UnicodeDecodeError as error:
+            yield Violation(
+                message=f"{name} {show(raw)} is no UTF-8 from its byte {error.start} on",
+                field=field_of(chunk, name),
+                expected="UTF-8",
+                actual=show(raw[error.start : error.end]),
+            )
+
+
+@chunk_check("STA-023", "statistics")
+def flags_have_their_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """A flag speaks of a bound."""
+    statistics = statistics_of(chunk)
+    flags = [
+        (name, name.removeprefix("is_").removesuffix("_exact"))
+        for name in ("is_min_value_exact", "is_max_value_exact")
+        if getattr(statistics, name) is not None
+    ]
+    if not flags:
+        raise NotApplicable
+    for flag, bound in flags:
+        if getattr(statistics, bound) is None:
+            yield Violation(
+                message=f"{flag} is given, and {bound} is not",
+                field=field_of(chunk, flag),
+                expected=f"a {bound}, or no flag",
+                actual=str(getattr(statistics, flag)).lower(),
+            )

@@ -1,0 +1,205 @@
+"""Checks of the counts in the footer: nulls, distinct values, NaN, level histograms, sizes; and of geospatial boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pqassay.checks.each_chunk import chunk_check
+from pqassay.checks.statistics.bounds import field_of, statistics_of
+from pqassay.under_test.chunks import ColumnChunkUnderTest
+from pqassay.under_test.file import NotApplicable
+from pqassay.under_test.violation import Violation
+from pqassay_spec.base.errors import Malformed
+from pqassay_spec.parquet.column_order import FLOATING, annotation_fits, type_order
+from pqassay_spec.parquet.thrift import BoundingBox, SizeStatistics, Type
+
+# ------------------------------------------------------------------------------------------------ counts
+
+
+@chunk_check("STA-010", "statistics")
+def null_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """There are at most as many nulls as values, and none in a column that is required all the way up."""
+    count = statistics_of(chunk).null_count
+    if count is None:
+        raise NotApplicable
+    most = chunk.facts.num_values if chunk.leaf.max_definition_level else 0
+    if not 0 <= count <= max(most, 0):
+        why = "" if chunk.leaf.max_definition_level else ": the column is required"
+        yield Violation(
+            message=f"null_count is {count} of {chunk.facts.num_values} values{why}",
+            field=field_of(chunk, "null_count"),
+            expected=f"0 to {most}" if most > 0 else "0",
+            actual=str(count),
+        )
+
+
+@chunk_check("STA-011", "statistics")
+def null_count_is_given(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Whoever writes statistics counts nulls."""
+    if statistics_of(chunk).null_count is None:
+        yield Violation(
+            message="the statistics do not say how many nulls there are",
+            field=f"footer.{chunk.path}.meta_data.statistics",
+            expected="null_count",
+            actual="none",
+        )
+
+
+@chunk_check("STA-012", "statistics")
+def distinct_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """No more different values than values."""
+    count, most = statistics_of(chunk).distinct_count, chunk.facts.num_values
+    if count is None:
+        raise NotApplicable
+    if not 0 <= count <= max(most, 0):
+        yield Violation(
+            message=f"distinct_count is {count} of {most} values",
+            field=field_of(chunk, "distinct_count"),
+            expected=f"0 to {most}" if most > 0 else "0",
+            actual=str(count),
+        )
+
+
+@chunk_check("STA-013", "statistics")
+def nan_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """NaN stand in columns of floats, where no null stands."""
+    statistics, element = statistics_of(chunk), chunk.leaf.element
+    count = statistics.nan_count
+    if count is None or not annotation_fits(element):
+        raise NotApplicable
+    if type_order(element) not in FLOATING:
+        yield Violation(
+            message=f"nan_count is given for a column of {chunk.leaf.physical_type}",
+            field=field_of(chunk, "nan_count"),
+            expected="no nan_count",
+            actual=str(count),
+        )
+        return
+    most = max(chunk.facts.num_values - max(statistics.null_count or 0, 0), 0)
+    if not 0 <= count <= most:
+        yield Violation(
+            message=f"nan_count is {count} where {most} values are not null",
+            field=field_of(chunk, "nan_count"),
+            expected=f"0 to {most}" if most else "0",
+            actual=str(count),
+        )
+
+
+# ------------------------------------------------------------------------------------------------ sizes and levels
+
+
+def _sizes(chunk: ColumnChunkUnderTest) -> SizeStatistics:
+    sizes = chunk.facts.size_statistics
+    if sizes is None:
+        raise NotApplicable
+    return sizes
+
+
+def _size_field(chunk: ColumnChunkUnderTest, name: str) -> str:
+    return f"footer.{chunk.path}.meta_data.size_statistics.{name}"
+
+
+@chunk_check("STA-019", "size_statistics")
+def histograms_count_all_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """One entry for each level, and one count for each value. An empty list says as little as none."""
+    sizes, leaf = _sizes(chunk), chunk.leaf
+    judged = False
+    for name, histogram, greatest in (
+        ("repetition_level_histogram", sizes.repetition_level_histogram, leaf.max_repetition_level),
+        ("definition_level_histogram", sizes.definition_level_histogram, leaf.max_definition_level),
+    ):
+        if not histogram:
+            continue
+        judged = True
+        if len(histogram) != greatest + 1:
+            expected, actual = f"{greatest + 1} entries", f"{len(histogram)} entries"
+            message = f"the {name} has {len(histogram)} entries for the levels 0 to {greatest}"
+        elif min(histogram) < 0:
+            expected, actual = "counts", str(min(histogram))
+            message = f"the {name} counts {min(histogram)} values"
+        elif sum(histogram) != chunk.facts.num_values:
+            expected, actual = str(chunk.facts.num_values), str(sum(histogram))
+            message = f"the {name} counts {actual} of {expected} values"
+        else:
+            continue
+        yield Violation(message=message, field=_size_field(chunk, name), expected=expected, actual=actual)
+    if not judged:
+        raise NotApplicable
+
+
+@chunk_check("STA-020", "size_statistics")
+def histogram_agrees_about_nulls(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Below the greatest definition level stands what is null. A histogram that is wrong by itself is STA-019's."""
+    histogram = _sizes(chunk).definition_level_histogram
+    statistics, greatest = chunk.statistics, chunk.leaf.max_definition_level
+    if not histogram or statistics is None or statistics.null_count is None:
+        raise NotApplicable
+    if len(histogram) != greatest + 1 or sum(histogram) != chunk.facts.num_values:
+        raise Malformed("", rule="STA-019", field=_size_field(chunk, "definition_level_histogram"))
+    nulls = sum(histogram[:-1])
+    if nulls != statistics.null_count:
+        yield Violation(
+            message=f"the histogram has {nulls} values below level {greatest}, and null_count is {statistics.null_count}",
+            field=_size_field(chunk, "definition_level_histogram"),
+            expected=f"{statistics.null_count} values below level {greatest}",
+            actual=str(nulls),
+        )
+
+
+@chunk_check("STA-021", "size_statistics")
+def size_is_that_of_byte_arrays(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Only byte arrays have bytes to count."""
+    size = _sizes(chunk).unencoded_byte_array_data_bytes
+    if size is None:
+        raise NotApplicable
+    if chunk.leaf.element.type != Type.BYTE_ARRAY:
+        expected = "none"
+    elif size < 0:
+        expected = "0 or more"
+    else:
+        return
+    yield Violation(
+        message=f"unencoded_byte_array_data_bytes of a column of {chunk.leaf.physical_type} is {size}",
+        field=_size_field(chunk, "unencoded_byte_array_data_bytes"),
+        expected=expected,
+        actual=str(size),
+    )
+
+
+# ------------------------------------------------------------------------------------------------ geospatial
+
+
+@chunk_check("STA-022", "chunk")
+def geospatial_box_is_one(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """A box belongs to geometries, and holds something; from west to east it may go round the back of the globe."""
+    geospatial, element = chunk.facts.geospatial_statistics, chunk.leaf.element
+    if geospatial is None or not annotation_fits(element):
+        raise NotApplicable
+    field = f"footer.{chunk.path}.meta_data.geospatial_statistics"
+    logical = element.logicalType
+    if logical is None or (logical.GEOMETRY is None and logical.GEOGRAPHY is None):
+        yield Violation(
+            message=f"geospatial statistics of a column of {chunk.leaf.physical_type} that holds no geometries",
+            field=field,
+            expected="none",
+            actual="geospatial_statistics",
+        )
+    elif geospatial.bbox is not None:
+        yield from _box(geospatial.bbox, f"{field}.bbox")
+
+
+def _box(box: BoundingBox, field: str) -> Iterator[Violation]:
+    for axis in "xyzm":
+        low, high = getattr(box, f"{axis}min"), getattr(box, f"{axis}max")
+        for name, value in ((f"{axis}min", low), (f"{axis}max", high)):
+            if value is not None and value != value:  # noqa: PLR0124 - NaN alone differs from itself
+                yield Violation(
+                    message=f"{name} is NaN", field=f"{field}.{name}", expected="a number", actual="nan"
+                )
+        if axis != "x" and low is not None and high is not None and low > high:
+            yield Violation(
+                message=f"{axis}min {low!r} is greater than {axis}max {high!r}",
+                field=f"{field}.{axis}min",
+                expected=f"at most {high!r}",
+                actual=repr(low),
+            )

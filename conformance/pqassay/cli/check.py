@@ -1,0 +1,158 @@
+"""The command ``pqassay check``."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pqassay.cli import check_options as declared
+from pqassay.cli.check_options import LevelName, TierName
+from pqassay.cli.output import fail_with_lines, interruptible, print_report, with_new_baseline
+
+if TYPE_CHECKING:
+    from pqassay.report.model import Report
+
+__all__ = ["EPILOG", "LevelName", "TierName", "check"]
+
+EPILOG = (
+    "Examples: `pqassay check part-0.parquet`, `pqassay check --jobs 4 lake/`, "
+    "`pqassay check 's3://bucket/sales/**/*.parquet'`, `pqassay check --prove part-0.parquet`. Defaults may stand in pqassay.toml. "
+    "Exit codes: 0 conformant, 1 findings, 2 usage, 3 stale entries in the baseline, 4 not all could be judged."
+)
+
+
+def check(
+    paths: declared.Paths = None,
+    files_from: declared.FilesFrom = None,
+    null: declared.Null = False,
+    tier: declared.TierChoice = None,
+    level: declared.LevelChoice = None,
+    rule: declared.Rules = None,
+    skip_rule: declared.SkippedRules = None,
+    include: declared.Included = None,
+    exclude: declared.Excluded = None,
+    idx1_column: declared.Idx1Column = None,
+    crc: declared.Crc = None,
+    profile: declared.ProfileChoice = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", "-j", min=0, help="Worker processes (default 1); 0 is one per processor."),
+    ] = None,
+    timeout: declared.Timeout = None,
+    memory: declared.Memory = None,
+    prove: Annotated[
+        bool,
+        typer.Option(
+            "--prove",
+            help="Show what findings do: queries on the engines that are installed, beside the true rows. "
+            "Implies --tier values.",
+        ),
+    ] = False,
+    engine: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="An engine that --prove asks; may be repeated. Default: all."),
+    ] = None,
+    baseline: declared.KnownFindings = None,
+    write_baseline: declared.WrittenBaseline = None,
+    output_format: declared.FormatChoice = None,
+    output: declared.Output = None,
+    config: declared.ConfigFile = None,
+    no_config: declared.NoConfig = False,
+) -> None:
+    """Check files against the specification, whoever wrote them."""
+    from pqassay.errors import UsageError
+
+    try:
+        _require_engines(engine or [], prove=prove)
+        wanted = declared.wanted(
+            paths=paths,
+            files_from=files_from,
+            null=null,
+            tier=TierName.VALUES if prove and tier is None else tier,
+            level=level,
+            rule=rule,
+            skip_rule=skip_rule,
+            include=include,
+            exclude=exclude,
+            idx1_column=idx1_column,
+            crc=crc,
+            profile=profile,
+            timeout=timeout,
+            memory=memory,
+            baseline=baseline,
+            write_baseline=write_baseline,
+            output_format=output_format,
+            output=output,
+            config=config,
+            no_config=no_config,
+            jobs=jobs,
+        )
+        report = _run(wanted)
+        wanted.require_apart([file.path for file in report.files])
+        if write_baseline is not None:
+            report = with_new_baseline(report, write_baseline, wanted.options)
+        if prove:
+            report = _proved(report, wanted, engine or [])
+    except UsageError as error:
+        fail_with_lines(str(error))
+    print_report(report, wanted.format, output)
+    raise typer.Exit(report.exit_code)
+
+
+def _run(wanted: declared.Wanted) -> Report:
+    """Check, with a progress bar; what interrupts it leaves no worker behind."""
+    from pqassay.cli.progress_bar import progress_bar
+    from pqassay.judge import checker
+
+    jobs = wanted.jobs
+    if jobs == 0:
+        jobs = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    if wanted.memory is not None:
+        from pqassay.judge.workers import limits_memory
+
+        if not limits_memory():
+            typer.echo(
+                "note: this system does not limit the memory of a process; --memory does nothing", err=True
+            )
+    with interruptible(), progress_bar() as progress:
+        if wanted.options["tier"] in (None, "values") or (jobs or 1) > 1:
+            from pqassay.judge import workers
+
+            workers.preload()
+        return checker.check(
+            wanted.given,
+            **wanted.options,
+            jobs=jobs or 1,
+            timeout=wanted.timeout,
+            memory=wanted.memory,
+            progress=progress,
+        )
+
+
+def _require_engines(names: list[str], *, prove: bool) -> None:
+    """Raise `UsageError` for an engine that there is not, or that is not asked, before the check rather than after it."""
+    if not names:
+        return
+    from pqassay.errors import UsageError
+    from pqassay.proof.engines import require_engines
+
+    if not prove:
+        raise UsageError("--engine says whom --prove asks; give that as well")
+    require_engines(names)
+
+
+def _proved(report: Report, wanted: declared.Wanted, engines: list[str]) -> Report:
+    """Show what findings do, with a progress bar; what interrupts it leaves no engine behind."""
+    from pqassay.cli.progress_bar import progress_bar
+    from pqassay.proof.trial import proved
+
+    with interruptible(), progress_bar() as progress:
+        return proved(
+            report,
+            engines=engines,
+            timeout=wanted.timeout,
+            memory=wanted.memory,
+            progress=None if progress is None else progress.show,
+        )

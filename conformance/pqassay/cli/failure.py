@@ -1,0 +1,39 @@
+"""How every command ends when it cannot do what was asked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import NoReturn
+
+import typer
+
+from pqassay_spec.base.terminal import printable
+
+
+def fail(message: str, code: int = 2) -> NoReturn:
+    """Print an error on stderr and leave with ``code``."""
+    typer.echo(f"error: {printable(message)}", err=True)
+    raise typer.Exit(code)
+
+
+def require_no_data(outputs: Mapping[str, str | os.PathLike[str] | None]) -> None:
+    """End with a usage error if what an option writes would replace a Parquet file.
+
+    A shell turns ``--output *.parquet`` into the name of one.
+
+    Args:
+        outputs: The path that each option gives, if it was given.
+    """
+    from pqassay_spec.parquet.file import ENCRYPTED_MAGIC, MAGIC
+
+    for option, path in outputs.items():
+        if path is None or not os.path.isfile(path):
+            continue
+        try:
+            with open(path, "rb") as file:
+                begin = file.read(len(MAGIC))
+        except OSError:
+            continue  # whether it can be written is found out by writing
+        if begin in (MAGIC, ENCRYPTED_MAGIC):
+            fail(f"{option} {os.fspath(path)}: this is a Parquet file; remove it or write somewhere else")

@@ -1,0 +1,56 @@
+"""A progress bar on stderr: files, findings, speed. On a terminal only."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Generator
+from typing import TYPE_CHECKING
+
+from pqassay.report.model import FileReport
+
+if TYPE_CHECKING:
+    from rich import progress as bars
+
+
+class ProgressBar:
+    """A bar on its way; what it is told is shown on it."""
+
+    def __init__(self, bar: bars.Progress) -> None:
+        self._bar = bar
+        self._task = bar.add_task("", total=None, told="")
+        self._findings = 0
+
+    def __call__(self, done: int, total: int, file: FileReport | None, /) -> None:
+        """Show that one more file is judged. See `pqassay.judge.checker.Progress`."""
+        self._findings += len(file.findings) if file is not None else 0
+        self.show(done, total, self._findings)
+
+    def show(self, done: int, total: int, findings: int | None = None) -> None:
+        """Show how many files are done, and how many findings there are so far, where they are counted."""
+        speed = self._bar.tasks[0].speed
+        told = [f"{speed:,.0f} files/s"] if speed and total > 1 else []
+        if findings is not None:
+            told.append(f"{findings} findings")
+        self._bar.update(self._task, total=total, completed=done, told=", ".join(told))
+
+
+@contextlib.contextmanager
+def progress_bar() -> Generator[ProgressBar | None]:
+    """Show a bar while files are worked on; yields what is told of the progress, ``None`` where there is no terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich import progress as bars
+    from rich.console import Console
+
+    columns = (
+        bars.SpinnerColumn(),
+        bars.MofNCompleteColumn(),
+        bars.BarColumn(),
+        bars.TextColumn("{task.fields[told]}"),
+        bars.TimeElapsedColumn(),
+        bars.TimeRemainingColumn(),
+    )
+    with bars.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        yield ProgressBar(bar)

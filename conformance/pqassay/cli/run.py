@@ -1,0 +1,209 @@
+"""The command ``pqassay run``: judge an implementation through a driver.
+
+Exit codes: 0 all well; 1 failures; 2 wrong usage, or nothing tested; 3 expectations that do not hold; 4 crashes or protocol errors.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import math
+import signal
+import sys
+from collections.abc import Callable, Generator, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pqassay.cli.failure import fail, require_no_data
+from pqassay.cli.output import print_report, write_output
+from pqassay.report.formats import FORMAT_HELP, FormatName
+
+GIBIBYTE = 1 << 30
+
+DEFAULT_SECONDS = 10.0
+DEFAULT_GIBIBYTES = 4.0
+
+
+class OperationName(StrEnum):
+    """What is asked about a case."""
+
+    DECODE = "decode"
+    LINT = "lint"
+    ENCODE = "encode"
+    SCAN = "scan"
+    SNAPSHOT = "snapshot"
+    PRUNE = "prune"
+    PLAN = "plan"
+
+
+EPILOG = (
+    "Example: `pqassay run -- python3 driver.py`. "
+    "Exit codes: 0 all well, 1 failures, 2 usage or nothing tested, 3 expectations that do not hold, 4 crashes or protocol errors."
+)
+
+
+def run(
+    driver: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="-- DRIVER...",
+            help="Command of the driver; it gets two more arguments, the paths of request and answer.",
+            show_default=False,
+        ),
+    ] = None,
+    case: Annotated[
+        list[str] | None,
+        typer.Option(metavar="GLOB", help="Only these cases, and their parents; may be repeated."),
+    ] = None,
+    operation: Annotated[
+        list[OperationName] | None, typer.Option(help="Only these operations; may be repeated.")
+    ] = None,
+    cases: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder of golden files. Default: those of this installation."),
+    ] = None,
+    expectations: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="What is known to fail (TOML).")
+    ] = None,
+    write_expectations: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write what fails as expectations.")
+    ] = None,
+    timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Time for one request.")
+    ] = DEFAULT_SECONDS,
+    memory: Annotated[
+        float, typer.Option(metavar="GIB", help="Memory for one request; enforced on Linux.")
+    ] = DEFAULT_GIBIBYTES,
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, help="Requests at the same time. Default: one for each processor."),
+    ] = None,
+    validate_protocol: Annotated[
+        bool, typer.Option("--validate-protocol", help="Check requests and answers against the schemas.")
+    ] = False,
+    keep: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Keep requests, answers and files in this folder.")
+    ] = None,
+    list_only: Annotated[
+        bool, typer.Option("--list", help="Say what would be asked; start nothing.")
+    ] = False,
+    output_format: Annotated[FormatName, typer.Option("--format", help=FORMAT_HELP)] = FormatName.TEXT,
+    output: Annotated[Path | None, typer.Option(help="Write the result to a file instead of stdout.")] = None,
+) -> None:
+    """Judge a reader or writer, in any language, by the golden files."""
+    from pqassay.suite.cases import CaseError, golden_folder, load, select
+
+    if not (math.isfinite(timeout) and timeout > 0 and math.isfinite(memory) and memory > 0):
+        fail("--timeout and --memory are numbers greater than 0")
+    try:
+        every = load(cases or golden_folder())
+        chosen = select(every, case or ())
+    except CaseError as error:
+        fail(str(error))
+    require_no_data({"--output": output, "--write-expectations": write_expectations})
+    only: Sequence[Any] = [name.value for name in operation or ()]
+    if list_only:
+        _list(chosen, only)
+        return
+    if not driver:
+        fail("name a driver behind --, for example: pqassay run -- python3 driver.py")
+
+    from pqassay.suite.expectations import Expectations
+    from pqassay.suite.expectations import written as foretold
+    from pqassay.suite.process import Limits
+    from pqassay.suite.runner import CannotStartError, Settings, tasks
+    from pqassay.suite.runner import run as run_cases
+
+    if not tasks(chosen, only):
+        fail("these cases do not ask for that; `pqassay run --list` says what they ask for")
+    settings = Settings(
+        driver,
+        Limits(timeout, int(memory * GIBIBYTE)),
+        strict=validate_protocol,
+        keep=keep,
+        only=only,
+    )
+    if jobs is not None:
+        settings = dataclasses.replace(settings, jobs=jobs)
+    known = dataclasses.replace(
+        _read_expectations(expectations) if expectations else Expectations(),
+        others=frozenset(golden.case.id for golden in every) - {golden.case.id for golden in chosen},
+        narrowed=bool(only),
+    )
+    try:
+        with _ended_by_sigterm(), _progress() as (started, done):
+            report = run_cases(chosen, settings, known, started=started, done=done)
+    except (CannotStartError, CaseError) as error:
+        fail(str(error))
+    except OSError as error:
+        if error.filename is None:
+            raise  # not of a file: the output
+        fail(f"{error.filename}: {error.strerror or error}")
+    if write_expectations is not None:
+        text = foretold(report.results, known)
+        write_output(text, write_expectations)
+        count = text.count("[[")
+        typer.echo(f"{write_expectations}: {count} expectation{'' if count == 1 else 's'} written", err=True)
+    options = ["--cases", str(cases)] * (cases is not None)
+    options += ["--timeout", f"{timeout:g}"] * (timeout != DEFAULT_SECONDS)
+    options += ["--memory", f"{memory:g}"] * (memory != DEFAULT_GIBIBYTES)
+    options += ["--validate-protocol"] * validate_protocol
+    report = dataclasses.replace(report, options=options)
+    print_report(report, output_format, output)
+    raise typer.Exit(0 if write_expectations is not None else report.exit_code)
+
+
+def _list(chosen: Sequence[Any], only: Sequence[Any]) -> None:
+    from pqassay.suite.answers import operations
+
+    for golden in chosen:
+        asked = [name for name in operations(golden.case) if not only or name in only]
+        if asked:
+            typer.echo(f"{golden.case.id}  {' '.join(asked)}")
+
+
+def _read_expectations(path: Path) -> Any:
+    from pqassay.suite.expectations import ExpectationsError, parse
+
+    try:
+        return parse(path.read_bytes())
+    except OSError as error:
+        fail(f"{path}: {error.strerror or error}")
+    except ExpectationsError as error:
+        fail(f"{path}: {error}")
+
+
+@contextlib.contextmanager
+def _ended_by_sigterm() -> Generator[None]:
+    """Leave in an orderly way when asked to, so that no driver and no temporary folder is left behind."""
+
+    def leave(*_: object) -> None:
+        raise typer.Exit(128 + signal.SIGTERM)
+
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextlib.contextmanager
+def _progress() -> Generator[tuple[Callable[[int], object] | None, Callable[[str], object] | None]]:
+    """A progress bar on stderr, on a terminal only; yields what is to be called with the total and after each task."""
+    if not sys.stderr.isatty():
+        yield None, None
+        return
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (MofNCompleteColumn(), BarColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield (
+            lambda total: bar.update(task, total=total),
+            lambda name: bar.update(task, advance=1, description=escape(name)),
+        )

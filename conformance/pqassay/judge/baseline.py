@@ -1,0 +1,249 @@
+"""Baselines: findings that are known and shall not count, so that a check can be introduced where not all is well.
+
+An entry names a file, a rule and a column, not a place: places move whenever a file is written anew.  It holds the
+number of places instead, and a finding that has more than that counts again.
+"""
+
+# ruff: noqa: PTH100, PTH118, PTH120, PTH123 - paths are text here, of any bytes
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pqassay.errors import UsageError
+from pqassay.lake.targets import is_uri
+from pqassay.report.model import (
+    BaselineState,
+    Coverage,
+    FileReport,
+    Finding,
+    Report,
+    StaleEntry,
+    Threshold,
+    members,
+    outcome_of,
+    summarise,
+)
+from pqassay_spec import __version__
+from pqassay_spec.base.sources import write_whole
+from pqassay_spec.rules.catalogue import ID_PATTERN
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One known finding.
+
+    ``path`` is a URI, or the path of the file relative to the folder of the baseline, with slashes; ``count`` is the
+    number of places that are known.
+    """
+
+    path: str
+    rule: str
+    count: int
+    column: str | None = None
+
+    @property
+    def key(self) -> tuple[str, str, str | None]:
+        """What tells entries apart."""
+        return self.path, self.rule, self.column
+
+
+@dataclass(frozen=True)
+class BaselineFile:
+    """The content of a baseline."""
+
+    schema_version: Literal[1]
+    kind: Literal["baseline"]
+    pqassay: str
+    findings: list[Entry]
+
+
+@dataclass
+class Baseline:
+    """Known findings, and the file that they stand in.
+
+    >>> Baseline("known.json").entries
+    {}
+    """
+
+    path: str
+    entries: dict[tuple[str, str, str | None], Entry] = field(
+        default_factory=dict[tuple[str, str, str | None], Entry]
+    )
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Baseline:
+        """Read a baseline.
+
+        Raises:
+            UsageError: It cannot be read, or is none.
+        """
+        name = os.fspath(path)
+        try:
+            with open(name, "rb") as file:
+                content = file.read()
+        except OSError as error:
+            hint = "; --write-baseline FILE makes one" if isinstance(error, FileNotFoundError) else ""
+            raise UsageError(f"baseline {name}: {error.strerror or error}{hint}") from None
+        found = _parsed(name, content)
+        entries: dict[tuple[str, str, str | None], Entry] = {}
+        for entry in found.findings:
+            if entry.key in entries:
+                raise UsageError(f"baseline {name}: {entry.rule} of {entry.path} stands there twice")
+            entries[entry.key] = entry
+        return cls(name, entries)
+
+    @classmethod
+    def of(cls, report: Report, path: str | os.PathLike[str], *, keep: Baseline | None = None) -> Baseline:
+        """Make a baseline of all findings of a report.
+
+        Args:
+            report: The report.
+            path: Where the baseline will be written; the paths in it are relative to that.
+            keep: A baseline whose entries about what the report did not look at are kept.
+        """
+        made = cls(os.fspath(path))
+        for file in report.files:
+            for finding in file.findings:
+                entry = Entry(made._path_of(file.path), finding.rule, finding.count, _column(finding))
+                made.entries[entry.key] = entry
+        if keep is not None:
+            for entry, status in keep.statuses(report, ()):
+                if status is _UNSEEN:
+                    moved = dataclasses.replace(entry, path=made._path_of(keep.name_of(entry.path)))
+                    made.entries.setdefault(moved.key, moved)
+        return made
+
+    def write(self) -> None:
+        """Write the baseline whole, sorted.
+
+        Raises:
+            OSError: The folder cannot be written.
+        """
+        entries = sorted(
+            self.entries.values(), key=lambda entry: (entry.path, entry.rule, entry.column or "")
+        )
+        content = members(BaselineFile(1, "baseline", __version__, entries))
+        write_whole(self.path, f"{json.dumps(content, indent=2)}\n".encode())
+
+    def applied(self, report: Report, level: Threshold, roots: Sequence[str] = ()) -> Report:
+        """Mark the known findings of a report, and say what became of the baseline.
+
+        Args:
+            report: The report of a run without a baseline.
+            level: From which verdict on a finding counts.
+            roots: Names of the folders that the run read as a whole: what is not in them any more is gone.
+        """
+        files = [self._marked(file, level) for file in report.files]
+        stale: list[StaleEntry] = []
+        unseen = 0
+        for entry, status in self.statuses(report, roots):
+            if status is _UNSEEN:
+                unseen += 1
+            elif status:
+                stale.append(StaleEntry(entry.path, entry.rule, status, entry.column))
+        summary = summarise(files, report.ignored)
+        state = BaselineState(self.path, summary.known, unseen, stale)
+        return dataclasses.replace(report, files=files, summary=summary, baseline=state, threshold=level)
+
+    def _marked(self, file: FileReport, level: Threshold) -> FileReport:
+        if not file.findings:
+            return file
+        path = self._path_of(file.path)
+        findings = [
+            dataclasses.replace(finding, known=self._knows(path, finding)) for finding in file.findings
+        ]
+        outcome = file.outcome if file.outcome == "errored" else outcome_of(findings, level)
+        return dataclasses.replace(file, findings=findings, outcome=outcome)
+
+    def _knows(self, path: str, finding: Finding) -> bool:
+        entry = self.entries.get((path, finding.rule, _column(finding)))
+        return entry is not None and finding.count <= entry.count
+
+    def statuses(self, report: Report, roots: Sequence[str]) -> Iterator[tuple[Entry, str]]:
+        """Yield each entry with why it is stale; with an empty text if it is not, `_UNSEEN` if nobody knows."""
+        files = {self._path_of(file.path): file for file in report.files}
+        folders = [self._path_of(root) for root in roots]
+        for entry in self.entries.values():
+            file = files.get(entry.path)
+            if file is None:
+                yield entry, self._why_gone(entry.path, folders)
+            else:
+                yield entry, _why_stale(entry, file, report.coverages[file.coverage])
+
+    def _why_gone(self, path: str, folders: Iterable[str]) -> str:
+        if is_uri(path):
+            below = any(path.startswith(f"{folder.rstrip('/')}/") for folder in folders)
+            return "the file is gone" if below else _UNSEEN
+        return _UNSEEN if os.path.lexists(self.name_of(path)) else "the file is gone"
+
+    def _folder(self) -> str:
+        return os.path.dirname(os.path.abspath(self.path))
+
+    def _path_of(self, name: str) -> str:
+        """What an entry calls a file that a report calls ``name``."""
+        if is_uri(name) or name.startswith("<"):
+            return name
+        return _clean(os.path.relpath(os.path.abspath(name), self._folder())).replace(os.sep, "/")
+
+    def name_of(self, path: str) -> str:
+        """Where the file of an entry is."""
+        return path if is_uri(path) else os.path.join(self._folder(), path)
+
+
+_UNSEEN = "not looked at"
+
+
+def _why_stale(entry: Entry, file: FileReport, coverage: Coverage) -> str:
+    """Why an entry about a file of this run is stale; empty if it is not."""
+    mine = [
+        finding
+        for finding in file.findings
+        if finding.rule == entry.rule and _column(finding) == entry.column
+    ]
+    if mine:
+        return ""
+    if file.outcome == "errored" or entry.rule in coverage.not_checked:
+        return _UNSEEN
+    return "the rule is not broken there any more"
+
+
+def _clean(text: str) -> str:
+    """Text as JSON can hold it; a path or a column may hold bytes that are no UTF-8."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _column(finding: Finding) -> str | None:
+    return None if finding.column is None else _clean(finding.column)
+
+
+def _parsed(name: str, content: bytes) -> BaselineFile:
+    import re  # noqa: PLC0415 - these are needed where there is a baseline
+
+    from pydantic import TypeAdapter, ValidationError  # noqa: PLC0415 - as above
+
+    try:
+        found = TypeAdapter(BaselineFile).validate_json(content, strict=False)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise UsageError(
+            f"baseline {name}: {f'{place}: ' if place else ''}{first['msg']}; "
+            "`pqassay check --write-baseline FILE` makes one"
+        ) from None
+    for entry in found.findings:
+        if re.fullmatch(ID_PATTERN, entry.rule) is None:
+            raise UsageError(f"baseline {name}: {entry.rule!r} is no id of a rule")
+    return found
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON Schema of a baseline, derived from the classes."""
+    from pydantic import TypeAdapter  # noqa: PLC0415 - only this needs it
+
+    schema = TypeAdapter(BaselineFile).json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

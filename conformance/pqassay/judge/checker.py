@@ -1,0 +1,311 @@
+"""The check of everything that was asked for: finds the files, has them judged, and collects the report."""
+
+from __future__ import annotations
+
+import contextlib
+import fnmatch
+import os
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol, cast
+
+from pqassay.errors import UsageError
+from pqassay.judge.file_check import Selection, why_none
+from pqassay.judge.one_file import Judged, Settings, judge, judge_safely
+from pqassay.lake import kinds as file_kinds
+from pqassay.lake.targets import Found, Listing, Target, find
+from pqassay.report.model import COUNTED, SCHEMA_VERSION, Coverage, FileReport, Report, Threshold, summarise
+from pqassay.under_test.file import Options
+from pqassay_spec import __version__
+from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, Tier, digest, rules
+from pqassay_spec.rules.profiles import NAMES as PROFILE_NAMES
+
+if TYPE_CHECKING:
+    from pqassay.judge.baseline import Baseline
+
+VALUES_BY_DEFAULT_BELOW = 1 << 30
+"""Bytes up to which one file alone is checked at tier ``values`` by default."""
+
+AnyPath = str | os.PathLike[str]
+AnyBytes = bytes | bytearray | memoryview
+
+
+class Progress(Protocol):
+    """What is told how far a check has come."""
+
+    def __call__(self, done: int, total: int, file: FileReport | None, /) -> object:
+        """Called once before the first file, with ``None``, and after each file with its report."""
+        ...
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A check before its first verdict: what will be judged, and how.
+
+    Attributes:
+        found: The files, and what was met beside them.
+        settings: How they are judged.
+        known: Findings that do not count.
+    """
+
+    found: Found
+    settings: Settings
+    known: Baseline | None = None
+
+    @property
+    def targets(self) -> Sequence[Target]:
+        """The files to judge, in order."""
+        return self.found.targets
+
+
+def check(
+    target: AnyPath | AnyBytes | Sequence[AnyPath],
+    *,
+    kind: str | None = None,
+    beside: Mapping[str, AnyBytes] | None = None,
+    tier: Tier | None = None,
+    level: Threshold = "must",
+    only: Sequence[str] = (),
+    skip: Sequence[str] = (),
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    literal: Sequence[AnyPath] = (),
+    idx1_column: str | None = None,
+    crc: bool = False,
+    profile: str | None = None,
+    jobs: int | None = None,
+    timeout: float | None = None,
+    memory: int | None = None,
+    baseline: AnyPath | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Check files against the specification.
+
+    Args:
+        target: The bytes of one file; or a path, a pattern (``"lake/**/*.parquet"``) or a URI (``"s3://lake/sales"``),
+            or several of them. Of folders, everything below is checked that is called like a Parquet file or ``_pm``.
+        kind: What the bytes are, ``"parquet"`` (the default) or ``"pm"``; of files, the names tell.
+        beside: What stands beside the bytes, by name: ``{"data.parquet": …}`` for those of a ``_pm``.
+        tier: How deep to look; by default ``values`` for one file that is under 1 GiB with what stands beside it, else
+            ``index``.
+        level: From which verdict on a finding makes a file nonconformant.
+        only: Patterns of rule ids (``"IDX1-*"``) to test; all by default.
+        skip: Patterns of rule ids not to test.
+        include: Patterns of further files to check in folders, whatever they are called.
+        exclude: Patterns of files and folders to leave out of folders and patterns.
+        literal: Further paths, in which wildcards mean themselves.
+        idx1_column: Column that an IDX1 index describes, its path joined by dots.
+        crc: Whether to read all pages for their CRC at tier ``pages`` as well; the tier is at least that, then.
+        profile: Whom the files are for, ``"strict"``, ``"spark"``, ``"arrow"`` or ``"questdb"``: some verdicts become stronger.
+        jobs: Worker processes. Without them everything happens in this process, and a decoder that crashes takes it
+            along; with them (one is enough) it costs one file, which is `errored`.
+        timeout: Seconds that a worker may spend on one file; by default 60 and one for each MB; 0 for no limit.
+        memory: Bytes that a worker may allocate, on Linux; by default its share of the machine; 0 for no limit.
+        baseline: File of known findings, as `pqassay.judge.baseline.Baseline` writes it; they are marked and do not count.
+        progress: Told about each file.
+
+    Returns:
+        The report, the same for any number of jobs. Broken files are findings in it; nothing that bytes can do raises.
+
+    Raises:
+        UsageError: No such tier, level or profile, a tier without pages with ``crc``, a pattern that matches no rule,
+            no rule left to test, a path that leads nowhere, nothing to
+            check, a baseline that cannot be read.
+    """
+    if jobs is not None and jobs < 1:
+        raise UsageError(f"{jobs} jobs cannot do anything")
+    plan = planned(
+        target,
+        kind=kind,
+        beside=beside,
+        tier=tier,
+        level=level,
+        only=only,
+        skip=skip,
+        include=include,
+        exclude=exclude,
+        literal=literal,
+        idx1_column=idx1_column,
+        crc=crc,
+        profile=profile,
+        baseline=baseline,
+    )
+    if jobs is None and (timeout is not None or memory is not None):
+        jobs = 1
+    if jobs is not None and (jobs > 1 or wants_isolation(plan.settings, timeout, memory)):
+        from pqassay.judge import workers  # noqa: PLC0415 - most checks have none
+
+        limits = workers.Limits(min(jobs, len(plan.targets)), timeout, memory)
+        results: Generator[Judged] = workers.judged(plan.targets, plan.settings, limits)
+    else:
+        # A library lets its own mistakes through; a run over a lake goes on.
+        results = _in_this_process(plan.targets, plan.settings, is_safe=jobs is not None)
+    with contextlib.closing(results):
+        return concluded(plan, results, progress)
+
+
+def wants_isolation(settings: Settings, timeout: float | None, memory: int | None) -> bool:
+    """Whether even one job judges in a process of its own: where values are decoded, and where there are limits."""
+    return settings.tier == "values" or timeout is not None or memory is not None
+
+
+def planned(
+    target: AnyPath | AnyBytes | Sequence[AnyPath],
+    *,
+    kind: str | None = None,
+    beside: Mapping[str, AnyBytes] | None = None,
+    tier: Tier | None = None,
+    level: Threshold = "must",
+    only: Sequence[str] = (),
+    skip: Sequence[str] = (),
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    literal: Sequence[AnyPath] = (),
+    idx1_column: str | None = None,
+    crc: bool = False,
+    profile: str | None = None,
+    baseline: AnyPath | None = None,
+    listing: Listing | None = None,
+) -> Plan:
+    """Find what a check will judge, and decide how; judge nothing.
+
+    Whoever judges in a way of its own begins here and ends with `concluded`, so that only the judging differs. The
+    arguments and errors are those of `check`; ``listing`` lists folders of stores instead of `pqassay.lake.remote.listing`.
+    """
+    known = None
+    if baseline is not None:
+        from pqassay.judge.baseline import Baseline  # noqa: PLC0415 - most checks have none
+
+        known = Baseline.read(baseline)
+    _require_choices(tier, level, profile, (*only, *skip))
+    if crc and tier is not None and not Options(tier).reaches("pages"):
+        raise UsageError(
+            f"CRCs stand in the headers of pages, which tier {tier} does not read; use tier pages, or --no-crc"
+        )
+    found = _found(target, literal, include, exclude, kind, beside, listing)
+    if not found.targets:
+        raise UsageError(_why_nothing(found))
+    settings = Settings(
+        tier or default_tier(found.targets, crc=crc),
+        level,
+        Selection(tuple(only), tuple(skip)),
+        idx1_column,
+        crc,
+        profile,
+    )
+    if reason := why_none(settings.selection, settings.options, {target.kind for target in found.targets}):
+        raise UsageError(reason)  # a gate that tests nothing lets everything through
+    return Plan(found, settings, known)
+
+
+def concluded(plan: Plan, results: Iterable[Judged], progress: Progress | None = None) -> Report:
+    """Make the report of a plan.
+
+    Args:
+        plan: What was to be judged.
+        results: The verdicts, in the order of the plan's targets.
+        progress: Told about each file as its verdict comes.
+    """
+    files, coverages = _collected(results, len(plan.targets), progress)
+    found = plan.found
+    report = Report(
+        schema_version=SCHEMA_VERSION,
+        kind="check",
+        pqassay=__version__,
+        rules_sha256=digest(),
+        coverages=coverages,
+        files=files,
+        summary=summarise(files, found.ignored),
+        ignored=found.ignored,
+        profile=plan.settings.profile,
+        threshold=plan.settings.level,
+    )
+    return report if plan.known is None else plan.known.applied(report, plan.settings.level, found.roots)
+
+
+def default_tier(targets: Sequence[Target], *, crc: bool = False) -> Tier:
+    """The tier where none is asked for: one that reaches the pages, if their CRC is to be checked."""
+    if len(targets) == 1 and _length(targets[0]) < VALUES_BY_DEFAULT_BELOW:
+        return "values"
+    return "pages" if crc else "index"
+
+
+def _length(target: Target) -> int:
+    own = target.known_size() if target.data is None else memoryview(target.data).nbytes
+    return own + target.size_beside()
+
+
+def _require_choices(tier: str | None, level: str, profile: str | None, patterns: Iterable[str]) -> None:
+    if tier is not None and tier not in TIERS:
+        raise UsageError(f"there is no tier {tier!r}; tiers are {', '.join(TIERS)}")
+    if level not in COUNTED:
+        raise UsageError(f"there is no level {level!r}; levels are {', '.join(COUNTED)}")
+    if profile is not None and profile not in PROFILE_NAMES:
+        raise UsageError(f"there is no profile {profile!r}; profiles are {', '.join(PROFILE_NAMES)}")
+    for pattern in patterns:
+        if not fnmatch.filter(rules(), pattern):
+            raise UsageError(f"no rule matches {pattern!r}; `pqassay explain` lists them")
+
+
+def _found(
+    target: AnyPath | AnyBytes | Sequence[AnyPath],
+    literal: Sequence[AnyPath],
+    include: Sequence[str],
+    exclude: Sequence[str],
+    kind: str | None,
+    beside: Mapping[str, AnyBytes] | None,
+    listing: Listing | None,
+) -> Found:
+    if isinstance(target, (bytes, bytearray, memoryview)):
+        known = file_kinds.judged_kinds()
+        if kind not in (None, *known):
+            raise UsageError(f"there are no rules for files of kind {kind!r}; kinds are {', '.join(known)}")
+        content = cast("bytes", target)
+        return Found(
+            [Target("<bytes>", "", kind=kind or DEFAULT_FILE, data=content, kept_beside=beside or {})]
+        )
+    if kind is not None or beside is not None:
+        raise UsageError("kind and beside are said of bytes; of files, the names and folders tell")
+    paths = [target] if isinstance(target, (str, os.PathLike)) else target
+    return find(
+        [os.fspath(path) for path in cast("Sequence[AnyPath]", paths)],
+        literal=[os.fspath(path) for path in literal],
+        include=include,
+        exclude=exclude,
+        listing=listing,
+    )
+
+
+def _why_nothing(found: Found) -> str:
+    reasons = [f"{entry.count} ignored ({entry.reason})" for entry in found.ignored]
+    if not reasons:
+        reasons = ["name files, or folders that hold Parquet files"]
+    return "; ".join(["nothing to check", *reasons])
+
+
+def _in_this_process(targets: Sequence[Target], settings: Settings, *, is_safe: bool) -> Generator[Judged]:
+    one = judge_safely if is_safe else judge
+    for target in targets:
+        yield one(target, settings)
+
+
+def _collected(
+    results: Iterable[Judged], total: int, progress: Progress | None
+) -> tuple[list[FileReport], dict[str, Coverage]]:
+    """Collect the reports; coverages that are equal are stored once."""
+    files: list[FileReport] = []
+    coverages: dict[str, Coverage] = {}
+    keys: dict[object, str] = {}
+    last: Coverage | None = None
+    key = ""
+    if progress is not None:
+        progress(0, total, None)
+    for report, coverage in results:
+        if coverage is not last:  # where verdicts come in bulk, files share one object
+            last = coverage
+            key = keys.setdefault(coverage.identity, f"c{len(keys) + 1}")
+            coverages.setdefault(key, coverage)
+        files.append(replace(report, coverage=key))
+        if progress is not None:
+            progress(len(files), total, files[-1])
+    return files, coverages

@@ -1,0 +1,366 @@
+"""The check of one file: runs every check that a tier reaches and turns what they yield into findings."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from pqassay.checks import registry
+from pqassay.checks.remedies import remedy
+from pqassay.report.model import (
+    FIRST_POSITIONS,
+    Coverage,
+    FileReport,
+    Finding,
+    Position,
+    Threshold,
+    outcome_of,
+)
+from pqassay.under_test.chunks import ColumnChunks
+from pqassay.under_test.file import (
+    DATA_PREFIX,
+    FileUnderTest,
+    NotApplicable,
+    NotChecked,
+    Options,
+    nothing_beside,
+)
+from pqassay.under_test.pm_chunks import Screens
+from pqassay.under_test.violation import Violation
+from pqassay_spec.base.errors import FormatError, Truncated, Unsupported
+from pqassay_spec.base.sources import FileSource, Source
+from pqassay_spec.grammar.hexdump import ROW, marked
+from pqassay_spec.parquet.extension_fields import extensions, has_extensions
+from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, Rule, Tier, Verdict, rules, rules_for
+from pqassay_spec.rules.profiles import profile
+from pqassay_spec.rules.quirks import explanation
+
+HEXDUMP_ROWS = 3
+
+OF_BODIES = ("PQF-063",)
+"""Rules of tier ``pages`` that need more than the headers of pages."""
+
+NEEDS_BODIES = "needs --crc or tier values"
+"""Why they are not checked where bodies are not read."""
+
+NOT_JUDGED = "the file could not be judged"
+"""Why a rule is not checked on a file that nobody could look at; the report on the file says more."""
+
+CREATED_BY_LENGTH = 200
+"""Characters of ``created_by`` that a report repeats."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which rules to test: those that match a pattern of ``only`` (all, if there is none) and none of ``skip``."""
+
+    only: Sequence[str] = ()
+    skip: Sequence[str] = ()
+
+    def __contains__(self, rule: str) -> bool:
+        wanted = not self.only or any(fnmatch.fnmatchcase(rule, pattern) for pattern in self.only)
+        return wanted and not any(fnmatch.fnmatchcase(rule, pattern) for pattern in self.skip)
+
+
+def why_none(selection: Selection, options: Options, kinds: Collection[str] = (DEFAULT_FILE,)) -> str:
+    """Why a selection leaves no rule that could be tested, with these options, on files of some kinds; empty if it leaves one."""
+    left_out = _all_left_out(selection, options)
+    if any(not rules_for(kind).keys() <= left_out.keys() for kind in kinds):
+        return ""
+    chosen = [rule for rule in rules().values() if rule.id in selection and not rule.excluded]
+    wanted = [rule for rule in chosen if any(rule.id in rules_for(kind) for kind in kinds)]
+    if chosen and not wanted:
+        others = (
+            f" and {len(chosen) - 1} other{'s' * (len(chosen) > 2)} judge" if len(chosen) > 1 else " judges"
+        )
+        return f"no rule is left to test: {chosen[0].id}{others} files of another kind"
+    if any(left_out[rule.id] == NEEDS_BODIES for rule in wanted):
+        return f"no rule is left to test: a CRC {NEEDS_BODIES}"
+    deeper = [rule for rule in wanted if not options.reaches(rule.tier)]
+    if not deeper:
+        return "no rule is left to test: all are left out"
+    tiers = " or ".join(name for name in TIERS if name in {rule.tier for rule in deeper})
+    others = f" and {len(deeper) - 1} other{'s' * (len(deeper) > 2)} need" if len(deeper) > 1 else " needs"
+    return f"no rule is left to test at tier {options.tier}: {deeper[0].id}{others} tier {tiers}"
+
+
+@dataclass
+class _Progress:
+    """What happened to each rule on one file so far."""
+
+    checked: list[str] = field(default_factory=list[str])
+    not_checked: dict[str, str] = field(default_factory=dict[str, str])
+    not_applicable: list[str] = field(default_factory=list[str])
+    trouble: list[str] = field(default_factory=list[str])
+
+    def coverage(self, tier: Tier) -> Coverage:
+        """The rules by what happened to them, in the order of their ids."""
+        return Coverage(
+            tier,
+            sorted(self.checked),
+            dict(sorted(self.not_checked.items())),
+            sorted(self.not_applicable),
+        )
+
+
+def check_source(
+    source: Source,
+    options: Options,
+    selection: Selection,
+    level: Threshold,
+    *,
+    kind: str = DEFAULT_FILE,
+    beside: Callable[[str], Source | None] = nothing_beside,
+) -> tuple[FileReport, Coverage]:
+    """Check one source. Never raises for what its bytes hold.
+
+    Args:
+        source: The bytes.
+        options: How to check.
+        selection: Which rules.
+        level: From which verdict on a finding counts.
+        kind: The kind of file that the bytes are; rules for other kinds are not applicable.
+        beside: Opens a file of the same folder by its name.
+
+    Returns:
+        The report, and the coverage that it will name.
+    """
+    file = FileUnderTest(source, options, kind, beside, pm_screens)
+    progress = _Progress()
+    findings: list[Finding] = []
+    mine = rules_for(kind)
+    left_out = _all_left_out(selection, options)
+    for rule in rules().values():
+        if rule.id not in mine:
+            progress.not_applicable.append(rule.id)
+        elif (reason := left_out.get(rule.id)) is not None:
+            progress.not_checked[rule.id] = reason
+        elif (groups := _run(rule, file, progress)) is not None:
+            progress.checked.append(rule.id)
+            findings += [_finding(rule, group, file) for group in groups]
+    report = FileReport(
+        path=source.name,
+        kind=kind,
+        size=source.size,
+        outcome="errored" if progress.trouble else outcome_of(findings, level),
+        coverage="",
+        findings=findings,
+        error=progress.trouble[0] if progress.trouble else None,
+        created_by=_created_by(file),
+        notes=_notes(file),
+    )
+    return report, progress.coverage(options.tier)
+
+
+def pm_screens() -> Screens | None:
+    """The screens of ``_pm``; ``None`` where there is no numpy, as in a browser."""
+    try:
+        from pqassay.values import pm_screens as screens  # noqa: PLC0415 - numpy, for many chunks only
+    except ImportError:
+        return None
+    return screens
+
+
+def not_judged(selection: Selection, options: Options, kind: str = DEFAULT_FILE) -> Coverage:
+    """The coverage of a file that could not be looked at."""
+    mine = rules_for(kind) or rules()
+    left_out = _all_left_out(selection, options)
+    reasons = {rule: left_out.get(rule, NOT_JUDGED) for rule in mine}
+    return Coverage(options.tier, [], dict(sorted(reasons.items())), sorted(rules().keys() - mine.keys()))
+
+
+def _created_by(file: FileUnderTest) -> str | None:
+    """What the footer of a Parquet file says about its writer; other kinds of files do not say."""
+    if file.kind != DEFAULT_FILE:
+        return None
+    try:
+        text = file.metadata.created_by
+    except (FormatError, OSError, MemoryError):
+        return None
+    return text[:CREATED_BY_LENGTH] if text else None
+
+
+def _notes(file: FileUnderTest) -> list[str]:
+    """What of a Parquet file no rule looks at."""
+    if file.kind != DEFAULT_FILE:
+        return []
+    try:
+        metadata = file.metadata
+        if metadata.encryption_algorithm is None and not has_extensions(file.footer):
+            return []
+        found = list(extensions(metadata, file.footer, "footer"))
+    except (FormatError, NotApplicable, NotChecked, OSError, MemoryError):
+        return []
+    notes: list[str] = []
+    if metadata.encryption_algorithm is not None:
+        notes.append("the signature of the footer is not verified: pqassay has no keys")
+    chunks = [chunk for group in metadata.row_groups for chunk in group.columns]
+    if hidden := sum(chunk.crypto_metadata is not None for chunk in chunks):
+        notes.append(f"{hidden:,} of {len(chunks):,} column chunks are encrypted, and not judged")
+    if found:
+        structs = list(dict.fromkeys(extension.struct for extension in found))
+        more = f" and {len(structs) - 1:,} further structs" if len(structs) > 1 else ""
+        notes.append(f"what the extension of {structs[0]}{more} holds is not judged")
+    return notes
+
+
+def _run(rule: Rule, file: FileUnderTest, progress: _Progress) -> list[_Group] | None:
+    """Run one check; note why if it could not be carried out, and return ``None`` then."""
+    try:
+        return _groups(registry()[rule.id](file))
+    except NotApplicable:
+        progress.not_applicable.append(rule.id)
+    except NotChecked as outcome:
+        progress.not_checked[rule.id] = str(outcome)
+        if not outcome.judgeable:
+            progress.trouble.append(str(outcome))
+    except Unsupported as error:
+        progress.not_checked[rule.id] = error.reason
+        progress.trouble.append(error.reason)
+    except FormatError as error:
+        if error.rule in (None, rule.id):
+            return _groups([_violation_from(error, rule)])
+        progress.not_checked[rule.id] = f"{error.rule} is broken"
+    except OSError as error:
+        progress.not_checked[rule.id] = reason = f"the file cannot be read: {error.strerror or error}"
+        progress.trouble.append(reason)
+    except MemoryError:
+        progress.not_checked[rule.id] = reason = "there is not enough memory for it"
+        progress.trouble.append(reason)
+    return None
+
+
+def _left_out(rule: Rule, selection: Selection, options: Options) -> str | None:
+    if rule.id not in selection:
+        return "left out by --rule or --skip-rule"
+    if rule.excluded:
+        return rule.excluded
+    if not options.reaches(rule.tier):
+        return f"needs tier {rule.tier}"
+    if rule.id in OF_BODIES and not options.reads_bodies:
+        return NEEDS_BODIES
+    return None if rule.id in registry() else "this version has no check for it"
+
+
+def _all_left_out(selection: Selection, options: Options) -> Mapping[str, str]:
+    """Why rules are left out, by id."""
+    return _computed_left_out(tuple(selection.only), tuple(selection.skip), tuple(vars(options).items()))
+
+
+@lru_cache(maxsize=64)
+def _computed_left_out(
+    only: tuple[str, ...], skip: tuple[str, ...], options: tuple[tuple[str, Any], ...]
+) -> Mapping[str, str]:
+    """The same for every file of a run, and noticeable where files are small."""
+    selection, chosen = Selection(only, skip), Options(**dict(options))
+    reasons = {rule.id: _left_out(rule, selection, chosen) for rule in rules().values()}
+    return {rule: reason for rule, reason in reasons.items() if reason is not None}
+
+
+def _violation_from(error: FormatError, rule: Rule) -> Violation:
+    return Violation(
+        message=error.reason,
+        field=error.field or rule.field,
+        offset=error.offset,
+        length=error.length,
+        expected=error.expected,
+        actual=error.actual,
+    )
+
+
+@dataclass
+class _Group:
+    """The places in one column: the first ones, and how many there are."""
+
+    column: str | None
+    first: list[Violation]
+    count: int = 0
+
+
+def _groups(violations: Iterable[Violation]) -> list[_Group]:
+    """Group violations by column as they come, holding no more than are shown."""
+    groups: dict[str | None, _Group] = {}
+    for violation in violations:
+        group = groups.setdefault(violation.column, _Group(violation.column, []))
+        group.count += 1 + violation.more
+        if len(group.first) < FIRST_POSITIONS:
+            group.first.append(violation)
+    return list(groups.values())
+
+
+def _finding(rule: Rule, group: _Group, file: FileUnderTest) -> Finding:
+    positions = [_position(violation, file) for violation in group.first]
+    return Finding(
+        rule=rule.id,
+        level=rule.level,
+        verdict=_verdict(rule, file),
+        effect=rule.effect,
+        path=file.source.name,
+        column=group.column,
+        count=group.count,
+        at=positions,
+        message=group.first[0].message,
+        remedy=_remedy(rule, group, file),
+        hexdump=_hexdump(file, positions[0]),
+        explanation=explanation(rule.id, _created_by(file)),
+    )
+
+
+def _verdict(rule: Rule, file: FileUnderTest) -> Verdict:
+    name = file.options.profile
+    return rule.verdict if name is None else profile(name).verdict_of(rule)
+
+
+def _remedy(rule: Rule, group: _Group, file: FileUnderTest) -> str | None:
+    """The command that mends a local file; other places no command of ours writes to."""
+    if not isinstance(file.source, FileSource):
+        return None
+    return next((v.remedy for v in group.first if v.remedy), None) or remedy(file, rule.id)
+
+
+def _position(violation: Violation, file: FileUnderTest) -> Position:
+    offset, length = violation.offset, violation.length
+    if offset is None:
+        try:
+            offset, length = _place(file, violation.field)
+        except (FormatError, NotApplicable, NotChecked):
+            offset, length = -1, 0
+    return Position(
+        field=violation.field,
+        offset=offset,
+        length=length,
+        expected=violation.expected,
+        actual=violation.actual,
+        row_group=violation.row_group,
+    )
+
+
+def _place(file: FileUnderTest, path: str) -> tuple[int, int]:
+    inner = path.removeprefix(DATA_PREFIX)
+    if inner.startswith("footer"):
+        return file.holding(path).place(path)
+    return file.holding(path).part(ColumnChunks).place(inner) if inner.startswith("row_groups[") else (-1, 0)
+
+
+def _hexdump(file: FileUnderTest, position: Position) -> list[str]:
+    try:
+        return hexdump(file.holding(position.field).source, position)
+    except NotChecked:
+        return []
+
+
+def hexdump(source: Source, position: Position) -> list[str]:
+    """Up to three rows around a position; carets and the field's name under what is marked."""
+    if not 0 <= position.offset < source.size:
+        return []
+    start = position.offset - position.offset % ROW
+    try:
+        data = source.read(start, min(HEXDUMP_ROWS * ROW, source.size - start))
+    except (Truncated, OSError):
+        return []
+    rows = marked(data, start, position.offset, position.offset + max(position.length, 1))
+    row, marks = rows[0]
+    return [row, f"{marks}  {position.field}", *(line for pair in rows[1:] for line in pair if line)]

@@ -1,0 +1,103 @@
+"""Judging one target: from opening it to its report, in this process or in a worker."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from pqassay.judge.file_check import Selection, check_source, not_judged
+from pqassay.lake.targets import Target
+from pqassay.report.model import Coverage, FileReport, Threshold
+from pqassay.under_test.file import Options
+from pqassay_spec.rules.catalogue import Tier
+
+Judged = tuple[FileReport, Coverage]
+"""A report and the coverage that it will name."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to judge; the same for all files of a run.
+
+    Attributes:
+        tier: How deep to look.
+        level: From which verdict on a finding makes a file nonconformant.
+        selection: Which rules to test.
+        idx1_column: Column that an IDX1 index describes, its path joined by dots.
+        crc: Whether to read the bodies of pages for their CRC, where the tier alone would not.
+        profile: Name of the profile whose verdicts count.
+    """
+
+    tier: Tier
+    level: Threshold = "must"
+    selection: Selection = field(default_factory=Selection)
+    idx1_column: str | None = None
+    crc: bool = False
+    profile: str | None = None
+
+    @property
+    def options(self) -> Options:
+        """What the check of one file is told."""
+        return Options(self.tier, self.idx1_column, self.crc, self.profile)
+
+
+def judge(target: Target, settings: Settings) -> Judged:
+    """Judge one file. A file that cannot be opened is `errored`; nothing that its bytes hold raises."""
+    if target.trouble:
+        return unjudged(target, settings, target.trouble)
+    try:
+        with target.opened() as source, target.siblings() as siblings:
+            return check_source(
+                source,
+                settings.options,
+                settings.selection,
+                settings.level,
+                kind=target.kind,
+                beside=siblings,
+            )
+    except OSError as error:
+        return unjudged(target, settings, f"the file cannot be opened: {_reason(target, error)}")
+    except MemoryError:
+        return unjudged(target, settings, "there is not enough memory for it")
+
+
+def judge_all(targets: Sequence[Target], settings: Settings) -> list[Judged]:
+    """Judge several files, one after the other; a mistake in this program costs one of them."""
+    return [judge_safely(target, settings) for target in targets]
+
+
+def judge_safely(target: Target, settings: Settings) -> Judged:
+    """Judge one file; a mistake in this program makes it `errored` instead of ending the run."""
+    try:
+        return judge(target, settings)
+    except Exception as error:  # noqa: BLE001 - the other files still want to be judged
+        return unjudged(target, settings, mistake(error))
+
+
+def mistake(error: BaseException) -> str:
+    """What a report says about an exception that should not have come up."""
+    text = " ".join(str(error).split())[:200]
+    return f"a mistake in pqassay, please report it: {type(error).__name__}: {text}"
+
+
+def unjudged(target: Target, settings: Settings, reason: str) -> Judged:
+    """The report on a file that nobody could look at."""
+    size = -1 if target.size is None else target.size
+    report = FileReport(
+        path=target.name,
+        kind=target.kind,
+        size=size,
+        outcome="errored",
+        coverage="",
+        findings=[],
+        error=reason,
+    )
+    return report, not_judged(settings.selection, settings.options, target.kind)
+
+
+def _reason(target: Target, error: OSError) -> str:
+    if target.store:
+        from pqassay.lake.remote_source import describe  # noqa: PLC0415 - local files do not need it
+
+        return describe(error)
+    return error.strerror or str(error)

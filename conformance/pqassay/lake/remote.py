@@ -1,0 +1,201 @@
+"""Files and folders that a URI names, through ``pyarrow.fs``: S3, Google Cloud Storage, HDFS, Azure.
+
+What a URI cannot say, pyarrow takes from the environment (``AWS_ACCESS_KEY_ID``, ``AWS_ENDPOINT_URL``, ``JAVA_HOME``
+and so on); options of the store may also stand in the URI's query (``?endpoint_override=…&scheme=http``).
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+from urllib.parse import quote, unquote
+
+import pyarrow as pa
+from pyarrow import fs
+
+from pqassay.errors import UsageError
+from pqassay.lake.patterns import split
+from pqassay.lake.remote_source import RemoteSource
+
+ALIASES = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}
+"""Schemes of other programs, and what pyarrow calls them."""
+
+_PARTS = re.compile(
+    r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<authority>[^/?#]*)(?P<path>[^?#]*)(?P<query>\?[^#]*)?"
+)
+
+_SAFE = "/~=&,;:@!$'()+"
+"""What stands in a path of a URI as it is; wildcards are not among it."""
+
+
+class MissingError(Exception):
+    """There is nothing where a URI points to; the message says what is missing."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A file or folder in a store.
+
+    Attributes:
+        store: URI by which a process connects; it may hold credentials and is never printed.
+        path: Path within the store, as pyarrow wants it.
+        name: URI without credentials and options, for people.
+        is_folder: Whether it is a folder, or the beginning of the keys of several objects.
+        size: Length in bytes of a file.
+        modified: When it was last changed, in nanoseconds since 1970, where the store says so.
+    """
+
+    store: str
+    path: str
+    name: str
+    is_folder: bool
+    size: int
+    modified: int | None = None
+
+    def below(self, names: list[str], *, size: int, modified: int | None = None) -> Place:
+        """A file below this folder."""
+        path = "/".join([self.path.rstrip("/"), *names])
+        name = f"{self.name.rstrip('/')}/{_quoted('/'.join(names))}"
+        return Place(self.store, path, name, False, size, modified)
+
+
+class Listed(NamedTuple):
+    """A file as a listing shows it: its names below the folder, its length in bytes, and when it was changed."""
+
+    names: list[str]
+    size: int
+    modified: int | None
+
+
+@dataclass(frozen=True)
+class Uri:
+    """A URI, taken apart."""
+
+    scheme: str
+    authority: str
+    path: str
+    query: str
+
+    @property
+    def name(self) -> str:
+        """The URI without credentials and options."""
+        # In the URIs of Azure, what stands before the @ is the container.
+        is_azure = self.scheme.startswith("abfs")
+        return (
+            f"{self.scheme}://{self.authority if is_azure else self.authority.rpartition('@')[2]}{self.path}"
+        )
+
+    @property
+    def store(self) -> str:
+        """The URI of the store."""
+        return f"{self.scheme}://{self.authority}/{self.query}"
+
+    def at(self, path: str) -> Uri:
+        """The same store, another path."""
+        return Uri(self.scheme, self.authority, path, self.query)
+
+    @property
+    def full(self) -> str:
+        """What pyarrow gets."""
+        return f"{self.scheme}://{self.authority}{self.path}{self.query}"
+
+
+def parse(text: str) -> Uri:
+    """Take a URI apart.
+
+    Raises:
+        UsageError: It is none.
+    """
+    match = _PARTS.fullmatch(text)
+    if match is None:
+        raise UsageError(f"{text!r} is no URI that can be read")
+    scheme = match["scheme"].lower()
+    return Uri(ALIASES.get(scheme, scheme), match["authority"], match["path"], match["query"] or "")
+
+
+def find(uri: Uri) -> Place | str:
+    """Find what a URI without wildcards names; for ``file://``, return the local path.
+
+    Percent signs are decoded; where nothing stands there, the path is taken as it is, since Spark writes such names.
+
+    Raises:
+        MissingError: Nothing is there.
+        UsageError: pyarrow does not know the scheme, or cannot read the URI.
+        OSError: The store cannot be reached, or denies access; `pqassay.lake.remote_source.describe` says it in words.
+    """
+    readings = list(dict.fromkeys([_quoted(decoded(uri.path)), _quoted(uri.path)]))
+    place = None
+    for reading in readings:
+        system, path = _connect(uri.at(reading))
+        if isinstance(system, fs.LocalFileSystem):
+            return path
+        info = system.get_file_info([path])[0]
+        if info.type != fs.FileType.NotFound:
+            is_folder = info.type == fs.FileType.Directory
+            name = uri.at(reading).name
+            place = Place(uri.store, path, name, is_folder, int(info.size or 0), modified(info))
+            break
+        bucket = path.partition("/")[0]
+        if bucket and system.get_file_info([bucket])[0].type == fs.FileType.NotFound:
+            raise MissingError(f"there is no bucket {bucket}")
+    if place is None:
+        raise MissingError("no such file")
+    return place
+
+
+def listing(folder: Place) -> Iterator[Listed]:
+    """Yield every file in a folder and in the folders below it, in order.
+
+    Raises:
+        OSError: The store does not list it.
+    """
+    infos = filesystem(folder.store).get_file_info(fs.FileSelector(folder.path, recursive=True))
+    depth = len(split(folder.path))
+    yield from sorted(listed(info, depth) for info in infos if info.type == fs.FileType.File)
+
+
+def listed(info: fs.FileInfo, depth: int) -> Listed:
+    """What a listing says about a file, below a folder whose path has ``depth`` names."""
+    return Listed(split(info.path)[depth:], int(info.size or 0), modified(info))
+
+
+def modified(info: fs.FileInfo) -> int | None:
+    """When a file was changed, in nanoseconds since 1970; ``None`` where the store does not say."""
+    return int(info.mtime_ns) if info.mtime_ns else None
+
+
+def open_source(store: str, path: str, name: str) -> RemoteSource:
+    """Open an object for ranged reads."""
+    file: Any = filesystem(store).open_input_file(path)  # the stubs lack what read_at takes
+    return RemoteSource(file, name)
+
+
+@lru_cache(maxsize=64)
+def filesystem(store: str) -> fs.FileSystem:
+    """The file system of a store; one per process."""
+    return _connect(parse(store))[0]
+
+
+def _connect(uri: Uri) -> tuple[fs.FileSystem, str]:
+    try:
+        return fs.FileSystem.from_uri(uri.full)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        if "Unrecognized filesystem type" in str(error):
+            reason = f"there is no access to {uri.scheme}://; s3, gs, hdfs, abfss and file are known"
+        else:
+            reason = " ".join(str(error).replace(uri.full, uri.name).split())
+        raise UsageError(f"{uri.name}: {reason}") from None
+
+
+def decoded(path: str) -> str:
+    """A path without percent signs."""
+    return unquote(path, errors="surrogateescape")
+
+
+def _quoted(path: str) -> str:
+    return quote(path, safe=_SAFE, errors="surrogateescape")

@@ -1,0 +1,509 @@
+"""What there is to judge: paths, folders, patterns and URIs become a list of files, in an order that is always the same.
+
+What is met and not judged is counted with its reason, so that a report says what it is not about.
+"""
+
+# ruff: noqa: PTH109, PTH116 - paths stay the text that the user wrote, and there may be very many
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import stat
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pqassay.errors import UsageError
+from pqassay.lake import kinds as file_kinds
+from pqassay.lake.patterns import NamePatterns, PathPattern, States, has_wildcard, split
+from pqassay.report.model import Ignored
+from pqassay_spec.base.sources import BytesSource, FileSource, Source
+from pqassay_spec.base.terminal import printable
+
+if TYPE_CHECKING:
+    from pqassay.lake.remote import Listed, Place, Uri
+
+EXAMPLES = 3
+"""Paths that an entry about ignored files shows."""
+
+SHOWN_PROBLEMS = 20
+"""Wrong paths that an error names."""
+
+Listing = Callable[["Place"], Iterable["Listed"]]
+"""Lists everything below a folder of a store."""
+
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+
+_ABSENT = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EINVAL)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One file to judge, as it is handed to a worker process.
+
+    Attributes:
+        name: What reports call it.
+        path: Its path, local or within its store.
+        store: URI of its store; empty for a local file.
+        size: Length in bytes, as far as it is known without another look.
+        modified: When it was last changed, in nanoseconds since 1970, as far as that is known without another look.
+        kind: The kind of file as which it is judged, and the member ``kind`` of its report.
+        trouble: Why it cannot even be opened, if that is known.
+        data: The bytes themselves, where they are all there is.
+        kept_beside: The bytes of what stands beside them, by name.
+    """
+
+    name: str
+    path: str
+    store: str = ""
+    size: int | None = None
+    kind: str = "parquet"
+    trouble: str = ""
+    data: bytes | bytearray | memoryview | None = None
+
+    kept_beside: Mapping[str, bytes | bytearray | memoryview] = field(default_factory=dict[str, bytes])
+    modified: int | None = None
+
+    @contextlib.contextmanager
+    def opened(self) -> Generator[Source]:
+        """Open it for reading.
+
+        Raises:
+            OSError: It cannot be opened.
+        """
+        if self.data is not None:
+            yield BytesSource(self.data, self.name)
+            return
+        with contextlib.ExitStack() as stack:
+            if self.store:
+                from pqassay.lake.remote import open_source  # noqa: PLC0415 - pyarrow is loaded where it is needed
+
+                remote = open_source(self.store, self.path, self.name)
+                stack.callback(remote.close)
+                yield remote
+            else:
+                yield stack.enter_context(FileSource(self.path, self.name))
+
+    @contextlib.contextmanager
+    def siblings(self) -> Generator[Callable[[str], Source | None]]:
+        """A function that opens files of the same folder by their names, each once; all are closed in the end.
+
+        It returns ``None`` where there is no such file, and raises `OSError` where there is one that cannot be opened.
+        """
+        found: dict[str, Source | None] = {}
+        with contextlib.ExitStack() as stack:
+
+            def open_beside(name: str) -> Source | None:
+                if name not in found:
+                    found[name] = None
+                    with contextlib.suppress(FileNotFoundError):
+                        found[name] = stack.enter_context(self.beside(name).opened())
+                return found[name]
+
+            yield open_beside
+
+    def beside(self, name: str) -> Target:
+        """A file of the same folder.
+
+        Raises:
+            FileNotFoundError: It is known that there is none.
+        """
+        if self.data is not None:
+            if name not in self.kept_beside:
+                raise FileNotFoundError(name)
+            return Target(name, name, data=self.kept_beside[name])
+        path, shown = (
+            f"{text.rpartition('/')[0]}/{name}" if "/" in text else name for text in (self.path, self.name)
+        )
+        return Target(shown, path, self.store)
+
+    def size_beside(self) -> int:
+        """Bytes of the files of the same folder that are looked at as well; 0 where that cannot be told."""
+        total = 0
+        with self.siblings() as siblings:
+            for name in file_kinds.beside(self.kind):
+                with contextlib.suppress(OSError):
+                    source = siblings(name)
+                    total += 0 if source is None else source.size
+        return total
+
+    def known_size(self) -> int:
+        """Length in bytes; 0 where it cannot be told."""
+        if self.size is None:
+            with contextlib.suppress(OSError):
+                return os.stat(self.path).st_size
+        return self.size or 0
+
+
+def is_uri(text: str) -> bool:
+    """Whether a text names something in a store rather than a local path."""
+    return _URI.match(text) is not None
+
+
+@dataclass
+class Found:
+    """What was found.
+
+    Attributes:
+        targets: The files to judge, in order, each once.
+        roots: Names of the folders that were read as a whole.
+    """
+
+    targets: list[Target] = field(default_factory=list[Target])
+    roots: list[str] = field(default_factory=list[str])
+    _ignored: dict[str, Ignored] = field(default_factory=dict[str, Ignored])
+
+    def reduced(self, positions: Collection[int], reason: str) -> Found:
+        """The same with some of the targets; the others are ignored, and of folders nobody knows what is gone.
+
+        Args:
+            positions: Positions of the targets that are kept.
+            reason: Why the others are not judged.
+        """
+        kept = set(positions)
+        found = Found(
+            [target for position, target in enumerate(self.targets) if position in kept],
+            _ignored=dict(self._ignored),
+        )
+        for position, target in enumerate(self.targets):
+            if position not in kept:
+                found.ignore(reason, target.name)
+        return found
+
+    def ignore(self, reason: str, name: str) -> None:
+        """Count a file or folder that is not judged."""
+        entry = self._ignored.get(reason)
+        count, examples = (entry.count, entry.examples) if entry else (0, [])
+        if len(examples) < EXAMPLES:
+            examples = [*examples, name]
+        self._ignored[reason] = Ignored(reason, count + 1, examples)
+
+    @property
+    def ignored(self) -> list[Ignored]:
+        """What was not judged, most frequent reason first."""
+        return sorted(self._ignored.values(), key=lambda entry: (-entry.count, entry.reason))
+
+
+def find(
+    given: Iterable[str],
+    *,
+    literal: Iterable[str] = (),
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    listing: Listing | None = None,
+) -> Found:
+    """Find the files to judge.
+
+    Args:
+        given: Paths of files and folders, patterns (``lake/**/*.parquet``), URIs. What exists under a name wins over
+            what the name would mean as a pattern.
+        literal: Further paths in which wildcards mean themselves.
+        include: Patterns of files to judge that folders hold beside those that are known by their names.
+        exclude: Patterns of files and folders to leave out; what is named itself is judged all the same.
+        listing: What lists folders of stores, in the order of `pqassay.lake.remote.listing`, which does it by default.
+
+    Raises:
+        UsageError: A path or pattern leads nowhere; all of them are named.
+    """
+    finder = _Finder(NamePatterns(include), NamePatterns(exclude), listing)
+    for text in given:
+        finder.add(text, is_literal=False)
+    for text in literal:
+        finder.add(text, is_literal=True)
+    if problems := finder.problems:
+        more = len(problems) - SHOWN_PROBLEMS
+        tail = [f"and {more} more of this kind"] if more > 0 else []
+        raise UsageError("\n".join([*problems[:SHOWN_PROBLEMS], *tail]))
+    return finder.found
+
+
+class _Finder:
+    def __init__(self, include: NamePatterns, exclude: NamePatterns, listing: Listing | None) -> None:
+        self.found = Found()
+        self.problems: list[str] = []
+        self._include = include
+        self._exclude = exclude
+        self._listing = listing
+        self._folders_read: set[tuple[int, int]] = set()
+        self._keys: set[str] = set()
+        self._here = os.getcwd()
+
+    def add(self, text: str, *, is_literal: bool) -> None:
+        if "\0" in text:
+            self.problems.append(f"{printable(text)!r} is no path")
+        elif is_uri(text):
+            self._add_uri(text, is_literal=is_literal)
+        else:
+            self._add_path(text, is_literal=is_literal)
+
+    # -------------------------------------------------------------------------------- what both kinds share
+
+    def _target(self, target: Target) -> None:
+        # "./a" and "a" are one file; "b/../a" may be another one where b is a link, so that dots stay.
+        key = target.name
+        if not target.store:
+            key = "/".join(split(key if key.startswith("/") else f"{self._here}/{key}"))
+        if key in self._keys:
+            self.found.ignore(file_kinds.TWICE, target.name)
+        else:
+            self._keys.add(key)
+            self.found.targets.append(target)
+
+    def _named(self, target: Target) -> None:
+        """A file that somebody asked for by its name."""
+        kind = file_kinds.kind_of(target.path.rpartition("/")[2])
+        if kind is not None and kind.ignored:
+            self.found.ignore(kind.ignored, target.name)
+        else:
+            self._target(target)
+
+    def _met(self, target: Target, names: Sequence[str]) -> None:
+        """A file that a folder holds."""
+        kind = file_kinds.kind_of(names[-1])
+        reason = ""
+        if self._exclude.match(names):
+            reason = file_kinds.EXCLUDED
+        elif self._include.match(names):
+            pass
+        elif names[-1].startswith("."):
+            reason = file_kinds.HIDDEN
+        elif kind is None:
+            reason = file_kinds.OTHER
+        else:
+            reason = kind.ignored
+        if reason:
+            self.found.ignore(reason, target.name)
+        else:
+            self._target(target)
+
+    def _reason_against_folder(self, names: Sequence[str]) -> str:
+        if self._exclude.match(names):
+            return file_kinds.EXCLUDED
+        return file_kinds.why_folder_is_left_out(names[-1])
+
+    # -------------------------------------------------------------------------------------------- local paths
+
+    def _add_path(self, path: str, *, is_literal: bool) -> None:
+        try:
+            found = os.stat(path)
+        except OSError as error:
+            if error.errno not in _ABSENT:
+                self._target(_troubled(path, error))
+            elif has_wildcard(path) and not is_literal:
+                self._add_pattern(path)
+            else:
+                self.problems.append(f"{_shown(path)}: no such file")
+            return
+        if stat.S_ISDIR(found.st_mode):
+            self._add_folder(path)
+        elif stat.S_ISREG(found.st_mode):
+            self._named(Target(path, path, size=found.st_size, kind=file_kinds.judged_as(path)))
+        else:
+            self.problems.append(f"{_shown(path)} is no regular file")
+
+    def _add_folder(self, root: str) -> None:
+        self.found.roots.append(root)
+        self._read_folder(root)
+
+    def _read_folder(self, root: str) -> None:
+        """Judge what a folder and those below it hold."""
+        # A list instead of recursion: folders may be nested deeper than Python calls.
+        waiting: list[tuple[str, tuple[str, ...], bool]] = [(root, (), True)]
+        while waiting:
+            path, names, is_folder = waiting.pop()
+            if not is_folder:
+                self._met(Target(path, path, kind=file_kinds.judged_as(path)), names)
+                continue
+            if names and (reason := self._reason_against_folder(names)):
+                self.found.ignore(reason, path)
+                continue
+            if not self._is_first_visit(path):
+                self.found.ignore(file_kinds.SEEN_FOLDER, path)
+                continue
+            for entry in reversed(self._entries(path)):
+                below, kind = _joined(path, entry.name), _type_of(entry)
+                if kind == "special":
+                    self.found.ignore(file_kinds.SPECIAL, below)
+                else:
+                    waiting.append((below, (*names, entry.name), kind == "folder"))
+
+    def _is_first_visit(self, folder: str) -> bool:
+        """Whether a folder was not read before, under this or another name: links may lead in circles."""
+        try:
+            found = os.stat(folder)
+        except OSError:
+            return True  # listing it will say why
+        key = (found.st_dev, found.st_ino)
+        if key in self._folders_read:
+            return False
+        self._folders_read.add(key)
+        return True
+
+    def _entries(self, folder: str) -> list[os.DirEntry[str]]:
+        """What a folder holds, by name; a folder that cannot be listed becomes a file that cannot be judged."""
+        try:
+            with os.scandir(folder or ".") as listing:
+                return sorted(listing, key=lambda entry: os.fsencode(entry.name))
+        except OSError as error:
+            reason = f"the folder cannot be listed: {error.strerror or error}"
+            self._target(Target(folder, folder, size=-1, kind="folder", trouble=reason))
+            return []
+
+    def _add_pattern(self, text: str) -> None:
+        """Expand wildcards; what they find counts as named, as if a shell had done it."""
+        parts = split(text)
+        base = "/" if text.startswith("/") else ""
+        while parts and (not has_wildcard(parts[0]) or os.path.lexists(_joined(base, parts[0]))):
+            base = _joined(base, parts.pop(0))
+        before = len(self.found.targets), len(self.found.ignored)
+        pattern = PathPattern(parts)
+        waiting: list[tuple[str, tuple[str, ...], States]] = [(base, (), pattern.start())]
+        visited: set[tuple[int, int, States]] = set()  # links may lead in circles
+        while waiting:
+            folder, names, states = waiting.pop()
+            try:
+                found = os.stat(folder or ".")
+            except OSError:
+                continue
+            if not stat.S_ISDIR(found.st_mode) or (found.st_dev, found.st_ino, states) in visited:
+                continue
+            visited.add((found.st_dev, found.st_ino, states))
+            if pattern.accepts(states):
+                self._add_folder(folder or ".")
+                continue
+            below: list[tuple[str, tuple[str, ...], States]] = []
+            for entry in self._entries(folder):
+                after = pattern.step(states, entry.name)
+                path, inner, kind = _joined(folder, entry.name), (*names, entry.name), _type_of(entry)
+                if not after or kind == "special":
+                    continue
+                if self._exclude.match(inner):
+                    self.found.ignore(file_kinds.EXCLUDED, path)
+                elif kind == "folder":
+                    below.append((path, inner, after))
+                elif pattern.accepts_file(after):
+                    self._named(Target(path, path, kind=file_kinds.judged_as(path)))
+            waiting.extend(reversed(below))
+        if before == (len(self.found.targets), len(self.found.ignored)):
+            self.problems.append(f"{_shown(text)}: no file matches")
+
+    # --------------------------------------------------------------------------------------------------- URIs
+
+    def _add_uri(self, text: str, *, is_literal: bool) -> None:
+        from pqassay.lake import remote  # noqa: PLC0415 - pyarrow is loaded where it is needed
+        from pqassay.lake.remote_source import describe  # noqa: PLC0415 - as above
+
+        try:
+            uri = remote.parse(text)
+        except UsageError as error:
+            self.problems.append(printable(str(error)))
+            return
+        is_pattern = has_wildcard(uri.path) and not is_literal
+        try:
+            try:
+                self._add_place(remote.find(uri), is_literal=is_literal)
+            except remote.MissingError:
+                if not is_pattern:
+                    raise
+                self._add_uri_pattern(uri)
+        except remote.MissingError as error:
+            self.problems.append(f"{_shown(uri.name)}: {error}")
+        except UsageError as error:
+            self.problems.append(printable(str(error)))
+        except OSError as error:
+            reason = describe(error)
+            kind = file_kinds.judged_as(uri.path)
+            self._target(Target(uri.name, uri.path, uri.store, size=-1, kind=kind, trouble=reason))
+
+    def _add_place(self, place: Place | str, *, is_literal: bool) -> None:
+        if isinstance(place, str):
+            self._add_path(place, is_literal=is_literal)
+        elif place.is_folder:
+            self.found.roots.append(place.name)
+            self._read_listing(place, None)
+        else:
+            self._named(_remote(place))
+
+    def _add_uri_pattern(self, uri: Uri) -> None:
+        from pqassay.lake import remote  # noqa: PLC0415 - as above
+
+        parts = split(remote.decoded(uri.path))
+        first = next(index for index, part in enumerate(parts) if has_wildcard(part))
+        before = len(self.found.targets), len(self.found.ignored)
+        base = remote.find(uri.at("/" + "/".join(parts[:first]).replace("%", "%25")))
+        if not isinstance(base, str) and base.is_folder:
+            self._read_listing(base, PathPattern(parts[first:]))
+        if before == (len(self.found.targets), len(self.found.ignored)):
+            raise remote.MissingError("no file matches")
+
+    def _read_listing(self, folder: Place, pattern: PathPattern | None) -> None:
+        """Judge what a folder of a store holds: all of it, or what matches a pattern.
+
+        One listing of everything below takes far fewer requests than one for each folder.
+        """
+        from pqassay.lake import remote  # noqa: PLC0415 - as above
+
+        left_out: set[tuple[str, ...]] = set()
+        for entry in (self._listing or remote.listing)(folder):
+            names = entry.names
+            place = folder.below(names, size=entry.size, modified=entry.modified)
+            depth = 0
+            if pattern is not None:
+                reached = _depth_of_match(pattern, names)
+                if reached is None:
+                    continue
+                if reached == len(names):
+                    self._named(_remote(place))
+                    continue
+                depth = reached  # a folder matches, and is read as a whole
+            for end in range(depth + 1, len(names)):
+                if reason := self._reason_against_folder(names[depth:end]):
+                    if tuple(names[:end]) not in left_out:
+                        left_out.add(tuple(names[:end]))
+                        self.found.ignore(reason, folder.below(names[:end], size=0).name)
+                    break
+            else:
+                self._met(_remote(place), names[depth:])
+
+
+def _remote(place: Place) -> Target:
+    kind = file_kinds.judged_as(place.path)
+    return Target(place.name, place.path, place.store, place.size, kind, modified=place.modified)
+
+
+def _troubled(path: str, error: OSError) -> Target:
+    trouble = f"the file cannot be opened: {error.strerror or error}"
+    return Target(path, path, size=-1, kind=file_kinds.judged_as(path), trouble=trouble)
+
+
+def _depth_of_match(pattern: PathPattern, names: Sequence[str]) -> int | None:
+    """How many names match as a whole: all for the file itself, fewer for a folder above it."""
+    states = pattern.start()
+    for depth, name in enumerate(names):
+        if pattern.accepts(states):
+            return depth
+        states = pattern.step(states, name)
+    return len(names) if pattern.accepts_file(states) else None
+
+
+def _type_of(entry: os.DirEntry[str]) -> str:
+    """``folder``, ``file`` or ``special``; a link that leads nowhere is a file, and opening it will say so."""
+    try:
+        if entry.is_dir():
+            return "folder"
+        return "file" if entry.is_file() or entry.is_symlink() else "special"
+    except OSError:
+        return "file"
+
+
+def _joined(folder: str, name: str) -> str:
+    """A path without a dot in front of it, which the user did not write."""
+    if folder in ("", "."):
+        return name
+    return f"{folder}{name}" if folder.endswith("/") else f"{folder}/{name}"
+
+
+def _shown(text: str) -> str:
+    return printable(text) or "''"

@@ -1,0 +1,290 @@
+"""Which queries may show what a finding does: made of the values that the false claim hides.
+
+A claim about a column chunk or a page is false about certain values: those beyond a bound, those that a bloom filter lacks,
+the nulls of a page that is said to have none, the rows of a page that stands elsewhere.  A reader that believes the claim
+loses these, or takes others for them.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pqassay.proof.queries import Column, Comparison, Kind, NoQuery, Query
+from pqassay.proof.true_values import TrueValues, bound_value, meaning_of
+from pqassay.report.model import Finding, Position
+from pqassay.under_test.chunks import ColumnChunkUnderTest
+from pqassay.under_test.file import NotApplicable, NotChecked
+from pqassay.values.hashes import hashes_of, held
+from pqassay_spec.base.errors import FormatError
+
+MOST_QUERIES = 12
+"""Queries that are tried for one finding."""
+
+UNREAD = {
+    "IDX1": "no engine here reads an IDX1 index; programs that do lose what it lacks",
+    "PM": "only QuestDB reads a _pm file",
+}
+"""Why there is no query for the findings of a family."""
+
+_PLACE = re.compile(r"row_groups\[(\d+)\](?:\.columns\[(\d+)\])?\.?(.*)")
+_ENTRY = re.compile(r"(?:_values|null_pages|_counts|page_locations|histograms)\[(\d+)\]")
+_PAGE = re.compile(r"^pages\[(\d+)\]")
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Some rows of a column chunk: those of a page, or all.
+
+    Attributes:
+        chunk: The chunk.
+        column: Its column.
+        rows: All values of the chunk, in the type in which they are compared.
+        page: The data page, ``None`` for the whole chunk.
+        start, end: The rows of the row group.
+        part: What of the chunk the finding is about: the rest of the field path.
+    """
+
+    chunk: ColumnChunkUnderTest
+    column: Column
+    rows: Any
+    page: int | None
+    start: int
+    end: int
+    part: str
+
+    @property
+    def values(self) -> Any:
+        """The values that are no nulls, and no NaN."""
+        found = self.rows.slice(self.start, self.end - self.start).drop_null()
+        return found.filter(pc.invert(pc.is_nan(found))) if pa.types.is_floating(found.type) else found
+
+
+def candidates(finding: Finding, values: TrueValues) -> list[Query]:
+    """The queries to try for a finding, the most promising first.
+
+    Raises:
+        NotChecked: There are none, for the reason that it gives.
+    """
+    family = finding.rule.partition("-")[0]
+    if family in UNREAD:
+        raise NoQuery(UNREAD[family])
+    if finding.column is None:
+        return [_everything(values)]
+    values.column(finding.column)  # raises where no query can name it
+    found: dict[Query, None] = {}
+    streams = [
+        _around(stretch, values)
+        for position in finding.at
+        if (stretch := _stretch(position, finding.column, values))
+    ]
+    if not streams:
+        return [Query((values.column(finding.column),))]
+    # The first position gets the most, and each of the others its share.
+    while streams and len(found) < MOST_QUERIES:
+        for stream in list(streams):
+            if (query := next(stream, None)) is None:
+                streams.remove(stream)
+            elif len(found) < MOST_QUERIES:
+                found[query] = None
+    return list(found)
+
+
+def _everything(values: TrueValues) -> Query:
+    """All rows of the first columns that queries can name, two at most."""
+    columns: list[Column] = []
+    for leaf in values.file.leaves:
+        with contextlib.suppress(NotChecked):
+            columns.append(values.column(leaf.name))
+        if len(columns) == 2:
+            break
+    if not columns:
+        raise NoQuery("there is no column that a query of all engines can name")
+    return Query(tuple(columns))
+
+
+def _stretch(position: Position, name: str, values: TrueValues) -> Stretch | None:
+    """The rows that a position is about; ``None`` where it names no row group."""
+    match = _PLACE.search(position.field)
+    group = position.row_group if position.row_group is not None else int(match[1]) if match else None
+    if group is None or not 0 <= group < len(values.file.metadata.row_groups):
+        return None
+    part = match[3] if match else ""
+    rows = values.by_row_group(name)[group]
+    page = position.page
+    if page is None and (entry := _ENTRY.search(part)):
+        page = int(entry[1])
+    starts = _page_starts(values, group, name)
+    if page is None and (entry := _PAGE.match(part)):
+        page = int(entry[1])
+        page = page if page < len(starts) - 1 else None
+    if page is None or page >= len(starts) - 1:
+        page, start, end = None, 0, len(rows)
+    else:
+        start, end = int(starts[page]), int(starts[page + 1])
+    return Stretch(values.chunks[group, name], values.column(name), rows, page, start, end, part)
+
+
+def _page_starts(values: TrueValues, group: int, name: str) -> Any:
+    return np.concatenate(([0], np.cumsum(values.counts(group, name).rows)))
+
+
+def _around(stretch: Stretch, values: TrueValues) -> Iterator[Query]:
+    """Queries about one position."""
+    part, column = stretch.part, stretch.column
+    if "bloom_filter" in part:
+        yield from _lacking(stretch, values)
+    moves_rows = any(word in part for word in ("offset_index", "pages", "num_rows", "num_values", "_offset"))
+    if moves_rows or ("statistics" not in part and "column_index" not in part and "bloom" not in part):
+        yield Query((column,))
+        yield from _beside(stretch, values)
+    if "null" in part or "histogram" in part:
+        yield from _nulls(stretch)
+    yield from _beyond(stretch)
+    yield from _within(stretch)
+    yield from _nulls(stretch)
+    yield Query((column,))
+
+
+def _is(column: Column, operator: str, value: Any) -> Comparison:
+    return Comparison(operator, column, value.as_py() if isinstance(value, pa.Scalar) else value)
+
+
+def _equal(column: Column, value: Any) -> Query:
+    return Query((column,), (_is(column, "=", value),))
+
+
+def _range(column: Column, low: pa.Scalar[Any], high: pa.Scalar[Any]) -> tuple[Comparison, ...]:
+    """The condition that a value lies between two; a simpler one where they are the same."""
+    if low == high:
+        return (_is(column, "=", low),)
+    return _is(column, ">=", low), _is(column, "<=", high)
+
+
+def _between(column: Column, low: Any, high: Any) -> Query:
+    return Query((column,), _range(column, low, high))
+
+
+def _at_places(values: Any, count: int) -> Iterator[Any]:
+    """Values from places that lie evenly apart, the first and the last among them."""
+    if len(values):
+        for place in dict.fromkeys(np.linspace(0, len(values) - 1, count).astype(int).tolist()):
+            yield values[place]
+
+
+def _lacking(stretch: Stretch, values: TrueValues) -> Iterator[Query]:
+    """Values that the bloom filter does not hold."""
+    try:
+        bitset = stretch.chunk.bitset
+    except (FormatError, NotChecked, NotApplicable):
+        return
+    stored = values.stored(stretch.chunk.row_group, stretch.column.name)
+    valid = stretch.rows.drop_null()
+    absent = valid.filter(pa.array(~held(bitset, hashes_of(stored.drop_null()))))
+    if pa.types.is_floating(absent.type):
+        absent = absent.filter(pc.invert(pc.is_nan(absent)))
+    for value in _at_places(pc.unique(absent), 6):
+        yield _equal(stretch.column, value)
+
+
+def _beside(stretch: Stretch, values: TrueValues) -> Iterator[Query]:
+    """Rows of a page, chosen by another column: one that selects few of the others."""
+    group = stretch.chunk.row_group
+    starts = [stretch.start] if stretch.page is None else _page_starts(values, group, stretch.column.name)
+    places = {stretch.start, max(stretch.end - 1, stretch.start)}
+    if stretch.page is not None and stretch.page + 2 < len(starts):
+        places.add(int(starts[stretch.page + 1]))
+    for other in islice(_selective(stretch, values), 2):
+        rows = values.by_row_group(other.name)[group]
+        if len(rows) != len(stretch.rows):
+            continue
+        columns = (other, stretch.column)
+        part = rows.slice(stretch.start, stretch.end - stretch.start)
+        ends = pc.min_max(part)
+        if ends["min"].is_valid:
+            yield Query(columns, _range(other, ends["min"], ends["max"]))
+        for place in sorted(places):
+            if place < len(rows) and rows[place].is_valid:
+                yield Query(columns, (_is(other, "=", rows[place]),))
+
+
+def _selective(stretch: Stretch, values: TrueValues) -> Iterator[Column]:
+    """Other columns by which rows of the stretch can be chosen, those with most different values there first."""
+    found: list[tuple[int, int, Column]] = []
+    for ordinal, leaf in enumerate(values.file.leaves):
+        if leaf.name == stretch.column.name or len(found) == 8:
+            continue
+        with contextlib.suppress(NotChecked):
+            if meaning_of(leaf)[0] in (Kind.BOOLEAN, Kind.SINGLE, Kind.DOUBLE):
+                continue
+            column = values.column(leaf.name)
+            rows = values.by_row_group(leaf.name)[stretch.chunk.row_group]
+            part = rows.slice(stretch.start, stretch.end - stretch.start)
+            found.append((-len(pc.unique(part)), ordinal, column))
+    for _, _, column in sorted(found, key=lambda one: one[:2]):
+        yield column
+
+
+def _nulls(stretch: Stretch) -> Iterator[Query]:
+    column, rows = stretch.column, stretch.rows
+    if rows.null_count and not column.has_nan:
+        yield Query((column,), (Comparison("is null", column),))
+    if rows.null_count < len(rows):
+        yield Query((column,), (Comparison("is not null", column),))
+
+
+def _bounds(stretch: Stretch) -> Iterator[tuple[Any, Any]]:
+    """What is said of the least and the greatest value: of the page, and of the chunk."""
+    leaf = stretch.chunk.leaf
+    if stretch.page is not None and "column_index" in stretch.part:
+        with contextlib.suppress(FormatError, NotChecked, NotApplicable, IndexError):
+            index = stretch.chunk.column_index
+            least, greatest = index.min_values[stretch.page], index.max_values[stretch.page]
+            yield bound_value(leaf, least), bound_value(leaf, greatest)
+    if (statistics := stretch.chunk.statistics) is not None:
+        for low, high in ((statistics.min_value, statistics.max_value), (statistics.min, statistics.max)):
+            yield bound_value(leaf, low), bound_value(leaf, high)
+
+
+def _beyond(stretch: Stretch) -> Iterator[Query]:
+    """Values that lie beyond what is said of them."""
+    values, column = stretch.values, stretch.column
+    if column.kind is Kind.BOOLEAN:
+        return
+    for low, high in _bounds(stretch):
+        above = values.filter(pc.greater(values, high)) if high is not None and high.is_valid else values[:0]
+        below = values.filter(pc.less(values, low)) if low is not None and low.is_valid else values[:0]
+        if len(above):
+            ends = pc.min_max(above)
+            yield Query((column,), (_is(column, ">=", ends["min"]),))
+            yield _equal(column, ends["max"])
+            yield _equal(column, ends["min"])
+            yield _between(column, ends["min"], ends["max"])
+        if len(below):
+            ends = pc.min_max(below)
+            yield Query((column,), (_is(column, "<=", ends["max"]),))
+            yield _equal(column, ends["min"])
+            yield _equal(column, ends["max"])
+
+
+def _within(stretch: Stretch) -> Iterator[Query]:
+    """Values of the stretch, whatever is said of them."""
+    values, column = stretch.values, stretch.column
+    found: Sequence[Any] = list(_at_places(values, 3))
+    for value in found:
+        yield _equal(column, value)
+    if len(values) and column.kind is not Kind.BOOLEAN:
+        ends = pc.min_max(values)
+        yield _between(column, ends["min"], ends["max"])
+        yield Query((column,), (_is(column, ">=", ends["min"]),))
+        yield Query((column,), (_is(column, "<=", ends["max"]),))

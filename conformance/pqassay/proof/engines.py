@@ -1,0 +1,368 @@
+"""The engines that queries are tried on, each as a few lines of Python.
+
+What is run is what is shown: the lines that a worker runs are those that a report gives to whoever wants to see for
+themselves.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import re
+import shlex
+import shutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path, PurePath
+from typing import Any
+
+from pqassay.errors import UsageError
+from pqassay.literals.predicate import NULL_TESTS
+from pqassay.proof.queries import Column, Comparison, Kind, Query, named
+
+PLAIN_PATH = re.compile(r"[A-Za-z0-9_./+,-]*[A-Za-z0-9]\.[A-Za-z0-9]+")
+"""Paths that every engine takes for the name of a file. Others mean patterns, partitions or URIs to some of them."""
+
+COPY = "copy.parquet"
+"""Name of the copy that the shown line makes of a file with another path."""
+
+JAVA = 17
+"""The oldest feature release of Java that Spark 4 runs on."""
+
+
+class Unwritable(ValueError):  # noqa: N818 - says what is wrong with the request
+    """A query that cannot be written for an engine, with the reason."""
+
+
+Program = Callable[[str, Query], str]
+"""Writes the program for a file and a query. It leaves the rows in ``result``. Raises `Unwritable`."""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """An engine.
+
+    Attributes:
+        name: What options call it.
+        title: What reports call it.
+        distribution: What pip calls it.
+        program: Writes its program.
+        rows: An expression that makes a list of tuples of ``result``.
+        starts_slowly: Whether it is asked last, and as little as possible.
+        runs_on_java: Whether it needs Java as well; then its process cannot live with a limit on memory.
+    """
+
+    name: str
+    title: str
+    distribution: str
+    program: Program
+    rows: str = "[tuple(row.values()) for row in result.to_pylist()]"
+    starts_slowly: bool = False
+    runs_on_java: bool = False
+
+    @property
+    def version(self) -> str | None:
+        """The version that is installed, ``None`` without."""
+        try:
+            return metadata.version(self.distribution)
+        except metadata.PackageNotFoundError:
+            return None
+
+    @property
+    def how_to_install(self) -> str | None:
+        """How to install what it lacks here; ``None`` if it lacks nothing."""
+        if self.version is None:
+            return f"python -m pip install {self.distribution}"
+        if self.runs_on_java:
+            home = os.environ.get("JAVA_HOME")
+            if shutil.which("java", path=str(Path(home, "bin")) if home else None) is None:
+                return f"Java {JAVA} or newer, with `java` on PATH, or JAVA_HOME"
+        return None
+
+
+def _string(text: str) -> str:
+    """A Python literal that a shell shows well: in double quotes, where that is possible."""
+    return f'"{text}"' if text.isprintable() and not set(text) & {'"', "\\"} else repr(text)
+
+
+def _strings(texts: Iterable[str]) -> str:
+    return ", ".join(map(_string, texts))
+
+
+# ----------------------------------------------------------------------------------------------------- SQL
+
+SqlLiteral = Callable[[Column, Any], str]
+
+
+def _text(value: str) -> str:
+    if "\0" in value:
+        raise Unwritable("a text with a zero character has no SQL literal")
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _common_literal(column: Column, value: Any) -> str:
+    """A literal that DuckDB, DataFusion and Spark read alike."""
+    match column.kind:
+        case Kind.BOOLEAN:
+            return str(value).upper()
+        case Kind.SINGLE:
+            return f"CAST({value!r} AS FLOAT)"
+        case Kind.DOUBLE:
+            text = repr(value)
+            return text if "e" in text else f"{text}e0"  # without an exponent, it would be a decimal
+        case Kind.DECIMAL:
+            type_: Any = column.type
+            return f"CAST('{value:f}' AS DECIMAL({type_.precision}, {type_.scale}))"
+        case Kind.DATE:
+            return f"DATE '{value.isoformat()}'"
+        case Kind.TEXT:
+            return _text(value)
+        case Kind.BYTES:
+            return f"X'{value.hex()}'"
+        case _:
+            return str(value)
+
+
+def _moment(column: Column, value: Any) -> str:
+    """A timestamp as text; the offset of an instant is that of UTC."""
+    type_: Any = column.type
+    if type_.unit == "ns":
+        raise Unwritable("the engines read nanoseconds in different ways")
+    return str(value.isoformat(sep=" "))
+
+
+def _is_instant(column: Column) -> bool:
+    type_: Any = column.type
+    return type_.tz is not None
+
+
+def _duckdb_literal(column: Column, value: Any) -> str:
+    if column.kind is Kind.BYTES:
+        return "'" + "".join(f"\\x{byte:02X}" for byte in value) + "'::BLOB"
+    if column.kind is Kind.TIMESTAMP:
+        return f"{'TIMESTAMPTZ' if _is_instant(column) else 'TIMESTAMP'} '{_moment(column, value)}'"
+    return _common_literal(column, value)
+
+
+def _datafusion_literal(column: Column, value: Any) -> str:
+    if column.kind is Kind.TIMESTAMP:
+        return f"TIMESTAMP '{_moment(column, value)}'"
+    return _common_literal(column, value)
+
+
+def _spark_literal(column: Column, value: Any) -> str:
+    if column.kind is Kind.TEXT:
+        return _text(value.replace("\\", "\\\\"))
+    if column.kind is Kind.TIMESTAMP:
+        return f"{'TIMESTAMP' if _is_instant(column) else 'TIMESTAMP_NTZ'} '{_moment(column, value)}'"
+    if column.kind is Kind.INTEGER and not -(2**31) < value < 2**31:
+        return f"{value}L" if -(2**63) < value < 2**63 else f"{value}BD"
+    return _common_literal(column, value)
+
+
+def _condition(query: Query, literal: SqlLiteral, mark: str = '"') -> str:
+    parts = [
+        f"{named(part.column.name, mark)} {part.operator.upper()}"
+        if part.operator in NULL_TESTS
+        else f"{named(part.column.name, mark)} {part.operator} {literal(part.column, part.value)}"
+        for part in query.where
+    ]
+    return " AND ".join(parts)
+
+
+def _names(query: Query, mark: str = '"') -> list[str]:
+    return [named(column.name, mark) for column in query.columns]
+
+
+def _duckdb(path: str, query: Query) -> str:
+    table = f"duckdb.connect().read_parquet({_string(path)}, hive_partitioning=False)"
+    where = f".filter({_string(_condition(query, _duckdb_literal))})" if query.where else ""
+    columns = _string(", ".join(_names(query)))
+    return f"import duckdb; result = {table}{where}.project({columns}).to_arrow_table()"
+
+
+def _datafusion(path: str, query: Query) -> str:
+    return _datafusion_with("SessionContext()", "SessionContext", path, query)
+
+
+def _datafusion_pushdown(path: str, query: Query) -> str:
+    option = _strings(["datafusion.execution.parquet.pushdown_filters", "true"])
+    context = f"SessionContext(SessionConfig().set({option}))"
+    return _datafusion_with(context, "SessionConfig, SessionContext", path, query)
+
+
+def _datafusion_with(context: str, names: str, path: str, query: Query) -> str:
+    suffix = PurePath(path).suffix
+    register = f"context.register_parquet({_strings(['file', path])}, file_extension={_string(suffix)})"
+    where = f" WHERE {_condition(query, _datafusion_literal)}" if query.where else ""
+    sql = _string(f"SELECT {', '.join(_names(query))} FROM file{where}")  # noqa: S608 - names and values are quoted
+    return (
+        f"from datafusion import {names}; context = {context}; {register}; "
+        f"result = context.sql({sql}).to_arrow_table()"
+    )
+
+
+_SPARK_SETTINGS = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.ui.enabled": "false",
+    "spark.log.level": "OFF",
+}
+
+
+def _spark(path: str, query: Query) -> str:
+    settings = "".join(f".config({_strings(item)})" for item in _SPARK_SETTINGS.items())
+    names = _strings(_names(query, "`"))
+    where = f".where({_string(_condition(query, _spark_literal, '`'))})" if query.where else ""
+    return (
+        "from pyspark.sql import SparkSession; "
+        f"spark = SparkSession.builder.master({_string('local[1]')}){settings}.getOrCreate(); "
+        f"result = spark.read.parquet({_string(path)}){where}.select({names}).toArrow()"
+    )
+
+
+def spark_row_reader(path: str, query: Query) -> str:
+    """The program of Spark with its other reader, which it takes for types that the vectorized one lacks."""
+    program, last = _spark(path, query).split("result = ", 1)
+    name = _string("spark.sql.parquet.enableVectorizedReader")
+    return f"{program}spark.conf.set({name}, False); result = {last}"
+
+
+# ---------------------------------------------------------------------------------------------- Python expressions
+
+_OPERATORS: Mapping[str, str] = {"=": "==", ">=": ">=", "<=": "<="}
+
+
+def _imports(query: Query) -> str:
+    kinds = {part.column.kind for part in query.where}
+    found = [
+        name
+        for name, needed in (
+            ("datetime", kinds & {Kind.DATE, Kind.TIMESTAMP}),
+            ("decimal", kinds & {Kind.DECIMAL}),
+        )
+        if needed
+    ]
+    return f"import {', '.join(found)}; " if found else ""
+
+
+def _python(column: Column, value: Any) -> str:
+    if column.kind is Kind.DECIMAL:
+        return f"decimal.{value!r}"
+    if column.kind is Kind.TIMESTAMP:
+        _moment(column, value)
+        if value.tzinfo is not None:
+            value = value.astimezone(dt.UTC)
+    return _string(value) if column.kind is Kind.TEXT else repr(value)
+
+
+def _all_of(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else " & ".join(f"({part})" for part in parts)
+
+
+def _polars(path: str, query: Query) -> str:
+    parts: list[str] = []
+    for part in query.where:
+        column = f"pl.col({_string(part.column.name)})"
+        if part.operator in NULL_TESTS:
+            parts.append(f"{column}.is_{'' if NULL_TESTS[part.operator] else 'not_'}null()")
+            continue
+        value = _python(part.column, part.value)
+        if part.column.kind is Kind.SINGLE:
+            value = f"pl.lit({value}, pl.Float32)"
+        parts.append(f"{column} {_OPERATORS[part.operator]} {value}")
+    where = f".filter({_all_of(parts)})" if parts else ""
+    names = _strings(column.name for column in query.columns)
+    scan = f"pl.scan_parquet({_string(path)}, glob=False, hive_partitioning=False)"
+    return f"{_imports(query)}import polars as pl; result = {scan}{where}.select({names}).collect()"
+
+
+def _pyarrow(path: str, query: Query) -> str:
+    parts: list[str] = []
+    for part in query.where:
+        column = f"ds.field({_string(part.column.name)})"
+        if part.operator in NULL_TESTS:
+            parts.append(f"{'' if NULL_TESTS[part.operator] else '~'}{column}.is_null()")
+        else:
+            parts.append(f"{column} {_OPERATORS[part.operator]} {_python(part.column, part.value)}")
+    where = f", filter={_all_of(parts)}" if parts else ""
+    names = _strings(column.name for column in query.columns)
+    dataset = f"ds.dataset({_string(path)}, format={_string('parquet')})"
+    table = f"{dataset}.to_table(columns=[{names}]{where})"
+    return f"{_imports(query)}import pyarrow.dataset as ds; result = {table}"
+
+
+def _fastparquet(path: str, query: Query) -> str:
+    for column in (*query.columns, *(part.column for part in query.where)):
+        if column.kind in (Kind.DECIMAL, Kind.DATE, Kind.TIMESTAMP):
+            raise Unwritable(f"fastparquet reads a {column.kind} as something else")
+        if column.has_nan:
+            raise Unwritable("fastparquet does not tell NaN from null")
+    names = list(dict.fromkeys([c.name for c in query.columns] + [p.column.name for p in query.where]))
+    groups = ", ".join(
+        f"({_strings([part.column.name, _OPERATORS[part.operator]])}, {_python(part.column, part.value)})"
+        for part in query.where
+        if part.operator not in NULL_TESTS
+    )
+    filters = f", filters=[[{groups}]]" if groups else ""
+    lines = [
+        "import fastparquet",
+        f"frame = fastparquet.ParquetFile({_string(path)}).to_pandas(columns=[{_strings(names)}]{filters})",
+    ]
+    lines += [_filtered(part) for part in query.where]
+    return "; ".join([*lines, f"result = frame[[{_strings(column.name for column in query.columns)}]]"])
+
+
+def _filtered(part: Comparison) -> str:
+    name = _string(part.column.name)
+    if part.operator in NULL_TESTS:
+        return f"frame = frame[frame[{name}].{'isna' if NULL_TESTS[part.operator] else 'notna'}()]"
+    present = f"frame = frame[frame[{name}].notna()]"  # texts cannot be compared with None
+    return f"{present}; frame = frame[frame[{name}] {_OPERATORS[part.operator]} {_python(part.column, part.value)}]"
+
+
+ENGINES = (
+    Engine("duckdb", "DuckDB", "duckdb", _duckdb),
+    Engine("datafusion", "DataFusion", "datafusion", _datafusion),
+    Engine("datafusion-pushdown", "DataFusion, filter pushdown", "datafusion", _datafusion_pushdown),
+    Engine("polars", "Polars", "polars", _polars, "result.rows()"),
+    Engine("pyarrow", "pyarrow dataset", "pyarrow", _pyarrow),
+    Engine(
+        "fastparquet",
+        "fastparquet",
+        "fastparquet",
+        _fastparquet,
+        "list(result.itertuples(index=False, name=None))",
+    ),
+    Engine("spark", "Spark", "pyspark", _spark, starts_slowly=True, runs_on_java=True),
+)
+"""The engines, in the order of reports."""
+
+NAMES = tuple(engine.name for engine in ENGINES)
+
+
+def require_engines(names: Sequence[str]) -> tuple[Engine, ...]:
+    """The engines of some names, all without any.
+
+    Raises:
+        UsageError: There is no such engine.
+    """
+    if unknown := [name for name in names if name not in NAMES]:
+        raise UsageError(f"there is no engine {unknown[0]!r}; engines are {', '.join(NAMES)}")
+    return tuple(engine for engine in ENGINES if not names or engine.name in names)
+
+
+def command(path: str, engine: Engine, program: str, wrong_row: tuple[Any, ...] | None = None) -> str:
+    """A line for a shell that runs a program and prints how many rows it returns.
+
+    Args:
+        path: The file that the program reads.
+        engine: The engine of the program.
+        program: The program, for that path or, of one that not all engines would understand, for `COPY`.
+        wrong_row: A row that is returned and not true; how often it is among the rows is printed as well.
+    """
+    shown = "print(len(result))"
+    if wrong_row is not None:
+        shown = f"rows = {engine.rows}; print(len(rows), rows.count({wrong_row!r}))"
+    line = f"python -c {shlex.quote(f'{program}; {shown}')}"
+    return line if PLAIN_PATH.fullmatch(path) else f"cp -- {shlex.quote(path)} {COPY} && {line}"

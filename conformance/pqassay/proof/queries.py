@@ -1,0 +1,166 @@
+"""Queries that may show what a false claim does: which columns of which rows, and which rows those truly are."""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import reduce
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from sqlglot.tokens import Tokenizer
+
+from pqassay.literals.predicate import NULL_TESTS
+from pqassay.literals.rows import EXACT_INTEGERS
+from pqassay.under_test.file import NotChecked
+
+
+class NoQuery(NotChecked):
+    """No query can show what a finding does, whatever the true rows are; the message says why."""
+
+
+class Kind(StrEnum):
+    """What the values of a column are, as a query sees them."""
+
+    INTEGER = "integer"
+    SINGLE = "single"
+    DOUBLE = "double"
+    BOOLEAN = "boolean"
+    TEXT = "text"
+    BYTES = "bytes"
+    DECIMAL = "decimal"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column that queries may name.
+
+    Attributes:
+        name: Its name, without groups around it.
+        kind: What its values are.
+        type: The type of the values that are compared with an engine's; see `pqassay.proof.true_values`.
+        has_nan: Whether NaN is among its values, which some engines do not tell from null.
+    """
+
+    name: str
+    kind: Kind
+    type: Any
+    has_nan: bool = False
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One comparison of a column with a value; ``is null`` and ``is not null`` have none."""
+
+    operator: str
+    column: Column
+    value: Any = None
+
+
+Condition = tuple[Comparison, ...]
+"""Comparisons that all have to hold; of none, every row is wanted."""
+
+
+@dataclass(frozen=True)
+class Query:
+    """Which columns of which rows."""
+
+    columns: tuple[Column, ...]
+    where: Condition = ()
+
+    @property
+    def sql(self) -> str:
+        """The query for people; the table is called ``file``."""
+        selected = f"SELECT {', '.join(named(column.name) for column in self.columns)} FROM file"  # noqa: S608 - for people
+        if not self.where:
+            return selected
+        return f"{selected} WHERE {' AND '.join(_shown(part) for part in self.where)}"
+
+    @property
+    def tree(self) -> list[Any] | None:
+        """The condition as a tree of JSON values, ``None`` for every row."""
+        parts = [
+            [part.operator, part.column.name, *([] if part.operator in NULL_TESTS else [written(part.value)])]
+            for part in self.where
+        ]
+        return None if not parts else parts[0] if len(parts) == 1 else ["and", *parts]
+
+
+def named(name: str, mark: str = '"') -> str:
+    """A name as SQL has it: in quotes, unless every dialect takes it as it is."""
+    if _SIMPLE_NAME.fullmatch(name) and name.upper() not in Tokenizer.KEYWORDS:
+        return name
+    return mark + name.replace(mark, mark * 2) + mark
+
+
+_SIMPLE_NAME = re.compile("[a-z_][a-z0-9_]*")
+
+
+def _shown(part: Comparison) -> str:
+    name = named(part.column.name)
+    if part.operator in NULL_TESTS:
+        return f"{name} {part.operator.upper()}"
+    if part.column.kind in (Kind.TEXT, Kind.DATE, Kind.TIMESTAMP):
+        text = str(part.value).replace("'", "''")
+        return f"{name} {part.operator} '{text}'"
+    if part.column.kind is Kind.BYTES:
+        return f"{name} {part.operator} X'{part.value.hex()}'"
+    return f"{name} {part.operator} {part.value}"
+
+
+_EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - local times have no zone, and instants are shown in UTC
+
+
+def written(value: Any) -> Any:
+    """A value as it stands in JSON; see `pqassay.literals.rows`."""
+    match value:
+        case bool() | str():
+            return value
+        case int():
+            return value if abs(value) <= EXACT_INTEGERS else {"int": str(value)}
+        case float():
+            return {"float": repr(value)}
+        case bytes():
+            return {"bytes": value.hex()}
+        case decimal.Decimal():
+            return {"decimal": f"{value:f}"}
+        case dt.datetime():
+            return {
+                "timestamp": str((value.replace(tzinfo=None) - _EPOCH) // dt.timedelta(microseconds=1) * 1000)
+            }
+        case _:
+            return {"date": str((value - _EPOCH.date()).days)}
+
+
+# ------------------------------------------------------------------------------------------------- the true rows
+
+_COMPARED: dict[str, Callable[[Any, Any], Any]] = {
+    "=": pc.equal,
+    ">=": pc.greater_equal,
+    "<=": pc.less_equal,
+}
+"""What the operators that queries use mean; a comparison with null is null."""
+
+
+def true_rows(query: Query, values: pa.Table) -> pa.Table:
+    """The rows of a table that a query asks for; a row of which a comparison is unknown is not among them."""
+    if query.where:
+        mask = reduce(pc.and_kleene, [_holds(part, values.column(part.column.name)) for part in query.where])
+        values = values.filter(mask)
+    return values.select([column.name for column in query.columns])
+
+
+def _holds(part: Comparison, values: Any) -> Any:
+    if part.operator in NULL_TESTS:
+        is_null = pc.is_null(values)
+        return is_null if NULL_TESTS[part.operator] else pc.invert(is_null)
+    return _COMPARED[part.operator](values, pa.scalar(part.value, part.column.type))

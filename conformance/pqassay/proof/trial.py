@@ -1,0 +1,357 @@
+"""Rows at stake: what the findings of a report do to the readers of the files, shown by queries.
+
+For each finding that costs rows, queries are made of the values that its false claim hides, and tried on the engines that are
+installed here.  The true rows come from the pages.  An engine's answer counts only if it answers the same query on
+a healthy copy of the values rightly: what an engine gets wrong by itself is not the file's fault.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Self
+
+from pebble import ProcessExpired, ProcessPool
+
+from pqassay.judge import workers
+from pqassay.lake.targets import is_uri
+from pqassay.proof.engines import COPY, PLAIN_PATH, Engine, Unwritable, command, require_engines
+from pqassay.proof.worker import Answered, Plan, Planned, answers, plan
+from pqassay.report.model import EngineAnswer, EngineVerdict, FileReport, Finding, Proof, Report
+from pqassay_spec.rules.catalogue import DEFAULT_FILE, VERDICTS, Effect
+
+AT_STAKE: tuple[Effect, ...] = ("rows lost", "wrong rows", "read fails")
+"""Effects that a query can show."""
+
+MOST_PROOFS = 20
+"""Findings of a run that are proved; each takes a few seconds."""
+
+STARTING = 240.0
+"""Seconds that an engine has for its first query beyond those that each query has."""
+
+TIME_OF_EACH = 5.0
+"""Seconds for each query of several that are asked at once, beyond what one has."""
+
+WORKERS = 2
+"""Processes that share the memory that there is: an engine and a decoder."""
+
+Asked = tuple[str, Path]
+"""A program, and the file with the true rows."""
+
+Judged = tuple[EngineAnswer, tuple[Any, ...] | None]
+"""An answer, and the first row of it that is not true."""
+
+Told = Callable[[int, int], object]
+"""Told how many findings are proved, and of how many."""
+
+
+def proved(
+    report: Report,
+    *,
+    engines: Sequence[str] = (),
+    timeout: float | None = None,
+    memory: int | None = None,
+    progress: Told | None = None,
+) -> Report:
+    """Add to the findings of a report what they do to readers.
+
+    Args:
+        report: The report; its files stand where it says.
+        engines: Names of engines, `pqassay.proof.engines.NAMES`; all by default.
+        timeout: Seconds that a query may take; by default as `pqassay.judge.workers.Limits` has it.
+        memory: Bytes that a process may allocate, on Linux; by default its share of the machine.
+        progress: Told how far it is.
+
+    Returns:
+        The report, with a `Proof` in each finding whose effect is one of `AT_STAKE`.
+
+    Raises:
+        UsageError: There is no such engine, or the memory is too little.
+    """
+    chosen = require_engines(engines)
+    workers.require_memory(memory)
+    wanted = _chosen(report)
+    done, total = 0, sum(map(len, wanted.values()))
+    if progress is not None:
+        progress(done, total)
+    files: list[FileReport] = []
+    with EngineProcesses(chosen, workers.Limits(WORKERS, timeout, memory)) as running:
+        for number, file in enumerate(report.files):
+            mine = wanted.get(number, [])
+            proofs = _reasons(file, mine)
+            if open_ := [place for place in mine if place not in proofs]:
+                found = _proofs(file, [file.findings[place] for place in open_], running)
+                for place, proof in zip(open_, found, strict=True):
+                    proofs[place] = proof
+                    done += 1
+                    if progress is not None:
+                        progress(done, total)
+            findings = [
+                replace(finding, proof=proofs.get(place)) for place, finding in enumerate(file.findings)
+            ]
+            files.append(replace(file, findings=findings))
+    return replace(report, files=files)
+
+
+def _chosen(report: Report) -> dict[int, list[int]]:
+    """The findings that are proved, by the position of their file: the gravest of the whole report."""
+    found = [
+        (VERDICTS.index(finding.verdict), AT_STAKE.index(finding.effect), number, place)
+        for number, file in enumerate(report.files)
+        for place, finding in enumerate(file.findings)
+        if finding.effect in AT_STAKE and not finding.known
+    ]
+    chosen: dict[int, list[int]] = {}
+    for _, _, number, place in sorted(found)[:MOST_PROOFS]:
+        chosen.setdefault(number, []).append(place)
+    return {number: sorted(places) for number, places in chosen.items()}
+
+
+def _reasons(file: FileReport, chosen: Sequence[int]) -> dict[int, Proof]:
+    """Findings that cost rows and have no query, for reasons that the report alone tells."""
+    found: dict[int, Proof] = {}
+    for place, finding in enumerate(file.findings):
+        if finding.effect not in AT_STAKE or finding.known:
+            continue
+        if is_uri(file.path):
+            reason = "queries are tried on local files only; check a copy of this one"
+        elif file.kind != DEFAULT_FILE:
+            reason = f"none of the engines reads a file of kind {file.kind}"
+        elif not os.path.isfile(file.path):  # noqa: PTH113 - the text that the user wrote
+            reason = "there is no such file to query"
+        elif place not in chosen:
+            reason = f"not tried: the {MOST_PROOFS} gravest findings of a run are; check this file alone"
+        else:
+            continue
+        found[place] = Proof("not provable", reason=reason)
+    return found
+
+
+# ------------------------------------------------------------------------------------------------ the processes
+
+
+_ENDINGS = (ProcessExpired, BrokenProcessPool, TimeoutError, MemoryError)
+"""What a process that gave no answer raises here."""
+
+NO_ANSWER = "no answer within the time limit"
+
+
+def _ending(error: BaseException) -> str:
+    """Why a process gave no answer."""
+    if isinstance(error, TimeoutError):
+        return NO_ANSWER
+    if isinstance(error, ProcessExpired):
+        return f"the process {workers.how_it_ended(error.exitcode)}"
+    return str(error) or type(error).__name__
+
+
+@dataclass
+class EngineProcesses:
+    """The processes of a run, one for each engine, and one that decodes; each is started when it is first needed."""
+
+    engines: Sequence[Engine]
+    limits: workers.Limits
+    _pools: dict[str, ProcessPool] = field(default_factory=dict[str, ProcessPool])
+    _warm: set[str] = field(default_factory=set[str])
+    _hung: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for pool in self._pools.values():
+            pool.stop()  # type: ignore[no-untyped-call]  # Pebble's annotations have gaps
+            pool.join()
+
+    def seconds(self, size: int) -> float | None:
+        """Time for one query of a file of so many bytes."""
+        if self.limits.timeout is None:
+            return workers.TIMEOUT_BASE + size / workers.TIMEOUT_BYTES_PER_SECOND
+        return self.limits.timeout or None
+
+    def plan(self, path: str, findings: Sequence[Finding], folder: Path, size: int) -> Plan:
+        """See `pqassay.proof.worker.plan`. Raises what ends the process."""
+        pool = self._pool("", limits_memory=True)
+        found: Plan = pool.schedule(plan, args=(path, findings, folder), timeout=self.seconds(size)).result()
+        return found
+
+    def ask(self, engine: Engine, file: str, asked: Sequence[Asked], size: int) -> list[Answered]:
+        """Have an engine answer some queries of a file: at once, and, if that ends its process, one by one.
+
+        Args:
+            engine: The engine.
+            file: The file; an engine that once gave no answer in time is asked nothing more about it.
+            asked: The queries.
+            size: Bytes of the file.
+        """
+        if (engine.name, file) in self._hung:
+            return [Answered(error=f"{NO_ANSWER} to another query of this file", has_panicked=True)] * len(
+                asked
+            )
+        try:
+            return self._ask(engine, asked, size)
+        except _ENDINGS as error:
+            if len(asked) == 1:
+                if isinstance(error, TimeoutError):
+                    self._hung.add((engine.name, file))
+                return [Answered(error=_ending(error), has_panicked=True)]
+        return [answer for one in asked for answer in self.ask(engine, file, [one], size)]
+
+    def _ask(self, engine: Engine, asked: Sequence[Asked], size: int) -> list[Answered]:
+        """Have an engine answer queries in one process. Raises what ends that."""
+        seconds = self.seconds(size)
+        if seconds is not None:
+            seconds += TIME_OF_EACH * (len(asked) - 1) + (STARTING if engine.name not in self._warm else 0)
+        pool = self._pool(engine.name, limits_memory=not engine.runs_on_java)
+        found: list[Answered] = pool.schedule(answers, args=(list(asked),), timeout=seconds).result()
+        self._warm.add(engine.name)
+        return found
+
+    def _pool(self, name: str, *, limits_memory: bool) -> ProcessPool:
+        if name not in self._pools or not self._pools[name].active:
+            memory = self.limits.bytes_per_worker() if limits_memory else 0
+            self._pools[name] = workers.new_pool(1, memory)
+        return self._pools[name]
+
+
+# ------------------------------------------------------------------------------------------------- one file
+
+
+def _proofs(file: FileReport, findings: Sequence[Finding], running: EngineProcesses) -> list[Proof]:
+    """A proof for each of some findings of a local file."""
+    with tempfile.TemporaryDirectory(prefix="pqassay-") as name:
+        folder = Path(name)
+        try:
+            planned = running.plan(file.path, findings, folder, file.size)
+        except (*_ENDINGS, OSError) as error:
+            reason = f"the true rows cannot be told: {_ending(error)}"
+            return [Proof("not provable", reason=reason) for _ in findings]
+        trial = _Trial(file, planned.queries, folder, running)
+        return [
+            Proof("not provable", reason=found) if isinstance(found, str) else trial.proof(found)
+            for found in planned.of_findings
+        ]
+
+
+@dataclass
+class _Trial:
+    """The queries of one file and what the engines made of them; each is asked once."""
+
+    file: FileReport
+    queries: Sequence[Planned]
+    folder: Path
+    running: EngineProcesses
+    _answers: dict[tuple[int, str], EngineAnswer] = field(default_factory=dict[tuple[int, str], EngineAnswer])
+
+    def __post_init__(self) -> None:
+        self._shown = self.file.path
+        self._path = self.file.path
+        if not PLAIN_PATH.fullmatch(self._path):
+            self._shown = COPY
+            self._path = str(self.folder / COPY)
+            shutil.copyfile(self.file.path, self._path)
+
+    def proof(self, numbers: Sequence[int]) -> Proof:
+        """Show the one of some queries that most engines get wrong."""
+        engines = self.running.engines
+        for engine in engines:
+            if not engine.starts_slowly:
+                self._try(engine, range(len(self.queries)))
+        ranked = self._ranked(numbers)
+        for engine in engines:
+            if engine.starts_slowly:
+                self._try_until_misled(engine, ranked)
+                ranked = self._ranked(numbers)
+                self._try(engine, ranked[:1])
+        best = ranked[0]
+        found = [self._answers[best, engine.name] for engine in engines]
+        query = self.queries[best].query
+        most = max((_RANKS.get(one.verdict, 0) for one in found), default=0)
+        return Proof(
+            outcome="misled" if most == 2 else "refused" if most == 1 else "not misled",
+            tried=len(numbers),
+            query=query.sql,
+            columns=[column.name for column in query.columns],
+            predicate=query.tree,
+            true_rows=self.queries[best].rows,
+            engines=found,
+        )
+
+    def _ranked(self, numbers: Sequence[int]) -> list[int]:
+        """Queries, the one with the gravest answers first."""
+
+        def damage(number: int) -> tuple[int, int, int]:
+            found = [answer for (asked, _), answer in self._answers.items() if asked == number]
+            ranks = [_RANKS.get(answer.verdict, 0) for answer in found]
+            return ranks.count(2), ranks.count(1), max((one.lost + one.wrong for one in found), default=0)
+
+        return sorted(numbers, key=damage, reverse=True)
+
+    def _try_until_misled(self, engine: Engine, numbers: Sequence[int]) -> None:
+        for number in numbers:
+            self._try(engine, [number])
+            if _RANKS.get(self._answers[number, engine.name].verdict) == 2:
+                return
+
+    def _try(self, engine: Engine, numbers: Iterable[int]) -> None:
+        """Have an engine answer queries that it was not asked before."""
+        asked: dict[int, Asked] = {}
+        for number in numbers:
+            planned = self.queries[number]
+            if (number, engine.name) in self._answers:
+                continue
+            if (install := engine.how_to_install) is not None:
+                self._note(number, engine, EngineAnswer(engine.title, "not installed", error=install))
+                continue
+            try:
+                asked[number] = engine.program(self._path, planned.query), planned.truth
+            except Unwritable as reason:
+                self._note(number, engine, _without(engine, "not comparable", str(reason)))
+        found = self._run(engine, asked)
+        suspects = [number for number, (answer, _) in found.items() if answer.verdict != "right"]
+        healthy = self._run(engine, {number: self._on_healthy(engine, number) for number in suspects})
+        for number, (answer, wrong_row) in found.items():
+            if number in healthy and healthy[number][0].verdict != "right":
+                copy = healthy[number][0]
+                why = copy.error or f"{copy.lost} rows lost, {copy.wrong} wrong"
+                said = f"a healthy copy of the values fares no better: {why}"
+                self._note(number, engine, _without(engine, "not comparable", said))
+                continue
+            shown = engine.program(self._shown, self.queries[number].query)
+            line = command(self.file.path, engine, shown, wrong_row)
+            self._note(number, engine, replace(answer, reproduce=line))
+
+    def _on_healthy(self, engine: Engine, number: int) -> Asked:
+        planned = self.queries[number]
+        return engine.program(str(planned.healthy), planned.query), planned.truth
+
+    def _note(self, number: int, engine: Engine, answer: EngineAnswer) -> None:
+        self._answers[number, engine.name] = answer
+
+    def _run(self, engine: Engine, asked: Mapping[int, Asked]) -> dict[int, Judged]:
+        """What an engine makes of some queries."""
+        if not asked:
+            return {}
+        found = self.running.ask(engine, self.file.path, list(asked.values()), self.file.size)
+        return {number: _judged(engine, answer) for number, answer in zip(asked, found, strict=True)}
+
+
+def _without(engine: Engine, verdict: EngineVerdict, reason: str) -> EngineAnswer:
+    return EngineAnswer(engine.title, verdict, engine.version, error=reason)
+
+
+def _judged(engine: Engine, given: Answered) -> Judged:
+    if given.error:
+        return _without(engine, "crashed" if given.has_panicked else "refused", given.error), None
+    verdict: EngineVerdict = "wrong rows" if given.wrong else "rows lost" if given.lost else "right"
+    found = EngineAnswer(engine.title, verdict, engine.version, given.rows, given.lost, given.wrong)
+    return found, given.wrong_row
+
+
+_RANKS: Mapping[str, int] = {"rows lost": 2, "wrong rows": 2, "crashed": 1, "refused": 1}
+"""What weighs more: wrong rows, which nobody notices, before errors."""

@@ -1,0 +1,251 @@
+"""What the processes behind a proof do: find the queries and the true rows; have an engine answer a query.
+
+Neither the pages of a broken file nor the engines that read them are to be trusted, so both stay out of the process that
+reports.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from pqassay.proof.candidates import candidates
+from pqassay.proof.queries import NoQuery, Query, true_rows
+from pqassay.proof.true_values import TrueValues
+from pqassay.report.model import Finding
+from pqassay.under_test.file import FileUnderTest, NotChecked, Options
+from pqassay.values.index_column import first_line
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.base.sources import FileSource
+
+MOST_SAID = 200
+"""Characters of an error of Java that are kept."""
+
+MOST_DENSE = 1 << 40
+"""Above this, the codes of rows are counted anew, so that they stay whole numbers of 64 bits."""
+
+
+# ----------------------------------------------------------------------------------------------- queries and truth
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A query, and where its true rows stand.
+
+    Attributes:
+        query: The query.
+        rows: How many there truly are.
+        truth: The file with these rows, an Arrow IPC file.
+        healthy: A Parquet file with all rows of the columns, about which nothing is said.
+    """
+
+    query: Query
+    rows: int
+    truth: Path
+    healthy: Path
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to try for the findings of a file.
+
+    Attributes:
+        queries: Each query once.
+        of_findings: For each finding the positions of its queries, or why there are none.
+    """
+
+    queries: list[Planned]
+    of_findings: list[list[int] | str]
+
+
+def plan(path: str, findings: Sequence[Finding], folder: Path) -> Plan:
+    """Find the queries for some findings of a file, and write their true rows into a folder."""
+    queries: dict[Query, int] = {}
+    planned: list[Planned] = []
+    found: list[list[int] | str] = []
+    with FileSource(path) as source:
+        values = TrueValues(FileUnderTest(source, Options("values")))
+        for finding in findings:
+            numbers: list[int] = []
+            try:
+                for query in candidates(finding, values):
+                    if query not in queries:
+                        queries[query] = len(planned)
+                        planned.append(_planned(query, values, folder, len(planned)))
+                    numbers.append(queries[query])
+                found.append(numbers or "there is no value by which a query could tell")
+            except NoQuery as reason:
+                found.append(str(reason))
+            except (NotChecked, FormatError) as reason:
+                found.append(f"the true rows cannot be told: {reason}")
+    return Plan(planned, found)
+
+
+def _planned(query: Query, values: TrueValues, folder: Path, number: int) -> Planned:
+    used = {column.name: column for column in query.columns}
+    used |= {part.column.name: part.column for part in query.where}
+    table = values.table(list(used.values()))
+    truth = folder / f"truth-{number}.arrow"
+    rows = true_rows(query, table)
+    with pa.OSFile(str(truth), "wb") as file, pa.ipc.new_file(file, rows.schema) as writer:
+        writer.write_table(rows)
+    healthy = folder / f"healthy-{'-'.join(map(str, sorted(_ordinals(used, values))))}.parquet"
+    if not healthy.exists():
+        pq.write_table(_as_given(table, values), healthy, write_statistics=False)
+    return Planned(query, len(rows), truth, healthy)
+
+
+def _ordinals(names: Any, values: TrueValues) -> list[int]:
+    return [ordinal for ordinal, leaf in enumerate(values.file.leaves) if leaf.name in names]
+
+
+def _as_given(table: pa.Table, values: TrueValues) -> pa.Table:
+    """The values in the types in which the file has them for Arrow, as far as they fit."""
+    with contextlib.suppress(pa.ArrowException, OSError, ValueError):
+        schema = pq.read_schema(values.file.source.name)
+        for place, name in enumerate(table.column_names):
+            table = table.set_column(place, name, table.column(name).cast(schema.field(name).type))
+    return table
+
+
+# ---------------------------------------------------------------------------------------------------- an engine
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What an engine made of a query.
+
+    Attributes:
+        rows, lost, wrong: How many rows it returned; true ones that it did not; returned ones that are not true.
+        wrong_row: The first of those, if Python writes its values without further names.
+        error: Why there are no rows.
+        has_panicked: Whether that was no error that the engine knows.
+    """
+
+    rows: int = 0
+    lost: int = 0
+    wrong: int = 0
+    wrong_row: tuple[Any, ...] | None = None
+    error: str = ""
+    has_panicked: bool = False
+
+
+@functools.cache
+def _quiet() -> None:
+    """Send what engines print to nowhere: it would stand in the middle of a report."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    for descriptor in (1, 2):
+        os.dup2(null, descriptor)
+
+
+def answers(asked: Sequence[tuple[str, Path]]) -> list[Answered]:
+    """Run programs of an engine, each with the file that holds the true rows."""
+    _quiet()
+    return [_answer(program, truth) for program, truth in asked]
+
+
+def _answer(program: str, truth: Path) -> Answered:
+    """Run a program and compare the rows that it returns with the true ones."""
+    names: dict[str, Any] = {}
+    try:
+        exec(program, names)  # noqa: S102 - a program of ours, which is also what the report shows
+        with pa.OSFile(str(truth), "rb") as file:
+            wanted = pa.ipc.open_file(file).read_all()
+        return compared(wanted, _table(names["result"]))
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # noqa: BLE001 - a panic of Rust is no Exception
+        panicked = not isinstance(error, Exception) or isinstance(error, MemoryError)
+        return Answered(error=_said(error), has_panicked=panicked)
+
+
+def _said(error: BaseException) -> str:
+    """What an engine says is wrong, in one line."""
+    if (thrown := getattr(error, "java_exception", None)) is not None:
+        # Py4J's own text numbers its objects; what is wrong stands in the innermost exception of Java.
+        while (cause := thrown.getCause()) is not None:
+            thrown = cause
+        name = thrown.getClass().getSimpleName()
+        text = str(thrown.getMessage() or "").strip().splitlines()
+        return f"{name}: {text[0][:MOST_SAID]}" if text else name
+    return f"{type(error).__name__}: {first_line(error)}"
+
+
+def _table(result: Any) -> pa.Table:
+    if isinstance(result, pa.Table):
+        return result
+    if hasattr(result, "to_arrow"):
+        table: pa.Table = result.to_arrow()
+        return table
+    return pa.Table.from_pandas(result, preserve_index=False)
+
+
+def compared(truth: pa.Table, found: pa.Table) -> Answered:
+    """Compare rows, in whatever order they come."""
+    codes = np.zeros(len(truth) + len(found), np.int64)
+    for name in truth.column_names:
+        kind: Any = truth.schema.field(name).type
+        both: Any = pa.chunked_array(
+            [*truth.column(name).chunks, *_in_type(found.column(name), kind).chunks], kind
+        )
+        codes = _combined(codes, _codes(both))
+    distinct, codes = np.unique(codes, return_inverse=True)
+    wanted = np.bincount(codes[: len(truth)], minlength=len(distinct))
+    given = np.bincount(codes[len(truth) :], minlength=len(distinct))
+    wrong = np.maximum(given - wanted, 0)
+    return Answered(
+        rows=len(found),
+        lost=int(np.maximum(wanted - given, 0).sum()),
+        wrong=int(wrong.sum()),
+        wrong_row=_row(found, int(np.argmax(wrong[codes[len(truth) :]] > 0))) if wrong.any() else None,
+    )
+
+
+def _in_type(values: Any, kind: Any) -> Any:
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    if isinstance(values.type, pa.BaseExtensionType):
+        stored: Any = values.type.storage_type
+        values = pa.chunked_array([piece.storage for piece in values.chunks], stored)
+    if pa.types.is_large_binary(kind) and pa.types.is_fixed_size_binary(values.type):
+        values = values.cast(pa.binary())
+    return values.cast(kind)
+
+
+def _codes(values: Any) -> NDArray[np.int64]:
+    """A number for each value, the same for equal ones; nulls have one, too."""
+    if pa.types.is_floating(values.type):
+        values = pc.add(values, 0.0)  # both zeros are one value
+    encoded = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = pa.concat_arrays(encoded.chunks)
+    found: NDArray[np.int64] = (
+        encoded.dictionary_encode(null_encoding="encode").indices.to_numpy().astype(np.int64)
+    )
+    return found
+
+
+def _combined(codes: NDArray[np.int64], more: NDArray[np.int64]) -> NDArray[np.int64]:
+    size = int(more.max(initial=0)) + 1
+    if int(codes.max(initial=0)) * size >= MOST_DENSE:
+        codes = np.unique(codes, return_inverse=True)[1].astype(np.int64)
+    return codes * size + more
+
+
+def _row(table: pa.Table, place: int) -> tuple[Any, ...] | None:
+    row = tuple(table.column(name)[place].as_py() for name in table.column_names)
+    plain = all(value is None or type(value) in (bool, int, float, str, bytes) for value in row)
+    return row if plain and all(value == value for value in row) else None  # noqa: PLR0124 - NaN equals nothing

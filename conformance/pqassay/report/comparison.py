@@ -1,0 +1,227 @@
+"""What became of things between two reports: what got fixed, what broke, what is new, and what nobody looked at.
+
+Two checks are compared finding by finding (file, rule and column), two runs result by result (case and operation).  A finding
+that is gone counts as fixed only if the later check looked at that file and that rule; otherwise nobody knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from pqassay.errors import UsageError
+from pqassay.report.model import COUNTED, FileReport, Finding, Report, members_json
+from pqassay.report.run_model import GOOD, Result, RunReport
+
+SCHEMA_VERSION = 1
+
+Change = Literal["broken", "added", "changed", "fixed", "not looked at", "unchanged"]
+"""``broken``: was right, or was wrong in fewer places.  ``added``: wrong, and the earlier report did not look there.
+``changed``: wrong in another way.  ``fixed``: is right now.  ``not looked at``: was wrong, and the later report does not say."""
+
+CHANGES: tuple[Change, ...] = get_args(Change)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What became of one thing.
+
+    Attributes:
+        change: What.
+        where: The file or the case.
+        part: The column or the operation.
+        rule: The rule, where there is one.
+        before: What the earlier report says.
+        after: What the later report says.
+        counted: Whether this is a reason to fail.
+    """
+
+    change: Change
+    where: str
+    part: str | None
+    rule: str | None
+    before: str
+    after: str
+    counted: bool = False
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two reports side by side; ``remarks`` say what makes them less comparable, ``counts`` how many entries there are."""
+
+    schema_version: int
+    kind: Literal["comparison"]
+    of: Literal["check", "run"]
+    counts: dict[str, int]
+    entries: list[Entry]
+    remarks: list[str] = field(default_factory=list[str])
+
+    @property
+    def exit_code(self) -> int:
+        """1 if something that counts is worse than before, else 0."""
+        return 1 if any(entry.counted for entry in self.entries) else 0
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """The comparison as JSON text in ASCII."""
+        return members_json(self, indent)
+
+
+def compare(old: Report | RunReport, new: Report | RunReport) -> Comparison:
+    """Say what became of what the earlier report says.
+
+    Raises:
+        UsageError: One is a check, the other a run.
+    """
+    if isinstance(old, Report) and isinstance(new, Report):
+        entries = list(_of_checks(old, new))
+        remarks = _remarks_of_checks(old, new)
+    elif isinstance(old, RunReport) and isinstance(new, RunReport):
+        entries = list(_of_runs(old, new))
+        remarks = _remarks_of_runs(old, new)
+    else:
+        raise UsageError(
+            f"the earlier report is one of pqassay {old.kind}, the later one of pqassay {new.kind}; "
+            "they cannot be compared"
+        )
+    told = [entry for entry in entries if entry.change != "unchanged"]
+    told.sort(
+        key=lambda entry: (CHANGES.index(entry.change), entry.where, entry.rule or "", entry.part or "")
+    )
+    counted: dict[str, int] = {change: sum(entry.change == change for entry in entries) for change in CHANGES}
+    return Comparison(SCHEMA_VERSION, "comparison", new.kind, counted, told, remarks)
+
+
+def _of_checks(old: Report, new: Report) -> Iterator[Entry]:
+    before, after = _Checked(old), _Checked(new)
+    for key in dict.fromkeys([*before.findings, *after.findings]):
+        path, rule, column = key
+        was, now = before.findings.get(key), after.findings.get(key)
+        if was is None:
+            assert now is not None
+            change: Change = "broken" if before.has_looked(path, rule) else "added"
+        elif now is None:
+            change = "fixed" if after.has_looked(path, rule) else "not looked at"
+        elif now.count > was.count:
+            change = "broken"
+        else:
+            change = "changed" if now.verdict != was.verdict else "unchanged"
+        is_worse = change in ("broken", "added") or (
+            change == "changed" and was is not None and not _counts(was, new)
+        )
+        counted = is_worse and now is not None and _counts(now, new)
+        yield Entry(change, path, column, rule, _said(was), _said(now), counted)
+    for path, file in after.files.items():
+        earlier = before.files.get(path)
+        was_errored = earlier is not None and earlier.outcome == "errored"
+        if file.outcome == "errored" and not was_errored:
+            change = "added" if earlier is None else "broken"
+            yield Entry(
+                change,
+                path,
+                None,
+                None,
+                earlier.outcome if earlier else "",
+                f"errored: {file.error}",
+                counted=True,
+            )
+        elif was_errored and file.outcome != "errored":
+            yield Entry("fixed", path, None, None, "errored", file.outcome)
+
+
+def _counts(finding: Finding, report: Report) -> bool:
+    return finding.verdict in COUNTED[report.threshold] and not finding.known
+
+
+def _said(finding: Finding | None) -> str:
+    if finding is None:
+        return ""
+    times = f" ({finding.count:,} times)" if finding.count > 1 else ""
+    return f"{finding.verdict}{' known' if finding.known else ''}: {finding.message}{times}"
+
+
+class _Checked:
+    """The findings of a check by file, rule and column, and what was looked at."""
+
+    def __init__(self, report: Report) -> None:
+        self.files: dict[str, FileReport] = {file.path: file for file in report.files}
+        self.findings = {
+            (file.path, finding.rule, finding.column): finding
+            for file in report.files
+            for finding in file.findings
+        }
+        self._rules = {
+            key: frozenset(coverage.checked) | frozenset(coverage.not_applicable)
+            for key, coverage in report.coverages.items()
+        }
+        self._broken = {(path, rule) for path, rule, _ in self.findings}
+
+    def has_looked(self, path: str, rule: str) -> bool:
+        """Whether a rule was tested on a file; one without a subject there is kept."""
+        file = self.files.get(path)
+        if file is None or file.outcome == "errored":
+            return False
+        return rule in self._rules[file.coverage] or (path, rule) in self._broken
+
+
+def _remarks_of_checks(old: Report, new: Report) -> list[str]:
+    remarks = _remarks_of_rules(old, new)
+    gone = {file.path for file in old.files} - {file.path for file in new.files}
+    if gone:
+        count = f"{len(gone):,} file{'' if len(gone) == 1 else 's'}"
+        remarks.append(f"{count} of the earlier report are not in the later one, for example {min(gone)}")
+    if old.threshold != new.threshold:
+        remarks.append(
+            f"the earlier report counts from level {old.threshold}, the later one from level {new.threshold}"
+        )
+    return remarks
+
+
+def _remarks_of_rules(old: Report | RunReport, new: Report | RunReport) -> list[str]:
+    if old.rules_sha256 == new.rules_sha256:
+        return []
+    return [f"the rules are not the same: pqassay {old.pqassay} and {new.pqassay}"]
+
+
+def _of_runs(old: RunReport, new: RunReport) -> Iterator[Entry]:
+    before = {(result.case, result.operation): result for result in old.results}
+    after = {(result.case, result.operation): result for result in new.results}
+    for key in dict.fromkeys([*before, *after]):
+        was, now = before.get(key), after.get(key)
+        rule = next((each.rules[0] for each in (now, was) if each is not None and each.rules), None)
+        change, counted = _change(was, now)
+        yield Entry(change, key[0], key[1], rule, _outcome(was), _outcome(now), counted)
+
+
+def _change(was: Result | None, now: Result | None) -> tuple[Change, bool]:
+    """What became of one result, and whether that is a reason to fail. What is not applicable was not looked at."""
+    good_before = was is not None and was.outcome == "passed"
+    asked_before = was is not None and was.outcome != "not applicable"
+    if now is None or now.outcome == "not applicable":
+        lost = good_before or (asked_before and was is not None and was.outcome not in GOOD)
+        return ("not looked at" if lost else "unchanged"), False
+    if now.outcome == "passed":
+        return ("fixed" if asked_before and not good_before else "unchanged"), False
+    if good_before:
+        return "broken", not now.known
+    if not asked_before:
+        return "added", not now.known
+    return ("unchanged" if was is not None and was.outcome == now.outcome else "changed"), False
+
+
+def _outcome(result: Result | None) -> str:
+    if result is None:
+        return ""
+    reason = f": {result.reason}" if result.reason and result.outcome not in GOOD else ""
+    return f"{result.outcome}{' as expected' if result.known else ''}{reason}"
+
+
+def _remarks_of_runs(old: RunReport, new: RunReport) -> list[str]:
+    remarks = _remarks_of_rules(old, new)
+    if old.suite_sha256 != new.suite_sha256:
+        remarks.append("the cases are not the same")
+    if old.golden_files_sha256 != new.golden_files_sha256:
+        remarks.append("the golden files are not the same")
+    if old.driver.sha256 == new.driver.sha256:
+        remarks.append("the driver is the same")
+    return remarks

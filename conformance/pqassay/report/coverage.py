@@ -1,0 +1,49 @@
+"""Which rules a report did not test, on how many files, and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from pqassay.report.model import Report
+from pqassay_spec.rules.catalogue import rules
+
+DEEPER = "needs tier "
+"""How the reason begins where only the tier kept a rule from being tested."""
+
+
+@dataclass(frozen=True)
+class Unchecked:
+    """Rules that were not checked for one reason.
+
+    Attributes:
+        reason: Why.
+        rules: Their ids, sorted.
+        files: On how many files at least one of them was not checked.
+    """
+
+    reason: str
+    rules: list[str]
+    files: int
+
+
+def unchecked(report: Report) -> list[Unchecked]:
+    """Why rules were not checked, what keeps most files from it first.
+
+    Rules that no version of this kit can test, on whatever file, are left out, as in the text.
+    """
+    files = Counter(file.coverage for file in report.files)
+    by_reason: dict[str, set[str]] = {}
+    seen: Counter[str] = Counter()
+    for key, coverage in report.coverages.items():
+        left = {rule: why for rule, why in coverage.not_checked.items() if not _is_excluded(rule, why)}
+        for rule, why in left.items():
+            by_reason.setdefault(why, set()).add(rule)
+        for why in set(left.values()):
+            seen[why] += files[key]
+    found = [Unchecked(why, sorted(ids), seen[why]) for why, ids in by_reason.items() if seen[why]]
+    return sorted(found, key=lambda entry: (-entry.files, entry.reason))
+
+
+def _is_excluded(rule: str, why: str) -> bool:
+    return rule in rules() and why == rules()[rule].excluded

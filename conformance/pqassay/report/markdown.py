@@ -1,0 +1,202 @@
+"""A report as Markdown: a short summary for the page of a CI job, or for a comment.
+
+Findings are grouped by rule, each with its first files.  Text out of files is escaped, so that it can be neither markup
+nor a mention.  GitHub refuses summaries of more than 1 MiB: what does not fit is cut, and the last line says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TextIO
+
+from pqassay.report.model import Report
+from pqassay.report.run_model import RunReport
+from pqassay.report.view import Item, View, view
+from pqassay_spec.base.terminal import printable
+from pqassay_spec.rules.catalogue import rules
+
+GREATEST_SIZE = 1 << 20
+"""Bytes that GitHub takes as the summary of one step."""
+
+LEFT_FOR_LAST = 1 << 12
+"""Bytes that are kept free for the line that says what is missing."""
+
+ITEMS_OF_A_RULE = 3
+"""Findings of one rule that are shown; further ones are counted."""
+
+NAMED = 20
+"""Files that could not be judged, or entries of another list, that are named; further ones are counted."""
+
+IDS_SHOWN = 12
+"""Rules of one reason that are named."""
+
+GREATEST_TEXT = 500
+"""Characters of one message that are shown."""
+
+MARKS = {"good": "✅", "bad": "❌", "warn": "⚠️", "unknown": "❓", "plain": ""}
+
+_NEEDS_ESCAPE = re.compile(r"[\\`*_{}\[\]#|~<>&$]")
+
+
+def render(report: Report | RunReport, stream: TextIO) -> None:
+    """Write the Markdown, at most `GREATEST_SIZE` bytes."""
+    found = view(report)
+    size = 0
+    blocks = list(_blocks(found))
+    for number, block in enumerate(blocks):
+        text = f"{block}\n\n" if number < len(blocks) - 1 else f"{block}\n"
+        size += len(text.encode())
+        if size > GREATEST_SIZE - LEFT_FOR_LAST:
+            left = len(blocks) - number
+            stream.write(
+                f"**{left:,} of {len(blocks):,} parts are missing here**, since a summary may have 1 MiB at most; "
+                "`--format json` or `--format html` has everything.\n"
+            )
+            return
+        stream.write(text)
+
+
+def code(text: str) -> str:
+    r"""Untrusted text as a code span: nothing in it is markup, a link or a mention.
+
+    >>> code("a|b"), code("a`b")
+    ('`a\\\\|b`', '`` a`b ``')
+    """
+    shown = printable(text)[:GREATEST_TEXT].replace("|", "\\|")
+    longest = max((len(run) for run in re.findall(r"`+", shown)), default=0)
+    fence = "`" * (longest + 1)
+    pad = " " if longest or not shown.strip() else ""
+    return f"{fence}{pad}{shown}{pad}{fence}"
+
+
+def escaped(text: str) -> str:
+    r"""Untrusted text as text: markup, HTML, links and mentions in it are escaped.
+
+    >>> escaped("<b> @someone *x*")
+    '\\\\<b\\\\> &#64;someone \\\\*x\\\\*'
+    """
+    shown = printable(text)
+    if len(shown) > GREATEST_TEXT:
+        shown = f"{shown[:GREATEST_TEXT]}…"
+    shown = _NEEDS_ESCAPE.sub(lambda found: f"\\{found[0]}", shown)
+    return shown.replace("@", "&#64;").replace("://", "&#58;//").replace("www.", "www&#46;")
+
+
+def _blocks(found: View) -> Iterator[str]:
+    """Parts of the summary, the most important first, separated by empty lines."""
+    yield f"## {MARKS[found.tone]} {found.title}: {found.outcome}".replace("  ", " ")
+    yield _table(
+        [tuple(tile.label for tile in found.tiles), tuple(f"{tile.count:,}" for tile in found.tiles)]
+    )
+    if found.scores:
+        yield _table([tuple(escaped(cell) for cell in row) for row in found.scores])
+    if found.alarms:
+        yield "### Lists of known findings that do not hold"
+        yield _list([escaped(alarm) for alarm in found.alarms], "entries")
+    if lost := [group for group in found.groups if group.tone == "unknown" and found.kind == "check"]:
+        yield "### Not judged"
+        yield _list([f"{code(group.name)}: {escaped('; '.join(group.remarks))}" for group in lost], "files")
+    yield from _rules(found)
+    if known := [item for item in found.items if item.known]:
+        yield f"{len(known):,} known, which count for nothing."
+    yield from _without_rule(found)
+    yield from _rest(found)
+
+
+def _rules(found: View) -> Iterator[str]:
+    rows = found.by_rule()
+    if not rows:
+        return
+    yield "### Findings"
+    header = (
+        "",
+        "rule",
+        "verdict" if found.kind == "check" else "outcome",
+        "effect",
+        "findings",
+        f"{found.place}s",
+    )
+    yield _table(
+        [
+            header,
+            *(
+                (
+                    MARKS[row.tone],
+                    escaped(row.rule),
+                    row.verdict,
+                    escaped(row.effect),
+                    f"{len(row.items):,}",
+                    f"{row.places:,}",
+                )
+                for row in rows
+            ),
+        ]
+    )
+    for row in rows:
+        lines = [f"#### {escaped(row.rule)} {row.verdict}: {escaped(row.effect)}"]
+        if row.sentence:
+            lines += ["", row.sentence]
+            reading = rules()[row.rule].reading
+            lines += ["", f"*Reading:* {reading}"] if reading else []
+        lines.append("")
+        lines += [_item(item) for item in row.items[:ITEMS_OF_A_RULE]]
+        if len(row.items) > ITEMS_OF_A_RULE:
+            rest = len(row.items) - ITEMS_OF_A_RULE
+            lines.append(
+                f"- … and {rest:,} further finding{'' if rest == 1 else 's'} in {row.places:,} {found.place}s altogether"
+            )
+        yield "\n".join(lines)
+
+
+def _without_rule(found: View) -> Iterator[str]:
+    if items := [item for item in found.items if not item.rule and not item.known]:
+        yield "### Without a rule"
+        yield "\n".join(_item(item) for item in items[:NAMED])
+        if len(items) > NAMED:
+            yield f"… and {len(items) - NAMED:,} further"
+
+
+def _item(item: Item) -> str:
+    """One item; members that have no place of their own follow in lines of their own."""
+    column = f", {code(item.part)}" if item.part else ""
+    times = f" ({item.count:,} times)" if item.count > 1 else ""
+    lines = [f"- {code(item.where)}{column}: {escaped(item.message)}{times}"]
+    lines += [
+        f"    - {label}: {code(value)}" for label, value in item.details if label in ("remedy", "repeat")
+    ]
+    lines += [f"    - {escaped(name)}: {code('; '.join(rows))}" for name, rows in item.further.items()]
+    return "\n".join(lines)
+
+
+def _rest(found: View) -> Iterator[str]:
+    if found.unchecked:
+        yield "### Not checked"
+        yield _list(
+            [
+                f"{len(entry.rules)} rule{'' if len(entry.rules) == 1 else 's'} on {entry.files:,} files, because "
+                f"{escaped(entry.reason)}: {_ids(entry.rules)}"
+                for entry in found.unchecked
+            ],
+            "reasons",
+        )
+    if found.ignored:
+        yield _list([f"ignored: {escaped(line)}" for line in found.ignored], "reasons")
+    yield "\n".join(f"- {label}: {escaped(value)}" for label, value in found.facts)
+
+
+def _ids(ids: list[str]) -> str:
+    more = f" and {len(ids) - IDS_SHOWN} more" if len(ids) > IDS_SHOWN else ""
+    return ", ".join(escaped(rule) for rule in ids[:IDS_SHOWN]) + more
+
+
+def _list(lines: list[str], noun: str) -> str:
+    shown = [f"- {line}" for line in lines[:NAMED]]
+    if len(lines) > NAMED:
+        shown.append(f"- … and {len(lines) - NAMED:,} further {noun}")
+    return "\n".join(shown)
+
+
+def _table(rows: list[tuple[str, ...]]) -> str:
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join([lines[0], "|" + " --- |" * len(rows[0]), *lines[1:]])

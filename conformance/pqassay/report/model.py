@@ -1,0 +1,314 @@
+"""The report: what a check found, and what it did and did not look at.
+
+Every renderer and every consumer works on these classes; `to_json` and the JSON Schema in ``schemas/`` are derived
+from them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, cast
+
+from pqassay_spec.rules.catalogue import Effect, Level, Tier, Verdict
+
+SCHEMA_VERSION = 1
+
+Outcome = Literal["conformant", "nonconformant", "errored"]
+"""``errored``: the file could not be judged, through nobody's proven fault; never a kind of pass."""
+
+Threshold = Literal["must", "should"]
+"""From which verdict on a finding counts: ``must``: FAIL; ``should``: FAIL and WARN."""
+
+COUNTED: dict[Threshold, tuple[Verdict, ...]] = {"must": ("FAIL",), "should": ("FAIL", "WARN")}
+
+FIRST_POSITIONS = 3
+"""Positions that a finding lists; further ones are counted."""
+
+
+@dataclass(frozen=True)
+class Position:
+    """One place where a rule is broken.
+
+    ``field`` is a grammar path, ``offset`` and ``length`` are bytes of the file (-1 and 0 where the thing is
+    absent), ``expected`` and ``actual`` are for people.  A path that begins with ``data.`` leads into the ``data.parquet``
+    beside a ``_pm`` file; the offset is one of that file then.
+    """
+
+    field: str
+    offset: int
+    length: int
+    expected: str
+    actual: str
+    row_group: int | None = None
+    page: int | None = None
+
+
+EngineVerdict = Literal[
+    "right", "rows lost", "wrong rows", "refused", "crashed", "not comparable", "not installed"
+]
+"""What came of a query: the true rows; some of them, and nothing else; rows that are not true; an error; no answer. An answer
+is ``not comparable`` if the engine cannot take the query, or gives the same answer to a healthy copy of the values."""
+
+ProofOutcome = Literal["misled", "refused", "not misled", "not provable"]
+"""Whether the query that is shown gets a wrong answer from an engine, or an error, or neither; or whether there is none."""
+
+
+@dataclass(frozen=True)
+class EngineAnswer:
+    """What an engine made of a query.
+
+    ``rows`` is how many it returned, ``lost`` how many true ones it did not return, ``wrong`` how many it returned that are
+    not true.  ``error`` says what kept it from an answer, ``reproduce`` is a line for a shell that prints ``rows``, and how
+    often the first wrong row is among them.
+    """
+
+    engine: str
+    verdict: EngineVerdict
+    version: str | None = None
+    rows: int | None = None
+    lost: int = 0
+    wrong: int = 0
+    error: str | None = None
+    reproduce: str | None = None
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A query that shows what a finding does to its readers.
+
+    ``true_rows`` counts the rows that the query has by the values in the pages, which no index and no engine had a say in.
+    ``predicate`` is a tree as the protocol has them, ``None`` for all rows; ``tried`` counts the queries from which this
+    one was chosen.  ``reason`` says why there is no query.
+    """
+
+    outcome: ProofOutcome
+    tried: int = 0
+    query: str | None = None
+    columns: list[str] = field(default_factory=list[str])
+    predicate: list[Any] | None = None
+    true_rows: int | None = None
+    engines: list[EngineAnswer] = field(default_factory=list[EngineAnswer])
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One rule broken in one column of one file.
+
+    ``hexdump`` shows the bytes at the first position with carets under them, so that a report can be
+    rendered without the file.  ``remedy`` is a command that mends the file, where there is one.  ``known`` is true
+    if the baseline lists it: then it does not count for the outcome.  ``explanation`` names a known defect of the file's writer
+    that does this; it changes nothing else.  ``proof`` shows what it does to readers, where that was asked for.
+    """
+
+    rule: str
+    level: Level
+    verdict: Verdict
+    effect: Effect
+    path: str
+    count: int
+    at: list[Position]
+    message: str
+    column: str | None = None
+    remedy: str | None = None
+    hexdump: list[str] = field(default_factory=list[str])
+    known: bool = False
+    explanation: str | None = None
+    proof: Proof | None = None
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Which rules were tested on a file, which were not and why, and which have no subject in it."""
+
+    tier: Tier
+    checked: list[str]
+    not_checked: dict[str, str]
+    not_applicable: list[str]
+
+    @property
+    def identity(self) -> Hashable:
+        """What is equal where two coverages are; files share one entry of `Report.coverages` then."""
+        return (
+            self.tier,
+            tuple(self.checked),
+            tuple(self.not_checked.items()),
+            tuple(self.not_applicable),
+        )
+
+
+@dataclass(frozen=True)
+class FileReport:
+    """The verdict on one file.
+
+    ``coverage`` is a key of `Report.coverages`; files often share one.  ``size`` is in bytes, -1 where it could not
+    be told.  ``kind`` is ``"parquet"``, ``"pm"`` for a ``_pm`` file, or ``"folder"`` for a folder that could not be
+    listed.  ``error`` says why an errored file could not be judged, ``created_by`` is what the footer of a Parquet file says
+    about the writer, shortened.  ``notes`` say what of the file is not judged, whatever the rules: encrypted columns, a
+    signature, the content of extensions.
+    """
+
+    path: str
+    kind: str
+    size: int
+    outcome: Outcome
+    coverage: str
+    findings: list[Finding]
+    error: str | None = None
+    created_by: str | None = None
+    notes: list[str] = field(default_factory=list[str])
+
+
+@dataclass(frozen=True)
+class Ignored:
+    """Files and folders that were met and not judged, for one reason; the first of them as ``examples``."""
+
+    reason: str
+    count: int
+    examples: list[str]
+
+
+@dataclass(frozen=True)
+class StaleEntry:
+    """An entry of the baseline that does not occur any more, and why that is known."""
+
+    path: str
+    rule: str
+    reason: str
+    column: str | None = None
+
+
+@dataclass(frozen=True)
+class BaselineState:
+    """What became of a baseline in this run.
+
+    ``known`` counts the findings that it lists, ``unseen`` its entries about files or rules that this run did not
+    look at; ``stale`` are those that do not occur any more.
+    """
+
+    path: str
+    known: int
+    unseen: int
+    stale: list[StaleEntry]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Counts over all files. ``findings`` counts those that are not ``known``, by verdict."""
+
+    files: int
+    conformant: int
+    nonconformant: int
+    errored: int
+    findings: dict[str, int]
+    known: int = 0
+    ignored: int = 0
+
+
+@dataclass(frozen=True)
+class Report:
+    """The result of one run of ``pqassay check``.
+
+    ``profile`` names the one that made some verdicts stronger, ``threshold`` says from which verdict on a finding counted.
+    """
+
+    schema_version: int
+    kind: Literal["check"]
+    pqassay: str
+    rules_sha256: str
+    coverages: dict[str, Coverage]
+    files: list[FileReport]
+    summary: Summary
+    ignored: list[Ignored] = field(default_factory=list[Ignored])
+    baseline: BaselineState | None = None
+    profile: str | None = None
+    threshold: Threshold = "must"
+
+    @property
+    def exit_code(self) -> int:
+        """The highest of: 0 conformant, 1 nonconformant, 3 stale entries in the baseline, 4 not all could be judged."""
+        if self.summary.errored:
+            return 4
+        if self.baseline is not None and self.baseline.stale:
+            return 3
+        return 1 if self.summary.nonconformant else 0
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """The report as JSON text in ASCII. Optional members that have their default are left out."""
+        return members_json(self, indent)
+
+
+def counts(finding: Finding, threshold: Threshold) -> bool:
+    """Whether a finding makes its file nonconformant."""
+    return finding.verdict in COUNTED[threshold] and not finding.known
+
+
+def members_json(record: Any, indent: int | None) -> str:
+    """A dataclass as JSON text in ASCII. Optional members that have their default are left out."""
+    return json.dumps(members(record), indent=indent)
+
+
+def members(value: Any) -> Any:
+    """What stands for a dataclass in JSON: its members in order, optional ones only where they say something."""
+    if isinstance(value, str):  # a file name or a value may hold what JSON readers refuse
+        return value if value.isascii() else encodable(value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        pairs = ((declared, getattr(value, declared.name)) for declared in dataclasses.fields(value))
+        return {
+            declared.name: members(member)
+            for declared, member in pairs
+            if _is_required(declared) or member != _default(declared)
+        }
+    if isinstance(value, list):
+        return [members(item) for item in cast("list[Any]", value)]
+    if isinstance(value, dict):
+        return {key: members(item) for key, item in cast("dict[str, Any]", value).items()}
+    return value
+
+
+def encodable(text: str) -> str:
+    """A text as it stands in JSON: what has no encoding, as in names of files, is escaped."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _default(declared: dataclasses.Field[Any]) -> Any:
+    factory = declared.default_factory
+    return declared.default if factory is dataclasses.MISSING else factory()
+
+
+def _is_required(declared: dataclasses.Field[Any]) -> bool:
+    return declared.default is dataclasses.MISSING and declared.default_factory is dataclasses.MISSING
+
+
+def outcome_of(findings: Iterable[Finding], level: Threshold) -> Outcome:
+    """The outcome of a file that could be judged: known findings do not count."""
+    broken = any(counts(finding, level) for finding in findings)
+    return "nonconformant" if broken else "conformant"
+
+
+def summarise(files: Sequence[FileReport], ignored: Sequence[Ignored] = ()) -> Summary:
+    """Count outcomes and verdicts."""
+    outcomes = Counter(file.outcome for file in files)
+    findings = [finding for file in files for finding in file.findings]
+    verdicts = Counter(finding.verdict for finding in findings if not finding.known)
+    return Summary(
+        files=len(files),
+        conformant=outcomes["conformant"],
+        nonconformant=outcomes["nonconformant"],
+        errored=outcomes["errored"],
+        findings={verdict: verdicts[verdict] for verdict in sorted(verdicts)},
+        known=sum(finding.known for finding in findings),
+        ignored=sum(entry.count for entry in ignored),
+    )
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON Schema of `Report.to_json`, derived from the classes."""
+    from pydantic import TypeAdapter  # noqa: PLC0415 - only this needs it
+
+    schema = TypeAdapter(Report).json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

@@ -1,0 +1,95 @@
+"""A proof as lines of a report: the query, the true count, what each engine made of it, and how to see it oneself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from rich.console import Console
+
+from pqassay.report.line import write_line
+from pqassay.report.model import EngineAnswer, Proof
+
+LABEL = 10
+"""Width of the labels before values, as in the rest of a finding."""
+
+ERROR_LENGTH = 100
+"""Characters of an engine's error that are shown; the JSON report has all."""
+
+COMMAND = "try it"
+"""The label of a line for a shell."""
+
+STYLES = {"rows lost": "bold red", "wrong rows": "bold red", "refused": "yellow", "crashed": "yellow"}
+
+HEADLINES = {
+    "misled": "",
+    "refused": "no engine here gives wrong rows, and some give none; ",
+    "not misled": "no engine here is misled by it today; ",
+}
+
+
+Part = tuple[str, str] | str
+"""Text, and maybe its style."""
+
+
+def write_proof(console: Console, proof: Proof, *, shown_under: str | None = None) -> None:
+    """Write the lines of a proof.
+
+    Args:
+        console: Where to.
+        proof: The proof.
+        shown_under: The rule of a finding under which the same query and answers stand already; then one line says so.
+    """
+    if shown_under is not None:
+        write_line(console, (f"    {'proof':<{LABEL}}", "dim"), f"as under {shown_under}: {proof.query}")
+        return
+    for label, parts in _lines(proof):
+        write_line(console, (f"    {label:<{LABEL}}", "dim"), *parts)
+
+
+def says_the_same(proof: Proof, other: Proof) -> bool:
+    """Whether two proofs show one query, however many were tried before it."""
+    return proof.query is not None and replace(proof, tried=other.tried) == other
+
+
+def plain_lines(proof: Proof) -> list[str]:
+    """The same lines without style, their labels left out but those of the commands."""
+    return [
+        f"{'try it: ' if label == COMMAND else ''}{''.join(part if isinstance(part, str) else part[0] for part in parts)}"
+        for label, parts in _lines(proof)
+    ]
+
+
+def _lines(proof: Proof) -> Iterator[tuple[str, Sequence[Part]]]:
+    if proof.query is None:
+        yield "proof", [f"none: {proof.reason}"]
+        return
+    yield "proof", [proof.query]
+    tried = "1 query" if proof.tried == 1 else f"{proof.tried} queries"
+    rows = "1 row" if proof.true_rows == 1 else f"{proof.true_rows:,} rows"
+    yield "", [f"{HEADLINES[proof.outcome]}{rows} by the values in the pages; {tried} tried"]
+    names = [f"{one.engine} {one.version or ''}".rstrip() for one in proof.engines]
+    width = max(map(len, names), default=0)
+    for name, one in zip(names, proof.engines, strict=True):
+        yield "", [f"{name:<{width}}  ", (_verdict(one), STYLES.get(one.verdict, "")), *_detail(one)]
+    for one in proof.engines:
+        if one.verdict in STYLES and one.reproduce:
+            yield COMMAND, [one.reproduce]
+
+
+def _verdict(one: EngineAnswer) -> str:
+    if one.rows is None:
+        return one.verdict
+    rows = f"{one.rows:,} row{'s' * (one.rows != 1)}"
+    if one.verdict == "right":
+        return f"{rows}, right"
+    said = [f"{one.wrong:,} of them wrong"] if one.wrong else []
+    if one.lost > one.wrong or not one.wrong:
+        said.append(f"{one.lost:,} lost")
+    return f"{rows}, {', '.join(said)}"
+
+
+def _detail(one: EngineAnswer) -> Iterator[str]:
+    if one.error:
+        text = one.error if len(one.error) <= ERROR_LENGTH else f"{one.error[: ERROR_LENGTH - 1]}…"
+        yield f": {text}"

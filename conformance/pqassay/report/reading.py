@@ -1,0 +1,100 @@
+"""Reads the JSON of a report again, of ``pqassay check`` and of ``pqassay run``.
+
+What is read renders as what was written: every renderer works on these classes alone.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, cast
+
+from pqassay.errors import UsageError
+from pqassay.report import model as checks
+from pqassay.report import run_model as runs
+from pqassay.report.model import Report
+from pqassay.report.run_model import RunReport
+
+KINDS: dict[str, tuple[type[Any], int]] = {
+    "check": (Report, checks.SCHEMA_VERSION),
+    "run": (RunReport, runs.SCHEMA_VERSION),
+}
+"""For each kind of report its class, and the version of the schema that this package reads."""
+
+PROBLEMS_SHOWN = 3
+
+
+def parse(content: bytes, name: str) -> Report | RunReport:
+    """The report that a file of JSON holds.
+
+    Args:
+        content: The bytes.
+        name: What messages call them.
+
+    Raises:
+        UsageError: It is no report, or one of another version; the message names file and member.
+    """
+    kind = _kind(content, name)
+    from pydantic import TypeAdapter, ValidationError  # noqa: PLC0415 - only this needs it
+
+    adapter: TypeAdapter[Any] = TypeAdapter(KINDS[kind][0])
+    try:
+        found = adapter.validate_json(content, strict=True)
+    except ValidationError as error:
+        shown = [
+            f"{_member(problem['loc'])}: {problem['msg']}" for problem in error.errors()[:PROBLEMS_SHOWN]
+        ]
+        more = error.error_count() - len(shown)
+        rest = f"; and {more} more" if more else ""
+        raise UsageError(f"{name}: this is no report of pqassay {kind}: {'; '.join(shown)}{rest}") from None
+    if isinstance(found, Report):
+        _require_consistent(found, name)
+    return cast("Report | RunReport", found)
+
+
+HOW_TO_WRITE = "write a report with --format json --output FILE"
+"""What to do where a file is no report."""
+
+
+def _kind(content: bytes, name: str) -> str:
+    """``check`` or ``run``, where the version is the one that this package reads."""
+    try:
+        top = json.loads(content)
+    except (UnicodeDecodeError, RecursionError) as error:
+        raise UsageError(f"{name}: this is no JSON: {error}; {HOW_TO_WRITE}") from None
+    except json.JSONDecodeError as error:
+        raise UsageError(
+            f"{name}: this is no JSON: {error.msg} (line {error.lineno}, offset {error.pos}); {HOW_TO_WRITE}"
+        ) from None
+    head = cast("dict[str, Any]", top) if isinstance(top, dict) else {}
+    kind, version = head.get("kind"), head.get("schema_version")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise UsageError(
+            f'{name}: this is no report: its member kind is neither "check" nor "run"; '
+            "write one with --format json --output FILE"
+        )
+    if version != KINDS[kind][1] or isinstance(version, bool):
+        raise UsageError(
+            f"{name}: schema_version is {version!r}, and this version of pqassay reads {KINDS[kind][1]}; "
+            f"the report was written by pqassay {head.get('pqassay')!r}"
+        )
+    return kind
+
+
+def _member(location: tuple[int | str, ...]) -> str:
+    """The path of a member, as ``files[3].findings[0].rule``."""
+    path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
+    return path.removeprefix(".") or "the whole"
+
+
+def _require_consistent(report: Report, name: str) -> None:
+    for number, file in enumerate(report.files):
+        if file.coverage not in report.coverages:
+            raise UsageError(f"{name}: files[{number}].coverage: there is no {file.coverage!r} in coverages")
+        for place, finding in enumerate(file.findings):
+            if not finding.at:
+                raise UsageError(
+                    f"{name}: files[{number}].findings[{place}].at: at least one place is needed"
+                )
+    for number, entry in enumerate(report.ignored):
+        if not entry.examples:
+            raise UsageError(f"{name}: ignored[{number}].examples: at least one is needed")

@@ -1,0 +1,206 @@
+"""The result of a run of ``pqassay run``: what became of each request, the scores, and what was compared with what.
+
+It belongs to the same family as the report of ``pqassay check``; its JSON Schema in ``schemas/`` is derived from these
+classes.  It holds no times and no machine's paths, so that two runs of the same driver give the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+from pqassay.report.model import members_json
+
+SCHEMA_VERSION = 1
+
+Operation = Literal["decode", "lint", "encode", "scan", "snapshot", "prune", "plan"]
+"""What is asked about cases, in the order in which a run asks."""
+
+Outcome = Literal["passed", "failed", "crashed", "protocol error", "no credit", "not applicable"]
+"""What became of one operation on one case.
+
+``crashed``: a signal, the time limit, or an exit status other than 0 and 3; never a refusal.  ``protocol error``: the answer
+is missing or malformed.  ``no credit``: a negative case was answered rightly by a driver that answers its valid parent
+wrongly, so the answer proves nothing.  ``not applicable``: the driver does not claim to be able to do it.
+"""
+
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+
+GOOD: frozenset[Outcome] = frozenset({"passed", "not applicable"})
+"""Outcomes with which nothing is wrong."""
+
+BROKEN: frozenset[Outcome] = frozenset({"crashed", "protocol error"})
+"""Outcomes in which the driver gave no answer."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of one operation on one case.
+
+    Attributes:
+        case: Id of the case; ``hello`` for the greeting.
+        family: The case's family, empty for the greeting.
+        operation: What was asked.
+        outcome: What became of it.
+        reason: Why, in one line; empty for what passed.
+        rules: Rules that the case, or the file that was written, is about.
+        expected: What should have come.
+        actual: What came.
+        stderr: What the driver wrote there, where it gave no answer.
+        known: An expectation says that this is so.
+        title: What the case is about, where something is wrong.
+        effect: What it would do to users, where something is wrong.
+    """
+
+    case: str
+    family: str
+    operation: Operation | Literal["hello"]
+    outcome: Outcome
+    reason: str = ""
+    rules: list[str] | None = None
+    expected: str | None = None
+    actual: str | None = None
+    stderr: str | None = None
+    known: bool | None = None
+    title: str | None = None
+    effect: str | None = None
+
+
+@dataclass(frozen=True)
+class Score:
+    """How many of the cases asked of one operation of one family came to which outcome."""
+
+    family: str
+    operation: Operation
+    asked: int
+    passed: int
+    outcomes: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Driver:
+    """The program under test: its command, a digest of the files named in it, and what it says about itself."""
+
+    command: list[str]
+    sha256: str
+    name: str | None = None
+    version: str | None = None
+    language: str | None = None
+    capabilities: list[str] | None = None
+
+
+@dataclass(frozen=True)
+class RunLimits:
+    """What each request was allowed to take."""
+
+    seconds: float
+    memory: int
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An expectation that does not hold, in one line."""
+
+    entry: str
+    problem: str
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """Counts over all results."""
+
+    cases: int
+    results: int
+    outcomes: dict[str, int]
+    known: int
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """The result of one run of ``pqassay run``.
+
+    Attributes:
+        rules_sha256: Digest of the rule catalogue.
+        suite_sha256: Digest of the manifests of the cases that ran.
+        golden_files_sha256: Digest of their inputs.
+        expectations_sha256: Digest of the file of expectations, where one was given.
+        problems: Expectations that do not hold.
+        options: Options of the command without which a request is not repeated.
+    """
+
+    schema_version: int
+    kind: Literal["run"]
+    pqassay: str
+    protocol: int
+    rules_sha256: str
+    suite_sha256: str
+    golden_files_sha256: str
+    driver: Driver
+    limits: RunLimits
+    results: list[Result]
+    scores: list[Score]
+    problems: list[Problem]
+    summary: RunSummary
+    expectations_sha256: str | None = None
+    options: list[str] = field(default_factory=list[str])
+
+    @property
+    def exit_code(self) -> int:
+        """0 all well, 1 failures, 2 nothing was tested, 3 expectations that do not hold, 4 crashes or protocol errors.
+
+        The highest wins. What an expectation foretold counts for nothing.
+        """
+        new = [result.outcome for result in self.results if not result.known]
+        if any(outcome in BROKEN for outcome in new):
+            return 4
+        if self.problems:
+            return 3
+        if self.tested_nothing:
+            return 2
+        return 1 if any(outcome not in GOOD for outcome in new) else 0
+
+    @property
+    def tested_nothing(self) -> bool:
+        """Whether the driver supports nothing of what it was to be asked, and nobody expected that."""
+        return all(result.outcome == "not applicable" and not result.known for result in self.results)
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """The result as JSON text in ASCII. Members that are ``None`` are left out."""
+        return members_json(self, indent)
+
+
+def scores(results: Sequence[Result]) -> list[Score]:
+    """Count outcomes by family and operation, in the order of `Operation`. What is not applicable is not asked."""
+    counted: list[Score] = []
+    for family in sorted({result.family for result in results if result.family}):
+        for operation in get_args(Operation):
+            outcomes: list[Outcome] = [
+                result.outcome
+                for result in results
+                if (result.family, result.operation) == (family, operation)
+            ]
+            if outcomes:
+                counted.append(
+                    Score(
+                        family,
+                        operation,
+                        asked=len(outcomes) - outcomes.count("not applicable"),
+                        passed=outcomes.count("passed"),
+                        outcomes=counts(outcomes),
+                    )
+                )
+    return counted
+
+
+def counts(outcomes: Sequence[Outcome]) -> dict[str, int]:
+    """How often each outcome occurs, in the order of `Outcome`, without those that do not."""
+    return {outcome: outcomes.count(outcome) for outcome in OUTCOMES if outcome in outcomes}
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON Schema of `RunReport.to_json`, derived from the classes."""
+    from pydantic import TypeAdapter  # noqa: PLC0415 - only this needs it
+
+    schema = TypeAdapter(RunReport).json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

@@ -1,0 +1,125 @@
+"""The result of a run for people at a terminal or in a log.
+
+Colour appears on a terminal only.  No failure takes more than 25 lines, and each ends with the command that repeats it.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import TextIO
+
+from rich.console import Console
+
+from pqassay.report.line import write_line
+from pqassay.report.run_model import GOOD, Result, RunReport, Score
+from pqassay_spec.rules.catalogue import rules
+
+COLOURS = {
+    "passed": "bold green",
+    "failed": "bold red",
+    "crashed": "bold magenta",
+    "protocol error": "bold magenta",
+    "no credit": "yellow",
+    "not applicable": "dim",
+}
+LABEL = 10
+"""Width of the labels before values."""
+
+GREATEST_VALUE = 400
+"""Characters of an expected or actual value that are shown."""
+
+STDERR_LINES = 6
+RULES_SHOWN = 3
+
+
+def render(report: RunReport, stream: TextIO | None = None) -> None:
+    """Write the result to a stream, by default stdout."""
+    # What a driver says must not be taken for markup or broken into lines.
+    console = Console(file=stream or sys.stdout, highlight=False, markup=False, soft_wrap=True, emoji=False)
+    for result in report.results:
+        if result.outcome not in GOOD and not result.known:
+            write_line(
+                console, (result.outcome, COLOURS[result.outcome]), f"  {result.case}  {result.operation}"
+            )
+            for label, value in details(result):
+                write_line(console, (f"    {label:<{LABEL}}", "dim"), value)
+            if result.operation != "hello":
+                repeat = repeat_command(result, report.options, report.driver.command)
+                write_line(console, (f"    {'repeat':<{LABEL}}", "dim"), repeat)
+            console.print()
+    for problem in report.problems:
+        write_line(console, ("expectation", "bold red"), f"  {problem.entry}: {problem.problem}")
+    if report.problems:
+        console.print()
+    _summary(console, report)
+
+
+def details(result: Result) -> Iterator[tuple[str, str]]:
+    """Label and value of the lines between the first and the last: at most 23."""
+    if result.title:
+        yield "case", result.title
+    if result.effect:
+        yield "effect", result.effect
+    named = (result.rules or [])[:RULES_SHOWN]
+    for rule in named:
+        known = rules().get(rule)
+        yield "rule", f"{rule} {known.sentence}" if known else rule
+    if result.reason:
+        yield "because", result.reason
+    if result.expected:
+        yield "expected", _shortened(result.expected)
+    if result.actual:
+        yield "actual", _shortened(result.actual)
+    if result.stderr:
+        lines = [line for line in result.stderr.splitlines() if line.strip()][-STDERR_LINES:]
+        for line in lines:
+            yield "stderr", _shortened(line)
+    if named:
+        yield "more", f"pqassay explain {named[0]}"
+
+
+def _shortened(text: str) -> str:
+    return textwrap.shorten(text, GREATEST_VALUE, placeholder=" …") if len(text) > GREATEST_VALUE else text
+
+
+def repeat_command(result: Result, options: Sequence[str], driver: Sequence[str]) -> str:
+    """The command that asks for one operation on one case again, and keeps request, answer and files."""
+    again = ["--case", result.case, "--operation", result.operation, "--keep", "kept"]
+    return shlex.join(["pqassay", "run", *options, *again, "--", *driver])
+
+
+def _summary(console: Console, report: RunReport) -> None:
+    driver, summary = report.driver, report.summary
+    told = " ".join(part for part in (driver.name, driver.version) if part)
+    language = f" ({driver.language})" if driver.language else ""
+    write_line(
+        console,
+        (f"{told}{language}" if told else shlex.join(driver.command), "bold"),
+        f": {summary.cases} case{'' if summary.cases == 1 else 's'}",
+    )
+    for score in report.scores:
+        _score(console, score)
+    if report.tested_nothing:
+        write_line(
+            console, ("nothing was tested", "bold red"), ": the driver supports none of these operations"
+        )
+    if summary.known:
+        write_line(console, f"{summary.known} as expected, though not passed")
+
+
+def _score(console: Console, score: Score) -> None:
+    name = f"  {score.family:<6}{score.operation:<9}"
+    if not score.asked:
+        write_line(console, name, ("not applicable", COLOURS["not applicable"]))
+        return
+    style = "green" if score.passed == score.asked else "red"
+    rest = ", ".join(f"{count} {outcome}" for outcome, count in score.outcomes.items() if outcome != "passed")
+    write_line(
+        console,
+        name,
+        (f"{score.passed} of {score.asked} passed", style),
+        f"; {rest}" if rest else "",
+    )

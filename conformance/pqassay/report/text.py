@@ -1,0 +1,388 @@
+"""A report for people at a terminal or in a log.
+
+Colour appears on a terminal only; in a pipe the text is plain.  No finding takes more than 25 lines, and a report on
+very many files stays readable: each rule is shown in full a few times, then in one line, then in a table.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TextIO
+
+from rich.console import Console
+
+from pqassay.report.details import details
+from pqassay.report.line import write_line
+from pqassay.report.model import BaselineState, Coverage, FileReport, Finding, Ignored, Report, encodable
+from pqassay.report.proof_text import says_the_same, write_proof
+from pqassay_spec.base.terminal import printable
+from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, VERDICTS, called, rules, rules_for
+
+COLOURS = {
+    "FAIL": "bold red",
+    "WARN": "yellow",
+    "POLICY": "cyan",
+    "INFO": "blue",
+    "conformant": "bold green",
+    "nonconformant": "bold red",
+    "errored": "bold magenta",
+}
+LABEL = 10
+"""Width of the labels before values."""
+
+NAMED_CONFORMANT = 10
+"""Files up to which the conformant ones among them have a line each."""
+
+NAMED_FILES = 20
+"""Files with findings that are named; further ones are in the tables."""
+
+FULL_FINDINGS = 2
+"""Findings of one rule that are shown in full; further ones take one line."""
+
+LINES_PER_FILE = 8
+"""Findings of one file that take a line; further ones are counted."""
+
+TABLE_ROWS = 20
+"""Rows of a table; further ones are counted."""
+
+COVERAGES = 3
+"""Sets of rules that are described; further ones are counted."""
+
+UNKNOWN_WRITER = "(the footer does not say)"
+
+WRITER_LENGTH = 40
+"""Characters of a writer's name in a table that has further columns."""
+
+STALE_SHOWN = 10
+"""Stale entries of a baseline that are named."""
+
+
+def render(
+    report: Report, stream: TextIO | None = None, *, notes: Iterable[str] = (), files_named: int | None = None
+) -> None:
+    """Write the report.
+
+    Args:
+        report: The report.
+        stream: Where to, by default stdout.
+        notes: What must be said beside, a line each.
+        files_named: Files with findings up to which each has a block of its own. Of more, only tables tell, of findings
+            by rule and writer. By default the first `NAMED_FILES` have one, however many there are.
+    """
+    # A file name or a value from a file must not be taken for markup or broken into lines.
+    console = Console(file=stream or sys.stdout, highlight=False, markup=False, soft_wrap=True, emoji=False)
+    _Text(console, report, tuple(notes)).write(files_named)
+
+
+class _Text:
+    """One report on its way to a console."""
+
+    def __init__(self, console: Console, report: Report, notes: Sequence[str] = ()) -> None:
+        self._console = console
+        self._report = report
+        self._notes = notes
+        self._in_full: Counter[str] = Counter()
+        self._is_short = False
+
+    def write(self, files_named: int | None) -> None:
+        """Write files, tables, counts."""
+        if files_named is not None and sum(not _is_quiet(file) for file in self._report.files) > files_named:
+            self._triage()
+        else:
+            self._files()
+        self._summary()
+        for note in self._notes:
+            self._line(note)
+
+    def _files(self) -> None:
+        named = 0
+        for file in self._report.files:
+            if _is_quiet(file):
+                if len(self._report.files) <= NAMED_CONFORMANT:
+                    self._file(file)
+            elif named < NAMED_FILES:
+                named += 1
+                self._file(file)
+        loud = sum(not _is_quiet(file) for file in self._report.files)
+        if loud > named:
+            self._line(f"… and {_count(loud - named, 'further file')} with findings or errors")
+            self._is_short = True
+        if self._is_short:
+            self._tables()
+
+    def _triage(self) -> None:
+        """Findings by rule and writer, and why files were not judged: what to look at first among very many."""
+        groups: dict[tuple[str, str], list[tuple[Finding, FileReport]]] = {}
+        for file in self._report.files:
+            for finding in file.findings:
+                if not finding.known:
+                    groups.setdefault((finding.rule, _writer(file)), []).append((finding, file))
+        ranked = sorted(groups.items(), key=lambda item: (*_severity(item[1][0][0], len(item[1])), item[0]))
+        rows = [
+            (
+                rule,
+                group[0][0].verdict,
+                group[0][0].effect,
+                f"{len({file.path for _, file in group}):,}",
+                f"{len(group):,}",
+                _shortened_text(writer),
+                group[0][1].path,
+            )
+            for (rule, writer), group in ranked
+        ]
+        self._table(("rule", "verdict", "effect", "files", "findings", "created by", "for example"), rows)
+        self._errors()
+        self._console.print()
+        self._line("pqassay check shows one of these files in full; --format json has every finding")
+
+    def _errors(self) -> None:
+        errors = Counter(file.error or "" for file in self._report.files if file.outcome == "errored")
+        self._table(
+            ("files", "not judged, since"), [(f"{count:,}", why) for why, count in errors.most_common()]
+        )
+
+    def _line(self, *parts: tuple[str, str] | str) -> None:
+        write_line(self._console, *parts)
+
+    def _heading(self, file: FileReport) -> None:
+        self._line((file.path, "bold"), ": ", (file.outcome, COLOURS[file.outcome]), _verdicts(file))
+
+    def _file(self, file: FileReport) -> None:
+        self._heading(file)
+        if file.error:
+            self._line(f"  not judged: {file.error}")
+        for note in file.notes:
+            self._line(f"  note: {note}")
+        is_open = False
+        lines = 0
+        proofs: list[Finding] = []
+        for finding in file.findings:
+            if not finding.known and self._in_full[finding.rule] < FULL_FINDINGS:
+                self._in_full[finding.rule] += 1
+                self._console.print()
+                _finding(self._console, finding)
+                self._proof(finding, proofs)
+                is_open = True
+                continue
+            if is_open:
+                self._console.print()
+                is_open = False
+            if lines < LINES_PER_FILE:
+                self._short_finding(finding)
+            lines += 1
+        if lines > LINES_PER_FILE:
+            self._line(f"  … and {_count(lines - LINES_PER_FILE, 'further finding')}")
+            self._is_short = True
+        if is_open:
+            self._console.print()
+
+    def _proof(self, finding: Finding, before: list[Finding]) -> None:
+        """The proof of a finding, in one line where a finding before it in the file has the same."""
+        if finding.proof is None:
+            return
+        same = (one.rule for one in before if one.proof and says_the_same(finding.proof, one.proof))
+        write_proof(self._console, finding.proof, shown_under=next(same, None))
+        before.append(finding)
+
+    def _short_finding(self, finding: Finding) -> None:
+        known = (" known", "dim") if finding.known else ""
+        self._is_short = self._is_short or not finding.known
+        column = f", column {finding.column}" if finding.column is not None else ""
+        self._line(
+            (f"  {finding.verdict}", COLOURS[finding.verdict]),
+            f" {finding.rule}",
+            known,
+            f" {finding.effect}{_times(finding)}{column}: {finding.message}",
+        )
+
+    def _tables(self) -> None:
+        files = [file for file in self._report.files if file.findings]
+        found = [(finding, file) for file in files for finding in file.findings if not finding.known]
+        by_rule: dict[str, list[tuple[Finding, FileReport]]] = {}
+        for finding, file in found:
+            by_rule.setdefault(finding.rule, []).append((finding, file))
+        rows = [
+            (
+                rule,
+                group[0][0].verdict,
+                group[0][0].effect,
+                f"{len(group):,}",
+                f"{len({file.path for _, file in group}):,}",
+                group[0][1].path,
+            )
+            for rule, group in sorted(
+                by_rule.items(), key=lambda item: _severity(item[1][0][0], len(item[1]))
+            )
+        ]
+        self._table(("rule", "verdict", "effect", "findings", "files", "first in"), rows)
+        writers = Counter(
+            (rule, file)
+            for rule, group in by_rule.items()
+            for file in (_writer(file) for file in {file.path: file for _, file in group}.values())
+        )
+        by_writer = [
+            (rule, f"{count:,}", writer)
+            for (rule, writer), count in sorted(writers.items(), key=lambda item: (-item[1], item[0]))
+        ]
+        self._table(("rule", "files", "created by"), by_writer)
+        self._errors()
+        self._console.print()
+        self._line("--format json shows every finding")
+
+    def _table(self, header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
+        if not rows:
+            return
+        shown = [tuple(printable(cell) for cell in row) for row in rows[:TABLE_ROWS]]
+        widths = [max(len(row[column]) for row in (header, *shown)) for column in range(len(header) - 1)]
+        self._console.print()
+        for row in (header, *shown):
+            cells = [
+                cell.rjust(width)
+                if cell.replace(",", "").isdigit() or name in ("files", "findings")
+                else cell.ljust(width)
+                for cell, width, name in zip(row[:-1], widths, header, strict=False)
+            ]
+            self._line(("  ".join([*cells, row[-1]]), "bold" if row is header else ""))
+        if len(rows) > TABLE_ROWS:
+            self._line(f"… and {_count(len(rows) - TABLE_ROWS, 'further row')}")
+
+    def _summary(self) -> None:
+        summary = self._report.summary
+        if summary.files > 1:
+            known = f"; {_count(summary.known, 'known finding')}" if summary.known else ""
+            self._line(
+                f"{summary.files:,} files: {summary.conformant:,} conformant, "
+                f"{summary.nonconformant:,} nonconformant, {summary.errored:,} errored{known}"
+            )
+        if self._report.profile is not None:
+            self._line(f"profile {self._report.profile}: some rules are reported as more than they say")
+        for entry in self._report.ignored:
+            self._ignored(entry)
+        if self._report.baseline is not None:
+            self._baseline(self._report.baseline)
+        self._coverages()
+
+    def _ignored(self, entry: Ignored) -> None:
+        example = f", for example {entry.examples[0]}" if entry.count > 1 else f": {entry.examples[0]}"
+        self._line(f"ignored: {entry.count:,} ({entry.reason}){example}")
+
+    def _baseline(self, state: BaselineState) -> None:
+        self._line(
+            f"baseline {state.path}: {state.known:,} known, {state.unseen:,} not looked at, {len(state.stale):,} stale"
+        )
+        for entry in state.stale[:STALE_SHOWN]:
+            column = f", column {entry.column}" if entry.column is not None else ""
+            self._line(("  stale", "yellow"), f" {entry.rule} {entry.path}{column}: {entry.reason}")
+        if len(state.stale) > STALE_SHOWN:
+            self._line(
+                f"  … and {_count(len(state.stale) - STALE_SHOWN, 'further entry', 'further entries')}"
+            )
+        if state.stale:
+            self._line(f"  --baseline {state.path} --write-baseline {state.path} removes what is stale")
+
+    def _coverages(self) -> None:
+        report = self._report
+        files = Counter(file.coverage for file in report.files)
+        common = files.most_common()
+        for key, count in common[:COVERAGES]:
+            first = next(file for file in report.files if file.coverage == key)
+            _coverage(self._console, report.coverages[key], first, _of_files(count, first, len(common)))
+        if len(common) > COVERAGES:
+            rest = sum(count for _, count in common[COVERAGES:])
+            self._line(
+                f"{_count(rest, 'further file')} with other rules checked; `coverages` of --format json lists them"
+            )
+
+
+def _is_quiet(file: FileReport) -> bool:
+    """Whether a file needs no line of its own among many: nothing is wrong with it, or only what is known."""
+    return file.outcome == "conformant" and all(finding.known for finding in file.findings)
+
+
+def _shortened_text(text: str) -> str:
+    return text if len(text) <= WRITER_LENGTH else f"{text[: WRITER_LENGTH - 1]}…"
+
+
+def _severity(finding: Finding, count: int) -> tuple[int, int, str]:
+    return VERDICTS.index(finding.verdict), -count, finding.rule
+
+
+def _writer(file: FileReport) -> str:
+    return encodable(file.created_by or "") or (
+        UNKNOWN_WRITER if file.kind == DEFAULT_FILE else f"({file.kind} files do not say)"
+    )
+
+
+def _verdicts(file: FileReport) -> str:
+    new = Counter(finding.verdict for finding in file.findings if not finding.known)
+    parts = [f"{count} {verdict}" for verdict, count in new.items()]
+    if known := sum(finding.known for finding in file.findings):
+        parts.append(f"{known} known")
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+def _finding(console: Console, finding: Finding) -> None:
+    rule = rules().get(finding.rule)
+    write_line(
+        console,
+        (f"  {finding.verdict}", COLOURS[finding.verdict]),
+        (f" {finding.rule} ", "bold"),
+        f"{finding.effect}{_times(finding)}",
+    )
+    if rule is not None:
+        write_line(console, f"    {rule.sentence}")
+    for label, value in details(finding):
+        write_line(console, (f"    {label:<{LABEL}}", "dim"), value)
+    if rule is not None and rule.reading:
+        write_line(console, ("    reading   ", "dim"), rule.reading)
+    for row in finding.hexdump:
+        write_line(console, (f"    {row}", "red" if set(row.split("  ")[0]) <= set("^ ") else ""))
+
+
+def _times(finding: Finding) -> str:
+    return f" ({finding.count:,} times)" if finding.count > 1 else ""
+
+
+def _coverage(console: Console, coverage: Coverage, first: FileReport, files: str) -> None:
+    # Rules that no version of this kit can test, on whatever file, are no news either.
+    left = {
+        rule: why
+        for rule, why in coverage.not_checked.items()
+        if rule not in rules() or why != rules()[rule].excluded
+    }
+    blocked = {rule: why for rule, why in left.items() if not why.startswith("needs tier ")}
+    mine = rules_for(first.kind) or rules()
+    absent = [rule for rule in coverage.not_applicable if rule in mine]  # rules for other files are no news
+    parts = [f"tier {coverage.tier}: {_count(len(coverage.checked), 'rule')} checked{files}"]
+    if left:
+        parts.append(f"{len(left)} not checked")
+    if absent:
+        parts.append(f"{len(absent)} not applicable")
+    write_line(console, ", ".join(parts))
+    for why in dict.fromkeys(blocked.values()):
+        ids = [rule for rule, reason in blocked.items() if reason == why]
+        write_line(console, f"  not checked, because {why}: {_shortened(ids)}")
+    deeper = [rule for rule in left if rule not in blocked]
+    if deeper:
+        tier = max((rules()[rule].tier for rule in deeper), key=TIERS.index)
+        write_line(
+            console,
+            f"  {_count(len(deeper), 'rule')} at a deeper tier: pqassay check --tier {tier} {first.path}",
+        )
+
+
+def _of_files(count: int, first: FileReport, coverages: int) -> str:
+    if coverages == 1:
+        return ""
+    return f" on {_count(count, called(first.kind))}"
+
+
+def _count(count: int, noun: str, plural: str = "") -> str:
+    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
+
+
+def _shortened(ids: Iterable[str]) -> str:
+    ids = list(ids)
+    return ", ".join(ids) if len(ids) <= 4 else f"{ids[0]} … {ids[-1]} ({_count(len(ids), 'rule')})"

@@ -1,0 +1,373 @@
+"""A report as people look at it: counts, what is wrong item by item, and what was not looked at.
+
+The formats for reading, Markdown and HTML, are made from it, for a check and for a run alike.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pqassay.report import run_text
+from pqassay.report.coverage import Unchecked, unchecked
+from pqassay.report.details import details, further
+from pqassay.report.model import FileReport, Finding, Report, counts
+from pqassay.report.run_model import BROKEN, GOOD, Result, RunReport
+from pqassay_spec.rules.catalogue import VERDICTS, rules
+
+Tone = Literal["good", "bad", "warn", "unknown", "plain"]
+"""How a count, an outcome or a verdict is coloured."""
+
+VERDICT_TONES: dict[str, Tone] = {"FAIL": "bad", "WARN": "warn", "POLICY": "plain", "INFO": "plain"}
+
+OUTCOME_TONES: dict[str, Tone] = {
+    "passed": "good",
+    "conformant": "good",
+    "nonconformant": "bad",
+    "errored": "unknown",
+    "failed": "bad",
+    "crashed": "unknown",
+    "protocol error": "unknown",
+    "no credit": "warn",
+    "not applicable": "plain",
+}
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A count, and what it counts."""
+
+    label: str
+    count: int
+    tone: Tone = "plain"
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing that is wrong: a finding of a check, or a result of a run.
+
+    Attributes:
+        where: The file or the case.
+        part: The column or the operation; empty for none.
+        verdict: Verdict or outcome.
+        tone: Its colour.
+        rule: The rule, where there is one.
+        effect: What it does to users.
+        message: What is wrong, in one line.
+        known: It was known before and does not count.
+        count: In how many places.
+        details: Labels and values.
+        hexdump: Rows with lines of marks.
+        further: Names and lines of members that have no place of their own.
+    """
+
+    where: str
+    part: str
+    verdict: str
+    tone: Tone
+    rule: str
+    effect: str
+    message: str
+    known: bool = False
+    count: int = 1
+    details: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    hexdump: list[str] = field(default_factory=list[str])
+    further: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+
+    @property
+    def family(self) -> str:
+        """The prefix of the rule."""
+        return self.rule.rpartition("-")[0]
+
+    @property
+    def sentence(self) -> str:
+        """What the rule demands."""
+        return rules()[self.rule].sentence if self.rule in rules() else ""
+
+
+@dataclass(frozen=True)
+class Group:
+    """The items of one file or one case family, under its name."""
+
+    name: str
+    outcome: str
+    tone: Tone
+    remarks: list[str]
+    items: list[Item]
+
+
+@dataclass(frozen=True)
+class RuleRow:
+    """How often one rule is broken."""
+
+    rule: str
+    verdict: str
+    tone: Tone
+    effect: str
+    sentence: str
+    items: list[Item]
+
+    @property
+    def places(self) -> int:
+        """In how many files or cases."""
+        return len({item.where for item in self.items})
+
+
+@dataclass(frozen=True)
+class View:
+    """A whole report.
+
+    Attributes:
+        kind: ``check`` or ``run``.
+        title: What was done.
+        outcome: What came of it.
+        tone: Its colour.
+        place: What a place is called: ``file`` or ``case``.
+        facts: Labels and values about the whole.
+        tiles: Counts.
+        groups: Files or families with something to say.
+        quiet: Names of files with which nothing is wrong.
+        scores: Rows of a table, its header first; empty for a check.
+        alarms: What is wrong with a list of known things.
+        ignored: What was met and not judged.
+        unchecked: What was not checked, and why.
+    """
+
+    kind: str
+    title: str
+    outcome: str
+    tone: Tone
+    place: str
+    facts: list[tuple[str, str]]
+    tiles: list[Tile]
+    groups: list[Group]
+    quiet: list[str] = field(default_factory=list[str])
+    scores: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
+    alarms: list[str] = field(default_factory=list[str])
+    ignored: list[str] = field(default_factory=list[str])
+    unchecked: list[Unchecked] = field(default_factory=list[Unchecked])
+
+    @property
+    def items(self) -> list[Item]:
+        """Every item."""
+        return [item for group in self.groups for item in group.items]
+
+    def by_rule(self) -> list[RuleRow]:
+        """Every broken rule, the worst and most frequent first; what is known is left out."""
+        found: dict[tuple[str, str], list[Item]] = {}
+        for item in self.items:
+            if item.rule and not item.known:
+                found.setdefault((item.rule, item.verdict), []).append(item)
+        rows = [
+            RuleRow(
+                rule,
+                verdict,
+                items[0].tone,
+                items[0].effect,
+                items[0].sentence,
+                items,
+            )
+            for (rule, verdict), items in found.items()
+        ]
+        return sorted(rows, key=lambda row: (_rank(row.verdict), -len(row.items), row.rule))
+
+
+def view(report: Report | RunReport) -> View:
+    """A report as people look at it."""
+    return _of_check(report) if isinstance(report, Report) else _of_run(report)
+
+
+def _rank(verdict: str) -> int:
+    order = [*VERDICTS, *OUTCOME_TONES]
+    return order.index(verdict) if verdict in order else len(order)
+
+
+def _of_check(report: Report) -> View:
+    summary = report.summary
+    outcome = "errored" if summary.errored else "nonconformant" if summary.nonconformant else "conformant"
+    stale = report.baseline.stale if report.baseline is not None else []
+    loud = [file for file in report.files if not _is_quiet(file)]
+    facts = [
+        ("pqassay", report.pqassay),
+        ("tier", ", ".join(_tiers(report))),
+        ("counted", "FAIL" if report.threshold == "must" else "FAIL and WARN"),
+        ("rules", f"sha256 {report.rules_sha256[:16]}"),
+    ]
+    if report.profile is not None:
+        facts.insert(3, ("profile", f"{report.profile}: some rules are reported as more than they say"))
+    if report.baseline is not None:
+        state = report.baseline
+        facts.append(
+            (
+                "baseline",
+                f"{state.path}: {state.known:,} known, {state.unseen:,} not looked at, {len(stale):,} stale",
+            )
+        )
+    tiles = [
+        Tile("files", summary.files),
+        Tile("conformant", summary.conformant, "good" if summary.conformant else "plain"),
+        Tile("nonconformant", summary.nonconformant, "bad" if summary.nonconformant else "plain"),
+        Tile("errored", summary.errored, "unknown" if summary.errored else "plain"),
+        *(
+            Tile(verdict, count, VERDICT_TONES.get(verdict, "plain"))
+            for verdict, count in summary.findings.items()
+        ),
+        *([Tile("known", summary.known)] if summary.known else []),
+    ]
+    return View(
+        kind="check",
+        title="pqassay check",
+        outcome=outcome,
+        tone=OUTCOME_TONES[outcome],
+        place="file",
+        facts=[(label, value) for label, value in facts if value],
+        tiles=tiles,
+        groups=[_file(file, report) for file in loud],
+        quiet=[file.path for file in report.files if _is_quiet(file)],
+        alarms=[
+            f"stale: {entry.rule} {entry.path}"
+            + (f", column {entry.column}" if entry.column is not None else "")
+            + f": {entry.reason}"
+            for entry in stale
+        ],
+        ignored=[
+            f"{entry.count:,} ({entry.reason}), for example {entry.examples[0]}" for entry in report.ignored
+        ],
+        unchecked=unchecked(report),
+    )
+
+
+def _tiers(report: Report) -> Iterable[str]:
+    used = {file.coverage for file in report.files}
+    return dict.fromkeys(coverage.tier for key, coverage in report.coverages.items() if key in used)
+
+
+def _file(file: FileReport, report: Report) -> Group:
+    remarks = [f"not judged: {file.error}"] if file.error else []
+    remarks += [f"note: {note}" for note in file.notes]
+    if file.created_by:
+        remarks.append(f"created by {file.created_by}")
+    items = [_finding(finding, is_counted=counts(finding, report.threshold)) for finding in file.findings]
+    return Group(file.path, file.outcome, OUTCOME_TONES[file.outcome], remarks, items)
+
+
+def _finding(finding: Finding, *, is_counted: bool) -> Item:
+    return Item(
+        where=finding.path,
+        part=finding.column if finding.column is not None else "",
+        verdict=finding.verdict,
+        tone="bad" if is_counted else VERDICT_TONES[finding.verdict],
+        rule=finding.rule,
+        effect=finding.effect,
+        message=finding.message,
+        known=finding.known,
+        count=finding.count,
+        details=[row for row in details(finding) if row[0] not in ("found", "more")],
+        hexdump=finding.hexdump,
+        further=further(finding),
+    )
+
+
+def _of_run(report: RunReport) -> View:
+    driver, summary = report.driver, report.summary
+    new = [result for result in report.results if result.outcome not in GOOD and not result.known]
+    broken = any(result.outcome in BROKEN for result in new)
+    outcome = "crashed" if broken else "failed" if new or report.problems else "passed"
+    if report.tested_nothing:
+        outcome = "not applicable"
+    told = " ".join(
+        part
+        for part in (driver.name, driver.version, f"({driver.language})" if driver.language else None)
+        if part
+    )
+    groups: dict[str, list[Item]] = {}
+    for result in report.results:
+        if result.outcome not in GOOD:
+            groups.setdefault(result.family or "hello", []).append(_result(result, report))
+    header = ("family", "operation", "asked", "passed", "otherwise")
+    scores = [
+        (
+            score.family,
+            score.operation,
+            str(score.asked),
+            str(score.passed),
+            ", ".join(f"{count} {name}" for name, count in score.outcomes.items() if name != "passed"),
+        )
+        for score in report.scores
+    ]
+    return View(
+        kind="run",
+        title="pqassay run",
+        outcome="nothing was tested" if report.tested_nothing else outcome,
+        tone=OUTCOME_TONES[outcome],
+        place="case",
+        facts=[
+            ("driver", told or shlex.join(driver.command)),
+            ("command", shlex.join(driver.command)),
+            ("pqassay", f"{report.pqassay}, protocol {report.protocol}"),
+            (
+                "limits",
+                f"{report.limits.seconds:g} s and {report.limits.memory / (1 << 30):g} GiB for each request",
+            ),
+            ("cases", f"sha256 {report.suite_sha256[:16]}"),
+            ("golden files", f"sha256 {report.golden_files_sha256[:16]}"),
+        ],
+        tiles=[
+            Tile("cases", summary.cases),
+            *(
+                Tile(name, count, OUTCOME_TONES.get(name, "plain"))
+                for name, count in summary.outcomes.items()
+            ),
+            *([Tile("known", summary.known)] if summary.known else []),
+        ],
+        groups=[
+            Group(name, f"{len(items)} not passed", _worst(items), [], items)
+            for name, items in groups.items()
+        ],
+        scores=[header, *scores] if scores else [],
+        alarms=[f"expectation {problem.entry}: {problem.problem}" for problem in report.problems],
+    )
+
+
+def _worst(items: list[Item]) -> Tone:
+    if all(item.known for item in items):
+        return "plain"
+    found = Counter(item.tone for item in items if not item.known)
+    return "unknown" if found["unknown"] else "bad"
+
+
+def _result(result: Result, report: RunReport) -> Item:
+    rule = (result.rules or [""])[0]
+    elsewhere = (
+        ("rule", "more", "because", "stderr")
+        if rule in rules()
+        else ("rule", "more", "because", "stderr", "effect")
+    )
+    rows = [
+        ("to users" if label == "effect" else label, value)
+        for label, value in run_text.details(result)
+        if label not in elsewhere
+    ]
+    rows += [("also about", other) for other in (result.rules or [])[1:]]
+    if result.operation != "hello":
+        rows.append(("repeat", run_text.repeat_command(result, report.options, report.driver.command)))
+    return Item(
+        where=result.case,
+        part=result.operation,
+        verdict=result.outcome,
+        tone=OUTCOME_TONES[result.outcome],
+        rule=rule,
+        effect=rules()[rule].effect if rule in rules() else result.effect or "",
+        message=result.reason or result.title or result.outcome,
+        known=bool(result.known),
+        details=rows,
+        further={"stderr": result.stderr.splitlines()} if result.stderr else {},
+    )
+
+
+def _is_quiet(file: FileReport) -> bool:
+    """Whether there is nothing to say about a file but that it is conformant."""
+    return file.outcome == "conformant" and not file.findings and not file.notes

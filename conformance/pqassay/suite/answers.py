@@ -1,0 +1,260 @@
+"""Judging answers: what each operation asks about a case, and whether the answer is right.
+
+Operations and families are tables.  A judgement is about one exchange; what a crash is, and whether a right answer
+gets credit, is not decided here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from pqassay.literals.rows import Rows, ValueNotReadableError, digest, read_value, rows_difference
+from pqassay.report.run_model import Operation
+from pqassay.suite import pm_answers, protocol, written_file
+from pqassay.suite.bench import RIGHT, Asking, Bench, Judgement, described, expects
+from pqassay.suite.manifest import Case
+from pqassay.suite.process import Limits
+from pqassay.suite.protocol import Accept, Answer, IgnoredIndex, Reject
+
+JUDGING_LIMITS = Limits(seconds=120)
+"""What looking at a written file may take, however little the driver may."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """What judging has to know about a family.
+
+    Attributes:
+        proof: Rules that must have been tested on a written file: the structure is there and was compared with the values.
+        required: Members that a decoded value must have.
+        unordered: Members that are compared as sets.
+        column_option: Option of the check that names the column.
+        whole: A value is compared whole, member by member; else the members that the answer has, and `required` ones.
+        sparse: Members of a value that are ``null`` may as well be left out.
+    """
+
+    proof: tuple[str, ...]
+    required: frozenset[str] = frozenset()
+    unordered: frozenset[str] = frozenset()
+    column_option: str = ""
+    whole: bool = False
+    sparse: bool = False
+
+
+FAMILIES: dict[str, Family] = {
+    "IDX1": Family(
+        required=frozenset({"values"}),
+        unordered=frozenset({"values"}),
+        column_option="idx1_column",
+        proof=("IDX1-006", "IDX1-008", "IDX1-010", "IDX1-016"),
+    ),
+    "PIX": Family(required=frozenset({"row_groups"}), proof=(), sparse=True),
+    "BLM": Family(required=frozenset({"row_groups"}), proof=(), sparse=True),
+    "PM": Family(proof=("PM-001", "PM-012", "PM-017"), whole=True),
+}
+
+
+def _decode_requests(bench: Bench) -> Sequence[protocol.Request]:
+    case = bench.case
+    probes = case.expect.probes
+    return [
+        protocol.DecodeRequest(
+            protocol.PROTOCOL, "decode", case.family, str(bench.input), case.column, probes
+        )
+    ]
+
+
+def _judge_decode(bench: Bench, _: protocol.Request, answer: Answer) -> Judgement:
+    expect = bench.case.expect
+    if (judged := expects(expect.decode, answer)) is not None or not isinstance(answer, Accept):
+        return judged or RIGHT
+    family, value = FAMILIES[bench.case.family], answer.value or {}
+    if family.whole:
+        return pm_answers.judged_value(expect.value, value)
+    if family.sparse:
+        value = without_nulls(value)
+    for name in sorted(family.required - set(value)):
+        return Judgement(False, "incomplete value", f"a member {name!r}", f"members {sorted(value)}")
+    for name, wanted in (expect.value or {}).items():
+        if name in value and (
+            difference := _difference(wanted, value[name], unordered=name in family.unordered)
+        ):
+            return Judgement(False, f"wrong {name}", *difference)
+    return RIGHT
+
+
+def without_nulls(value: Any) -> Any:
+    """A value of JSON without the members that are null; what is null in a list stays."""
+    if isinstance(value, dict):
+        members = cast("dict[str, Any]", value)
+        return {name: without_nulls(one) for name, one in members.items() if one is not None}
+    return [without_nulls(one) for one in cast("list[Any]", value)] if isinstance(value, list) else value
+
+
+def _difference(wanted: Any, found: Any, *, unordered: bool) -> tuple[str, str] | None:
+    """What was wanted and what came, where they differ."""
+    if not unordered:
+        return None if wanted == found and type(wanted) is type(found) else (_short(wanted), _short(found))
+    if not isinstance(found, list):
+        return "a list", _short(found)
+    there = {json.dumps(item, sort_keys=True) for item in cast("list[Any]", found)}
+    here = {json.dumps(item, sort_keys=True) for item in wanted}
+    if there == here:
+        return None
+    lost, strange = sorted(here - there), sorted(there - here)
+    parts = [f"without {_listed(lost)}"] * bool(lost) + [f"with {_listed(strange)}"] * bool(strange)
+    return _counted(len(here), "value"), f"{_counted(len(there), 'value')}, {', '.join(parts)}"
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number} {thing}{'' if number == 1 else 's'}"
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 120 else f"{text[:119]}…"
+
+
+def _listed(items: Sequence[str]) -> str:
+    shown = ", ".join(item if len(item) <= 60 else f"{item[:59]}…" for item in items[:3])
+    return f"{shown}, …" if len(items) > 3 else shown
+
+
+def _lint_requests(bench: Bench) -> Sequence[protocol.Request]:
+    case = bench.case
+    return [protocol.LintRequest(protocol.PROTOCOL, "lint", case.family, str(bench.input), case.column)]
+
+
+def _judge_lint(bench: Bench, _: protocol.Request, answer: Answer) -> Judgement:
+    return expects(bench.case.expect.lint, answer) or RIGHT
+
+
+# -------------------------------------------------------------------------------------------------- writing
+
+
+def _encode_requests(bench: Bench) -> Sequence[protocol.Request]:
+    case, value = bench.case, None
+    rows, column = case.expect.rows, case.column
+    if FAMILIES[case.family].whole:
+        rows, column, value = None, None, case.expect.value
+    return [
+        protocol.EncodeRequest(
+            protocol.PROTOCOL, "encode", case.family, str(bench.output), column, rows, value
+        )
+    ]
+
+
+def _judge_encode(bench: Bench, _: protocol.Request, answer: Answer) -> Judgement:
+    there = bench.output.is_file() and not bench.output.is_symlink()
+    judged = expects(bench.case.expect.encode, answer)
+    if judged is not None and judged.right and there:
+        return Judgement(False, "refused, and left a file", "no file at the given path", "a file")
+    if judged is not None:
+        return judged
+    if not there:
+        return Judgement(False, "nothing was written", "a file at the given path", "no regular file")
+    return _judge_written(bench)
+
+
+def _judge_written(bench: Bench) -> Judgement:
+    """Judge the file that a writer wrote: by the rules, and by its rows or its value."""
+    case = bench.case
+    family, rows = FAMILIES[case.family], case.expect.rows or Rows([], [])
+    found_file = bench.folder / "found.json"
+    options = {family.column_option: case.column or ""} if family.column_option else {}
+    command = written_file.command(bench.output, options, rows.names(), found_file)
+    ended = bench.launcher.run(command, bench.folder, written_file.environment(), JUDGING_LIMITS)
+    if ended.status:
+        said = ended.stderr.strip().rpartition("\n")[2]
+        why = ended.crash or f"exit status {ended.status}"
+        return Judgement(
+            False, "the written file cannot be judged", "a file that can be checked", f"{why}: {said}"
+        )
+    found = written_file.from_json(found_file.read_bytes())
+    if found.failures:
+        told = "; ".join(f"{rule}: {message}" for rule, message in found.failures)
+        broken = tuple(rule for rule, _ in found.failures)
+        return Judgement(False, "the written file breaks rules", "no rule broken", told, broken)
+    if found.error:
+        return Judgement(
+            False, "the written file cannot be read", "a file that can be checked and read", found.error
+        )
+    if missing := [rule for rule in family.proof if rule not in found.checked]:
+        return Judgement(
+            False,
+            f"the written file holds no {case.family}",
+            f"{case.family} for column {case.column}" if case.column else case.family,
+            f"{', '.join(missing)} found nothing to test",
+            tuple(missing),
+        )
+    if family.whole:
+        return pm_answers.judged_value(case.expect.value, found.value or {}, "the written file has a ")
+    if difference := rows_difference(rows.values(), found.rows):
+        return Judgement(
+            False, "the written file holds other rows", f"{len(rows.rows)} rows as given", difference
+        )
+    return RIGHT
+
+
+# ------------------------------------------------------------------------------------------------- scanning
+
+
+def _scan_requests(bench: Bench) -> Sequence[protocol.Request]:
+    case = bench.case
+    rows, predicate = case.expect.rows or Rows([], []), case.expect.predicate or []
+    return [
+        protocol.ScanRequest(
+            protocol.PROTOCOL,
+            "scan",
+            case.family,
+            str(bench.input),
+            predicate,
+            rows.names(),
+            index,
+            case.column,
+        )
+        for index in ("on", "off")
+    ]
+
+
+def _judge_scan(bench: Bench, request: protocol.Request, answer: Answer) -> Judgement:
+    if not isinstance(request, protocol.ScanRequest):
+        raise TypeError(request)
+    side = f"index {request.index}"
+    if isinstance(answer, Reject):
+        if bench.case.expect.scan == "refusal-allowed":
+            return RIGHT
+        return Judgement(False, f"refused ({side})", "rows", described(answer))
+    if isinstance(answer, IgnoredIndex) and request.index == "off":
+        return Judgement(False, "ignored-index where no index was to be used", "accept", described(answer))
+    wanted = bench.golden.expected_rows(request.columns)
+    if answer.digest is not None:
+        if answer.digest == (right := digest(wanted)):
+            return RIGHT
+        return Judgement(False, f"wrong rows ({side})", f"digest {right}", f"digest {answer.digest}")
+    try:
+        rows = [[read_value(value) for value in row] for row in answer.rows or []]
+    except ValueNotReadableError as error:
+        return Judgement(False, f"unreadable rows ({side})", f"{len(wanted)} rows", str(error))
+    difference = rows_difference(wanted, rows)
+    if not difference:
+        return RIGHT
+    words = f"{_counted(len(wanted), 'row')} with {json.dumps(request.predicate)}"
+    return Judgement(False, f"wrong rows ({side})", words, difference)
+
+
+ASKING: dict[Operation, Asking] = {
+    "decode": Asking(lambda case: case.expect.decode is not None, _decode_requests, _judge_decode),
+    "lint": Asking(lambda case: case.expect.lint is not None, _lint_requests, _judge_lint),
+    "encode": Asking(lambda case: case.expect.encode is not None, _encode_requests, _judge_encode),
+    "scan": Asking(lambda case: case.expect.scan is not None, _scan_requests, _judge_scan),
+    **pm_answers.ASKING,
+}
+
+
+def operations(case: Case) -> list[Operation]:
+    """What is asked about a case."""
+    return [name for name, asking in ASKING.items() if asking.asked(case)]

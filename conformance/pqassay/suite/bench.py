@@ -1,0 +1,101 @@
+"""The bench on which one exchange with a driver is prepared and judged, and what a judgement is.
+
+What each operation asks, and which answers to it are right, stands in `pqassay.suite.answers` and `pqassay.suite.pm_answers`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pqassay.suite import protocol
+from pqassay.suite.cases import GoldenCase
+from pqassay.suite.manifest import Case
+from pqassay.suite.process import Launcher
+from pqassay.suite.protocol import Answer, Reject
+
+OUTPUT = "written.parquet"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Whether an answer is right, and if not, why."""
+
+    right: bool
+    reason: str = ""
+    expected: str = ""
+    actual: str = ""
+    rules: tuple[str, ...] = ()
+
+
+RIGHT = Judgement(right=True)
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What judging needs besides the answer: the case, the folder of the exchange, and a way to start processes."""
+
+    golden: GoldenCase
+    folder: Path
+    launcher: Launcher
+
+    @property
+    def case(self) -> Case:
+        """The case."""
+        return self.golden.case
+
+    @property
+    def input(self) -> Path:
+        """Where the copy of the input stands."""
+        return self.folder / self.case.handed_over
+
+    @property
+    def output(self) -> Path:
+        """Where a writer is to write. A file whose kind is told by its name has that name."""
+        name = self.case.handed_over
+        return self.folder / (OUTPUT if name.endswith(".parquet") else name)
+
+    def hand_over(self) -> None:
+        """Copy the input, and what stands beside it, to where the driver finds them.
+
+        Raises:
+            CaseError: A golden file is damaged.
+        """
+        self.input.write_bytes(self.golden.content())
+        for name, content in self.golden.beside().items():
+            (self.folder / name).write_bytes(content)
+
+
+@dataclass(frozen=True)
+class Asking:
+    """How an operation asks about a case, and how its answers are judged."""
+
+    asked: Callable[[Case], bool]
+    requests: Callable[[Bench], Sequence[protocol.Request]]
+    judge: Callable[[Bench, protocol.Request, Answer], Judgement]
+
+
+def described(answer: Answer) -> str:
+    """An answer in one line."""
+    if isinstance(answer, Reject):
+        return f"reject: {answer.message}"
+    value = getattr(answer, "value", None)
+    parts = [answer.message or "", "" if value is None else _shortened(json.dumps(value, ensure_ascii=False))]
+    return ": ".join([answer.answer, *(part for part in parts if part)])
+
+
+def _shortened(text: str) -> str:
+    """Beginning and end of a text: what is wrong with a list often stands at its end."""
+    return text if len(text) <= 100 else f"{text[:48]} … {text[-48:]}"
+
+
+def expects(wanted: str | None, answer: Answer) -> Judgement | None:
+    """Judge whether the answer may be what it is; ``None`` if it may and what it carries is still to be judged."""
+    refused = isinstance(answer, Reject)
+    if wanted == "reject":
+        return RIGHT if refused else Judgement(False, "accepted", "reject", described(answer))
+    if not refused:
+        return None
+    return RIGHT if wanted == "either" else Judgement(False, "refused", "accept", described(answer))

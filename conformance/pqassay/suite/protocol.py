@@ -1,0 +1,330 @@
+"""The protocol between the runner and a driver: operations, requests and answers, as data.
+
+``conformance/PROTOCOL.md`` is its description for people; the JSON Schemas in ``schemas/`` are derived from these classes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, Any, ClassVar, Literal, cast
+
+from pqassay.literals.rows import CLOSED, LongInteger, Rows, Written
+from pqassay.report.run_model import Operation
+
+PROTOCOL: Literal[1] = 1
+
+
+# ------------------------------------------------------------------------------------------------- requests
+
+
+@dataclass(frozen=True)
+class HelloRequest:
+    """Asks who the driver is, and what it can do."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    protocol: Literal[1]
+    op: Literal["hello"]
+
+
+@dataclass(frozen=True)
+class DecodeRequest:
+    """Read the structure of this family from a file, and say what it holds."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    protocol: Literal[1]
+    op: Literal["decode"]
+    family: str
+    file: str
+    column: str | None = None
+    probes: list[Any] | None = None
+
+
+@dataclass(frozen=True)
+class LintRequest:
+    """Say whether the structure of this family in a file is right."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    protocol: Literal[1]
+    op: Literal["lint"]
+    family: str
+    file: str
+    column: str | None = None
+
+
+@dataclass(frozen=True)
+class EncodeRequest:
+    """Write a file with the structure of this family.
+
+    Either these rows as a Parquet file, with a structure that describes ``column``, or a file of its own that says ``value``.
+    """
+
+    __pydantic_config__: ClassVar = CLOSED
+    protocol: Literal[1]
+    op: Literal["encode"]
+    family: str
+    output: str
+    column: str | None = None
+    rows: Rows | None = None
+    value: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class ScanRequest:
+    """Give these columns of the rows that satisfy a predicate, with the structure of this family or without."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    protocol: Literal[1]
+    op: Literal["scan"]
+    family: str
+    file: str
+    predicate: list[Any]
+    columns: list[str]
+    index: Literal["on", "off"]
+    column: str | None = None
+
+
+@dataclass(frozen=True)
+class SnapshotRequest:
+    """Say what the snapshot says that describes a Parquet file of this size."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    protocol: Literal[1]
+    op: Literal["snapshot"]
+    family: str
+    file: str
+    parquet_file_size: int | LongInteger
+
+
+@dataclass(frozen=True)
+class PruneRequest:
+    """Name the row groups that may hold rows which satisfy a predicate; of the newest snapshot, if no size is given."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    protocol: Literal[1]
+    op: Literal["prune"]
+    family: str
+    file: str
+    predicate: list[Any]
+    parquet_file_size: int | LongInteger | None = None
+
+
+@dataclass(frozen=True)
+class PlanRequest:
+    """Say which bytes of the Parquet file hold these columns of these row groups; of all, if none are named."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    protocol: Literal[1]
+    op: Literal["plan"]
+    family: str
+    file: str
+    columns: list[str]
+    row_groups: list[int] | None = None
+    parquet_file_size: int | LongInteger | None = None
+
+
+Request = (
+    HelloRequest
+    | DecodeRequest
+    | LintRequest
+    | EncodeRequest
+    | ScanRequest
+    | SnapshotRequest
+    | PruneRequest
+    | PlanRequest
+)
+
+
+# -------------------------------------------------------------------------------------------------- answers
+
+
+@dataclass(frozen=True)
+class HelloAnswer:
+    """The driver's name, and its capabilities."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    answer: Literal["accept"]
+    name: str
+    version: str
+    language: str
+    capabilities: list[str]
+
+
+@dataclass(frozen=True)
+class Accept:
+    """Done. Carries what the operation asks for: a value, rows or their digest, row groups, ranges, or nothing."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    answer: Literal["accept"]
+    value: dict[str, Any] | None = None
+    rows: list[list[Written]] | None = None
+    digest: str | None = None
+    row_groups: list[int] | None = None
+    ranges: list[list[int | LongInteger]] | None = None
+    message: str | None = None
+
+
+@dataclass(frozen=True)
+class Reject:
+    """The file, or the request, is refused, for this reason."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    answer: Literal["reject"]
+    message: str
+
+
+@dataclass(frozen=True)
+class IgnoredIndex:
+    """A scan was done without the index, although it was asked for, or row groups were kept without a look at them."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    answer: Literal["ignored-index"]
+    rows: list[list[Written]] | None = None
+    digest: str | None = None
+    row_groups: list[int] | None = None
+    message: str | None = None
+
+
+Answer = Accept | Reject | IgnoredIndex
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What an operation demands of answers.
+
+    Attributes:
+        answers: The answers that it knows.
+        carries: Members of which an answer that is no refusal carries one.
+    """
+
+    answers: tuple[type[Answer], ...]
+    carries: tuple[str, ...] = ()
+
+
+OPERATIONS: dict[Operation, Rule] = {
+    "decode": Rule((Accept, Reject), ("value",)),
+    "lint": Rule((Accept, Reject)),
+    "encode": Rule((Accept, Reject)),
+    "scan": Rule((Accept, Reject, IgnoredIndex), ("rows", "digest")),
+    "snapshot": Rule((Accept, Reject), ("value",)),
+    "prune": Rule((Accept, Reject, IgnoredIndex), ("row_groups",)),
+    "plan": Rule((Accept, Reject), ("ranges",)),
+}
+
+
+class ProtocolError(Exception):
+    """A request or an answer that does not follow the protocol. The message says where."""
+
+
+@cache
+def _adapter(kind: str) -> Any:
+    from pydantic import Field, TypeAdapter  # noqa: PLC0415 - only a run needs it
+
+    choices: dict[str, Any] = {
+        "request": Annotated[Request, Field(discriminator="op")],
+        "answer": Annotated[Answer, Field(discriminator="answer")],
+        "hello": HelloAnswer,
+        "any answer": Answer | HelloAnswer,
+    }
+    return TypeAdapter(choices[kind])
+
+
+def request_schema() -> dict[str, Any]:
+    """JSON Schema of a request."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **_adapter("request").json_schema(),
+    }
+
+
+def answer_schema() -> dict[str, Any]:
+    """JSON Schema of an answer."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **_adapter("any answer").json_schema(),
+    }
+
+
+def to_json(record: Request | Answer | HelloAnswer) -> str:
+    """A request or an answer as JSON in ASCII; members that are ``None`` are left out, values of rows are kept."""
+    members = {name: value for name, value in vars(record).items() if value is not None}
+    return json.dumps(members, default=_plain)
+
+
+def _plain(value: object) -> dict[str, Any]:
+    return dict(vars(value))
+
+
+def check_request(text: str) -> None:
+    """Validate a request of ours.
+
+    Raises:
+        ProtocolError: It does not follow the schema: a mistake in this package.
+    """
+    _validated("request", text.encode(), strict=True)
+
+
+def read_hello(text: bytes, *, strict: bool) -> HelloAnswer:
+    """Read the answer to ``hello``.
+
+    Raises:
+        ProtocolError: See `read_answer`.
+    """
+    return cast("HelloAnswer", _validated("hello", text, strict=strict))
+
+
+def read_answer(text: bytes, operation: Operation, *, strict: bool) -> Answer:
+    """Read the answer to an operation.
+
+    Args:
+        text: The content of the answer's file.
+        operation: What was asked.
+        strict: Refuse members that the protocol does not know; they are ignored otherwise.
+
+    Raises:
+        ProtocolError: No JSON, another type, a missing member, an answer that the operation does not know.
+    """
+    answer = cast("Answer", _validated("answer", text, strict=strict))
+    rule = OPERATIONS[operation]
+    if not isinstance(answer, rule.answers):
+        raise ProtocolError(f"{answer.answer!r} is no answer to {operation}")
+    if rule.carries and not isinstance(answer, Reject):
+        carried = [name for name in rule.carries if getattr(answer, name, None) is not None]
+        if len(carried) != 1:
+            raise ProtocolError(f"the answer to {operation} carries {' or '.join(rule.carries)}")
+    return answer
+
+
+def _validated(kind: str, text: bytes, *, strict: bool) -> Any:
+    from pydantic import ValidationError  # noqa: PLC0415 - only a run needs it
+
+    try:
+        return _adapter(kind).validate_json(text, strict=True, extra="forbid" if strict else "ignore")
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+    if first["loc"][1:2] == ("rows",) and len(first["loc"]) > 4:  # one of the types that a value may have
+        row, column = first["loc"][2:4]
+        raise ProtocolError(f"rows.{row}.{column}: no value as the protocol writes values")
+    place = ".".join(str(part) for part in first["loc"] if part not in ("accept", "reject", "ignored-index"))
+    raise ProtocolError(f"{place}: {first['msg']}" if place else first["msg"])
+
+
+def applicable(operation: str, family: str, requires: Collection[str], capabilities: Collection[str]) -> str:
+    """Which capability is missing for an operation on a case; empty if none.
+
+    A capability is a name with dots, and implies the names that it begins with.
+
+    >>> applicable("scan", "IDX1", ["idx1"], ["idx1.decode"])
+    'idx1.scan'
+    >>> applicable("decode", "IDX1", ["idx1"], ["idx1.decode"])
+    ''
+    """
+    declared = {
+        ".".join(parts[:length])
+        for parts in (name.split(".") for name in capabilities)
+        for length in range(1, len(parts) + 1)
+    }
+    needed = [*requires, f"{family.lower()}.{operation}"]
+    return next((name for name in needed if name not in declared), "")

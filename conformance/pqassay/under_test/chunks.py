@@ -1,0 +1,433 @@
+"""The column chunks of a file under test, each with what the footer and the body say about it.
+
+Most rules of a Parquet file are about one chunk; `pqassay.checks.each_chunk` makes checks of tests of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, TypeVar, cast
+
+from pqassay.under_test.bloom_rate import rate
+from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
+from pqassay.under_test.index_reads import IndexReads
+from pqassay.under_test.index_screen import column_index_is_sound, offset_index_is_sound
+from pqassay.under_test.page_bounds import PageBounds, even_column_index
+from pqassay.under_test.page_places import PagePlaces
+from pqassay.under_test.page_walk import PageUnderTest, chunk_range, walk
+from pqassay_spec.base.errors import FormatError, Malformed
+from pqassay_spec.grammar.thrift import Record
+from pqassay_spec.grammar.thrift_decoder import decode, decoder
+from pqassay_spec.grammar.thrift_path import FieldFinder
+from pqassay_spec.parquet.bloom import BLOCK_SIZE
+from pqassay_spec.parquet.column_order import Order, order_of
+from pqassay_spec.parquet.file import BLOOM_HEADER_LIMIT, chunk_start
+from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.thrift import (
+    BloomFilterHeader,
+    ColumnChunk,
+    ColumnIndex,
+    ColumnMetaData,
+    ColumnOrder,
+    OffsetIndex,
+    PageHeader,
+    RowGroup,
+    Statistics,
+)
+
+Part = TypeVar("Part")
+Index = TypeVar("Index", ColumnIndex, OffsetIndex)
+
+SMALL_FILTER = 64 << 10
+"""Bytes of a bloom filter that is read at once, header and bitset; of a larger one the header alone is read first."""
+
+LONG_HEADER = 16 << 10
+"""Bytes that are tried where a bloom filter header does not fit into `BLOOM_HEADER_LIMIT`."""
+
+Subject = Literal["chunk", "statistics", "size_statistics", "column_index", "offset_index", "bloom_filter"]
+"""What a chunk must have for a rule to be about it."""
+
+
+class ColumnChunkUnderTest:
+    """One column chunk whose metadata is not encrypted and whose pages stand in this file.
+
+    Attributes:
+        file: The file.
+        row_group: Position of its row group.
+        ordinal: Position of its column among the leaves.
+        group: Its row group.
+        chunk, facts: What the footer says of it.
+        leaf: Its column in the schema.
+        path: Where its parts stand in field paths: ``row_groups[0].columns[1]``. The footer's record of it stands at the
+            same path below ``footer``.
+    """
+
+    def __init__(
+        self,
+        file: FileUnderTest,
+        row_group: int,
+        ordinal: int,
+        group: RowGroup,
+        chunk: ColumnChunk,
+        facts: ColumnMetaData,
+        leaf: SchemaLeaf,
+    ) -> None:
+        self.file = file
+        self.row_group = row_group
+        self.ordinal = ordinal
+        self.group = group
+        self.chunk = chunk
+        self.facts = facts
+        self.leaf = leaf
+        self.path = f"row_groups[{row_group}].columns[{ordinal}]"
+        self._parts: dict[Any, tuple[Any, Exception | None]] = {}
+
+    def part(self, make: Callable[[ColumnChunkUnderTest], Part]) -> Part:
+        """A view of this chunk that somebody else computes, made once; what it raises is remembered as well."""
+        if make not in self._parts:
+            try:
+                self._parts[make] = make(self), None
+            except (FormatError, NotApplicable, NotChecked) as error:
+                self._parts[make] = None, error
+        made, problem = self._parts[make]
+        if problem is not None:
+            raise problem.with_traceback(None)
+        return cast("Part", made)
+
+    @property
+    def column(self) -> str:
+        """The column's path joined by dots, for messages."""
+        return self.leaf.name
+
+    @property
+    def statistics(self) -> Statistics | None:
+        """The statistics of the chunk."""
+        return self.facts.statistics
+
+    @Remembered
+    def column_order(self) -> ColumnOrder | None:
+        """What the footer says of the column's order; ``None`` where it says nothing.
+
+        Raises STA-002: which order belongs to which column, nobody can say.
+        """
+        orders = self.file.metadata.column_orders
+        if orders is None:
+            return None
+        if len(orders) != len(self.file.leaves):
+            raise Malformed("", rule="STA-002", field="footer.column_orders")
+        return orders[self.ordinal]
+
+    @Remembered
+    def order(self) -> Order | None:
+        """How the column's values compare; ``None`` where there is no order, or an unknown one. Raises STA-002."""
+        return order_of(self.leaf.element, self.column_order)
+
+    # ------------------------------------------------------------------------------------ what stands in the body
+
+    def _require(self, offset: int, length: int, field: str) -> None:
+        """Raise PQF-008 or PQF-009 unless a range lies in the body, where nothing else claims a byte of it."""
+        framing = self.file.framing
+        if length < 0 or offset < framing.body_start or offset + max(length, 1) > framing.footer_start:
+            raise Malformed("", rule="PQF-008", field=field)
+        if field in self.file.overlapping:
+            raise Malformed("", rule="PQF-009", field=field)
+
+    def _range(self, offset: int, length: int, field: str) -> bytes:
+        self._require(offset, length, field)
+        return self.file.source.read(offset, length)
+
+    @Remembered
+    def span(self) -> tuple[int, int]:
+        """Where the first page begins and the last one ends. Raises `NotApplicable` (no pages), PQF-008, PQF-009."""
+        start = chunk_start(self.chunk)
+        if start is None:
+            raise NotApplicable
+        for name in (
+            "dictionary_page_offset",
+            "data_page_offset",
+        ):  # where the chunk begins, both of them say
+            field = f"footer.{self.path}.meta_data.{name}"
+            if field in self.file.stray_offsets:
+                raise Malformed("", rule="PQF-008", field=field)
+        length = self.facts.total_compressed_size
+        self._require(start, length, f"footer.{self.path}.meta_data.data_page_offset")
+        return start, start + length
+
+    @property
+    def column_index_bytes(self) -> bytes:
+        """The bytes of the column index. Raises `NotApplicable`, PIX-002, PQF-008, PQF-009."""
+        return self._index_bytes("column_index")
+
+    @property
+    def offset_index_bytes(self) -> bytes:
+        """The bytes of the offset index. Raises `NotApplicable`, PIX-002, PQF-008, PQF-009."""
+        return self._index_bytes("offset_index")
+
+    def _index_bytes(self, name: str) -> bytes:
+        offset, length = getattr(self.chunk, f"{name}_offset"), getattr(self.chunk, f"{name}_length")
+        if offset is None:
+            raise NotApplicable
+        field = f"footer.{self.path}.{name}_offset"
+        if not length or length < 0 or not offset:
+            raise Malformed("", rule="PIX-002", field=field)
+        self._require(offset, length, field)
+        return self.file.part(IndexReads).read(offset, length)
+
+    @Remembered
+    def column_index(self) -> ColumnIndex:
+        """The column index. Raises `NotApplicable`, PIX-020 and what `column_index_bytes` does."""
+        return self._whole(ColumnIndex, self.column_index_bytes, "column_index", "PIX-020")
+
+    @Remembered
+    def offset_index(self) -> OffsetIndex:
+        """The offset index. Raises `NotApplicable`, PIX-010 and what `offset_index_bytes` does."""
+        return self._whole(OffsetIndex, self.offset_index_bytes, "offset_index", "PIX-010")
+
+    def _whole(self, kind: type[Index], raw: bytes, name: str, rule: str) -> Index:
+        try:
+            quick: tuple[Index, int] = decoder(kind)(raw, 0, len(raw))
+            if quick[1] == len(raw):
+                return quick[0]
+        except (FormatError, ValueError, IndexError):
+            pass  # what is wrong with it, and where, is said below
+        base: int = getattr(self.chunk, f"{name}_offset")
+        root = f"{self.path}.{name}"
+        record, taken = decode(kind, raw, root=root, base=base, rule=rule)
+        if taken != len(raw):
+            raise Malformed(
+                f"the {kind.__name__} struct takes {taken} of {len(raw)} bytes",
+                rule=rule,
+                field=root,
+                offset=base + taken,
+                length=len(raw) - taken,
+                expected=f"{len(raw)} bytes",
+                actual=f"{taken} bytes",
+            )
+        return record
+
+    @Remembered
+    def even_column_index(self) -> ColumnIndex:
+        """The column index, whose lists have an entry for each page. Raises PIX-011, PIX-021 and what the indexes do."""
+        return even_column_index(self)
+
+    @Remembered
+    def page_places(self) -> PagePlaces:
+        """What the offset index says of the pages, as lists. Raises what `offset_index` does."""
+        return PagePlaces(self)
+
+    @Remembered
+    def page_bounds(self) -> PageBounds:
+        """The bounds of the pages, compared. Raises PIX-021, `NotApplicable` (no order) and what `column_index` does."""
+        return PageBounds(self)
+
+    @Remembered
+    def sound_offset_index(self) -> bool:
+        """Whether the offset index certainly breaks no rule."""
+        return offset_index_is_sound(self)
+
+    @Remembered
+    def sound_column_index(self) -> bool:
+        """Whether the column index certainly breaks no rule."""
+        return column_index_is_sound(self)
+
+    @Remembered
+    def _bloom_filter(self) -> tuple[BloomFilterHeader, int, bytes]:
+        """Header of the bloom filter, the bytes that it takes, and what of the bitset was read along with it."""
+        offset = self.facts.bloom_filter_offset
+        if not offset:
+            raise NotApplicable
+        field, root = f"footer.{self.path}.meta_data.bloom_filter_offset", f"{self.path}.bloom_filter.header"
+        room = self.file.framing.footer_start - offset
+        given = self.facts.bloom_filter_length or 0
+        first = min(room, max(BLOOM_HEADER_LIMIT, given if given <= SMALL_FILTER else 0))
+        raw = self._range(offset, first, field)
+        try:
+            header, taken = decode(BloomFilterHeader, raw, root=root, base=offset, rule="BLM-002")
+        except Malformed:
+            if first == min(room, LONG_HEADER):
+                raise
+            raw = self._range(offset, min(room, LONG_HEADER), field)  # an extension may make a header long
+            header, taken = decode(BloomFilterHeader, raw, root=root, base=offset, rule="BLM-002")
+        return header, taken, raw[taken : given if given <= SMALL_FILTER else taken]
+
+    @property
+    def bloom_filter_header(self) -> tuple[BloomFilterHeader, int]:
+        """Header of the bloom filter and the bytes that it takes. Raises `NotApplicable`, BLM-002, PQF-008."""
+        header, taken, _ = self._bloom_filter
+        return header, taken
+
+    @property
+    def bitset(self) -> bytes:
+        """The bitset of the bloom filter, whole blocks. It may be large, and is read anew each time.
+
+        Raises BLM-003 (it is no such bitset), BLM-004, BLM-005, PQF-008 and what `bloom_filter_header` does.
+        """
+        header, taken, read = self._bloom_filter
+        field = f"{self.path}.bloom_filter.header"
+        if None in (header.algorithm.BLOCK, header.hash.XXHASH, header.compression.UNCOMPRESSED):
+            raise Malformed("", rule="BLM-003", field=field)
+        size, given = header.numBytes, self.facts.bloom_filter_length
+        if size <= 0 or size % BLOCK_SIZE:
+            raise Malformed("", rule="BLM-004", field=f"{field}.numBytes")
+        if given is not None and given != taken + size:
+            raise Malformed("", rule="BLM-005", field=f"footer.{self.path}.meta_data.bloom_filter_length")
+        if len(read) == size:
+            return read
+        start = (self.facts.bloom_filter_offset or 0) + taken
+        return self._range(start, size, f"footer.{self.path}.meta_data.bloom_filter_offset")
+
+    @Remembered
+    def bloom_filter_rate(self) -> float:
+        """The share of absent values that the bloom filter lets pass, see `pqassay.under_test.bloom_rate`. Raises what `bitset` does."""
+        return rate(self.bitset)
+
+    # ------------------------------------------------------------------------------------------------- its pages
+
+    @Remembered
+    def pages(self) -> list[PageUnderTest]:
+        """Its pages, dictionary page included, in the order in which they stand. Raises what `walk` and `chunk_range` do."""
+        start, end = chunk_range(self.file, self.chunk, self.path)
+        return walk(self.file.source, start, end, self.path, self.facts.num_values)
+
+    @Remembered
+    def data_pages(self) -> list[PageUnderTest]:
+        """Its data pages. Raises what `pages` does."""
+        return [page for page in self.pages if page.is_data]
+
+    def _place_of_page(self, part: str) -> tuple[int, int] | None:
+        """Offset and length of a field below ``pages[n]``."""
+        name, _, rest = part.partition(".")
+        number = name.removeprefix("pages[").removesuffix("]")
+        if not number.isdecimal() or int(number) >= len(self.pages):
+            return None
+        page = self.pages[int(number)]
+        if rest.startswith("body"):
+            return page.body_start, page.header.compressed_page_size
+        raw = self.file.source.read(page.offset, page.header_length)
+        return _found(PageHeader, raw, page.offset, rest.partition(".")[2])
+
+    @Remembered
+    def _finders(self) -> dict[str, FieldFinder]:
+        """What finds fields of the indexes, by their names; an index may list a million pages, which are walked once."""
+        return {}
+
+    def place(self, part: str) -> tuple[int, int] | None:
+        """Offset and length of a field below `path`, of a page, an index or a bloom filter; ``None`` where it cannot be found."""
+        name, _, rest = part.partition(".")
+        if name.startswith("pages["):
+            return self._place_of_page(part)
+        structs: dict[str, tuple[type[Record], int | None, Callable[[], bytes]]] = {
+            "column_index": (ColumnIndex, self.chunk.column_index_offset, lambda: self.column_index_bytes),
+            "offset_index": (OffsetIndex, self.chunk.offset_index_offset, lambda: self.offset_index_bytes),
+        }
+        if name == "bloom_filter":
+            base = self.facts.bloom_filter_offset or 0
+            _, taken = self.bloom_filter_header
+            if not rest.startswith("header"):
+                return base + taken, len(self.bitset)
+            raw = self.file.source.read(base, taken)
+            return _found(BloomFilterHeader, raw, base, rest.partition(".")[2])
+        if name not in structs:
+            return None
+        kind, start, read = structs[name]
+        raw = read()
+        if name not in self._finders:
+            self._finders[name] = FieldFinder(kind, raw)
+        return _found_by(self._finders[name], len(raw), start or 0, rest)
+
+
+def _found(kind: type[Record], raw: bytes, base: int, path: str) -> tuple[int, int]:
+    return _found_by(FieldFinder(kind, raw), len(raw), base, path)
+
+
+def _found_by(finder: FieldFinder, length: int, base: int, path: str) -> tuple[int, int]:
+    found: tuple[int, int] | None = None
+    while path and found is None:
+        try:
+            found = finder.find(path)
+        except (FormatError, KeyError):
+            found = None
+        path = path.rpartition(".")[0]
+    start, end = found or (0, length)
+    return base + start, end - start
+
+
+class ColumnChunks:
+    """All column chunks of a file: its part of that name, ``file.part(ColumnChunks)``."""
+
+    def __init__(self, file: FileUnderTest) -> None:
+        self.file = file
+        self._having: dict[str, list[ColumnChunkUnderTest]] = {}
+        self._suspects: dict[Callable[[ColumnChunkUnderTest], bool], list[ColumnChunkUnderTest]] = {}
+
+    @Remembered
+    def all(self) -> list[ColumnChunkUnderTest]:
+        """The chunks in the order of row groups and columns, but for those that are encrypted or stored elsewhere.
+
+        Raises:
+            NotApplicable: The file describes other files.
+            Malformed: PQF-004, and PQF-012: which chunk belongs to which column, nobody can say.
+        """
+        if self.file.is_summary:
+            raise NotApplicable
+        leaves = self.file.leaves
+        found: list[ColumnChunkUnderTest] = []
+        for number, group in enumerate(self.file.metadata.row_groups):
+            if len(group.columns) != len(leaves):
+                raise Malformed(
+                    f"row group {number} lists {len(group.columns)} column chunks for {len(leaves)} leaves",
+                    rule="PQF-012",
+                    field=f"footer.row_groups[{number}].columns",
+                    expected=f"{len(leaves)} column chunks",
+                    actual=str(len(group.columns)),
+                )
+            for ordinal, (chunk, leaf) in enumerate(zip(group.columns, leaves, strict=True)):
+                facts = chunk.meta_data
+                if facts is None or chunk.file_path or chunk.crypto_metadata is not None:
+                    continue
+                if not leaf.is_at(facts.path_in_schema):
+                    raise Malformed(
+                        f"chunk {ordinal} of row group {number} is of column {'.'.join(facts.path_in_schema)}, "
+                        f"and leaf {ordinal} is {leaf.name}",
+                        rule="PQF-012",
+                        field=f"footer.row_groups[{number}].columns[{ordinal}].meta_data.path_in_schema",
+                        expected=leaf.name,
+                        actual=".".join(facts.path_in_schema),
+                    )
+                found.append(ColumnChunkUnderTest(self.file, number, ordinal, group, chunk, facts, leaf))
+        return found
+
+    def having(self, subject: Subject) -> list[ColumnChunkUnderTest]:
+        """The chunks that have something."""
+        if subject not in self._having:
+            has = _HAS[subject]
+            self._having[subject] = [chunk for chunk in self.all if has(chunk)]
+        return self._having[subject]
+
+    def suspects(
+        self, subject: Subject, sound: Callable[[ColumnChunkUnderTest], bool]
+    ) -> list[ColumnChunkUnderTest]:
+        """The chunks that have something and that a screen does not call sound."""
+        if sound not in self._suspects:
+            self._suspects[sound] = [chunk for chunk in self.having(subject) if not sound(chunk)]
+        return self._suspects[sound]
+
+    def place(self, path: str) -> tuple[int, int]:
+        """Offset and length of a field below ``row_groups``; (-1, 0) where it cannot be found. Raises `FormatError`."""
+        for chunk in self.all:
+            if path.startswith(f"{chunk.path}."):
+                try:
+                    return chunk.place(path[len(chunk.path) + 1 :]) or (-1, 0)
+                except NotApplicable:
+                    break
+        return -1, 0
+
+
+_HAS: dict[Subject, Callable[[ColumnChunkUnderTest], bool]] = {
+    "chunk": lambda _: True,
+    "statistics": lambda chunk: chunk.facts.statistics is not None,
+    "size_statistics": lambda chunk: chunk.facts.size_statistics is not None,
+    "column_index": lambda chunk: chunk.chunk.column_index_offset is not None,
+    "offset_index": lambda chunk: chunk.chunk.offset_index_offset is not None,
+    "bloom_filter": lambda chunk: bool(chunk.facts.bloom_filter_offset),
+}

@@ -1,0 +1,277 @@
+"""A file while it is judged: its bytes, and what was parsed of it so far.
+
+Checks share what they parse.  A parse that failed is remembered like one that succeeded, and the error says which
+rule the bytes break: the check of that rule reports it, every other check that needs the same thing is *not
+checked*.  So one damage is one finding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar, cast
+
+from pqassay_spec.base.errors import FormatError, Malformed
+from pqassay_spec.base.sources import Source
+from pqassay_spec.grammar.thrift_path import FieldFinder
+from pqassay_spec.parquet import file as parquet_file
+from pqassay_spec.parquet.schema import SchemaLeaf, leaves
+from pqassay_spec.parquet.thrift import FileMetaData, KeyValue
+from pqassay_spec.pm import grammar as pm
+from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, Tier
+
+Part = TypeVar("Part")
+Owner = TypeVar("Owner")
+Value = TypeVar("Value")
+
+
+class NotApplicable(Exception):  # noqa: N818 - an outcome, not an error
+    """The structure that a rule is about is absent."""
+
+
+class NotChecked(Exception):  # noqa: N818 - an outcome, not an error
+    """A rule could not be tested; the message is the reason that the report gives.
+
+    ``judgeable`` is false where the reason leaves the whole file unjudged: its pages cannot be decoded.
+    """
+
+    def __init__(self, reason: str, *, judgeable: bool = True) -> None:
+        super().__init__(reason)
+        self.judgeable = judgeable
+
+
+class Remembered(Generic[Owner, Value]):
+    """A property computed once, whose exception is remembered as well."""
+
+    def __init__(self, compute: Callable[[Owner], Value]) -> None:
+        self._compute = compute
+        self._name = compute.__name__
+        self.__doc__ = compute.__doc__
+
+    def __get__(self, owner: Owner, _: type[Owner]) -> Value:
+        # Asked for some sixty times a file, so every call counts.
+        known = owner.__dict__
+        problem: Exception | None = known["_problems"].get(self._name) if "_problems" in known else None
+        if problem is None:
+            try:
+                # Found under its name, the value is the owner's own attribute from now on.
+                value = known[self._name] = self._compute(owner)
+            except (FormatError, NotApplicable, NotChecked) as error:
+                problem = known.setdefault("_problems", {})[self._name] = error
+            else:
+                return value
+        raise problem.with_traceback(None)
+
+
+@dataclass
+class Options:
+    """What the user told the check.
+
+    Attributes:
+        tier: How deep to look.
+        idx1_column: Column that an IDX1 index describes, its path joined by dots.
+        crc: Whether to read the bodies of pages for their CRC, where the tier alone would not.
+        profile: Name of the profile whose verdicts count.
+    """
+
+    tier: Tier
+    idx1_column: str | None = None
+    crc: bool = False
+    profile: str | None = None
+
+    def reaches(self, tier: Tier) -> bool:
+        """Whether a tier was asked for."""
+        return TIERS.index(tier) <= TIERS.index(self.tier)
+
+    @property
+    def reads_bodies(self) -> bool:
+        """Whether the bodies of pages are read, and not only their headers."""
+        return self.reaches("values") or (self.crc and self.reaches("pages"))
+
+
+DATA_PREFIX = "data."
+"""What the path of a field begins with that stands in the Parquet file beside the one under test."""
+
+
+def nothing_beside(_: str) -> Source | None:
+    """What opens a file beside one that stands alone."""
+    return None
+
+
+def no_screens() -> None:
+    """What loads the screens of ``_pm`` where there are none."""
+
+
+@dataclass
+class FileUnderTest:
+    """The parsed parts of one file, computed when first asked for.
+
+    Attributes:
+        source: Its bytes.
+        options: What the user told the check.
+        kind: The kind of file as which it is judged.
+        opener: Opens a file of the same folder by its name; ``None`` where there is none. Who made it closes what it opened.
+        pm_screens: Loads the screens for the many chunks of a large ``_pm``, see `pqassay.under_test.pm_chunks.Screens`;
+            ``None`` where there are none, and every chunk is judged by the rules alone.
+    """
+
+    source: Source
+    options: Options
+    kind: str = DEFAULT_FILE
+    opener: Callable[[str], Source | None] = nothing_beside
+    pm_screens: Callable[[], Any] = no_screens
+    _parts: dict[Any, Any] = field(default_factory=dict[Any, Any])
+
+    def beside(self, name: str) -> Source | None:
+        """The file of that name in the same folder, ``None`` if there is none.
+
+        Raises:
+            NotChecked: There is one, and it cannot be opened; the file under test is not fully judged then.
+        """
+        try:
+            return self.opener(name)
+        except OSError as error:
+            reason = f"{name} beside it cannot be opened: {error.strerror or error}"
+            raise NotChecked(reason, judgeable=False) from None
+
+    @Remembered
+    def data(self) -> FileUnderTest:
+        """The Parquet file beside this one.
+
+        Raises:
+            NotChecked: There is none, or it cannot be opened.
+        """
+        source = self.beside(pm.DATA_NAME)
+        if source is None:
+            raise NotChecked(f"no {pm.DATA_NAME} stands beside it")
+        return FileUnderTest(source, self.options)
+
+    def holding(self, path: str) -> FileUnderTest:
+        """The file in which a field stands: this one, or the Parquet file beside it.
+
+        Raises:
+            NotChecked: See `data`.
+        """
+        return self.data if path.startswith(DATA_PREFIX) else self
+
+    def part(self, make: Callable[[FileUnderTest], Part]) -> Part:
+        """The family's own view of this file, made once."""
+        if make not in self._parts:
+            self._parts[make] = make(self)
+        return cast("Part", self._parts[make])
+
+    def head(self) -> None:
+        """Raise `Malformed` (PQF-001) unless the file begins as it must."""
+        parquet_file.read_head(self.source)
+
+    @Remembered
+    def framing(self) -> parquet_file.Framing:
+        """Where footer and tail stand. Raises PQF-001 (too short), PQF-002, PQF-003."""
+        return parquet_file.read_framing(self.source)
+
+    @Remembered
+    def footer(self) -> bytes:
+        """The bytes of the footer."""
+        return self.source.read(self.framing.footer_start, self.framing.footer_length)
+
+    @Remembered
+    def decoded(self) -> tuple[FileMetaData, int]:
+        """The decoded footer and the bytes that its struct takes. Raises PQF-004."""
+        return parquet_file.read_footer(self.source, self.framing)
+
+    @property
+    def metadata(self) -> FileMetaData:
+        """The decoded footer."""
+        return self.decoded[0]
+
+    @Remembered
+    def key_values(self) -> list[KeyValue]:
+        """The footer's key-value metadata, in order."""
+        return self.metadata.key_value_metadata or []
+
+    @Remembered
+    def is_summary(self) -> bool:
+        """Whether the footer describes other files (``_metadata``, ``_common_metadata``)."""
+        return parquet_file.is_summary(self.metadata, self.source.name)
+
+    @Remembered
+    def leaves(self) -> list[SchemaLeaf]:
+        """The leaf columns."""
+        return leaves(self.metadata)
+
+    @Remembered
+    def offsets(self) -> list[parquet_file.ByteRange]:
+        """Every offset into this file that the footer holds; those of a summary lead into other files."""
+        return [] if self.is_summary else list(parquet_file.referenced_offsets(self.metadata))
+
+    @Remembered
+    def stray_offsets(self) -> frozenset[str]:
+        """The fields of those offsets that lead out of the body, which is the matter of PQF-008."""
+        return frozenset(given.field for given in self.offsets if not self.in_body(given))
+
+    @Remembered
+    def ranges(self) -> list[parquet_file.ByteRange]:
+        """Every range that the footer gives away, sorted; bloom lengths read from the file where the tier allows.
+
+        A chunk one of whose page offsets points outside the body is left out: where it lies, nobody can say.  So is one
+        whose size is negative, which is the matter of PQF-015.
+        """
+        if self.is_summary:
+            return []
+        source = self.source if self.options.reaches("index") else None
+        lost = {field.rpartition(".")[0] for field in self.stray_offsets}
+        return sorted(
+            given
+            for given in parquet_file.referenced_ranges(self.metadata, source)
+            if given.kind != "column chunk"
+            or (given.length >= 0 and given.field.rpartition(".")[0] not in lost)
+        )
+
+    @Remembered
+    def overlapping(self) -> frozenset[str]:
+        """The fields of those ranges inside the body that share a byte with another one. What stands there, nobody can say."""
+        found: set[str] = set()
+        widest: parquet_file.ByteRange | None = None
+        for given in self.ranges:
+            if widest is not None and given.start < widest.end and self.in_body(given):
+                found.update((widest.field, given.field))
+            if (widest is None or given.end > widest.end) and self.in_body(given):
+                widest = given
+        return frozenset(found)
+
+    def in_body(self, given: parquet_file.ByteRange) -> bool:
+        """Whether a range lies between head and footer; an empty one needs room for a byte."""
+        end = given.end if given.length else given.start + 1
+        return self.framing.body_start <= given.start <= end <= self.framing.footer_start
+
+    def require_sound_ranges(self) -> None:
+        """Raise the rule that is broken where ranges leave the body or overlap: what follows from them means nothing then."""
+        for group in self.metadata.row_groups:
+            for chunk in group.columns:
+                if chunk.meta_data is not None and chunk.meta_data.total_compressed_size < 0:
+                    raise Malformed("", rule="PQF-015", field="footer.row_groups")
+        for given in (*self.offsets, *self.ranges):
+            if not self.in_body(given):
+                raise Malformed("", rule="PQF-008", field=given.field)
+        last = self.framing.body_start
+        for given in self.ranges:
+            if given.start < last:
+                raise Malformed("", rule="PQF-009", field=given.field)
+            last = given.end
+
+    @Remembered
+    def _finder(self) -> FieldFinder:
+        return FieldFinder(FileMetaData, self.footer)
+
+    def place(self, path: str) -> tuple[int, int]:
+        """Offset and length, in this file, of a field below ``footer``; of the whole footer where it cannot be found.
+
+        Raises:
+            FormatError: There is no footer.
+        """
+        try:
+            found = self._finder.find(path.removeprefix(DATA_PREFIX).removeprefix("footer."))
+        except (FormatError, KeyError):
+            found = None
+        start, end = found or (0, len(self.footer))
+        return self.framing.footer_start + start, end - start

@@ -1,0 +1,215 @@
+"""The bounds of the pages of a column chunk, as its column index gives them, and those of the chunk itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from operator import le
+from typing import TYPE_CHECKING, Any
+
+from pqassay.under_test.file import NotApplicable, Remembered
+from pqassay_spec.base.errors import Malformed
+from pqassay_spec.parquet.column_order import TOTAL, Order, is_nan, key, keys, width_of
+from pqassay_spec.parquet.thrift import ColumnIndex, SchemaElement
+
+if TYPE_CHECKING:
+    from pqassay.under_test.chunks import ColumnChunkUnderTest
+
+
+def unequal_lists(index: ColumnIndex, pages: int) -> list[tuple[str, int]]:
+    """Names and lengths of the lists of a column index that do not have an entry for each page: PIX-021."""
+    lists = (index.null_pages, index.min_values, index.max_values, index.null_counts, index.nan_counts)
+    names = ("null_pages", "min_values", "max_values", "null_counts", "nan_counts")
+    return [
+        (name, len(values))
+        for name, values in zip(names, lists, strict=True)
+        if values is not None and len(values) != pages
+    ]
+
+
+def page_count(chunk: ColumnChunkUnderTest) -> int:
+    """Pages of the offset index; without one, those of the column index. Raises PIX-011 and what the indexes do."""
+    try:
+        pages = len(chunk.offset_index.page_locations)
+    except NotApplicable:
+        return len(chunk.column_index.null_pages)
+    if not pages and chunk.facts.num_values > 0:
+        raise Malformed("", rule="PIX-011")
+    return pages
+
+
+def even_column_index(chunk: ColumnChunkUnderTest) -> ColumnIndex:
+    """The column index, whose lists have an entry for each page. Raises PIX-021 and what the indexes do."""
+    index, pages = chunk.column_index, page_count(chunk)
+    if {
+        len(index.null_pages),
+        len(index.min_values),
+        len(index.max_values),
+        pages if index.null_counts is None else len(index.null_counts),
+        pages if index.nan_counts is None else len(index.nan_counts),
+    } != {pages}:
+        raise Malformed("", rule="PIX-021")
+    return index
+
+
+def present_values(chunk: ColumnChunkUnderTest) -> list[int] | None:
+    """How many values of each page are no nulls, by what the indexes say; ``None`` where they do not say it.
+
+    Of a column that does not repeat, each row is a value. Of one that does, the definition level histograms tell.
+
+    Raises:
+        Malformed: PIX-015, PIX-016, PIX-021, and what the indexes raise.
+    """
+    index, leaf = chunk.even_column_index, chunk.leaf
+    if leaf.max_repetition_level:
+        histograms, levels = index.definition_level_histograms, leaf.max_definition_level + 1
+        if histograms is None or len(histograms) != levels * len(index.null_pages):
+            return None
+        return histograms[levels - 1 :: levels]
+    if index.null_counts is None or chunk.chunk.offset_index_offset is None:
+        return None
+    return [rows - nulls for rows, nulls in zip(chunk.page_places.row_counts, index.null_counts, strict=True)]
+
+
+def false_null_pages(nulls: Sequence[bool], present: Sequence[int]) -> list[int]:
+    """Pages that are called pages of nothing but nulls and hold values, or the other way round: PIX-026."""
+    if all((count > 0) is not null for null, count in zip(nulls, present, strict=True)):
+        return []
+    return [
+        page
+        for page, (null, count) in enumerate(zip(nulls, present, strict=True))
+        if (count != 0 if null else count <= 0)
+    ]
+
+
+def keys_of(order: Order, element: SchemaElement, raws: Sequence[bytes]) -> list[Any]:
+    """What bounds compare by; ``None`` for NaN, and for what is no value of the physical type.
+
+    Bounds of fixed byte arrays that are ordered byte by byte may be cut, as writers do with long ones.
+    """
+    width = width_of(element)
+    if order is Order.BYTES:
+        return list(raws) if width is None else [raw if 0 < len(raw) <= width else None for raw in raws]
+    if width is not None and any(len(raw) != width for raw in raws):
+        return [key(order, raw) if len(raw) == width else None for raw in raws]
+    found = keys(order, raws)
+    if order is Order.BOOLEAN and found and max(found) > 1:
+        return [value if value <= 1 else None for value in found]
+    return found
+
+
+def _columns(found: Iterable[tuple[int, Any, Any]]) -> tuple[list[int], list[Any], list[Any]]:
+    """Lists of the first, second and third of each."""
+    kept = list(found)
+    return [page for page, _, _ in kept], [low for _, low, _ in kept], [high for _, _, high in kept]
+
+
+class PageBounds:
+    """The bounds of those pages of one chunk that hold more than nulls.
+
+    Attributes:
+        chunk: The chunk.
+        order: How its values compare.
+        index: Its column index, whose lists have an entry for each page.
+        pages: Positions of the pages.
+        lows, highs: The keys of their bounds, see `pqassay_spec.parquet.column_order.key`; ``None`` where there is none.
+        sound: Whether every page has two keys, the lower of which is not greater: if so, there is nothing to leave out.
+        least, greatest: The keys of the bounds of the chunk; ``None`` for one that is absent or no value.
+    """
+
+    def __init__(self, chunk: ColumnChunkUnderTest) -> None:
+        order = chunk.order
+        if order is None:
+            raise NotApplicable
+        self.chunk = chunk
+        self.order = order
+        self.index = index = chunk.even_column_index
+        self.pages: Sequence[int] = range(len(index.null_pages))
+        minima, maxima = index.min_values, index.max_values
+        if True in index.null_pages:
+            self.pages = [page for page in self.pages if not index.null_pages[page]]
+            minima, maxima = [minima[page] for page in self.pages], [maxima[page] for page in self.pages]
+        statistics, ends = chunk.statistics, []
+        if statistics is not None:
+            ends = [raw for raw in (statistics.min_value, statistics.max_value) if raw is not None]
+        # All at once: where files are small, each call counts.
+        found = keys_of(order, chunk.leaf.element, [*minima, *maxima, *ends])
+        count = len(minima)
+        self.lows, self.highs = found[:count], found[count : 2 * count]
+        self.sound = None not in self.lows and None not in self.highs and all(map(le, self.lows, self.highs))
+        self.least: Any = None
+        self.greatest: Any = None
+        if statistics is not None and statistics.max_value is not None:
+            self.greatest = found.pop()
+        if statistics is not None and statistics.min_value is not None:
+            self.least = found.pop()
+
+    @property
+    def comparable(self) -> tuple[Sequence[int], list[Any], list[Any]]:
+        """Positions, lower and upper keys of those pages about whose own bounds no rule complains."""
+        return (self.pages, self.lows, self.highs) if self.sound else self._comparable
+
+    @Remembered
+    def _comparable(self) -> tuple[Sequence[int], list[Any], list[Any]]:
+        return _columns(
+            found
+            for found in zip(self.pages, self.lows, self.highs, strict=True)
+            if found[1] is not None and found[2] is not None and found[1] <= found[2]
+        )
+
+    @property
+    def numbers(self) -> tuple[Sequence[int], list[Any], list[Any]]:
+        """As `comparable`, without pages of nothing but NaN.
+
+        Their bounds are NaN under the total order, and those of the chunk are about the other values.
+        """
+        return self._numbers if self.order in TOTAL else self.comparable
+
+    @Remembered
+    def _numbers(self) -> tuple[Sequence[int], list[Any], list[Any]]:
+        minima = self.index.min_values
+        return _columns(
+            found for found in zip(*self.comparable, strict=True) if not self._is_nan(minima[found[0]])
+        )
+
+    def no_values(self, raws: Sequence[bytes], found: Sequence[Any]) -> list[int]:
+        """Pages whose bound in a list is no value of the physical type; ``found`` holds the keys of that list."""
+        if None not in found:
+            return []
+        return [page for page in self._without_key(found) if not self._is_nan(raws[page])]
+
+    def not_numbers(self, raws: Sequence[bytes], found: Sequence[Any]) -> list[int]:
+        """Pages whose bound in a list is NaN; ``found`` holds the keys of that list."""
+        if None not in found:
+            return []
+        return [page for page in self._without_key(found) if self._is_nan(raws[page])]
+
+    def _without_key(self, found: Sequence[Any]) -> list[int]:
+        return [page for page, value in zip(self.pages, found, strict=True) if value is None]
+
+    def _is_nan(self, raw: bytes) -> bool:
+        return len(raw) == width_of(self.chunk.leaf.element) and is_nan(self.order, raw)
+
+    @property
+    def of_chunk(self) -> tuple[Any, Any]:
+        """The keys of the chunk's own bounds, ``None`` for one that is absent or no value. Raises STA-006."""
+        low, high = self.least, self.greatest
+        if low is not None and high is not None and low > high:
+            raise Malformed("", rule="STA-006")
+        return low, high
+
+    def require_true_null_pages(self) -> None:
+        """Raise PIX-026 if values stand in pages that are left out here, and what `present_values` raises."""
+        if True in self.index.null_pages:
+            present = present_values(self.chunk)
+            if present is not None and false_null_pages(self.index.null_pages, present):
+                raise Malformed("", rule="PIX-026")
+
+    @Remembered
+    def outside_of_chunk(self) -> list[int]:
+        """Pages whose bounds lie wholly below or above those of the chunk: PIX-034. Raises STA-006."""
+        least, greatest = self.of_chunk
+        return [
+            page
+            for page, low, high in zip(*self.numbers, strict=True)
+            if (least is not None and high < least) or (greatest is not None and low > greatest)
+        ]

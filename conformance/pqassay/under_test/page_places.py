@@ -1,0 +1,82 @@
+"""What an offset index says of the pages of a column chunk: where they stand and which rows they hold."""
+
+from __future__ import annotations
+
+from operator import lt
+from typing import TYPE_CHECKING
+
+from pqassay.under_test.file import Remembered
+from pqassay_spec.base.errors import Malformed
+
+if TYPE_CHECKING:
+    from pqassay.under_test.chunks import ColumnChunkUnderTest
+
+
+def not_ascending(values: list[int]) -> list[int]:
+    """Positions of the values that are not greater than the one before them."""
+    if len(values) < 2 or all(map(lt, values, values[1:])):
+        return []
+    return [place for place in range(1, len(values)) if values[place] <= values[place - 1]]
+
+
+class PagePlaces:
+    """The pages of one chunk as its offset index lists them.
+
+    Attributes:
+        chunk: The chunk.
+        offsets: Where each page begins in the file.
+        sizes: Bytes of each page, its header among them.
+        first_rows: The row of the row group with which each page begins.
+        out_of_order: Pages that do not begin behind the beginning of the one before them: PIX-012.
+    """
+
+    def __init__(self, chunk: ColumnChunkUnderTest) -> None:
+        self.chunk = chunk
+        locations = chunk.offset_index.page_locations
+        self.offsets = [location.offset for location in locations]
+        self.sizes = [location.compressed_page_size for location in locations]
+        self.first_rows = [location.first_row_index for location in locations]
+        self.out_of_order = not_ascending(self.offsets)
+
+    def path(self, page: int, field: str = "") -> str:
+        """The field path of a page, or of one of its fields."""
+        return f"{self.chunk.path}.offset_index.page_locations[{page}]{'.' if field else ''}{field}"
+
+    @Remembered
+    def outside(self) -> list[int]:
+        """Pages that do not lie in the chunk, or are empty: PIX-013. Raises PIX-012 and what `span` of the chunk does."""
+        start, end = self.chunk.span
+        if self.out_of_order:
+            raise Malformed("", rule="PIX-012")
+        offsets, sizes = self.offsets, self.sizes
+        return [
+            page
+            for page, (offset, size) in enumerate(zip(offsets, sizes, strict=True))
+            if size <= 0 or offset < start or offset + size > end
+        ]
+
+    def require_inside(self) -> None:
+        """Raise what is wrong with order or place of a page: PIX-012, PIX-013, and what `outside` raises."""
+        if self.outside:
+            raise Malformed("", rule="PIX-013")
+
+    @property
+    def rows_out_of_order(self) -> list[int]:
+        """Pages that begin with no later row than the one before them, or behind the last row: PIX-016. Raises PIX-015."""
+        first_rows, count = self.first_rows, self.chunk.group.num_rows
+        if first_rows and first_rows[0] != 0:
+            raise Malformed("", rule="PIX-015")
+        found = not_ascending(first_rows)
+        if first_rows and max(first_rows) >= count:
+            found = sorted({*found, *(page for page, row in enumerate(first_rows) if row >= count)})
+        return found
+
+    @Remembered
+    def row_counts(self) -> list[int]:
+        """Rows of each page. Raises PIX-015, PIX-016."""
+        if self.rows_out_of_order:
+            raise Malformed("", rule="PIX-016")
+        rows = self.first_rows
+        return [
+            after - before for before, after in zip(rows, [*rows[1:], self.chunk.group.num_rows], strict=True)
+        ]

@@ -1,0 +1,297 @@
+"""The pages of a column chunk, found by walking their headers from the footer's ranges.
+
+The page index is never asked: it is one of the things that the walk is to judge.  Bodies are passed over, so that of
+great pages little more than the headers is read; of small ones, many are read at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from pqassay.under_test.file import FileUnderTest, NotChecked, Remembered
+from pqassay_spec.base.errors import FormatError, Malformed, boundary
+from pqassay_spec.base.sources import BytesSource, FileSource, Source
+from pqassay_spec.grammar.thrift_decoder import collector_paused, decode, decoder
+from pqassay_spec.parquet.file import chunk_start
+from pqassay_spec.parquet.thrift import (
+    ColumnChunk,
+    DataPageHeader,
+    DataPageHeaderV2,
+    DictionaryPageHeader,
+    PageHeader,
+    PageType,
+)
+
+MOST_PAGES = 1 << 22
+"""Pages of one chunk that are walked; even pages of a single row seldom come near."""
+
+LONGEST_HEADER = 16 << 20
+"""Bytes in which a page header has to end; statistics of long texts make great ones, and readers stop here as well."""
+
+BATCH = 4 << 20
+"""Bytes of bodies that are read at once, where single ones are shorter."""
+
+
+class _Stride(NamedTuple):
+    """How far to read: the first bytes of a run of pages, the most at once, and what is rather read than skipped."""
+
+    first: int
+    most: int
+    read_over: int
+
+
+LOCAL = _Stride(16 << 10, 1 << 20, 16 << 10)
+REMOTE = _Stride(1 << 20, 4 << 20, 1 << 20)
+"""A request takes as long as a megabyte."""
+
+
+class PageUnderTest(NamedTuple):
+    """One page of a column chunk.
+
+    Attributes:
+        number: Position among all pages of the chunk, a dictionary page included.
+        offset: Where its header begins in the file.
+        header: Its header.
+        header_length: Bytes of the header as stored.
+    """
+
+    number: int
+    offset: int
+    header: PageHeader
+    header_length: int
+
+    @property
+    def body_start(self) -> int:
+        """Where its body begins in the file."""
+        return self.offset + self.header_length
+
+    @property
+    def stored_length(self) -> int:
+        """Bytes of header and body as stored."""
+        return self.header_length + self.header.compressed_page_size
+
+    @property
+    def is_data(self) -> bool:
+        """Whether it is a data page, of whichever version."""
+        return self.header.type in DATA_PAGES
+
+    @property
+    def is_dictionary(self) -> bool:
+        """Whether it is a dictionary page."""
+        return self.header.type == PageType.DICTIONARY_PAGE
+
+    @property
+    def v2(self) -> DataPageHeaderV2 | None:
+        """The header of a data page of version 2; ``None`` of other pages, or without it."""
+        header = self.header
+        return header.data_page_header_v2 if header.type == PageType.DATA_PAGE_V2 else None
+
+    @property
+    def own_header(self) -> DataPageHeader | DataPageHeaderV2 | DictionaryPageHeader | None:
+        """The header of its type; ``None`` where it is missing, or nobody knows such pages."""
+        header = self.header
+        kind = header.type
+        if kind == PageType.DATA_PAGE:
+            return header.data_page_header
+        if kind == PageType.DATA_PAGE_V2:
+            return header.data_page_header_v2
+        return header.dictionary_page_header if kind == PageType.DICTIONARY_PAGE else None
+
+    @property
+    def data_header(self) -> DataPageHeader | DataPageHeaderV2:
+        """The header of a data page. Raises PQF-053 where it is missing."""
+        found = self.own_header
+        if found is None or isinstance(found, DictionaryPageHeader):
+            raise Malformed("a page without the header of its type", rule="PQF-053", offset=self.offset)
+        return found
+
+
+DATA_PAGES = (PageType.DATA_PAGE, PageType.DATA_PAGE_V2)
+"""Types of pages that hold values of the column."""
+
+
+class ChunkRanges:
+    """Which column chunks of a file share bytes with no other: a part of it, ``file.part(ChunkRanges)``.
+
+    Only these are walked.  Thousands of records of one chunk would otherwise be walked thousands of times.
+    """
+
+    def __init__(self, file: FileUnderTest) -> None:
+        self.file = file
+
+    @Remembered
+    def overlapping(self) -> set[str]:
+        """The fields ``data_page_offset`` of the chunks that share bytes with another."""
+        ranges = [given for given in self.file.ranges if given.kind == "column chunk"]
+        found: set[str] = set()
+        if not ranges:
+            return found
+        widest = ranges[0]
+        for given in ranges[1:]:
+            if given.start < widest.end:
+                found |= {given.field, widest.field}
+            if given.end > widest.end:
+                widest = given
+        return found
+
+
+def chunk_range(file: FileUnderTest, chunk: ColumnChunk, path: str) -> tuple[int, int]:
+    """Where the pages of a chunk stand, from its start to its end; empty for a chunk without a page.
+
+    Args:
+        file: The file.
+        chunk: The footer's record of it.
+        path: Its path, ``row_groups[0].columns[1]``.
+
+    Raises:
+        Malformed: PQF-008, it does not lie in the body; PQF-009, it shares bytes with another chunk.
+    """
+    start, facts = chunk_start(chunk), chunk.meta_data
+    field = f"footer.{path}.meta_data.data_page_offset"
+    if facts is None or start is None:
+        return 0, 0
+    end = start + facts.total_compressed_size
+    framing = file.framing
+    if not framing.body_start <= start <= end <= framing.footer_start:
+        raise Malformed("the chunk lies outside the body", rule="PQF-008", field=field)
+    if field in file.part(ChunkRanges).overlapping:
+        raise Malformed("the chunk shares bytes with another one", rule="PQF-009", field=field)
+    return start, end
+
+
+def walk(source: Source, start: int, end: int, path: str, num_values: int) -> list[PageUnderTest]:
+    """Find the pages between two offsets.
+
+    Args:
+        source: The file.
+        start, end: Where the chunk stands in it.
+        path: Its path, for messages.
+        num_values: Values that the footer gives the chunk: once the pages hold as many, bytes behind them are no page.
+
+    Raises:
+        Malformed: PQF-050, no page header where one has to be; PQF-051, the pages do not end with the chunk; PQF-058, a
+            page of a negative size.
+        NotChecked: There are more than `MOST_PAGES`.
+    """
+    pages: list[PageUnderTest] = []
+    reader = _Headers(source, start, end)
+    values, position = 0, start
+    with collector_paused():
+        while position < end:
+            number = len(pages)
+            if number >= MOST_PAGES:
+                raise NotChecked(f"a column chunk has more than {MOST_PAGES:,} pages")
+            try:
+                header, length = reader.at(position)
+            except FormatError:
+                complete = number > 0 and values >= num_values
+                raise _no_header(source, position, end, f"{path}.pages[{number}].header", complete) from None
+            size = header.compressed_page_size
+            if size < 0 or position + length + size > end:
+                raise _no_page(position, length, size, end, f"{path}.pages[{number}].header")
+            page = PageUnderTest(number, position, header, length)
+            pages.append(page)
+            position += length + size
+            if page.is_data and (own := page.own_header) is not None:
+                values += own.num_values
+    return pages
+
+
+def _no_page(position: int, length: int, size: int, end: int, path: str) -> Malformed:
+    """A header that promises a body which cannot be there."""
+    field = f"{path}.compressed_page_size"
+    left = end - position - length
+    if size < 0:
+        return Malformed(
+            f"a page has {size} bytes", rule="PQF-058", field=field, expected="at least 0", actual=str(size)
+        )
+    what = f"{left} bytes are left in the chunk" if left >= 0 else "the chunk ends in its header"
+    return Malformed(
+        f"a page has {size} bytes where {what}",
+        rule="PQF-051",
+        field=field,
+        offset=position,
+        length=length,
+        expected=f"at most {max(left, 0)} bytes",
+        actual=f"{size} bytes",
+    )
+
+
+def _no_header(source: Source, position: int, end: int, path: str, complete: bool) -> Malformed:
+    """What is wrong where a header should stand, with its place."""
+    raw = source.read(position, min(end - position, LONGEST_HEADER))
+    if complete:
+        return Malformed(
+            f"the chunk goes on behind its last page: {end - position} of its bytes are no page",
+            rule="PQF-051",
+            field=path.rpartition(".pages[")[0],
+            offset=position,
+            length=end - position,
+            expected="pages up to the end of the chunk",
+            actual=f"bytes {raw[:8].hex(' ')}",
+        )
+    try:
+        decode(PageHeader, raw, root=path, base=position, rule="PQF-050")
+    except Malformed as error:
+        return error
+    return Malformed("no page header", rule="PQF-050", field=path, offset=position)
+
+
+class _Headers:
+    """Reads page headers of one chunk, in the order in which they stand."""
+
+    def __init__(self, source: Source, start: int, end: int) -> None:
+        self._source, self._end = source, end
+        self._stride = LOCAL if isinstance(source, (FileSource, BytesSource)) else REMOTE
+        self._read = decoder(PageHeader)
+        self._start, self._window = start, b""
+        self._length = self._stride.first
+
+    def at(self, position: int) -> tuple[PageHeader, int]:
+        """The header at an offset and its length. Raises `Malformed`."""
+        local = position - self._start
+        window = self._window
+        if local >= len(window):
+            near = local - len(window) <= self._stride.read_over
+            self._length = min(2 * self._length, self._stride.most) if near else self._stride.first
+            window = self._fetch(position, self._length)
+            local = 0
+        while True:
+            try:
+                with boundary():
+                    header, after = self._read(window, local, len(window))
+                return header, after - local
+            except FormatError:
+                # The window may end in the midst of it.
+                length = 2 * max(len(window) - local, self._stride.first)
+                if self._start + len(window) >= self._end or length > 2 * LONGEST_HEADER:
+                    raise
+                window = self._fetch(position, length)
+                local = 0
+
+    def _fetch(self, position: int, length: int) -> bytes:
+        self._start = position
+        self._window = self._source.read(position, min(length, self._end - position))
+        return self._window
+
+
+def bodies(source: Source, pages: list[PageUnderTest]) -> Iterator[tuple[PageUnderTest, memoryview]]:
+    """Yield pages with their bodies as stored; each is good until the next is asked for.
+
+    Short ones are read together, up to `BATCH` bytes at once.
+    """
+    first = 0
+    while first < len(pages):
+        start = pages[first].offset
+        last = first
+        while (
+            last + 1 < len(pages) and pages[last + 1].offset + pages[last + 1].stored_length - start <= BATCH
+        ):
+            last += 1
+        end = pages[last].offset + pages[last].stored_length
+        view = memoryview(source.read(start, end - start))
+        for page in pages[first : last + 1]:
+            begin = page.body_start - start
+            yield page, view[begin : begin + page.header.compressed_page_size]
+        first = last + 1

@@ -1,0 +1,364 @@
+"""A ``_pm`` file while it is judged: its bytes, its header, the chain of its snapshots, and where its blocks stand.
+
+What hostile files make long is bounded here: the snapshots that are followed, and the row groups that they list together.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
+from pqassay.under_test.violation import Violation
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.base.sources import BytesSource, Source
+from pqassay_spec.pm import block as pm_block
+from pqassay_spec.pm import file as pm_file
+from pqassay_spec.pm import grammar as pm
+from pqassay_spec.pm import header as pm_header
+from pqassay_spec.pm.block import Block
+from pqassay_spec.pm.codes import NO_COLUMN, HeaderFeature
+from pqassay_spec.pm.file import Snapshot
+from pqassay_spec.pm.header import Header
+
+SHOWN_NAME = 100
+"""Characters of a column's name that findings repeat."""
+
+MOST_OVERLAP = 64 << 20
+"""Bytes of names that may be read beyond those that the file has: names can lie over each other."""
+
+MOST_SNAPSHOTS = 10_000
+"""Snapshots of a chain that are judged."""
+
+MOST_ROW_GROUPS = 2_000_000
+"""Row groups that the snapshots of a chain may list together before the rest is not judged."""
+
+
+@dataclass
+class Chain:
+    """The snapshots from the newest back, as far as they can be read.
+
+    Attributes:
+        snapshots: Those that can be read.
+        problem: What is wrong with the next one.
+        cut: Why the rest is not judged, where the chain is too long.
+    """
+
+    snapshots: list[Snapshot] = field(default_factory=list[Snapshot])
+    problem: FormatError | None = None
+    cut: str = ""
+
+    def require_whole(self) -> None:
+        """Raise `NotChecked` unless all snapshots were reached."""
+        if self.problem is not None:
+            raise NotChecked(f"{self.problem.rule} is broken")
+        if self.cut:
+            raise NotChecked(self.cut)
+
+
+@dataclass
+class Place:
+    """Where a block stands, and what refers to it.
+
+    Attributes:
+        number: Its position among all blocks, by offset; it stands in field paths.
+        offset: Where it begins.
+        footer: Offset of the first footer that refers to it; the block ends before it.
+        body_end: Where the body of the shortest Parquet file ends that it describes.
+        snapshot, row_group: The newest snapshot that refers to it, and as which row group.
+        follows: Where the next block or footer begins.
+    """
+
+    number: int
+    offset: int
+    footer: int
+    body_end: int
+    snapshot: int
+    row_group: int
+    follows: int = 0
+
+    @property
+    def path(self) -> str:
+        """Field path of the block."""
+        return f"blocks[{self.number}]"
+
+
+class _Unchecked:
+    """Bytes in memory as a source for ranges that were checked before: there may be very many names."""
+
+    def __init__(self, source: BytesSource) -> None:
+        self.name, self.size, self._view = source.name, source.size, source.view
+
+    def read(self, offset: int, length: int) -> bytes:
+        """The range."""
+        return bytes(self._view[offset : offset + length])
+
+
+class PmUnderTest:
+    """The parsed parts of a ``_pm`` file; one damage is one error, see `FileUnderTest`."""
+
+    def __init__(self, file: FileUnderTest) -> None:
+        self.file = file
+        self._last: tuple[int, Block] | None = None
+
+    # ------------------------------------------------------------------------------------- bytes and header
+
+    @Remembered
+    def size(self) -> int:
+        """The committed size. Raises PM-001, PM-002."""
+        return pm_header.read_committed_size(self.file.source)
+
+    @Remembered
+    def fixed(self) -> pm.FixedHeader:
+        """The first bytes of the header. Raises PM-001, PM-002."""
+        _ = self.size
+        return pm.HEADER_RECORD.read(self.file.source.read(0, pm.HEADER_SIZE))
+
+    @Remembered
+    def content(self) -> memoryview:
+        """All committed bytes. They are read, not mapped: a mapped file that becomes shorter kills the process."""
+        source = self.file.source
+        if isinstance(source, BytesSource):
+            return source.view[: self.size]
+        return memoryview(source.read(0, self.size))
+
+    @Remembered
+    def source(self) -> Source:
+        """The committed bytes: in memory where the tier needs all of them, else what the reads ask for."""
+        source = self.file.source
+        return BytesSource(self.content, source.name) if self.file.options.reaches("index") else source
+
+    @Remembered
+    def header(self) -> Header:
+        """The header. Raises PM-001, PM-002, PM-004, PM-007, PM-008, PM-011, PM-040, PM-041."""
+        return pm_header.read_header(self.source, self.size)
+
+    @Remembered
+    def names(self) -> list[str]:
+        """What to call each column in findings: its name, cut, or its position where that cannot be read."""
+        return self._read_names[0]
+
+    @Remembered
+    def wrong_names(self) -> list[tuple[int, FormatError]]:
+        """The columns whose names cannot be read, and why: PM-021, PM-023."""
+        return self._read_names[1]
+
+    @Remembered
+    def _read_names(self) -> tuple[list[str], list[tuple[int, FormatError]]]:
+        names: list[str] = []
+        wrong: list[tuple[int, FormatError]] = []
+        source, header = self.source, self.header
+        # A name that does not lie among the names is not read.
+        area = _Unchecked(source) if isinstance(source, BytesSource) else source
+        room = header.sections_start + MOST_OVERLAP
+        for column, described in enumerate(header.descriptors):
+            room -= described.name_length
+            if room < 0:
+                names.append(f"[{column}]")
+                continue
+            try:
+                name = pm_header.read_name(area, header, column)
+            except FormatError as error:
+                names.append(f"[{column}]")
+                wrong.append((column, error))
+            else:
+                names.append(name if len(name) <= SHOWN_NAME else f"{name[:SHOWN_NAME]}… [{column}]")
+        return names, wrong
+
+    def require_all_names(self) -> None:
+        """Raise `NotChecked` unless all names were read."""
+        if sum(described.name_length for described in self.header.descriptors) > (
+            self.header.sections_start + MOST_OVERLAP
+        ):
+            raise NotChecked("the names lie over each other, and together are too long to be read")
+
+    @property
+    def designated(self) -> int:
+        """Position of the designated timestamp.
+
+        Raises:
+            NotApplicable: There is none.
+            NotChecked: It is none of the columns.
+        """
+        column = self.header.fixed.designated_timestamp
+        if column == NO_COLUMN:
+            raise NotApplicable
+        if not 0 <= column < self.header.column_count:
+            raise NotChecked("PM-033 is broken")
+        return column
+
+    def has(self, feature: HeaderFeature) -> bool:
+        """Whether the header sets a bit."""
+        return feature in self.header.features
+
+    # --------------------------------------------------------------------------------------------- snapshots
+
+    @Remembered
+    def newest(self) -> Snapshot:
+        """The newest snapshot. Raises what `header` raises, and PM-012 to PM-015, PM-085, PM-086."""
+        return pm_file.read_snapshot(self.source, self.header, self.size)
+
+    @Remembered
+    def chain(self) -> Chain:
+        """All snapshots. Raises what `newest` raises; what is wrong with earlier ones stands in the chain."""
+        found, row_groups = Chain([self.newest]), self.newest.fields.row_group_count
+        if row_groups > MOST_ROW_GROUPS:
+            found.cut = f"there are more than {MOST_ROW_GROUPS:,} row groups"
+        walk = pm_file.walk(self.source, self.header, self.size)
+        try:
+            for snapshot in walk:
+                if snapshot.number == 0:
+                    continue
+                row_groups += snapshot.fields.row_group_count
+                if snapshot.number == MOST_SNAPSHOTS:
+                    found.cut = f"the chain has more than {MOST_SNAPSHOTS:,} snapshots"
+                elif row_groups > MOST_ROW_GROUPS:
+                    found.cut = f"the snapshots list more than {MOST_ROW_GROUPS:,} row groups together"
+                if found.cut:
+                    break
+                found.snapshots.append(snapshot)
+        except FormatError as error:
+            found.problem = error
+        return found
+
+    @Remembered
+    def in_reach(self) -> Sequence[Snapshot]:
+        """The snapshots that the tier looks at: the newest, or all that can be read."""
+        return self.chain.snapshots if self.file.options.reaches("index") else [self.newest]
+
+    @Remembered
+    def snapshots(self) -> Sequence[Snapshot]:
+        """All snapshots that can be read. Raises `NotChecked` where there are too many row groups for that."""
+        if self.newest.fields.row_group_count > MOST_ROW_GROUPS:
+            raise NotChecked(self.chain.cut)
+        return self.chain.snapshots
+
+    @Remembered
+    def checksums(self) -> list[int]:
+        """For each snapshot of the chain, the checksum that it should hold."""
+        return pm_file.checksums(self.source, self.chain.snapshots)
+
+    # ------------------------------------------------------------------------------------------------ blocks
+
+    @Remembered
+    def places(self) -> dict[int, Place]:
+        """Every block that a snapshot refers to, by offset, in that order; those that cannot be read as well."""
+        found: dict[int, Place] = {}
+        for snapshot in self.snapshots:
+            body_end = snapshot.fields.parquet_footer_offset
+            for row_group, offset in enumerate(snapshot.blocks):
+                place = found.get(offset)
+                if place is None:
+                    found[offset] = Place(0, offset, snapshot.start, body_end, snapshot.number, row_group)
+                else:
+                    place.footer = min(place.footer, snapshot.start)
+                    place.body_end = min(place.body_end, body_end)
+        ordered = dict(sorted(found.items()))
+        edges = sorted({*ordered, *(snapshot.start for snapshot in self.snapshots)})
+        for number, (offset, place) in enumerate(ordered.items()):
+            place.number = number
+            behind = bisect_right(edges, offset)
+            place.follows = edges[behind] if behind < len(edges) else place.footer
+        return ordered
+
+    @Remembered
+    def blocks(self) -> list[Place]:
+        """The blocks that can be read. Raises `NotApplicable` where there is none.
+
+        One that does not lie where it may (PM-050) is left out.
+        """
+        if not self.places:
+            raise NotApplicable
+        footers = self.footers
+        found = [place for place in self.places.values() if not self.why_misplaced(place, footers)]
+        if not found:
+            raise NotChecked("PM-050 is broken")
+        return found
+
+    @Remembered
+    def footers(self) -> list[tuple[int, int]]:
+        """Start and end of every footer with its trailer, by offset."""
+        return sorted((snapshot.start, snapshot.size) for snapshot in self.snapshots)
+
+    def why_misplaced(self, place: Place, footers: Sequence[tuple[int, int]]) -> str:
+        """Why a block cannot stand where it is said to stand; empty if it can."""
+        start, end = place.offset, place.offset + self.header.block_size
+        if start < self.header.end or end > place.footer:
+            return f"within [{self.header.end}, {place.footer})"
+        position = bisect_right(footers, (end - 1, 1 << 64)) - 1
+        if position >= 0 and footers[position][1] > start:
+            return f"outside the footer [{footers[position][0]}, {footers[position][1]})"
+        return ""
+
+    def block(self, place: Place) -> Block:
+        """A block; the last one is kept."""
+        if self._last is None or self._last[0] != place.offset:
+            block = pm_block.read_block(self.source, self.header, place.offset, place.footer)
+            self._last = place.offset, block
+        return self._last[1]
+
+    def distinct_bloom_rows(self) -> Iterator[tuple[Snapshot, int, bytes]]:
+        """Yield every row of bloom filter entries: its snapshot, its row group and its bytes.
+
+        Of equal rows for the same block, which updates copy, one is left: that of the newest snapshot, or of the oldest
+        where the filters stand in the Parquet file, which was shortest then.
+        """
+        width = pm_file.bloom_entry_size(self.header) * len(self.header.bloom_columns)
+        seen: dict[int, bytes] = {}
+        is_external = self.has(HeaderFeature.BLOOM_FILTERS_EXTERNAL)
+        for snapshot in reversed(self.snapshots) if is_external else self.snapshots:
+            for row_group, offset in enumerate(snapshot.blocks):
+                row = self.source.read(snapshot.bloom_start + row_group * width, width)
+                if seen.get(offset) != row:
+                    seen[offset] = row
+                    yield snapshot, row_group, row
+
+    # -------------------------------------------------------------------------------------------- violations
+
+    def in_header(self, name: str, message: str, **more: Any) -> Violation:
+        """A violation at a field of the header."""
+        record = pm.HEADER_RECORD
+        return Violation(message, f"header.{name}", record.offsets[name], record.widths[name], **more)
+
+    def in_descriptor(self, column: int, name: str, message: str, **more: Any) -> Violation:
+        """A violation at a field of a column's descriptor."""
+        return Violation(
+            message,
+            f"column_descriptors[{column}].{name}",
+            pm_header.descriptor_place(column, name),
+            pm.DESCRIPTOR_RECORD.widths[name],
+            column=self.names[column],
+            **more,
+        )
+
+    def in_footer(self, snapshot: Snapshot, name: str, message: str, **more: Any) -> Violation:
+        """A violation at a field of a footer."""
+        offset, length = snapshot.place(name)
+        return Violation(message, f"{snapshot.path}.footer.{name}", offset, length, **more)
+
+    def in_entry(self, snapshot: Snapshot, row_group: int, message: str, **more: Any) -> Violation:
+        """A violation at a row group's entry in a footer."""
+        return Violation(
+            message,
+            f"{snapshot.path}.row_group_entries[{row_group}].block_offset",
+            snapshot.entries_start + row_group * pm.ENTRY_SIZE,
+            pm.ENTRY_SIZE,
+            row_group=row_group,
+            **more,
+        )
+
+    def in_chunk(self, place: Place, column: int, name: str, message: str, **more: Any) -> Violation:
+        """A violation at a field of a column chunk."""
+        record = pm.CHUNK_RECORD
+        start = place.offset + pm.BLOCK_HEADER_SIZE + column * pm.CHUNK_SIZE
+        return Violation(
+            message,
+            f"{place.path}.column_chunks[{column}].{name}",
+            start + record.offsets[name],
+            record.widths[name],
+            column=self.names[column],
+            row_group=place.row_group,
+            **more,
+        )

@@ -1,0 +1,349 @@
+"""The column chunks of a ``_pm`` file while they are judged: one by one, or screened in bulk where there are many."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+from pqassay.report.model import FIRST_POSITIONS
+from pqassay.under_test.file import FileUnderTest, NotChecked, Remembered
+from pqassay.under_test.pm import Place, PmUnderTest
+from pqassay.under_test.pm_bounds import BoundOrder, order_of
+from pqassay.under_test.violation import Violation
+from pqassay_spec.pm import grammar as pm
+from pqassay_spec.pm.block import MAX, MIN, Block
+from pqassay_spec.pm.codes import (
+    DESIGNATED_TYPE_BIT,
+    NO_TYPE,
+    STATISTIC_WIDTHS,
+    PhysicalType,
+    StatFlag,
+    split_reference,
+    split_sizes,
+)
+
+SCREENED_FROM = 2_000
+"""Chunks from which on it is worth while to load numpy for them."""
+
+SCREENED_FROM_IF_LOADED = 64
+"""The same where numpy is there already."""
+
+MOST_OVERLAP = 1 << 20
+"""Bytes of blocks that may be judged beyond twice those that the file has: blocks can lie over each other."""
+
+MOST_OFFSET = (1 << 64) - 1
+"""The greatest number that the record of a chunk can hold."""
+
+MOST_UNDECIDED = 20_000
+"""Chunks of one rule that a screen may leave undecided before the rest is not judged."""
+
+
+class Side(NamedTuple):
+    """MIN or MAX: its name, its slot, its flags, and its position in STAT_SIZES."""
+
+    name: str
+    field: str
+    present: StatFlag
+    inlined: StatFlag
+    exact: StatFlag
+    position: int
+
+
+SIDES = (
+    Side(
+        "MIN",
+        MIN,
+        StatFlag.MIN_STAT_PRESENT,
+        StatFlag.MIN_STAT_INLINED,
+        StatFlag.MIN_STAT_VALUE_EXACT,
+        0,
+    ),
+    Side(
+        "MAX",
+        MAX,
+        StatFlag.MAX_STAT_PRESENT,
+        StatFlag.MAX_STAT_INLINED,
+        StatFlag.MAX_STAT_VALUE_EXACT,
+        1,
+    ),
+)
+
+
+class Broken(NamedTuple):
+    """A rule that a chunk breaks: the field of the chunk, what is wrong, what should stand there, what does."""
+
+    field: str
+    message: str
+    expected: str
+    actual: str
+
+
+class ColumnFacts(NamedTuple):
+    """What follows from a descriptor: bytes of a statistic (0 where they differ or are not known), order of bounds."""
+
+    width: int
+    order: BoundOrder | None
+
+
+def column_facts(descriptors: Sequence[pm.ColumnDescriptor]) -> list[ColumnFacts]:
+    """What follows from each descriptor."""
+    is_questdb = any(
+        described.type != NO_TYPE and described.type & DESIGNATED_TYPE_BIT for described in descriptors
+    )
+    kinds: dict[tuple[int, int, int], ColumnFacts] = {}
+    found: list[ColumnFacts] = []
+    for described in descriptors:
+        key = described.physical_type, described.type, described.fixed_byte_len
+        if key not in kinds:
+            if described.physical_type == PhysicalType.FIXED_LEN_BYTE_ARRAY:
+                width = max(described.fixed_byte_len, 0)
+            else:
+                width = _WIDTHS.get(described.physical_type, 0)
+            kinds[key] = ColumnFacts(width, order_of(described, width, is_questdb=is_questdb))
+        found.append(kinds[key])
+    return found
+
+
+_WIDTHS = {int(kind): width for kind, width in STATISTIC_WIDTHS.items()}
+
+
+class ChunkUnderTest:
+    """One chunk, with all that rules about one chunk ask for."""
+
+    __slots__ = ("_content", "_region_start", "described", "given", "num_rows", "order", "place", "width")
+
+    def __init__(self, parsed: PmUnderTest, place: Place, column: int, facts: ColumnFacts) -> None:
+        self._content, header = parsed.content, parsed.header
+        self._region_start = place.offset + header.block_size
+        self.place = place
+        start = place.offset + pm.BLOCK_HEADER_SIZE
+        self.num_rows = int.from_bytes(self._content[place.offset : start], "little")
+        self.given = pm.CHUNK_RECORD.read(self._content, start + column * pm.CHUNK_SIZE)
+        self.described = header.descriptors[column]
+        self.width, self.order = facts
+
+    @property
+    def region_length(self) -> int:
+        """Bytes behind the block's chunks, up to whatever follows the block."""
+        return max(self.place.follows - self._region_start, 0)
+
+    def has(self, flag: StatFlag) -> bool:
+        """Whether STAT_FLAGS sets a bit."""
+        return bool(self.given.stat_flags & flag)
+
+    def is_inlined(self, side: Side) -> bool:
+        """Whether a statistic is present and stands in its slot."""
+        return self.has(side.present) and self.has(side.inlined)
+
+    def is_out_of_line(self, side: Side) -> bool:
+        """Whether a statistic is present and does not."""
+        return self.has(side.present) and not self.has(side.inlined)
+
+    def size(self, side: Side) -> int:
+        """What STAT_SIZES says."""
+        return split_sizes(self.given.stat_sizes)[side.position]
+
+    def slot(self, side: Side) -> int:
+        """The slot as a number."""
+        return self.given.max_stat if side.position else self.given.min_stat
+
+    def reference(self, side: Side) -> tuple[int, int]:
+        """The slot as a reference: offset in the region behind the chunks, and length."""
+        return split_reference(self.slot(side))
+
+    def bound(self, side: Side) -> bytes | None:
+        """A bound as it is stored; ``None`` if there is none, or if its place or its width cannot be right."""
+        if self.is_inlined(side):
+            size, width = self.size(side), pm.CHUNK_RECORD.widths[side.field]
+            if not 1 <= size <= width or size != (self.width or size):
+                return None
+            return self.slot(side).to_bytes(width, "little")[:size]
+        if not self.is_out_of_line(side):
+            return None
+        offset, length = self.reference(side)
+        if not length or offset + length > self.region_length or length != (self.width or length):
+            return None
+        start = self._region_start + offset
+        return bytes(self._content[start : start + length])
+
+
+ChunkRule = Callable[[ChunkUnderTest], Iterator[Broken]]
+"""A rule about one chunk."""
+
+
+class BlockFacts(NamedTuple):
+    """What rules about whole blocks ask for.
+
+    Attributes:
+        first, last: Where the byte ranges of its chunks begin and end in the Parquet file, all of them together; both are
+            0 if all are empty.
+        is_tangled: Whether two of them overlap, or one of them wraps.
+        region_end: Where the statistics out of line end, as far as they lie inside the region.
+        is_packed: Whether they follow each other without gaps, column by column, MIN before MAX.
+        has_strays: Whether some lie outside the region, so that nobody knows whose its bytes are.
+    """
+
+    first: int
+    last: int
+    is_tangled: bool
+    region_end: int
+    is_packed: bool
+    has_strays: bool = False
+
+
+def block_facts(block: Block, follows: int) -> BlockFacts:
+    """Find them, chunk by chunk."""
+    ranges = sorted(
+        (chunk.byte_range_start, chunk.total_compressed) for chunk in block.chunks if chunk.total_compressed
+    )
+    end = first = ranges[0][0] if ranges else 0
+    is_tangled, expected, region_end, is_packed, has_strays = False, 0, block.region_start, True, False
+    for start, length in ranges:
+        is_tangled = is_tangled or start < end
+        end = max(end, start + length)
+    for chunk in block.chunks:
+        for side in SIDES:
+            if chunk.stat_flags & (side.present | side.inlined) != side.present:
+                continue
+            offset, length = split_reference(chunk.max_stat if side.position else chunk.min_stat)
+            if offset + length > max(follows - block.region_start, 0):
+                has_strays = True
+                continue
+            is_packed = is_packed and offset == expected
+            expected = offset + length
+            region_end = max(region_end, block.region_start + expected)
+    return BlockFacts(first, min(end, MOST_OFFSET), is_tangled, region_end, is_packed, has_strays)
+
+
+class Suspects:
+    """What a screen found of one rule.
+
+    Attributes:
+        counts: For each column with chunks that break the rule, how many violations there are.
+        first: For each of these columns, the first chunks, as positions in `PmUnderTest.blocks`.
+        undecided: Chunks about which the screen cannot say, as positions of block and column.
+    """
+
+    def __init__(self) -> None:
+        self.counts: dict[int, int] = {}
+        self.first: dict[int, list[int]] = {}
+        self.undecided: list[tuple[int, int]] = []
+        self.too_many = False
+
+
+class Screens(Protocol):
+    """What proves of many chunks at once that they break no rule; the rules judge what it suspects.
+
+    `pqassay.values.pm_screens` is one; it needs numpy, and this room does without.
+    """
+
+    def screen(
+        self, parsed: PmUnderTest, columns: Sequence[ColumnFacts]
+    ) -> tuple[dict[str, Suspects], list[BlockFacts]]:
+        """The suspects of each rule, and the facts about each block that can be read."""
+        ...
+
+    def end_of_filters(
+        self, content: memoryview, entries: bytes, region_end: int, follows: int
+    ) -> int | None:
+        """Where the last bloom filter of a row group ends, if nothing can be wrong with any; else ``None``."""
+        ...
+
+
+class Sweep:
+    """All chunks of a file, judged rule by rule; of a file with many, screened in one pass first."""
+
+    def __init__(self, file: FileUnderTest) -> None:
+        self.parsed = file.part(PmUnderTest)
+
+    @Remembered
+    def screens(self) -> Screens | None:
+        """What screens chunks in bulk, loaded when it is asked for; ``None`` where nothing does."""
+        screens: Screens | None = self.parsed.file.pm_screens()
+        return screens
+
+    @Remembered
+    def columns(self) -> list[ColumnFacts]:
+        """What follows from each descriptor."""
+        return column_facts(self.parsed.header.descriptors)
+
+    @Remembered
+    def blocks(self) -> list[Place]:
+        """The blocks that can be read.
+
+        Raises:
+            NotChecked: They lie over each other, so that a small file has very many chunks.
+        """
+        blocks = self.parsed.blocks
+        if len(blocks) * self.parsed.header.block_size > 2 * self.parsed.size + MOST_OVERLAP:
+            raise NotChecked("the blocks lie over each other, and together are too long to be read")
+        return blocks
+
+    @Remembered
+    def screened(self) -> tuple[dict[str, Suspects], list[BlockFacts]] | None:
+        """What screens found; ``None`` where everything is judged one by one."""
+        chunks = len(self.blocks) * self.parsed.header.column_count
+        if chunks < (SCREENED_FROM_IF_LOADED if "numpy" in sys.modules else SCREENED_FROM):
+            return None
+        return None if self.screens is None else self.screens.screen(self.parsed, self.columns)
+
+    @Remembered
+    def facts(self) -> list[BlockFacts]:
+        """What rules about blocks ask for, for each block that can be read."""
+        if self.screened is not None:
+            return self.screened[1]
+        return [block_facts(self.parsed.block(place), place.follows) for place in self.blocks]
+
+    def violations(self, rule_id: str, rule: ChunkRule, only: int | None = None) -> Iterator[Violation]:
+        """Where chunks break a rule.
+
+        Args:
+            rule_id: Its id.
+            rule: The rule.
+            only: The one column that it is about, if it is about one.
+        """
+        if self.screened is None:
+            columns = range(self.parsed.header.column_count) if only is None else (only,)
+            for column in columns:  # in the order of screens, so that reports are the same
+                for place in self.blocks:
+                    yield from self._of_chunk(rule, place, column)
+            return
+        found = self.screened[0][rule_id]
+        counts, first = dict(found.counts), {column: list(known) for column, known in found.first.items()}
+        for position, column in found.undecided:
+            if more := sum(1 for _ in self._of_chunk(rule, self.blocks[position], column)):
+                counts[column] = counts.get(column, 0) + more
+                first.setdefault(column, []).append(position)
+        for column, count in sorted(counts.items()):
+            shown = [
+                violation
+                for position in sorted(first[column])[:FIRST_POSITIONS]
+                for violation in self._of_chunk(rule, self.blocks[position], column)
+            ]
+            yield from shown[:-1]
+            for last in shown[-1:]:
+                yield _with_more(last, count - len(shown))
+        if found.too_many and not counts:
+            raise NotChecked(f"more than {MOST_UNDECIDED:,} chunks would have to be compared one by one")
+
+    def chunk(self, place: Place, column: int) -> ChunkUnderTest:
+        """One chunk of a block that can be read."""
+        return ChunkUnderTest(self.parsed, place, column, self.columns[column])
+
+    def _of_chunk(self, rule: ChunkRule, place: Place, column: int) -> Iterator[Violation]:
+        for broken in rule(self.chunk(place, column)):
+            yield self.parsed.in_chunk(
+                place,
+                column,
+                broken.field,
+                broken.message,
+                expected=broken.expected,
+                actual=broken.actual,
+            )
+
+
+def _with_more(violation: Violation, more: int) -> Violation:
+    from dataclasses import replace  # noqa: PLC0415 - rarely needed
+
+    return replace(violation, more=max(more, 0))

@@ -1,0 +1,312 @@
+"""The values of one column chunk, decoded once, with the pages and rows in which they stand."""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from pqassay.under_test.chunks import ColumnChunkUnderTest
+from pqassay.under_test.file import FileUnderTest, NotChecked
+from pqassay.values.hashes import buffer_of
+from pqassay.values.keys import HALF_WIDTH, is_half_type
+from pqassay.values.levels import PageCounts, counts_of
+from pqassay.values.order import stored_bytes
+from pqassay.values.physical import leaf_of, open_physical, read_chunk, require_physical, rows_of
+from pqassay.values.survey import survey as survey_of
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.parquet.thrift import DictionaryPageHeader, Encoding, Type
+
+DICTIONARY = (Encoding.PLAIN_DICTIONARY, Encoding.RLE_DICTIONARY)
+"""Encodings of data pages whose values are indexes into the dictionary."""
+
+
+class Decoders:
+    """Decoders of one file, for one thread: with dictionaries kept, and without."""
+
+    def __init__(self, file: FileUnderTest) -> None:
+        self._file = file
+        self._open: dict[bool, pq.ParquetFile] = {}
+
+    def opened(self, *, dictionaries: bool) -> pq.ParquetFile:
+        """A decoder. Raises `NotChecked` where pyarrow refuses the footer."""
+        if dictionaries not in self._open:
+            file = self._file
+            self._open[dictionaries] = open_physical(
+                file.source, file.footer, file.metadata, dictionaries=dictionaries
+            )
+        return self._open[dictionaries]
+
+    def close(self) -> None:
+        """Close what was opened."""
+        for file in self._open.values():
+            file.close()
+
+
+class ChunkValues:
+    """The values of a column chunk.
+
+    Attributes:
+        chunk: The chunk.
+        values: Its values without nulls: an array, a dictionary array, or, of long byte arrays, a chunked array.
+        entries: Values and nulls, as the decoder counts them; of a list, its items.
+    """
+
+    def __init__(self, chunk: ColumnChunkUnderTest, decoders: Decoders) -> None:
+        """Decode them.
+
+        Raises:
+            NotChecked: They cannot be decoded.
+        """
+        self.chunk = chunk
+        entries = _dictionary_entries(chunk)
+        leaves = self._decoded(decoders, dictionaries=entries is not None)
+        if entries is not None and any(not _is_whole(leaf, entries) for leaf in leaves):
+            leaves = self._decoded(decoders, dictionaries=False)
+        self._is_valid = [leaf.is_valid() if leaf.null_count else None for leaf in leaves]
+        self.entries = sum(len(leaf) for leaf in leaves)
+        self.values: Any = _joined(leaves)
+        self._require_all()
+
+    def _decoded(self, decoders: Decoders, *, dictionaries: bool) -> list[Any]:
+        """The leaf values of each piece, nulls included."""
+        chunk, file = self.chunk, decoders.opened(dictionaries=dictionaries)
+        try:
+            self._pieces = read_chunk(file, chunk.row_group, chunk.ordinal, chunk.column)
+        except NotChecked as reason:
+            raise _excused(chunk, reason) from None
+        leaves = [leaf_of(piece) for piece in self._pieces]
+        for leaf in leaves:
+            require_physical(leaf, chunk.leaf)
+        return leaves
+
+    def _require_all(self) -> None:
+        """Raise `NotChecked` where the decoder left out what stands in the pages: then nobody knows the values.
+
+        pyarrow takes a page that holds nothing for the end of the chunk, and says nothing.
+        """
+        chunk = self.chunk
+        try:
+            held = [page.data_header.num_values for page in chunk.data_pages]
+        except (FormatError, NotChecked):
+            return
+        if not chunk.leaf.max_repetition_level:
+            if self.entries < sum(held):
+                raise NotChecked(
+                    f"the pages of column {chunk.column} hold {sum(held)} values and nulls in row group "
+                    f"{chunk.row_group}, and pyarrow decodes {self.entries}"
+                )
+        elif 0 in held:  # how many items a list has, only its levels tell
+            with suppress(FormatError):  # of levels that cannot be read, their own rules speak
+                _ = self.counts
+
+    @property
+    def count(self) -> int:
+        """Values that are not null."""
+        return len(self.values)
+
+    @cached_property
+    def counts(self) -> PageCounts:
+        """What the levels of its pages count.
+
+        Raises:
+            FormatError, NotChecked: See `counts_of`; or they count other values than the decoder found.
+        """
+        counts = counts_of(self.chunk)
+        counted = int(counts.non_null.sum())
+        if counted != self.count:
+            raise NotChecked(
+                f"the levels of column {self.chunk.column} count {counted} values in row group "
+                f"{self.chunk.row_group}, and pyarrow decodes {self.count}"
+            )
+        return counts
+
+    @cached_property
+    def page_starts(self) -> NDArray[np.int64]:
+        """Where the values of each data page begin, and behind them where the last ones end. Raises what `counts` does."""
+        return np.concatenate(([0], np.cumsum(self.counts.non_null)))
+
+    @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        """`page_starts`; where nobody can tell the pages apart, those of one page."""
+        try:
+            return self.page_starts
+        except (FormatError, NotChecked):
+            return np.array([0, self.count], np.int64)
+
+    def page_of(self, place: int) -> int | None:
+        """The data page in which a value stands; ``None`` where nobody can tell."""
+        try:
+            return int(np.searchsorted(self.page_starts, place, "right")) - 1
+        except (FormatError, NotChecked):
+            return None
+
+    def row_of(self, place: int) -> int:
+        """The row of the row group in which a value stands."""
+        before = 0
+        for piece, valid in zip(self._pieces, self._is_valid, strict=True):
+            leaf_rows = rows_of(piece)
+            if valid is not None:
+                leaf_rows = leaf_rows[np.flatnonzero(np.asarray(valid))]
+            if place < len(leaf_rows):
+                return before + int(leaf_rows[place])
+            place -= len(leaf_rows)
+            before += len(piece)
+        return before
+
+    def raw_of(self, place: int) -> bytes:
+        """The PLAIN bytes of a value, without the length of a byte array."""
+        one = self.values.slice(place, 1)
+        if isinstance(one, pa.ChunkedArray):
+            one = one.combine_chunks()
+        return stored_bytes(plain(one))
+
+    # ------------------------------------------------------------------------------------------ what is counted
+
+    @property
+    def is_half(self) -> bool:
+        """Whether the values are FLOAT16."""
+        logical = self.chunk.leaf.element.logicalType
+        return logical is not None and logical.FLOAT16 is not None and is_half_type(self.values.type)
+
+    @property
+    def halves(self) -> NDArray[Any]:
+        """FLOAT16 values as numbers."""
+        return buffer_view(self.values)
+
+    def _numbers(self) -> NDArray[Any] | None:
+        """The values as numbers of IEEE 754, if that is what they are."""
+        if self.chunk.leaf.element.type in (Type.FLOAT, Type.DOUBLE):
+            numbers: NDArray[Any] = self.values.to_numpy(zero_copy_only=False)
+            return numbers
+        return self.halves if self.is_half else None
+
+    @cached_property
+    def is_nan(self) -> NDArray[np.bool_]:
+        """Which values are NaN; of types that are no numbers of IEEE 754, none."""
+        numbers = self._numbers()
+        return np.zeros(self.count, np.bool_) if numbers is None else np.asarray(np.isnan(numbers), np.bool_)
+
+    def is_zero(self, *, negative: bool) -> NDArray[np.bool_]:
+        """Which values are the zero of that sign; of types that are no numbers of IEEE 754, none."""
+        numbers = self._numbers()
+        if numbers is None:
+            return np.zeros(self.count, np.bool_)
+        return np.asarray((numbers == 0) & (np.signbit(numbers) == negative), np.bool_)
+
+    def sums(self, of: NDArray[Any]) -> NDArray[np.int64]:
+        """The sums over the values of each page, int64. Raises what `counts` does."""
+        found = np.zeros(len(self.page_starts) - 1, np.int64)
+        filled = np.flatnonzero(self.counts.non_null)
+        if len(filled):
+            found[filled] = np.add.reduceat(of, self.page_starts[filled], dtype=np.int64)
+        return found
+
+    @cached_property
+    def lengths(self) -> NDArray[np.int64]:
+        """The length of each byte array."""
+        if pa.types.is_dictionary(self.values.type):
+            entries = np.asarray(pc.binary_length(self.values.dictionary), np.int64)
+            return np.asarray(entries[self.values.indices.to_numpy()], np.int64)
+        return np.asarray(pc.binary_length(self.values), np.int64)
+
+    def distinct(self) -> Any:
+        """Each distinct value once, by its bytes."""
+        if pa.types.is_dictionary(self.values.type):
+            used = np.zeros(len(self.values.dictionary), np.bool_)
+            used[self.values.indices.to_numpy()] = True
+            return pc.unique(self.values.dictionary.filter(pa.array(used)))
+        values = self.values
+        if pa.types.is_floating(values.type):
+            values = values.view(pa.int32() if pa.types.is_float32(values.type) else pa.int64())
+        return pc.unique(values)
+
+    def pieces(self, size: int) -> Iterator[Any]:
+        """The values in arrays of at most so many; dictionaries decoded."""
+        for start in range(0, self.count, size):
+            part = self.values.slice(start, size)
+            for piece in part.chunks if isinstance(part, pa.ChunkedArray) else [part]:
+                yield plain(piece)
+
+
+def buffer_view(values: Any) -> NDArray[Any]:
+    """FLOAT16 values as numbers."""
+    raw = buffer_of(values, 1, np.uint8)
+    return raw[values.offset * HALF_WIDTH : (values.offset + len(values)) * HALF_WIDTH].view("<f2")
+
+
+def plain(array: Any) -> Any:
+    """An array without its dictionary."""
+    return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
+
+
+def _dictionary_entries(chunk: ColumnChunkUnderTest) -> int | None:
+    """Entries of the dictionary, where all values of a chunk of byte arrays are indexes into it; otherwise ``None``."""
+    if chunk.leaf.element.type != Type.BYTE_ARRAY:
+        return None
+    try:
+        if not all(page.data_header.encoding in DICTIONARY for page in chunk.data_pages):
+            return None
+        headers = [page.own_header for page in chunk.pages if page.is_dictionary]
+    except (FormatError, NotChecked):
+        return None
+    return next((header.num_values for header in headers if isinstance(header, DictionaryPageHeader)), None)
+
+
+def _is_whole(leaf: Any, entries: int) -> bool:
+    """Whether a dictionary came with all its entries, and every index is one of them.
+
+    pyarrow leaves out entries that stand twice, and gives the indexes as they were; and it does not look at indexes.
+    """
+    if not pa.types.is_dictionary(leaf.type):
+        return True
+    if len(leaf.dictionary) != entries:
+        return False
+    if leaf.null_count == len(leaf):
+        return True
+    found: Any = pc.min_max(leaf.indices).as_py()
+    return bool(found["min"] >= 0 and found["max"] < entries)
+
+
+def _joined(leaves: list[Any]) -> Any:
+    """All values without nulls."""
+    parts = [_without_nulls(leaf) for leaf in leaves]
+    if len(parts) == 1:
+        return parts[0]
+    kind = parts[0].type
+    if pa.types.is_dictionary(kind):
+        return pa.chunked_array(parts).unify_dictionaries().combine_chunks()
+    return pa.chunked_array(parts, kind) if pa.types.is_binary(kind) else pa.concat_arrays(parts)
+
+
+def _without_nulls(leaf: Any) -> Any:
+    if not leaf.null_count:
+        return leaf
+    if pa.types.is_dictionary(leaf.type):
+        return pa.DictionaryArray.from_arrays(leaf.indices.drop_null(), leaf.dictionary)
+    return leaf.drop_null()
+
+
+def _excused(chunk: ColumnChunkUnderTest, reason: NotChecked) -> NotChecked:
+    """Why a chunk cannot be decoded: if its pages break a rule, that one says so, and the file counts as judged."""
+    try:
+        survey = chunk.part(survey_of)
+    except FormatError as error:
+        return NotChecked(f"{error.rule} is broken" if error.rule else error.reason)
+    except NotChecked as other:
+        return other
+    if survey.violations:
+        return NotChecked(f"{next(iter(survey.violations))} is broken")
+    problem = survey.problem or survey.unread
+    if isinstance(problem, FormatError):
+        return NotChecked(f"{problem.rule} is broken" if problem.rule else problem.reason)
+    return problem or reason

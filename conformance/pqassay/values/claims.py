@@ -1,0 +1,187 @@
+"""What is said of one column chunk, gathered as claims, and what comes of them once its values are there.
+
+A claim names the rules that speak of it and judges it.  One that cannot be judged leaves its rules not checked, and no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pqassay.under_test.chunks import ColumnChunkUnderTest
+from pqassay.under_test.file import NotApplicable, NotChecked
+from pqassay.under_test.violation import Violation
+from pqassay.values.bounds import BoundsAudit
+from pqassay.values.chunk_values import ChunkValues, Decoders
+from pqassay.values.outcomes import Outcome
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.parquet.column_order import FLOATING, TOTAL, width_of, zeros
+
+Outcomes = dict[str, Outcome]
+"""What came of each rule."""
+
+Found = Iterator[tuple[str, Violation]]
+"""Rules and places where they are broken."""
+
+Judge = Callable[[ChunkValues], Found]
+"""Compares a claim with the values. Raises `FormatError` and `NotChecked` where that cannot be done."""
+
+
+class ZeroBound(NamedTuple):
+    """A bound that is a zero, beyond which the other zero lies.
+
+    Attributes:
+        raw: Its bytes.
+        negative: Whether it is the negative zero.
+    """
+
+    raw: bytes
+    negative: bool
+
+    def __str__(self) -> str:
+        return "-0.0" if self.negative else "0.0"
+
+    @property
+    def other(self) -> str:
+        """The zero that it leaves out, for messages."""
+        return "0.0" if self.negative else "-0.0"
+
+    def left_out(self, found: ChunkValues) -> NDArray[np.bool_]:
+        """Which values are the zero that it leaves out."""
+        return found.is_zero(negative=not self.negative)
+
+
+class ChunkClaims:
+    """The claims about one chunk, and what comes of them.
+
+    Attributes:
+        chunk: The chunk.
+        order: How its values compare, if they do.
+        outcomes: What came of each rule that speaks of a claim.
+        claims: The claims, each with its rules.
+        longest: Bytes of the longest bound.
+    """
+
+    def __init__(self, chunk: ColumnChunkUnderTest) -> None:
+        self.chunk = chunk
+        self.order = chunk.order
+        self.outcomes: Outcomes = {}
+        self.claims: list[tuple[tuple[str, ...], Judge]] = []
+        self.longest = 0
+        self._bounds: BoundsAudit | None = None
+
+    def run(self, decoders: Decoders) -> None:
+        """Decode the chunk, if anything is said of it, and judge what is said."""
+        if not self.claims:
+            return
+        try:
+            found = ChunkValues(self.chunk, decoders)
+        except NotChecked as reason:
+            for rules, _ in self.claims:
+                self._hinder(rules, reason)
+            return
+        self._bounds = BoundsAudit(found, self.longest)
+        for rules, judge in self.claims:
+            try:
+                for rule, violation in judge(found):
+                    self.outcomes[rule].add(self._of_chunk(violation))
+            except NotApplicable:
+                continue
+            except (FormatError, NotChecked) as reason:
+                self._hinder(rules, reason)
+        # The judges know this object and it knows them: without this, the values would stay until the collector comes.
+        self._bounds = None
+        self.claims.clear()
+
+    def _of_chunk(self, violation: Violation) -> Violation:
+        return replace(violation, column=self.chunk.column, row_group=self.chunk.row_group)
+
+    def _claim(self, judge: Judge, *rules: str) -> None:
+        for rule in rules:
+            self._applies(rule)
+        self.claims.append((rules, judge))
+
+    def _hinder(self, rules: Sequence[str], reason: Exception) -> None:
+        for rule in rules:
+            outcome = self.outcomes.setdefault(rule, Outcome())
+            outcome.applies = True
+            outcome.hindered(reason)
+
+    @contextmanager
+    def _reading(self, *rules: str) -> Generator[None]:
+        """Let what cannot be read hinder rules."""
+        try:
+            yield
+        except NotApplicable:
+            return
+        except (FormatError, NotChecked) as reason:
+            self._hinder(rules, reason)
+
+    @property
+    def _of(self) -> str:
+        return f"row group {self.chunk.row_group} of column {self.chunk.column}"
+
+    @property
+    def _judged(self) -> BoundsAudit:
+        if self._bounds is None:
+            raise NotChecked("its values are not decoded")
+        return self._bounds
+
+    def _bytes_of(self, raws: Sequence[bytes | None]) -> Sequence[bytes | None]:
+        self.longest = max([self.longest, *(len(raw) for raw in raws if raw)])
+        return raws
+
+    def _applies(self, rule: str) -> None:
+        self.outcomes.setdefault(rule, Outcome()).applies = True
+
+    def _claim_zeros(
+        self,
+        rule: str,
+        raws: Sequence[bytes | None],
+        judge: Callable[[ZeroBound, ChunkValues], Found],
+        *,
+        above: bool,
+    ) -> None:
+        """Have it judged whether bounds that are a zero leave out the other one, which counts as equal.
+
+        Args:
+            rule: What is broken then. It applies wherever a bound is a zero, of either sign.
+            raws: Bounds of the same side.
+            judge: Looks for the other zero among the values that the bounds that are the given one speak of.
+            above: Whether they are upper bounds.
+        """
+        if self.order not in FLOATING or self.order in TOTAL:
+            return  # one zero alone, or two that the order tells apart
+        both = zeros(width_of(self.chunk.leaf.element) or 0)
+        if any(zero in raws for zero in both):
+            self._applies(rule)
+        narrow = ZeroBound(both.negative if above else both.positive, negative=above)
+        if narrow.raw in raws:
+            self._claim(partial(judge, narrow), rule)
+
+    def _no_order(self) -> NotChecked:
+        kind = self.chunk.leaf.physical_type
+        if self.chunk.column_order is None:
+            return NotChecked(f"the footer gives no order of column {self.chunk.column}")
+        return NotChecked(
+            f"the order of column {self.chunk.column}, {kind}, is none, or none that pqassay knows"
+        )
+
+    def _where(self, found: ChunkValues, place: int) -> str:
+        """The row and the page of a value, for messages."""
+        page = found.page_of(place)
+        row = f"row {found.row_of(place)} of {self._of}"
+        return row if page is None else f"{row}, page {page},"
+
+
+def others(count: int, what: str = "value", several: str = "values") -> str:
+    """How many more there are like the one that a message names."""
+    if count == 1:
+        return ""
+    return f" ({count - 1} more {what if count == 2 else several} like it)"

@@ -1,0 +1,155 @@
+"""Page bodies without compression, and whether they have the length that their header says.
+
+pyarrow's codecs do the work.  Those that cannot work piecewise are told how long the result is and do not say how long it
+was; so what they make is measured otherwise.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from pqassay.under_test.file import NotChecked
+from pqassay_spec.base.errors import FormatError, Malformed
+from pqassay_spec.grammar.thrift_wire import read_varint
+from pqassay_spec.parquet.thrift import CompressionCodec
+
+PIECE = 1 << 22
+"""Bytes that are decompressed at once, so that a wrong length reserves no memory."""
+
+NOT_READ = {
+    CompressionCodec.LZO: "its pages are compressed by LZO, which pqassay does not read",
+    CompressionCodec.LZ4: "its pages are compressed by LZ4 in Hadoop's undocumented framing, which pqassay does not read",
+}
+
+MOST_BY_SNAPPY = 32
+"""Bytes that one byte of Snappy can stand for, and more: a copy of 64 bytes takes 3."""
+
+MOST_BY_LZ4 = 256
+"""Bytes that one byte of LZ4 can stand for, and one more."""
+
+SLACK = 64
+
+
+def decompressed(raw: memoryview, codec: int, length: int) -> memoryview:
+    """A page body, or the part of it that is compressed.
+
+    Args:
+        raw: The body as stored.
+        codec: A member of `CompressionCodec`.
+        length: Bytes that it must have.
+
+    Raises:
+        Malformed: PQF-070, it does not decompress, or has another length; PQF-058, no page has such a length.
+        NotChecked: The codec is one that pqassay does not read.
+    """
+    if length < 0:
+        raise Malformed("a page of a negative size", rule="PQF-058")
+    if codec == CompressionCodec.UNCOMPRESSED:
+        return _of_length(raw, length)
+    if not length and not len(raw):
+        return raw  # some writers compress nothing into nothing
+    if codec in NOT_READ:
+        raise NotChecked(NOT_READ[CompressionCodec(codec)])
+    reader = _READERS.get(codec)
+    if reader is None:
+        raise NotChecked(f"its pages are compressed by codec {codec}, which pqassay does not know")
+    try:
+        return _of_length(reader(raw, length), length)
+    except MemoryError:  # an ArrowException as well
+        raise
+    except (pa.ArrowException, OSError, ValueError) as error:
+        name = CompressionCodec(codec).name
+        raise Malformed(
+            f"the page does not decompress by {name}: {_first_line(error)}",
+            rule="PQF-070",
+            expected=f"{length} bytes compressed by {name}",
+            actual=f"{len(raw)} bytes that are not",
+        ) from None
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+
+
+def _of_length(content: memoryview, length: int) -> memoryview:
+    if len(content) == length:
+        return content
+    more = " or more" if len(content) > length + 1 else ""
+    raise _wrong_length(f"{len(content)} bytes{more}", length)
+
+
+def _wrong_length(actual: str, length: int) -> Malformed:
+    return Malformed(
+        f"the page has {actual} without compression, and its header says {length}",
+        rule="PQF-070",
+        expected=f"{length} bytes",
+        actual=actual,
+    )
+
+
+def _streamed(name: Literal["brotli", "gzip", "zstd"]) -> Callable[[memoryview, int], memoryview]:
+    """A reader for a codec that works piecewise: it stops a byte behind what is wanted."""
+
+    def read(raw: memoryview, length: int) -> memoryview:
+        stream = pa.CompressedInputStream(pa.BufferReader(pa.py_buffer(raw)), name)
+        if length < PIECE:
+            return memoryview(stream.read(length + 1))
+        pieces: list[bytes] = []
+        left = length + 1
+        while left and (piece := stream.read(min(left, PIECE))):
+            pieces.append(piece)
+            left -= len(piece)
+        return memoryview(b"".join(pieces))
+
+    return read
+
+
+_SNAPPY = pa.Codec("snappy")
+_LZ4 = pa.Codec("lz4_raw")
+
+
+def _bytes_of(buffer: Any) -> memoryview:
+    """A buffer of pyarrow as unsigned bytes, which it calls signed."""
+    return memoryview(buffer).cast("B")
+
+
+def _snappy(raw: memoryview, length: int) -> memoryview:
+    """Snappy begins with the length of what it holds."""
+    try:
+        found, _ = read_varint(raw, 0)
+    except FormatError:
+        raise ValueError("its length cannot be read") from None
+    if found != length:
+        raise _wrong_length(f"{found} bytes", length)
+    if length > MOST_BY_SNAPPY * len(raw) + SLACK:
+        raise ValueError(f"{len(raw)} bytes cannot hold {length}")
+    return _bytes_of(_SNAPPY.decompress(pa.py_buffer(raw), decompressed_size=length))
+
+
+def _lz4(raw: memoryview, length: int) -> memoryview:
+    """LZ4 does not say how much it wrote: what also fits into one byte less is shorter."""
+    if length > MOST_BY_LZ4 * len(raw) + SLACK:
+        raise ValueError(f"{len(raw)} bytes cannot hold {length}")
+    stored: Any = pa.py_buffer(raw)
+    content = _bytes_of(_LZ4.decompress(stored, decompressed_size=length))
+    if length:
+        try:
+            _LZ4.decompress(stored, decompressed_size=length - 1)
+        except (pa.ArrowException, OSError):
+            return content
+        raise _wrong_length(f"less than {length} bytes", length)
+    return content
+
+
+_READERS: dict[int, Callable[[memoryview, int], memoryview]] = {
+    CompressionCodec.SNAPPY: _snappy,
+    CompressionCodec.GZIP: _streamed("gzip"),
+    CompressionCodec.BROTLI: _streamed("brotli"),
+    CompressionCodec.ZSTD: _streamed("zstd"),
+    CompressionCodec.LZ4_RAW: _lz4,
+}

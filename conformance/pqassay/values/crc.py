@@ -1,0 +1,47 @@
+"""The CRC of page bodies.
+
+Source: apache/parquet-format, ``parquet.thrift``, ``PageHeader.crc``; ``README.md``, section "Checksumming".
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pqassay.under_test.page_walk import PageUnderTest, bodies
+from pqassay.under_test.violation import Violation
+
+if TYPE_CHECKING:
+    from pqassay.under_test.chunks import ColumnChunkUnderTest
+
+
+def crc_violation(path: str, page: PageUnderTest, body: memoryview) -> Violation | None:
+    """What is wrong with the CRC of a page, if it has one; 0 is one like any other.
+
+    Args:
+        path: The path of its chunk.
+        page: The page.
+        body: Its body as stored.
+    """
+    given = page.header.crc
+    if given is None:
+        return None
+    given &= 0xFFFFFFFF  # an i32 that means an unsigned number
+    found = zlib.crc32(body)
+    if found == given:
+        return None
+    return Violation(
+        f"page {page.number} is damaged, or its CRC is wrong",
+        f"{path}.pages[{page.number}].header.crc",
+        expected=f"0x{found:08x}",
+        actual=f"0x{given:08x}",
+    )
+
+
+def crc_violations(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Read all pages of a chunk that have a CRC, and yield what is wrong with theirs."""
+    with_crc = [page for page in chunk.pages if page.header.crc is not None]
+    for page, body in bodies(chunk.file.source, with_crc):
+        if (violation := crc_violation(chunk.path, page, body)) is not None:
+            yield violation

@@ -1,0 +1,92 @@
+"""The box of geospatial statistics, compared with the coordinates of all geometries."""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from pqassay.under_test.file import NotChecked
+from pqassay.values.chunk_values import ChunkValues
+from pqassay.values.hashes import buffer_of
+from pqassay_spec.base.errors import Malformed
+from pqassay_spec.parquet.thrift import BoundingBox
+from pqassay_spec.parquet.wkb import HEAD_SIZE, PLANAR_POINT_HEAD, PLANAR_POINT_SIZE, coordinates
+
+AT_ONCE = 1 << 16
+"""Geometries that are looked at together."""
+
+AXES = ("x", "y", "z", "m")
+
+
+class OffBox(NamedTuple):
+    """A coordinate outside the box: the place of its geometry, the axis, the number, and how many geometries there are like it."""
+
+    place: int
+    axis: str
+    number: float
+    total: int
+
+
+def off_box(found: ChunkValues, box: BoundingBox) -> OffBox | None:
+    """The first geometry with a coordinate outside the box, ``None`` without.
+
+    Raises:
+        NotChecked: A value is no geometry that can be read.
+    """
+    first: tuple[int, str, float] | None = None
+    count = start = 0
+    for piece in found.pieces(AT_ONCE):
+        for place, axis, number in _outside(piece, box):
+            first = first or (start + place, axis, number)
+            count += 1
+        start += len(piece)
+    return None if first is None else OffBox(*first, count)
+
+
+def _outside(piece: Any, box: BoundingBox) -> Iterator[tuple[int, str, float]]:
+    """The geometries with a coordinate outside the box, each once."""
+    points = _planar_points(piece)
+    if points is not None:
+        is_outside = [_is_off(points[:, number], box, axis) for number, axis in enumerate("xy")]
+        for place in np.flatnonzero(is_outside[0] | is_outside[1]).tolist():
+            number = 0 if is_outside[0][place] else 1
+            yield place, AXES[number], float(points[place, number])
+        return
+    for place, raw in enumerate(piece.to_pylist()):
+        try:
+            found = np.array(list(coordinates(raw)), np.float64).reshape(-1, len(AXES))
+        except Malformed as error:
+            raise NotChecked(f"a geometry cannot be read: {error.reason}") from None
+        for number, axis in enumerate(AXES):
+            off = _is_off(found[:, number], box, axis)
+            if off.any():
+                yield place, axis, float(found[off.argmax(), number])
+                break
+
+
+def _planar_points(piece: Any) -> NDArray[np.float64] | None:
+    """The coordinates of geometries that are all little-endian points with x and y alone; ``None`` of others."""
+    count = len(piece)
+    piece = piece.cast(pa.large_binary())
+    ends = buffer_of(piece, 1, np.int64)[piece.offset : piece.offset + count + 1]
+    if (np.diff(ends) != PLANAR_POINT_SIZE).any() or not count:
+        return None
+    rows = buffer_of(piece, 2, np.uint8)[ends[0] : ends[-1]].reshape(count, PLANAR_POINT_SIZE)
+    if (rows[:, :HEAD_SIZE] != np.frombuffer(PLANAR_POINT_HEAD, np.uint8)).any():
+        return None
+    return np.ascontiguousarray(rows[:, HEAD_SIZE:]).view("<f8")
+
+
+def _is_off(numbers: NDArray[np.float64], box: BoundingBox, axis: str) -> NDArray[np.bool_]:
+    """Which numbers lie outside; NaN, the coordinate of an empty point, lies nowhere."""
+    least, greatest = getattr(box, f"{axis}min"), getattr(box, f"{axis}max")
+    if least is None or greatest is None:
+        return np.zeros(len(numbers), np.bool_)
+    below, above = numbers < least, numbers > greatest
+    return np.asarray(below & above if axis == "x" and least > greatest else below | above, np.bool_)

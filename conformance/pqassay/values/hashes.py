@@ -1,0 +1,192 @@
+"""Values and the bloom filters that should hold them, many at a time.
+
+Parquet hashes the PLAIN bytes of a value, without the length of a byte array, by XXH64 with seed 0.  Values of one
+width are hashed by numpy all at once; those of many widths by the library, each distinct one once.  How a filter is probed
+says `pqassay_spec.parquet.bloom`; here it is done for an array of hashes.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import xxhash
+
+from pqassay_spec.parquet.bloom import BLOCK_SIZE, SALTS
+
+Hashes = npt.NDArray[np.uint64]
+
+_PRIMES = tuple(
+    np.uint64(prime)
+    for prime in (
+        0x9E3779B185EBCA87,
+        0xC2B2AE3D27D4EB4F,
+        0x165667B19E3779F9,
+        0x85EBCA77C2B2AE63,
+        0x27D4EB2F165667C5,
+    )
+)
+"""The five primes of XXH64."""
+
+STRIPE = 32
+"""Bytes that XXH64 takes at once, while there are so many."""
+
+
+LONGEST_ROW = 64
+"""Bytes of the longest byte arrays that are hashed as rows of a matrix."""
+
+WORTH_A_MATRIX = 256
+"""Byte arrays of one length from which on a matrix is faster than one after the other."""
+
+
+def physical_rows(array: pa.Array[Any]) -> npt.NDArray[np.uint8]:
+    """The little-endian bytes of values of one width without nulls: one row for each, a view where possible.
+
+    Args:
+        array: Integers, floating point numbers, or bytes of a fixed size.
+    """
+    if pa.types.is_fixed_size_binary(array.type):
+        width = array.type.byte_width
+        raw = buffer_of(array, 1, np.uint8)
+        return raw[array.offset * width : (array.offset + len(array)) * width].reshape(len(array), width)
+    numbers = np.ascontiguousarray(array.to_numpy(zero_copy_only=False))
+    little = numbers.astype(numbers.dtype.newbyteorder("<"), copy=False)
+    return little.view(np.uint8).reshape(len(array), numbers.dtype.itemsize)
+
+
+def buffer_of(array: pa.Array[Any], number: int, kind: type[np.generic]) -> npt.NDArray[Any]:
+    """One of the buffers of an array, not copied."""
+    raw: Any = array.buffers()[number]
+    return np.frombuffer(b"" if raw is None else raw, kind)
+
+
+def hash_rows(rows: npt.NDArray[np.uint8]) -> Hashes:
+    """XXH64 with seed 0 of each row of a matrix of bytes.
+
+    >>> [f"{number:016x}" for number in hash_rows(np.frombuffer(b"abcdefgh", np.uint8).reshape(2, 4))]
+    ['de0327b0d25d92cc', 'fe796c96042e67c9']
+    """
+    count, width = rows.shape
+    first, second, third, fourth, fifth = _PRIMES
+    position = 0
+    if width >= STRIPE:
+        seeds = (int(first) + int(second), int(second), 0, -int(first))
+        lanes = [np.full(count, seed & 0xFFFFFFFFFFFFFFFF, np.uint64) for seed in seeds]
+        while position + STRIPE <= width:
+            for number in range(4):
+                lanes[number] = _round(lanes[number], _word(rows, position + 8 * number, 8))
+            position += STRIPE
+        rotations = (1, 7, 12, 18)
+        hashes = np.zeros(count, np.uint64)
+        for lane, bits in zip(lanes, rotations, strict=True):
+            hashes = hashes + _rotated(lane, bits)
+        for lane in lanes:
+            hashes = (hashes ^ _round(np.zeros(count, np.uint64), lane)) * first + fourth
+    else:
+        hashes = np.full(count, fifth, np.uint64)
+    hashes = hashes + np.uint64(width)
+    while position + 8 <= width:
+        word = _round(np.zeros(count, np.uint64), _word(rows, position, 8))
+        hashes = _rotated(hashes ^ word, 27) * first + fourth
+        position += 8
+    if position + 4 <= width:
+        hashes = _rotated(hashes ^ _word(rows, position, 4) * first, 23) * second + third
+        position += 4
+    for column in range(position, width):
+        hashes = _rotated(hashes ^ rows[:, column].astype(np.uint64) * fifth, 11) * first
+    hashes = (hashes ^ hashes >> np.uint64(33)) * second
+    hashes = (hashes ^ hashes >> np.uint64(29)) * third
+    return hashes ^ hashes >> np.uint64(32)
+
+
+def _word(rows: npt.NDArray[np.uint8], start: int, width: int) -> Hashes:
+    part = np.ascontiguousarray(rows[:, start : start + width])
+    return part.view(f"<u{width}").reshape(len(rows)).astype(np.uint64)
+
+
+def _rotated(words: Hashes, bits: int) -> Hashes:
+    return words << np.uint64(bits) | words >> np.uint64(64 - bits)
+
+
+def _round(lane: Hashes, words: Hashes) -> Hashes:
+    return _rotated(lane + words * _PRIMES[1], 31) * _PRIMES[0]
+
+
+def hashes_of(array: pa.Array[Any]) -> Hashes:
+    """XXH64 with seed 0 of the PLAIN bytes of each value of an array without nulls."""
+    if pa.types.is_binary(array.type) or pa.types.is_large_binary(array.type):
+        return _hashes_of_bytes(array)
+    return hash_rows(physical_rows(array))
+
+
+def _hashes_of_bytes(array: Any) -> Hashes:
+    """Of byte arrays: many of one length as rows, the others one by one."""
+    hashes = np.empty(len(array), np.uint64)
+    lengths = np.asarray(pc.binary_length(array), np.int64)
+    short = lengths[lengths <= LONGEST_ROW]
+    common = np.flatnonzero(np.bincount(short) >= WORTH_A_MATRIX).tolist() if len(short) else []
+    left = np.ones(len(array), np.bool_)
+    if common:
+        wide = pa.types.is_large_binary(array.type)
+        starts = buffer_of(array, 1, np.int64 if wide else np.int32)[array.offset : array.offset + len(array)]
+        content = buffer_of(array, 2, np.uint8)
+        for length in common:
+            same = lengths == length
+            first = starts[same].astype(np.int64)
+            hashes[same] = hash_rows(content.take(first[:, None] + np.arange(length), mode="clip"))
+            left &= ~same
+    if left.any():
+        values: list[Any] = (array.filter(pa.array(left)) if common else array).to_pylist()
+        hashes[left] = np.fromiter(map(xxhash.xxh64_intdigest, values), np.uint64, len(values))
+    return hashes
+
+
+def held(bitset: bytes, hashes: Hashes) -> npt.NDArray[np.bool_]:
+    """For each hash, whether the value may have been inserted; ``False`` is certain. See `pqassay_spec.parquet.bloom.probe`.
+
+    Args:
+        bitset: Whole blocks, at least one.
+        hashes: The hashes.
+    """
+    blocks = np.frombuffer(bitset, "<u4").reshape(len(bitset) // BLOCK_SIZE, len(SALTS))
+    thirty_two = np.uint64(32)
+    chosen = (hashes >> thirty_two) * np.uint64(len(blocks)) >> thirty_two
+    low = (hashes & np.uint64(0xFFFFFFFF)).astype(np.uint32)
+    bits = np.multiply.outer(low, np.array(SALTS, np.uint32))
+    bits >>= np.uint32(27)
+    words = np.take(blocks, chosen.astype(np.intp), axis=0)
+    words >>= bits
+    pairs = words.view(np.uint64)  # two words at once: the bits that are asked for are the lowest of each
+    both = pairs[:, 0] & pairs[:, 1] & pairs[:, 2] & pairs[:, 3]
+    return np.asarray(both & both >> thirty_two & np.uint64(1), np.bool_)
+
+
+def missing(bitset: bytes, array: pa.Array[Any]) -> pa.Array[Any]:
+    """The distinct values of an array that a bloom filter does not hold.
+
+    Nulls are in no filter. NaN is left out: no reader looks for it. Negative zero may be held as zero, which it equals.
+
+    Args:
+        bitset: Whole blocks, at least one.
+        array: Values of a column as `pqassay.values.physical` gives them; booleans and INT96 have no filters.
+    """
+    values = array.drop_null()
+    floating = pa.types.is_floating(values.type)
+    if floating:
+        values = values.filter(pc.invert(pc.is_nan(values)))
+    if floating or pa.types.is_integer(values.type):
+        values = values.filter(
+            pa.array(~held(bitset, hashes_of(values)))
+        )  # hashing is faster than finding the distinct
+        if floating:
+            zeros = pa.array(np.zeros(1, values.type.to_pandas_dtype()))
+            if held(bitset, hashes_of(zeros))[0]:
+                values = values.filter(pc.not_equal(values, zeros[0]))
+        return pc.unique(values)
+    distinct = pc.unique(values)
+    return distinct.filter(pa.array(~held(bitset, hashes_of(distinct))))

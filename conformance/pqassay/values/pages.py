@@ -1,0 +1,273 @@
+"""Claims about the pages of a column chunk: in their headers, in the column index and in the offset index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pqassay.report.model import FIRST_POSITIONS
+from pqassay.under_test.file import NotChecked
+from pqassay.under_test.violation import Violation
+from pqassay.values.chunk_values import ChunkValues
+from pqassay.values.claims import ChunkClaims, Found, ZeroBound
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.parquet.column_order import FLOATING, TOTAL, Order, shown
+from pqassay_spec.parquet.thrift import ColumnIndex, Statistics
+
+PAGE_HEADER = "STA-050"
+PAGE_BELOW, PAGE_ABOVE, NULL_PAGES, PAGE_NULLS = "PIX-050", "PIX-051", "PIX-052", "PIX-053"
+PAGE_NANS, ALL_NAN, PAGE_BYTES, PAGE_ZEROS = "PIX-056", "PIX-057", "PIX-059", "PIX-037"
+RULES = (
+    PAGE_HEADER,
+    PAGE_BELOW,
+    PAGE_ABOVE,
+    NULL_PAGES,
+    PAGE_NULLS,
+    PAGE_NANS,
+    ALL_NAN,
+    PAGE_BYTES,
+    PAGE_ZEROS,
+)
+
+
+class PageClaims(ChunkClaims):
+    """What is said of the pages of a chunk."""
+
+    def claim_page_headers(self) -> None:
+        """Gather what the statistics in page headers say."""
+        try:
+            pages = [(page, page.data_header) for page in self.chunk.data_pages]
+        except (FormatError, NotChecked):
+            return  # pages that cannot be walked have no statistics that anybody could read
+        given = [header.statistics for _, header in pages]
+        if not any(statistics is not None for statistics in given):
+            return
+        prefixes = [
+            f"{self.chunk.path}.pages[{page.number}].header.data_page_header{'_v2' if page.v2 else ''}.statistics"
+            for page, _ in pages
+        ]
+        filled = [statistics or Statistics() for statistics in given]
+        if any(statistics.null_count is not None for statistics in filled):
+            self._claim(partial(self._judge_header_nulls, filled, prefixes), PAGE_HEADER)
+        for name, above in (("min_value", False), ("max_value", True)):
+            raws = self._bytes_of([getattr(statistics, name) for statistics in filled])
+            if all(raw is None for raw in raws):
+                continue
+            if self.order is None:
+                self._hinder((PAGE_HEADER,), self._no_order())
+                continue
+            fields = [f"{prefix}.{name}" for prefix in prefixes]
+            self._claim(
+                partial(self._judge_page_bounds, PAGE_HEADER, raws, fields, above, self.order), PAGE_HEADER
+            )
+
+    def _judge_header_nulls(self, given: list[Statistics], prefixes: list[str], found: ChunkValues) -> Found:
+        nulls = found.counts.nulls.tolist()
+        for statistics, counted, prefix in zip(given, nulls, prefixes, strict=True):
+            if statistics.null_count not in (None, counted):
+                yield (
+                    PAGE_HEADER,
+                    Violation(
+                        f"a page of {self._of} holds {counted} nulls, its header says {statistics.null_count}",
+                        f"{prefix}.null_count",
+                        expected=str(counted),
+                        actual=str(statistics.null_count),
+                    ),
+                )
+
+    def _judge_page_bounds(
+        self,
+        rule: str,
+        raws: Sequence[bytes | None],
+        fields: Sequence[str],
+        above: bool,
+        order: Order,
+        found: ChunkValues,
+    ) -> Found:
+        for beyond in self._judged.of_pages(order, raws, above=above):
+            raw = raws[beyond.page] or b""
+            value, bound = shown(order, found.raw_of(beyond.place)), shown(order, raw)
+            words = "upper" if above else "lower"
+            yield (
+                rule,
+                Violation(
+                    f"{self._where(found, beyond.place)} holds {value}, the page's {words} bound is {bound}",
+                    fields[beyond.page],
+                    expected=f"{'at least' if above else 'at most'} {value}",
+                    actual=bound,
+                    more=beyond.total - 1,
+                ),
+            )
+
+    # ----------------------------------------------------------------------------------------------- column index
+
+    def claim_column_index(self) -> None:
+        """Gather what the column index says."""
+        with self._reading(PAGE_BELOW, PAGE_ABOVE, NULL_PAGES, PAGE_NULLS, PAGE_NANS, ALL_NAN, PAGE_ZEROS):
+            index = self.chunk.column_index
+            self._claim(partial(self._judge_null_pages, index), NULL_PAGES)
+            if index.null_counts is not None:
+                self._claim(partial(self._judge_page_nulls, index.null_counts), PAGE_NULLS)
+            if index.nan_counts is not None:
+                self._claim(partial(self._judge_page_nans, index.nan_counts), PAGE_NANS)
+            order = self.order
+            if order is None:
+                self._hinder((PAGE_BELOW, PAGE_ABOVE), self._no_order())
+                return
+            for rule, name, above in ((PAGE_BELOW, "min_values", False), (PAGE_ABOVE, "max_values", True)):
+                self._bytes_of(getattr(index, name))
+                self._claim(partial(self._judge_index_bounds, rule, index, name, above, order), rule)
+                judge = partial(self._judge_page_zeros, index, name)
+                self._claim_zeros(PAGE_ZEROS, getattr(index, name), judge, above=above)
+            if order in FLOATING and order not in TOTAL:
+                self._claim(partial(self._judge_all_nan, index, order), ALL_NAN)
+
+    def _require_pages(self, listed: Sequence[object], found: ChunkValues, where: str, rule: str) -> None:
+        pages = len(found.counts.values)
+        if len(listed) != pages:
+            raise NotChecked(
+                f"{where} and column chunk differ in their number of pages: {rule} or PIX-040 is broken"
+            )
+
+    def _judge_index_bounds(
+        self, rule: str, index: ColumnIndex, name: str, above: bool, order: Order, found: ChunkValues
+    ) -> Found:
+        given: list[bytes] = getattr(index, name)
+        for listed in (given, index.null_pages):
+            self._require_pages(listed, found, "column index", "PIX-021")
+        raws = [None if null else raw for raw, null in zip(given, index.null_pages, strict=True)]
+        yield from self._judge_page_bounds(
+            rule, raws, _Fields(f"{self.chunk.path}.column_index.{name}"), above, order, found
+        )
+
+    def _judge_page_zeros(self, index: ColumnIndex, name: str, bound: ZeroBound, found: ChunkValues) -> Found:
+        given: list[bytes] = getattr(index, name)
+        self._require_pages(given, found, "column index", "PIX-021")
+        left_out = found.sums(bound.left_out(found)) > 0
+        wrong = np.flatnonzero(left_out & np.array([raw == bound.raw for raw in given], np.bool_))
+        side = "upper" if name == "max_values" else "lower"
+        for more, page in _shown(wrong):
+            yield (
+                PAGE_ZEROS,
+                Violation(
+                    f"page {page} of {self._of} holds {bound.other}, its {side} bound is {bound}",
+                    f"{self.chunk.path}.column_index.{name}[{page}]",
+                    expected=bound.other,
+                    actual=str(bound),
+                    more=more,
+                ),
+            )
+
+    def _judge_null_pages(self, index: ColumnIndex, found: ChunkValues) -> Found:
+        self._require_pages(index.null_pages, found, "column index", "PIX-021")
+        non_null = found.counts.non_null
+        given = np.array(index.null_pages, np.bool_)
+        wrong = np.flatnonzero(given != (non_null == 0))
+        for number, page in _shown(wrong):
+            count = int(non_null[page])
+            yield (
+                NULL_PAGES,
+                Violation(
+                    f"page {page} of {self._of} holds {count} value{'' if count == 1 else 's'} that "
+                    f"{'is' if count == 1 else 'are'} not null, null_pages says {bool(given[page])}",
+                    f"{self.chunk.path}.column_index.null_pages[{page}]",
+                    expected=str(not given[page]),
+                    actual=str(bool(given[page])),
+                    more=number,
+                ),
+            )
+
+    def _judge_page_nulls(self, given: Sequence[int], found: ChunkValues) -> Found:
+        self._require_pages(given, found, "column index", "PIX-021")
+        yield from self._page_counts(
+            PAGE_NULLS, given, found.counts.nulls, "column_index.null_counts", "nulls"
+        )
+
+    def _judge_page_nans(self, given: Sequence[int], found: ChunkValues) -> Found:
+        self._require_pages(given, found, "column index", "PIX-021")
+        yield from self._page_counts(
+            PAGE_NANS, given, found.sums(found.is_nan), "column_index.nan_counts", "NaN values"
+        )
+
+    def _page_counts(
+        self, rule: str, given: Sequence[int], counted: NDArray[np.int64], name: str, what: str
+    ) -> Found:
+        wrong = np.flatnonzero(np.array(given, np.int64) != counted)
+        for number, page in _shown(wrong):
+            yield (
+                rule,
+                Violation(
+                    f"page {page} of {self._of} holds {counted[page]} {what}, "
+                    f"{name.rpartition('.')[2]} says {given[page]}",
+                    f"{self.chunk.path}.{name}[{page}]",
+                    expected=str(counted[page]),
+                    actual=str(given[page]),
+                    more=number,
+                ),
+            )
+
+    def _judge_all_nan(self, index: ColumnIndex, order: Order, found: ChunkValues) -> Found:
+        for listed in (index.min_values, index.max_values):
+            self._require_pages(listed, found, "column index", "PIX-021")
+        pages = [
+            page
+            for page in np.flatnonzero(self._judged.pages_without_place(order)).tolist()
+            if not _are_infinite(order, index.min_values[page], index.max_values[page])
+        ]
+        for number, page in _shown(np.array(pages, np.int64)):
+            yield (
+                ALL_NAN,
+                Violation(
+                    f"every value of page {page} of {self._of} is NaN, and there is a column index",
+                    f"{self.chunk.path}.column_index.min_values[{page}]",
+                    expected="no column index, or infinities as bounds",
+                    actual=f"{shown(order, index.min_values[page])} to {shown(order, index.max_values[page])}",
+                    more=number,
+                ),
+            )
+
+    # ----------------------------------------------------------------------------------------------- offset index
+
+    def claim_offset_index(self) -> None:
+        """Gather what the offset index says."""
+        with self._reading(PAGE_BYTES):
+            listed = self.chunk.offset_index.unencoded_byte_array_data_bytes
+            if listed is not None:
+                self._claim(partial(self._judge_page_bytes, listed), PAGE_BYTES)
+
+    def _judge_page_bytes(self, given: Sequence[int], found: ChunkValues) -> Found:
+        self._require_pages(given, found, "offset index", "PIX-012")
+        yield from self._page_counts(
+            PAGE_BYTES,
+            given,
+            found.sums(found.lengths),
+            "offset_index.unencoded_byte_array_data_bytes",
+            "bytes",
+        )
+
+
+class _Fields(Sequence[str]):
+    """Field paths of the entries of a list, made when asked for."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __getitem__(self, page: int) -> str:  # type: ignore[override]  # slices are never asked for
+        return f"{self._path}[{page}]"
+
+    def __len__(self) -> int:
+        return 0
+
+
+def _shown(wrong: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """The first places that are shown, each after how many more it stands for."""
+    for number, page in enumerate(wrong[:FIRST_POSITIONS].tolist()):
+        last = number == FIRST_POSITIONS - 1
+        yield (len(wrong) - FIRST_POSITIONS if last else 0), page
+
+
+def _are_infinite(order: Order, low: bytes, high: bytes) -> bool:
+    return shown(order, low) == "-inf" and shown(order, high) == "inf"

@@ -1,0 +1,548 @@
+"""Screens of ``_pm``: for many chunks at a time, which of them break a rule of `pqassay.checks.pm.chunks`.
+
+The rules there are the law. A screen says the same of arrays; tests compare them on real and on mutated files. The records
+are read by the layout that the grammar gives, a few megabytes at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pqassay.report.model import FIRST_POSITIONS
+from pqassay.under_test.pm import Place, PmUnderTest
+from pqassay.under_test.pm_bounds import Comparison
+from pqassay.under_test.pm_chunks import (
+    MOST_OFFSET,
+    MOST_UNDECIDED,
+    SIDES,
+    BlockFacts,
+    ColumnFacts,
+    Side,
+    Suspects,
+)
+from pqassay_spec.parquet.bloom import BLOCK_SIZE
+from pqassay_spec.parquet.file import HEAD_SIZE
+from pqassay_spec.pm import grammar as pm
+from pqassay_spec.pm.codes import (
+    ALIGNMENT,
+    BLOCK_SHIFT,
+    MAX_SIZE_SHIFT,
+    MOST_INLINE,
+    MOST_OUT_OF_LINE,
+    REFERENCE_SHIFT,
+    SIZE_MASK,
+    Codec,
+    EncodingBit,
+    PhysicalType,
+    StatFlag,
+)
+
+BATCH_BYTES = 1 << 20
+"""Bytes of chunks that are screened at a time: few enough for the arrays to stay in caches and be used again."""
+
+Array: TypeAlias = NDArray[Any]
+Masks = Sequence[Array]
+"""For each violation that a chunk can have of a rule, which chunks have it: arrays of blocks x columns."""
+
+CHUNK = np.dtype(pm.CHUNK_RECORD.dtype)
+BLOCK_HEADER = np.dtype(pm.BLOCK_RECORD.dtype)
+_U64 = np.uint64
+_BITS_OF_BYTE = _U64(8)
+
+
+def screen(
+    parsed: PmUnderTest, columns: Sequence[ColumnFacts]
+) -> tuple[dict[str, Suspects], list[BlockFacts]]:
+    """Screen all blocks that can be read.
+
+    Args:
+        parsed: The file.
+        columns: What follows from each descriptor.
+
+    Returns:
+        The suspects of each rule, and the facts about each block.
+    """
+    suspects = {rule: Suspects() for rule in SCREENS}
+    facts: list[BlockFacts] = []
+    shape = _Shape(parsed, columns)
+    step = max(1, BATCH_BYTES // max(1, shape.count * CHUNK.itemsize))
+    blocks = parsed.blocks
+    for first in range(0, len(blocks), step):
+        batch = Batch(shape, blocks[first : first + step])
+        for rule, find in SCREENS.items():
+            _note(suspects[rule], find(batch), first)
+        _note_order(suspects[ORDER], bounds_out_of_order(batch), first)
+        facts += block_facts(batch)
+    return suspects, facts
+
+
+def _note(found: Suspects, masks: Masks, first: int) -> None:
+    for mask in masks:
+        if not mask.any():
+            continue
+        counts = mask.sum(axis=0)
+        for column in np.flatnonzero(counts).tolist():
+            found.counts[column] = found.counts.get(column, 0) + int(counts[column])
+            known = found.first.setdefault(column, [])
+            more = (np.flatnonzero(mask[:, column])[:FIRST_POSITIONS] + first).tolist()
+            found.first[column] = sorted({*known, *more})[:FIRST_POSITIONS]
+
+
+def _note_order(found: Suspects, masks: tuple[Array, Array], first: int) -> None:
+    certain, undecided = masks
+    _note(found, (certain,), first)
+    if undecided.any():
+        room = MOST_UNDECIDED - len(found.undecided)
+        rows, columns = np.nonzero(undecided)
+        found.undecided += list(zip((rows[:room] + first).tolist(), columns[:room].tolist(), strict=True))
+        found.too_many = found.too_many or len(rows) > room
+
+
+class _Shape:
+    """What is the same for all batches: the bytes, and what descriptors say, one number for each column."""
+
+    def __init__(self, parsed: PmUnderTest, columns: Sequence[ColumnFacts]) -> None:
+        descriptors = parsed.header.descriptors
+        self.content = np.frombuffer(parsed.content, np.uint8)
+        self.count = len(descriptors)
+        self.has_lists = np.array([described.max_rep_level > 0 for described in descriptors], bool)
+        self.is_required = np.array([described.max_def_level == 0 for described in descriptors], bool)
+        self.width = np.array([facts.width for facts in columns], np.int64)
+        designated = parsed.header.fixed.designated_timestamp
+        self.designated: int | None = None
+        if 0 <= designated < self.count and descriptors[designated].physical_type == PhysicalType.INT64:
+            self.designated = designated
+        orders: dict[tuple[Comparison, int], list[int]] = {}
+        for column, facts in enumerate(columns):
+            if facts.order is not None:
+                orders.setdefault(facts.order, []).append(column)
+        self.orders = {key: _selection(found, self.count) for key, found in orders.items()}
+
+
+def _selection(columns: list[int], count: int) -> Any:
+    """Columns as an index that copies nothing where they are all of them."""
+    return slice(None) if len(columns) == count else np.array(columns)
+
+
+class Batch:
+    """The chunks of some blocks, as arrays of blocks x columns, each made when first asked for."""
+
+    def __init__(self, shape: _Shape, places: Sequence[Place]) -> None:
+        self.shape = shape
+        self.chunks = np.empty((len(places), shape.count), CHUNK)
+        raw = self.chunks.view(np.uint8).reshape(len(places), -1) if shape.count else None
+        rows: list[int] = []
+        for number, place in enumerate(places):
+            start = place.offset + pm.BLOCK_HEADER_SIZE
+            rows.append(int(shape.content[place.offset : start].view(BLOCK_HEADER)["num_rows"][0]))
+            if raw is not None:
+                raw[number] = shape.content[start : start + raw.shape[1]]
+        self.num_rows = np.array(rows, _U64)[:, None]
+        self.body_end = np.array([place.body_end for place in places], _U64)[:, None]
+        size = pm.BLOCK_HEADER_SIZE + pm.CHUNK_SIZE * shape.count
+        self.region_start = np.array([place.offset + size for place in places], _U64)[:, None]
+        # A block that the next one overlaps has no region at all.
+        rooms = [max(place.follows - place.offset - size, 0) for place in places]
+        self.region_length = np.array(rooms, _U64)[:, None]
+        self._fields: dict[object, Array] = {}
+
+    def field(self, name: str) -> Array:
+        """A field of all chunks, side by side in memory."""
+        if name not in self._fields:
+            self._fields[name] = np.ascontiguousarray(self.chunks[name])
+        return self._fields[name]
+
+    def _kept(self, key: object, make: Callable[[], Array]) -> Array:
+        if key not in self._fields:
+            self._fields[key] = make()
+        return self._fields[key]
+
+    def flag(self, flag: int) -> Array:
+        """Where all bits of a mask are set in STAT_FLAGS."""
+        return self._kept(("flag", flag), lambda: self.field("stat_flags") & np.uint8(flag) == flag)
+
+    def inlined(self, side: Side) -> Array:
+        """Where a statistic is present and stands in its slot."""
+        return self.flag(side.present | side.inlined)
+
+    def out_of_line(self, side: Side) -> Array:
+        """Where it is present and does not."""
+        return self._kept(
+            ("out of line", side.position),
+            lambda: self.field("stat_flags") & np.uint8(side.present | side.inlined) == side.present,
+        )
+
+    def any_out_of_line(self, side: Side) -> bool:
+        """Whether any statistic stands out of line."""
+        return bool(self._kept(("any", side.position), lambda: np.array(self.out_of_line(side).any())))
+
+    def size(self, side: Side) -> Array:
+        """What STAT_SIZES says of a side."""
+        sizes = self.field("stat_sizes")
+        return self._kept(
+            ("size", side.position),
+            lambda: sizes >> MAX_SIZE_SHIFT if side.position else sizes & SIZE_MASK,
+        )
+
+    def good_size(self, side: Side) -> Array:
+        """Where an inlined statistic has a size that is possible."""
+        size = self.size(side)
+        return self._kept(
+            ("good", side.position),
+            lambda: self.inlined(side) & (size - np.uint8(1) < np.uint8(MOST_INLINE)),  # 0 wraps
+        )
+
+    def offset(self, side: Side) -> Array:
+        """Slots as references: the offsets."""
+        return self.field(side.field) >> _U64(REFERENCE_SHIFT)
+
+    def length(self, side: Side) -> Array:
+        """Slots as references: the lengths."""
+        return self.field(side.field) & _U64(MOST_OUT_OF_LINE)
+
+    def inside(self, side: Side) -> Array:
+        """Where a statistic out of line lies inside the region of its block."""
+        return self._kept(
+            ("inside", side.position),
+            lambda: self.out_of_line(side) & (self.offset(side) + self.length(side) <= self.region_length),
+        )
+
+    def none(self) -> Array:
+        """No chunk at all."""
+        return self._kept("none", lambda: np.zeros(self.chunks.shape, bool))
+
+
+# ------------------------------------------------------------------------- the screens, in the order of rules
+
+
+def _num_values(batch: Batch) -> Masks:
+    values, rows = batch.field("num_values"), batch.num_rows
+    differs = values != rows
+    if not differs.any():
+        return ()
+    return (differs & np.where(batch.shape.has_lists, values < rows, True),)
+
+
+def _null_count_is_absent(batch: Batch) -> Masks:
+    return (~batch.flag(StatFlag.NULL_COUNT_PRESENT),)
+
+
+def _too_many_nulls(batch: Batch) -> Masks:
+    more = batch.field("null_count") > batch.field("num_values")
+    return (more & batch.flag(StatFlag.NULL_COUNT_PRESENT),)
+
+
+def _nulls_in_required_columns(batch: Batch) -> Masks:
+    nulls = batch.flag(StatFlag.NULL_COUNT_PRESENT) & (batch.field("null_count") != 0)
+    return (nulls & batch.shape.is_required,)
+
+
+def _too_many_distinct(batch: Batch) -> Masks:
+    present = batch.flag(StatFlag.DISTINCT_COUNT_PRESENT)
+    if not present.any():
+        return ()
+    values = batch.field("num_values")
+    nulls = np.where(batch.flag(StatFlag.NULL_COUNT_PRESENT), batch.field("null_count"), _U64(0))
+    return (present & (nulls <= values) & (batch.field("distinct_count") > values - nulls),)
+
+
+def _reserved(batch: Batch) -> Masks:
+    return (batch.field("reserved") != 0,)
+
+
+def _codecs(batch: Batch) -> Masks:
+    return (batch.field("codec") > max(Codec),)
+
+
+def _encodings(batch: Batch) -> Masks:
+    return ((batch.field("encodings") & np.uint8(0xFF & ~sum(EncodingBit))) != 0,)
+
+
+def _ranges(batch: Batch) -> Masks:
+    start, end = batch.field("byte_range_start"), batch.body_end
+    length = np.maximum(batch.field("total_compressed"), _U64(1))
+    outside = (start < HEAD_SIZE) | (start > end) | (length > end - np.minimum(start, end))
+    return (outside & ((batch.field("total_compressed") != 0) | (batch.field("num_values") != 0)),)
+
+
+def _absent(batch: Batch) -> Masks:
+    masks: list[Array] = []
+    for flag, name in (
+        (StatFlag.NULL_COUNT_PRESENT, "null_count"),
+        (StatFlag.DISTINCT_COUNT_PRESENT, "distinct_count"),
+        (StatFlag.MIN_STAT_PRESENT, "min_stat"),
+        (StatFlag.MAX_STAT_PRESENT, "max_stat"),
+    ):
+        absent = ~batch.flag(flag)
+        if absent.any():
+            masks.append(absent & (batch.field(name) != 0))
+    flags = batch.field("stat_flags")
+    for side in SIDES:
+        absent = ~batch.flag(side.present)
+        if absent.any():
+            masks.append(absent & (flags & np.uint8(side.inlined | side.exact) != 0))
+    return masks
+
+
+def _sizes(batch: Batch) -> Masks:
+    masks: list[Array] = []
+    for side in SIDES:
+        inlined = batch.flag(side.inlined)
+        wrong = np.where(inlined, ~batch.good_size(side), batch.size(side) != 0)
+        masks.append(wrong & (batch.flag(side.present) | ~inlined))
+    return masks
+
+
+def _widths_inline(batch: Batch) -> Masks:
+    width = np.minimum(batch.shape.width, 0xFF).astype(np.uint8)
+    return [batch.good_size(side) & (width != 0) & (batch.size(side) != width) for side in SIDES]
+
+
+def _rest_of_slots(batch: Batch) -> Masks:
+    masks: list[Array] = []
+    for side in SIDES:
+        short = batch.good_size(side) & (batch.size(side) < MOST_INLINE)
+        shift = batch.size(side).astype(_U64) * _BITS_OF_BYTE
+        masks.append(short & (batch.field(side.field) >> np.where(short, shift, _U64(0)) != 0))
+    return masks
+
+
+def _short_out_of_line(batch: Batch) -> Masks:
+    return [
+        batch.out_of_line(side) & (batch.length(side) <= MOST_INLINE)
+        for side in SIDES
+        if batch.any_out_of_line(side)
+    ]
+
+
+def _outside(batch: Batch) -> Masks:
+    return [batch.out_of_line(side) & ~batch.inside(side) for side in SIDES if batch.any_out_of_line(side)]
+
+
+def _widths_out_of_line(batch: Batch) -> Masks:
+    width = batch.shape.width.astype(_U64)
+    return [
+        batch.out_of_line(side)
+        & (batch.length(side) > MOST_INLINE)
+        & (width != 0)
+        & (batch.length(side) != width)
+        for side in SIDES
+        if batch.any_out_of_line(side)
+    ]
+
+
+def _timestamp_without_bounds(batch: Batch) -> Masks:
+    column = batch.shape.designated
+    if column is None:
+        return ()
+    wanted = sum({flag for side in SIDES for flag in (side.present, side.inlined)})
+    mask = np.zeros(batch.chunks.shape, bool)
+    mask[:, column] = (batch.num_rows[:, 0] != 0) & ~batch.flag(wanted)[:, column]
+    return (mask,)
+
+
+ORDER = "PM-072"
+"""The rule whose screen leaves chunks undecided, see `bounds_out_of_order`."""
+
+SCREENS: dict[str, Callable[[Batch], Masks]] = {
+    "PM-054": _num_values,
+    "PM-055": _null_count_is_absent,
+    "PM-056": _too_many_nulls,
+    "PM-057": _nulls_in_required_columns,
+    "PM-058": _too_many_distinct,
+    "PM-059": _reserved,
+    "PM-060": _codecs,
+    "PM-061": _encodings,
+    "PM-062": _ranges,
+    "PM-064": _absent,
+    "PM-065": _sizes,
+    "PM-066": _widths_inline,
+    "PM-067": _rest_of_slots,
+    "PM-068": _short_out_of_line,
+    "PM-069": _outside,
+    "PM-070": _widths_out_of_line,
+    ORDER: lambda _: (),
+    "PM-074": _timestamp_without_bounds,
+}
+"""The screen of each rule about chunks."""
+
+
+# --------------------------------------------------------------------------------------- order of the bounds
+
+
+def bounds_out_of_order(batch: Batch) -> tuple[Array, Array]:
+    """Where MIN is greater than MAX, or one of them is NaN; and where prefixes alone cannot tell."""
+    certain, undecided = batch.none().copy(), batch.none().copy()
+    for (comparison, width), columns in batch.shape.orders.items():
+        if comparison in (Comparison.BYTES, Comparison.DECIMAL, Comparison.EITHER_BYTES):
+            wrong, open_question = _bytes_out_of_order(batch, comparison, width, columns)
+            undecided[:, columns] = open_question
+        else:
+            wrong = _numbers_out_of_order(batch, comparison, width, columns)
+            for side in SIDES:  # where numbers do not belong, which is no reason not to compare them
+                if batch.any_out_of_line(side):
+                    undecided[:, columns] |= batch.inside(side)[:, columns] & (
+                        batch.length(side)[:, columns] == width
+                    )
+        certain[:, columns] = wrong
+    return certain, undecided
+
+
+def _numbers_out_of_order(batch: Batch, comparison: Comparison, width: int, columns: Any) -> Array:
+    low, high = (batch.field(side.field)[:, columns] for side in SIDES)
+    usable = [batch.good_size(side)[:, columns] & (batch.size(side)[:, columns] == width) for side in SIDES]
+    both = usable[0] & usable[1]
+    unsigned = np.dtype(f"<u{width}")
+    low, high = low.astype(unsigned), high.astype(unsigned)
+    if comparison is Comparison.FLOAT:
+        floats = np.dtype(f"<f{width}")
+        low, high = low.view(floats), high.view(floats)
+        with np.errstate(invalid="ignore"):
+            nan = (np.isnan(low) & usable[0]) | (np.isnan(high) & usable[1])
+            wrong: Array = nan | (both & (low > high))
+            return wrong
+    signed = np.dtype(f"<i{width}")
+    found: Array = both
+    if comparison is not Comparison.UNSIGNED:
+        found = found & (low.view(signed) > high.view(signed))
+    if comparison is not Comparison.SIGNED:
+        found = found & (low > high)
+    return found
+
+
+def _bytes_out_of_order(
+    batch: Batch, comparison: Comparison, width: int, columns: Any
+) -> tuple[Array, Array]:
+    """Compare the first eight bytes as big-endian numbers."""
+    keys, sizes, usable = zip(*(_prefixes(batch, side, width, columns) for side in SIDES), strict=True)
+    both = usable[0] & usable[1]
+    if comparison is Comparison.DECIMAL:
+        if not width:  # numbers of different lengths have no common prefix
+            return np.zeros_like(both), both
+        sign = _U64(1 << 63)
+        keys = (keys[0] ^ sign, keys[1] ^ sign)
+    equal = both & (keys[0] == keys[1])
+    greater = both & (keys[0] > keys[1])
+    if comparison is Comparison.EITHER_BYTES:
+        return np.zeros_like(both), greater | equal
+    # Values that stand in their slots are compared whole: of equal prefixes, the longer one is greater.
+    short = (sizes[0] <= MOST_INLINE) & (sizes[1] <= MOST_INLINE)
+    return greater | (equal & short & (sizes[0] > sizes[1])), equal & ~short
+
+
+def _prefixes(batch: Batch, side: Side, width: int, columns: Any) -> tuple[Array, Array, Array]:
+    """The first eight bytes of each bound as a big-endian number, its length, and whether it can be used."""
+    slots = batch.field(side.field)[:, columns]
+    size = batch.size(side)[:, columns].astype(_U64)
+    inlined = batch.good_size(side)[:, columns]
+    unused = (_U64(MOST_INLINE) - np.where(inlined, size, _U64(MOST_INLINE))) * _BITS_OF_BYTE
+    keys = (slots << unused >> unused).byteswap()
+    usable = inlined.copy()
+    if batch.any_out_of_line(side):
+        length = batch.length(side)[:, columns]
+        inside = batch.inside(side)[:, columns] & (length != 0)
+        size = np.where(inside, length, size)
+        usable |= inside
+        places = (batch.region_start + batch.offset(side)[:, columns])[inside].astype(np.int64)
+        keys[inside] = _gathered(batch.shape.content, places, length[inside])
+    if width:
+        usable &= size == _U64(width)
+    return keys, size, usable
+
+
+def _gathered(content: Array, places: Array, lengths: Array) -> Array:
+    """The first eight bytes at some places as big-endian numbers; shorter ones end in zeros."""
+    steps = np.arange(MOST_INLINE)
+    rows = content[np.minimum(places[:, None] + steps, len(content) - 1)]
+    rows[steps >= lengths[:, None]] = 0
+    return rows.view(">u8")[:, 0].astype(_U64)
+
+
+# --------------------------------------------------------------------------------------------- whole blocks
+
+
+def block_facts(batch: Batch) -> Iterator[BlockFacts]:
+    """The same as `pqassay.under_test.pm_chunks.block_facts`, for many blocks; in doubt, a block is called tangled."""
+    blocks = batch.chunks.shape[0]
+    region_end = batch.region_start[:, 0].copy()
+    is_packed, has_strays = np.ones(blocks, bool), np.zeros(blocks, bool)
+    if not batch.shape.count:
+        for end in region_end.tolist():
+            yield BlockFacts(0, 0, is_tangled=False, region_end=end, is_packed=True)
+        return
+    start, length = batch.field("byte_range_start"), batch.field("total_compressed")
+    end, is_empty = start + length, length == 0
+    wraps: Array = np.any(end < start, axis=1)
+    greatest = _U64(MOST_OFFSET)
+    last: Array = np.where(wraps, greatest, np.where(is_empty, _U64(0), end).max(axis=1))
+    first: Array = np.minimum(np.where(is_empty, greatest, start).min(axis=1), last)
+    is_tangled: Array = wraps | np.any(start[:, 1:] < end[:, :-1], axis=1)
+    if any(batch.any_out_of_line(side) for side in SIDES):
+        is_packed, region_end, has_strays = _regions(batch)
+    yield from map(
+        BlockFacts,
+        first.tolist(),
+        last.tolist(),
+        is_tangled.tolist(),
+        region_end.tolist(),
+        is_packed.tolist(),
+        has_strays.tolist(),
+    )
+
+
+def _regions(batch: Batch) -> tuple[Array, Array, Array]:
+    """Whether the statistics out of line of each block follow each other, where they end, and whether some are outside."""
+    shape = (*batch.chunks.shape, len(SIDES))
+    inside, offset, length = np.zeros(shape, bool), np.zeros(shape, _U64), np.zeros(shape, _U64)
+    has_strays: Array = np.zeros(shape[0], bool)
+    for side in SIDES:
+        has_strays = has_strays | np.any(batch.out_of_line(side) & ~batch.inside(side), axis=1)
+        inside[..., side.position] = batch.inside(side)
+        offset[..., side.position] = batch.offset(side)
+        length[..., side.position] = batch.length(side)
+    length[~inside] = 0
+    in_a_row: Array = length.reshape(shape[0], -1)
+    expected: Array = (np.cumsum(in_a_row, axis=1) - in_a_row).reshape(shape)
+    is_packed = ~np.any(inside & (offset != expected), axis=(1, 2))
+    ends: Array = np.where(inside, offset + length, _U64(0)).max(axis=(1, 2))
+    return is_packed, batch.region_start[:, 0] + ends, has_strays
+
+
+# -------------------------------------------------------------------------------------------- bloom filters
+
+
+def end_of_filters(content: memoryview, entries: bytes, region_end: int, follows: int) -> int | None:
+    """Screen the bloom filters of a row group.
+
+    Args:
+        content: The file.
+        entries: The row group's entries.
+        region_end: Where the statistics of the block end.
+        follows: Where the next structure begins.
+
+    Returns:
+        Where the last filter ends, if every one stands where it may, has a length that is possible, and follows the one
+        before with nothing but padding between them; else ``None``.
+    """
+    data = np.frombuffer(content, np.uint8)
+    starts: Array = np.sort(np.frombuffer(entries, np.dtype(f"<u{pm.INLINED_BLOOM_SIZE}")).astype(np.int64))
+    starts = starts[np.count_nonzero(starts == 0) :] << BLOCK_SHIFT
+    if not len(starts):
+        return region_end
+    if starts[0] < region_end or starts[-1] + pm.BLOOM_LENGTH_SIZE > follows:
+        return None
+    heads = data[starts[:, None] + np.arange(pm.BLOOM_LENGTH_SIZE)]
+    lengths = heads.view(np.dtype(f"<i{pm.BLOOM_LENGTH_SIZE}"))[:, 0].astype(np.int64)
+    ends: Array = starts + pm.BLOOM_LENGTH_SIZE + lengths
+    gaps: Array = starts - np.concatenate(([region_end], ends[:-1]))
+    if (lengths <= 0).any() or (lengths % BLOCK_SIZE).any() or ends[-1] > follows:
+        return None
+    if (gaps < 0).any() or (gaps >= ALIGNMENT).any():
+        return None
+    steps = np.arange(1, ALIGNMENT)
+    padding = data[starts[:, None] - steps]  # behind the header there are always that many bytes
+    return None if padding[steps <= gaps[:, None]].any() else int(ends[-1])

@@ -1,0 +1,222 @@
+"""Claims of a column chunk's statistics: bounds, counts, sizes, the geospatial box."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from pqassay.under_test.file import NotChecked
+from pqassay.under_test.violation import Violation
+from pqassay.values.bounds import Beyond
+from pqassay.values.chunk_values import ChunkValues
+from pqassay.values.claims import ChunkClaims, Found, ZeroBound, others
+from pqassay.values.geospatial_box import off_box
+from pqassay.values.levels import counts_of
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.parquet.column_order import FLOATING, Order, shown, type_order
+from pqassay_spec.parquet.thrift import BoundingBox, Type
+
+BELOW, ABOVE, EXACT, NULLS, NANS, DISTINCT = "STA-040", "STA-041", "STA-042", "STA-043", "STA-044", "STA-045"
+ZEROS = "STA-009"
+BYTES, DEPRECATED, BOX = "STA-047", "STA-048", "STA-049"
+RULES = (BELOW, ABOVE, EXACT, NULLS, NANS, DISTINCT, BYTES, DEPRECATED, BOX, ZEROS)
+
+
+class StatisticsClaims(ChunkClaims):
+    """What statistics say of a chunk."""
+
+    def claim_statistics(self) -> None:
+        """Gather what the statistics of the chunk say."""
+        statistics = self.chunk.statistics
+        if statistics is None:
+            return
+        self._bytes_of([statistics.min_value, statistics.max_value, statistics.min, statistics.max])
+        path = f"footer.{self.chunk.path}.meta_data.statistics"
+        sides = (
+            (BELOW, statistics.min_value, "min_value", statistics.is_min_value_exact, False),
+            (ABOVE, statistics.max_value, "max_value", statistics.is_max_value_exact, True),
+        )
+        for rule, raw, name, exact, above in sides:
+            if raw is None:
+                continue
+            rules = (rule, EXACT) if exact else (rule,)
+            if self.order is None:
+                self._hinder(rules, self._no_order())
+            else:
+                self._claim(
+                    partial(self._judge_bound, rule, raw, f"{path}.{name}", above, bool(exact), self.order),
+                    *rules,
+                )
+            self._claim_zeros(ZEROS, [raw], partial(self._judge_zero, f"{path}.{name}"), above=above)
+        if statistics.null_count is not None:
+            self._claim(partial(self._judge_nulls, statistics.null_count), NULLS)
+        if statistics.nan_count is not None:
+            self._claim(partial(self._judge_nans, statistics.nan_count), NANS)
+        if statistics.distinct_count is not None:
+            self._claim(partial(self._judge_distinct, statistics.distinct_count), DISTINCT)
+        for raw, name, above in ((statistics.min, "min", False), (statistics.max, "max", True)):
+            if raw is not None:
+                self._claim(partial(self._judge_deprecated, raw, f"{path}.{name}", above), DEPRECATED)
+
+    def _judge_bound(
+        self, rule: str, raw: bytes, path: str, above: bool, exact: bool, order: Order, found: ChunkValues
+    ) -> Found:
+        beyond = self._judged.of_chunk(order, raw, above=above)
+        if beyond is not None:
+            yield rule, self._beyond_bound(found, beyond, raw, path, order, above=above)
+        elif exact and self._judged.is_met(order, raw, above=above) is False:
+            name = path.rpartition(".")[2]
+            text = shown(order, raw)
+            yield (
+                EXACT,
+                Violation(
+                    f"{name} of {self._of} is called exact, and no value is {text}",
+                    path.replace(name, f"is_{name}_exact"),
+                    expected=f"not exact, or a value {text}",
+                    actual="exact",
+                ),
+            )
+
+    def _beyond_bound(
+        self, found: ChunkValues, beyond: Beyond, raw: bytes, path: str, order: Order | None, *, above: bool
+    ) -> Violation:
+        value, name = shown(order, found.raw_of(beyond.place)), path.rpartition(".")[2]
+        return Violation(
+            f"{self._where(found, beyond.place)} holds {value}, {name} is {shown(order, raw)}{others(beyond.total)}",
+            path,
+            expected=f"{'at least' if above else 'at most'} {value}",
+            actual=shown(order, raw),
+        )
+
+    def _judge_zero(self, path: str, bound: ZeroBound, found: ChunkValues) -> Found:
+        left_out = bound.left_out(found)
+        if left_out.any():
+            where = self._where(found, int(left_out.argmax()))
+            yield (
+                ZEROS,
+                Violation(
+                    f"{where} holds {bound.other}, {path.rpartition('.')[2]} is {bound}",
+                    path,
+                    expected=bound.other,
+                    actual=str(bound),
+                ),
+            )
+
+    def _judge_deprecated(self, raw: bytes, path: str, above: bool, found: ChunkValues) -> Found:
+        beyond: Beyond | None = None
+        for order, signed_bytes in self._deprecated_orders():
+            beyond = self._judged.of_chunk(order, raw, above=above, signed_bytes=signed_bytes)
+            if beyond is None:
+                return  # in one of the orders that may be meant, it is right
+        if beyond is not None:
+            natural = self.order or type_order(self.chunk.leaf.element)
+            yield DEPRECATED, self._beyond_bound(found, beyond, raw, path, natural, above=above)
+
+    def _deprecated_orders(self) -> tuple[tuple[Order, bool], ...]:
+        """The orders that may be meant by the deprecated bounds, each with whether its bytes are signed.
+
+        Some writers compare bytes by signed ones, and others, DuckDB among them, as the type does. Raises `NotChecked`.
+        """
+        kind, natural = self.chunk.leaf.element.type, type_order(self.chunk.leaf.element)
+        if natural is Order.UNSIGNED:
+            return ((Order.SIGNED, False),)
+        if natural in (Order.BOOLEAN, Order.SIGNED, Order.FLOAT):
+            return ((natural, False),)
+        if natural in (Order.DECIMAL, Order.BYTES):
+            return (natural, False), (Order.BYTES, True)
+        if kind in (Type.BYTE_ARRAY, Type.FIXED_LEN_BYTE_ARRAY) and natural is None:
+            return ((Order.BYTES, True),)
+        raise NotChecked(
+            f"what signed comparison means for column {self.chunk.column}, {self.chunk.leaf.physical_type}, nobody says"
+        )
+
+    def _judge_nulls(self, given: int, found: ChunkValues) -> Found:
+        try:
+            nulls = int(counts_of(self.chunk).nulls.sum())
+        except (FormatError, NotChecked):
+            if self.chunk.leaf.max_repetition_level:
+                raise
+            nulls = found.entries - found.count
+        if given != nulls:
+            yield NULLS, self._count("null_count", given, nulls, "null")
+
+    def _judge_nans(self, given: int, found: ChunkValues) -> Found:
+        nans = int(found.is_nan.sum())
+        if given != nans:
+            yield NANS, self._count("nan_count", given, nans, "NaN value")
+
+    def _judge_distinct(self, given: int, found: ChunkValues) -> Found:
+        """Zeros of both signs, and NaN of all kinds, may count as one value or as several."""
+        distinct = found.distinct()
+        most = len(distinct)
+        least = most
+        if type_order(self.chunk.leaf.element) in FLOATING and most:
+            numbers = found.values.to_numpy(zero_copy_only=False) if not found.is_half else found.halves
+            least = len(np.unique(numbers[~found.is_nan]))
+        most += found.count < self.chunk.facts.num_values
+        if not least <= given <= most:
+            text = str(least) if least == most else f"between {least} and {most}"
+            yield (
+                DISTINCT,
+                Violation(
+                    f"{self._of} holds {least} distinct values, distinct_count is {given}",
+                    f"footer.{self.chunk.path}.meta_data.statistics.distinct_count",
+                    expected=text,
+                    actual=str(given),
+                ),
+            )
+
+    def _count(self, name: str, given: int, counted: int, what: str) -> Violation:
+        return Violation(
+            f"{self._of} holds {counted} {what}{'' if counted == 1 else 's'}, {name} is {given}",
+            f"footer.{self.chunk.path}.meta_data.statistics.{name}",
+            expected=str(counted),
+            actual=str(given),
+        )
+
+    # ------------------------------------------------------------------------------------------------------ sizes
+
+    def claim_sizes(self) -> None:
+        """Gather what is said of bytes and places."""
+        facts = self.chunk.facts
+        if self.chunk.leaf.element.type == Type.BYTE_ARRAY:
+            sizes = facts.size_statistics
+            if sizes is not None and sizes.unencoded_byte_array_data_bytes is not None:
+                self._claim(partial(self._judge_bytes, sizes.unencoded_byte_array_data_bytes), BYTES)
+            box = None if facts.geospatial_statistics is None else facts.geospatial_statistics.bbox
+            if box is not None:
+                self._claim(partial(self._judge_box, box), BOX)
+
+    def _judge_bytes(self, given: int, found: ChunkValues) -> Found:
+        length = int(found.lengths.sum())
+        if given != length:
+            yield (
+                BYTES,
+                Violation(
+                    f"the values of {self._of} take {length} bytes, unencoded_byte_array_data_bytes is {given}",
+                    f"footer.{self.chunk.path}.meta_data.size_statistics.unencoded_byte_array_data_bytes",
+                    expected=str(length),
+                    actual=str(given),
+                ),
+            )
+
+    def _judge_box(self, box: BoundingBox, found: ChunkValues) -> Found:
+        off = off_box(found, box)
+        if off is None:
+            return
+        path = f"footer.{self.chunk.path}.meta_data.geospatial_statistics.bbox"
+        name = f"{off.axis}{'min' if off.number < getattr(box, f'{off.axis}min') else 'max'}"
+        if off.axis == "x" and box.xmin > box.xmax:
+            name = "xmin"
+        low, high = getattr(box, f"{off.axis}min"), getattr(box, f"{off.axis}max")
+        yield (
+            BOX,
+            Violation(
+                f"{self._where(found, off.place)} holds {off.axis} = {off.number!r}, the box goes from {low!r} to {high!r}"
+                + others(off.total, "geometry", "geometries"),
+                f"{path}.{name}",
+                expected=f"a box that holds {off.axis} = {off.number!r}",
+                actual=f"[{low!r}, {high!r}]",
+            ),
+        )

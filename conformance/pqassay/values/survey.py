@@ -1,0 +1,380 @@
+"""What the bodies of a chunk's pages hold: read once, one page in memory at a time.
+
+Several rules look at the bodies.  The survey notes for each of them where it is broken, and counts the levels.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pqassay.report.model import FIRST_POSITIONS
+from pqassay.under_test.file import NotChecked
+from pqassay.under_test.page_walk import PageUnderTest, bodies
+from pqassay.under_test.violation import Violation
+from pqassay.values.codecs import decompressed
+from pqassay.values.crc import crc_violation
+from pqassay.values.levels import PageCounts, Runs, read_runs
+from pqassay_spec.base.errors import FormatError, Malformed
+from pqassay_spec.parquet.column_order import WIDTHS
+from pqassay_spec.parquet.delta_encoding import BITS, blocks
+from pqassay_spec.parquet.levels import WIDEST, bit_width
+from pqassay_spec.parquet.plain_encoding import LENGTH
+from pqassay_spec.parquet.thrift import (
+    CompressionCodec,
+    DataPageHeader,
+    DataPageHeaderV2,
+    DictionaryPageHeader,
+    Encoding,
+    Type,
+)
+
+if TYPE_CHECKING:
+    from pqassay.under_test.chunks import ColumnChunkUnderTest
+
+DICTIONARY = (Encoding.PLAIN_DICTIONARY, Encoding.RLE_DICTIONARY)
+"""Encodings of data pages whose values are indexes into the dictionary."""
+
+LENGTH_SIZE = LENGTH.sizeof()
+
+NOT_RE_ENCODED = "its levels are bit-packed in the deprecated way, which pqassay does not read"
+
+NO_LEVELS = np.zeros(1, np.int64)
+
+
+@dataclass
+class Survey:
+    """What was found.
+
+    Attributes:
+        problem: Why there are no counts, if so.
+        violations: Where each rule is broken, by its id; no more places than are shown.
+        unread: Why a page was not read, if so.
+    """
+
+    problem: FormatError | NotChecked | None = None
+    violations: dict[str, list[Violation]] = field(default_factory=dict[str, list[Violation]])
+    unread: FormatError | NotChecked | None = None
+    found: PageCounts | None = None
+
+    @property
+    def counts(self) -> PageCounts:
+        """What the levels count. Raises what stood in the way: `FormatError`, `NotChecked`."""
+        if self.problem is not None or self.found is None:
+            raise self.problem or NotChecked("its levels are not counted")
+        return self.found
+
+    def note(self, rule: str, violation: Violation) -> None:
+        """Note a place where a rule is broken."""
+        places = self.violations.setdefault(rule, [])
+        if len(places) < FIRST_POSITIONS:
+            places.append(violation)
+        else:
+            places[-1] = replace(places[-1], more=places[-1].more + 1)
+
+    def hinder(self, problem: FormatError | NotChecked) -> None:
+        """Note why levels are not counted; what comes first counts."""
+        self.problem = self.problem or problem
+
+
+def survey(chunk: ColumnChunkUnderTest) -> Survey:
+    """Read the bodies of all pages of a chunk. Raises what `ColumnChunkUnderTest.pages` does."""
+    return _Surveyor(chunk).run()
+
+
+@dataclass
+class _Content:
+    """A data page without compression.
+
+    Attributes:
+        repetition, definition: Histograms of its levels; of no level at all, the number of its values.
+        starts: Whether it begins with a row.
+        values: The bytes behind its levels; ``None`` where they are not read.
+    """
+
+    repetition: NDArray[np.int64]
+    definition: NDArray[np.int64]
+    starts: bool
+    values: memoryview | None
+
+
+class _Surveyor:
+    """The survey of one chunk, while it is made."""
+
+    def __init__(self, chunk: ColumnChunkUnderTest) -> None:
+        self.chunk = chunk
+        self.codec = chunk.facts.codec
+        self.greatest_definition = chunk.leaf.max_definition_level
+        self.greatest_repetition = chunk.leaf.max_repetition_level
+        self.entries: int | None = None
+        self.result = Survey()
+
+    def run(self) -> Survey:
+        pages, result = self.chunk.pages, self.result
+        try:
+            result.found = PageCounts.empty(
+                len(self.chunk.data_pages), self.greatest_definition, self.greatest_repetition
+            )
+        except NotChecked as reason:
+            result.hinder(reason)
+        number = 0
+        for page, body in bodies(self.chunk.file.source, pages):
+            if (violation := crc_violation(self.chunk.path, page, body)) is not None:
+                result.note("PQF-063", violation)
+            try:
+                if page.is_data:
+                    self._data_page(page, body, number)
+                elif page.is_dictionary:
+                    self._dictionary_page(page, body)
+            except Malformed as error:
+                if error.rule not in OF_VALUES:
+                    result.hinder(error)
+                if error.rule in OWN_RULES:
+                    result.note(error.rule, self._violation(page, error))
+                else:
+                    result.unread = result.unread or error
+            except NotChecked as reason:
+                result.hinder(reason)
+                result.unread = result.unread or reason
+            number += page.is_data
+        return result
+
+    def _violation(self, page: PageUnderTest, error: Malformed) -> Violation:
+        path = f"{self.chunk.path}.pages[{page.number}]"
+        if error.rule == "PQF-070":
+            return Violation(
+                error.reason,
+                f"{path}.header.uncompressed_page_size",
+                expected=error.expected,
+                actual=error.actual,
+            )
+        return Violation(
+            error.reason,
+            error.field or f"{path}.body",
+            offset=page.body_start,
+            length=page.header.compressed_page_size,
+            expected=error.expected,
+            actual=error.actual,
+        )
+
+    def _dictionary_page(self, page: PageUnderTest, body: memoryview) -> None:
+        header = page.own_header
+        if isinstance(header, DictionaryPageHeader) and self.entries is None:
+            self.entries = header.num_values
+        # Of a dictionary, only the length is of interest; what is wrong with it hinders no levels.
+        try:
+            decompressed(body, self.codec, page.header.uncompressed_page_size)
+        except Malformed as error:
+            if error.rule == "PQF-070":
+                self.result.note("PQF-070", self._violation(page, error))
+            else:
+                self.result.unread = self.result.unread or error
+        except NotChecked as reason:
+            self.result.unread = self.result.unread or reason
+
+    def _data_page(self, page: PageUnderTest, body: memoryview, number: int) -> None:
+        header = page.data_header
+        if header.num_values < 0:
+            raise Malformed("a page with fewer values than none", rule="PQF-058", offset=page.offset)
+        if isinstance(header, DataPageHeaderV2):
+            content = self._second(page, header, body)
+        else:
+            content = self._first(page, header, body)
+        if self.result.found is not None:
+            self.result.found.fill(number, content.definition, content.repetition, starts=content.starts)
+        if content.values is not None:
+            self._values(page, header.encoding, content.values, int(content.definition[-1]))
+
+    # ------------------------------------------------------------------------------------------------ levels
+
+    def _first(self, page: PageUnderTest, header: DataPageHeader, body: memoryview) -> _Content:
+        """A page of version 1: levels, each behind their length, and values, all compressed together."""
+        rest = decompressed(body, self.codec, page.header.uncompressed_page_size)
+        sections: list[Runs | None] = []
+        for greatest, encoding in (
+            (self.greatest_repetition, header.repetition_level_encoding),
+            (self.greatest_definition, header.definition_level_encoding),
+        ):
+            if not greatest:
+                sections.append(None)
+                continue
+            if encoding == Encoding.BIT_PACKED:
+                raise NotChecked(NOT_RE_ENCODED)
+            section, rest = _prefixed(rest)
+            sections.append(_levels(section, greatest, header.num_values))
+        return self._content(sections, header.num_values, rest)
+
+    def _second(self, page: PageUnderTest, header: DataPageHeaderV2, body: memoryview) -> _Content:
+        """A page of version 2: levels as they are, their lengths in the header, and values, compressed or not."""
+        lengths = (header.repetition_levels_byte_length, header.definition_levels_byte_length)
+        levels = sum(lengths)
+        if min(lengths) < 0 or levels > min(len(body), page.header.uncompressed_page_size):
+            raise Malformed("levels longer than their page", rule="PQF-058", offset=page.offset)
+        sections: list[Runs | None] = []
+        start = 0
+        for greatest, length in zip(
+            (self.greatest_repetition, self.greatest_definition), lengths, strict=True
+        ):
+            section = body[start : start + length]
+            start += length
+            sections.append(_levels(section, greatest, header.num_values) if greatest else None)
+        content = self._content(sections, header.num_values, None)
+        codec = self.codec if header.is_compressed is not False else CompressionCodec.UNCOMPRESSED
+        try:
+            content.values = decompressed(body[levels:], codec, page.header.uncompressed_page_size - levels)
+        except Malformed as error:  # the levels stand uncompressed before it, and are good
+            self.result.note("PQF-070", self._violation(page, error))
+        except NotChecked as reason:
+            self.result.unread = self.result.unread or reason
+        return content
+
+    def _content(self, sections: list[Runs | None], count: int, values: memoryview | None) -> _Content:
+        repetition, definition = sections
+        try:
+            return _Content(
+                NO_LEVELS + count
+                if repetition is None
+                else repetition.histogram(self.greatest_repetition + 1),
+                NO_LEVELS + count
+                if definition is None
+                else definition.histogram(self.greatest_definition + 1),
+                repetition is None or repetition.first in (0, None),
+                values,
+            )
+        except Malformed as error:
+            raise error.within(rule="PQF-071") from None
+
+    # ------------------------------------------------------------------------------------------------ values
+
+    def _values(self, page: PageUnderTest, encoding: int, raw: memoryview, count: int) -> None:
+        """What can be said of the values without decoding them."""
+        if encoding in DICTIONARY:
+            self._indexes(page, raw, count)
+            return
+        if encoding == Encoding.DELTA_BINARY_PACKED and count:
+            self._differences(raw)
+            return
+        length = self._length_of_values(encoding, count)
+        if length is None or length == len(raw):
+            return
+        if len(raw) > length:
+            self._excess(page, f"{length} bytes", f"{len(raw)} bytes")
+        else:
+            raise Malformed(
+                f"the page has {len(raw)} bytes for {count} values, which take {length}",
+                rule="PQF-078",
+                expected=f"{length} bytes of values",
+                actual=f"{len(raw)} bytes",
+            )
+
+    def _length_of_values(self, encoding: int, count: int) -> int | None:
+        """Bytes of so many values, where each takes as many as the next; ``None`` otherwise."""
+        element = self.chunk.leaf.element
+        kind = element.type
+        if encoding == Encoding.PLAIN and kind == Type.BOOLEAN:
+            return (count + 7) // 8
+        if encoding not in (Encoding.PLAIN, Encoding.BYTE_STREAM_SPLIT) or kind == Type.BOOLEAN:
+            return None
+        width = element.type_length if kind == Type.FIXED_LEN_BYTE_ARRAY else _WIDTHS.get(kind or 0)
+        return None if not width or width < 0 else width * count
+
+    def _indexes(self, page: PageUnderTest, raw: memoryview, count: int) -> None:
+        """Indexes into the dictionary: their bit width, then runs."""
+        if not count:
+            return
+        width = raw[0] if len(raw) else WIDEST + 1
+        if width > WIDEST:
+            raise Malformed(
+                "the indexes have no bit width that the encoding knows",
+                rule="PQF-078",
+                expected=f"a first byte of at most {WIDEST}",
+                actual=f"{len(raw)} bytes" if not len(raw) else str(width),
+            )
+        try:
+            runs = read_runs(raw[1:], width=width, count=count)
+        except Malformed as error:
+            raise error.within(rule="PQF-078") from None
+        if self.entries is None:
+            raise Malformed("indexes without a dictionary", rule="PQF-077", actual="no dictionary page")
+        if (greatest := runs.greatest()) >= self.entries:
+            raise Malformed(
+                f"index {greatest} into a dictionary of {self.entries} entries",
+                rule="PQF-077",
+                expected=f"at most {self.entries - 1}",
+                actual=str(greatest),
+            )
+        if len(raw) - 1 > runs.taken:
+            self._excess(page, f"{runs.taken + 1} bytes", f"{len(raw)} bytes")
+
+    def _differences(self, raw: memoryview) -> None:
+        """Of differences between numbers, how many bits they take. Whether they are complete, who decodes them sees."""
+        most = BITS.get(self.chunk.leaf.element.type or 0)
+        if most is None:
+            return
+        widest = 0
+        with suppress(Malformed):
+            for block in blocks(raw):
+                widest = max(widest, block.bits)
+        if widest > most:
+            raise Malformed(
+                f"differences of {widest} bits between numbers of {most}",
+                rule="PQF-079",
+                expected=f"at most {most} bits",
+                actual=f"{widest} bits",
+            )
+
+    def _excess(self, page: PageUnderTest, expected: str, actual: str) -> None:
+        self.result.note(
+            "PQF-076",
+            Violation(
+                f"page {page.number} goes on behind its values, of {expected}",
+                f"{self.chunk.path}.pages[{page.number}].body",
+                offset=page.body_start,
+                length=page.header.compressed_page_size,
+                expected=expected,
+                actual=actual,
+            ),
+        )
+
+
+_WIDTHS: dict[int, int] = {int(kind): width for kind, width in WIDTHS.items()}
+
+OWN_RULES = ("PQF-070", "PQF-071", "PQF-077", "PQF-078", "PQF-079")
+"""Rules whose check reports what a survey notes."""
+
+OF_VALUES = ("PQF-077", "PQF-078", "PQF-079")
+"""Rules of what stands behind the levels."""
+
+
+def _prefixed(rest: memoryview) -> tuple[memoryview, memoryview]:
+    """The levels behind a length, and what follows them."""
+    length = int(LENGTH.parse(rest[:LENGTH_SIZE])) if len(rest) >= LENGTH_SIZE else None
+    if length is None or length > len(rest) - LENGTH_SIZE:
+        raise Malformed(
+            "the levels are longer than their page",
+            rule="PQF-071",
+            expected=f"at most {max(len(rest) - LENGTH_SIZE, 0)} bytes",
+            actual="no length" if length is None else f"{length} bytes",
+        )
+    end = LENGTH_SIZE + length
+    return rest[LENGTH_SIZE:end], rest[end:]
+
+
+def _levels(section: memoryview, greatest: int, count: int) -> Runs:
+    """The levels of one section. Raises PQF-071."""
+    try:
+        runs = read_runs(section, width=bit_width(greatest), count=count)
+    except Malformed as error:
+        raise error.within(rule="PQF-071") from None
+    if (left := len(section) - runs.taken) > 0:
+        raise Malformed(
+            f"the levels end {left} byte{'s' * (left > 1)} before their section does",
+            rule="PQF-071",
+            expected=f"{runs.taken} bytes of levels",
+            actual=f"{len(section)} bytes",
+        )
+    return runs

@@ -1,0 +1,92 @@
+"""What runs on an executor: the files of one task are judged as `pqassay check` judges them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+
+from pqassay.errors import UsageError
+from pqassay.judge import workers
+from pqassay.judge.one_file import Judged, Settings, judge_all
+from pqassay.lake.targets import Target
+from pqassay.report.model import Coverage
+from pqassay_spark.check.file_stamps import etag
+from pqassay_spark.jobs.spark_jobs import Count, packed, unpacked
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """What a task gives back.
+
+    Attributes:
+        judged: A verdict for each target, in order.
+        etags: The etags that the objects had before they were judged; ``None`` for one without.
+    """
+
+    judged: list[Judged]
+    etags: list[str | None]
+
+
+@dataclass(frozen=True)
+class Judging:
+    """How the files of every task are judged.
+
+    Attributes:
+        settings: As in `pqassay check`.
+        is_isolated: Whether files are judged in a process beside the executor's Python: it may crash, hang or take all
+            memory, and costs one file then.
+        timeout: Seconds for one file, in such a process; see `pqassay.judge.workers.Limits`.
+        memory: Bytes for such a process; see there.
+        at_once: Tasks that may run on one machine at the same time, among which memory is shared.
+        wants_etags: Whether the etags of objects are asked for; that takes one request for each.
+        judge: What judges some files.
+    """
+
+    settings: Settings
+    is_isolated: bool = False
+    timeout: float | None = None
+    memory: int | None = None
+    at_once: int = 1
+    wants_etags: bool = False
+    judge: workers.JudgeAll = judge_all
+
+
+def judged_task(judging: Judging, task: bytes, count: Count) -> bytes:
+    """Judge the files of a task.
+
+    Args:
+        judging: How.
+        task: A packed list of targets.
+        count: Told about each file.
+
+    Returns:
+        Packed: `Verdicts`; or a text that says why no file can be judged here.
+    """
+    targets: list[Target] = unpacked(task)
+    coverages: dict[object, Coverage] = {}
+    # Asked for first: what changes while it is judged shall not look unchanged the next time.
+    etags = [etag(target) if judging.wants_etags else None for target in targets]
+    results: list[Judged] = []
+    try:
+        for report, coverage in _judged(targets, judging):
+            # Files of a task share one object, so that it travels once.
+            results.append((report, coverages.setdefault(coverage.identity, coverage)))
+            count((1, len(report.findings)))
+    except UsageError as error:
+        return packed(str(error))
+    return packed(Verdicts(results, etags))
+
+
+def _judged(targets: Sequence[Target], judging: Judging) -> Generator[Judged]:
+    if not judging.is_isolated:
+        for target in targets:
+            yield from judging.judge([target], judging.settings)
+        return
+    workers.preload()
+    memory = workers.default_memory(judging.at_once) if judging.memory is None else judging.memory
+    limits = workers.Limits(1, judging.timeout, memory)
+    with contextlib.closing(
+        workers.judged(targets, judging.settings, limits, judge=judging.judge)
+    ) as results:
+        yield from results

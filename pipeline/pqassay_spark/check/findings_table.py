@@ -1,0 +1,471 @@
+"""The findings table: a report as a Parquet table, one row for each file and one for each finding.
+
+A table is a folder with one file, `PART`, so that whatever reads Parquet reads it, by the folder or by the file.  The
+file is replaced as a whole: a reader finds the old table or the new one.  The key-value metadata of its footer say with
+what the files were judged, and which rules were tested on them.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import io
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pqassay.errors import UsageError
+from pqassay.judge.one_file import Settings
+from pqassay.lake.targets import is_uri
+from pqassay.report.model import Coverage, FileReport, Finding, Position, Report, members
+from pqassay_spec import __version__
+from pqassay_spec.base.sources import BytesSource, write_whole
+from pqassay_spec.parquet.file import read_framing
+from pqassay_spec.rules.catalogue import digest
+
+PART = "findings.parquet"
+"""The file of a table."""
+
+METADATA_KEY = b"pqassay"
+"""Key of the footer's metadata under which a JSON object says what the table is about."""
+
+DIGEST_KEY = b"pqassay.sha256"
+"""Key of the digest of all that stands before the footer, and of the JSON object."""
+
+SCHEMA_VERSION = 2
+
+ROWS_AT_ONCE = 50_000
+"""Rows of a row group."""
+
+POSITION = pa.struct(
+    [
+        pa.field("field", pa.string(), nullable=False),
+        pa.field("offset", pa.int64(), nullable=False),
+        pa.field("length", pa.int64(), nullable=False),
+        pa.field("expected", pa.string(), nullable=False),
+        pa.field("actual", pa.string(), nullable=False),
+        pa.field("row_group", pa.int32()),
+        pa.field("page", pa.int32()),
+    ]
+)
+"""One position of a finding, with the members of `pqassay.report.model.Position`."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column of the table.
+
+    Attributes:
+        name: Its name.
+        type: Its type.
+        doc: What it holds.
+        rows: In which rows it is set: ``both`` kinds, those of a ``file``, or those of a ``finding``.
+        optional: Whether it may be null in rows in which it is set.
+    """
+
+    name: str
+    type: pa.DataType
+    doc: str
+    rows: str = "both"
+    optional: bool = False
+
+
+FIELDS = (
+    Field("kind", pa.string(), "`file` or `finding`: what the row is about"),
+    Field("path", pa.string(), "the file, as it was named or found; a URI in stores"),
+    Field("file_kind", pa.string(), "`parquet`, `pm`, or `folder` for a folder that could not be listed"),
+    Field("size", pa.int64(), "length of the file in bytes, -1 where it could not be told"),
+    Field(
+        "outcome",
+        pa.string(),
+        "`conformant`, `nonconformant` or `errored` (not judged; never a kind of pass)",
+    ),
+    Field("created_by", pa.string(), "what the footer says about its writer", optional=True),
+    Field("tier", pa.string(), "how deep the file was looked at: `footer`, `index`, `pages` or `values`"),
+    Field("pqassay", pa.string(), "the version that judged"),
+    Field("rules_sha256", pa.string(), "digest of the rules that were applied"),
+    Field(
+        "settings_sha256",
+        pa.string(),
+        "digest of version, rules, tier, level and selection of rules: verdicts with the same one are comparable",
+    ),
+    Field("modified_ns", pa.int64(), "when the file was changed, in nanoseconds since 1970", optional=True),
+    Field(
+        "ctime_ns",
+        pa.int64(),
+        "when anything about a local file was changed, its times included; as `modified_ns`",
+        rows="file",
+        optional=True,
+    ),
+    Field("etag", pa.string(), "the etag of an object in a store", rows="file", optional=True),
+    Field(
+        "beside",
+        pa.string(),
+        "name, length and times of change of what stands beside the file and was looked at; empty if nothing was",
+        rows="file",
+    ),
+    Field(
+        "reusable",
+        pa.bool_(),
+        "whether `--incremental` may take the verdict over: not if the file is errored, or was changed so shortly "
+        "before it was judged that a further change could go unnoticed",
+        rows="file",
+    ),
+    Field("judged_at", pa.timestamp("us", tz="UTC"), "when the run began that judged the file", rows="file"),
+    Field("findings", pa.int32(), "how many findings the file has", rows="file"),
+    Field("notes", pa.list_(pa.string()), "what of the file no rule looks at", rows="file"),
+    Field("error", pa.string(), "why an errored file could not be judged", rows="file", optional=True),
+    Field(
+        "coverage",
+        pa.string(),
+        "which rules were tested: a key of `coverages` in the metadata of the table's footer",
+        rows="file",
+    ),
+    Field("rule", pa.string(), "id of the rule that is broken", rows="finding"),
+    Field(
+        "level", pa.string(), "what the rule's document demands: `MUST`, `SHOULD` or `MAY`", rows="finding"
+    ),
+    Field("verdict", pa.string(), "how it is reported: `FAIL`, `WARN`, `POLICY` or `INFO`", rows="finding"),
+    Field("effect", pa.string(), "what the breach costs readers", rows="finding"),
+    Field("column", pa.string(), "the column, its path joined by dots", rows="finding", optional=True),
+    Field("count", pa.int64(), "how many places break the rule", rows="finding"),
+    Field("known", pa.bool_(), "whether a baseline lists it, so that it does not count", rows="finding"),
+    Field("message", pa.string(), "what was found, in one sentence", rows="finding"),
+    Field("field", pa.string(), "first position: the grammar path of the field", rows="finding"),
+    Field("offset", pa.int64(), "first position: byte of the file, -1 for what is absent", rows="finding"),
+    Field("length", pa.int64(), "first position: how many bytes", rows="finding"),
+    Field("expected", pa.string(), "first position: what should stand there", rows="finding"),
+    Field("actual", pa.string(), "first position: what stands there", rows="finding"),
+    Field("row_group", pa.int32(), "first position: number of the row group", rows="finding", optional=True),
+    Field("page", pa.int32(), "first position: number of the page", rows="finding", optional=True),
+    Field("remedy", pa.string(), "a command that mends the file", rows="finding", optional=True),
+    Field(
+        "explanation",
+        pa.string(),
+        "a known defect of the file's writer that does this",
+        rows="finding",
+        optional=True,
+    ),
+    Field(
+        "positions", pa.list_(POSITION), "the first three positions, each with these members", rows="finding"
+    ),
+    Field("hexdump", pa.list_(pa.string()), "the bytes at the first position, marked", rows="finding"),
+)
+"""Every column, in order."""
+
+SCHEMA = pa.schema(
+    [pa.field(field.name, field.type, nullable=field.optional or field.rows != "both") for field in FIELDS]
+)
+
+
+@dataclass(frozen=True)
+class FileState:
+    """What a table says of a file beside its report.
+
+    Attributes:
+        modified: When it was changed, in nanoseconds since 1970.
+        beside: See `pqassay_spark.check.file_stamps.Stamp`.
+        etag: Etag of an object.
+        is_reusable: Whether a later run may take the verdict over.
+        judged_at: When the run began that judged it, in microseconds since 1970.
+        ctime: See `pqassay_spark.check.file_stamps.Stamp`.
+    """
+
+    modified: int | None
+    beside: str
+    etag: str | None
+    is_reusable: bool
+    judged_at: int
+    ctime: int | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """A file of a table: its report, what was tested on it, and its state."""
+
+    report: FileReport
+    coverage: Coverage
+    state: FileState
+
+
+def settings_digest(settings: Settings) -> str:
+    """Digest of all on which a verdict depends but the file: version, rules, tier, level, selection."""
+    content = json.dumps([__version__, digest(), dataclasses.asdict(settings)], sort_keys=True)
+    return hashlib.sha256(content.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+# ------------------------------------------------------------------------------------------------- writing
+
+
+def require_place(table: Path, inputs: Sequence[str], files: Iterable[str] = ()) -> None:
+    """Make sure that a table can stand somewhere.
+
+    Args:
+        table: Its folder, which need not exist.
+        inputs: Paths that are checked; a table below one of them would be checked itself the next time.
+        files: Paths of files that are checked, as a pattern or a list may name the table itself.
+
+    Raises:
+        UsageError: It lies in what is checked, or something else stands there.
+    """
+    place = table.resolve()
+    for name in inputs:
+        root = Path(name).resolve()
+        if root == place or root in place.parents:
+            raise UsageError(
+                f"the table {table} would lie in {name}, which is checked; write it somewhere else"
+            )
+    for name in files:
+        if name.endswith(PART) and Path(name).resolve().parent == place:
+            raise UsageError(
+                f"the table {table} is among the files that are checked; write it somewhere else"
+            )
+    if not table.exists():
+        return
+    if not table.is_dir():
+        raise UsageError(f"{table} is no folder; a findings table is one")
+    others = [
+        entry.name for entry in table.iterdir() if entry.name != PART and not entry.name.startswith(".")
+    ]
+    if others:
+        raise UsageError(f"{table} holds {min(others)}, so it is no findings table; name another folder")
+    if (table / PART).exists() and _metadata(table) is None:
+        raise UsageError(f"{table / PART} is no findings table; name another folder")
+
+
+def write(table: Path, report: Report, states: Sequence[FileState], settings: Settings) -> None:
+    """Write a report as a table, whole.
+
+    Args:
+        table: The folder; it is made if it does not exist.
+        report: The report.
+        states: The state of each of its files.
+        settings: With what they were judged.
+
+    Raises:
+        OSError: The folder cannot be written; the old table stands as it was.
+    """
+    settings_sha256 = settings_digest(settings)
+    about = {
+        "schema_version": SCHEMA_VERSION,
+        "pqassay": report.pqassay,
+        "rules_sha256": report.rules_sha256,
+        "settings_sha256": settings_sha256,
+        "settings": members(settings),
+        "folder": clean(_here()),
+        "summary": members(report.summary),
+        "ignored": members(report.ignored),
+        "coverages": members(report.coverages),
+    }
+    schema = SCHEMA.with_metadata({METADATA_KEY: json.dumps(about).encode()})
+    common = {
+        "pqassay": report.pqassay,
+        "rules_sha256": report.rules_sha256,
+        "settings_sha256": settings_sha256,
+    }
+    buffer = io.BytesIO()
+    with pq.ParquetWriter(buffer, schema, compression="zstd") as writer:
+        for rows in _in_groups(_rows(report, states, common)):
+            columns = [pa.array([row.get(field.name) for row in rows], field.type) for field in FIELDS]
+            writer.write_table(pa.Table.from_arrays(columns, schema=schema))
+        found = _digest(buffer.getvalue(), schema.metadata[METADATA_KEY])
+        writer.add_key_value_metadata({DIGEST_KEY.decode(): found})
+    table.mkdir(parents=True, exist_ok=True)
+    write_whole(table / PART, buffer.getvalue())
+
+
+def _here() -> str:
+    return os.getcwd()  # noqa: PTH109 - text of any bytes, as the paths are
+
+
+def _in_groups(rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    group: list[dict[str, Any]] = []
+    for row in rows:
+        group.append(row)
+        if len(group) == ROWS_AT_ONCE:
+            yield group
+            group = []
+    if group:
+        yield group
+
+
+def _rows(report: Report, states: Sequence[FileState], common: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    for file, state in zip(report.files, states, strict=True):
+        shared = {
+            **common,
+            "path": clean(file.path),
+            "file_kind": file.kind,
+            "size": file.size,
+            "outcome": file.outcome,
+            "created_by": clean(file.created_by),
+            "tier": report.coverages[file.coverage].tier,
+            "modified_ns": state.modified,
+        }
+        yield {
+            **shared,
+            "kind": "file",
+            "ctime_ns": state.ctime,
+            "etag": state.etag,
+            "beside": clean(state.beside),
+            "reusable": state.is_reusable and is_exact(file),
+            "judged_at": state.judged_at,
+            "findings": len(file.findings),
+            "notes": [clean(note) for note in file.notes],
+            "error": clean(file.error),
+            "coverage": file.coverage,
+        }
+        for finding in file.findings:
+            yield {**shared, "kind": "finding", **_finding_row(finding)}
+
+
+def _finding_row(finding: Finding) -> dict[str, Any]:
+    row: dict[str, Any] = members(finding)
+    positions: list[dict[str, Any]] = [{**_NO_PAGE, **position} for position in row.pop("at")]
+    defaults = {"hexdump": [], "known": False}
+    return {**defaults, **row, **positions[0], "positions": positions}
+
+
+_NO_PAGE = {"row_group": None, "page": None}
+
+
+def clean(text: str | None) -> str | None:
+    """Text as UTF-8 can hold it; a path may hold bytes that are none."""
+    return None if text is None else text.encode("utf-8", "backslashreplace").decode()
+
+
+def is_exact(file: FileReport) -> bool:
+    """Whether a table can give the report back as it was: not if a text in it is no UTF-8."""
+    return all(clean(text) == text for text in _texts(file))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _texts(item)
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        for declared in dataclasses.fields(value):
+            yield from _texts(getattr(value, declared.name))
+
+
+# ------------------------------------------------------------------------------------------------- reading
+
+
+def read(table: Path, settings: Settings) -> Iterator[Row]:
+    """Yield the files of a table that were judged as a run would judge them; nothing of any other table.
+
+    Raises:
+        UsageError: It is no table, or cannot be read.
+    """
+    path = table / PART
+    if not path.exists():
+        return
+    about = _metadata(table)
+    if about is None:
+        raise UsageError(f"{path} is no findings table")
+    if about.get("settings_sha256") != settings_digest(settings):
+        return
+    is_here = about.get("folder") == clean(_here())
+    try:
+        coverages = {key: Coverage(**value) for key, value in about["coverages"].items()}
+        _require_sound(path)
+        with pq.ParquetFile(path) as file:
+            for row in _files(_dictionaries(file), coverages):
+                # A relative path means another file in another folder.
+                if is_here or is_uri(row.report.path) or row.report.path.startswith("/"):
+                    yield row
+    except (KeyError, TypeError, ValueError, OSError, pa.ArrowException) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise UsageError(
+            f"{path}: the table cannot be read: {reason}; without --incremental it is made anew"
+        ) from None
+
+
+def _digest(data: bytes | memoryview, about: bytes) -> str:
+    """Digest of all pages of a table and of what its footer says: a verdict in which a bit fell over would be believed."""
+    found = hashlib.sha256(data)
+    found.update(about)
+    return found.hexdigest()
+
+
+def _require_sound(path: Path) -> None:
+    """Make sure that a table is what was written.
+
+    Raises:
+        ValueError: It is not.
+    """
+    content = path.read_bytes()
+    keys: dict[bytes, bytes] = pq.read_metadata(io.BytesIO(content)).metadata or {}
+    body = memoryview(content)[: read_framing(BytesSource(content)).footer_start]
+    found = _digest(body, keys.get(METADATA_KEY, b""))
+    if keys.get(DIGEST_KEY) != found.encode():
+        raise ValueError("its bytes are not those that were written")
+
+
+def _metadata(table: Path) -> dict[str, Any] | None:
+    """What the footer of a table says; ``None`` if it is none."""
+    try:
+        found = (pq.read_schema(table / PART).metadata or {}).get(METADATA_KEY)
+        about: Any = None if found is None else json.loads(found)
+    except (OSError, ValueError, pa.ArrowException):
+        return None
+    if not isinstance(about, dict) or about.get("schema_version") != SCHEMA_VERSION:
+        return None
+    return about
+
+
+def _dictionaries(file: pq.ParquetFile) -> Iterator[dict[str, Any]]:
+    for batch in file.iter_batches(batch_size=ROWS_AT_ONCE):
+        yield from batch.to_pylist()
+
+
+def _files(rows: Iterator[dict[str, Any]], coverages: Mapping[str, Coverage]) -> Iterator[Row]:
+    """Put files and their findings together again; a file's findings follow it."""
+    for row in rows:
+        findings = [_finding(next(rows)) for _ in range(row["findings"])]
+        report = FileReport(
+            path=row["path"],
+            kind=row["file_kind"],
+            size=row["size"],
+            outcome=row["outcome"],
+            coverage="",
+            findings=findings,
+            error=row["error"],
+            created_by=row["created_by"],
+            notes=row["notes"],
+        )
+        state = FileState(
+            modified=row["modified_ns"],
+            beside=row["beside"],
+            etag=row["etag"],
+            is_reusable=row["reusable"],
+            judged_at=int(row["judged_at"].timestamp() * 1_000_000),
+            ctime=row["ctime_ns"],
+        )
+        yield Row(report, coverages[row["coverage"]], state)
+
+
+def _finding(row: dict[str, Any]) -> Finding:
+    return Finding(
+        rule=row["rule"],
+        level=row["level"],
+        verdict=row["verdict"],
+        effect=row["effect"],
+        path=row["path"],
+        count=row["count"],
+        at=[Position(**position) for position in row["positions"]],
+        message=row["message"],
+        column=row["column"],
+        remedy=row["remedy"],
+        explanation=row["explanation"],
+        hexdump=row["hexdump"],
+    )

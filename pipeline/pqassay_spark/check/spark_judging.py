@@ -1,0 +1,196 @@
+"""Bringing files to the executors, in tasks of about the same work, and their verdicts back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from pqassay.errors import UsageError
+from pqassay.judge.checker import wants_isolation
+from pqassay.judge.one_file import Judged, Settings, judge_all
+from pqassay.judge.workers import JudgeAll, require_memory
+from pqassay.lake.targets import Target
+from pqassay.report.model import Coverage
+from pqassay_spark.check.executor_judging import Judging, Verdicts, judged_task
+from pqassay_spark.jobs.packing import pack
+from pqassay_spark.jobs.spark_jobs import Counts, JobError, cores, packed, run, unpacked
+from pqassay_spec.rules.catalogue import DEFAULT_FILE, Tier
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+TASKS_PER_CORE = 8
+"""Tasks for each core, as far as there are files: at the end no core waits long for the last one."""
+
+FILES_PER_TASK = 1000
+"""Files of one task at most, about: what is lost when a machine goes away, and how often progress is heard of."""
+
+LEAST_WORK = 4 << 20
+"""Bytes that a task should have at least, with `PER_FILE` for each file: starting it takes some milliseconds."""
+
+LEAST_DECODED = 32 << 20
+"""Bytes that a task should have at least where a process of its own is started for it, which takes a tenth of a second."""
+
+READ_PER_FILE = 1 << 20
+"""Bytes of a file that count towards the work of its task where no values are read."""
+
+PER_FILE = 64 << 10
+"""Bytes that could be decoded while a file is opened and its metadata are judged."""
+
+Tell = Callable[[int, int, int], object]
+"""Told how many files are judged, how many there are, and how many findings were found so far."""
+
+Verdict = tuple[Judged, str | None]
+"""A verdict, and the etag that an object had before it was judged."""
+
+
+@dataclass(frozen=True)
+class Means:
+    """How the executors are used.
+
+    Attributes:
+        tasks: Tasks to cut the work into; see `default_tasks`.
+        timeout: Seconds for one file, as in `pqassay.check`.
+        memory: Bytes for one process, as in `pqassay.check`; the default is shared by the tasks of a machine.
+        judge: What judges some files on an executor.
+    """
+
+    tasks: int | None = None
+    timeout: float | None = None
+    memory: int | None = None
+    judge: JudgeAll = judge_all
+
+
+def judged(
+    spark: SparkSession,
+    targets: Sequence[Target],
+    settings: Settings,
+    means: Means,
+    *,
+    wants_etags: bool = False,
+    tell: Tell | None = None,
+) -> list[Verdict]:
+    """Judge files on the executors.
+
+    Args:
+        spark: The session.
+        targets: The files.
+        settings: How to judge them.
+        means: How to use the executors.
+        wants_etags: Whether to ask for the etags of objects.
+        tell: Told how far it has come.
+
+    Returns:
+        The verdicts, in the order of the targets.
+
+    Raises:
+        UsageError: The limit on memory is too low for any process.
+        JobError: The executors cannot do it, and why.
+    """
+    require_memory(means.memory)
+    positions = packed_positions(targets, settings.tier, means.tasks, cores(spark))
+    judging = Judging(
+        settings=settings,
+        is_isolated=wants_isolation(settings, means.timeout, means.memory),
+        timeout=means.timeout,
+        memory=means.memory,
+        at_once=tasks_on_one_machine(spark),
+        wants_etags=wants_etags,
+        judge=means.judge,
+    )
+    sent = located(targets)
+    tasks = [packed([sent[position] for position in task]) for task in positions]
+
+    def attempt(judging: Judging) -> list[bytes]:
+        def heard(counts: Counts) -> None:
+            if tell is not None:
+                tell(counts[0], len(targets), counts[1])
+
+        heard((0, 0))
+        description = f"pqassay check of {len(targets)} files"
+        return run(spark, tasks, partial(judged_task, judging), description=description, tell=heard)
+
+    try:
+        results = attempt(judging)
+    except JobError as error:
+        if not error.is_crash or judging.is_isolated:
+            raise
+        # Some file takes the executor's Python along: in a process of its own it costs itself only.
+        results = attempt(replace(judging, is_isolated=True))
+    return in_order(positions, results, len(targets))
+
+
+def located(targets: Sequence[Target]) -> list[Target]:
+    """The same files by paths that mean the same to executors, whose current folder is another one."""
+    here = os.getcwd()  # noqa: PTH109 - text of any bytes, as the paths are
+    return [
+        target
+        if target.store or target.path.startswith("/")
+        else replace(target, path=f"{here}/{target.path}")
+        for target in targets
+    ]
+
+
+def packed_positions(targets: Sequence[Target], tier: Tier, tasks: int | None, cores: int) -> list[list[int]]:
+    """Cut files into tasks of about the same work, that with most work first.
+
+    Where values are read, the work is the length of a file, else hardly more than that there is one.
+    """
+    if tier == "values":
+        sizes = [target.known_size() + _size_beside(target) for target in targets]
+    else:
+        sizes = [min(target.known_size(), READ_PER_FILE) for target in targets]
+    wanted = tasks or default_tasks(sum(sizes), len(targets), cores, is_deep=tier == "values")
+    return pack(sizes, min(wanted, len(targets)), per_file=PER_FILE)
+
+
+def default_tasks(size: int, files: int, cores: int, *, is_deep: bool) -> int:
+    """How many tasks to cut files into: several for each core if they are worth it, and more where files are very many.
+
+    >>> default_tasks(0, 10, cores=2, is_deep=False), default_tasks(1 << 30, 10, cores=2, is_deep=True)
+    (2, 16)
+    >>> default_tasks(0, 1_000_000, cores=2, is_deep=False)
+    1000
+    """
+    worthwhile = (size + files * PER_FILE) // (LEAST_DECODED if is_deep else LEAST_WORK)
+    return max(cores, min(TASKS_PER_CORE * cores, worthwhile), -(-files // FILES_PER_TASK))
+
+
+def _size_beside(target: Target) -> int:
+    return 0 if target.kind == DEFAULT_FILE else target.size_beside()
+
+
+def in_order(positions: Iterable[Sequence[int]], results: Iterable[bytes], total: int) -> list[Verdict]:
+    """Put the verdicts of all tasks into the order of the targets.
+
+    Raises:
+        UsageError: A task says that no file can be judged.
+    """
+    found: dict[int, Verdict] = {}
+    coverages: dict[object, Coverage] = {}
+    for task, result in zip(positions, results, strict=True):
+        verdicts: Verdicts | str = unpacked(result)
+        if isinstance(verdicts, str):
+            raise UsageError(verdicts)
+        # Files of a task share coverages; those of all tasks shall, so that nobody compares one for each file.
+        shared = {id(coverage): coverage for _, coverage in verdicts.judged}
+        for key, coverage in shared.items():
+            shared[key] = coverages.setdefault(coverage.identity, coverage)
+        judged_ones = ((report, shared[id(coverage)]) for report, coverage in verdicts.judged)
+        found.update(zip(task, zip(judged_ones, verdicts.etags, strict=True), strict=True))
+    return [found[position] for position in range(total)]
+
+
+def tasks_on_one_machine(spark: SparkSession) -> int:
+    """How many tasks may run on one machine at the same time, as far as the settings say so."""
+    conf = spark.sparkContext.getConf()
+    master = spark.sparkContext.master or ""
+    if master.startswith("local-cluster["):  # executors and their cores, all of this machine
+        executors, each = master.partition("[")[2].split(",")[:2]
+        return int(executors) * int(each)
+    if master.startswith("local"):
+        return cores(spark)
+    return max(1, int(conf.get("spark.executor.cores") or 1) // int(conf.get("spark.task.cpus") or 1))

@@ -1,0 +1,102 @@
+"""Listing folders of stores on executors: a store answers with a thousand names at a time, one answer after the other.
+
+Spark's own listing (``binaryFile``) leaves out every name that begins with ``_`` or ``.``, so that ``_pm`` and
+``_metadata`` files would never be judged, and spells odd names in a way of its own.  Here pyarrow lists, as in
+`pqassay check`; the driver goes down as far as there are folders enough for all executors, each of which then lists some
+of them with everything below.  Local folders are listed by the driver: that takes microseconds for each file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from pyarrow import fs
+
+from pqassay.lake.patterns import split
+from pqassay.lake.remote import Listed, Place, filesystem, listed
+from pqassay.lake.remote_source import describe
+from pqassay_spark.jobs.packing import pack
+from pqassay_spark.jobs.spark_jobs import Count, cores, packed, run, unpacked
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+FOLDERS_PER_CORE = 4
+"""Folders for each core that are enough to begin with: some hold more than others."""
+
+LEVELS = 4
+"""Levels below the folder that the driver lists in search of enough folders."""
+
+
+class SparkListing:
+    """Lists as `pqassay.lake.remote.listing` does, with the help of executors where there is much to list."""
+
+    def __init__(self, session: Callable[[], SparkSession]) -> None:
+        """Take the session from ``session`` when it is needed: not before there are two folders in a store."""
+        self._session = session
+
+    def __call__(self, folder: Place) -> Iterator[Listed]:
+        """Yield every file in a folder and in the folders below it, in order.
+
+        Raises:
+            OSError: The store does not list it.
+            JobError: The executors cannot list it, and why.
+        """
+        depth = len(split(folder.path))
+        files: list[Listed] = []
+        folders = [folder.path]
+        for level in range(LEVELS):
+            below: list[str] = []
+            for path in folders:
+                infos = filesystem(folder.store).get_file_info(fs.FileSelector(path))
+                files += [listed(info, depth) for info in infos if info.type == fs.FileType.File]
+                below += [info.path for info in infos if info.type == fs.FileType.Directory]
+            folders = below
+            if not folders or len(folders) >= self._enough(level):
+                break
+        yield from sorted([*files, *self._below(folder.store, folders, depth)])
+
+    def _enough(self, level: int) -> int:
+        """Folders of one level with which the executors begin; a single one is never enough."""
+        return 2 if level == LEVELS - 1 else FOLDERS_PER_CORE * cores(self._session())
+
+    def _below(self, store: str, folders: list[str], depth: int) -> list[Listed]:
+        """List folders with everything below them, on the executors if there are several."""
+        tasks = pack([0] * len(folders), FOLDERS_PER_CORE * cores(self._session())) if folders[1:] else []
+        if not tasks:
+            return [file for path in folders for file in _all_below(store, path, depth)]
+        work = [packed((store, [folders[position] for position in task], depth)) for task in tasks]
+        found: list[Listed] = []
+        for result in run(
+            self._session(), work, list_task, description=f"pqassay: list {len(folders)} folders"
+        ):
+            part: list[Listed] | str = unpacked(result)
+            if isinstance(part, str):
+                raise OSError(part)
+            found += part
+        return found
+
+
+def list_task(task: bytes, count: Count) -> bytes:
+    """List some folders with everything below them, on an executor.
+
+    Args:
+        task: Packed: the store, the paths of the folders, and the number of names that all paths begin with.
+        count: Told how many files there are.
+
+    Returns:
+        Packed: the files, or a text that says why they cannot be listed.
+    """
+    store, folders, depth = unpacked(task)
+    try:
+        found = [file for path in folders for file in _all_below(store, path, depth)]
+    except OSError as error:
+        return packed(describe(error))
+    count((len(found), 0))
+    return packed(found)
+
+
+def _all_below(store: str, path: str, depth: int) -> list[Listed]:
+    infos = filesystem(store).get_file_info(fs.FileSelector(path, recursive=True))
+    return [listed(info, depth) for info in infos if info.type == fs.FileType.File]

@@ -1,0 +1,116 @@
+"""Which verdicts of an earlier run still hold: those on files that have not changed since, judged in the same way.
+
+A file counts as unchanged if its length and the time of its last change are what they were, and those of the files
+beside it that were looked at.  An object that was written anew with the same content has another time; its etag tells
+that it is the same.  Nothing is taken over of a file that was changed so shortly before it was judged that a further
+change could have left the time as it was.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pqassay.judge.one_file import Judged, Settings
+from pqassay.lake.targets import Target
+from pqassay.report.model import Threshold, outcome_of
+from pqassay_spark.check.file_stamps import Stamp
+from pqassay_spark.check.findings_table import FileState, Row, read
+from pqassay_spark.jobs.spark_jobs import Count, packed, unpacked
+
+SETTLED = 2_000_000_000
+"""Nanoseconds after which a change is told apart from the one before, in every file system and store."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A verdict that still holds, and what the table says beside it."""
+
+    judged: Judged
+    state: FileState
+
+
+def is_settled(stamp: Stamp, started: int) -> bool:
+    """Whether a change after the stamp was taken would show in it.
+
+    Args:
+        stamp: The stamp.
+        started: When the run began, in nanoseconds since 1970; the stamp was taken later.
+    """
+    return stamp.size >= 0 and stamp.youngest is not None and stamp.youngest < started - SETTLED
+
+
+class VerdictCache:
+    """The verdicts of a table.
+
+    Args:
+        table: The folder of the table, which need not exist.
+        settings: How this run judges; verdicts of another way are not there.
+
+    Raises:
+        UsageError: It is no findings table.
+    """
+
+    def __init__(self, table: Path, settings: Settings) -> None:
+        self._level: Threshold = settings.level
+        self._rows: Mapping[str, Row] = {
+            row.report.path: row for row in read(table, settings) if row.state.is_reusable
+        }
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def kept(self, target: Target, stamp: Stamp) -> Kept | None:
+        """The verdict on a file that has not changed by length and time; ``None`` if there is none."""
+        row = self._row(target, stamp)
+        if row is None or stamp.modified is None:
+            return None
+        if (stamp.modified, stamp.ctime) != (row.state.modified, row.state.ctime):
+            return None
+        return self._as_judged(row)
+
+    def etag(self, target: Target, stamp: Stamp) -> str | None:
+        """The etag with which the verdict on a file of another time would still hold; ``None`` if there is none."""
+        row = self._row(target, stamp)
+        return None if row is None or not target.store else row.state.etag
+
+    def kept_by_etag(self, target: Target, stamp: Stamp) -> Kept | None:
+        """The verdict on an object whose etag has not changed."""
+        row = self._row(target, stamp)
+        if row is None:
+            return None
+        kept = self._as_judged(row)
+        return dataclasses.replace(kept, state=dataclasses.replace(kept.state, modified=stamp.modified))
+
+    def _row(self, target: Target, stamp: Stamp) -> Row | None:
+        """What the table has on a file of this length and with the same beside it."""
+        row = self._rows.get(target.name)
+        if row is None or target.trouble or row.report.kind != target.kind:
+            return None
+        is_same = (row.report.size, row.state.beside) == (stamp.size, stamp.beside)
+        return row if is_same else None
+
+    def _as_judged(self, row: Row) -> Kept:
+        """A verdict as the judge gave it: what a baseline knew is for this run's baseline to say."""
+        report = dataclasses.replace(row.report, outcome=outcome_of(row.report.findings, self._level))
+        return Kept((report, row.coverage), row.state)
+
+
+def etags_task(task: bytes, count: Count) -> bytes:
+    """Ask for the etags of some objects, on an executor.
+
+    Args:
+        task: A packed list of targets.
+        count: Told about each.
+
+    Returns:
+        Packed: their etags, in order; ``None`` where there is none.
+    """
+    from pqassay_spark.check.file_stamps import etag  # noqa: PLC0415 - the driver asks for none
+
+    targets: Sequence[Target] = unpacked(task)
+    found = [etag(target) for target in targets]
+    count((len(targets), 0))
+    return packed(found)

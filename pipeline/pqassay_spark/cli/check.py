@@ -1,0 +1,283 @@
+"""The command ``pqassay-spark check``."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TextIO
+
+import typer
+
+from pqassay.cli import check_options as declared
+from pqassay.cli.output import (
+    fail_with_lines,
+    interruptible,
+    print_report,
+    with_new_baseline,
+    write_output,
+)
+from pqassay.report.formats import FormatName
+from pqassay_spark.cli.session import Master, Ship, command_session, stop
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from pqassay.judge.checker import Plan
+    from pqassay.report.model import Report
+    from pqassay_spark.check.run import Means, Tell
+
+FILES_NAMED = 20
+"""Files with findings up to which each has a block of its own; of more, tables tell."""
+
+EXAMPLE = (
+    "Examples: `pqassay-spark check lake`, `pqassay-spark check s3://bucket/sales --tier values --master yarn --ship`. "
+    "Exit codes as of `pqassay check`: 0 conformant, 1 findings, 2 usage, 3 stale entries in the baseline, 4 not all "
+    "could be judged."
+)
+
+
+def check(
+    paths: declared.Paths = None,
+    files_from: declared.FilesFrom = None,
+    null: declared.Null = False,
+    tier: declared.TierChoice = None,
+    level: declared.LevelChoice = None,
+    rule: declared.Rules = None,
+    skip_rule: declared.SkippedRules = None,
+    include: declared.Included = None,
+    exclude: declared.Excluded = None,
+    idx1_column: declared.Idx1Column = None,
+    crc: declared.Crc = None,
+    profile: declared.ProfileChoice = None,
+    timeout: declared.Timeout = None,
+    memory: declared.Memory = None,
+    baseline: declared.KnownFindings = None,
+    write_baseline: declared.WrittenBaseline = None,
+    output_format: declared.FormatChoice = None,
+    output: declared.Output = None,
+    config: declared.ConfigFile = None,
+    no_config: declared.NoConfig = False,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TABLE",
+            help="Write the report as a findings table as well: a folder with one Parquet file, replaced as a whole.",
+        ),
+    ] = None,
+    incremental: Annotated[
+        bool,
+        typer.Option(
+            "--incremental",
+            help="Take over what the table of --out says of files that have not changed since.",
+        ),
+    ] = False,
+    sample: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Judge N files, spread over folders and sizes; no others."),
+    ] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Judge nothing; estimate requests, bytes and time by tier, and exit."),
+    ] = False,
+    tasks: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Tasks to cut the work into. Default: up to 8 for each core.", show_default=False
+        ),
+    ] = None,
+    master: Master = None,
+    ship: Ship = False,
+) -> None:
+    """Check very many files with Spark: what `pqassay check` finds, on all cores of a cluster."""
+    from pqassay.errors import UsageError
+
+    try:
+        wanted = declared.wanted(
+            paths=paths,
+            files_from=files_from,
+            null=null,
+            tier=tier,
+            level=level,
+            rule=rule,
+            skip_rule=skip_rule,
+            include=include,
+            exclude=exclude,
+            idx1_column=idx1_column,
+            crc=crc,
+            profile=profile,
+            timeout=timeout,
+            memory=memory,
+            baseline=baseline,
+            write_baseline=write_baseline,
+            output_format=output_format,
+            output=output,
+            config=config,
+            no_config=no_config,
+        )
+        run = _Run(wanted, _table(out, is_needed=incremental), incremental, sample, tasks, master, ship)
+        if dry_run:
+            _require_format_of_estimate(wanted.format)
+            run.print_estimate()
+            return
+        report, notes = run.checked()
+    except UsageError as error:
+        fail_with_lines(str(error))
+    _print(report, notes, wanted)
+    raise typer.Exit(report.exit_code)
+
+
+def _require_format_of_estimate(name: FormatName) -> None:
+    from pqassay.errors import UsageError
+
+    if name not in (FormatName.TEXT, FormatName.JSON):
+        raise UsageError(f"--dry-run tells its estimate as text or json, not as {name.value}")
+
+
+def _table(out: str | None, *, is_needed: bool) -> Path | None:
+    from pqassay.errors import UsageError
+    from pqassay.lake.targets import is_uri
+
+    if out is None:
+        if is_needed:
+            raise UsageError("--incremental takes verdicts from the table of --out; there is none")
+        return None
+    if is_uri(out):
+        raise UsageError(f"--out {out}: a findings table is written to a local folder; copy it from there")
+    return Path(out)
+
+
+def _print(report: Report, notes: list[str], wanted: declared.Wanted) -> None:
+    """Print the report, and what must be said beside it: in the text, or on stderr where the report is data."""
+
+    def text(report: Report, stream: TextIO) -> None:
+        from pqassay.report.text import render
+
+        render(report, stream, notes=notes, files_named=FILES_NAMED)
+
+    if wanted.format is not FormatName.TEXT:
+        for note in notes:
+            typer.echo(f"note: {note}", err=True)
+    print_report(report, wanted.format, wanted.output, text)
+
+
+@dataclass
+class _Run:
+    """One run of the command."""
+
+    wanted: declared.Wanted
+    table: Path | None
+    is_incremental: bool
+    sample: int | None
+    tasks: int | None
+    master: str | None
+    ship: bool
+    started: int = field(default_factory=time.time_ns)
+    _stack: ExitStack = field(default_factory=ExitStack)
+    _spark: SparkSession | None = None
+
+    def checked(self) -> tuple[Report, list[str]]:
+        """Check; return the report, and what must be said beside it."""
+        from pqassay_spark.check import findings_table
+        from pqassay_spark.check.run import carried_out
+
+        wanted = self.wanted
+        with self._running():
+            plan = self._plan()
+            with _told() as tell:
+                checked = carried_out(
+                    self._session,
+                    plan,
+                    self._means(),
+                    started=self.started,
+                    table=self.table,
+                    is_incremental=self.is_incremental,
+                    sample=self.sample,
+                    tell=tell,
+                )
+            report = checked.report
+            wanted.require_apart([file.path for file in report.files])
+            if wanted.write_baseline is not None:
+                report = with_new_baseline(report, wanted.write_baseline, wanted.options)
+            notes = checked.notes
+            if self.table is not None:
+                try:
+                    findings_table.write(self.table, report, checked.states, plan.settings)
+                except OSError as error:
+                    stop(f"--out {self.table}: {error.strerror or error}")
+                notes.append(f"findings table: {self.table}")
+            return report, notes
+
+    def print_estimate(self) -> None:
+        """Say what a check would cost."""
+        from pqassay_spark.check.run import estimated
+
+        with self._running():
+            plan = self._plan()
+            self.wanted.require_apart([target.name for target in plan.targets])
+            found = estimated(
+                self._session,
+                plan,
+                table=self.table if self.is_incremental else None,
+                sample=self.sample,
+            )
+        text = found.to_json() if self.wanted.format is FormatName.JSON else "\n".join(found.lines())
+        if self.wanted.output is None:
+            typer.echo(text)
+        else:
+            write_output(f"{text}\n", self.wanted.output)
+
+    @contextmanager
+    def _running(self) -> Generator[None]:
+        """What may end a run, in one line; Spark is stopped in any case."""
+        from pqassay_spark.jobs.spark_jobs import JobError
+
+        with interruptible(), self._stack:
+            try:
+                yield
+            except JobError as error:
+                stop(str(error), 4)
+
+    def _plan(self) -> Plan:
+        from pqassay.judge.checker import planned
+        from pqassay_spark.check import findings_table
+        from pqassay_spark.check.spark_listing import SparkListing
+
+        # What is wrong with the paths is said before Spark is started, which takes a while.
+        plan = planned(self.wanted.given, **self.wanted.options, listing=SparkListing(self._session))
+        if self.table is not None:
+            findings_table.require_place(
+                self.table, plan.found.roots, (target.path for target in plan.targets)
+            )
+        return plan
+
+    def _means(self) -> Means:
+        from pqassay_spark.check.run import Means
+
+        return Means(self.tasks, self.wanted.timeout, self.wanted.memory)
+
+    def _session(self) -> SparkSession:
+        """Start Spark when it is needed."""
+        if self._spark is None:
+            from pqassay_spark.jobs.session import is_running
+            from pqassay_spark.jobs.shipping import require_modules
+
+            was_running = is_running()
+            self._spark = self._stack.enter_context(command_session(self.master, ship=self.ship))
+            if not was_running:
+                self._spark.sparkContext.setLogLevel(
+                    "FATAL"
+                )  # we say in a line what failed; Spark takes pages
+            require_modules(self._spark, is_deep=self.wanted.options["tier"] == "values")
+        return self._spark
+
+
+@contextmanager
+def _told() -> Generator[Tell | None]:
+    """A progress bar on a terminal, and nothing elsewhere."""
+    from pqassay.cli.progress_bar import progress_bar
+
+    with progress_bar() as bar:
+        yield None if bar is None else bar.show

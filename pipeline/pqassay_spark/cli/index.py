@@ -1,0 +1,133 @@
+"""The command ``pqassay-spark index``."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Generator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pqassay_spark.cli.session import Master, Ship, command_session, stop
+from pqassay_spec.base.terminal import printable
+
+if TYPE_CHECKING:
+    from pqassay_spark.index.run import IndexRun
+
+EXAMPLE = "Example: pqassay-spark index sales --column nation"
+
+MOST_REFUSED = 20
+"""Refused files that are named one by one."""
+
+DEFAULT_MAX_BYTES = 16 << 20
+
+
+def index(
+    path: Annotated[str, typer.Argument(metavar="PATH", help="A folder of Parquet files, or one file.")],
+    column: Annotated[
+        list[str],
+        typer.Option(
+            "--column",
+            "-c",
+            metavar="C[,C...]",
+            help="String columns. The first is embedded in the files, all go into the index table.",
+        ),
+    ],
+    table: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Folder of the index table. Default: PATH.index, beside PATH."),
+    ] = None,
+    no_table: Annotated[bool, typer.Option("--no-table", help="Keep no index table.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Index files again that are indexed and have not changed.")
+    ] = False,
+    inside_table: Annotated[
+        bool, typer.Option("--inside-table", help="Do it even inside a table (Iceberg, Delta, Hudi, …).")
+    ] = False,
+    max_bytes: Annotated[
+        int, typer.Option(help="Greatest size of the distinct values of a column of one file.", min=1)
+    ] = DEFAULT_MAX_BYTES,
+    master: Master = None,
+    ship: Ship = False,
+) -> None:
+    """Embed an index of the distinct values of a column into every Parquet file below a folder, on Spark.
+
+    Files that are indexed and have not changed are skipped. Each file is replaced whole: after a kill at any moment, run
+    it again. A file that cannot be indexed stays as it is, is named with its reason, and makes the exit code 1.
+    """
+    columns = [name for given in column for name in given.split(",") if name]
+    if no_table and table is not None:
+        stop("--table and --no-table exclude each other")
+    with reported(path):
+        from pqassay.cli.progress_bar import progress_bar
+        from pqassay_spark.index.run import index_files
+
+        with command_session(master, ship=ship) as spark, progress_bar() as bar:
+            done = index_files(
+                spark,
+                path,
+                columns,
+                table=False if no_table else table,
+                force=force,
+                inside_table=inside_table,
+                max_bytes=max_bytes,
+                progress=None if bar is None else bar.show,
+            )
+    tell(done)
+
+
+def tell(done: IndexRun) -> None:
+    """Print what a run did, and exit with 1 if files were refused and with 2 if there were none at all."""
+    for warning in done.warnings:
+        typer.echo(printable(f"warning: {warning}"), err=True)
+    refused = done.refused
+    tell_refused([(file.name, file.reason) for file in refused])
+    if not done.files:
+        stop(f"{done.root}: there is no Parquet file")
+    summary = f"{counted(len(done.files), 'file')}: {done.indexed:,} indexed, {done.fresh:,} fresh, {len(refused):,} refused"
+    if done.table is not None:
+        rows = f"{counted(done.table_files, 'file')}, {counted(done.table_rows, 'row')}"
+        summary += f"; table {done.table}: {rows}"
+    typer.echo(printable(summary))
+    if refused:
+        typer.echo(
+            "Refused files are as they were, and queries read them whole. "
+            "`pqassay check` says more about a damaged one.",
+            err=True,
+        )
+        raise typer.Exit(1)
+
+
+def tell_refused(refused: Sequence[tuple[str, str]]) -> None:
+    """Print names and reasons on stderr, and how many more there are."""
+    for name, reason in refused[:MOST_REFUSED]:
+        typer.echo(f"refused  {printable(name)}: {printable(reason)}", err=True)
+    if len(refused) > MOST_REFUSED:
+        typer.echo(f"refused  {len(refused) - MOST_REFUSED:,} more", err=True)
+
+
+def counted(count: int, noun: str) -> str:
+    """A number and its noun.
+
+    >>> counted(1, "file"), counted(1000, "row")
+    ('1 file', '1,000 rows')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+@contextlib.contextmanager
+def reported(path: str) -> Generator[None]:
+    """Turn what ends a whole command into one line on stderr and an exit code."""
+    from pqassay.errors import UsageError
+    from pqassay_reference.errors import Refused
+    from pqassay_spark.jobs.spark_jobs import JobError
+
+    try:
+        yield
+    except (UsageError, Refused) as error:
+        stop(str(error))
+    except JobError as error:
+        stop(str(error), 4)
+    except OSError as error:
+        stop(f"{error.filename or path}: {error.strerror or error}")

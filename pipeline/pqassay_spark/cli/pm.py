@@ -1,0 +1,97 @@
+"""The command ``pqassay-spark pm``."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pqassay_spark.cli.index import counted, reported, tell_refused
+from pqassay_spark.cli.session import Master, Ship, command_session, stop
+from pqassay_spec.base.terminal import printable
+
+if TYPE_CHECKING:
+    from pqassay_spark.index.pm import PmRun
+
+EXAMPLE = "Example: pqassay-spark pm sales --into sales.pm"
+
+
+class Blooms(StrEnum):
+    """What becomes of the bloom filters of the Parquet files."""
+
+    INLINED = "inlined"
+    EXTERNAL = "external"
+    NONE = "none"
+
+
+def pm(
+    path: Annotated[str, typer.Argument(metavar="PATH", help="A folder of Parquet files, or one file.")],
+    into: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Write FOLDER/NAME/_pm for each file; needed where a folder holds several files. "
+            "Default: _pm beside each.",
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Generate again what is fresh.")] = False,
+    blooms: Annotated[
+        Blooms, typer.Option(help="Bloom filters: copied into _pm, referred to, or left out.")
+    ] = Blooms.INLINED,
+    master: Master = None,
+    ship: Ship = False,
+) -> None:
+    """Make `_pm`, QuestDB's metadata file, for every Parquet file below a folder, on Spark. Parquet files are only read.
+
+    A `_pm` that describes its file as it is, is skipped. A file for which there can be none is named with its reason,
+    and makes the exit code 1.
+    """
+    with reported(path):
+        from pqassay.cli.progress_bar import progress_bar
+        from pqassay_spark.index.pm import generate_files
+
+        with command_session(master, ship=ship) as spark, progress_bar() as bar:
+            done = generate_files(
+                spark,
+                path,
+                into=into,
+                force=force,
+                blooms=blooms.value,
+                progress=None if bar is None else bar.show,
+            )
+    tell(done)
+
+
+def tell(done: PmRun) -> None:
+    """Print what a run did, and exit with 1 if files were refused and with 2 if there were none at all."""
+    from pqassay_spark.index.pm import Outcome
+
+    refused = done.refused
+    tell_refused([(file.name, file.reason) for file in refused])
+    if not done.files:
+        stop(f"{done.root}: there is no Parquet file")
+    partial = [file.name for file in done.files if file.left_out]
+    if partial:
+        typer.echo(
+            printable(
+                f"warning: of {counted(len(partial), 'file')} something is left out that _pm cannot say rightly, first of "
+                f"{partial[0]}; `pqassay-ref pm generate` says what"
+            ),
+            err=True,
+        )
+    lost = [file.name for file in done.files if file.lost]
+    if lost:
+        typer.echo(
+            printable(
+                f"warning: the _pm of {counted(len(lost), 'file')} had more snapshots, which are gone now, first that of {lost[0]}"
+            ),
+            err=True,
+        )
+    typer.echo(
+        f"{counted(len(done.files), 'file')}: {done.count(Outcome.GENERATED):,} generated, "
+        f"{done.count(Outcome.FRESH):,} fresh, {len(refused):,} refused"
+    )
+    if refused:
+        raise typer.Exit(1)

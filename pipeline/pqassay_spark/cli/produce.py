@@ -1,0 +1,168 @@
+"""The command ``pqassay-spark produce``."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Generator
+from contextlib import contextmanager
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pqassay_spark.cli.session import Master, command_session, stop
+from pqassay_spec.base.sources import TEMPORARY_SUFFIX
+from pqassay_spec.base.terminal import printable
+
+EXAMPLE = "Example: pqassay-spark produce sales --rows 100000 --files 4 --partition-by year"
+
+
+class PartitionColumn(Enum):
+    """Columns that the output may be partitioned by."""
+
+    YEAR = "year"
+    CATEGORY = "category"
+
+
+def produce(
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Directory to write; it must not exist.")],
+    rows: Annotated[int, typer.Option(min=1, max=10**15, help="Rows in all.")] = 100_000,
+    files: Annotated[
+        int, typer.Option(min=1, max=10**6, help="Files; with --partition-by, files in each part.")
+    ] = 1,
+    seed: Annotated[int, typer.Option(help="Another seed gives other rows.")] = 0,
+    partition_by: Annotated[
+        PartitionColumn | None, typer.Option(help="Write a directory for each value.")
+    ] = None,
+    wide: Annotated[
+        bool,
+        typer.Option(
+            "--wide", help="With 17 more columns: times, decimals, small numbers, lists, maps, structs."
+        ),
+    ] = False,
+    rare: Annotated[
+        bool, typer.Option("--rare", help="With the nation Pitcairn, which one file in a hundred holds.")
+    ] = False,
+    skew: Annotated[bool, typer.Option("--skew", help="Files of very different sizes.")] = False,
+    matrix: Annotated[
+        bool,
+        typer.Option(
+            "--matrix",
+            help="Instead of sales data: a small table for each option and type of Spark's writer, in a folder each.",
+        ),
+    ] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace what Spark wrote to OUT before.")
+    ] = False,
+    master: Master = None,
+) -> None:
+    """Write sales data as Parquet files with Spark: page index, bloom filter, nulls, names beyond ASCII.
+
+    The same rows and seed give the same data every time.
+    """
+    require_local_text(out)
+    if matrix:
+        produce_matrix(out, master)
+        return
+    if out.exists():
+        refuse_target(out, overwrite=overwrite)
+    if files > rows:
+        stop(f"--rows {rows} are too few for --files {files}: each file needs a row.")
+    column = partition_by.value if partition_by else None
+    # Hadoop takes what follows the scheme literally: a colon in a bare path would end a scheme, and a
+    # percent-encoded path would be written as it is spelt.
+    target = f"file://{out.resolve()}"
+    with command_session(master) as spark, reported(out):
+        from pqassay_spark.produce.sales import write_sales
+
+        write_sales(
+            spark,
+            target,
+            rows,
+            files,
+            seed=seed,
+            wide=wide,
+            rare=rare,
+            skew=skew,
+            partition_by=column,
+            overwrite=overwrite,
+        )
+    written = sum(1 for _ in out.rglob("*.parquet"))
+    typer.echo(f"{printable(str(out))}: {rows:,} rows in {written:,} {'file' if written == 1 else 'files'}")
+
+
+def produce_matrix(out: Path, master: str | None) -> None:
+    """Write the matrix of what Spark's writer can do, into a new directory."""
+    if out.exists():
+        stop(f"{out} exists. Choose another directory for --matrix.")
+    with command_session(master) as spark, reported(out):
+        from pqassay_spark.produce.writer_matrix import MATRIX, write_matrix
+
+        write_matrix(spark, f"file://{out.resolve()}")
+    typer.echo(f"{printable(str(out))}: {len(MATRIX)} tables")
+
+
+@contextmanager
+def reported(out: Path) -> Generator[None]:
+    """Turn what Spark says when it cannot write into one line and an exit code."""
+    from pqassay_spark.jobs.spark_jobs import is_of_spark, java_is_gone
+    from pqassay_spark.jobs.start import plain_words
+
+    try:
+        yield
+    except Exception as error:
+        if not is_of_spark(error):
+            raise
+        reason = "Spark's Java process ended" if java_is_gone(error) else plain_words(str(error))
+        again = "; run it again with --overwrite" if out.is_dir() else ""
+        stop(f"{out} could not be written: {reason}{again}", 4)
+
+
+def require_local_text(out: Path) -> None:
+    """Exit for what Spark would write to another place than the user means, or could not name."""
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:/", str(out)):
+        stop(f"{out} is a URI; OUT is a directory of this machine.")
+    try:
+        str(out.resolve()).encode()
+    except UnicodeEncodeError:
+        stop(f"{out} is not UTF-8, and Spark has no other names. Choose another directory.")
+
+
+WRITTEN = re.compile(
+    r"\.?part-\d{5}.*\.parquet(\.crc)?|_SUCCESS|\._SUCCESS\.crc|_metadata|_common_metadata|_pm"
+)
+"""Names of files that Spark and this program write into a directory of Parquet files."""
+
+
+def refuse_target(out: Path, *, overwrite: bool) -> None:
+    """Exit unless ``out``, which exists, may be replaced: only what Spark wrote, and only when told to."""
+    if not overwrite:
+        stop(f"{out} exists. Choose another directory, or replace it with --overwrite.")
+    if not out.is_dir():
+        stop(f"{out} is no directory; it is not replaced.")
+    names = os.listdir(out)
+    # A run that was killed leaves what it began, one that failed an empty directory.
+    if names and not {"_SUCCESS", "_temporary"} & {*names}:
+        stop(
+            f"{out} has no file _SUCCESS, so it is no finished output of Spark; it is not replaced. "
+            "Choose another directory, or remove it."
+        )
+    other = foreign_entry(out)
+    if other is not None:
+        stop(f"{out} holds {other}, which Spark did not write; it is not replaced. Move that away first.")
+
+
+def foreign_entry(out: Path) -> str | None:
+    """Something in a directory that is no output of Spark, by its path below; Spark removes whatever there is."""
+    for folder, folders, files in os.walk(out):
+        for name in sorted(folders):
+            if ("=" not in name and name != "_temporary") or Path(folder, name).is_symlink():
+                return os.path.relpath(Path(folder, name), out)
+        folders[:] = [name for name in folders if name != "_temporary"]
+        for name in sorted(files):
+            is_left_over = name.startswith(".") and name.endswith(TEMPORARY_SUFFIX)
+            if WRITTEN.fullmatch(name) is None and not is_left_over:
+                return os.path.relpath(Path(folder, name), out)
+    return None

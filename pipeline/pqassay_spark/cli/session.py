@@ -1,0 +1,89 @@
+"""What the commands of ``pqassay-spark`` share: how they start Spark, and how they end when they cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from pqassay_spec.base.terminal import printable
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Master = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="Where Spark runs: local[2], spark://host:7077, yarn, k8s://... Default: what spark-submit says, "
+        "else all cores of this machine.",
+        show_default=False,
+    ),
+]
+"""The option ``--master``."""
+
+Ship = Annotated[
+    bool,
+    typer.Option(
+        "--ship", help="Send pqassay to the executors of a cluster, which need pyarrow and no more."
+    ),
+]
+"""The option ``--ship``."""
+
+
+@contextmanager
+def command_session(master: str | None, *, ship: bool = False) -> Generator[SparkSession]:
+    """The Spark session of a command; without Java or Spark, the command ends and says what to install.
+
+    A session that runs already, of a notebook or a job, is used and goes on afterwards.
+    """
+    from pqassay_spark.jobs.java import JavaMissingError
+    from pqassay_spark.jobs.session import is_running, open_session
+    from pqassay_spark.jobs.start import SparkStartError
+
+    was_running = is_running()
+    try:
+        session = open_session(master=master)
+    except (JavaMissingError, SparkStartError) as error:
+        stop(str(error))
+    except ModuleNotFoundError as error:
+        if error.name != "pyspark":
+            raise
+        stop("Spark is not installed. Install it with: pip install 'pqassay[spark]'")
+    quiet_server(session)
+    try:
+        if ship:
+            from pqassay_spark.jobs.shipping import ship_package
+
+            ship_package(session)
+        yield session
+    finally:
+        if not was_running:
+            stop_session(session)
+
+
+def quiet_server(session: SparkSession) -> None:
+    """Keep the server that hears of ended tasks from printing a traceback when Java goes away: it is said elsewhere."""
+    server: Any = getattr(session.sparkContext, "_accumulatorServer", None)
+    if server is not None:
+        server.handle_error = _say_nothing
+
+
+def _say_nothing(*_: object) -> None:
+    pass
+
+
+def stop_session(session: SparkSession) -> None:
+    """Stop Spark. A Java process that is gone needs no stopping, and must not hide why the command ends."""
+    from pqassay_spark.jobs.start import spark_errors
+
+    with suppress(OSError, *spark_errors()):
+        session.stop()
+
+
+def stop(message: str, code: int = 2) -> NoReturn:
+    """Print the message on stderr and exit."""
+    typer.echo(f"error: {printable(message)}", err=True)
+    raise typer.Exit(code)

@@ -1,0 +1,65 @@
+"""What all work on files has in common on an executor: outcomes, reasons, and patience with others at the same file."""
+
+# ruff: noqa: PTH119 - paths stay the text that they are
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from pqassay_reference.errors import Refused, Undecodable
+from pqassay_reference.rewrite.finished_file import ChangedError
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.base.sources import BusyError
+
+PATIENCE_SECONDS = 10.0
+"""How long a task waits for another process that writes the same file."""
+
+WORKER_DIED = "the Python worker that read it died twice; is the file damaged, or too large for the memory?"
+"""Why a file was given up."""
+
+Result = TypeVar("Result")
+
+
+def answered(attempt: Callable[[], Result], refused: Callable[[str], Result], path: str) -> Result:
+    """Work on one file; whatever it raises becomes the answer that it was refused, since the others must go on.
+
+    Another run, or another attempt of the same task, may be at the same file.  What it leaves may be all that is wanted,
+    so the work is tried again for a while.
+
+    Args:
+        attempt: The work.
+        refused: Makes the answer, of a reason in one line.
+        path: The file.
+    """
+    until = time.monotonic() + PATIENCE_SECONDS
+    pause = 0.02
+    while True:
+        try:
+            return attempt()
+        except (BusyError, ChangedError) as error:
+            if time.monotonic() > until:
+                return refused(reason_of(error, path))
+            time.sleep(pause)
+            pause = min(2 * pause, 1.0)
+        except Exception as error:  # noqa: BLE001 - one file must not end the work on the others
+            return refused(reason_of(error, path))
+
+
+def reason_of(error: Exception, path: str) -> str:
+    """Why a file was refused, in one line that does not repeat its path."""
+    if isinstance(error, FormatError):
+        error.file = None
+        said = str(error)
+    elif isinstance(error, (Refused, Undecodable)):
+        said = str(error)
+    elif isinstance(error, OSError):
+        said = error.strerror or str(error)
+        if isinstance(error.filename, str) and os.path.basename(error.filename) != os.path.basename(path):
+            said = f"{said}: {error.filename}"
+    elif isinstance(error, MemoryError):
+        said = "there is not enough memory for it"
+    else:
+        said = f"unexpected {type(error).__name__}: {error}"
+    return " ".join(said.split())

@@ -1,0 +1,221 @@
+"""Generating ``_pm`` for all Parquet files of a folder on Spark, again and again.
+
+QuestDB keeps ``_pm`` beside ``data.parquet``, one of each in a folder.  Where every folder holds one Parquet file, its ``_pm`` is
+written beside it.  A folder with several cannot hold a ``_pm`` for each; then all go into a folder of their own, which mirrors
+the names: ``into/year=2024/part-0.parquet/_pm``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pqassay.lake.targets import is_uri
+from pqassay_reference.errors import Refused
+from pqassay_reference.pm.generate import generate_file
+from pqassay_reference.pm.read import PmReader
+from pqassay_spark.index.file_work import WORKER_DIED, answered
+from pqassay_spark.index.listing import Listing, list_files, local_path
+from pqassay_spark.jobs.distributed import run_tasks
+from pqassay_spark.jobs.packing import pack, task_count
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.base.sources import FileSource
+from pqassay_spec.parquet.file import read_framing
+from pqassay_spec.pm import grammar as pm
+from pqassay_spec.pm.from_parquet import BloomMode
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+FOOTER_BYTES = 16 << 10
+"""What generating reads of a file, about: its footer, however large it is. So work is shared out by number."""
+
+
+class Outcome(StrEnum):
+    """What became of a file."""
+
+    GENERATED = "generated"
+    FRESH = "fresh"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class PmOutcome:
+    """What became of the ``_pm`` of one Parquet file.
+
+    Attributes:
+        name: Path of the Parquet file relative to the root.
+        outcome: Generated now; fresh, that is, it describes the file already; refused.
+        reason: Why it was refused; empty otherwise.
+        left_out: How much of what the Parquet file says ``_pm`` cannot say rightly, and does not.
+        lost: How many snapshots the ``_pm`` that was replaced had and this one has not.
+    """
+
+    name: str
+    outcome: Outcome
+    reason: str = ""
+    left_out: int = 0
+    lost: int = 0
+
+
+@dataclass(frozen=True)
+class PmRun:
+    """What a run did.
+
+    Attributes:
+        root: The folder.
+        files: What became of the ``_pm`` of each file, by name.
+    """
+
+    root: str
+    files: list[PmOutcome]
+
+    def count(self, outcome: Outcome) -> int:
+        """How many files ended so."""
+        return sum(file.outcome is outcome for file in self.files)
+
+    @property
+    def refused(self) -> list[PmOutcome]:
+        """Files for which there is none now, with their reasons."""
+        return [file for file in self.files if file.outcome is Outcome.REFUSED]
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    name: str
+    data: str
+    target: str
+
+
+def generate_files(
+    spark: SparkSession,
+    root: str | os.PathLike[str],
+    *,
+    into: str | os.PathLike[str] | None = None,
+    force: bool = False,
+    blooms: BloomMode = "inlined",
+    progress: Callable[[int, int], object] | None = None,
+) -> PmRun:
+    """Generate ``_pm`` for every Parquet file of a folder for which there is none that describes it as it is.
+
+    Executors and driver see the folder under the same path.  Parquet files are only read.
+
+    Args:
+        spark: The session.
+        root: The folder, or a single file.
+        into: A folder in which the names are mirrored; beside the files by default.
+        force: Generate again what is fresh, with other bloom filters for instance.
+        blooms: What becomes of the files' bloom filters.
+        progress: Is told how many files are done, of how many.
+
+    Raises:
+        UsageError: There is no such folder.
+        Refused: A folder holds several Parquet files, and ``into`` is not given.
+        JobError: The executors cannot do it.
+    """
+    if is_uri(local_path(os.fspath(root))):
+        raise Refused(f"{os.fspath(root)} is no local path; _pm is generated for local files only")
+    listing = list_files(root)
+    if into is None:
+        _require_one_each(listing)
+    base = None if into is None else Path(into).absolute()
+    troubled = [
+        PmOutcome(name, Outcome.REFUSED, file.trouble)
+        for file in listing.files
+        for name in file.names
+        if file.trouble
+    ]
+    files = [
+        _work(Path(listing.root, name).absolute(), name, base)
+        for file in listing.files
+        for name in file.names
+        if not file.trouble
+    ]
+    tasks = pack(
+        [FOOTER_BYTES] * len(files), max(task_count(len(files), spark.sparkContext.defaultParallelism), 1)
+    )
+
+    def tell(done: int) -> None:
+        if progress is not None:
+            progress(done, len(files))
+
+    outcomes = run_tasks(
+        spark,
+        [[files[position] for position in task] for task in tasks],
+        partial(_generate_all, blooms, force),
+        lost=lambda file: PmOutcome(file.name, Outcome.REFUSED, WORKER_DIED),
+        progress=tell,
+    )
+    return PmRun(listing.root, sorted(troubled + outcomes, key=lambda file: os.fsencode(file.name)))
+
+
+def _work(data: Path, name: str, into: Path | None) -> _Work:
+    target = data.parent / pm.FILE_NAME if into is None else into / name / pm.FILE_NAME
+    return _Work(name, str(data), str(target))
+
+
+def _require_one_each(listing: Listing) -> None:
+    """Raise `Refused` where a folder holds several Parquet files."""
+    beside = listing if listing.is_folder else list_files(listing.root)
+    asked = {_folder(name) for file in listing.files for name in file.names}
+    counts = Counter(_folder(name) for file in beside.files for name in file.names)
+    crowded = sorted(folder for folder in asked if counts[folder] > 1)
+    if crowded:
+        others = f", and {len(crowded) - 1} more folders do likewise" if len(crowded) > 1 else ""
+        raise Refused(
+            f"{Path(listing.root, crowded[0])} holds {counts[crowded[0]]} Parquet files{others}; a folder has one "
+            f"{pm.FILE_NAME}, which describes one. Use --into FOLDER, which gets FOLDER/NAME/{pm.FILE_NAME} for each file"
+        )
+
+
+def _folder(name: str) -> str:
+    return name.rpartition("/")[0]
+
+
+def _generate_all(blooms: BloomMode, force: bool, number: int, files: Sequence[_Work]) -> list[PmOutcome]:
+    """Generate what is missing for the files of a task; on an executor."""
+    del number
+
+    def generate(file: _Work) -> PmOutcome:
+        if not force and is_fresh(file.data, file.target):
+            return PmOutcome(file.name, Outcome.FRESH)
+        Path(file.target).parent.mkdir(parents=True, exist_ok=True)
+        _, done = generate_file(file.data, file.target, blooms=blooms)
+        return PmOutcome(file.name, Outcome.GENERATED, left_out=len(done.left_out), lost=len(done.lost))
+
+    def refused(file: _Work) -> Callable[[str], PmOutcome]:
+        return lambda reason: PmOutcome(file.name, Outcome.REFUSED, reason)
+
+    return [answered(partial(generate, file), refused(file), file.data) for file in files]
+
+
+def is_fresh(data: str, target: str) -> bool:
+    """Whether a ``_pm`` describes a Parquet file as it is.
+
+    Its newest snapshot is whole and names size and footer of the file, and it was written after the file was.
+
+    Raises:
+        OSError: The Parquet file cannot be read.
+        FormatError: It is none.
+    """
+    with FileSource(data) as source:
+        framing = read_framing(source)
+        written = os.fstat(source.fileno()).st_mtime_ns
+    try:
+        with FileSource(target) as found:
+            reader = PmReader(found)
+            reader.verify()
+            fields = reader.newest.fields
+            return (
+                os.fstat(found.fileno()).st_mtime_ns >= written
+                and fields.parquet_file_size == framing.size
+                and fields.parquet_footer_offset == framing.footer_start
+            )
+    except (FormatError, FileNotFoundError):
+        return False

@@ -1,0 +1,287 @@
+"""Indexing all files of a folder on Spark, again and again: an index in every file, and an index table beside the folder.
+
+The driver lists the files and asks the table what it knows; the executors look into each file, embed what is missing
+(`pqassay_spark.index.task`), and write what they found as parts of the table (`pqassay_spark.index.table_upkeep`).  Nothing
+passes through the driver but names and outcomes.
+
+A run may be killed at any moment: every file is then old or new, and the next run does what is left.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from pqassay_reference.errors import Refused
+from pqassay_reference.lake.index_table import default_folder
+from pqassay_reference.rewrite.embed import DEFAULT_LIMIT
+from pqassay_reference.rewrite.finished_file import enclosing_table
+from pqassay_spark.index import table_upkeep
+from pqassay_spark.index.file_work import WORKER_DIED
+from pqassay_spark.index.listing import DataFile, Listing, list_files, local_path
+from pqassay_spark.index.table_upkeep import Survey
+from pqassay_spark.index.task import Answer, Outcome, Settings, Work, index_task
+from pqassay_spark.jobs.distributed import run_tasks
+from pqassay_spark.jobs.packing import PER_FILE, pack, task_count
+from pqassay_spec.base.sources import TEMPORARY_SUFFIX, remove_leftover
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Progress = Callable[[int, int], object]
+"""Is told how many files are done, of how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileOutcome:
+    """What became of one file.
+
+    Attributes:
+        name: Its path relative to the root.
+        outcome: Indexed now; fresh, that is, it was indexed already; refused.
+        reason: Why it was refused; empty otherwise.
+    """
+
+    name: str
+    outcome: Outcome
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class IndexRun:
+    """What a run did.
+
+    Attributes:
+        root: The folder.
+        files: What became of each file, by name.
+        table: The folder of the index table; ``None`` where none is kept.
+        table_files: How many of the files the table knows now.
+        table_rows: In how many rows.
+        warnings: What else is worth knowing.
+    """
+
+    root: str
+    files: list[FileOutcome]
+    table: Path | None = None
+    table_files: int = 0
+    table_rows: int = 0
+    warnings: list[str] = field(default_factory=list[str])
+
+    def count(self, outcome: Outcome) -> int:
+        """How many files ended so."""
+        return sum(file.outcome is outcome for file in self.files)
+
+    @property
+    def indexed(self) -> int:
+        """Files that were indexed now."""
+        return self.count(Outcome.INDEXED)
+
+    @property
+    def fresh(self) -> int:
+        """Files that were indexed already and have not changed."""
+        return self.count(Outcome.FRESH)
+
+    @property
+    def refused(self) -> list[FileOutcome]:
+        """Files that cannot be indexed, with their reasons."""
+        return [file for file in self.files if file.outcome is Outcome.REFUSED]
+
+
+def index_files(
+    spark: SparkSession,
+    root: str | os.PathLike[str],
+    columns: Sequence[str],
+    *,
+    table: str | os.PathLike[str] | Literal[False] | None = None,
+    force: bool = False,
+    inside_table: bool = False,
+    max_bytes: int = DEFAULT_LIMIT,
+    progress: Progress | None = None,
+) -> IndexRun:
+    """Embed an index into every Parquet file of a folder that has none, and keep an index table beside it.
+
+    Executors and driver see the folder under the same path.
+
+    Args:
+        spark: The session.
+        root: The folder, or a single file; local, or the URI of an object store.
+        columns: String columns, their paths joined by dots.  The first is embedded; all go into the table.
+        table: The folder of the index table, which is local; ``False`` keeps none.  By default it stands beside the folder
+            and is named after it; for a single file and for a URI there is none.
+        force: Index files again that are fresh.
+        inside_table: Go on inside a table (Iceberg, Delta, …) whose manifests record file sizes.
+        max_bytes: Greatest size of the distinct values of one column of a file.
+        progress: Is told how many files are done.
+
+    Raises:
+        UsageError: There is no such folder.
+        Refused: The request makes no sense: no column, several without a table, a folder inside a table, a folder for
+            the table that is none.
+        JobError: The executors cannot do it.
+        OSError: The table cannot be written.
+    """
+    wanted = _columns(columns)
+    listing = list_files(root)
+    if listing.store:
+        from pqassay_spark.index.stored_file import require_objects  # noqa: PLC0415 - most files are local
+
+        require_objects(listing)
+    _require_sense(listing, wanted, inside_table=inside_table)
+    folder = _table_folder(table, local_path(os.fspath(root)), listing)
+    settings = Settings(wanted, None, 0, force, inside_table, max_bytes)
+    if folder is None and len(wanted) > 1:
+        raise Refused(
+            f"a file holds one index, that of {wanted[0]}; what other columns hold goes into an index table, "
+            "and there is to be none: name its folder (--table), or one column"
+        )
+    if folder is None:
+        answers = _run(spark, settings, listing, Survey(), progress)
+        _remove_leftovers(listing)
+        return IndexRun(listing.root, _outcomes(answers))
+    if not listing.files:
+        return IndexRun(listing.root, [])
+    table_upkeep.require_table_folder(folder, listing.root, is_folder=listing.is_folder)
+    with table_upkeep.table_lock(folder) as lock:
+        known = table_upkeep.survey(folder)
+        if table is not None and known.damaged and not known.parts:
+            # Parts that cannot be read are removed in the end; what is said to be a table had better be one.
+            raise Refused(
+                f"{folder}: none of its parts can be read; if it is an index table, remove it, else name another folder"
+            )
+        with table_upkeep.run_number(folder) as run:
+            settings = Settings(wanted, str(folder.resolve()), run, force, inside_table, max_bytes)
+            answers = _run(spark, settings, listing, known, progress)
+        _remove_leftovers(listing)
+        names = {name for file in listing.files for name in file.names}
+        is_alone = lock.take()
+        if not is_alone:
+            lock.share()
+        after = table_upkeep.survey(folder)
+        if is_alone:
+            table_upkeep.clear(folder, after.damaged)
+            if table_upkeep.is_scattered(after):
+                is_whole = not any(file.trouble for file in listing.files) and listing.is_folder
+                table_upkeep.put_together(spark, folder, after, names if is_whole else None)
+    warnings = [f"{path} could not be read; what it said was found out again" for path in known.damaged]
+    refused = {name for answer in answers if answer.outcome is Outcome.REFUSED for name in answer.names}
+    states = {name: (file.size, file.modified) for file in listing.files for name in file.names}
+    # Of a file that was refused and has changed, what the table says holds no more.
+    valid = {
+        path for (path, _), last in after.latest.items() if states.get(path) == (last.size, last.modified)
+    }
+    told = names - (refused - valid)
+    return IndexRun(listing.root, _outcomes(answers), folder, *after.rows_of(told), warnings)
+
+
+def _columns(columns: Sequence[str]) -> tuple[str, ...]:
+    wanted = tuple(columns)
+    if not wanted or not all(wanted):
+        raise Refused("name at least one column")
+    twice = next((column for column in wanted if wanted.count(column) > 1), None)
+    if twice is not None:
+        raise Refused(f"column {twice} is named twice")
+    return wanted
+
+
+def _require_sense(listing: Listing, columns: Sequence[str], *, inside_table: bool) -> None:
+    """Raise `Refused` for what would be refused file by file."""
+    if not inside_table and (table := _enclosing_table(listing)):
+        raise Refused(
+            f"{listing.root} belongs to {table}, whose manifests record the sizes of its files: readers would fail. "
+            "Index files before they are added to the table, or say --inside-table"
+        )
+    for column in columns:
+        folder = f"{column}="
+        if listing.files and all(
+            any(part.startswith(folder) for part in name.split("/")[:-1])
+            for file in listing.files
+            for name in file.names
+        ):
+            raise Refused(
+                f"column {column} stands in the names of the folders ({folder}…), by which engines choose files anyhow; "
+                "it needs no index"
+            )
+
+
+def _enclosing_table(listing: Listing) -> str | None:
+    if not listing.store:
+        return enclosing_table(Path(listing.root, "file"))
+    from pqassay_spark.index.stored_file import stored_table  # noqa: PLC0415 - most files are local
+
+    return stored_table(listing)
+
+
+def _table_folder(
+    table: str | os.PathLike[str] | Literal[False] | None, root: str | os.PathLike[str], listing: Listing
+) -> Path | None:
+    if table is False:
+        return None
+    if table is not None:
+        return Path(table)
+    return default_folder(root) if listing.is_folder and not listing.store else None
+
+
+def _run(
+    spark: SparkSession,
+    settings: Settings,
+    listing: Listing,
+    known: Survey,
+    progress: Progress | None,
+) -> list[Answer]:
+    readable = [file for file in listing.files if not file.trouble]
+    answers = [Answer(file.names, Outcome.REFUSED, file.trouble) for file in listing.files if file.trouble]
+    total = len(listing.files)
+    files = [_work(file, settings.columns, known) for file in readable]
+    sizes = [file.size for file in readable]
+    work = sum(sizes) + PER_FILE * len(sizes)
+    tasks = pack(sizes, max(task_count(len(files), spark.sparkContext.defaultParallelism, work), 1))
+
+    def tell(done: int) -> None:
+        if progress is not None:
+            progress(done + total - len(files), total)
+
+    return answers + run_tasks(
+        spark,
+        [[files[position] for position in task] for task in tasks],
+        partial(index_task, settings),
+        lost=lambda file: Answer(file.names, Outcome.REFUSED, WORKER_DIED),
+        progress=tell,
+    )
+
+
+def _work(file: DataFile, columns: Iterable[str], known: Survey) -> Work:
+    found = frozenset(
+        column
+        for column in columns
+        if all(known.knows(name, column, file.size, file.modified) for name in file.names)
+    )
+    path = file.path if file.store else os.path.abspath(file.path)  # noqa: PTH100 - links stay
+    return Work(path, file.names, file.size, file.modified, found, file.store)
+
+
+def _outcomes(answers: Iterable[Answer]) -> list[FileOutcome]:
+    outcomes = [
+        FileOutcome(name, answer.outcome, answer.reason) for answer in answers for name in answer.names
+    ]
+    return sorted(outcomes, key=lambda file: os.fsencode(file.name))
+
+
+def _remove_leftovers(listing: Listing) -> None:
+    """Remove the temporary files of killed processes that nobody took over, of files that are gone, for instance."""
+    if listing.store:
+        return
+    for folder in sorted({os.path.dirname(file.path) or "." for file in listing.files}):  # noqa: PTH120 - paths stay text
+        with contextlib.suppress(OSError), os.scandir(folder) as entries:
+            left = [
+                entry.path
+                for entry in entries
+                if entry.name.startswith(".") and entry.name.endswith(TEMPORARY_SUFFIX)
+            ]
+            for path in left:
+                with contextlib.suppress(OSError):
+                    remove_leftover(path)

@@ -1,0 +1,162 @@
+"""Indexing an object of a store: fetched whole, indexed as a local file, and put back whole.
+
+Object stores have no rename, but replace an object at once.  The new object is put under a hidden name first; only when it is there
+with all its bytes does the store copy it over the old one, so that no failure on the way leaves half an object.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+import contextlib
+import errno
+import shutil
+import tempfile
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+from pyarrow import fs
+
+from pqassay.lake.remote import filesystem, modified, open_source
+from pqassay.lake.remote_source import describe
+from pqassay_reference.columns.column_values import read_distinct_values
+from pqassay_reference.errors import Refused
+from pqassay_reference.lake.index_table import Entry
+from pqassay_reference.rewrite.embed import embed_columns
+from pqassay_reference.rewrite.finished_file import ChangedError, WrittenState
+from pqassay_spark.index.listing import Listing
+from pqassay_spark.index.task import (
+    Outcome,
+    Settings,
+    Work,
+    entries_of,
+    trusted_values,
+    unknown_columns,
+)
+from pqassay_spec.base.sources import temporary_name
+
+OBJECT_STORES = ("s3", "gcs")
+"""What pyarrow calls the stores that replace an object at once."""
+
+TABLE_MARKS = {"_delta_log": "Delta", ".hoodie": "Hudi", "_spark_metadata": "Spark streaming"}
+"""Folders by which tables are known that record the size of each file; Iceberg's is looked at more closely."""
+
+CHUNK = 8 << 20
+
+
+def require_objects(listing: Listing) -> None:
+    """Raise `Refused` for a store in which a file cannot be replaced at once."""
+    with _in_words(listing.root):
+        name = str(filesystem(listing.store).type_name)
+    if name not in OBJECT_STORES:
+        raise Refused(
+            f"{listing.root}: files are indexed on local disks and in object stores (s3, gs), not in {name}"
+        )
+
+
+def stored_table(listing: Listing) -> str | None:
+    """Name the table whose folder is the root, or one above it; ``None`` if there is none."""
+    if not listing.files:
+        return None
+    first = listing.files[0]
+    folder = first.path[: len(first.path) - len(first.names[0])].rstrip("/")
+    with _in_words(listing.root):
+        system = filesystem(listing.store)
+        while "/" in folder:  # what is left is the bucket
+            for info in system.get_file_info([f"{folder}/{mark}" for mark in TABLE_MARKS]):
+                if info.type == fs.FileType.Directory:
+                    return f"the {TABLE_MARKS[info.base_name]} table {folder.rpartition('/')[2]}"
+            selector = fs.FileSelector(f"{folder}/metadata", allow_not_found=True)
+            if any(".metadata.json" in info.base_name for info in system.get_file_info(selector)):
+                return f"the Iceberg table {folder.rpartition('/')[2]}"
+            folder = folder.rpartition("/")[0]
+    return None
+
+
+def index_stored(settings: Settings, file: Work) -> tuple[Outcome, list[Entry]]:
+    """Index one object; what became of it, and what belongs into the table.
+
+    Times in a store are seconds: of two objects of the same size that were put within one second, the table may take one for
+    the other.
+
+    Raises:
+        ChangedError: The object changed meanwhile.
+        Refused, FormatError, Undecodable: As `pqassay_reference.rewrite.embed.embed_columns`.
+        OSError: The store does not give or take it.
+    """
+    with _in_words(file.path):
+        system = filesystem(file.store)
+        before = _state(system, file.path)
+        if not settings.force:
+            with contextlib.closing(open_source(file.store, file.path, file.path)) as source:
+                found = trusted_values(source, settings.columns[0])
+            if found is not None:
+                missing = unknown_columns(settings, file, before)
+                read = [found] if settings.columns[0] in missing else []
+                others = [column for column in missing if column != settings.columns[0]]
+                if others:
+                    with _fetched(system, file.path) as local:
+                        read += [read_distinct_values(local, column, settings.limit) for column in others]
+                _require_unchanged(system, file.path, before)
+                return Outcome.FRESH, entries_of(settings, file, before, read)
+        with _fetched(system, file.path) as local:
+            done = embed_columns(local, settings.columns, inside_table=True, limit=settings.limit)
+            _put(system, local, file.path, before, done.state.size)
+        after = _state(system, file.path)
+        entries = entries_of(settings, file, after, done.columns)
+        return Outcome.INDEXED, entries if after.size == done.state.size else []
+
+
+def _state(system: fs.FileSystem, path: str) -> WrittenState:
+    info = system.get_file_info([path])[0]
+    if info.type != fs.FileType.File:
+        raise FileNotFoundError(errno.ENOENT, "no such file", path)
+    return WrittenState(int(info.size or 0), modified(info) or 0)
+
+
+def _require_unchanged(system: fs.FileSystem, path: str, before: WrittenState) -> None:
+    if _state(system, path) != before:
+        raise ChangedError("it changed while it was worked on; nothing was written")
+
+
+@contextlib.contextmanager
+def _fetched(system: fs.FileSystem, path: str) -> Generator[Path]:
+    """A local copy of an object, while the context is open."""
+    with tempfile.TemporaryDirectory(prefix="pqassay-") as folder:
+        local = Path(folder, "data.parquet")
+        stream: Any = system.open_input_stream(path)
+        with stream, local.open("wb") as file:
+            shutil.copyfileobj(stream, file, CHUNK)
+        yield local
+
+
+def _put(system: fs.FileSystem, local: Path, path: str, before: WrittenState, size: int) -> None:
+    """Replace an object by a local file."""
+    hidden = str(temporary_name(Path(path)))
+    stream: Any = system.open_output_stream(hidden)
+    with stream, local.open("rb") as file:
+        shutil.copyfileobj(file, stream, CHUNK)
+    try:
+        # A stream that is closed after an error may leave an object that is whole to the store and is not.
+        if _state(system, hidden).size != size:
+            raise OSError(
+                errno.EIO, "the store has not all bytes of the new object; the old one is as it was"
+            )
+        _require_unchanged(system, path, before)
+        system.copy_file(hidden, path)
+    finally:
+        system.delete_file(hidden)
+
+
+@contextlib.contextmanager
+def _in_words(path: str) -> Generator[None]:
+    """Say what a store's error means."""
+    try:
+        yield
+    except ChangedError:
+        raise
+    except OSError as error:
+        if isinstance(error, FileNotFoundError) or error.filename is not None:
+            raise
+        raise OSError(error.errno or errno.EIO, describe(error), path) from error

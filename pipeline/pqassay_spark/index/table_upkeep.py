@@ -1,0 +1,299 @@
+"""Keeping an index table in order: what it knows, numbers of runs, runs at the same time, and few large parts.
+
+Several runs may work on one table at once: each has a number of its own, so their parts never have the same name, and
+what a part says holds for files of just the size and time that it names, whoever wrote it.  Only putting parts together
+needs the table for itself; the lock for that is the folder's own and goes away with the process that holds it.
+
+A table that is killed at any moment says less than it could, and nothing wrong: parts are written whole, and old ones are
+removed only when everything that still counts in them stands in new ones.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+from collections.abc import Collection, Generator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pyarrow as pa
+
+from pqassay_reference.columns.column_values import native_file
+from pqassay_reference.errors import Refused
+from pqassay_reference.lake import index_table
+from pqassay_spark.jobs.distributed import run_tasks
+from pqassay_spec.base.sources import TEMPORARY_SUFFIX, remove_leftover, write_whole
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+MOST_PARTS = 64
+"""A table of more parts is put together into fewer."""
+
+GROUP_BYTES = 64 << 20
+"""About so many bytes of old parts become one new part."""
+
+_RESERVED = re.compile(r"\.run-(?P<run>\d{8})")
+"""Names of the empty files by which a run reserves its number."""
+
+_NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.EBADF, errno.EINVAL, errno.EISDIR)
+"""What file systems answer that cannot lock a folder."""
+
+
+class Known(NamedTuple):
+    """What a table says last about a column of a file: in which part, for which state of the file, in how many rows."""
+
+    run: int
+    part: Path
+    size: int
+    modified: int
+    rows: int
+
+
+@dataclass
+class Survey:
+    """What a table knows.
+
+    Attributes:
+        latest: By path and column, what the latest run says.
+        parts: The parts that were read.
+        damaged: Parts that cannot be read; what they said counts as unknown.
+    """
+
+    latest: dict[tuple[str, str], Known] = field(default_factory=dict[tuple[str, str], Known])
+    parts: list[Path] = field(default_factory=list[Path])
+    damaged: list[Path] = field(default_factory=list[Path])
+
+    def knows(self, path: str, column: str, size: int, modified: int) -> bool:
+        """Whether it knows a column of a file of just this size and time."""
+        known = self.latest.get((path, column))
+        return known is not None and (known.size, known.modified) == (size, modified)
+
+    def rows_of(self, paths: Collection[str]) -> tuple[int, int]:
+        """How many of these files it knows something about, and in how many rows."""
+        found = [(path, known.rows) for (path, _), known in self.latest.items() if path in paths]
+        return len({path for path, _ in found}), sum(rows for _, rows in found)
+
+
+def require_table_folder(folder: Path, root: str, *, is_folder: bool = True) -> None:
+    """Make the folder of a table where it is missing.
+
+    Args:
+        folder: The table.
+        root: The indexed folder; of a single file, the folder that it stands in.
+        is_folder: Whether a folder is indexed, no single file.
+
+    Raises:
+        Refused: It is the indexed folder, is seen in it by readers of the data, or holds something else.
+        OSError: It cannot be made or read.
+    """
+    place, data = Path(os.path.realpath(folder)), Path(os.path.realpath(root))
+    if place == data:
+        raise Refused(f"{folder} is the indexed folder; the table needs one of its own")
+    if is_folder and place.is_relative_to(data) and not _is_hidden(place.relative_to(data)):
+        raise Refused(
+            f"{folder} stands inside the indexed folder, whose readers would take it for data; "
+            "name a folder beside it, or one whose name begins with _"
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in sorted(os.listdir(folder)):  # noqa: PTH208 - names are wanted
+        if not name.startswith((".", "_")) and index_table.PART_NAME.fullmatch(name) is None:
+            raise Refused(f"{folder} is no index table: it holds {name}; name another folder")
+        if not name.startswith((".", "_")) and not (folder / name).is_file():
+            raise Refused(f"{folder / name} is no file, as the parts of an index table are; remove it")
+
+
+def _is_hidden(below: Path) -> bool:
+    return any(name.startswith((".", "_")) for name in below.parts)
+
+
+def survey(folder: Path) -> Survey:
+    """Read what a table knows, without its values.
+
+    Raises:
+        Refused: A part is of another version.
+    """
+    found = Survey()
+    for run, path in index_table.parts(folder):
+        try:
+            counted = _counted(path)
+        except FileNotFoundError:
+            continue  # another run has put it together with others
+        except (pa.ArrowException, OSError, ValueError):
+            found.damaged.append(path)
+            continue
+        found.parts.append(path)
+        for name, column, size, modified, rows in zip(
+            *(counted.column(name).to_pylist() for name in counted.column_names), strict=True
+        ):
+            before = found.latest.get((name, column))
+            if before is None or before.run <= run:
+                found.latest[name, column] = Known(run, path, size, modified, rows)
+    return found
+
+
+def _counted(path: Path) -> pa.Table:
+    """One row for each column of each file: path, column, size, modified, rows."""
+    with native_file(path) as handle, index_table.part_file(handle) as file:
+        metadata = file.schema_arrow.metadata or {}
+        if metadata.get(index_table.VERSION_KEY) != str(index_table.VERSION).encode():
+            raise Refused(
+                f"{path} is no part of an index table of version {index_table.VERSION}; "
+                "name another folder for the table"
+            )
+        if not file.schema_arrow.equals(index_table.SCHEMA):
+            raise ValueError("it has other columns than an index table")
+        for _ in file.iter_batches(columns=["value"]):
+            pass  # nobody wants the values here, but a part whose values cannot be read knows nothing
+        keys = ["path", "column", "size", "modified"]
+        return file.read(columns=keys).group_by(keys).aggregate([([], "count_all")])
+
+
+@contextlib.contextmanager
+def run_number(folder: Path) -> Generator[int]:
+    """Reserve the number of a run, which no run before has and no other run gets at the same time."""
+    reserved = [int(match["run"]) for match in map(_RESERVED.fullmatch, os.listdir(folder)) if match]  # noqa: PTH208 - names are wanted
+    run = max(index_table.next_run(folder), max(reserved, default=0) + 1)
+    while True:
+        marker = folder / f".run-{run:08d}"
+        try:
+            os.close(os.open(marker, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        except FileExistsError:
+            run += 1
+            continue
+        # Between the look at the folder and this, a run with this number may have ended and left parts of it.
+        after = index_table.next_run(folder)
+        if after <= run:
+            break
+        marker.unlink(missing_ok=True)
+        run = after
+    try:
+        yield run
+    finally:
+        marker.unlink(missing_ok=True)
+
+
+class TableLock:
+    """The lock on the folder of a table: shared by runs, exclusive for who puts parts together.
+
+    Where the file system has no such locks, everybody gets everything; then runs at the same time may cost a row that the
+    next run enters again.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+
+    def share(self) -> None:
+        """Wait until nobody has it for himself."""
+        import fcntl  # noqa: PLC0415 - this module may be read where there are no locks
+
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_SH)
+        except OSError as error:
+            if error.errno not in _NO_LOCKS:
+                raise
+
+    def take(self) -> bool:
+        """Get it for oneself, if no other run is at work; who does not get it has given back its share."""
+        import fcntl  # noqa: PLC0415 - as above
+
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError as error:
+            if error.errno not in _NO_LOCKS:
+                raise
+        return True
+
+    def close(self) -> None:
+        """Give it back."""
+        os.close(self._descriptor)
+
+
+@contextlib.contextmanager
+def table_lock(folder: Path) -> Generator[TableLock]:
+    """Share the lock of a table while the context is open."""
+    with contextlib.closing(TableLock(folder)) as lock:
+        lock.share()
+        yield lock
+
+
+def clear(folder: Path, damaged: Sequence[Path]) -> None:
+    """Remove what killed runs left behind, and parts that cannot be read. Who calls it has the table for himself."""
+    for name in os.listdir(folder):  # noqa: PTH208 - names are wanted
+        if name.startswith(".") and name.endswith(TEMPORARY_SUFFIX):
+            remove_leftover(folder / name)
+        elif _RESERVED.fullmatch(name):
+            (folder / name).unlink(missing_ok=True)
+    for path in damaged:
+        path.unlink(missing_ok=True)
+
+
+def is_scattered(known: Survey) -> bool:
+    """Whether the parts are so many that they should be put together, and can be."""
+    return len(known.parts) > MOST_PARTS and len(known.parts) >= 2 * len(_groups(known.parts))
+
+
+def put_together(spark: SparkSession, folder: Path, known: Survey, paths: Collection[str] | None) -> None:
+    """Write what counts of all parts into few, then remove the old ones. Who calls it has the table for himself.
+
+    Args:
+        spark: The session; each new part is a task.
+        folder: The table.
+        known: What it knows.
+        paths: The files that there are; rows of others are left out. ``None`` keeps all.
+    """
+    counts: dict[Path, list[tuple[str, str]]] = {}
+    for key, last in known.latest.items():
+        if paths is None or key[0] in paths:
+            counts.setdefault(last.part, []).append(key)
+    # Workers have a working directory of their own.
+    place = folder.absolute()
+    tasks = [[[(path.absolute(), counts.get(path, [])) for path in group]] for group in _groups(known.parts)]
+    with run_number(folder) as run:
+        failed = run_tasks(spark, tasks, partial(_put_together, place, run), lost=lambda _: "the worker died")
+    if not any(failed):
+        for path in known.parts:
+            path.unlink(missing_ok=True)
+
+
+def _groups(parts: Sequence[Path]) -> list[list[Path]]:
+    """Parts that become one, each about `GROUP_BYTES`."""
+    groups: list[list[Path]] = []
+    room = 0
+    for path in parts:
+        size = path.stat().st_size
+        if not groups or size > room:
+            groups.append([])
+            room = GROUP_BYTES
+        groups[-1].append(path)
+        room -= size
+    return groups
+
+
+def _put_together(
+    folder: Path, run: int, number: int, groups: Sequence[Sequence[tuple[Path, list[tuple[str, str]]]]]
+) -> list[str]:
+    """Write one part of the rows of several that are named; on an executor."""
+    for group in groups:
+        kept: list[pa.Table] = []
+        for path, keys in group:
+            if not keys:
+                continue
+            wanted = pa.table({"path": [key[0] for key in keys], "column": [key[1] for key in keys]})
+            rows = index_table.read_part(path)
+            kept.append(rows.join(wanted, keys=["path", "column"], join_type="left semi"))
+        if not kept:
+            continue
+        table = pa.concat_tables(kept).select(index_table.SCHEMA.names)
+        table = table.sort_by([("path", "ascending"), ("column", "ascending"), ("value", "ascending")])
+        content = index_table.part_content(pa.Table.from_arrays(table.columns, schema=index_table.SCHEMA))
+        write_whole(index_table.part_path(folder, run, number), content)
+    return []

@@ -1,0 +1,251 @@
+"""Indexing files one after the other: what a task does on an executor.
+
+Each file is old or new at any moment, never half, since `pqassay_reference.rewrite.embed` replaces it whole.  A file that cannot be
+indexed is an answer with its reason; nothing that a file holds ends the task.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pqassay_reference.columns.column_values import DistinctValues, read_distinct_values
+from pqassay_reference.lake import index_table
+from pqassay_reference.lake.index_table import Entry
+from pqassay_reference.rewrite.embed import embed_columns
+from pqassay_reference.rewrite.extract import extract
+from pqassay_reference.rewrite.finished_file import ChangedError, WrittenState
+from pqassay_spark.index.file_work import answered
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.base.sources import FileSource, Source
+from pqassay_spec.idx1.blob import Layout
+
+FLUSH_SECONDS = 20.0
+"""After so long, what was found is written into the table, so that a kill loses little."""
+
+FLUSH_CHARACTERS = 32 << 20
+"""As soon as the values that were found are so long, likewise, so that they do not fill the memory."""
+
+PARTS_PER_TASK = 100
+"""Greatest number of parts that a task writes; their numbers stand in for the task's own."""
+
+
+class Outcome(StrEnum):
+    """What became of a file."""
+
+    INDEXED = "indexed"
+    FRESH = "fresh"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the tasks of one run have in common.
+
+    Attributes:
+        columns: The columns; the first is embedded, all go into the table.
+        table: The folder of the index table; ``None`` where none is kept.
+        run: The number of the run.
+        force: Index again what is fresh.
+        inside_table: Go on inside a table whose manifests record file sizes.
+        limit: Greatest payload in bytes.
+    """
+
+    columns: tuple[str, ...]
+    table: str | None
+    run: int
+    force: bool
+    inside_table: bool
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A file to index.
+
+    Attributes:
+        path: Where it is.
+        names: Its paths relative to the root.
+        size: Its bytes when it was listed.
+        modified: Its modification time then, in nanoseconds.
+        known: The columns that the table knows of a file of this size and time.
+        store: URI of its store; empty for a local file.
+    """
+
+    path: str
+    names: tuple[str, ...]
+    size: int
+    modified: int
+    known: frozenset[str]
+    store: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of a file.
+
+    Attributes:
+        names: Its paths relative to the root.
+        outcome: What became of it.
+        reason: Why it was refused; empty otherwise.
+    """
+
+    names: tuple[str, ...]
+    outcome: Outcome
+    reason: str = ""
+
+
+def index_task(settings: Settings, number: int, files: Sequence[Work]) -> list[Answer]:
+    """Index the files of a task, and write what they hold into the table.
+
+    Raises:
+        OSError: The table cannot be written.
+    """
+    answers: list[Answer] = []
+    entries: list[Entry] = []
+    flushed = 0
+    since, characters = time.monotonic(), 0
+
+    def flush() -> None:
+        nonlocal flushed, since, characters
+        if entries and settings.table is not None:
+            part = number * PARTS_PER_TASK + flushed
+            index_table.write_part(settings.table, settings.run, part, entries)
+            flushed += 1
+        entries.clear()
+        since, characters = time.monotonic(), 0
+
+    for file in files:
+        answer, found = index_one(settings, file)
+        answers.append(answer)
+        entries += found
+        characters += sum(len(value) for entry in found for value in entry.values)
+        is_due = characters > FLUSH_CHARACTERS or time.monotonic() - since > FLUSH_SECONDS
+        if is_due and flushed < PARTS_PER_TASK - 1:
+            flush()
+    flush()
+    return answers
+
+
+def index_one(settings: Settings, file: Work) -> tuple[Answer, list[Entry]]:
+    """Index one file; the answer, and what belongs into the table."""
+
+    def attempt() -> tuple[Answer, list[Entry]]:
+        if file.store:
+            from pqassay_spark.index.stored_file import index_stored  # noqa: PLC0415 - most files are local
+
+            outcome, entries = index_stored(settings, file)
+        else:
+            outcome, entries = _index(settings, file)
+        return Answer(file.names, outcome), entries
+
+    return answered(attempt, lambda reason: (Answer(file.names, Outcome.REFUSED, reason), []), file.path)
+
+
+def _index(settings: Settings, file: Work) -> tuple[Outcome, list[Entry]]:
+    first = settings.columns[0]
+    if not settings.force and (found := trusted_index(file.path, first)) is not None:
+        return Outcome.FRESH, _entries_of_fresh(settings, file, *found)
+    done = embed_columns(
+        file.path, settings.columns, inside_table=settings.inside_table, limit=settings.limit
+    )
+    return Outcome.INDEXED, entries_of(settings, file, done.state, done.columns)
+
+
+def entries_of(
+    settings: Settings, file: Work, state: WrittenState, columns: Sequence[DistinctValues]
+) -> list[Entry]:
+    """What belongs into the table about columns of a file in some state."""
+    if settings.table is None:
+        return []
+    return [
+        Entry(
+            name,
+            state.size,
+            state.modified,
+            read.column,
+            read.row_count,
+            read.null_count,
+            tuple(sorted(read.values)),
+        )
+        for read in columns
+        for name in _tellable(file.names)
+    ]
+
+
+def trusted_index(path: str, column: str) -> tuple[DistinctValues, os.stat_result] | None:
+    """What the index of a column that a file has says, and the state of the file; ``None`` without one to trust.
+
+    Raises:
+        ChangedError: The file changed while it was read.
+        OSError: It cannot be read.
+    """
+    with FileSource(path) as source:
+        before = os.fstat(source.fileno())
+        found = trusted_values(source, column)
+        _require_unchanged(before, os.fstat(source.fileno()))
+    return None if found is None else (found, before)
+
+
+def trusted_values(source: Source, column: str) -> DistinctValues | None:
+    """What the index of a column says that proves itself; ``None`` if there is none."""
+    try:
+        found = extract(source)
+    except FormatError:
+        return None
+    companion = found.companion
+    if companion is None or ".".join(companion.column) != column or found.layout is not Layout.PUBLISHED:
+        return None
+    return DistinctValues(
+        column,
+        limit=companion.length,
+        values=set(found.values),
+        null_count=companion.null_count,
+        row_count=companion.row_count,
+    )
+
+
+def unknown_columns(settings: Settings, file: Work, state: WrittenState) -> list[str]:
+    """The columns that belong into the table and are not in it for a file in this state."""
+    if settings.table is None or not _tellable(file.names):
+        return []
+    is_as_listed = state == WrittenState(file.size, file.modified)
+    return [column for column in settings.columns if not is_as_listed or column not in file.known]
+
+
+def _entries_of_fresh(
+    settings: Settings, file: Work, found: DistinctValues, stat: os.stat_result
+) -> list[Entry]:
+    """What the table does not know of a file that is indexed already."""
+    state = WrittenState(stat.st_size, stat.st_mtime_ns)
+    read = [
+        found if column == settings.columns[0] else read_distinct_values(file.path, column, settings.limit)
+        for column in unknown_columns(settings, file, state)
+    ]
+    if read:
+        _require_unchanged(stat, os.stat(file.path))  # noqa: PTH116 - paths stay the text that they are
+    return entries_of(settings, file, state, read)
+
+
+def _require_unchanged(before: os.stat_result, after: os.stat_result) -> None:
+    if (before.st_ino, before.st_size, before.st_mtime_ns) != (
+        after.st_ino,
+        after.st_size,
+        after.st_mtime_ns,
+    ):
+        raise ChangedError("it changed while it was read")
+
+
+def _tellable(names: Iterable[str]) -> list[str]:
+    """The names that a table can hold; one that is no UTF-8 it cannot, and the file is then known by its index alone."""
+    tellable: list[str] = []
+    for name in names:
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            continue
+        tellable.append(name)
+    return tellable

@@ -1,0 +1,108 @@
+"""Sending this package to the executors of a cluster that do not have it.
+
+Python's part of Spark needs pyarrow and numpy on the executors anyhow; what else judging and indexing need is pure
+Python and travels in one archive.
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib.util
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PACKAGES = ("pqassay_spec", "pqassay_reference", "pqassay", "pqassay_spark", "construct", "pebble")
+"""What travels: our packages, and the pure Python that their work on executors imports."""
+
+NEEDED = (*(name for name in PACKAGES if name != "pqassay_reference"), "pyarrow")
+"""What executors must be able to import."""
+
+NEEDED_FOR_VALUES = ("numpy", "xxhash")
+"""What they must be able to import as well where values are decoded."""
+
+LEFT_OUT = ("__pycache__", "golden_files", "schemas")
+"""Folders that no executor needs."""
+
+
+def ship_package(spark: SparkSession) -> None:
+    """Send the package to all executors, those that start later included; once is enough for an application."""
+    context = spark.sparkContext
+    if context.applicationId not in _shipped:
+        # Executors fetch the archive from where it stands, whenever they start: it stays as long as this process.
+        folder = Path(tempfile.mkdtemp(prefix="pqassay-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        context.addPyFile(str(write_archive(folder / "pqassay-executors.zip")))
+        _shipped.add(context.applicationId)
+
+
+_shipped: set[str | None] = set()
+"""Ids of the applications whose executors have the package."""
+
+
+def require_modules(spark: SparkSession, *, is_deep: bool = False) -> None:
+    """Make sure that executors can import what judging needs, before any task fails for want of it.
+
+    Executors of this machine run the Python of the driver, and are not asked.
+
+    Args:
+        spark: The session.
+        is_deep: Whether values are decoded, which needs more.
+
+    Raises:
+        JobError: They cannot; the message says what to do.
+    """
+    from pqassay_spark.jobs.spark_jobs import JobError, lacking, told  # noqa: PLC0415 - it knows this module
+
+    master = spark.sparkContext.master or ""
+    if master == "local" or master.startswith("local["):
+        return
+    try:
+        missing = missing_modules(spark, NEEDED + (NEEDED_FOR_VALUES if is_deep else ()))
+    except Exception as error:  # noqa: BLE001 - whatever Spark raises for a job that fails
+        raise told(error) from None
+    if missing:
+        raise JobError(lacking(missing))
+
+
+def missing_modules(spark: SparkSession, modules: Sequence[str]) -> list[str]:
+    """Those of some modules that a Python of an executor does not find."""
+
+    def missing(_: int) -> list[str]:
+        import importlib.util  # noqa: PLC0415 - this function is sent
+
+        found: list[str] = []
+        for name in modules:
+            try:
+                if importlib.util.find_spec(name) is None:
+                    found.append(name)
+            except ImportError:
+                found.append(name)
+        return found
+
+    # An executor could not import the module that this function stands in: so it goes there as code.
+    missing.__module__ = "__main__"
+    asked = max(1, spark.sparkContext.defaultParallelism)
+    answers = spark.sparkContext.parallelize(range(asked), asked).flatMap(missing).distinct().collect()
+    return [name for name in modules if name in set(answers)]
+
+
+def write_archive(path: Path) -> Path:
+    """Write the packages as an archive from which Python imports."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for package in PACKAGES:
+            spec = importlib.util.find_spec(package)
+            if spec is None or spec.origin is None:
+                raise ModuleNotFoundError(f"there is no package {package} to send", name=package)
+            root = Path(spec.origin).parent
+            for file in sorted(root.rglob("*")):
+                inside = file.relative_to(root.parent)
+                if file.is_file() and not set(inside.parts) & set(LEFT_OUT):
+                    archive.write(file, inside.as_posix())
+    return path

@@ -1,0 +1,233 @@
+"""Running work on executors: tasks of bytes in, results of bytes out, with a count of what is done and an end on Ctrl-C.
+
+Tasks and results are pickled and compressed by us: Spark would send each object on its own, and what many files have
+in common travels once.
+"""
+
+from __future__ import annotations
+
+import pickle
+import re
+import uuid
+import zlib
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, wait
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pqassay_spark.jobs.worker_memory import keep_what_is_loaded
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Result = TypeVar("Result")
+
+Counts = tuple[int, int]
+"""Files that are done, and findings in them."""
+
+Count = Callable[[Counts], object]
+"""Takes what was done in addition; the driver hears of it when the task is over."""
+
+Work = Callable[[bytes, Count], bytes]
+"""What an executor does with a task; a function that it can import, or a `partial` of one."""
+
+GLANCE = 0.2
+"""Seconds between two looks at how far a job is."""
+
+PATIENCE = 10.0
+"""Seconds that a cancelled job has to end."""
+
+LEVEL = 1
+"""Of zlib: what is alike among thousands of reports is found at any level."""
+
+
+DEATHS = (
+    "Python worker exited unexpectedly",
+    "Python worker failed to connect back",
+    "ExecutorLostFailure",
+    "SparkOutOfMemory",
+    "EOFException",
+    "Connection reset",
+    "Broken pipe",
+)
+"""What Spark says of a Python process that is no more. Anything else is an error in what it ran."""
+
+
+class JobError(Exception):
+    """A job on the executors failed; the message is one line.
+
+    ``is_crash`` says that a Python process of an executor died, so that judging in processes of their own may help.
+    """
+
+    def __init__(self, message: str, *, is_crash: bool = False) -> None:
+        super().__init__(message)
+        self.is_crash = is_crash
+
+
+def packed(value: Any) -> bytes:
+    """A value as it travels."""
+    return zlib.compress(pickle.dumps(value, pickle.HIGHEST_PROTOCOL), LEVEL)
+
+
+def unpacked(content: bytes) -> Any:
+    """The value that `packed` packed."""
+    return pickle.loads(zlib.decompress(content))  # noqa: S301 - our own, from a process of our own
+
+
+def cores(spark: SparkSession) -> int:
+    """Tasks that run at the same time."""
+    return max(1, spark.sparkContext.defaultParallelism)
+
+
+def run(
+    spark: SparkSession,
+    tasks: Sequence[bytes],
+    work: Work,
+    *,
+    description: str,
+    tell: Callable[[Counts], object] | None = None,
+) -> list[bytes]:
+    """Do some work on the executors.
+
+    Args:
+        spark: The session.
+        tasks: What to do; each is a task of Spark, and the first one starts first.
+        work: What does it.
+        description: What Spark's own pages call the job.
+        tell: Told several times a second how much is done.
+
+    Returns:
+        The results, in the order of the tasks.
+
+    Raises:
+        JobError: A task failed more often than Spark puts up with.
+        KeyboardInterrupt: And whatever else ends the caller's wait; the job is cancelled.
+    """
+    if not tasks:
+        return []
+    context = spark.sparkContext
+    counter = context.accumulator((0, 0), _added())
+
+    def job() -> list[bytes]:
+        rows = context.parallelize(tasks, len(tasks)).map(partial(_done, work, counter))
+        return rows.collect()
+
+    def glance() -> None:
+        if tell is not None:
+            tell(counter.value)
+
+    try:
+        results = watched(spark, job, glance, description=description)
+    except Exception as error:
+        if not is_of_spark(error):
+            raise
+        raise told(error) from None
+    glance()
+    return results
+
+
+def watched(
+    spark: SparkSession, job: Callable[[], Result], glance: Callable[[], object], *, description: str
+) -> Result:
+    """Run a job of Spark, and glance at it several times a second until it is over.
+
+    Spark's call does not return before the job is over, and a signal would wait as long; so it has a thread of its
+    own, and whatever is raised on this one, `KeyboardInterrupt` above all, cancels the job.
+
+    Args:
+        spark: The session.
+        job: Runs the job and returns what it gives.
+        glance: Called while it runs, on this thread.
+        description: What Spark's own pages call it.
+
+    Raises:
+        Exception: What the job raises.
+    """
+    from pyspark import InheritableThread  # noqa: PLC0415 - loaded with Spark
+
+    context = spark.sparkContext
+    group = f"pqassay-{uuid.uuid4()}"
+    outcome: Future[Result] = Future()
+
+    def run_job() -> None:
+        try:
+            context.setJobGroup(group, description, interruptOnCancel=True)
+            outcome.set_result(job())
+        except BaseException as error:  # noqa: BLE001 - it is raised where somebody waits for it
+            outcome.set_exception(error)
+
+    thread = InheritableThread(target=run_job, name=group, daemon=True)
+    thread.start()
+    try:
+        while not wait([outcome], timeout=GLANCE).done:
+            glance()
+    except BaseException:
+        context.cancelJobGroup(group)
+        thread.join(PATIENCE)
+        raise
+    thread.join(PATIENCE)
+    return outcome.result()
+
+
+def _done(work: Work, counter: Any, task: bytes) -> bytes:
+    result = work(bytes(task), counter.add)
+    keep_what_is_loaded()
+    return result
+
+
+def _added() -> Any:
+    """How counts are added up."""
+    from pqassay_spark.jobs.spark_counts import CountsParam  # noqa: PLC0415 - its base class comes with Spark
+
+    return CountsParam()
+
+
+def is_of_spark(error: Exception) -> bool:
+    """Whether Spark, or Java on its behalf, raised it; anything else was raised on this side."""
+    return java_is_gone(error) or type(error).__module__.partition(".")[0] in ("py4j", "pyspark")
+
+
+def java_is_gone(error: BaseException) -> bool:
+    """Whether it was raised because the Java process of Spark is no more; an error of Java comes with its trace."""
+    name, text = type(error).__name__, str(error)
+    return (
+        isinstance(error, ConnectionError)
+        or name == "Py4JNetworkError"
+        or (name == "Py4JError" and "Trace:" not in text)
+    )
+
+
+NO_JAVA = "Spark's Java process ended; is there enough memory? Files that are done stay done: run it again"
+"""What to say then."""
+
+
+def told(error: BaseException) -> JobError:
+    """What a failed job means, in one line."""
+    text = str(error)
+    if java_is_gone(error):
+        return JobError(NO_JAVA)
+    if found := re.search(r"ModuleNotFoundError: No module named '([\w.]+)'", text):
+        return JobError(lacking([found[1]]))
+    if any(death in text for death in DEATHS):
+        return JobError("a Python process of an executor died", is_crash=True)
+    # The last line of a traceback says what happened; of Java's messages, the first one does.
+    lines = [line.strip() for line in text.splitlines() if re.match(r"\w[\w.]*(Error|Exception)\b", line)]
+    shown = (lines or [line for line in text.splitlines() if line.strip()] or [type(error).__name__])[-1]
+    return JobError(f"the job on the executors failed: {' '.join(shown.split())[:300]}")
+
+
+def lacking(modules: Sequence[str]) -> str:
+    """What to do about modules that executors cannot import."""
+    from pqassay_spark.jobs.shipping import PACKAGES  # noqa: PLC0415 - only a failure needs it
+
+    ours = [name for name in modules if name.partition(".")[0] in PACKAGES]
+    others = [name for name in modules if name not in ours]
+    parts: list[str] = []
+    if ours:
+        parts.append(f"the executors have no {', '.join(ours)}: --ship sends it")
+    if others:
+        parts.append(
+            f"the executors' Python has no {', '.join(others)}: install it there, "
+            "or say with PYSPARK_PYTHON which Python has it"
+        )
+    return "; ".join(parts)

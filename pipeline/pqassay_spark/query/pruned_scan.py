@@ -1,0 +1,293 @@
+"""Spark's own scan of a folder of Parquet files, without the files that their indexes rule out.
+
+The driver asks the indexes which files a predicate leaves over, and gives Spark their names as a filter on its hidden
+column ``_metadata.file_path``.  Spark then opens only these; everything else is as it is without: its own listing of
+the files, partition columns, the vectorised reader.  On this machine the indexes are loaded while Spark lists the files
+and finds their schema; see `pqassay_spark.query.lake_indexes`.
+
+How Spark spells a path is for Spark to say, and differs from one of its columns and versions to the next; a filter by a
+wrong spelling finds no file and silently loses all rows.  So a spelling counts only after Spark has planned the scan
+and selects as many files as were kept.  Otherwise it scans all of them, and a warning says so.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow and py4j leave parts of what is used here unknown.
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+from urllib.parse import unquote
+
+import pyarrow as pa
+from py4j.protocol import Py4JError  # type: ignore[import-untyped] # it has no types
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+from pyspark.sql.types import StructType
+
+from pqassay_reference.scan.scan import Trust
+from pqassay_spark.query.lake_indexes import Believed, Early, loaded, loading
+from pqassay_spark.query.lake_listing import is_remote, local_path
+from pqassay_spark.query.partition_names import partition_of
+from pqassay_spark.query.predicates import (
+    Tree,
+    arrow_condition,
+    columns_of,
+    find_column,
+    is_set,
+    read_predicate,
+    spark_condition,
+    text_columns,
+)
+
+
+class PruningWarning(UserWarning):
+    """A scan reads all files although their indexes rule some out."""
+
+
+@dataclass(frozen=True)
+class PrunedScan:
+    """A scan and what was left out of it.
+
+    Attributes:
+        frame: The rows that satisfy the predicate; nothing has been read yet.
+        files: Files that Spark lists below the root.
+        skipped: Those that it will not open, by their paths relative to the root.
+        why: For each of these the reason.
+    """
+
+    frame: DataFrame
+    files: int
+    skipped: tuple[str, ...]
+    why: Mapping[str, str]
+
+
+def read(
+    spark: SparkSession,
+    root: str | os.PathLike[str],
+    predicate: str | Tree,
+    *,
+    table: str | None = None,
+    trust: Trust = "companion",
+    column: str | None = None,
+    schema: StructType | str | None = None,
+    options: Mapping[str, str] | None = None,
+) -> DataFrame:
+    """Read the rows of a folder of Parquet files that satisfy a predicate; files are skipped by their indexes.
+
+    The rows are those of ``spark.read.parquet(root).where(predicate)``.  Which files are skipped is decided now; files
+    that are replaced afterwards call for another `read`.
+
+    Args:
+        spark: The session.
+        root: A folder, as a path of this machine, taken literally, or as a URI that Spark and pyarrow both reach.
+        predicate: A condition in Spark's SQL (comparisons of columns with constants, ``IN``, ``BETWEEN``,
+            ``IS NULL``, and ``AND``, ``OR``, ``NOT`` of those), or the same as a tree of ``conformance/PROTOCOL.md``.
+        table: A folder with an index table, ``"auto"`` for the one beside the root if there is one.
+        trust: ``companion``, or ``published`` where you vouch for indexes without companion record; see `open_indexed`.
+        column: What those describe.
+        schema: Of the rows; by default Spark finds it in the files.
+        options: More options of Spark's Parquet reader.
+
+    Raises:
+        Refused: The predicate is none, or says what no tree can say.
+        AnalysisException: Spark cannot read the folder.
+
+    Warns:
+        PruningWarning: Spark reads all files, since it does not select those that were kept.
+    """
+    return plan_read(
+        spark, root, predicate, table=table, trust=trust, column=column, schema=schema, options=options
+    ).frame
+
+
+def plan_read(
+    spark: SparkSession,
+    root: str | os.PathLike[str],
+    predicate: str | Tree,
+    *,
+    table: str | None = None,
+    trust: Trust = "companion",
+    column: str | None = None,
+    schema: StructType | str | None = None,
+    options: Mapping[str, str] | None = None,
+) -> PrunedScan:
+    """What `read` does, with a report of the files that are skipped. The arguments are those of `read`."""
+    tree = read_predicate(spark, predicate)
+    believed = Believed(table, trust, column)
+    reader = spark.read.options(**dict(options or {}))
+    if schema is not None:
+        reader = reader.schema(schema)
+    with loading(root, text_columns(tree), believed) as early:
+        frame = reader.parquet(spark_location(root))
+    case_sensitive = is_set(spark, "spark.sql.caseSensitive")
+    condition = spark_condition(tree, frame.schema, case_sensitive=case_sensitive)
+    listed = sorted(_input_files(spark, frame))
+    names = relative_names(root, listed)
+    why = _ruled_out(spark, root, tree, frame.schema, names.values(), believed, early)
+    skipped = {entry: name for entry, name in names.items() if name in why}
+    scan = _without(frame, listed, skipped) if skipped else frame
+    left_out = sorted(skipped.values()) if scan is not None else []
+    if scan is None:
+        warnings.warn(
+            f"{os.fspath(root)}: {len(skipped)} of {len(listed)} files could be skipped, but Spark does not select "
+            "those that are left; it reads all of them",
+            PruningWarning,
+            stacklevel=3,
+        )
+    rows = (frame if scan is None else scan).where(condition)
+    return PrunedScan(rows, len(listed), tuple(left_out), {name: why[name] for name in left_out})
+
+
+GLOB = re.compile(r"[*?\[\]{}\\]")
+"""Characters by which Spark takes a path for a pattern."""
+
+
+def spark_location(root: str | os.PathLike[str]) -> str:
+    r"""How a folder is named to Spark: a path of this machine becomes a URI, and nothing in it a pattern.
+
+    >>> spark_location("/lake/[a] b%20"), spark_location("s3a://lake/sales")
+    ('file:///lake/\\[a\\] b%20', 's3a://lake/sales')
+    """
+    text = os.fspath(root)
+    # Hadoop takes what follows the scheme literally, percent signs included.
+    if is_remote(text) or local_path(text) != text:
+        return text
+    path = os.path.abspath(text)  # noqa: PTH100 - see `relative_names`
+    return "file://" + GLOB.sub(r"\\\g<0>", path)
+
+
+def relative_names(root: str | os.PathLike[str], listed: Sequence[str]) -> dict[str, str]:
+    """For entries of Spark's listing the paths relative to the root; what does not stand below it is left out."""
+    path = local_path(root)
+    # Not resolved: Spark's listing does not follow the links of the root's path either.
+    base = path if is_remote(path) else os.path.abspath(path)  # noqa: PTH100
+    base = base.rstrip("/") + "/"
+    names = {entry: local_path(unquote(entry)) for entry in listed}
+    return {entry: name[len(base) :] for entry, name in names.items() if name.startswith(base)}
+
+
+def _ruled_out(
+    spark: SparkSession,
+    root: str | os.PathLike[str],
+    tree: Tree,
+    schema: StructType,
+    names: Collection[str],
+    believed: Believed,
+    early: Early,
+) -> dict[str, str]:
+    """Of the files with these relative names, those that hold no row, and why."""
+    if is_set(spark, "spark.sql.parquet.fieldId.read.enabled"):
+        return {}  # then Spark finds columns by numbers, and indexes speak of names
+    if not names:
+        return {}  # a URI that Spark takes for a pattern: what it lists stands below other folders
+    case_sensitive = is_set(spark, "spark.sql.caseSensitive")
+    # Of the whole path: with the option `basePath`, folders above the root are partitions, too.
+    above = local_path(spark_location(root))
+    partitions = {key.lower() for name in names for key in partition_of(f"{above}/{name}")}
+    columns: dict[str, str] = {}
+    for name in columns_of(tree):
+        found = find_column(schema, name, case_sensitive=case_sensitive)
+        if len(found.path) == 1 and found.compares_bytes and found.path[0].lower() not in partitions:
+            columns[name] = found.path[0]
+    condition = arrow_condition(tree, columns)
+    if condition is None:
+        return {}
+    try:
+        indexes = loaded(early, root, columns.values(), believed)
+        return indexes.ruled_out(condition, stacklevel=4)
+    except (pa.ArrowException, OSError) as error:
+        if not is_remote(root):
+            raise
+        # Spark reaches the store, and Arrow may not: another library, other credentials.
+        warnings.warn(f"{root}: no file is skipped: {error}", PruningWarning, stacklevel=4)
+        return {}
+
+
+PIECE = 7_000
+"""Bytes of names of files that Java hands over at a time, about.
+
+It sends 8 KiB at once.  Of a longer answer it holds the rest back until the beginning is acknowledged, for which the system
+takes its time: 40 ms, and five times that for 16 KiB.
+"""
+
+FIRST_NAMES = 16
+"""Names in the first piece, before it is known how long they are."""
+
+
+def _input_files(spark: SparkSession, frame: DataFrame) -> list[str]:
+    """The files that Spark lists for a scan, percent-encoded."""
+    try:
+        # In a few pieces: Python would ask Java twice for each file.
+        predef = cast("Any", spark)._jvm.scala.Predef  # noqa: SLF001 - see above
+        found = predef.genericWrapArray(cast("Any", frame)._jdf.inputFiles())  # noqa: SLF001 - see above
+        count, start, step = int(found.length()), 0, FIRST_NAMES
+        names: list[str] = []
+        while start < count:
+            piece = str(found.slice(start, start + step).mkString("\n"))
+            names += piece.split("\n")
+            start += step
+            step = max(1, PIECE * step // (len(piece.encode()) + 1))
+    except (Py4JError, AttributeError, TypeError):
+        return frame.inputFiles()  # another version of Spark, or one behind Spark Connect
+    return names if len(names) == count else frame.inputFiles()
+
+
+def _without(frame: DataFrame, listed: Sequence[str], skipped: Collection[str]) -> DataFrame | None:
+    """The scan without some of the files that Spark listed; ``None`` where Spark does not understand which."""
+    if any(field.name.lower() == "_metadata" for field in frame.schema.fields):
+        return None  # a column of this name hides Spark's own
+    kept = [entry for entry in listed if entry not in skipped]
+    if not kept:
+        return frame.where(f.lit(False))
+    if len(kept) <= len(skipped):
+        for spell in SPELLINGS:
+            scan = _named(frame, map(spell, kept))
+            if _selected(scan) == len(kept):
+                return scan
+    # To name the skipped files instead loses no row, however they are spelt.  So it serves, too, where Spark does not
+    # scan all that it lists, files beside the folders of partitions for instance.
+    total = _selected(frame)
+    for spell in SPELLINGS if total is not None else ():
+        scan = _named(frame, map(spell, skipped), negated="NOT ")
+        selected = _selected(scan)
+        if selected is not None and total is not None and selected < total:
+            return scan
+    return None
+
+
+def _named(frame: DataFrame, spelt: Iterable[str], *, negated: str = "") -> DataFrame:
+    """The scan of the files that are named, or of the others."""
+    return frame.where(f.expr(f"_metadata.file_path {negated}IN ({', '.join(map(_sql_text, spelt))})"))
+
+
+SPELLINGS: tuple[Callable[[str], str], ...] = (
+    lambda entry: re.sub(r"^file:///", "file:/", entry),
+    lambda entry: entry,
+    unquote,
+)
+"""How ``_metadata.file_path`` may spell an entry of ``inputFiles()``: the first is that of Spark 4."""
+
+
+def _sql_text(text: str) -> str:
+    r"""Text as a literal of Spark's SQL.
+
+    >>> _sql_text("it's")
+    "'it\\'s'"
+    """
+    return "'" + re.sub(r"['\\]", r"\\\g<0>", text) + "'"
+
+
+def _selected(frame: DataFrame) -> int | None:
+    """How many files Spark selects for a scan, found by planning it; ``None`` where it does not say."""
+    try:
+        plan = cast("Any", frame)._jdf.queryExecution().sparkPlan()  # noqa: SLF001 - there is no other way
+        leaves = plan.collectLeaves()
+        if leaves.size() != 1:
+            return 0 if leaves.isEmpty() else None
+        return int(leaves.apply(0).selectedPartitions().totalNumberOfFiles())
+    except (Py4JError, AttributeError, TypeError):
+        return None  # another version of Spark, or one behind Spark Connect

@@ -1,0 +1,78 @@
+"""What the reference as a driver knows about ``_pm``.
+
+Source: ``conformance/PROTOCOL.md``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pqassay_reference.errors import Refused
+from pqassay_reference.pm.read import PmReader
+from pqassay_reference.predicate.literals import json_value, python_tree, python_value
+from pqassay_spec.base.sources import write_whole
+from pqassay_spec.pm.value_json import NotAValueError, from_json, to_json
+
+Answer = dict[str, Any]
+Request = dict[str, Any]
+
+
+def decode(request: Request) -> Answer:
+    """The newest snapshot whole. Its checksum must be right, as QuestDB demands when it opens a file."""
+    with PmReader.map(request["file"]) as reader:
+        reader.verify()
+        return {"answer": "accept", "value": to_json(reader.value())}
+
+
+def snapshot(request: Request) -> Answer:
+    """The snapshot of a Parquet file of a size. Refused if there is none."""
+    with PmReader.map(request["file"], parquet_file_size=_size(request)) as reader:
+        reader.verify()
+        return {"answer": "accept", "value": to_json(reader.value())}
+
+
+def encode(request: Request) -> Answer:
+    """A file of one snapshot."""
+    from pqassay_reference.pm.write import create
+
+    try:
+        value = from_json(request["value"])
+    except NotAValueError as error:
+        raise Refused(str(error)) from None
+    if value.previous_sizes:
+        raise Refused("the value has snapshots before it, about which nothing else is known")
+    write_whole(request["output"], create(value))
+    return {"answer": "accept"}
+
+
+def lint(request: Request) -> Answer:
+    """Whether a file is right, and agrees with the Parquet file beside it."""
+    from pqassay_reference.lint.pm import lint_file
+
+    lint_file(request["file"])
+    return {"answer": "accept"}
+
+
+def prune(request: Request) -> Answer:
+    """The row groups in which a row may satisfy a predicate."""
+    from pqassay_reference.pm.query import prune as kept_by
+
+    with PmReader.map(request["file"], parquet_file_size=_size(request)) as reader:
+        reader.verify()
+        return {"answer": "accept", "row_groups": kept_by(reader, python_tree(request["predicate"]))}
+
+
+def plan(request: Request) -> Answer:
+    """The bytes of the Parquet file to fetch for some columns."""
+    from pqassay_reference.pm.query import plan as ranges_of
+
+    with PmReader.map(request["file"], parquet_file_size=_size(request)) as reader:
+        reader.verify()
+        found = ranges_of(reader, request["columns"], request.get("row_groups"))
+    return {"answer": "accept", "ranges": [[json_value(number) for number in one] for one in found]}
+
+
+def _size(request: Request) -> int | None:
+    """Which snapshot is asked for, by the size of the Parquet file; the newest if none is named."""
+    size: int | None = python_value(request.get("parquet_file_size"))
+    return size

@@ -1,0 +1,299 @@
+"""The command ``pqassay-ref``: the reference implementation at work on files.
+
+Exit codes: 0 done; 1 the file is malformed, or the request is refused; 2 wrong usage or no such file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pqassay_reference.cli import prune as cli_prune
+from pqassay_reference.cli.errors import fail, reported, require_writable
+from pqassay_reference.cli.pm import pm_app
+from pqassay_spec.base.terminal import guarded_output, printable
+
+if TYPE_CHECKING:
+    from pqassay_reference.rewrite.strip import Stripped
+
+
+class TrustName(StrEnum):
+    """Which index a scan may use."""
+
+    COMPANION = "companion"
+    PUBLISHED = "published"
+
+
+app = typer.Typer(
+    help="Reference reader and writer of metadata attached to Parquet files.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+)
+
+
+app.add_typer(pm_app, name="pm")
+app.command(epilog=cli_prune.EXAMPLE)(cli_prune.prune)
+
+
+def main() -> None:
+    """Entry point of the command."""
+    with guarded_output():
+        app()
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from pqassay_spec import __version__
+
+        typer.echo(f"pqassay-ref {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    _: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command(epilog="Example: `pqassay-ref embed part-0.parquet --column nation`")
+def embed(
+    file: Annotated[Path, typer.Argument(help="A finished Parquet file; it is replaced atomically.")],
+    column: Annotated[
+        str, typer.Option("--column", "-c", help="String column to index, its path joined by dots.")
+    ],
+    companion: Annotated[
+        bool, typer.Option(help="Also write the key that names the column and says that nothing was lost.")
+    ] = True,
+    inside_table: Annotated[
+        bool, typer.Option("--inside-table", help="Do it even inside a table (Iceberg, Delta, Hudi, …).")
+    ] = False,
+    max_bytes: Annotated[int, typer.Option(help="Greatest size of the index.", min=1)] = 16 << 20,
+) -> None:
+    """Embed an IDX1 index of one column into a finished Parquet file."""
+    with reported(file):
+        from pqassay_reference.rewrite.embed import embed_file
+
+        done = embed_file(file, column, companion=companion, inside_table=inside_table, limit=max_bytes)
+    values = f"{done.value_count} distinct value{'' if done.value_count == 1 else 's'}"
+    where = f"in {done.payload_length} bytes at offset {done.offset}"
+    typer.echo(printable(f"{file}: {values} of column {column} {where}"))
+    if done.cut:
+        typer.echo(f"  replaced the index that stood there ({done.cut} bytes)")
+    if done.dead:
+        typer.echo(
+            f"  {done.dead} bytes of an earlier index stay in the file; nothing refers to them any more"
+        )
+
+
+@app.command(epilog="Example: `pqassay-ref strip part-0.parquet --idx1`")
+def strip(
+    file: Annotated[Path, typer.Argument(help="A finished Parquet file; it is replaced atomically.")],
+    idx1: Annotated[bool, typer.Option("--idx1", help="The keys of an IDX1 index, drafts included.")] = False,
+    bloom_filters: Annotated[
+        bool, typer.Option("--bloom-filters", help="The references to bloom filters.")
+    ] = False,
+    page_index: Annotated[
+        bool, typer.Option("--page-index", help="The references to column indexes and offset indexes.")
+    ] = False,
+    column_index: Annotated[
+        bool, typer.Option("--column-index", help="Those to column indexes only, which hold bounds of pages.")
+    ] = False,
+    statistics: Annotated[
+        bool, typer.Option("--statistics", help="The statistics of column chunks, of every kind.")
+    ] = False,
+    everything: Annotated[bool, typer.Option("--all", help="All of the above.")] = False,
+    encoding_stats: Annotated[
+        bool, typer.Option("--encoding-stats", help="The counts of pages by type and encoding.")
+    ] = False,
+    sorting_columns: Annotated[
+        bool, typer.Option("--sorting-columns", help="What row groups say of the order of their rows.")
+    ] = False,
+    row_group_hints: Annotated[
+        bool,
+        typer.Option(
+            "--row-group-hints",
+            help="file_offset, total_compressed_size and ordinal of row groups, which other fields say as well.",
+        ),
+    ] = False,
+    column_orders: Annotated[
+        bool,
+        typer.Option("--column-orders", help="The orders of columns, without which bounds mean nothing."),
+    ] = False,
+    key: Annotated[
+        list[str] | None, typer.Option("--key", help="A key of the footer and its value; may be repeated.")
+    ] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option("--column", "-c", help="Only of this column, its path joined by dots; may be repeated."),
+    ] = None,
+    row_group: Annotated[
+        list[int] | None, typer.Option("--row-group", help="Only of this row group, from 0; may be repeated.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write here and leave the file as it is.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would go; write nothing.")] = False,
+    inside_table: Annotated[
+        bool, typer.Option("--inside-table", help="Do it even inside a table (Iceberg, Delta, Hudi, …).")
+    ] = False,
+) -> None:
+    """Remove indexes, bloom filters, statistics or keys from a finished Parquet file by changing its footer only.
+
+    Name at least one thing to remove. Pages stay where they are, and so do the bytes of what is removed.
+    """
+    with reported(file):
+        from pqassay_reference.rewrite.strip import Selection, strip_file
+
+        require_writable(output)
+        try:
+            selection = Selection(
+                idx1=idx1 or everything,
+                bloom_filters=bloom_filters or everything,
+                column_index=column_index or page_index or everything,
+                offset_index=page_index or everything,
+                statistics=statistics or everything,
+                encoding_stats=encoding_stats,
+                sorting_columns=sorting_columns,
+                row_group_hints=row_group_hints,
+                column_orders=column_orders,
+                keys=key or (),
+                columns=column or (),
+                row_groups=row_group or (),
+            )
+        except ValueError as error:
+            fail(f"{error}; see pqassay-ref strip --help", 2)
+        done = strip_file(file, selection, output=output, inside_table=inside_table, dry_run=dry_run)
+    for line in _stripped_lines(done, output if output is not None else file, dry_run=dry_run):
+        typer.echo(printable(line))
+
+
+def _stripped_lines(done: Stripped, written: Path, *, dry_run: bool) -> Iterator[str]:
+    """What was done, for people."""
+    parts = [
+        _counted(count, noun)
+        for count, noun in (
+            (done.column_indexes, "column index"),
+            (done.offset_indexes, "offset index"),
+            (done.bloom_filters, "bloom filter"),
+        )
+        if count
+    ]
+    if done.statistics:
+        parts.append(f"the statistics of {_counted(done.statistics, 'column chunk')}")
+    if done.encoding_stats:
+        parts.append(f"the page counts of {_counted(done.encoding_stats, 'column chunk')}")
+    if done.row_groups:
+        parts.append(f"fields of {_counted(done.row_groups, 'row group')}")
+    if done.column_orders:
+        parts.append("the column orders")
+    parts += [f"the key {key}" for key in done.keys]
+    if parts:
+        yield f"{written}: {'would remove' if dry_run else 'removed'} {', '.join(parts)}"
+        yield f"  the footer {'would become' if dry_run else 'is'} {_counted(done.saved, 'byte')} shorter"
+    else:
+        yield f"{written}: there is nothing to remove"
+    if done.dead:
+        stay = (
+            "would stay in the file; nothing would refer" if dry_run else "stay in the file; nothing refers"
+        )
+        yield f"  {_counted(done.dead, 'byte')} of what was removed {stay} to them any more"
+    if done.elsewhere:
+        yield f"  {_counted(done.elsewhere, 'column chunk')} stored in other files left alone"
+
+
+def _counted(count: int, noun: str) -> str:
+    plural = f"{noun}es" if noun.endswith("x") else f"{noun}s"
+    return f"{count} {noun if count == 1 else plural}"
+
+
+@app.command(epilog="Example: `pqassay-ref extract part-0.parquet --json`")
+def extract(
+    file: Annotated[Path, typer.Argument(help="A Parquet file with an IDX1 index.")],
+    published: Annotated[
+        bool, typer.Option("--published", help="Read as the published reader does, with its losses.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object with everything there is to know.")
+    ] = False,
+) -> None:
+    """Print the values of an embedded index, one per line, special characters escaped as in JSON strings."""
+    with reported(file):
+        from pqassay_reference.rewrite.extract import extract_file
+
+        found = extract_file(file)
+    if found.mistrust:
+        typer.echo(printable(f"warning: the companion record does not count: {found.mistrust}"), err=True)
+    if as_json:
+        record = {
+            "layout": found.layout.value,
+            "offset": found.offset,
+            "column": list(found.companion.column) if found.companion else None,
+            "values": list(found.values),
+            "published": None if found.published is None else list(found.published),
+        }
+        typer.echo(json.dumps(record, indent=2))
+        return
+    if published and found.published is None:
+        fail(f"{file}: the published reader cannot read the layout of {found.layout.value}", 1)
+    for value in (found.published or ()) if published else found.values:
+        typer.echo(printable(json.dumps(value, ensure_ascii=False)[1:-1]))
+    if not published and found.lost:
+        lost = ", ".join(json.dumps(value, ensure_ascii=False) for value in found.lost)
+        typer.echo(printable(f"warning: the published reader loses {lost}"), err=True)
+
+
+@app.command(epilog="Example: `pqassay-ref golden golden_files`")
+def golden(
+    folder: Annotated[Path, typer.Argument(help="The folder golden_files.")],
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; fail if a file is not what would be written.")
+    ] = False,
+) -> None:
+    """Write the golden files anew. Cases of another provenance in the folder stay as they are."""
+    from pqassay_reference.errors import Refused
+    from pqassay_reference.golden.generator import write_golden_files
+
+    if not os.path.isdir(folder):
+        fail(f"{folder}: no such folder", 2)
+    try:
+        done = write_golden_files(folder, dry_run=check)
+    except Refused as error:
+        fail(str(error), 1)
+    except OSError as error:
+        fail(f"{error.filename or folder}: {error.strerror or error}", 1)
+    for word, ids in (("changed", done.changed), ("removed", done.removed)):
+        for name in ids:
+            typer.echo(f"{word}  {name}")
+    typer.echo(f"{len(done.changed) + len(done.unchanged)} cases, {len(done.unchanged)} unchanged")
+    if check and (done.changed or done.removed):
+        fail(f"golden files are out of date; `pqassay-ref golden {folder}` writes them", 1)
+
+
+@app.command(epilog="Example: `pqassay run -- pqassay-ref driver`. Exit codes: 0 answered, 3 not supported.")
+def driver(
+    request: Annotated[Path, typer.Argument(help="The request, a JSON file.")],
+    answer: Annotated[Path, typer.Argument(help="Where the answer is to be written.")],
+    trust: Annotated[
+        TrustName,
+        typer.Option(help="Which index a scan may use: one with a companion record, or any published one."),
+    ] = TrustName.COMPANION,
+) -> None:
+    """Answer one request of `pqassay run`, as a driver of the reference implementation."""
+    from pqassay_reference.cli.driver import NotSupportedError, answer_file
+
+    try:
+        answer_file(request, answer, trust=trust.value)
+    except NotSupportedError as error:
+        fail(str(error), 3)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        fail(f"{request}: {error}", 1)

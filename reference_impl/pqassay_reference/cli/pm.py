@@ -1,0 +1,324 @@
+"""The commands ``pqassay-ref pm …``: QuestDB's metadata file beside ``data.parquet``, made and looked into."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pqassay_reference.cli.errors import fail, reported, require_writable
+from pqassay_spec.base.terminal import printable
+
+if TYPE_CHECKING:
+    from pqassay_reference.pm.generate import Generated
+    from pqassay_reference.pm.read import PmReader
+    from pqassay_spec.pm.from_parquet import BloomMode
+    from pqassay_spec.pm.value import SnapshotValue
+
+pm_app = typer.Typer(
+    help="Make `_pm`, QuestDB's metadata file beside `data.parquet`, and look into it.",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+)
+
+
+class PathName(StrEnum):
+    """Which way of QuestDB's the column descriptors come about."""
+
+    SCHEMA = "schema"
+    ENCODE = "encode"
+
+
+MOST_WARNINGS = 10
+"""Things left out that are named one by one."""
+
+PmFile = Annotated[Path, typer.Argument(help="A `_pm` file.")]
+ParquetSize = Annotated[
+    int | None,
+    typer.Option(
+        "--parquet-size", help="The snapshot of a Parquet file of so many bytes; else the newest.", min=1
+    ),
+]
+
+
+@pm_app.command(epilog="Example: `pqassay-ref pm generate 2024-01-01/data.parquet`")
+def generate(
+    file: Annotated[Path, typer.Argument(help="A finished Parquet file; it is only read.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write here; else `_pm` beside the Parquet file.")
+    ] = None,
+    questdb_json: Annotated[
+        Path | None,
+        typer.Option("--questdb-json", help="A file whose text counts as the Parquet file's `questdb` key."),
+    ] = None,
+    path: Annotated[
+        PathName,
+        typer.Option(
+            help="How QuestDB fills the column descriptors: by the `schema` of the Parquet file, as when it rewrites "
+            "one, or as when it first `encode`s a partition of its own."
+        ),
+    ] = PathName.SCHEMA,
+    no_blooms: Annotated[bool, typer.Option("--no-blooms", help="Leave out the bloom filters.")] = False,
+    external_blooms: Annotated[
+        bool,
+        typer.Option("--external-blooms", help="Refer to the bloom filters in the Parquet file; copy none."),
+    ] = False,
+    history: Annotated[
+        bool,
+        typer.Option(
+            "--history", help="A snapshot also for each footer that QuestDB's updates left in the file."
+        ),
+    ] = False,
+) -> None:
+    """Make `_pm` for a Parquet file, whoever wrote it. The Parquet file is only read.
+
+    Statistics are copied byte for byte, bloom filters with them. Types are those that the file's `questdb` key says; without it
+    they are inferred from the schema. What `_pm` cannot say rightly is left out, and said on stderr.
+    """
+    if no_blooms and external_blooms:
+        fail("--no-blooms and --external-blooms exclude each other", 2)
+    with reported(file):
+        from pqassay_reference.pm.generate import generate_file
+
+        require_writable(output)
+        text = None if questdb_json is None else _text_of(questdb_json)
+        blooms: BloomMode = "none" if no_blooms else "external" if external_blooms else "inlined"
+        target, done = generate_file(
+            file, output, questdb_json=text, path=path.value, blooms=blooms, history=history
+        )
+    _warn(done)
+    typer.echo(printable(f"{target}: {_described(done)}"))
+
+
+def _text_of(path: Path) -> str:
+    """The text of a ``questdb`` key; what is wrong with it is said of its own file."""
+    from pqassay_spec.base.errors import FormatError
+    from pqassay_spec.pm import json as pm_json
+
+    if not os.path.isfile(path):
+        fail(f"{path}: no such file", 2)
+    try:
+        text = path.read_text(encoding="utf-8")
+        pm_json.parse(text)
+    except UnicodeDecodeError:
+        fail(f"{path}: no UTF-8", 1)
+    except FormatError as error:
+        raise error.within(file=str(path)) from None
+    return text
+
+
+def _described(done: Generated) -> str:
+    from pqassay_reference.cli.pm_tables import counted
+
+    value = done.value
+    parts = [
+        counted(len(done.raw), "byte")
+        + f" about {counted(len(value.row_groups), 'row group')} of {counted(len(value.columns), 'column')}"
+    ]
+    if done.snapshots > 1:
+        parts.append(counted(done.snapshots, "snapshot"))
+    if value.bloom_columns:
+        parts.append(f"bloom filters of {counted(len(value.bloom_columns), 'column')}")
+    parts.append("types of QuestDB" if done.is_questdb else "types inferred")
+    return ", ".join(parts)
+
+
+def _warn(done: Generated) -> None:
+    """What was left out, once for all row groups with the same reason."""
+    from pqassay_reference.cli.pm_tables import counted
+
+    places: dict[tuple[str, str, str], list[int]] = {}
+    for left in done.left_out:
+        places.setdefault((left.what, left.name, left.why), []).append(left.row_group)
+    for (what, name, why), groups in list(places.items())[:MOST_WARNINGS]:
+        where = f"row group {groups[0]}" if len(groups) == 1 else counted(len(groups), "row group")
+        typer.echo(printable(f"warning: left out {what} of column {name} in {where}: {why}"), err=True)
+    if done.lost:
+        typer.echo(
+            f"warning: the file that was replaced had {counted(len(done.lost), 'more snapshot')}: readers of the Parquet "
+            f"file as it was at {counted(done.lost[0], 'byte')} find nothing now"
+            + ("; --history keeps what QuestDB's updates left" if done.is_questdb else ""),
+            err=True,
+        )
+    if len(places) > MOST_WARNINGS:
+        typer.echo(f"warning: left out {len(places) - MOST_WARNINGS} more, likewise", err=True)
+
+
+@pm_app.command(epilog="Example: `pqassay-ref pm show 2024-01-01/_pm --column price --row-group 0`")
+def show(
+    file: PmFile,
+    column: Annotated[
+        list[str] | None, typer.Option("--column", "-c", help="Only chunks of this column; may be repeated.")
+    ] = None,
+    row_group: Annotated[
+        list[int] | None, typer.Option("--row-group", help="Only of this row group, from 0; may be repeated.")
+    ] = None,
+    parquet_size: ParquetSize = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="The whole snapshot as the JSON that drivers answer.")
+    ] = False,
+) -> None:
+    """Print what a snapshot says: the file, its columns, and each column chunk with its statistics decoded."""
+    with reported(file):
+        from pqassay_reference.cli import pm_tables, tables
+
+        _require_pm(file)
+        with _reader(file, parquet_size) as reader:
+            value = reader.value()
+            if as_json:
+                from pqassay_spec.pm.value_json import to_json
+
+                typer.echo(json.dumps(to_json(value), indent=2))
+                return
+            columns = _positions(value, column or [])
+            row_groups = list(range(len(value.row_groups))) if row_group is None else row_group
+            chunks = list(pm_tables.chunk_tables(value, row_groups, columns))
+            for line in pm_tables.snapshot_lines(reader, os.path.getsize(file)):
+                typer.echo(printable(line))
+        tables_shown = [pm_tables.column_table(value)]
+        many = len(columns) * len(row_groups)
+        unasked = column is None and row_group is None and many > pm_tables.MOST_CHUNKS
+        for table in tables_shown + ([] if unasked else chunks):
+            typer.echo()
+            tables.show(table)
+    if unasked:
+        typer.echo(f"\n{many} column chunks: name some with --column or --row-group")
+
+
+def _positions(value: SnapshotValue, names: list[str]) -> list[int]:
+    """Positions of the columns of these names, all without any; parts of a nested field share one name."""
+    from pqassay_reference.errors import Refused
+
+    found = [index for index, column in enumerate(value.columns) if not names or column.name in names]
+    for name in names:
+        if not any(value.columns[index].name == name for index in found):
+            raise Refused(f"there is no column {name}")
+    return found
+
+
+@pm_app.command(epilog="Example: `pqassay-ref pm snapshots 2024-01-01/_pm`")
+def snapshots(
+    file: PmFile,
+    as_json: Annotated[bool, typer.Option("--json", help="A JSON list.")] = False,
+) -> None:
+    """Print the chain of snapshots, and whether each checksum is right; exit code 1 if one is not, or the chain breaks."""
+    with reported(file):
+        from pqassay_reference.cli import pm_tables, tables
+        from pqassay_spec.pm import grammar as pm
+
+        _require_pm(file)
+        with _reader(file, None) as reader:
+            links, broken = pm_tables.chain(reader)
+        data = file.parent / pm.DATA_NAME
+        size = os.path.getsize(data) if os.path.isfile(data) else None
+        if as_json:
+            typer.echo(json.dumps([link._asdict() for link in links], indent=2))
+        else:
+            tables.show(pm_tables.chain_table(links, size))
+            if size is not None and all(link.parquet_file_size != size for link in links):
+                typer.echo(f"no snapshot describes the data.parquet beside it, which has {size} bytes")
+        if broken is not None:
+            raise broken.within(file=str(file))
+        if not all(link.is_intact for link in links):
+            fail(f"{file}: a checksum is wrong: the file is damaged", 1)
+
+
+@pm_app.command(
+    epilog='Example: `pqassay-ref pm plan 2024-01-01/_pm --columns ts,price --where "price > 100"`'
+)
+def plan(
+    file: PmFile,
+    columns: Annotated[
+        list[str],
+        typer.Option("--columns", "-c", help="Columns to fetch, separated by commas; may be repeated."),
+    ],
+    where: Annotated[
+        str | None,
+        typer.Option(
+            "--where",
+            help="A condition as in SQL. Row groups of which statistics or bloom filters prove that no row satisfies it "
+            "are left out.",
+        ),
+    ] = None,
+    parquet_size: ParquetSize = None,
+    gap: Annotated[
+        int | None,
+        typer.Option(
+            "--gap", help="Join ranges that are at most so many bytes apart into one request.", min=0
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+) -> None:
+    """Print the byte ranges of the Parquet file to fetch for some columns, from `_pm` alone."""
+    with reported(file):
+        from pqassay_reference.cli import pm_tables, tables
+        from pqassay_reference.pm import query
+
+        _require_pm(file)
+        with _reader(file, parquet_size) as reader:
+            known = {column.name for column in reader.columns}
+            wanted = [name for given in columns for name in ([given] if given in known else given.split(","))]
+            kept = _kept(reader, where)
+            ranges = query.plan(reader, wanted, kept)
+            size, count = reader.parquet_file_size, reader.row_group_count
+        found = pm_tables.planned(kept, wanted, ranges)
+        requests = None if gap is None else query.coalesced(ranges, gap)
+        total = sum(one.length for one in found)
+        if as_json:
+            record = {
+                "parquet_file_size": size,
+                "row_groups": kept,
+                "ranges": [one._asdict() for one in found],
+                "bytes": total,
+            }
+            if requests is not None:
+                record["requests"] = [one._asdict() for one in requests]
+            typer.echo(json.dumps(record, indent=2))
+            return
+        if found:
+            tables.show(pm_tables.plan_table(found))
+        share = f"{100 * total / size:.1f} %" if size else "0 %"
+        typer.echo(
+            f"{len(kept)} of {pm_tables.counted(count, 'row group')}, {pm_tables.counted(len(found), 'range')}, "
+            f"{pm_tables.counted(total, 'byte')} of {size} ({share})"
+        )
+        if requests is not None:
+            typer.echo(f"{pm_tables.counted(len(requests), 'request')}:")
+            for one in requests:
+                typer.echo(f"  bytes={one.offset}-{one.end - 1}")
+
+
+def _kept(reader: PmReader, where: str | None) -> list[int]:
+    """The row groups that a condition leaves."""
+    from pqassay_reference.pm.column_values import with_stored_values
+    from pqassay_reference.pm.query import prune
+    from pqassay_reference.predicate.text import parse_predicate
+
+    if where is None:
+        return list(range(reader.row_group_count))
+    columns = {column.name: column for column in reader.columns}
+    return prune(reader, with_stored_values(parse_predicate(where), columns))
+
+
+def _reader(file: Path, parquet_size: int | None) -> contextlib.AbstractContextManager[PmReader]:
+    from pqassay_reference.pm.read import PmReader
+
+    return PmReader.map(file, parquet_file_size=parquet_size)
+
+
+def _require_pm(file: Path) -> None:
+    """Say so where the file is the other one of the two."""
+    from pqassay_spec.base.sources import FileSource
+    from pqassay_spec.parquet.file import MAGIC, MAGIC_SIZE
+    from pqassay_spec.pm import grammar as pm
+
+    with FileSource(file) as source:
+        if source.size >= MAGIC_SIZE and source.read(0, MAGIC_SIZE) == MAGIC:
+            beside = file.parent / pm.FILE_NAME
+            hint = "name that" if os.path.exists(beside) else f"`pqassay-ref pm generate {file}` makes it"
+            fail(f"{file}: a Parquet file; what is meant is the {pm.FILE_NAME} beside it: {hint}", 2)

@@ -1,0 +1,193 @@
+"""The command ``pqassay-ref prune``: which files of a folder a condition leaves over, and why."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import warnings
+from collections.abc import Callable, Generator
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pqassay_reference.cli.errors import fail
+from pqassay_spec.base.terminal import printable
+
+if TYPE_CHECKING:
+    from pqassay_reference.lake.indexed_dataset import IndexedDataset, Pruning
+    from pqassay_reference.scan.scan import Trust
+
+SHOWN = 20
+"""Files that are listed of those that are kept and of those that are skipped."""
+
+
+class TrustName(StrEnum):
+    """Which index counts."""
+
+    COMPANION = "companion"
+    PUBLISHED = "published"
+
+
+class FormatName(StrEnum):
+    """How the answer is printed."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+EXAMPLE = "Example: `pqassay-ref prune sales \"nation = 'Singapore'\"`"
+
+
+def prune(
+    path: Annotated[
+        str, typer.Argument(help="A folder of Parquet files, one file, or a URI (s3://, gs://, …).")
+    ],
+    condition: Annotated[
+        str, typer.Argument(help="A condition as in SQL: comparisons, IN, BETWEEN, IS NULL, AND, OR, NOT.")
+    ],
+    trust: Annotated[
+        TrustName,
+        typer.Option(
+            help="Which index counts: one with a companion record, or any published one of --column."
+        ),
+    ] = TrustName.COMPANION,
+    column: Annotated[
+        str | None,
+        typer.Option("--column", "-c", help="The column that indexes without companion record describe."),
+    ] = None,
+    table: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER",
+            help='Use the index table in this folder; "auto" for the one beside PATH, if there is one.',
+        ),
+    ] = None,
+    output_format: Annotated[
+        FormatName, typer.Option("--format", help="Lines for people, or one JSON object.")
+    ] = FormatName.TEXT,
+    every: Annotated[bool, typer.Option("--all", help="List all files, however many.")] = False,
+) -> None:
+    """Say which files a condition leaves over by their indexes, and why. Nothing but the indexes is read.
+
+    A file that is kept may hold a matching row; one that is skipped holds none. A file without an index that can be
+    used is kept.
+    """
+    if (trust is TrustName.PUBLISHED) != (column is not None):
+        fail(
+            "--column and --trust published go together: whoever vouches for an index says what it describes",
+            2,
+        )
+    dataset, pruning = _pruned(path, condition, trust.value, column, table)
+    if output_format is FormatName.JSON:
+        typer.echo(json.dumps(_record(path, condition, dataset, pruning), indent=2))
+        return
+    _print_text(path, dataset, pruning, every=every)
+
+
+def _pruned(
+    path: str, condition: str, trust: Trust, column: str | None, table: str | None
+) -> tuple[IndexedDataset, Pruning]:
+    """Open the dataset and ask it; what goes wrong ends the command with one line."""
+    import pyarrow as pa
+
+    from pqassay_reference.errors import Refused
+    from pqassay_reference.lake.indexed_dataset import open_indexed
+    from pqassay_reference.predicate.expressions import expression_of
+    from pqassay_reference.predicate.text import parse_predicate
+
+    if "://" not in path and not os.path.exists(path):
+        fail(f"{path}: no such file or folder", 2)
+    if table is not None and table != "auto" and not os.path.isdir(table):
+        fail(f"{table}: no such folder", 2)
+    try:
+        tree = parse_predicate(condition)
+        with warnings.catch_warnings(), _progress_bar() as progress:
+            warnings.simplefilter("ignore")  # they stand in the answer
+            dataset = open_indexed(path, trust=trust, column=column, table=table, progress=progress)
+        if not dataset.files:
+            fail(f"{path}: there are no Parquet files in it", 2)
+        return dataset, dataset.prune(expression_of(tree, dataset.schema))
+    except Refused as error:
+        fail(str(error), 1)
+    except FileNotFoundError as error:
+        fail(_said(error, path), 2)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        fail(_said(error, path), 1)
+
+
+def _said(error: Exception, path: str) -> str:
+    """What went wrong, in one line that begins with a file."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename or path}: {error.strerror}"
+    return f"{path}: {' '.join(str(error).split())}"
+
+
+@contextlib.contextmanager
+def _progress_bar() -> Generator[Callable[[int, int], Any] | None]:
+    """A bar on stderr while the ends of files are read; ``None`` where there is no terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("indexes", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _totals(dataset: IndexedDataset, pruning: Pruning) -> dict[str, int]:
+    sizes = dataset.sizes
+    return {
+        "files": len(sizes),
+        "kept": len(pruning.kept),
+        "skipped": len(pruning.skipped),
+        "bytes": sum(sizes.values()),
+        "bytes_kept": sum(sizes[path] for path in pruning.kept),
+    }
+
+
+def _record(path: str, condition: str, dataset: IndexedDataset, pruning: Pruning) -> dict[str, Any]:
+    kept = set(pruning.kept)
+    return {
+        "path": path,
+        "condition": condition,
+        "totals": _totals(dataset, pruning),
+        "files": [
+            {"path": name, "size": size, "kept": name in kept, "why": pruning.why[name]}
+            for name, size in dataset.sizes.items()
+        ],
+        "warnings": list(dataset.warnings),
+    }
+
+
+def _print_text(path: str, dataset: IndexedDataset, pruning: Pruning, *, every: bool) -> None:
+    from pqassay_reference.cli.pm_tables import counted
+
+    root = os.path.abspath(path) if "://" not in path else path
+    base = root if os.path.isdir(root) else os.path.dirname(root)
+
+    def named(name: str) -> str:
+        return os.path.relpath(name, base) if os.path.isabs(base) and name.startswith(base) else name
+
+    for word, names in (("keep", pruning.kept), ("skip", pruning.skipped)):
+        shown = names if every else names[:SHOWN]
+        for name in shown:
+            typer.echo(printable(f"{word}  {named(name)}  ({pruning.why[name]})"))
+        if len(names) > len(shown):
+            typer.echo(f"{word}  … and {counted(len(names) - len(shown), 'more file')}; --all lists them")
+    totals = _totals(dataset, pruning)
+    typer.echo(
+        f"{totals['kept']:,} of {totals['files']:,} files may hold matching rows, "
+        f"{totals['bytes_kept']:,} of {totals['bytes']:,} bytes"
+    )
+    for warning in dataset.warnings if every else dataset.warnings[:1]:
+        typer.echo(printable(f"warning: {warning}"), err=True)
+    if not every and len(dataset.warnings) > 1:
+        typer.echo(
+            f"warning: {counted(len(dataset.warnings) - 1, 'more file')} cannot be skipped; --all lists them",
+            err=True,
+        )

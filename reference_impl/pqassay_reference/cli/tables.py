@@ -1,0 +1,76 @@
+"""Tables of text: drawn on a terminal, plain columns in a pipe, where other programs read them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from unicodedata import east_asian_width
+
+import typer
+
+from pqassay_spec.base.terminal import printable
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table.
+
+    Attributes:
+        title: What stands above it; may be empty.
+        headings: The names of its columns.
+        rows: Its cells, row by row.
+        right: Columns that are aligned to the right.
+    """
+
+    title: str
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    right: frozenset[int] = frozenset()
+
+
+def show(table: Table) -> None:
+    """Print a table on stdout."""
+    if sys.stdout.isatty():
+        _draw(table)
+        return
+    if table.title:
+        typer.echo(printable(table.title))
+    for line in plain_lines(table):
+        typer.echo(line)
+
+
+def plain_lines(table: Table) -> list[str]:
+    """The lines of a table, its columns separated by two blanks or more.
+
+    >>> plain_lines(Table("", ("name", "n"), [("ab", "7"), ("日", "12")], right=frozenset((1,))))
+    ['name   n', 'ab     7', '日    12']
+    """
+    cells = [[printable(cell) for cell in row] for row in (table.headings, *table.rows)]
+    widths = [max(map(_width, column)) for column in zip(*cells, strict=True)]
+    lines: list[str] = []
+    for row in cells:
+        padded: list[str] = []
+        for index, (cell, width) in enumerate(zip(row, widths, strict=True)):
+            blanks = " " * (width - _width(cell))
+            padded.append(blanks + cell if index in table.right else cell + blanks)
+        lines.append("  ".join(padded).rstrip())
+    return lines
+
+
+def _width(text: str) -> int:
+    """Columns of a terminal that a text takes."""
+    return len(text) if text.isascii() else sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
+
+
+def _draw(table: Table) -> None:
+    from rich.console import Console
+    from rich.table import Table as Drawn
+    from rich.text import Text
+
+    drawn = Drawn(title=Text(printable(table.title)) if table.title else None, title_justify="left")
+    for index, heading in enumerate(table.headings):
+        drawn.add_column(Text(printable(heading)), justify="right" if index in table.right else "left")
+    for row in table.rows:
+        drawn.add_row(*(Text(printable(cell)) for cell in row))
+    Console().print(drawn)

@@ -1,0 +1,250 @@
+"""What a golden case of ``_pm`` is: a file made of values, or such a file with one mutation.
+
+The cases themselves stand in `golden_pm`, `golden_pm_damaged` and `golden_pm_data`; `golden` writes them.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pqassay_reference.golden.pm_values import size_of
+from pqassay_reference.golden.recipes import DATA, Decode, Encode, Made, family_of
+from pqassay_reference.pm import write as pm_write
+from pqassay_reference.pm.parts import NO_EXTENSIONS, Extensions
+from pqassay_spec.mutation.mutations import Mutation, mutate_files
+from pqassay_spec.mutation.operators import owner_of
+from pqassay_spec.pm import grammar as pm
+from pqassay_spec.pm.value import SnapshotValue
+from pqassay_spec.pm.value_json import to_json
+from pqassay_spec.rules.catalogue import Tier, rules
+
+SINCE = "0.3.0"
+
+
+@dataclass(frozen=True)
+class PmFile:
+    """How to make a ``_pm``.
+
+    Attributes:
+        snapshots: What the snapshots say, the oldest first.
+        written_out: Whether sorting columns are written out where a flag would say the same.
+        dead: What an update that broke off left behind the newest snapshot but one; the newest stands behind it.
+        tail: What an update that broke off left behind the newest snapshot.
+        extensions: Sections of later revisions.
+    """
+
+    snapshots: tuple[SnapshotValue, ...]
+    written_out: bool = False
+    dead: bytes = b""
+    tail: bytes = b""
+    extensions: Extensions = NO_EXTENSIONS
+
+    def build(self) -> bytes:
+        """The bytes."""
+        first, *others = self.snapshots
+        data = pm_write.create(first, sorting_written_out=self.written_out, extensions=self.extensions)
+        for number, value in enumerate(others, 1):
+            data += self.dead if number == len(others) else b""
+            data = pm_write.update(data, value, append_base=len(data), extensions=self.extensions)
+        return data + self.tail
+
+    @property
+    def newest(self) -> SnapshotValue:
+        """What the newest snapshot says."""
+        return self.snapshots[-1]
+
+
+@dataclass(frozen=True)
+class Prune:
+    """A predicate, the row groups that an answer must keep, and those that it may keep; by default the same."""
+
+    predicate: Sequence[Any]
+    must_keep: Sequence[int]
+    kept: Sequence[int] | None = None
+    snapshot: SnapshotValue | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The entry of a manifest."""
+        kept = self.must_keep if self.kept is None else self.kept
+        record = {"predicate": self.predicate, "must_keep": list(self.must_keep), "kept": list(kept)}
+        return record if self.snapshot is None else {**record, "parquet_file_size": size_of(self.snapshot)}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Names of columns whose bytes are to be fetched, and of which row groups; all by default."""
+
+    columns: Sequence[str]
+    row_groups: Sequence[int] | None = None
+
+    def to_json(self, value: SnapshotValue) -> dict[str, Any]:
+        """The entry of a manifest: the ranges are those of the value."""
+        names = [column.name for column in value.columns]
+        chosen = range(len(value.row_groups)) if self.row_groups is None else self.row_groups
+        chunks = [
+            value.row_groups[number].chunks[names.index(name)] for number in chosen for name in self.columns
+        ]
+        record: dict[str, Any] = {"columns": list(self.columns)}
+        if self.row_groups is not None:
+            record["row_groups"] = list(self.row_groups)
+        return {**record, "ranges": [[one.offset, one.length] for one in chunks]}
+
+
+EXTENSIONS = "pm.extensions"
+"""The capability to read what later revisions added."""
+
+
+def _capabilities(value: SnapshotValue) -> list[str]:
+    """What an implementation has to know to be asked about a file."""
+    return ["pm", "pm.bloom"] if value.bloom_columns else ["pm"]
+
+
+@dataclass(frozen=True)
+class PmGood:
+    """A valid case.
+
+    Attributes:
+        id: Path of the case's folder below ``golden_files``.
+        title: One line.
+        file: The file.
+        data: Makes the Parquet file beside it, if there is one.
+        prune, plan: What is asked about the newest snapshot, or the one that is named.
+        asked: The snapshots that are asked for by the size of the Parquet file; all by default.
+        encode: Whether a writer must be able to write a file that says the same; ``None`` where it is not asked.
+        rules: Rules that the case is about, if it was made for some.
+        tier: The tier at which nothing is reported.
+        oracles: Foreign software that confirmed what the files hold.
+        since: Version that added it.
+    """
+
+    id: str
+    title: str
+    file: PmFile
+    data: Callable[[], bytes] | None = None
+    prune: tuple[Prune, ...] = ()
+    plan: tuple[Plan, ...] = ()
+    asked: tuple[SnapshotValue, ...] | None = None
+    encode: Encode | None = "accept"
+    rules: tuple[str, ...] = ()
+    tier: Tier = "values"
+    oracles: tuple[str, ...] = ()
+    since: str = SINCE
+
+    def make(self, _: Mapping[str, Made]) -> Made:
+        """See `pqassay_reference.golden.recipes.Recipe`."""
+        beside = {} if self.data is None else {DATA: self.data()}
+        return Made(self._manifest(), pm.FILE_NAME, self.file.build(), beside)
+
+    def _manifest(self) -> dict[str, Any]:
+        newest = self.file.newest
+        expect: dict[str, Any] = {
+            "check": {"rules": [], "tier": self.tier},
+            "lint": "accept",
+            "decode": "accept",
+            "value": to_json(newest),
+        }
+        if self.encode is not None and len(self.file.snapshots) == 1:
+            expect["encode"] = self.encode
+        asked = tuple(reversed(self.file.snapshots)) if self.asked is None else self.asked
+        expect["snapshots"] = [
+            {"parquet_file_size": size_of(value), "answer": "accept", "value": to_json(value)}
+            for value in asked
+        ]
+        unknown = max(map(size_of, self.file.snapshots)) + 1
+        # Alone, a size that is not there would give credit for refusing everything.
+        expect["snapshots"] += [{"parquet_file_size": unknown, "answer": "reject"}] * bool(asked)
+        if self.prune:
+            expect["prune"] = [one.to_json() for one in self.prune]
+        if self.plan:
+            expect["plan"] = [one.to_json(newest) for one in self.plan]
+        return {
+            "id": self.id,
+            "family": family_of(self.id),
+            "kind": "valid",
+            "since": self.since,
+            "title": self.title,
+            "effect": "none",
+            "requires": _capabilities(newest),
+            "rules": list(self.rules),
+            "expect": expect,
+            "provenance": {"by": "generator", "oracles": list(self.oracles)},
+        }
+
+
+@dataclass(frozen=True)
+class PmBad:
+    """An invalid case: its parent with one mutation.
+
+    Attributes:
+        id: Path of the case's folder below ``golden_files``.
+        title: One line.
+        effect: What a user notices when an engine relies on the file.
+        parent: Id of the case that it is made from.
+        mutation: The one difference; a path that begins with ``data.`` changes the Parquet file beside the input.
+        rules: Exactly the rules that a check reports, in the order of the report.
+        decode: What a reader must do with the newest snapshot; ``None`` where it is not asked.
+        reads: Members of the parent's value (paths into its JSON) that a reader which accepts reads otherwise.
+        older: What a reader must do when it is asked for the parent's oldest snapshot; ``None`` where it is not asked.
+        prune: What is asked.
+        tier: The tier at which the rules are reported.
+        since: Version that added it.
+    """
+
+    id: str
+    title: str
+    effect: str
+    parent: str
+    mutation: Mutation
+    rules: tuple[str, ...]
+    decode: Decode | None = None
+    reads: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    older: Decode | None = None
+    prune: tuple[Prune, ...] = ()
+    tier: Tier = "index"
+    since: str = SINCE
+
+    def make(self, before: Mapping[str, Made]) -> Made:
+        """See `pqassay_reference.golden.recipes.Recipe`."""
+        parent = before[self.parent]
+        files = mutate_files({parent.file: parent.data, **parent.beside}, parent.file, self.mutation)
+        data = files.pop(parent.file)
+        return Made(self._manifest(parent.manifest), parent.file, data, files)
+
+    def _manifest(self, parent_manifest: dict[str, Any]) -> dict[str, Any]:
+        parent = parent_manifest["expect"]
+        expect: dict[str, Any] = {"check": {"rules": list(self.rules), "tier": self.tier}}
+        if any(rules()[rule].verdict == "FAIL" for rule in self.rules):
+            expect["lint"] = "reject"
+        if self.decode is not None:
+            expect["decode"] = self.decode
+        if self.decode not in (None, "reject"):
+            expect["value"] = copy.deepcopy(parent["value"])
+            for path, value in self.reads.items():
+                owner, member = owner_of(expect["value"], path)
+                owner[member] = value
+        if self.older is not None:
+            oldest = parent["snapshots"][-2]
+            expect["snapshots"] = [{**oldest, "answer": self.older}]
+            if self.older == "reject":
+                del expect["snapshots"][0]["value"]
+        if self.prune:
+            expect["prune"] = [one.to_json() for one in self.prune]
+        return {
+            "id": self.id,
+            "family": family_of(self.id),
+            "kind": "invalid",
+            "since": self.since,
+            "title": self.title,
+            "effect": self.effect,
+            "parent": self.parent,
+            "mutation": self.mutation.to_json(),
+            "requires": list(
+                dict.fromkeys([*parent_manifest["requires"], *[EXTENSIONS] * ("PM-006" in self.rules)])
+            ),
+            "rules": list(self.rules),
+            "expect": expect,
+            "provenance": {"by": "generator", "oracles": []},
+        }

@@ -1,0 +1,271 @@
+"""What a golden case is: a good file, or a good file with one mutation, and what everybody has to make of it.
+
+The cases themselves stand in the modules `golden_<family>`; `golden` writes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Protocol, runtime_checkable
+
+from pqassay_reference.golden.rows import literal_rows
+from pqassay_reference.scan.structures import bloom_filters, page_index
+from pqassay_reference.tiny.parquet import TinyParquet
+from pqassay_spec.base.sources import BytesSource
+from pqassay_spec.mutation.mutations import Mutation, mutate
+from pqassay_spec.rules.catalogue import Tier, rules
+
+DATA = "data.parquet"
+"""The name of a Parquet file in a case."""
+
+STRUCTURES = ("PIX", "BLM")
+"""Families whose structures are decoded as they stand in the file."""
+
+UNREADABLE = frozenset({"PIX-010", "PIX-020", "PIX-021", "BLM-002", "BLM-003", "BLM-004"})
+"""Rules without which a page index or a bloom filter says nothing: who decodes it must refuse."""
+
+Decode = Literal["accept", "reject", "either"]
+Encode = Literal["accept", "reject"]
+Scan = Literal["same-rows", "refusal-allowed"]
+
+ENGINES = ("pyarrow", "DuckDB", "Polars", "DataFusion", "fastparquet", "Spark")
+"""Foreign readers that the tests have read every valid case."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a recipe gives.
+
+    Attributes:
+        manifest: The case's manifest, but for its files.
+        file: The name of its input.
+        data: The bytes of its input.
+        beside: Names and bytes of the files that stand beside the input.
+    """
+
+    manifest: dict[str, Any]
+    file: str
+    data: bytes
+    beside: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+
+
+class Recipe(Protocol):
+    """How to make a case."""
+
+    @property
+    def id(self) -> str:
+        """Path of the case's folder below ``golden_files``."""
+        ...
+
+    def make(self, before: Mapping[str, Made], /) -> Made:
+        """Make the case, from what was made before it, by id."""
+        ...
+
+
+@runtime_checkable
+class Derived(Recipe, Protocol):
+    """How to make a case from another one."""
+
+    @property
+    def parent(self) -> str:
+        """Id of that other one."""
+        ...
+
+
+@dataclass(frozen=True)
+class Good:
+    """A valid case.
+
+    Attributes:
+        id: Path of the case's folder below ``golden_files``.
+        title: One line.
+        file: The file.
+        predicate: What a scan looks for.
+        rules: Rules that the case is about, if it was made for some.
+        values: Values of the index; by default those of the indexed column.
+        column: The column whose page index or bloom filters are to be decoded; by default that of the predicate.
+        probes: Values that are looked up in those bloom filters.
+        requires: Capabilities.
+        decode: Whether a reader of the index must read it; ``None`` where there is nothing to decode.
+        encode: Whether a writer must be able to write such a file; ``None`` where it is not asked.
+        scan: What a scan must do; ``None`` where it is not asked.
+        misread_by: Engines that do not read the file right, through a limit of their own.
+        since: Version that added it.
+    """
+
+    id: str
+    title: str
+    file: TinyParquet
+    predicate: Sequence[Any]
+    rules: tuple[str, ...] = ()
+    values: Sequence[str] | None = None
+    column: str | None = None
+    probes: tuple[Any, ...] = ()
+    requires: tuple[str, ...] = ()
+    decode: Decode | None = "accept"
+    encode: Encode | None = "accept"
+    scan: Scan | None = "same-rows"
+    misread_by: tuple[str, ...] = ()
+    since: str = "0.2.0"
+
+    def make(self, _: Mapping[str, Made]) -> Made:
+        """See `Recipe`."""
+        return Made(manifest_of_good(self), DATA, self.file.build())
+
+
+@dataclass(frozen=True)
+class Bad:
+    """An invalid case: its parent with one mutation.
+
+    Attributes:
+        id: Path of the case's folder below ``golden_files``.
+        title: One line.
+        effect: What a user notices when an engine relies on the file.
+        parent: Id of the case that it is made from.
+        mutation: The one difference.
+        rules: Exactly the rules that a check reports, in the order of the report.
+        decode, encode, scan: What a reader or writer must do; ``None`` where it is not asked.
+        values: The values that a reader which accepts must read; by default the parent's.
+        predicate: What a scan looks for; by default what it looks for in the parent.
+        requires: Capabilities; by default the parent's.
+        tier: The tier at which the rules are reported.
+        since: Version that added it.
+    """
+
+    id: str
+    title: str
+    effect: str
+    parent: str
+    mutation: Mutation
+    rules: tuple[str, ...]
+    decode: Decode | None = None
+    encode: Encode | None = None
+    scan: Scan | None = None
+    values: Sequence[str] | None = None
+    predicate: Sequence[Any] | None = None
+    requires: tuple[str, ...] | None = None
+    tier: Tier = "values"
+    since: str = "0.2.0"
+
+    def make(self, before: Mapping[str, Made]) -> Made:
+        """See `Recipe`."""
+        parent = before[self.parent]
+        return Made(manifest_of_bad(self, parent.manifest), parent.file, mutate(parent.data, self.mutation))
+
+
+def manifest_of_good(case: Good) -> dict[str, Any]:
+    """The manifest of a valid case, but for its files."""
+    index = case.file.index
+    family = family_of(case.id)
+    record: dict[str, Any] = {
+        "id": case.id,
+        "family": family,
+        "kind": "valid",
+        "since": case.since,
+        "title": case.title,
+        "effect": "none",
+        "requires": list(case.requires or _capabilities(family)),
+        "rules": list(case.rules),
+    }
+    if index is not None:
+        record["column"] = index.column
+    expect: dict[str, Any] = {"check": {"rules": [], "tier": "values"}, "lint": "accept"}
+    if index is not None and case.decode is not None:
+        expect["decode"] = case.decode
+        values = column_values(case.file, index.column) if case.values is None else list(case.values)
+        expect["value"] = {"layout": index.layout.value, "values": values}
+    if family in STRUCTURES and index is None and case.decode is not None:
+        record["column"] = column = case.column or str(case.predicate[1])
+        expect["decode"] = case.decode
+        source = BytesSource(case.file.build())
+        if family == "BLM":
+            expect["probes"] = list(case.probes)
+            expect["value"] = bloom_filters(source, column, case.probes)
+        else:
+            expect["value"] = page_index(source, column)
+    if index is not None and case.encode is not None:
+        expect["encode"] = case.encode
+    if case.scan is not None:
+        expect["scan"] = case.scan
+    expect |= {"predicate": list(case.predicate), "rows": literal_rows(case.file)}
+    return {
+        **record,
+        "expect": expect,
+        "provenance": {
+            "by": "generator",
+            "oracles": [engine for engine in ENGINES if engine not in case.misread_by],
+        },
+    }
+
+
+def manifest_of_bad(case: Bad, parent: dict[str, Any]) -> dict[str, Any]:
+    """The manifest of an invalid case, but for its files, from that of its parent."""
+    record: dict[str, Any] = {
+        "id": case.id,
+        "family": family_of(case.id),
+        "kind": "invalid",
+        "since": case.since,
+        "title": case.title,
+        "effect": case.effect,
+        "parent": case.parent,
+        "mutation": case.mutation.to_json(),
+        "requires": list(parent["requires"] if case.requires is None else case.requires),
+        "rules": list(case.rules),
+    }
+    if "column" in parent:
+        record["column"] = parent["column"]
+    elif case.mutation.path == "idx1":
+        record["column"] = parent["expect"]["rows"]["columns"][0]["name"]
+    expect: dict[str, Any] = {"check": {"rules": list(case.rules), "tier": case.tier}}
+    if any(rules()[rule].verdict == "FAIL" for rule in case.rules):
+        expect["lint"] = "reject"
+    if family_of(case.id) in STRUCTURES and UNREADABLE & set(case.rules):
+        expect["decode"] = "reject"
+    elif case.decode is not None:
+        expect["decode"] = case.decode
+        if case.decode != "reject":
+            value = parent["expect"].get("value", {})
+            expect["value"] = {
+                **value,
+                "values": list(value["values"] if case.values is None else case.values),
+            }
+            if case.mutation.path == "idx1.layout":
+                expect["value"]["layout"] = case.mutation.to
+    if case.encode is not None:
+        expect["encode"] = case.encode
+    if case.scan is not None:
+        expect["scan"] = case.scan
+        expect["predicate"] = list(case.predicate or parent["expect"]["predicate"])
+    if case.scan is not None or case.encode is not None:
+        expect["rows"] = parent["expect"]["rows"]
+    return {**record, "expect": expect, "provenance": {"by": "generator", "oracles": []}}
+
+
+def family_of(case_id: str) -> str:
+    """The family's rule prefix, from the first part of a case's id."""
+    return case_id.partition("/")[0].upper()
+
+
+PARQUET_FAMILIES = ("PQF", "STA", "PIX", "BLM")
+"""Families about what every Parquet reader knows."""
+
+
+def _capabilities(family: str) -> tuple[str, ...]:
+    return ("parquet",) if family in PARQUET_FAMILIES else (family.lower(),)
+
+
+def column_values(file: TinyParquet, name: str) -> list[str]:
+    """The distinct values of a column, in code point order."""
+    column = next(column for column in file.columns if column.name == name)
+    texts = {
+        value.decode() if isinstance(value, bytes) else value for value in column.values if value is not None
+    }
+    return sorted(texts)
+
+
+def with_index(file: TinyParquet, **options: Any) -> TinyParquet:
+    """The same file with its index changed."""
+    if file.index is None:
+        raise ValueError("the file has no index")
+    return replace(file, index=replace(file.index, **options))

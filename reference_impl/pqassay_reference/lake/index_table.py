@@ -1,0 +1,279 @@
+"""The index table: the distinct values of the columns of many files, in a few Parquet files beside them.
+
+Reading the end of each file before each query is too much for a lake of 100,000 files; this table says the same in one
+read.  It is a folder of parts that are written once and never changed.  Each run that indexes files adds parts that
+are named by the run, and of two parts that speak of the same column of the same file, that of the later run counts.
+So a run that is killed leaves a table that is right about less, never one that is wrong.
+
+A row says that a value occurs in a column of a file; a file that holds no value but null has one row without value.
+What a row says holds for the file of just this size and modification time; of any other, the table says nothing.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+import itertools
+import os
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from pqassay_reference.columns.column_values import native_file
+from pqassay_reference.errors import Refused, Undecodable
+from pqassay_spec.base.sources import write_whole
+
+VERSION = 1
+"""Version of the table's schema, in the metadata of each part."""
+
+VERSION_KEY = b"pqassay.index_table"
+
+_COLUMNS: list[pa.Field[Any]] = [
+    pa.field("path", pa.string(), nullable=False),
+    pa.field("size", pa.int64(), nullable=False),
+    pa.field("modified", pa.int64(), nullable=False),
+    pa.field("column", pa.string(), nullable=False),
+    pa.field("row_count", pa.int64(), nullable=False),
+    pa.field("null_count", pa.int64(), nullable=False),
+    pa.field("value", pa.string()),
+]
+
+SCHEMA = pa.schema(_COLUMNS, metadata={VERSION_KEY: str(VERSION).encode()})
+"""Schema of a part.
+
+``path`` is relative to the indexed folder, its names joined by ``/`` and spelt as they are, without percent signs.
+``size`` is in bytes, ``modified`` in nanoseconds since 1970 (0 where the store does not tell).  ``column`` is the path of
+the column joined by dots.
+"""
+
+PART_NAME = re.compile(r"part-(?P<run>\d{8})-(?P<task>\d{5,})\.parquet")
+"""Names of parts: by the run that wrote them, and by its task."""
+
+SUFFIX = ".index"
+"""What the name of the folder of the table ends in by default: the table of ``sales`` is ``sales.index``."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What the table says about one column of one file.
+
+    Attributes:
+        path: Of the file, relative to the indexed folder.
+        size: Of the file in bytes.
+        modified: Its modification time in nanoseconds since 1970.
+        column: The column, its path joined by dots.
+        row_count: Rows of the file.
+        null_count: Nulls of the column.
+        values: Its distinct values, sorted.
+    """
+
+    path: str
+    size: int
+    modified: int
+    column: str
+    row_count: int
+    null_count: int
+    values: tuple[str, ...]
+
+
+def default_folder(root: str | os.PathLike[str]) -> Path:
+    """Where the table of an indexed folder stands unless somebody says otherwise: beside it.
+
+    >>> default_folder("lake/sales/").as_posix()
+    'lake/sales.index'
+    """
+    path = Path(os.path.abspath(root))  # noqa: PTH100 - `resolve` would follow a link away from where the user is
+    named = Path(root)
+    return (named if named.name not in ("", "..") else path).with_name(f"{path.name}{SUFFIX}")
+
+
+def part_path(folder: str | os.PathLike[str], run: int, task: int) -> Path:
+    """The path of a part."""
+    return Path(folder, f"part-{run:08d}-{task:05d}.parquet")
+
+
+def parts(folder: str | os.PathLike[str]) -> list[tuple[int, Path]]:
+    """The parts of a table with the numbers of their runs, oldest first; none where there is no table."""
+    try:
+        names = sorted(os.listdir(folder))  # noqa: PTH208 - names are wanted
+    except FileNotFoundError:
+        return []
+    matches = ((PART_NAME.fullmatch(name), name) for name in names)
+    return [(int(match["run"]), Path(folder, name)) for match, name in matches if match]
+
+
+def next_run(folder: str | os.PathLike[str]) -> int:
+    """The number of a new run."""
+    return max((run for run, _ in parts(folder)), default=0) + 1
+
+
+def write_part(folder: str | os.PathLike[str], run: int, task: int, entries: Iterable[Entry]) -> Path:
+    """Write the part of one task, whole or not at all; the folder is made where it is missing.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    ordered = sorted(entries, key=lambda entry: (entry.path, entry.column))
+    listed = [entry.values or (None,) for entry in ordered]
+    entry_of_row = np.repeat(np.arange(len(ordered)), [len(values) for values in listed])
+    arrays = [
+        pa.array([getattr(entry, field.name) for entry in ordered], field.type).take(pa.array(entry_of_row))
+        for field in _COLUMNS[:-1]
+    ]
+    arrays.append(pa.array(list(itertools.chain.from_iterable(listed)), _COLUMNS[-1].type))
+    path = part_path(folder, run, task)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, part_content(pa.Table.from_arrays(arrays, schema=SCHEMA)))
+    return path
+
+
+def part_content(rows: pa.Table) -> bytes:
+    """The bytes of a part. Its pages have checksums: a value that is read wrongly would make queries skip files."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(rows, sink, compression="zstd", write_page_checksum=True)
+    return sink.getvalue().to_pybytes()
+
+
+def part_file(handle: pa.OSFile) -> pq.ParquetFile:
+    """A part that is opened for reading, such that a damaged page is an error."""
+    return pq.ParquetFile(handle, page_checksum_verification=True)
+
+
+def read_part(path: str | os.PathLike[str], columns: Collection[str] | None = None) -> pa.Table:
+    """Read one part, or what it says of some columns.
+
+    Raises:
+        Undecodable: It is no Parquet file, or cannot be read.
+        Refused: It is no part of an index table, or one of another version.
+    """
+    try:
+        with native_file(path) as handle, part_file(handle) as file:
+            if (file.schema_arrow.metadata or {}).get(VERSION_KEY) != str(VERSION).encode():
+                raise Refused(f"{os.fspath(path)} is no part of an index table of version {VERSION}")
+            table = file.read()
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise Undecodable(f"{os.fspath(path)}: {' '.join(str(error).split())}") from error
+    if not table.schema.equals(SCHEMA):
+        raise Refused(f"{os.fspath(path)} has other columns than an index table")
+    if columns is not None:
+        table = table.filter(pc.is_in(table.column("column"), pa.array(sorted(columns), pa.string())))
+    return table
+
+
+Numbers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class ColumnEntries:
+    """What a table says about one column, for each file what the latest run says that indexed it.
+
+    Attributes:
+        column: The column, its path joined by dots.
+        paths: Of the files, relative to the indexed folder, each once.
+        sizes: Of the files in bytes; -1 where the table contradicts itself.
+        modified: Their modification times in nanoseconds since 1970.
+        null_counts: Nulls of the column.
+        starts: Where the values of each file begin in ``codes``, and where the last ones end.
+        codes: For each value of each file its place in ``values``.
+        values: The distinct values of all files.
+    """
+
+    column: str
+    paths: list[str]
+    sizes: Numbers
+    modified: Numbers
+    null_counts: Numbers
+    starts: Numbers
+    codes: Numbers
+    values: pa.Array[Any]
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What is read from a table.
+
+    Attributes:
+        columns: By name.
+        damaged: What is wrong with parts that cannot be read, one sentence each.
+    """
+
+    columns: dict[str, ColumnEntries]
+    damaged: tuple[str, ...]
+
+
+def read_entries(folder: str | os.PathLike[str], columns: Collection[str] | None = None) -> Contents:
+    """Read a table, or what it says of some columns.
+
+    A part that cannot be read is left out: its files are as good as not indexed.
+
+    Raises:
+        OSError: The folder cannot be listed.
+    """
+    read: list[pa.Table] = []
+    damaged: list[str] = []
+    for run, path in parts(folder):
+        try:
+            part = read_part(path, columns)
+        except (Refused, Undecodable) as error:
+            damaged.append(str(error))
+            continue
+        read.append(part.append_column("run", pa.repeat(run, len(part))))
+    if not read:
+        return Contents({}, tuple(damaged))
+    table = pa.concat_tables(read)
+    column: Any = table.column("column")
+    found = {
+        name: _entries(name, table.filter(pc.equal(column, pa.scalar(name))))
+        for name in pc.unique(column).to_pylist()
+    }
+    return Contents(found, tuple(damaged))
+
+
+def _entries(column: str, rows: pa.Table) -> ColumnEntries:
+    """Gather the rows of one column by file."""
+    files = _encoded(rows.column("path"))
+    file, count = files.indices.to_numpy().astype(np.int64), len(files.dictionary)
+    runs = _numbers(rows, "run")
+    latest = np.zeros(count, np.int64)
+    np.maximum.at(latest, file, runs)
+    rows = rows.filter(pa.array(runs == latest[file]))
+    file = file[runs == latest[file]]
+
+    order = np.argsort(file, kind="stable")
+    rows, file = rows.take(order), file[order]
+    first = np.searchsorted(file, np.arange(count))
+    sizes, modified = _numbers(rows, "size"), _numbers(rows, "modified")
+    null_counts = np.maximum.reduceat(np.abs(_numbers(rows, "null_count")), first)
+    # Of one file in one run there is one size; if not, nobody knows of which file the values are.
+    agree = np.ones(count, np.bool_)
+    for numbers in (sizes, modified):
+        np.logical_and.at(agree, file, numbers == numbers[first][file])
+
+    values = _encoded(rows.column("value"))
+    given = values.indices.is_valid().to_numpy(zero_copy_only=False)
+    return ColumnEntries(
+        column=column,
+        paths=files.dictionary.to_pylist(),
+        sizes=np.where(agree, sizes[first], -1),
+        modified=modified[first],
+        null_counts=null_counts,
+        starts=np.concatenate([[0], np.cumsum(np.bincount(file[given], minlength=count))]).astype(np.int64),
+        codes=values.indices.drop_null().to_numpy().astype(np.int64),
+        values=values.dictionary,
+    )
+
+
+def _encoded(column: pa.ChunkedArray[Any]) -> Any:
+    return column.combine_chunks().dictionary_encode()
+
+
+def _numbers(rows: pa.Table, name: str) -> Numbers:
+    return rows.column(name).to_numpy().astype(np.int64)

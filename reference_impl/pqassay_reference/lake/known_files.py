@@ -1,0 +1,221 @@
+"""What is known of the values in the files of a dataset: from their own indexes, and from an index table."""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.dataset as pads
+
+from pqassay_reference.lake.index_table import ColumnEntries, default_folder, parts, read_entries
+from pqassay_reference.lake.index_tail import Found, Progress, load_indexes
+from pqassay_reference.lake.listing import Listed
+from pqassay_reference.lake.pruning import ColumnFacts, Facts, indexable
+from pqassay_reference.rewrite.extract import Extracted
+from pqassay_spec.idx1 import blob as idx1
+
+AUTO = "auto"
+"""Stands for the index table beside the folder, if there is one."""
+
+
+@dataclass(frozen=True)
+class KnownFiles:
+    """What is known of the files of a dataset.
+
+    Attributes:
+        paths: Of the files.
+        sizes: Of the files in bytes.
+        columns: What is known of columns; of one column, in several parts for different files.
+        unknown: For the number of each file of which nothing is known, why.
+        damaged: What is wrong with the index table.
+    """
+
+    paths: tuple[str, ...]
+    sizes: tuple[int, ...]
+    columns: tuple[ColumnFacts, ...]
+    unknown: dict[int, str]
+    damaged: tuple[str, ...] = ()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What keeps files from being skipped, one sentence each."""
+        files = (f"{self.paths[number]}: {reason}" for number, reason in sorted(self.unknown.items()))
+        return (*self.damaged, *files)
+
+    @property
+    def summary(self) -> str:
+        """All of it in one sentence."""
+        if not self.unknown:
+            return f"the index table is damaged: {self.damaged[0]}"
+        number, reason = min(self.unknown.items())
+        return (
+            f"{len(self.unknown)} of {len(self.paths)} files have no index that can be used, and every query reads them; "
+            f"for example {self.paths[number]}: {reason}"
+        )
+
+    def why_unknown(self, number: int) -> str:
+        """Why a file is kept about which no column decides."""
+        return self.unknown.get(number, "no index decides the condition")
+
+
+def know_files(
+    listed: Listed,
+    schema: pa.Schema,
+    fragments: Iterable[pads.Fragment],
+    *,
+    columns: Collection[str] | None,
+    vouched: str | None,
+    table: str | None,
+    progress: Progress | None,
+) -> KnownFiles:
+    """Find out what indexes say of the files of a dataset. See `pqassay_reference.lake.indexed_dataset.open_indexed`."""
+    usable = _Usable(schema, fragments, columns)
+    known: list[ColumnFacts] = []
+    unknown: dict[int, str] = {}
+    damaged: tuple[str, ...] = ()
+    covered = np.zeros(len(listed.paths), np.bool_)
+    folder = _table_folder(listed, table)
+    if folder is not None:
+        contents = read_entries(folder, columns)
+        damaged = contents.damaged
+        for entries in contents.columns.values():
+            if usable.why_not(entries.column):
+                continue
+            facts, stale = _fresh(listed, schema, entries)
+            unknown |= dict.fromkeys(stale, "it was changed after the index table was made")
+            if len(facts.files):
+                known.append(facts)
+                covered[facts.files] = True
+    rest: list[int] = np.flatnonzero(~covered).tolist()
+    filesystem = None if listed.is_local else listed.filesystem
+    found = load_indexes([listed.paths[number] for number in rest], filesystem, progress=progress)
+    by_column: defaultdict[str, list[Facts]] = defaultdict(list)
+    for number, index in zip(rest, found, strict=True):
+        described = _described(number, index, usable, vouched)
+        if isinstance(described, str):
+            unknown[number] = f"{unknown[number]}, and {described}" if number in unknown else described
+        else:
+            column, facts_of_file = described
+            by_column[column].append(facts_of_file)
+            unknown.pop(number, None)
+    known += [ColumnFacts.of(schema, column, facts) for column, facts in by_column.items()]
+    for number in np.flatnonzero(covered).tolist():
+        unknown.pop(number, None)
+    return KnownFiles(listed.paths, listed.sizes, tuple(known), unknown, damaged)
+
+
+class _Usable:
+    """Which columns an index may decide about."""
+
+    def __init__(
+        self, schema: pa.Schema, fragments: Iterable[pads.Fragment], columns: Collection[str] | None
+    ) -> None:
+        self._schema = schema
+        self._columns = columns
+        # Where a folder is called `nation=Peru`, that is what the dataset says of its rows, whatever the file holds.
+        self._partitions = {
+            name for fragment in fragments for name in pads.get_partition_keys(fragment.partition_expression)
+        }
+
+    def why_not(self, column: str) -> str:
+        """Why a column at the top level of the schema cannot be decided about; empty if it can."""
+        index = self._schema.get_field_index(column)
+        if self._columns is not None and column not in self._columns:
+            return f"its index describes column {column}, which was not asked for"
+        if index < 0:
+            return f"its index describes column {column}, which the dataset does not have once"
+        if column in self._partitions:
+            return f"its index describes column {column}, whose values are those of the folders' names"
+        kind = self._schema.field(index).type
+        return (
+            ""
+            if indexable(kind)
+            else f"its index describes column {column}, which the dataset reads as {kind}"
+        )
+
+
+def _described(number: int, index: Found, usable: _Usable, vouched: str | None) -> tuple[str, Facts] | str:
+    """The column that the index of a file describes and what it says; or why it says nothing."""
+    if isinstance(index, str):
+        return index
+    if index.layout is not idx1.Layout.PUBLISHED:
+        return f"its index has the layout of {index.layout.value}"
+    if index.companion is not None:
+        path = index.companion.column
+        if len(path) != 1:
+            return f"its index describes the nested column {'.'.join(path)}"
+        (column,) = path
+        # Values and nulls together make up the rows; a record of neither speaks of another column.
+        may_be_null = bool(index.companion.null_count) or not index.values
+        return usable.why_not(column) or (column, Facts(number, index.values, may_be_null))
+    if index.mistrust:
+        return f"its companion record does not count: {index.mistrust}"
+    return _vouched(number, index, usable, vouched)
+
+
+def _vouched(number: int, index: Extracted, usable: _Usable, column: str | None) -> tuple[str, Facts] | str:
+    if column is None:
+        return "its index has no companion record, and nobody vouches for it"
+    if index.lost:
+        return f"its index is lossy: the published reader does not get {index.lost[0][:60]!r}"
+    return usable.why_not(column) or (column, Facts(number, index.values, may_be_null=True, pieces=True))
+
+
+def _table_folder(listed: Listed, table: str | None) -> str | None:
+    if table is None:
+        return None
+    if not listed.folder:
+        raise ValueError("an index table speaks of the files of a folder; name the folder, not files")
+    if table != AUTO:
+        if not parts(table):
+            raise FileNotFoundError(f"{table}: there is no index table")
+        return table
+    folder = str(default_folder(listed.folder))
+    return folder if listed.is_local and parts(folder) else None
+
+
+def _fresh(listed: Listed, schema: pa.Schema, entries: ColumnEntries) -> tuple[ColumnFacts, list[int]]:
+    """What a table says of the files as they are now, and the numbers of those of which it knows an older state."""
+    numbers = {listed.relative(path): number for number, path in enumerate(listed.paths)}
+    files = np.array([numbers.get(path, -1) for path in entries.paths], np.int64)
+    there = np.flatnonzero(files >= 0)
+    now = files[there]
+    same = (np.array(listed.sizes, np.int64)[now] == entries.sizes[there]) & (
+        np.array(listed.modified, np.int64)[now] == entries.modified[there]
+    )
+    same &= (
+        entries.modified[there] != 0
+    )  # where nobody knows the time, nobody knows whether the file is the same
+    fresh = there[same]
+    starts, codes = _gathered(entries.starts, entries.codes, fresh)
+    used, codes = np.unique(codes, return_inverse=True)
+    counts = np.diff(starts)
+    facts = ColumnFacts(
+        schema,
+        entries.column,
+        files=files[fresh],
+        starts=starts,
+        codes=codes.astype(np.int64),
+        values=entries.values.take(used),
+        # A dot may join names: in another file the column may be nested, and this one all null.
+        may_be_null=(entries.null_counts[fresh] != 0) | (counts == 0) | ("." in entries.column),
+        pieces=np.zeros(len(fresh), np.bool_),
+    )
+    return facts, [int(number) for number in now[~same]]
+
+
+Numbers = npt.NDArray[np.int64]
+
+
+def _gathered(starts: Numbers, codes: Numbers, chosen: Numbers) -> tuple[Numbers, Numbers]:
+    """The same ranges of codes, of some files only."""
+    counts = np.diff(starts)[chosen]
+    new = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    places = np.arange(int(new[-1])) + np.repeat(starts[chosen] - new[:-1], counts)
+    return new, codes[places]

@@ -1,0 +1,282 @@
+"""Which files a filter leaves over, by what is known of the values in their columns.
+
+The decision is Arrow's own.  For each distinct value of a column, over all files, there is a stand-in for a file that
+holds this value and no other; Arrow is asked which of the stand-ins a filter leaves over, as it asks itself about
+partitions.  So every condition that Arrow can evaluate is decided, on its own or among conditions on other columns:
+the values are known exactly.  A file is kept where one of its values is left over, or null is and the file may hold
+nulls.  A file without facts about a column is kept as far as that column goes.
+
+Pruning never filters rows: whoever reads the files that are kept applies the filter to their rows.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as pads
+import pyarrow.fs as pafs
+
+from pqassay_reference.predicate.expression_tree import columns_of, only_looks_up, tree_of, written
+
+Mask = npt.NDArray[np.bool_]
+"""One truth value per file."""
+
+_FORMAT = pads.ParquetFileFormat()
+_NOWHERE = pafs.LocalFileSystem()
+
+_NULL = "null"
+"""Name of the stand-in for a file of nulls; the others are named by number."""
+
+_NUMBER = "\0number"
+"""Name of a column that no condition speaks of."""
+
+MANY = 200
+"""So many values are tried as rows, all at once, where a condition speaks of their column only."""
+
+FAILURES = (pa.ArrowException, ValueError, TypeError, LookupError, OSError, NotImplementedError)
+"""What Arrow raises for a filter that it cannot bind, or cannot evaluate on one of the values."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of one column in one file.
+
+    Attributes:
+        file: Number of the file.
+        values: Every distinct value of the column, or, with ``pieces``, what they are when split at line feeds.
+        may_be_null: Whether the column may hold nulls.
+        pieces: A value may be several of the values joined by line feeds.
+    """
+
+    file: int
+    values: Sequence[str]
+    may_be_null: bool
+    pieces: bool = False
+
+
+def indexable(kind: pa.DataType) -> bool:
+    """Whether the values of a column of this type can be compared with what an index holds: text, in any form."""
+    types = pa.types
+    if types.is_dictionary(kind):
+        return indexable(kind.value_type)
+    text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+    return text or types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind)
+
+
+def _evaluated(kind: pa.DataType) -> pa.DataType:
+    """The type in which conditions are tried: Arrow compares no views, and dictionaries only in part."""
+    if pa.types.is_dictionary(kind):
+        return _evaluated(kind.value_type)
+    if pa.types.is_string_view(kind):
+        return pa.string()
+    return pa.binary() if pa.types.is_binary_view(kind) else kind
+
+
+class ColumnFacts:
+    """What is known of one column in many files, and which of them a filter leaves over.
+
+    Args:
+        schema: Of the dataset.
+        column: Name of a column of text at its top level.
+        files: Numbers of the files, each at most once.
+        starts: Where the values of each file begin in ``codes``, and where the last ones end.
+        codes: For each value of each file its place in ``values``.
+        values: The distinct values of all files.
+        may_be_null: For each of the files.
+        pieces: For each of the files.
+    """
+
+    def __init__(
+        self,
+        schema: pa.Schema,
+        column: str,
+        *,
+        files: npt.NDArray[np.int64],
+        starts: npt.NDArray[np.int64],
+        codes: npt.NDArray[np.int64],
+        values: pa.Array[Any],
+        may_be_null: Mask,
+        pieces: Mask,
+    ) -> None:
+        self.column = column
+        self.files = files
+        self.values = values
+        self._starts, self._codes, self._may_be_null, self._pieces = starts, codes, may_be_null, pieces
+        index = schema.get_field_index(column)
+        kind = _evaluated(schema.field(index).type)
+        self._schema = schema.set(index, pa.field(column, kind))
+        self._stand_ins: pads.FileSystemDataset | None = None
+        self._rows: pa.Table | None = None
+
+    @classmethod
+    def of(cls, schema: pa.Schema, column: str, facts: Sequence[Facts]) -> ColumnFacts:
+        """Gather the facts of single files."""
+        flat = pa.array([value for one in facts for value in one.values], pa.string()).dictionary_encode()
+        return cls(
+            schema,
+            column,
+            files=np.array([one.file for one in facts], np.int64),
+            starts=np.cumsum([0, *(len(one.values) for one in facts)], dtype=np.int64),
+            codes=flat.indices.to_numpy().astype(np.int64),
+            values=flat.dictionary,
+            may_be_null=np.array([one.may_be_null for one in facts], np.bool_),
+            pieces=np.array([one.pieces for one in facts], np.bool_),
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_stand_ins": None, "_rows": None}
+
+    def possible(self, condition: pc.Expression) -> Possible | None:
+        """Which of the files may hold a row that satisfies a condition; ``None`` where that cannot be told."""
+        try:
+            survivors = self._survivors(condition)
+        except FAILURES:
+            return None
+        null, alive = bool(survivors[-1]), survivors[:-1]
+        counts = np.concatenate([[0], np.cumsum(alive[self._codes])])
+        by_value: Mask = counts[self._starts[1:]] > counts[self._starts[:-1]]
+        by_null = self._may_be_null & null
+        unsure = self._pieces & (not only_looks_up(condition, self.column)) if self._pieces.any() else None
+        return Possible(self, alive, by_value, by_null, unsure)
+
+    def _survivors(self, condition: pc.Expression) -> Mask:
+        """For each distinct value, and at last for null, whether a row with it may satisfy a condition."""
+        survivors = np.zeros(len(self.values) + 1, np.bool_)
+        # What cannot be written down may name columns by their numbers, which are others in a table of one column.
+        if len(self.values) >= MANY and written(condition) is not None:
+            try:
+                survivors[self._rows_of_values().filter(condition).column(_NUMBER).to_numpy()] = True
+            except FAILURES:
+                pass  # it speaks of other columns as well
+            else:
+                return survivors
+        names = [fragment.path for fragment in self._get_stand_ins().get_fragments(condition)]
+        survivors[[len(self.values) if name == _NULL else int(name) for name in names]] = True
+        return survivors
+
+    def _rows_of_values(self) -> pa.Table:
+        """A row for each distinct value and one for null: what is true of a value is true of its row."""
+        if self._rows is None:
+            kind = self._schema.field(self.column).type
+            values = pa.concat_arrays([self.values.cast(kind), pa.nulls(1, kind)])
+            numbers = pa.array(np.arange(len(values)))
+            self._rows = pa.table([values, numbers], names=[self.column, _NUMBER])
+        return self._rows
+
+    def values_of(self, position: int, among: Mask, most: int) -> list[str]:
+        """The first few values of a file that are among some; ``position`` counts the files with facts."""
+        codes = self._codes[self._starts[position] : self._starts[position + 1]]
+        return cast("list[str]", self.values.take(codes[among[codes]][:most]).to_pylist())
+
+    def _get_stand_ins(self) -> pads.FileSystemDataset:
+        if self._stand_ins is None:
+            # As Arrow has them: a text of the column's own type, so that nothing is converted at each question.
+            kind = self._schema.field(self.column).type
+            subject = pc.field(self.column)
+            constant: Any = pc.scalar  # its type stub knows no scalars of Arrow
+            guarantees = {
+                str(number): subject == constant(value) for number, value in enumerate(self.values.cast(kind))
+            }
+            guarantees[_NULL] = subject.is_null()
+            fragments = [
+                _FORMAT.make_fragment(name, _NOWHERE, guarantee) for name, guarantee in guarantees.items()
+            ]
+            self._stand_ins = pads.FileSystemDataset(fragments, self._schema, _FORMAT, _NOWHERE)
+        return self._stand_ins
+
+
+@dataclass(frozen=True)
+class Possible:
+    """What one column says of its files under one condition.
+
+    Attributes:
+        facts: Of the column.
+        alive: For each distinct value, whether a row with it may satisfy the condition.
+        by_value: For each file with facts, whether it holds such a value.
+        by_null: Whether it may hold a null that may satisfy the condition.
+        unsure: Whether its values are not known well enough for this condition; ``None``: all are.
+    """
+
+    facts: ColumnFacts
+    alive: Mask
+    by_value: Mask
+    by_null: Mask
+    unsure: Mask | None
+
+    @property
+    def kept(self) -> Mask:
+        """For each file with facts, whether it may hold a row that satisfies the condition."""
+        kept = self.by_value | self.by_null
+        return kept if self.unsure is None else kept | self.unsure
+
+    def why(self, position: int) -> str:
+        """Why a file is kept or skipped, for people; ``position`` counts the files with facts."""
+        column = self.facts.column
+        if self.unsure is not None and self.unsure[position]:
+            return f"{column}: the index has no companion record, which this condition needs"
+        reasons: list[str] = []
+        if self.by_value[position]:
+            found = self.facts.values_of(position, self.alive, SHOWN + 1)
+            names = [
+                repr(value) if len(value) <= LONGEST else f"{value[:LONGEST]!r}…" for value in found[:SHOWN]
+            ]
+            reasons.append(f"holds {', '.join([*names, '…'] if len(found) > SHOWN else names)}")
+        if self.by_null[position]:
+            reasons.append("may hold null")
+        return f"{column} {' and '.join(reasons)}" if reasons else f"no value of {column} satisfies it"
+
+
+SHOWN = 3
+"""Values that an explanation names."""
+
+LONGEST = 60
+"""Characters of a value that it repeats."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Which files are kept under one condition.
+
+    Attributes:
+        kept: For each file.
+        columns: What each column says that has a say.
+    """
+
+    kept: Mask
+    columns: tuple[Possible, ...]
+
+    def why(self, file: int, *, otherwise: str) -> str:
+        """Why a file is kept or skipped, for people; ``otherwise`` where no column has facts about it."""
+        reasons: list[str] = []
+        for possible in self.columns:
+            place = np.flatnonzero(possible.facts.files == file)
+            if len(place):
+                position = int(place[0])
+                if not self.kept[file] and not possible.kept[position]:
+                    return possible.why(position)
+                reasons.append(possible.why(position))
+        return "; ".join(reasons) or otherwise
+
+
+def decide(count: int, columns: Iterable[ColumnFacts], condition: pc.Expression) -> Decision:
+    """Decide which of ``count`` files may hold a row that satisfies a condition; each column decides on its own."""
+    kept = np.ones(count, np.bool_)
+    heard: list[Possible] = []
+    tree = tree_of(condition)
+    named = columns_of(tree) if tree is not None else None
+    for facts in columns:
+        if named and (facts.column,) not in named:
+            continue  # a condition on other columns; one on no column at all may be false
+        possible = facts.possible(condition)
+        if possible is not None:
+            kept[facts.files] &= possible.kept
+            heard.append(possible)
+    return Decision(kept, tuple(heard))

@@ -1,0 +1,97 @@
+"""Whether what a footer says of schema, row groups and sorting agrees with itself.
+
+Source: apache/parquet-format, ``parquet.thrift``; chapter ``parquet_file.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pqassay_spec.base.errors import FormatError, Malformed
+from pqassay_spec.grammar.record_walk import mistyped_fields
+from pqassay_spec.grammar.thrift_wire import WireType
+from pqassay_spec.parquet.extension_fields import extensions
+from pqassay_spec.parquet.file import chunk_start
+from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.thrift import FieldRepetitionType, FileMetaData, RowGroup, SchemaElement, Type
+from pqassay_spec.parquet.types import ANNOTATIONS, CONVERTED, annotation_of, converted_of
+
+
+def wrong(rule: str, message: str, field: str) -> FormatError:
+    """The error of a rule that is broken."""
+    return Malformed(message, rule=rule, field=field)
+
+
+def lint_footer(metadata: FileMetaData, footer: bytes, columns: Sequence[SchemaLeaf]) -> None:
+    """Raise what is wrong with a footer, apart from any other bytes of the file.
+
+    Args:
+        metadata: The footer.
+        footer: Its bytes.
+        columns: Its leaves.
+
+    Raises:
+        FormatError: With the rule that is broken.
+    """
+    for mistyped in mistyped_fields(metadata, "footer"):
+        raise wrong("PQF-039", f"{mistyped.path} is written as {mistyped.written}", mistyped.path)
+    for element in metadata.schema[1:]:
+        _lint_element(element)
+    for found in extensions(metadata, footer, "footer"):
+        if found.wire != WireType.BINARY:
+            raise wrong("PQF-032", f"the extension of {found.struct} is not binary", "footer")
+    for group in metadata.row_groups:
+        _lint_row_group(group, columns)
+    if metadata.row_groups and sum(group.num_rows for group in metadata.row_groups) != metadata.num_rows:
+        raise wrong("PQF-016", "the rows of the row groups do not add up", "footer.num_rows")
+
+
+def _lint_element(element: SchemaElement) -> None:
+    if element.repetition_type not in list(FieldRepetitionType):
+        raise wrong("PQF-040", f"{element.name!r} has no repetition type", "footer.schema")
+    if element.logicalType is not None:
+        name = annotation_of(element)
+        annotation = ANNOTATIONS.get(name) if name is not None else None
+        unknown = name is None
+    else:
+        unknown = converted_of(element) is None
+        annotation = CONVERTED.get(element.converted_type if element.converted_type is not None else -1)
+    if not unknown and (annotation is None or not annotation.fits(element)):
+        raise wrong("PQF-027", f"the annotation of {element.name!r} does not fit its type", "footer.schema")
+    if element.type == Type.FIXED_LEN_BYTE_ARRAY and (element.type_length or 0) <= 0:
+        raise wrong("PQF-029", f"{element.name!r} has no length", "footer.schema")
+
+
+def _lint_row_group(group: RowGroup, columns: Sequence[SchemaLeaf]) -> None:
+    sorted_by = [sorting.column_idx for sorting in group.sorting_columns or ()]
+    if len(set(sorted_by)) != len(sorted_by) or any(not 0 <= at < len(columns) for at in sorted_by):
+        raise wrong(
+            "PQF-030", "a sorting column is none, or stands twice", "footer.row_groups.sorting_columns"
+        )
+    if len(group.columns) != len(columns):
+        raise wrong(
+            "PQF-012", "a row group lists other chunks than the schema has leaves", "footer.row_groups"
+        )
+    starts: list[int] = []
+    for leaf, chunk in zip(columns, group.columns, strict=True):
+        facts = chunk.meta_data
+        if facts is None:
+            if chunk.crypto_metadata is None and not chunk.file_path:
+                raise wrong("PQF-014", f"column {leaf.name} has no metadata", "footer.row_groups.columns")
+            continue
+        if not leaf.is_at(facts.path_in_schema) or facts.type != leaf.element.type:
+            raise wrong("PQF-013", f"a chunk is not of column {leaf.name}", "footer.row_groups.columns")
+        if (
+            min(group.num_rows, facts.num_values, facts.total_compressed_size, facts.total_uncompressed_size)
+            < 0
+        ):
+            raise wrong("PQF-015", "a count or a size is negative", "footer.row_groups")
+        dictionary = facts.dictionary_page_offset
+        if dictionary and dictionary >= facts.data_page_offset:
+            raise wrong("PQF-026", "a dictionary page stands behind the data", "footer.row_groups.columns")
+        if not leaf.max_repetition_level and facts.num_values != group.num_rows:
+            raise wrong("PQF-017", f"{facts.num_values} values in {group.num_rows} rows", "footer.row_groups")
+        start = None if chunk.file_path else chunk_start(chunk)
+        starts += [] if start is None else [start]
+    if group.file_offset and len(starts) == len(columns) and group.file_offset != min(starts):
+        raise wrong("PQF-021", "a row group begins elsewhere", "footer.row_groups.file_offset")

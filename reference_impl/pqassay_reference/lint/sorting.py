@@ -1,0 +1,69 @@
+"""Whether the rows of a row group are sorted as its sorting columns say.
+
+Source: apache/parquet-format, ``parquet.thrift``, ``SortingColumn``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cmp_to_key
+from itertools import pairwise
+from typing import Any
+
+from pqassay_reference.columns.page_values import DataPage
+from pqassay_spec.base.errors import Malformed
+from pqassay_spec.parquet.column_order import is_nan, key, type_order
+from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.thrift import RowGroup, SortingColumn
+
+
+def lint_sorting(
+    group: RowGroup, columns: Sequence[SchemaLeaf], pages: Mapping[int, Sequence[DataPage] | None]
+) -> None:
+    """Raise PQF-075 if a row comes before one that belongs before it.
+
+    Only as many leading sorting columns count as have one value a row, an order, values that could be decoded, and no NaN,
+    which writers sort differently.
+
+    Args:
+        group: The row group.
+        columns: All leaves.
+        pages: The pages of its chunks by leaf; ``None`` where they could not be decoded.
+    """
+    sorting: list[SortingColumn] = []
+    values: list[list[Any]] = []
+    for one in group.sorting_columns or ():
+        found = _values(columns[one.column_idx], pages.get(one.column_idx))
+        if found is None:
+            break
+        sorting.append(one)
+        values.append(found)
+
+    def compared(earlier: Sequence[Any], later: Sequence[Any]) -> int:
+        for a, b, said in zip(earlier, later, sorting, strict=True):
+            if a != b:
+                if a is None or b is None:
+                    return -1 if (a is None) == said.nulls_first else 1
+                return -1 if (a < b) != said.descending else 1
+        return 0
+
+    place = cmp_to_key(compared)
+    if any(place(a) > place(b) for a, b in pairwise(zip(*values, strict=True))):
+        raise Malformed("the rows are not sorted as it says", rule="PQF-075", field="footer.row_groups")
+
+
+def _values(leaf: SchemaLeaf, pages: Sequence[DataPage] | None) -> list[Any] | None:
+    """What to compare of each row, ``None`` for null; ``None`` alone where that cannot be told."""
+    order = type_order(leaf.element)
+    if pages is None or order is None or leaf.max_repetition_level:
+        return None
+    found: list[Any] = []
+    for page in pages:
+        if page.values is None or any(is_nan(order, raw) for raw in page.values):
+            return None
+        values = iter(page.values)
+        found += [
+            key(order, next(values)) if level == leaf.max_definition_level else None
+            for level in page.definition
+        ]
+    return found

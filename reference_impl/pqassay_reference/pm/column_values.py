@@ -1,0 +1,317 @@
+"""Values of a column as people write them, and as Parquet holds them: bounds to be shown, constants to be compared.
+
+``_pm`` knows a column's physical type and QuestDB's type code; the two decide what its bytes mean.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from collections.abc import Callable, Mapping
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal, InvalidOperation
+from ipaddress import AddressValueError, IPv4Address
+from typing import Any, cast
+from uuid import UUID
+
+from pqassay_reference.errors import Refused
+from pqassay_reference.predicate.text import Tree
+from pqassay_spec.base.terminal import printable
+from pqassay_spec.pm.codes import (
+    DECIMALS,
+    NANOSECONDS_TYPE_BIT,
+    STATISTIC_WIDTHS,
+    ColumnType,
+    PhysicalType,
+    type_tag,
+)
+from pqassay_spec.pm.skip import PLAIN_FORMATS
+from pqassay_spec.pm.types import described_type, type_parts
+from pqassay_spec.pm.value import Column
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+SECOND = 10**9
+"""Nanoseconds in a second."""
+
+TICKS = {"days": 86_400 * SECOND, "milliseconds": 10**6, "microseconds": 1000, "nanoseconds": 1}
+"""Nanoseconds in each unit of time that a column may count in."""
+
+MOST_DIGITS = 10_000
+"""Zeros at the end of the longest number that a decimal is compared with."""
+
+MOST_SHOWN = 40
+"""Characters of a value that are shown."""
+
+
+def unit_of_time(column: Column) -> str | None:
+    """What a column of timestamps or dates counts, a key of `TICKS`; ``None`` for other columns."""
+    tag = type_tag(column.type)
+    if tag == ColumnType.TIMESTAMP and column.physical_type == PhysicalType.INT64:
+        return "nanoseconds" if column.type & NANOSECONDS_TYPE_BIT else "microseconds"
+    if tag == ColumnType.DATE:
+        return {PhysicalType.INT32: "days", PhysicalType.INT64: "milliseconds"}.get(
+            cast("PhysicalType", column.physical_type)
+        )
+    return None
+
+
+# ------------------------------------------------------------------------------------------------ bounds, to be shown
+
+
+def shown_value(raw: bytes, column: Column) -> str:
+    """A value in Parquet's encoding, for people; what does not fit the column's type is shown as bytes.
+
+    >>> shown_value((1704067200000000).to_bytes(8, "little"), Column("ts", PhysicalType.INT64, type=131080))
+    '2024-01-01 00:00:00'
+    >>> shown_value(bytes.fromhex("ff85"), Column("d16", PhysicalType.FIXED_LEN_BYTE_ARRAY, type=525341, fixed_byte_len=2))
+    '-1.23'
+    """
+    width = STATISTIC_WIDTHS.get(cast("PhysicalType", column.physical_type))
+    if width is not None and len(raw) != width:
+        return _hex(raw)
+    tag = type_tag(column.type)
+    if column.physical_type in PLAIN_FORMATS:
+        (number,) = struct.unpack(PLAIN_FORMATS[PhysicalType(column.physical_type)], raw)
+        return _shown_number(number, column, raw)
+    if column.physical_type == PhysicalType.BOOLEAN:
+        return "true" if raw[0] else "false"
+    if tag in DECIMALS:
+        return _scaled(int.from_bytes(raw, "big", signed=True), column)
+    if tag == ColumnType.UUID and len(raw) == len(UUID(int=0).bytes):
+        return str(UUID(bytes=raw))
+    if tag in (ColumnType.VARCHAR, ColumnType.STRING, ColumnType.SYMBOL):
+        return _shown_text(raw)
+    return _hex(raw)
+
+
+def _shown_number(number: float, column: Column, raw: bytes) -> str:
+    tag, unit = type_tag(column.type), unit_of_time(column)
+    if isinstance(number, float):
+        return repr(number) if column.physical_type == PhysicalType.DOUBLE else f"{number:.9g}"
+    if unit is not None:
+        return _shown_time(number, unit)
+    if tag in DECIMALS:
+        return _scaled(number, column)
+    if tag == ColumnType.IPV4:
+        return str(IPv4Address(raw[::-1]))
+    if tag == ColumnType.CHAR and 0 < number <= 0xFFFF:
+        return printable(repr(chr(number)))
+    return str(number)
+
+
+def _shown_time(count: int, unit: str) -> str:
+    seconds, rest = divmod(count * TICKS[unit], SECOND)
+    try:
+        moment = EPOCH + timedelta(seconds=seconds)
+    except OverflowError:
+        return f"{count} {unit}"
+    if unit == "days":
+        return moment.date().isoformat()
+    digits = {"milliseconds": 3, "microseconds": 6, "nanoseconds": 9}[unit]
+    fraction = f".{rest:09d}"[: 1 + digits] if rest else ""
+    return f"{moment:%Y-%m-%d %H:%M:%S}{fraction}" if moment.year >= 1000 else f"{count} {unit}"
+
+
+def _scaled(number: int, column: Column) -> str:
+    scale = type_parts(column.type).scale
+    digits = str(abs(number)).rjust(scale + 1, "0")
+    whole, fraction = digits[: len(digits) - scale], digits[len(digits) - scale :]
+    return f"{'-' if number < 0 else ''}{whole}{'.' if fraction else ''}{fraction}"
+
+
+def _shown_text(raw: bytes) -> str:
+    try:
+        text = raw[: 4 * MOST_SHOWN].decode(errors="strict" if len(raw) <= 4 * MOST_SHOWN else "ignore")
+    except UnicodeDecodeError:
+        return _hex(raw)
+    return repr(text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 1]}…")
+
+
+def _hex(raw: bytes) -> str:
+    """Bytes, as they are written in a condition."""
+    return f"x'{raw.hex()}'" if len(raw) * 2 <= MOST_SHOWN else f"x'{raw[: MOST_SHOWN // 2].hex()}…'"
+
+
+# ------------------------------------------------------------------------------------------- constants, to be compared
+
+
+def with_stored_values(tree: Tree, columns: Mapping[str, Column]) -> Tree:
+    """A predicate whose constants are what the Parquet file holds: counts of a unit for times, unscaled numbers for decimals.
+
+    Raises:
+        Refused: There is no such column, or a constant is no value of it.
+    """
+    match tree:
+        case [("and" | "or" | "not") as name, *parts]:
+            return [name, *(with_stored_values(part, columns) for part in parts)]
+        case ["in" | "not in" as name, str(column), values]:
+            found = _find(columns, column)
+            return [name, column, [stored_value(value, found) for value in cast("list[Any]", values)]]
+        case [name, str(column), *values]:
+            found = _find(columns, column)
+            return [name, column, *(stored_value(value, found) for value in values)]
+        case _:
+            raise Refused(f"{tree!r} is no predicate")
+
+
+def _find(columns: Mapping[str, Column], name: str) -> Column:
+    if name not in columns:
+        shown = ", ".join(columns) if len(columns) <= MOST_SHOWN else f"{len(columns)} others"
+        raise Refused(f"there is no column {name}; columns are {shown}")
+    return columns[name]
+
+
+def stored_value(value: Any, column: Column) -> Any:
+    """A constant as the column holds it.
+
+    >>> stored_value("2024-01-01", Column("ts", PhysicalType.INT64, type=131080))
+    1704067200000000
+    >>> stored_value(1.5, Column("d32", PhysicalType.FIXED_LEN_BYTE_ARRAY, type=788766, fixed_byte_len=4))
+    1500
+
+    Raises:
+        Refused: It is no value of the column.
+    """
+    if value is None:
+        return None
+    physical, tag = PhysicalType(column.physical_type), type_tag(column.type)
+    readers: list[Callable[[Any, Column], Any]] = []
+    if tag in DECIMALS:
+        readers = [_unscaled]
+    elif unit_of_time(column) is not None:
+        readers = [_count_of_time]
+    elif tag == ColumnType.IPV4:
+        readers = [_address]
+    elif tag == ColumnType.CHAR:
+        readers = [_char]
+    elif tag == ColumnType.UUID:
+        readers = [_uuid]
+    readers.append(_READERS[physical])
+    for reader in readers:
+        found = reader(value, column)
+        if found is not None:
+            return found
+    kind = described_type(column.type) if tag >= 0 else physical.name
+    shown = f"x'{value.hex()}'" if isinstance(value, bytes) else _shown_constant(value)
+    raise Refused(f"column {column.name} holds {kind}, of which {shown} is no value")
+
+
+def _shown_constant(value: Any) -> str:
+    return str(value) if isinstance(value, Decimal) else repr(value)
+
+
+def _number(value: Any, _: Column) -> Any:
+    """A number as it is. Decimals that are no floats stay decimals: no float may stand for them."""
+    return value if isinstance(value, int | float | Decimal) and not isinstance(value, bool) else None
+
+
+def _float(value: Any, column: Column) -> Any:
+    if isinstance(value, str):
+        with_sign = value.strip().lower()
+        named = {"nan": math.nan, "inf": math.inf, "+inf": math.inf, "-inf": -math.inf, "infinity": math.inf}
+        return named.get(with_sign)
+    return _number(value, column)
+
+
+def _text_or_bytes(value: Any, _: Column) -> Any:
+    return value if isinstance(value, str | bytes) else None
+
+
+def _bytes(value: Any, _: Column) -> Any:
+    return value if isinstance(value, bytes) else None
+
+
+def _boolean(value: Any, _: Column) -> Any:
+    return value if isinstance(value, bool) else None
+
+
+_READERS: dict[PhysicalType, Callable[[Any, Column], Any]] = {
+    PhysicalType.BOOLEAN: _boolean,
+    PhysicalType.INT32: _number,
+    PhysicalType.INT64: _number,
+    PhysicalType.INT96: _text_or_bytes,
+    PhysicalType.FLOAT: _float,
+    PhysicalType.DOUBLE: _float,
+    PhysicalType.BYTE_ARRAY: _text_or_bytes,
+    PhysicalType.FIXED_LEN_BYTE_ARRAY: _bytes,
+}
+
+
+def _unscaled(value: Any, column: Column) -> int | None:
+    if isinstance(value, bool | bytes):
+        return None
+    try:
+        sign, digits, exponent = Decimal(str(value)).as_tuple()
+    except (InvalidOperation, ValueError):
+        return None
+    kind = described_type(column.type)
+    if not isinstance(exponent, int) or exponent > MOST_DIGITS:
+        raise Refused(f"column {column.name} holds {kind}, of which {_short(value)} is no value")
+    # In whole numbers: decimal's own arithmetic rounds to 28 digits, and QuestDB's decimals have up to 76.
+    exponent += type_parts(column.type).scale
+    cut = min(max(-exponent, 0), len(digits))
+    if any(digits[len(digits) - cut :]):
+        raise Refused(f"column {column.name} holds {kind}: {_short(value)} has more digits behind the point")
+    number = int("".join(map(str, (*digits[: len(digits) - cut], *[0] * exponent))) or "0")
+    return -number if sign else number
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 1]}…"
+
+
+def _count_of_time(value: Any, column: Column) -> int | None:
+    """A date or time as text; a number is the count itself."""
+    unit = unit_of_time(column)
+    if not isinstance(value, str) or unit is None:
+        return None
+    nanoseconds = _nanoseconds(value)
+    if nanoseconds is None:
+        return None
+    count, rest = divmod(nanoseconds, TICKS[unit])
+    if rest:
+        raise Refused(f"column {column.name} counts {unit}: {value!r} is finer")
+    return count
+
+
+_MOMENT = re.compile(
+    r"(?P<day>\d{4}-\d\d-\d\d)"
+    r"(?:[T ](?P<minute>\d\d:\d\d)(?P<second>:\d\d(?:[.](?P<fraction>\d{1,9}))?)?(?P<zone>Z|[+-]\d\d:\d\d)?)?"
+)
+
+
+def _nanoseconds(text: str) -> int | None:
+    """Nanoseconds from the epoch to a date or time; UTC unless it says otherwise."""
+    found = _MOMENT.fullmatch(text.strip())
+    if found is None:
+        return None
+    try:
+        if found["minute"] is None:
+            moment = datetime.combine(date.fromisoformat(found["day"]), datetime.min.time(), tzinfo=UTC)
+        else:
+            clock = found["minute"] + (found["second"] or ":00")[:3]
+            moment = datetime.fromisoformat(f"{found['day']}T{clock}{found['zone'] or 'Z'}")
+    except ValueError:
+        return None
+    seconds = (moment - EPOCH) // timedelta(seconds=1)
+    return seconds * SECOND + int((found["fraction"] or "").ljust(9, "0"))
+
+
+def _address(value: Any, _: Column) -> int | None:
+    try:
+        return int(IPv4Address(value)) if isinstance(value, str) else None
+    except AddressValueError:
+        return None
+
+
+def _char(value: Any, _: Column) -> int | None:
+    return ord(value) if isinstance(value, str) and len(value) == 1 else None
+
+
+def _uuid(value: Any, _: Column) -> bytes | None:
+    try:
+        return UUID(value).bytes if isinstance(value, str) else None
+    except ValueError:
+        return None

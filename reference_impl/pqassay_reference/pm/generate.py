@@ -1,0 +1,208 @@
+"""Making ``_pm`` for a Parquet file that has none, from its footer alone.
+
+What the file has to say is `pqassay_spec.pm.from_parquet`; how it is written is `pqassay_reference.pm.write`.  The
+Parquet file is only read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pqassay_reference.errors import Refused
+from pqassay_reference.pm import write as pm_write
+from pqassay_reference.pm.history import Version, earlier_versions
+from pqassay_reference.pm.storage import FileStorage
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.base.sources import BytesSource, FileSource, Source, replaced_file
+from pqassay_spec.parquet.file import (
+    ENCRYPTED_MAGIC,
+    HEAD_SIZE,
+    MAGIC,
+    is_summary,
+    read_footer,
+    read_framing,
+    read_head,
+)
+from pqassay_spec.pm import file as pm_file
+from pqassay_spec.pm import grammar as pm
+from pqassay_spec.pm import header as pm_header
+from pqassay_spec.pm import json as pm_json
+from pqassay_spec.pm.fields import fields_of
+from pqassay_spec.pm.from_parquet import BloomMode, Description, LeftOut, describe
+from pqassay_spec.pm.json import QuestDBMetadata
+from pqassay_spec.pm.order import WritingPath
+from pqassay_spec.pm.value import SnapshotValue
+
+MOST_LOST = 1000
+"""Snapshots of a file that is replaced which are looked at."""
+
+
+@dataclass(frozen=True)
+class Generated:
+    """A ``_pm`` file that was made.
+
+    Attributes:
+        raw: The file.
+        value: Its newest snapshot.
+        snapshots: How many there are.
+        left_out: What of the Parquet file the newest snapshot does not say.
+        is_questdb: Whether the types are QuestDB's own; else they are inferred.
+        lost: Sizes of the Parquet file at the snapshots of the file that was replaced, newest first, which this one has not.
+    """
+
+    raw: bytes
+    value: SnapshotValue
+    snapshots: int
+    left_out: tuple[LeftOut, ...]
+    is_questdb: bool
+    lost: tuple[int, ...] = ()
+
+
+def generate(
+    source: Source,
+    *,
+    questdb_json: str | None = None,
+    path: WritingPath = "schema",
+    blooms: BloomMode = "inlined",
+    history: bool = False,
+) -> Generated:
+    """Make ``_pm`` for a Parquet file.
+
+    Args:
+        source: The Parquet file.
+        questdb_json: What counts as its ``questdb`` key, whether it has one or not.
+        path: How the column descriptors come about, see `pqassay_spec.pm.from_parquet`.
+        blooms: What becomes of the Parquet file's bloom filters.
+        history: Whether the footers that updates have left in the Parquet file become snapshots, too.
+
+    Raises:
+        Malformed: The Parquet file is damaged, or the key's value is (rule PM-121).
+        Unsupported: ``_pm`` cannot describe the file.
+        Refused: The file describes other files, or its history cannot be told.
+    """
+    try:
+        return _generate(source, questdb_json, path, blooms, history=history)
+    except FormatError as error:
+        error.within(file=source.name)
+        raise
+
+
+def _generate(
+    source: Source, questdb_json: str | None, path: WritingPath, blooms: BloomMode, *, history: bool
+) -> Generated:
+    read_head(source)
+    framing = read_framing(source)
+    metadata, _ = read_footer(source, framing)
+    if is_summary(metadata, source.name):
+        raise Refused("it describes other files; generate from those")
+    column_count = len(fields_of(metadata))
+    given = None if questdb_json is None else pm_json.of_columns(pm_json.parse(questdb_json), column_count)
+    questdb = given or pm_json.read(metadata, column_count)
+
+    def described(source: Source, version: Version | None, questdb: QuestDBMetadata | None) -> Description:
+        return describe(
+            version.metadata if version else metadata,
+            version.framing if version else framing,
+            questdb=questdb,
+            path=path,
+            source=source,
+            blooms=blooms,
+        )
+
+    newest = described(source, None, questdb)
+    earlier: list[Version] = []
+    if history:
+        if questdb is None or given is not None:
+            raise Refused("only a Parquet file with a questdb key of its own tells its history")
+        earlier = earlier_versions(Version(source, framing, metadata, questdb))
+    if not earlier:
+        return Generated(pm_write.create(newest.value), newest.value, 1, newest.left_out, questdb is not None)
+    first, *others = [described(version.source, version, version.questdb).value for version in earlier]
+    raw = pm_write.create(first)
+    later = [_continued(value, first) for value in (*others, newest.value)]
+    for value in later:
+        raw = pm_write.update(raw, value)
+    return Generated(raw, later[-1], 1 + len(later), newest.left_out, is_questdb=True)
+
+
+def _continued(value: SnapshotValue, first: SnapshotValue) -> SnapshotValue:
+    """A snapshot as it can follow the first: what the header says of the columns was written with that one.
+
+    A bloom filter of a column that had none then has no place.
+    """
+    groups = [
+        replace(
+            group,
+            chunks=tuple(
+                chunk if ordinal in first.bloom_columns else replace(chunk, bloom=None)
+                for ordinal, chunk in enumerate(group.chunks)
+            ),
+        )
+        for group in value.row_groups
+    ]
+    return replace(
+        value,
+        row_groups=tuple(groups),
+        columns=first.columns,
+        sorting=first.sorting,
+        bloom_columns=first.bloom_columns,
+        bloom_external=first.bloom_external,
+    )
+
+
+def generate_file(
+    data: str | os.PathLike[str],
+    output: str | os.PathLike[str] | None = None,
+    *,
+    questdb_json: str | None = None,
+    path: WritingPath = "schema",
+    blooms: BloomMode = "inlined",
+    history: bool = False,
+) -> tuple[Path, Generated]:
+    """The same, written beside the Parquet file or as ``output``; what stood there is replaced, whole.
+
+    Returns:
+        Where it was written, and what.
+
+    Raises:
+        Refused: A Parquet file stands where ``_pm`` would be written; or as `generate`.
+        BusyError: Another process is writing it.
+        OSError: A file cannot be read or written.
+        Malformed, Unsupported: As `generate`.
+    """
+    target = Path(data).parent / pm.FILE_NAME if output is None else Path(output)
+    with FileSource(data) as source:
+        _require_no_parquet(target)
+        done = generate(source, questdb_json=questdb_json, path=path, blooms=blooms, history=history)
+        with contextlib.ExitStack() as stack:
+            if target.exists():
+                # An update of the old file at the same moment would be lost with it.
+                old = stack.enter_context(FileStorage(target))
+                kept = set(_sizes(BytesSource(done.raw)))
+                done = replace(done, lost=tuple(size for size in _sizes(old) if size not in kept))
+            stack.enter_context(replaced_file(target)).write(done.raw)
+    return target, done
+
+
+def _sizes(source: Source) -> list[int]:
+    """Sizes of the Parquet file at the snapshots of a file, newest first, as far as the file can be read."""
+    sizes: list[int] = []
+    with contextlib.suppress(FormatError):
+        size = pm_header.read_committed_size(source)
+        chain = pm_file.walk(source, pm_header.read_header(source, size), size)
+        # Those before the chain breaks count, so that no list is made at once.
+        for snapshot in itertools.islice(chain, MOST_LOST):
+            sizes += [snapshot.fields.parquet_file_size]
+    return list(dict.fromkeys(sizes))
+
+
+def _require_no_parquet(target: Path) -> None:
+    if not target.exists():
+        return
+    with FileSource(target) as source:
+        if source.size >= HEAD_SIZE and source.read(0, HEAD_SIZE) in (MAGIC, ENCRYPTED_MAGIC):
+            raise Refused(f"{target} is a Parquet file, which _pm would replace; name another output")

@@ -1,0 +1,154 @@
+"""The earlier footers of a Parquet file that grew: what it was when it was shorter.
+
+QuestDB updates a Parquet file by appending row groups and a footer.  The footers before stay in the file, and each ends
+with the magic, so that the file as it was is a prefix of the file as it is.
+"""
+
+from __future__ import annotations
+
+import itertools
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pqassay_reference.errors import Refused
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.base.sources import Source, require_range
+from pqassay_spec.parquet.file import (
+    HEAD_SIZE,
+    MAGIC,
+    MAGIC_SIZE,
+    TAIL_SIZE,
+    Framing,
+    read_footer,
+    read_framing,
+    referenced_ranges,
+)
+from pqassay_spec.parquet.thrift import FileMetaData
+from pqassay_spec.pm import json as pm_json
+from pqassay_spec.pm.fields import fields_of
+from pqassay_spec.pm.json import QuestDBMetadata
+
+STEP = 1 << 24
+"""Bytes that are searched at a time."""
+
+MOST_ATTEMPTS = 10_000
+"""Footers that are tried to be read; more magics than this are no history, but data made to look like one."""
+
+
+class Prefix:
+    """The first bytes of a source: the file as it was."""
+
+    def __init__(self, source: Source, size: int) -> None:
+        self._source = source
+        self.name = source.name
+        self.size = size
+
+    def read(self, offset: int, length: int) -> bytes:
+        """See `Source.read`."""
+        require_range(self, offset, length)
+        return self._source.read(offset, length)
+
+
+@dataclass(frozen=True)
+class Version:
+    """A Parquet file at one time: its bytes, its footer, and the ``questdb`` key in it."""
+
+    source: Source
+    framing: Framing
+    metadata: FileMetaData
+    questdb: QuestDBMetadata
+
+
+def earlier_versions(newest: Version) -> list[Version]:
+    """What a file was at its earlier footers, oldest first.
+
+    Looked for only where the ``questdb`` key says that there are unused bytes, which updates leave behind. What merely looks
+    like a footer is told from one by where it stands: within a column chunk of a later version it is data.
+
+    Raises:
+        Refused: There are more than `MOST_ATTEMPTS` that look like footers.
+    """
+    found: list[Version] = []
+    latest = newest
+    occupied = _ranges(newest)
+    ends = sorted(_magic_ends(newest.source)) if newest.questdb.unused_bytes else []
+    budget = 2 * newest.framing.size
+    for end in reversed(ends):
+        if end > latest.framing.footer_start or _lies_in(end - MAGIC_SIZE, occupied):
+            continue
+        prefix = Prefix(newest.source, end)
+        try:
+            framing = read_framing(prefix)
+        except FormatError:
+            continue
+        budget -= framing.footer_length
+        if budget < 0:
+            raise Refused("what looks like earlier footers is longer than the file; leave the history out")
+        version = _version(prefix, framing)
+        if version is None or not _precedes(version, latest):
+            continue
+        found.append(version)
+        latest = version
+        if not version.questdb.unused_bytes:  # the first: before it, nothing was ever appended
+            break
+        occupied = _merged([*occupied, *_ranges(version)])
+    return found[::-1]
+
+
+def _version(source: Source, framing: Framing) -> Version | None:
+    """What ends with a magic, if that is a footer with the ``questdb`` key and everything before it."""
+    try:
+        metadata, _ = read_footer(source, framing)
+        questdb = pm_json.read(metadata, len(fields_of(metadata)))
+    except FormatError:
+        return None
+    if questdb is None:
+        return None
+    version = Version(source, framing, metadata, questdb)
+    is_whole = all(HEAD_SIZE <= start <= end <= framing.footer_start for start, end in _ranges(version))
+    return version if is_whole else None
+
+
+def _precedes(version: Version, later: Version) -> bool:
+    """Whether updates can lead from one version to the other: the columns stay, unused bytes become more."""
+    return (
+        version.metadata.schema == later.metadata.schema
+        and version.questdb.schema == later.questdb.schema
+        and version.questdb.unused_bytes < later.questdb.unused_bytes
+    )
+
+
+def _ranges(version: Version) -> list[tuple[int, int]]:
+    """The ranges that a version's footer gives to its parts, merged."""
+    return _merged((found.start, found.end) for found in referenced_ranges(version.metadata, version.source))
+
+
+def _merged(ranges: Iterator[tuple[int, int]] | list[tuple[int, int]]) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(ranges):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _lies_in(position: int, ranges: list[tuple[int, int]]) -> bool:
+    index = bisect_right(ranges, (position, 1 << 64)) - 1
+    return index >= 0 and position < ranges[index][1]
+
+
+def _magic_ends(source: Source) -> Iterator[int]:
+    """Where the magic ends in the body of a source, behind enough bytes for a file."""
+    attempts = itertools.count(1)
+    for start in range(HEAD_SIZE + TAIL_SIZE - MAGIC_SIZE, source.size - MAGIC_SIZE, STEP):
+        raw = source.read(start, min(STEP + MAGIC_SIZE - 1, source.size - MAGIC_SIZE - start))
+        position = raw.find(MAGIC)
+        while position >= 0:
+            if next(attempts) > MOST_ATTEMPTS:
+                raise Refused(
+                    f"more than {MOST_ATTEMPTS} places look like earlier footers; leave the history out"
+                )
+            yield start + position + MAGIC_SIZE
+            position = raw.find(MAGIC, position + 1)

@@ -1,0 +1,382 @@
+"""Questions that ``_pm`` answers without the Parquet file: what to fetch, what to leave out, where a time is.
+
+A reader is one snapshot. Row groups are numbers, columns are names; ranges are of the Parquet file.
+
+Source: "Parquet metadata file" (``parquet-metadata.md``), sections "Access patterns" and "Migration".
+"""
+
+from __future__ import annotations
+
+import bisect
+import dataclasses
+import functools
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, cast
+
+import xxhash
+
+from pqassay_reference.errors import Refused
+from pqassay_reference.pm.read import PmReader
+from pqassay_reference.pm.storage import FileStorage
+from pqassay_reference.pm.write import create, sections_of
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.base.sources import write_whole
+from pqassay_spec.parquet.bloom import probe
+from pqassay_spec.pm import block as pm_block
+from pqassay_spec.pm import grammar as pm
+from pqassay_spec.pm.codes import PhysicalType, StatFlag
+from pqassay_spec.pm.skip import (
+    Facts,
+    NotAPredicateError,
+    columns_of,
+    is_nested,
+    may_match,
+    plain_bytes,
+    read_bound,
+)
+from pqassay_spec.pm.skip import is_all_null as has_only_nulls
+from pqassay_spec.pm.value import Chunk, Column, ExternalBloom, RowGroup
+
+
+class Range(NamedTuple):
+    """A range of bytes of the Parquet file."""
+
+    offset: int
+    length: int
+
+    @property
+    def end(self) -> int:
+        """Offset behind it."""
+        return self.offset + self.length
+
+
+# ------------------------------------------------------------------------------------------------ what to fetch
+
+
+def plan(
+    reader: PmReader,
+    columns: Sequence[str],
+    row_groups: Iterable[int] | None = None,
+    predicate: Sequence[Any] | None = None,
+    *,
+    leave_out_nulls: bool = False,
+) -> list[Range]:
+    """The byte ranges to fetch for some columns: one for each chunk, row group by row group, in the order of the columns.
+
+    Args:
+        reader: The snapshot.
+        columns: Names of the columns; a nested one stands for all its parts.
+        row_groups: The row groups; all by default.
+        predicate: Row groups in which no row satisfies it are left out; see `prune`.
+        leave_out_nulls: Leave out the chunks that hold nothing but nulls, which need not be fetched.
+
+    Raises:
+        Refused: There is no such column or row group, or the predicate is none.
+        Malformed: A block cannot be read.
+    """
+    reader.require_distinct_blocks()
+    positions = [position for name in columns for position in reader.columns_of(name)]
+    asked = list(range(reader.row_group_count)) if row_groups is None else list(row_groups)
+    if predicate is not None:
+        asked = _pruned(reader, predicate, asked)
+    found: list[Range] = []
+    for number in asked:
+        block = reader.block(number)
+        for column in positions:
+            chunk = block.chunks[column]
+            if leave_out_nulls and _has_only_nulls(reader.columns[column], chunk):
+                continue
+            found.append(Range(chunk.byte_range_start, chunk.total_compressed))
+    return found
+
+
+def coalesced(ranges: Iterable[Range], gap: int = 0, longest: int | None = None) -> list[Range]:
+    """Fewer ranges that cover the same bytes, by offset.
+
+    Args:
+        ranges: Ranges in any order.
+        gap: Bytes between two ranges that are fetched along, so that one request does for both.
+        longest: Bytes of the longest range that is made of several.
+
+    >>> coalesced([Range(40, 10), Range(4, 16), Range(20, 10)], gap=0)
+    [Range(offset=4, length=26), Range(offset=40, length=10)]
+    """
+    found: list[Range] = []
+    for one in sorted(ranges):
+        if found and one.offset - found[-1].end <= gap:
+            length = max(found[-1].end, one.end) - found[-1].offset
+            if longest is None or length <= longest:
+                found[-1] = Range(found[-1].offset, length)
+                continue
+        found.append(one)
+    return found
+
+
+def is_all_null(reader: PmReader, row_group: int, column: str) -> bool:
+    """Whether a chunk holds nothing but nulls, by its counts: it need not be fetched."""
+    position = reader.column(column)
+    return _has_only_nulls(reader.columns[position], reader.block(row_group).chunks[position])
+
+
+def _has_only_nulls(column: Column, chunk: pm.ColumnChunk) -> bool:
+    # Of a list, an empty one is counted as well; of a struct, one that holds nulls.
+    return not is_nested(column) and has_only_nulls(
+        Facts(column, chunk.num_values, _null_count(chunk), None, None)
+    )
+
+
+# --------------------------------------------------------------------------------------------- what to leave out
+
+
+def prune(reader: PmReader, predicate: Sequence[Any]) -> list[int]:
+    """The row groups in which a row may satisfy a predicate, by null counts, bloom filters and bounds.
+
+    Args:
+        reader: The snapshot.
+        predicate: A tree as ``conformance/PROTOCOL.md`` defines it, its values Python's own; see `pm_skip.may_match`.
+
+    Raises:
+        Refused: The predicate is none, or names a column that is not there.
+        Malformed: A block cannot be read.
+    """
+    reader.require_distinct_blocks()
+    return _pruned(reader, predicate, range(reader.row_group_count))
+
+
+def _pruned(reader: PmReader, predicate: Sequence[Any], row_groups: Iterable[int]) -> list[int]:
+    try:
+        # Of the parts of a nested column none says anything about the whole.
+        named = {name: reader.columns_of(name) for name in columns_of(predicate)}
+        positions = {name: found[0] for name, found in named.items() if len(found) == 1}
+        kept: list[int] = []
+        for number in row_groups:
+            facts = _FactsOfRowGroup(reader, number, positions)
+            if may_match(predicate, facts.of):
+                kept.append(number)
+    except NotAPredicateError as error:
+        raise Refused(str(error)) from None
+    return kept
+
+
+class _FactsOfRowGroup:
+    """What the file says of the chunks of a row group, by the names of the columns; read when it is asked for."""
+
+    def __init__(self, reader: PmReader, row_group: int, positions: Mapping[str, int]) -> None:
+        self.reader, self.row_group, self.positions = reader, row_group, positions
+        self.block = reader.block(row_group)
+
+    def of(self, name: str) -> Facts | None:
+        """The facts; what cannot be read counts as absent."""
+        position = self.positions.get(name)
+        if position is None:
+            return None
+        reader, chunk = self.reader, self.block.chunks[position]
+        column = reader.columns[position]
+        least, greatest = (
+            read_bound(reader.source, self.block, position, column, side, reader.footer.start)
+            for side in (pm_block.MIN, pm_block.MAX)
+        )
+        bitset = _Lazy(lambda: _bitset(reader, self.row_group, position))
+        return Facts(column, chunk.num_values, _null_count(chunk), least, greatest, bitset.may_hold)
+
+
+class _Lazy:
+    """A bitset that is read once, when it is asked for the first time."""
+
+    def __init__(self, read: Callable[[], bytes | None]) -> None:
+        self._read = read
+
+    @functools.cached_property
+    def bitset(self) -> bytes | None:
+        """The bitset, ``None`` if there is none at hand."""
+        return self._read()
+
+    def may_hold(self, plain: bytes) -> bool:
+        """Whether a value may be there."""
+        return self.bitset is None or probe(self.bitset, xxhash.xxh64_intdigest(plain))
+
+
+def _bitset(reader: PmReader, row_group: int, column: int) -> bytes | None:
+    try:
+        found = reader.bloom(row_group, column)
+    except FormatError:
+        return None
+    return found if isinstance(found, bytes) else None
+
+
+def _null_count(chunk: pm.ColumnChunk) -> int | None:
+    return chunk.null_count if chunk.stat_flags & StatFlag.NULL_COUNT_PRESENT else None
+
+
+def may_hold(reader: PmReader, row_group: int, column: str, value: Any, bitset: bytes | None = None) -> bool:
+    """Whether a chunk may hold a value, by its bloom filter alone; ``False`` is certain.
+
+    Args:
+        reader: The snapshot.
+        row_group: The row group.
+        column: The column.
+        value: The value (``=``), or a list of values of which any may be there (``IN``).
+        bitset: The filter, where it stands in the Parquet file and was fetched from there; see `bloom_range`.
+
+    Raises:
+        Refused: There is no such column or row group.
+        Malformed: The bloom filter cannot be read.
+    """
+    position = reader.column(column)
+    found = reader.bloom(row_group, position) if bitset is None else bitset
+    if not isinstance(found, bytes) or is_nested(reader.columns[position]):
+        return True
+    values: Sequence[Any] = cast("Sequence[Any]", value) if isinstance(value, list | tuple) else [value]
+    for one in values:
+        plain = plain_bytes(reader.columns[position], one)
+        if not plain or any(probe(found, xxhash.xxh64_intdigest(raw)) for raw in plain):
+            return True
+    return False
+
+
+def bloom_range(reader: PmReader, row_group: int, column: str) -> Range | None:
+    """Where to fetch a chunk's bloom filter from the Parquet file; ``None`` if it stands in ``_pm``, or there is none."""
+    found = reader.bloom(row_group, reader.column(column))
+    return Range(found.offset, found.length) if isinstance(found, ExternalBloom) else None
+
+
+# ------------------------------------------------------------------------------------------------ where a time is
+
+
+def sorting_order(reader: PmReader) -> list[tuple[str, bool]]:
+    """What the rows are sorted by: names of columns, and whether descending."""
+    return [(reader.columns[column].name, descending) for column, descending in reader.header.sorted_by]
+
+
+def row_groups_between(reader: PmReader, first: int, last: int) -> list[int]:
+    """The row groups that may hold a designated timestamp in ``[first, last]``, in the unit of the Parquet file.
+
+    Where the rows are sorted by it, ascending, a binary search reads the blocks of a few row groups. Where they are not, or a
+    bound is missing on the way, all row groups are looked at, and those without bounds are kept.
+
+    Raises:
+        Refused: There is no designated timestamp.
+        Malformed: A block cannot be read.
+    """
+    column = reader.header.fixed.designated_timestamp
+    if not 0 <= column < reader.header.column_count:
+        raise Refused(f"{reader.source.name} has no designated timestamp to search")
+    times, everything = _Times(reader, column), range(reader.row_group_count)
+    if reader.header.sorted_by[:1] == [(column, False)]:
+        try:
+            start = bisect.bisect_left(everything, first, key=times.greatest)
+            stop = bisect.bisect_right(everything, last, lo=start, key=times.least)
+        except _NoBoundError:
+            pass
+        else:
+            return list(everything[start:stop])
+    return [number for number in everything if times.may_hold(number, first, last)]
+
+
+class _NoBoundError(Exception):
+    """A row group does not say what its least or greatest timestamp is."""
+
+
+class _Times:
+    """The bounds of the designated timestamp, row group by row group."""
+
+    def __init__(self, reader: PmReader, column: int) -> None:
+        self.reader, self.column = reader, column
+
+    @functools.cache  # noqa: B019 - lives as long as one search
+    def bounds(self, row_group: int) -> tuple[int, int]:
+        """The least and the greatest timestamp. Raises `_NoBoundError`."""
+        reader, column = self.reader, self.reader.columns[self.column]
+        block = reader.block(row_group)
+        found = [
+            read_bound(reader.source, block, self.column, column, side, reader.footer.start)
+            for side in (pm_block.MIN, pm_block.MAX)
+        ]
+        if column.physical_type != PhysicalType.INT64 or None in found:
+            raise _NoBoundError
+        least, greatest = (int.from_bytes(bound or b"", "little", signed=True) for bound in found)
+        return least, greatest
+
+    def least(self, row_group: int) -> int:
+        """The least timestamp."""
+        return self.bounds(row_group)[0]
+
+    def greatest(self, row_group: int) -> int:
+        """The greatest timestamp."""
+        return self.bounds(row_group)[1]
+
+    def may_hold(self, row_group: int, first: int, last: int) -> bool:
+        """Whether a row group may hold a time."""
+        try:
+            least, greatest = self.bounds(row_group)
+        except _NoBoundError:
+            return True
+        return least <= last and greatest >= first
+
+
+# ---------------------------------------------------------------------------------------------------- migration
+
+
+def migrate(data: bytes, *, parquet_file_size: int | None = None) -> bytes:
+    """A file written anew from an older one alone, without the Parquet file: one snapshot, and nothing dead.
+
+    What the older one does not say is left out: a reader takes that as absent, not as zero.
+
+    Args:
+        data: The older file.
+        parquet_file_size: Which snapshot; the newest by default.
+
+    Raises:
+        Malformed: The older file is damaged.
+        Refused: It has no such snapshot, or says what cannot be written.
+    """
+    return _migrated(PmReader.from_bytes(data, parquet_file_size=parquet_file_size))
+
+
+def migrate_file(
+    path: str | os.PathLike[str],
+    output: str | os.PathLike[str] | None = None,
+    *,
+    parquet_file_size: int | None = None,
+) -> int:
+    """The same for a file, which is replaced, or with ``output`` stays as it is. Returns the bytes written.
+
+    Raises:
+        Malformed: The older file is damaged.
+        Refused: It has no such snapshot, or says what cannot be written.
+        BusyError: Another process is writing it.
+        OSError: It cannot be read or replaced.
+    """
+    if output is not None:
+        with PmReader.map(path, parquet_file_size=parquet_file_size) as reader:
+            raw = _migrated(reader)
+        write_whole(output, raw)
+        return len(raw)
+    with FileStorage(path) as storage:  # no update may come in between
+        raw = _migrated(PmReader(storage, parquet_file_size=parquet_file_size))
+        write_whole(path, raw)
+    return len(raw)
+
+
+def _migrated(reader: PmReader) -> bytes:
+    reader.verify()
+    value = reader.value()
+    groups = tuple(
+        RowGroup(group.num_rows, tuple(map(_without_empty_bounds, group.chunks)))
+        for group in value.row_groups
+    )
+    value = dataclasses.replace(value, row_groups=groups, previous_sizes=())
+    return create(value, extensions=sections_of(reader.footer))
+
+
+def _without_empty_bounds(chunk: Chunk) -> Chunk:
+    """Bounds of no bytes, which other writers leave out."""
+    least, greatest = chunk.min or None, chunk.max or None
+    return dataclasses.replace(
+        chunk,
+        min=least,
+        max=greatest,
+        min_exact=least is not None and chunk.min_exact,
+        max_exact=greatest is not None and chunk.max_exact,
+    )

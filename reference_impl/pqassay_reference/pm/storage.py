@@ -1,0 +1,128 @@
+"""Where a ``_pm`` file is written in place: bytes in memory, or a file that is locked meanwhile.
+
+An update of ``_pm`` appends to the file and then changes its first eight bytes.  That is what the format is for, and the
+one thing here that is not written beside the old file and renamed: readers that have the file open go on reading it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from typing import Protocol, Self
+
+from pqassay_spec.base.sources import BusyError, Source, require_range
+
+
+class Storage(Source, Protocol):
+    """A source that can be written to.
+
+    What is written may reach the disk in any order until `sync` returns.  Eight bytes at offset 0 are one aligned word,
+    which reaches it whole.
+    """
+
+    def write(self, offset: int, data: bytes) -> None:
+        """Write all of the bytes at an offset, at most the size; what stands behind them stays."""
+        ...
+
+    def sync(self) -> None:
+        """Return when everything written before is on disk."""
+        ...
+
+
+class MemoryStorage:
+    """Bytes in memory, which grow."""
+
+    def __init__(self, data: bytes = b"", name: str = "<bytes>") -> None:
+        self.data = bytearray(data)
+        """The bytes."""
+        self.name = name
+
+    @property
+    def size(self) -> int:
+        """Length in bytes."""
+        return len(self.data)
+
+    def read(self, offset: int, length: int) -> bytes:
+        """See `Source.read`."""
+        require_range(self, offset, length)
+        return bytes(memoryview(self.data)[offset : offset + length])
+
+    def write(self, offset: int, data: bytes) -> None:
+        """See `Storage.write`."""
+        self.data[offset : offset + len(data)] = data
+
+    def sync(self) -> None:
+        """Memory is where it is."""
+
+
+class FileStorage:
+    """A file that nobody else writes meanwhile; use it as a context manager.
+
+    Raises:
+        BusyError: Another process is writing the file.
+        OSError: The file cannot be opened for writing, or is no regular file.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.name = os.fspath(path)
+        self._descriptor = os.open(self.name, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            self._lock()
+        except BaseException:
+            os.close(self._descriptor)
+            raise
+
+    def _lock(self) -> None:
+        import fcntl  # noqa: PLC0415 - reading works where there are no locks, in a browser for instance
+
+        opened = os.fstat(self._descriptor)
+        if not stat.S_ISREG(opened.st_mode):
+            raise OSError(errno.EINVAL, "no regular file", self.name)
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BusyError(errno.EBUSY, "another process is writing it", self.name) from None
+        # Who replaced the file between the two calls has made this one a file without a name.
+        if not os.path.samestat(opened, os.stat(self.name)):  # noqa: PTH116 - beside samestat
+            raise BusyError(errno.EBUSY, "another process replaced it", self.name)
+
+    @property
+    def size(self) -> int:
+        """Length in bytes, now."""
+        return os.fstat(self._descriptor).st_size
+
+    def read(self, offset: int, length: int) -> bytes:
+        """See `Source.read`."""
+        require_range(self, offset, length)
+        parts: list[bytes] = []
+        while length:
+            part = os.pread(self._descriptor, length, offset)
+            if not part:
+                require_range(self, offset, length)  # it became shorter meanwhile
+            parts.append(part)
+            offset, length = offset + len(part), length - len(part)
+        return b"".join(parts)
+
+    def write(self, offset: int, data: bytes) -> None:
+        """See `Storage.write`; one call where the system takes all bytes at once."""
+        left = memoryview(data)
+        while left:
+            written = os.pwrite(self._descriptor, left, offset)
+            offset, left = offset + written, left[written:]
+
+    def sync(self) -> None:
+        """See `Storage.sync`."""
+        os.fsync(self._descriptor)
+
+    def close(self) -> None:
+        """Close the file and give the lock back."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,513 @@
+"""Writing ``_pm``: a whole file from the value of a snapshot, and the next snapshot behind it.
+
+Both end in the same way: everything is written and synced while the committed size still says that it is not there, then the
+committed size is written, in one piece, and synced.  Whoever is stopped before has written nothing that a reader believes.
+
+Source: "Parquet metadata file" (``parquet-metadata.md``).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pqassay_reference.errors import Refused
+from pqassay_reference.pm.parts import (
+    NO_EXTENSIONS,
+    BlockBytes,
+    Extensions,
+    Place,
+    block_bytes,
+    finished_footer,
+    footer_bytes,
+    header_bytes,
+    naming,
+)
+from pqassay_reference.pm.storage import FileStorage, MemoryStorage, Storage
+from pqassay_spec.base.errors import Malformed
+from pqassay_spec.base.sources import replaced_file
+from pqassay_spec.pm import file as pm_file
+from pqassay_spec.pm import grammar as pm
+from pqassay_spec.pm import header as pm_header
+from pqassay_spec.pm.codes import ALIGNMENT, ColumnFlag, HeaderFeature, repetition
+from pqassay_spec.pm.file import CRC_STEP, Snapshot
+from pqassay_spec.pm.header import Header
+from pqassay_spec.pm.value import Column, SnapshotValue, SortingColumn
+
+# ---------------------------------------------------------------------------------------------- a whole file
+
+
+def create(
+    value: SnapshotValue, *, sorting_written_out: bool = False, extensions: Extensions = NO_EXTENSIONS
+) -> bytes:
+    """A file with one snapshot, as bytes; the same for the same value.
+
+    Args:
+        value: The snapshot. It has none before it.
+        sorting_written_out: Write the sorting columns out even where the order is that of the designated timestamp, which
+            one bit would say.
+        extensions: Sections of later revisions.
+
+    Raises:
+        Refused: The value cannot be written.
+    """
+    storage = MemoryStorage()
+    create_in(storage, value, sorting_written_out=sorting_written_out, extensions=extensions)
+    return bytes(storage.data)
+
+
+def create_file(
+    path: str | os.PathLike[str],
+    value: SnapshotValue,
+    *,
+    sorting_written_out: bool = False,
+    extensions: Extensions = NO_EXTENSIONS,
+) -> None:
+    """The same as a file, which replaces what stood there.
+
+    Raises:
+        Refused: The value cannot be written.
+        BusyError: Another process is writing it.
+        OSError: The folder cannot be written.
+    """
+    raw = create(value, sorting_written_out=sorting_written_out, extensions=extensions)
+    with contextlib.ExitStack() as stack:
+        if Path(path).exists():
+            # An update of the old file at the same moment would be lost with it.
+            stack.enter_context(FileStorage(path))
+        file = stack.enter_context(replaced_file(path))
+        file.write(raw)
+
+
+def create_in(
+    storage: Storage,
+    value: SnapshotValue,
+    *,
+    sorting_written_out: bool = False,
+    extensions: Extensions = NO_EXTENSIONS,
+) -> None:
+    """The same in an empty storage, in the order that makes it safe to be stopped. See `create`."""
+    if value.previous_sizes:
+        raise Refused(
+            f"the value names {len(value.previous_sizes)} snapshots before it, which are not at hand; "
+            "write the first one and update it, or leave them out"
+        )
+    header = header_bytes(value, sorting_written_out=sorting_written_out)
+    tail = _Tail(len(header))
+    places = [tail.add_block(block_bytes(value, number)) for number in range(len(value.row_groups))]
+    tail.add_footer(footer_bytes(value, places, 0, extensions), zlib.crc32(header[pm.CRC_START :]))
+    _commit(storage, 0, header + tail.raw)
+
+
+# ------------------------------------------------------------------------------------------- the next snapshot
+
+
+@dataclass(frozen=True)
+class Updated:
+    """What an update did.
+
+    Attributes:
+        size: Committed size now.
+        appended: Bytes that were written, the committed size itself not counted.
+        reused: Row groups whose blocks were there already.
+        written: Row groups whose blocks were written.
+    """
+
+    size: int
+    appended: int
+    reused: int
+    written: int
+
+
+def update(
+    data: bytes,
+    value: SnapshotValue,
+    *,
+    parquet_file_size: int | None = None,
+    append_base: int | None = None,
+    verify: bool = True,
+    extensions: Extensions | None = None,
+) -> bytes:
+    """The bytes of a file after `update_file`."""
+    storage = MemoryStorage(data)
+    update_in(
+        storage,
+        value,
+        parquet_file_size=parquet_file_size,
+        append_base=append_base,
+        verify=verify,
+        extensions=extensions,
+    )
+    return bytes(storage.data)
+
+
+def update_file(
+    path: str | os.PathLike[str],
+    value: SnapshotValue,
+    *,
+    parquet_file_size: int | None = None,
+    append_base: int | None = None,
+    verify: bool = True,
+    extensions: Extensions | None = None,
+) -> Updated:
+    """Append the next snapshot to a file. The earlier ones stay as they are, and so do their readers.
+
+    Row groups that the snapshot before had already, whatever their position, are not written again. Bytes behind the
+    committed size belong to an update that was stopped; they are overwritten, or passed over with ``append_base``.
+
+    Args:
+        path: The file.
+        value: The whole new snapshot: its columns are those of the file, which no update can change.
+        parquet_file_size: The snapshot to build upon, by the size of the Parquet file that it describes; the newest by
+            default. What was committed after it stays in the file, and no later snapshot refers to it.
+        append_base: Where to write, at or behind the committed size; there by default. Bytes that are passed over are
+            covered by the checksum from then on.
+        verify: Whether the checksum of the snapshot before is checked before another one is built upon it.
+        extensions: Sections of later revisions; by default the scratchpad of the snapshot before.
+
+    Raises:
+        Refused: The value has other columns, or does not continue the snapshot before, or cannot be written.
+        Malformed: The file is damaged.
+        BusyError: Another process is writing it.
+        OSError: The file cannot be written.
+    """
+    with FileStorage(path) as storage:
+        return update_in(
+            storage,
+            value,
+            parquet_file_size=parquet_file_size,
+            append_base=append_base,
+            verify=verify,
+            extensions=extensions,
+        )
+
+
+def update_in(
+    storage: Storage,
+    value: SnapshotValue,
+    *,
+    parquet_file_size: int | None = None,
+    append_base: int | None = None,
+    verify: bool = True,
+    extensions: Extensions | None = None,
+) -> Updated:
+    """The same in a storage that nobody else writes. See `update_file`."""
+    base = _open(storage, parquet_file_size, append_base, verify=verify)
+    _require_same_columns(storage, base, value)
+    _require_progress(storage, base, value)
+    blocks = [block_bytes(value, number) for number in range(len(value.row_groups))]
+    reused = _blocks_that_are_there(storage, base, blocks)
+    tail = _Tail(base.offset)
+    places = [
+        reused[number] if number in reused else tail.add_block(block) for number, block in enumerate(blocks)
+    ]
+    described = base.head.fields
+    if value_size(value) == described.parquet_file_size and [place.block for place in places] != list(
+        base.head.blocks
+    ):
+        raise Refused(
+            f"another snapshot of a Parquet file of {described.parquet_file_size} bytes has other row groups: "
+            "readers could not tell the two apart; write the file anew"
+        )
+    if extensions is None:
+        extensions = Extensions(scratchpad=sections_of(base.head).scratchpad)
+    tail.add_footer(footer_bytes(value, places, base.head.size, extensions), _resumed(storage, base))
+    size = _commit(storage, base.offset, tail.raw)
+    return Updated(size, len(tail.raw), len(reused), len(blocks) - len(reused))
+
+
+def append_footer(
+    data: bytes,
+    *,
+    seq_txn: int | None = None,
+    extensions: Extensions | None = None,
+    append_base: int | None = None,
+    verify: bool = True,
+) -> bytes:
+    """The bytes of a file after `append_footer_to_file`."""
+    storage = MemoryStorage(data)
+    append_footer_in(storage, seq_txn=seq_txn, extensions=extensions, append_base=append_base, verify=verify)
+    return bytes(storage.data)
+
+
+def append_footer_to_file(
+    path: str | os.PathLike[str],
+    *,
+    seq_txn: int | None = None,
+    extensions: Extensions | None = None,
+    append_base: int | None = None,
+    verify: bool = True,
+) -> Updated:
+    """Append a footer that says about the same Parquet file the same, but for the sections of later revisions.
+
+    Args:
+        path: The file.
+        seq_txn: Sequencer transaction; by default that of the footer before.
+        extensions: The other sections; by default those of the footer before.
+        append_base: See `update_file`.
+        verify: See `update_file`.
+
+    Raises:
+        Refused: A section cannot be written.
+        Malformed: The file is damaged.
+        BusyError: Another process is writing it.
+        OSError: The file cannot be written.
+    """
+    with FileStorage(path) as storage:
+        return append_footer_in(
+            storage, seq_txn=seq_txn, extensions=extensions, append_base=append_base, verify=verify
+        )
+
+
+def append_footer_in(
+    storage: Storage,
+    *,
+    seq_txn: int | None = None,
+    extensions: Extensions | None = None,
+    append_base: int | None = None,
+    verify: bool = True,
+) -> Updated:
+    """The same in a storage that nobody else writes. See `append_footer_to_file`."""
+    base = _open(storage, None, append_base, verify=verify)
+    head, fields = base.head, base.head.fields
+    if seq_txn is None and "seq_txn" in head.sections:
+        seq_txn = int(head.sections["seq_txn"][0].seq_txn)
+    end = head.bloom_start + head.bloom_count * pm_file.bloom_entry_size(base.header)
+    footer = finished_footer(
+        (
+            fields.parquet_footer_offset,
+            fields.parquet_footer_length,
+            fields.row_group_count,
+            fields.unused_bytes,
+        ),
+        storage.read(head.entries_start, end - head.entries_start),
+        head.size,
+        seq_txn,
+        sections_of(head) if extensions is None else extensions,
+    )
+    tail = _Tail(base.offset)
+    tail.add_footer(footer, _resumed(storage, base))
+    size = _commit(storage, base.offset, tail.raw)
+    return Updated(size, len(tail.raw), fields.row_group_count, 0)
+
+
+def value_size(value: SnapshotValue) -> int:
+    """Size of the Parquet file that a value describes."""
+    return value.parquet_footer_offset + value.parquet_footer_length + pm.NO_FOOTER_BYTES
+
+
+@dataclass(frozen=True)
+class _Base:
+    """What an update builds upon: the file's header, the snapshot before, and the offset at which it appends."""
+
+    header: Header
+    head: Snapshot
+    offset: int
+
+
+def _open(storage: Storage, parquet_file_size: int | None, append_base: int | None, *, verify: bool) -> _Base:
+    size = pm_header.read_committed_size(storage)
+    header = pm_header.read_header(storage, size)
+    if parquet_file_size is None:
+        head = pm_file.read_snapshot(storage, header, size)
+    else:
+        found = pm_file.find_snapshot(storage, header, size, parquet_file_size)
+        if found is None:
+            raise Refused(
+                f"{storage.name} has no snapshot of a Parquet file of {parquet_file_size} bytes to build upon"
+            )
+        head = found
+    if append_base is not None and not size <= append_base <= storage.size:
+        raise Refused(
+            f"the update would be written at {append_base}, where {size} bytes are committed and {storage.size} are there"
+        )
+    if verify and (computed := pm_file.checksums(storage, [head])[0]) != head.checksum:
+        raise Malformed(
+            "the checksum of the snapshot to build upon is wrong: the file is damaged, generate it anew",
+            rule="PM-018" if head.number else "PM-017",
+            field=f"{head.path}.checksum",
+            offset=head.checksum_offset,
+            length=pm.CHECKSUM_SIZE,
+            expected=f"{computed:#010x}",
+            actual=f"{head.checksum:#010x}",
+            file=storage.name,
+        )
+    return _Base(header, head, size if append_base is None else append_base)
+
+
+def _resumed(storage: Storage, base: _Base) -> int:
+    """The checksum of everything before the appended bytes: it goes on from the one of the snapshot before."""
+    crc, position = base.head.checksum, base.head.checksum_offset
+    while position < base.offset:
+        step = min(CRC_STEP, base.offset - position)
+        crc = zlib.crc32(storage.read(position, step), crc)
+        position += step
+    return crc
+
+
+def sections_of(head: Snapshot) -> Extensions:
+    """The sections of a footer that are no part of the logical value."""
+    scratchpad, covering = head.sections.get("scratchpad"), head.sections.get("covering_index")
+    return Extensions(
+        tuple((entry.code, entry.data) for entry in scratchpad[0].entries) if scratchpad else (),
+        tuple((index.column_id, index.index_txn, index.im_file_size) for index in covering[0].indexes)
+        if covering
+        else (),
+    )
+
+
+def _require_same_columns(storage: Storage, base: _Base, value: SnapshotValue) -> None:
+    header = base.header
+    found: dict[str, object] = {
+        "columns": len(header.descriptors),
+        "designated timestamp": header.fixed.designated_timestamp,
+        "sorting order": tuple(SortingColumn(*by) for by in header.sorted_by),
+        "columns with bloom filters": tuple(header.bloom_columns),
+        "external bloom filters": HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features,
+        "squash tracker": header.squash_tracker,
+    }
+    wanted: dict[str, object] = {
+        "columns": len(value.columns),
+        "designated timestamp": value.designated_timestamp,
+        "sorting order": value.sorting,
+        "columns with bloom filters": value.bloom_columns,
+        "external bloom filters": value.bloom_external,
+        "squash tracker": value.squash_tracker,
+    }
+    for index, (descriptor, column) in enumerate(zip(header.descriptors, value.columns, strict=False)):
+        name = f"column {index}"
+        found[name], wanted[name] = _column(descriptor, pm_header.read_name(storage, header, index)), column
+    for name, is_so in found.items():
+        if is_so != wanted[name]:
+            raise Refused(
+                f"{name}: {storage.name} has {is_so}, the new snapshot {wanted[name]}; the header describes the columns of "
+                "all snapshots and no update changes it: write the file anew"
+            )
+
+
+def _column(descriptor: pm.ColumnDescriptor, name: str) -> Column:
+    return Column(
+        name,
+        descriptor.physical_type,
+        descriptor.id,
+        descriptor.type,
+        descriptor.fixed_byte_len,
+        descriptor.max_rep_level,
+        descriptor.max_def_level,
+        repetition(descriptor.flags),
+        bool(descriptor.flags & ColumnFlag.IS_ASCII),
+        bool(descriptor.flags & ColumnFlag.LOCAL_KEY_IS_GLOBAL),
+    )
+
+
+def _require_progress(storage: Storage, base: _Base, value: SnapshotValue) -> None:
+    before = base.head.fields
+    if value_size(value) < before.parquet_file_size:
+        raise Refused(
+            f"the Parquet file had {before.parquet_file_size} bytes and is said to have {value_size(value)}: it is not what "
+            "the snapshot before describes, with more behind it; write the file anew"
+        )
+    if value.unused_bytes < before.unused_bytes:
+        raise Refused(
+            f"the Parquet file had {before.unused_bytes} unused bytes and is said to have {value.unused_bytes}: they "
+            "become fewer only when it is rewritten; write the file anew"
+        )
+    if value.previous_sizes:
+        chain = tuple(
+            snapshot.fields.parquet_file_size
+            for snapshot in pm_file.walk(storage, base.header, base.head.size)
+        )
+        if value.previous_sizes != chain:
+            raise Refused(
+                f"the snapshots before are of {list(chain)} bytes, the new one names {list(value.previous_sizes)}"
+            )
+
+
+def _blocks_that_are_there(storage: Storage, base: _Base, blocks: Sequence[BlockBytes]) -> dict[int, Place]:
+    """The row groups whose blocks the snapshot before has, byte for byte, and where: each block for one row group."""
+    header, head = base.header, base.head
+    places: dict[bytes, dict[int, Place]] = {}
+    for number, place in enumerate(_places(storage, base)):
+        if header.end <= place.block <= head.start - header.block_size:
+            records = storage.read(place.block, header.block_size)
+            places.setdefault(records, {})[number] = place
+    found: dict[int, Place] = {}
+    used: set[int] = set()
+    for number, block in enumerate(blocks):
+        candidates = places.get(block.raw[: header.block_size], {})
+        for before in sorted(candidates, key=lambda before: before != number):  # its own first
+            place = candidates[before]
+            moved = tuple(None if bloom is None else place.block + bloom for bloom in block.blooms)
+            if (
+                place.block not in used
+                and moved == place.blooms
+                and place.block + len(block.raw) <= head.start
+                and storage.read(place.block, len(block.raw)) == block.raw
+            ):
+                del candidates[before]
+                found[number] = place
+                used.add(place.block)
+                break
+    return found
+
+
+def _places(storage: Storage, base: _Base) -> list[Place]:
+    """Where the blocks of the snapshot before stand, and their inlined bloom filters."""
+    width = len(base.header.bloom_columns)
+    if HeaderFeature.BLOOM_FILTERS_EXTERNAL in base.header.features:
+        return [Place(block, (None,) * width) for block in base.head.blocks]
+    entries = pm_file.read_bloom_entries(storage, base.header, base.head)
+    offsets = [entry.offset or None for entry in entries]
+    return [
+        Place(block, tuple(offsets[row * width : (row + 1) * width]))
+        for row, block in enumerate(base.head.blocks)
+    ]
+
+
+class _Tail:
+    """What stands behind a position of the file: blocks, each aligned, and a footer."""
+
+    def __init__(self, start: int) -> None:
+        self.start = start
+        self.raw = b""
+        self._parts: list[bytes] = []
+        self._end = start
+
+    def add_block(self, block: BlockBytes) -> Place:
+        """Append a block."""
+        self._add(bytes(-self._end % ALIGNMENT))
+        offset = self._end
+        self._add(block.raw)
+        return Place(offset, tuple(None if bloom is None else offset + bloom for bloom in block.blooms))
+
+    def add_footer(self, footer: bytes, crc: int) -> None:
+        """Append the last: a footer, its checksum and the trailer.
+
+        Args:
+            footer: The footer up to its checksum.
+            crc: Checksum of everything before the position.
+        """
+        self._add(footer)
+        crc = zlib.crc32(b"".join(self._parts), crc)
+        with naming("footer_length"):
+            self._add(pm.CHECKSUM.build({"checksum": crc}))
+            self._add(pm.TRAILER.build({"footer_length": len(footer) + pm.CHECKSUM_SIZE}))
+        self.raw = b"".join(self._parts)
+
+    def _add(self, raw: bytes) -> None:
+        self._parts.append(raw)
+        self._end += len(raw)
+
+
+def _commit(storage: Storage, offset: int, appended: bytes) -> int:
+    """Write bytes, and only when they are on disk the committed size. Returns the size."""
+    storage.write(offset, appended)
+    storage.sync()
+    size = offset + len(appended)
+    storage.write(0, pm.COMMITTED_SIZE.build({"parquet_meta_file_size": size}))
+    storage.sync()
+    return size

@@ -1,0 +1,192 @@
+"""Predicates as Arrow evaluates them: the trees of the protocol as expressions, or as masks of columns that are read.
+
+Both follow SQL's logic of three values, from one definition: a comparison with null is unknown, and so is what depends
+on something unknown.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pqassay_reference.errors import Refused
+from pqassay_reference.predicate.literals import python_value
+from pqassay_reference.predicate.text import TypedText
+
+COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "=": pc.equal,
+    "!=": pc.not_equal,
+    "<": pc.less,
+    "<=": pc.less_equal,
+    ">": pc.greater,
+    ">=": pc.greater_equal,
+}
+
+MEMBERSHIPS = ("in", "not in")
+
+NULL_TESTS: dict[str, Callable[[Any], Any]] = {"is null": pc.is_null, "is not null": pc.is_valid}
+
+CONNECTIVES: dict[str, Callable[[Any, Any], Any]] = {"and": pc.and_kleene, "or": pc.or_kleene}
+
+
+class Operands(Protocol):
+    """What a predicate speaks of: columns, and constants of their types."""
+
+    def column(self, name: str) -> Any:
+        """A column, in a form that Arrow compares."""
+        ...
+
+    def constant(self, name: str, value: Any) -> Any:
+        """A constant of the type of a column."""
+        ...
+
+    def false(self) -> Any:
+        """What is true of no row."""
+        ...
+
+
+def evaluated(predicate: Sequence[Any], operands: Operands) -> Any:
+    """The truth of a predicate: true, false, or null for unknown.
+
+    Raises:
+        Refused: It is no predicate, or does not fit the columns.
+    """
+    try:
+        match predicate:
+            case [("and" | "or") as name, *parts] if parts:
+                return folded(CONNECTIVES[name], [evaluated(part, operands) for part in parts])
+            case ["not", part]:
+                return pc.invert(evaluated(part, operands))
+            case [str(name), str(column)] if name in NULL_TESTS:
+                return NULL_TESTS[name](operands.column(column))
+            case [str(name), str(column), list(literals)] if name in MEMBERSHIPS:
+                equal = [_compared("=", column, literal, operands) for literal in literals]
+                found = folded(pc.or_kleene, [operands.false(), *equal])
+                return found if name == "in" else pc.invert(found)
+            case [str(name), str(column), literal] if name in COMPARISONS:
+                return _compared(name, column, literal, operands)
+            case _:
+                raise Refused(f"{str(predicate)[:80]} is no predicate")
+    except (pa.ArrowException, ValueError) as error:
+        raise Refused(f"{str(predicate)[:80]} does not fit its column: {error}") from None
+
+
+def _compared(name: str, column: str, literal: Any, operands: Operands) -> Any:
+    return COMPARISONS[name](operands.column(column), operands.constant(column, python_value(literal)))
+
+
+def folded(function: Callable[[Any, Any], Any], parts: Sequence[Any]) -> Any:
+    """All parts joined by an associative function, in pairs: a chain of thousands would be too deep for Arrow."""
+    while len(parts) > 1:
+        pairs = [function(*parts[at : at + 2]) for at in range(0, len(parts) - 1, 2)]
+        parts = [*pairs, *parts[len(pairs) * 2 :]]
+    return parts[0]
+
+
+def columns_named(predicate: Sequence[Any]) -> set[str]:
+    """The columns that a predicate names.
+
+    Raises:
+        Refused: It is no predicate.
+    """
+    match predicate:
+        case [("and" | "or" | "not"), *parts]:
+            return {name for part in parts for name in columns_named(part)}
+        case [str(), str(name), *_]:
+            return {name}
+        case _:
+            raise Refused(f"{str(predicate)[:80]} is no predicate")
+
+
+class TableColumns:
+    """The columns of a table that was read. See `Operands`."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self._table = table
+
+    def column(self, name: str) -> Any:
+        """The values of a column; dictionaries as what they stand for."""
+        values = self._table.column(name)
+        return values.cast(values.type.value_type) if pa.types.is_dictionary(values.type) else values
+
+    def constant(self, name: str, value: Any) -> Any:
+        """A scalar."""
+        return pa.scalar(value, self.column(name).type)
+
+    def false(self) -> Any:
+        """A mask."""
+        return pa.array([False] * len(self._table), pa.bool_())
+
+
+class SchemaColumns:
+    """References to the columns of a schema, nested ones by names joined with dots. See `Operands`."""
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self._schema = schema
+
+    def column(self, name: str) -> pc.Expression:
+        """A reference; views, which Arrow does not compare, as the text or bytes that they are."""
+        path, kind = self._find(name)
+        reference = pc.field(*path)
+        compared = _compared_type(kind)
+        return (
+            reference if compared in (kind, getattr(kind, "value_type", None)) else reference.cast(compared)
+        )
+
+    def constant(self, name: str, value: Any) -> pc.Expression:
+        """A literal."""
+        kind: Any = _compared_type(self._find(name)[1])
+        if isinstance(value, TypedText) and (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+            raise Refused(f"{str(value)!r} has a type, and column {name} is text; write the text alone")
+        is_written = isinstance(value, str) and pa.types.is_temporal(kind)
+        scalar = pa.scalar(str(value), pa.string()).cast(kind) if is_written else pa.scalar(value, kind)
+        constant: Any = pc.scalar  # its type stub knows no scalars of Arrow
+        found: pc.Expression = constant(scalar)
+        return found
+
+    def false(self) -> pc.Expression:
+        """A literal."""
+        return pc.scalar(False)
+
+    def _find(self, name: str) -> tuple[tuple[str, ...], pa.DataType]:
+        """The path and the type of a column."""
+        if name in self._schema.names:
+            if self._schema.get_field_index(name) < 0:
+                raise Refused(f"there are several columns {name}")
+            return (name,), self._schema.field(name).type
+        path = tuple(name.split("."))
+        place: Any = self._schema
+        for part in path:
+            names = place.names if place is self._schema else [child.name for child in _children(place)]
+            if names.count(part) != 1:
+                raise Refused(f"there is no column {name}; columns are: {', '.join(self._schema.names[:10])}")
+            field = place.field(part)
+            place = field.type
+        return path, place
+
+
+def _children(kind: Any) -> list[Any]:
+    return [kind.field(index) for index in range(kind.num_fields)] if pa.types.is_struct(kind) else []
+
+
+def _compared_type(kind: Any) -> Any:
+    if pa.types.is_dictionary(kind):
+        return _compared_type(kind.value_type)
+    if pa.types.is_string_view(kind):
+        return pa.string()
+    return pa.binary() if pa.types.is_binary_view(kind) else kind
+
+
+def expression_of(predicate: Sequence[Any], schema: pa.Schema) -> pc.Expression:
+    """The expression of a predicate on the columns of a dataset.
+
+    Raises:
+        Refused: It is no predicate, names a column that is not there, or a constant that does not fit its column.
+    """
+    expression: pc.Expression = evaluated(predicate, SchemaColumns(schema))
+    return expression

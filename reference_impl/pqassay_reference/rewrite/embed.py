@@ -1,0 +1,384 @@
+"""Embedding an IDX1 index: into a finished Parquet file, or while one is written.
+
+Into a finished file, whoever wrote it: every byte before the footer stays where it is, the blob stands where
+the footer began, and of the footer only the key-value metadata changes.  Page index and bloom filters stay valid,
+because nothing that they describe moves.
+
+While writing: the blob goes through the same native output stream as the row groups, so that the writer
+counts it and places page index and bloom filters behind it.  (Through a Python file object the writer keeps a
+position of its own, does not see the blob, and every page index offset is then wrong by its length.)
+
+Source: chapter ``idx1.md``, sections "Embedding while writing" and "Embedding into a finished file".
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, cast
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pqassay_reference.columns.column_values import (
+    DistinctValues,
+    collect,
+    find_column,
+)
+from pqassay_reference.errors import Refused
+from pqassay_reference.rewrite.finished_file import FinishedFile, WrittenState, finished_file
+from pqassay_reference.rewrite.footer_splice import with_key_values
+from pqassay_spec.base.errors import FormatError, Unsupported
+from pqassay_spec.base.sources import FileSource, replaced_file, temporary_name
+from pqassay_spec.grammar.hexdump import show
+from pqassay_spec.idx1 import blob as idx1
+from pqassay_spec.idx1 import companion as idx1_companion
+from pqassay_spec.parquet.file import is_summary, referenced_ranges
+from pqassay_spec.parquet.schema import leaves
+from pqassay_spec.parquet.thrift import FileMetaData, KeyValue
+
+DEFAULT_LIMIT = 16 << 20
+"""Greatest payload in bytes; a reader loads all of it to decide about one file."""
+
+INDEX_KEYS = frozenset({idx1.KEY, idx1.LENGTH_KEY, idx1.COMPANION_KEY})
+"""Keys that belong to an index and go with it."""
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """What was embedded.
+
+    Attributes:
+        path: The file.
+        column: The indexed column, its path joined by dots.
+        offset: File offset of the blob.
+        payload_length: Bytes of the payload.
+        value_count: Distinct values in the index.
+        null_count: Nulls in the column.
+        row_count: Rows in the file.
+        cut: Bytes of an earlier index that was removed because it ended where the footer began.
+        dead: Bytes of an earlier index that nothing refers to any more.
+    """
+
+    path: str
+    column: str
+    offset: int
+    payload_length: int
+    value_count: int
+    null_count: int
+    row_count: int
+    cut: int = 0
+    dead: int = 0
+
+
+@dataclass(frozen=True)
+class EmbeddedColumns:
+    """What was read of several columns while the index of the first was embedded.
+
+    Attributes:
+        embedded: What was embedded.
+        columns: Values, nulls and rows of each column, in the order in which they were named.
+        state: Size and time of the file with the index, taken before it got its name.
+    """
+
+    embedded: Embedded
+    columns: tuple[DistinctValues, ...]
+    state: WrittenState
+
+
+def embed_file(
+    path: str | os.PathLike[str],
+    column: str,
+    *,
+    companion: bool = True,
+    inside_table: bool = False,
+    limit: int = DEFAULT_LIMIT,
+) -> Embedded:
+    """Embed an index of ``column`` into a finished file, replacing the file atomically.
+
+    An index that the file already has is replaced.  Another hard link to the file keeps the old bytes.  A Hadoop checksum sidecar (``.NAME.crc``) is removed, since
+    it describes the old bytes and Spark would refuse the new ones.
+
+    Args:
+        path: A local Parquet file.
+        column: A string column, its path joined by dots.
+        companion: Write the companion key, which names the column and says that nothing was lost.
+        inside_table: Do it even inside a table (Iceberg, Delta, …) whose manifests record the old file size.
+        limit: Greatest payload in bytes.
+
+    Raises:
+        Refused: A column or value that IDX1 cannot hold; a file inside a table; rows in other files.
+        FormatError: The file is no Parquet file, or one whose footer must not be changed.
+        OSError: The file cannot be read or its directory written; it changed meanwhile; it is being written.
+        Undecodable: The column's pages cannot be decoded.
+    """
+    return embed_columns(path, [column], companion=companion, inside_table=inside_table, limit=limit).embedded
+
+
+def embed_columns(
+    path: str | os.PathLike[str],
+    columns: Sequence[str],
+    *,
+    companion: bool = True,
+    inside_table: bool = False,
+    limit: int = DEFAULT_LIMIT,
+) -> EmbeddedColumns:
+    """Read several columns, each once, and embed an index of the first, as `embed_file` does.
+
+    A file holds one such index; what the other columns hold is for an index table.  If one of them cannot be read, the
+    file stays as it was.
+
+    Args:
+        path: A local Parquet file.
+        columns: String columns, their paths joined by dots; at least one.
+        companion: See `embed_file`.
+        inside_table: See `embed_file`.
+        limit: Greatest payload in bytes, of each column.
+
+    Raises:
+        Refused, FormatError, OSError, Undecodable: See `embed_file`.
+    """
+    with finished_file(path, inside_table=inside_table) as file:
+        metadata = file.metadata
+        found = [find_column(leaves(metadata), column) for column in columns]
+        if metadata.encryption_algorithm is not None:
+            raise Unsupported(
+                "the file is encrypted; its index would be readable by everybody", field="footer"
+            )
+        _require_own_pages(metadata, file)
+        read = collect(file.target, found, limit)
+        file.require_unchanged()  # or the values are those of another file than the footer
+        for counted in read:
+            if counted.row_count != metadata.num_rows:
+                raise Refused(
+                    f"the footer says {metadata.num_rows} rows, column {counted.column} has {counted.row_count}; "
+                    "which of them is right, nobody can say"
+                )
+        (_, leaf), collected = found[0], read[0]
+        blob = _blob(collected)
+        offset, cut, dead = _place(file, collected.values)
+        keys = _keys(blob, offset, leaf.path, collected, metadata.num_rows, companion=companion)
+        footer = with_key_values(file.footer, remove=INDEX_KEYS, add=keys)
+        state = file.rewrite(footer, body_end=offset, added=blob)
+    embedded = Embedded(
+        path=str(path),
+        column=columns[0],
+        offset=offset,
+        payload_length=len(blob) - idx1.HEADER_SIZE,
+        value_count=len(collected.values),
+        null_count=collected.null_count,
+        row_count=metadata.num_rows,
+        cut=cut,
+        dead=dead,
+    )
+    return EmbeddedColumns(embedded, read, state)
+
+
+class IndexingWriter:
+    """A `pyarrow.parquet.ParquetWriter` that embeds an index of one column when it is closed.
+
+    The file appears under its name only when everything is written; after an exception inside the ``with``
+    block, or one from `write` that may have left rows in the file, nothing is left behind.
+
+    Args:
+        path: Where the file is to stand; an existing file is replaced.
+        schema: Schema of the data.
+        column: A string column at the top level of the schema.
+        companion: Write the companion key.
+        limit: Greatest payload in bytes.
+        options: Passed to `pyarrow.parquet.ParquetWriter` (``write_page_index``, ``compression``, …).
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        schema: pa.Schema,
+        column: str,
+        *,
+        companion: bool = True,
+        limit: int = DEFAULT_LIMIT,
+        **options: Any,
+    ) -> None:
+        if options.get("encryption_properties") is not None:
+            raise Refused("the file is to be encrypted; its index would be readable by everybody")
+        index = schema.get_field_index(column)
+        if index < 0 or not _is_text(schema.field(index).type):
+            raise Refused(f"there is no string column {column} at the top level of the schema")
+        self._column, self._index, self._companion = column, index, companion
+        self._path, self._options = path, options
+        self._schema = _without_index_keys(schema)
+        self._collected = DistinctValues(column, limit)
+        self._failed = False
+        self.result: Embedded | None = None
+
+    def __enter__(self) -> Self:
+        target = Path(os.path.realpath(self._path))
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(replaced_file(target))
+            # A native stream on the same temporary file: the lock is held by `replaced_file`, the bytes go here.
+            # As bytes, which it takes and its stubs do not know: a name may be no UTF-8.
+            name = cast("str", os.fsencode(temporary_name(target)))
+            self._sink = stack.enter_context(pa.OSFile(name, "wb"))
+            self._writer = stack.enter_context(pq.ParquetWriter(self._sink, self._schema, **self._options))
+            written = cast("pa.Schema", self._writer.schema)
+            self._column = written.field(self._index).name  # a flavor may have changed it
+            self._stack = stack.pop_all()
+        return self
+
+    def write(self, data: pa.Table | pa.RecordBatch) -> None:
+        """Write a table or batch as one or more row groups.
+
+        What is refused is not in the file, and writing may go on without it.  After any other error some of the rows
+        may be: then the writer has failed, and no file appears.
+
+        Raises:
+            Refused: Another schema; a value that is not UTF-8; the limit is exceeded; the writer has failed.
+        """
+        self._require_not_failed()
+        table = pa.Table.from_batches([data]) if isinstance(data, pa.RecordBatch) else data
+        if not table.schema.equals(self._schema):
+            raise Refused("the rows have another schema than the file")
+        batch = DistinctValues(self._column, self._collected.limit)
+        for chunk in table.column(self._index).chunks:
+            batch.add(chunk)
+        self._collected.include(batch)
+        try:
+            self._writer.write_table(table)
+        except BaseException:
+            self._failed = True
+            raise
+
+    def _require_not_failed(self) -> None:
+        if self._failed:
+            raise Refused("rows could not be written and may be in the file in part; no file was made of it")
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if error is None:
+            try:
+                self.result = self._finish()
+            except BaseException as failure:
+                self._stack.__exit__(type(failure), failure, failure.__traceback__)
+                raise
+        self._stack.__exit__(kind, error, traceback)
+
+    def _finish(self) -> Embedded:
+        self._require_not_failed()
+        blob = _blob(self._collected)
+        offset = self._sink.tell()
+        self._sink.write(blob)
+        keys = _keys(
+            blob,
+            offset,
+            (self._column,),
+            self._collected,
+            self._collected.row_count,
+            companion=self._companion,
+        )
+        self._writer.add_key_value_metadata({pair.key: pair.value or "" for pair in keys})
+        self._writer.close()
+        return Embedded(
+            path=str(self._path),
+            column=self._column,
+            offset=offset,
+            payload_length=len(blob) - idx1.HEADER_SIZE,
+            value_count=len(self._collected.values),
+            null_count=self._collected.null_count,
+            row_count=self._collected.row_count,
+        )
+
+
+def _without_index_keys(schema: pa.Schema) -> pa.Schema:
+    """The schema of a file that was read may carry the keys of the index that it had."""
+    kept = {key: value for key, value in (schema.metadata or {}).items() if key.decode() not in INDEX_KEYS}
+    return schema.with_metadata(kept)
+
+
+def _require_own_pages(metadata: FileMetaData, file: FinishedFile) -> None:
+    """Raise `Refused` for pages in other files: pyarrow would read what stands at the same offsets of this one."""
+    if any(is_summary(metadata, name) for name in (os.fspath(file.path), str(file.target))):
+        raise Refused("this is a summary of other files; embed an index into each of those")
+    for number, row_group in enumerate(metadata.row_groups):
+        for chunk in row_group.columns:
+            if chunk.file_path:
+                raise Refused(
+                    f"row group {number} is stored in another file, {show(chunk.file_path)}; "
+                    "IDX1 describes the rows of one file"
+                )
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        return _is_text(kind.value_type)
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+
+
+def _blob(collected: DistinctValues) -> bytes:
+    try:
+        return idx1.build_blob(collected.values)
+    except ValueError as error:
+        raise Refused(f"column {collected.column}: {error}") from None
+
+
+def _keys(
+    blob: bytes,
+    offset: int,
+    column: tuple[str, ...],
+    collected: DistinctValues,
+    row_count: int,
+    *,
+    companion: bool,
+) -> list[KeyValue]:
+    keys = [KeyValue(key=idx1.KEY, value=str(offset))]
+    if companion:
+        record = idx1_companion.make_companion(
+            blob,
+            offset=offset,
+            column=column,
+            row_count=row_count,
+            value_count=len(collected.values),
+            null_count=collected.null_count,
+        )
+        keys.append(KeyValue(key=idx1.COMPANION_KEY, value=record.to_json()))
+    return keys
+
+
+def _place(file: FinishedFile, values: Collection[str]) -> tuple[int, int, int]:
+    """Where the new blob goes, and how many bytes of an old one are cut or left dead.
+
+    Only what is certainly an old index is cut: its companion record agrees with all its bytes, or it holds the very
+    values that the new one will hold.  A length field alone proves nothing about the bytes that it covers.
+    """
+    source, metadata, end = file.source, file.metadata, file.framing.footer_start
+    pairs = {pair.key: pair.value for pair in reversed(metadata.key_value_metadata or [])}
+    try:
+        blob = idx1.read_blob(source, idx1.parse_offset(pairs.get(idx1.KEY) or ""), end)
+        certain = _is_certain(source, blob, pairs.get(idx1.COMPANION_KEY), values)
+    except FormatError:
+        return end, 0, 0  # no index, or a stale or damaged one: what its bytes are, nobody can say
+    size = blob.end - blob.start
+    shared = any(r.start < blob.end and blob.start < r.end for r in referenced_ranges(metadata, source))
+    if shared:
+        return end, 0, 0
+    return (blob.start, size, 0) if blob.end == end and certain else (end, 0, size)
+
+
+def _is_certain(source: FileSource, blob: idx1.Blob, companion: str | None, values: Collection[str]) -> bool:
+    if set(idx1.exact_values(blob.payload)) == set(values):
+        return True
+    if companion is None:
+        return False
+    raw = source.read(blob.start, blob.end - blob.start)
+    return not any(
+        idx1_companion.companion_disagreements(idx1_companion.parse_companion(companion), blob, raw)
+    )

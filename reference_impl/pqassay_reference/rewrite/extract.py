@@ -1,0 +1,110 @@
+"""Reading an embedded IDX1 index back, as published and without losses.
+
+Source: chapter ``idx1.md``, sections "Reading as published" and "Reading exactly".
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from pqassay_spec.base.errors import FormatError, Malformed
+from pqassay_spec.base.sources import FileSource, Source
+from pqassay_spec.idx1 import blob as idx1
+from pqassay_spec.idx1 import companion as idx1_companion
+from pqassay_spec.parquet.file import read_footer, read_framing, read_head
+from pqassay_spec.parquet.schema import leaves
+from pqassay_spec.parquet.thrift import FileMetaData
+
+NO_KEY = f"the footer has no key {idx1.KEY}: the file has no IDX1 index"
+
+
+class NoIndexError(Malformed):
+    """The file has no index, and need not have one."""
+
+
+@dataclass(frozen=True)
+class Extracted:
+    """An index as it stands in a file.
+
+    Attributes:
+        layout: ``published``, ``draft G0`` or ``draft G1``.
+        offset: File offset of the blob.
+        values: What was written: the payload split at line feeds and nothing else.
+        published: What the published reader gets; ``None`` for draft G0, which it cannot read.
+        companion: The companion record if the file has one that may be trusted.
+        mistrust: Why a companion record that is there does not count.
+    """
+
+    layout: idx1.Layout
+    offset: int
+    values: tuple[str, ...]
+    published: tuple[str, ...] | None
+    companion: idx1_companion.Companion | None
+    mistrust: str = ""
+
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """Values that stand in the index and that the published reader does not get."""
+        got = set(self.published or ())
+        return tuple(value for value in self.values if value not in got)
+
+
+def extract_file(path: str | os.PathLike[str]) -> Extracted:
+    """Read the index of a local file. Raises what `extract` raises, with the file's name, and ``OSError``."""
+    with FileSource(path) as source:
+        try:
+            return extract(source)
+        except FormatError as error:
+            error.file = os.fspath(path)
+            raise
+
+
+def extract(source: Source) -> Extracted:
+    """Find and read the index of a Parquet file.
+
+    Raises:
+        FormatError: No Parquet file, no index, or one that cannot be read; names field and offset.
+    """
+    read_head(source)
+    framing = read_framing(source)
+    metadata, _ = read_footer(source, framing)
+    pairs = metadata.key_value_metadata or []
+    text = next((pair.value for pair in pairs if pair.key == idx1.KEY), None)
+    if text is None:
+        raise NoIndexError(NO_KEY, field="footer")
+    offset = idx1.parse_offset(text)
+    length = next((pair.value for pair in pairs if pair.key == idx1.LENGTH_KEY), None)
+    try:
+        blob = idx1.read_blob(source, offset, framing.footer_start)
+        layout = idx1.Layout.PUBLISHED if length is None else idx1.Layout.DRAFT_G1
+    except Malformed as error:
+        if length is None or error.rule not in ("IDX1-005", "IDX1-006"):
+            raise
+        blob = idx1.read_draft_g0(source, offset, idx1.parse_offset(length), framing.footer_start)
+        layout = blob.layout
+    companion, mistrust = _companion(source, blob, metadata)
+    values = tuple(idx1.exact_values(blob.payload))
+    if not blob.payload and (not metadata.num_rows or (companion and not companion.value_count)):
+        values = ()
+    published = None if layout is idx1.Layout.DRAFT_G0 else tuple(idx1.published_values(blob.payload))
+    return Extracted(layout, offset, values, published, companion, mistrust)
+
+
+def _companion(
+    source: Source, blob: idx1.Blob, metadata: FileMetaData
+) -> tuple[idx1_companion.Companion | None, str]:
+    """The companion record if it may be trusted, else why not."""
+    pairs = metadata.key_value_metadata or []
+    text = next((pair.value for pair in pairs if pair.key == idx1.COMPANION_KEY), None)
+    if text is None:
+        return None, ""
+    raw = source.read(blob.start, blob.end - blob.start)
+    try:
+        record = idx1_companion.parse_companion(text)
+        mistrust = idx1_companion.why_not_trusted(
+            record, blob, raw, row_count=metadata.num_rows, columns=leaves(metadata)
+        )
+    except Malformed as error:
+        return None, error.reason
+    return (None, mistrust) if mistrust else (record, "")

@@ -1,0 +1,203 @@
+"""A finished Parquet file that is to get another footer: opened, judged fit for it, and replaced whole.
+
+What `embed` and `strip` share.  Every byte before the footer stays where it is, so that all offsets in the footer
+stay right; the new file is prepared beside the old one and renamed over it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from pqassay_reference.errors import Refused
+from pqassay_reference.rewrite.footer_splice import footer_and_tail
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.base.sources import FileSource, replaced_file
+from pqassay_spec.parquet.file import Framing, read_footer, read_framing, read_head
+from pqassay_spec.parquet.thrift import FileMetaData
+
+COPY_SIZE = 8 << 20
+
+
+class ChangedError(OSError):
+    """The file changed while it was worked on; nothing was written, and doing it again is right."""
+
+
+@dataclass(frozen=True)
+class WrittenState:
+    """A file as it was written, before anybody else could touch it.
+
+    Attributes:
+        size: Its bytes.
+        modified: Its modification time in nanoseconds since 1970.
+    """
+
+    size: int
+    modified: int
+
+
+@dataclass(frozen=True)
+class FinishedFile:
+    """An opened file.
+
+    Attributes:
+        path: The path as the user gave it.
+        target: The file itself, no symbolic link.
+        source: Its bytes.
+        framing: Where its footer stands.
+        metadata: The decoded footer.
+        state: What tells whether it changed since.
+    """
+
+    path: str
+    target: Path
+    source: FileSource
+    framing: Framing
+    metadata: FileMetaData
+    state: tuple[int, int, int]
+
+    def require_unchanged(self) -> None:
+        """Raise `ChangedError` if another file has the name now, or this one was written to."""
+        if file_state(self.target) != self.state:
+            raise ChangedError("it changed while it was worked on; nothing was written")
+
+    @property
+    def footer(self) -> bytes:
+        """The bytes of the footer."""
+        return self.source.read(self.framing.footer_start, self.framing.footer_length)
+
+    def rewrite(
+        self,
+        footer: bytes,
+        *,
+        body_end: int,
+        added: bytes = b"",
+        output: str | os.PathLike[str] | None = None,
+    ) -> WrittenState:
+        """Write the body as it is, then ``added``, then another footer; in place, or as another file.
+
+        A Hadoop checksum sidecar (``.NAME.crc``) of the replaced file is removed, since it describes the old bytes
+        and Spark would refuse the new ones.
+
+        Args:
+            footer: The new footer, without length and magic.
+            body_end: How many bytes of the file are kept.
+            added: What stands between them and the footer.
+            output: Where to write to; the file itself by default.  A new file gets the permissions of this one.
+
+        Returns:
+            Size and time of the new file, taken before it got its name: what somebody else does to it is not in them.
+
+        Raises:
+            ChangedError: The file changed meanwhile.
+            BusyError: It is being written.
+            OSError: The directory cannot be written.
+        """
+        target = self.target if output is None else Path(os.path.realpath(output))
+
+        written: list[os.stat_result] = []
+
+        def last_look() -> None:
+            self.require_unchanged()
+            target.with_name(f".{target.name}.crc").unlink(missing_ok=True)
+            written.append(os.fstat(file.fileno()))
+
+        try:
+            mode = self.target.stat().st_mode
+            with replaced_file(target, new_mode=mode, before_rename=last_look) as file:
+                copy_body(self.source, file, body_end)
+                file.write(added)
+                file.write(footer_and_tail(footer))
+        except OSError as error:
+            if output is None or error.filename in (None, self.source.name):
+                raise
+            said = error.strerror or str(error)
+            raise OSError(error.errno, f"{os.fspath(output)} cannot be written: {said}") from error
+        return WrittenState(written[0].st_size, written[0].st_mtime_ns)
+
+
+@contextlib.contextmanager
+def finished_file(
+    path: str | os.PathLike[str],
+    *,
+    inside_table: bool = False,
+    output: str | os.PathLike[str] | None = None,
+) -> Generator[FinishedFile]:
+    """Open a local Parquet file whose footer is to be written again.
+
+    Every `FormatError` from inside the ``with`` block names the file.
+
+    Args:
+        path: The file.
+        inside_table: Do it even inside a table (Iceberg, Delta, …) whose manifests record the old file size.
+        output: The file that will be written, if it is another one.
+
+    Raises:
+        Refused: The file to be written belongs to a table.
+        FormatError: No Parquet file, or an encrypted one.
+        OSError: It cannot be read.
+    """
+    target = Path(os.path.realpath(path))
+    if not inside_table and (table := enclosing_table(path if output is None else output)):
+        raise Refused(
+            f"{'the file' if output is None else output} belongs to {table}, whose manifests record its size: "
+            "readers would fail. Do it before the file is added to the table, or say that it is to be done "
+            "all the same"
+        )
+    state = file_state(target)
+    with _named(os.fspath(path)), FileSource(target) as source:
+        read_head(source)
+        framing = read_framing(source)
+        metadata, _ = read_footer(source, framing)
+        yield FinishedFile(os.fspath(path), target, source, framing, metadata, state)
+
+
+def copy_body(source: FileSource, file: BinaryIO, length: int) -> None:
+    """Copy the first bytes of a source."""
+    # os.copy_file_range was measured on ext4: from the page cache it is no faster than this
+    file.writelines(
+        source.read(position, min(COPY_SIZE, length - position)) for position in range(0, length, COPY_SIZE)
+    )
+
+
+def file_state(path: Path) -> tuple[int, int, int]:
+    """Inode, size and time of the last change."""
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+TABLE_MARKS = {
+    "Delta": ("_delta_log",),
+    "Iceberg": ("metadata/*.metadata.json", "metadata/*.metadata.json.gz"),
+    "Hudi": (".hoodie",),
+    "Spark streaming": ("_spark_metadata",),
+}
+"""By what the folder of a table is known, for the kinds that record the size of each file."""
+
+
+def enclosing_table(path: str | os.PathLike[str]) -> str | None:
+    """Name the table whose folder holds a file; ``None`` if there is none.
+
+    A link stands in a table if it or the file that it leads to does.
+    """
+    lexical = Path(os.path.abspath(path))  # noqa: PTH100 - `resolve` would follow the link
+    real = Path(os.path.realpath(path))
+    for folder in dict.fromkeys((*lexical.parents, *real.parents)):
+        for kind, marks in TABLE_MARKS.items():
+            if any(any(folder.glob(mark)) for mark in marks):
+                return f"the {kind} table {folder.name}"
+    return None
+
+
+@contextlib.contextmanager
+def _named(path: str) -> Generator[None]:
+    """Say in every format error which file it was."""
+    try:
+        yield
+    except FormatError as error:
+        error.file = path
+        raise

@@ -1,0 +1,266 @@
+"""Changing chosen fields of a finished footer and nothing else.
+
+A footer is never encoded anew.  What stays is copied, byte by byte: fields that the declarations do not know, their
+order, encodings that no writer would choose today.  Compact Thrift makes that possible, since no struct and no list
+says how many bytes it has.  Taking a field out changes one thing besides: the header of the field that
+follows it in its struct, whose id is stored as the difference from the id before.  Taking an element out of a list
+changes the list's header, which counts them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import cache
+from typing import Any, TypeAlias, cast
+
+from pqassay_spec.base.errors import Malformed, Unsupported
+from pqassay_spec.grammar.thrift import (
+    Field,
+    FieldType,
+    ListOf,
+    Record,
+    build_field_header,
+    build_list_header,
+    grammar,
+    wire_type,
+)
+from pqassay_spec.grammar.thrift_decoder import decode
+from pqassay_spec.grammar.thrift_wire import (
+    FieldRange,
+    WireType,
+    element_ranges,
+    field_ranges,
+    read_byte,
+    read_field_id,
+    read_list_header,
+    skip,
+)
+from pqassay_spec.parquet.file import TAIL
+from pqassay_spec.parquet.thrift import FileMetaData, KeyValue
+
+KEY_VALUE_FIELD = next(field.id for field in FileMetaData.fields if field.name == "key_value_metadata")
+
+Removal: TypeAlias = "Mapping[str | int, Removal | None]"
+"""What is to go from a struct (by names of fields) or from a list (by indexes of elements): ``None`` takes the
+whole away, a removal goes deeper.  ``{"row_groups": {0: {"columns": {2: {"meta_data": {"statistics": None}}}}}}``."""
+
+
+# ------------------------------------------------------------------------------------------- taking fields out
+
+
+def without(footer: bytes, removal: Removal) -> bytes:
+    """Return a footer without some fields; all that stays keeps its bytes and its order.
+
+    Raises:
+        Unsupported: The footer is signed, or holds bytes behind its struct, or repeats a field on the way.
+        Malformed: It is no FileMetaData.
+    """
+    expected = _changeable(footer)
+    splicer = _Splicer(footer)
+    splicer.struct(FileMetaData, 0, removal, "footer")
+    after = splicer.result()
+    _take_out(expected, removal)
+    _require_reads_as(after, expected)
+    return after
+
+
+class _Splicer:
+    """Collects the places of a footer that change, in their order: ``(start, end, what stands there instead)``."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.splices: list[tuple[int, int, bytes]] = []
+        self._tables: dict[tuple[type[Record], int], dict[tuple[int, int], tuple[Field, Removal | None]]] = {}
+
+    def struct(self, record: type[Record], position: int, removal: Removal, path: str) -> int:
+        """Note what changes in the struct at ``position``; return the position after it."""
+        data, table = self.data, self._table(record, removal)
+        entered: set[int] = set()
+        last = kept = 0  # ids of the field before, with and without the fields that go
+        while header := read_byte(data, position):
+            start = position
+            last_before = last
+            last, value = read_field_id(data, position + 1, header, last)
+            wire = header & 15
+            field, deeper = table.get((last, wire), (None, None))
+            if field is not None and deeper is None:
+                position = skip(data, value, wire)
+                self.splices.append((start, position, b""))
+                continue
+            if kept != last_before and header >> 4:
+                self.splices.append((start, value, _field_header(kept, last, wire)))
+            kept = last
+            if field is None or deeper is None:
+                position = skip(data, value, wire)
+                continue
+            if last in entered:  # readers take the last one; which one is meant, nobody can say
+                raise Unsupported(f"the footer holds {field.name} twice", field=f"{path}.{field.name}")
+            entered.add(last)
+            position = self._value(field.type, value, deeper, f"{path}.{field.name}")
+        return position + 1
+
+    def _table(
+        self, record: type[Record], removal: Removal
+    ) -> dict[tuple[int, int], tuple[Field, Removal | None]]:
+        """What is to happen to which field, by id and wire type: with another type, it is not the declared field."""
+        key = record, id(removal)  # the same few removals are used for thousands of structs
+        if key not in self._tables:
+            table: dict[tuple[int, int], tuple[Field, Removal | None]] = {
+                (field.id, wire_type(field.type)): (field, removal[field.name])
+                for field in record.fields
+                if field.name in removal
+            }
+            # a bool is stored in its wire type
+            table |= {(n, WireType.FALSE): at for (n, wire), at in table.items() if wire == WireType.TRUE}
+            self._tables[key] = table
+        return self._tables[key]
+
+    def _value(self, kind: FieldType, position: int, removal: Removal, path: str) -> int:
+        if isinstance(kind, type):
+            return self.struct(kind, position, removal, path)
+        if isinstance(kind, ListOf) and isinstance(kind.element, type):
+            return self._list(kind.element, position, removal, path)
+        raise TypeError(f"{path} is neither a struct nor a list of structs")
+
+    def _list(self, element: type[Record], position: int, removal: Removal, path: str) -> int:
+        start = position
+        size, wire, position = read_list_header(self.data, position)
+        gone = sum(removal.get(index, removal) is None for index in range(size))
+        if gone:
+            self.splices.append((start, position, build_list_header(size - gone, wire)))
+        for index in range(size):
+            start = position
+            deeper = removal.get(index)
+            if deeper is not None:
+                position = self.struct(element, position, deeper, f"{path}[{index}]")
+                continue
+            position = skip(self.data, position, wire)
+            if index in removal:
+                self.splices.append((start, position, b""))
+        return position
+
+    def result(self) -> bytes:
+        """The footer with the changes made."""
+        parts: list[bytes] = []
+        done = 0
+        for start, end, replacement in self.splices:
+            parts += [self.data[done:start], replacement]
+            done = end
+        return b"".join([*parts, self.data[done:]])
+
+
+_field_header = cache(build_field_header)
+
+
+def _take_out(tree: Any, removal: Removal) -> None:
+    """Do to the decoded struct or list what a removal does to its bytes."""
+    for key, deeper in removal.items():
+        child = getattr(tree, key) if isinstance(key, str) else tree[key]
+        if deeper is not None:
+            _take_out(child, deeper)
+        elif isinstance(key, str):
+            setattr(tree, key, None)
+    if isinstance(tree, list):
+        elements = cast("list[Any]", tree)
+        elements[:] = [
+            element for index, element in enumerate(elements) if removal.get(index, removal) is not None
+        ]
+
+
+def _require_reads_as(footer: bytes, expected: FileMetaData) -> None:
+    """Read the new footer back. A mistake here would cost somebody's data, so it is looked for every time."""
+    found, taken = decode(FileMetaData, footer, root="new footer")
+    same = found == expected
+    if not same:  # a double that is no number equals nothing, its bytes do
+        same = grammar(FileMetaData).build(found) == grammar(FileMetaData).build(expected)
+    if taken != len(footer) or not same:
+        raise Malformed("the footer cannot be rebuilt faithfully", field="footer")
+
+
+# ------------------------------------------------------------------------------------------------ the keys
+
+
+def with_key_values(footer: bytes, *, remove: Collection[str], add: Sequence[KeyValue]) -> bytes:
+    """Return a footer without the pairs whose key is in ``remove`` and with ``add`` at the end.
+
+    Pairs that stay keep their bytes and their order.
+
+    Raises:
+        Unsupported: The footer is signed, or holds bytes behind its struct, or repeats field 5.
+        Malformed: It is no FileMetaData.
+    """
+    _changeable(footer)
+    fields = list(field_ranges(footer))
+    present = [field for field in fields if field.id == KEY_VALUE_FIELD]
+    if len(present) > 1:
+        raise Unsupported("the footer holds key_value_metadata twice", field="footer.key_value_metadata")
+    kept = _kept_pairs(footer, present[0], remove) if present else []
+    pairs = [*kept, *(bytes(grammar(KeyValue).build(pair)) for pair in add)]
+    value = build_list_header(len(pairs), WireType.STRUCT) + b"".join(pairs)
+    after = _rebuilt(footer, fields, value)
+    _require_only_key_values_changed(footer, after)
+    return after
+
+
+def _kept_pairs(footer: bytes, field: FieldRange, remove: Collection[str]) -> list[bytes]:
+    kept: list[bytes] = []
+    for start, end in element_ranges(footer, field.value):
+        raw = footer[start:end]
+        if decode(KeyValue, raw)[0].key not in remove:
+            kept.append(raw)
+    return kept
+
+
+def _rebuilt(footer: bytes, fields: Sequence[FieldRange], value: bytes) -> bytes:
+    """All fields in their order, field 5 with a new value in its place, or before the first greater id."""
+    parts: list[bytes] = []
+    last = 0
+    placed = False
+    for field in fields:
+        if field.id == KEY_VALUE_FIELD:
+            parts += [footer[field.start : field.value], value]
+            placed = True
+        else:
+            header = footer[field.start : field.value]
+            if not placed and field.id > KEY_VALUE_FIELD:
+                parts += [build_field_header(last, KEY_VALUE_FIELD, WireType.LIST), value]
+                header = build_field_header(KEY_VALUE_FIELD, field.id, field.wire)
+                placed = True
+            parts += [header, footer[field.value : field.end]]
+        last = field.id
+    if not placed:
+        parts += [build_field_header(last, KEY_VALUE_FIELD, WireType.LIST), value]
+    return b"".join([*parts, bytes((WireType.STOP,))])
+
+
+def _require_only_key_values_changed(before: bytes, after: bytes) -> None:
+    """Read the new footer back. A mistake here would cost somebody's data, so it is looked for every time."""
+    _, taken = decode(FileMetaData, after, root="new footer")
+    if taken != len(after) or _other_fields(before) != _other_fields(after):
+        raise Malformed("the footer cannot be rebuilt faithfully", field="footer")
+
+
+def _other_fields(footer: bytes) -> list[tuple[int, int, bytes]]:
+    return [
+        (field.id, field.wire, footer[field.value : field.end])
+        for field in field_ranges(footer)
+        if field.id != KEY_VALUE_FIELD
+    ]
+
+
+# ---------------------------------------------------------------------------------------------- whole footers
+
+
+def _changeable(footer: bytes) -> FileMetaData:
+    """Decode a footer that may be changed."""
+    metadata, taken = decode(FileMetaData, footer, root="footer", rule="PQF-004")
+    if metadata.encryption_algorithm is not None:
+        raise Unsupported("the footer is signed; changing it would break the signature", field="footer")
+    if taken != len(footer):
+        raise Unsupported(f"{len(footer) - taken} bytes stand behind the footer's struct", field="footer")
+    return metadata
+
+
+def footer_and_tail(footer: bytes) -> bytes:
+    """A footer with the tail that ends the file."""
+    return footer + bytes(TAIL.build({"footer_length": len(footer)}))

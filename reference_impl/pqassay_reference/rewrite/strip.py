@@ -1,0 +1,349 @@
+"""Stripping a finished Parquet file of what was attached to it: indexes, bloom filters, statistics, keys.
+
+The file gets another footer and nothing else: every byte before it stays where it is.  So a stripped structure is
+not erased; its bytes stay in the body, and nothing refers to them any more.
+
+Source: chapter ``parquet_file.md``, section "What may be removed from a footer"; chapter ``idx1.md``, section
+"Removing an index".
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from pqassay_reference.columns.column_values import listed
+from pqassay_reference.errors import Refused
+from pqassay_reference.rewrite.embed import INDEX_KEYS
+from pqassay_reference.rewrite.finished_file import FinishedFile, finished_file
+from pqassay_reference.rewrite.footer_splice import Removal, without
+from pqassay_spec.base.errors import FormatError, Unsupported
+from pqassay_spec.base.sources import Source
+from pqassay_spec.grammar.thrift_decoder import decode
+from pqassay_spec.idx1 import blob as idx1
+from pqassay_spec.parquet.file import referenced_ranges
+from pqassay_spec.parquet.schema import leaves
+from pqassay_spec.parquet.thrift import ColumnChunk, FileMetaData, KeyValue
+
+COLUMN_INDEX = ("column_index_offset", "column_index_length")
+OFFSET_INDEX = ("offset_index_offset", "offset_index_length")
+"""Fields of ColumnChunk that refer to one half of the page index."""
+
+BLOOM_FILTER = ("bloom_filter_offset", "bloom_filter_length")
+"""Fields of ColumnMetaData that refer to a bloom filter."""
+
+STATISTICS = ("statistics", "size_statistics", "geospatial_statistics")
+"""Fields of ColumnMetaData that say something about the values and that no reader needs to read them."""
+
+ENCODING_STATS = ("encoding_stats",)
+"""Fields of ColumnMetaData that count the pages of a chunk."""
+
+SORTING_COLUMNS = ("sorting_columns",)
+ROW_GROUP_HINTS = ("file_offset", "total_compressed_size", "ordinal")
+"""Fields of RowGroup: how its rows are sorted; and what its column chunks say as well, or its position."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What is to be stripped.
+
+    Raises `ValueError` if it is nothing, or if what belongs to the whole file is to be limited to columns or row
+    groups.
+
+    Attributes:
+        idx1: The keys of an IDX1 index, the companion record's and the drafts' among them.
+        bloom_filters: The references to bloom filters.
+        column_index: The references to column indexes, which hold the bounds of pages.
+        offset_index: The references to offset indexes, which hold the places of pages.  They go with the column
+            indexes of the same chunks, which are of no use without them.
+        statistics: The statistics of column chunks: bounds, counts, sizes and level histograms, bounding boxes.
+        encoding_stats: The counts of the pages of column chunks by type and encoding.
+        sorting_columns: What row groups say of the order of their rows.
+        row_group_hints: The place, compressed size and ordinal that row groups give and that follow from other fields.
+        column_orders: The orders of all columns; bounds and column indexes mean nothing without them.
+        keys: Further keys of the footer.
+        columns: Only chunks of these columns, each its path joined by dots; all by default.
+        row_groups: Only chunks of these row groups, counted from 0; all by default.
+    """
+
+    idx1: bool = False
+    bloom_filters: bool = False
+    column_index: bool = False
+    offset_index: bool = False
+    statistics: bool = False
+    encoding_stats: bool = False
+    sorting_columns: bool = False
+    row_group_hints: bool = False
+    column_orders: bool = False
+    keys: Sequence[str] = ()
+    columns: Sequence[str] = ()
+    row_groups: Sequence[int] = ()
+
+    def __post_init__(self) -> None:
+        if not self.whole_file and not self.of_row_groups and not self.chunks:
+            raise ValueError("nothing is selected")
+        if self.whole_file and (self.columns or self.row_groups):
+            raise ValueError(
+                "an IDX1 index, keys and column orders belong to the whole file, not to columns or row groups"
+            )
+        if self.of_row_groups and self.columns:
+            raise ValueError("sorting columns and hints belong to whole row groups, not to columns")
+
+    @property
+    def whole_file(self) -> bool:
+        """Whether something is meant that belongs to the file rather than to column chunks."""
+        return self.idx1 or self.column_orders or bool(self.keys)
+
+    @property
+    def of_row_groups(self) -> tuple[str, ...]:
+        """The fields of row groups that are meant."""
+        fields = SORTING_COLUMNS if self.sorting_columns else ()
+        return (*fields, *(ROW_GROUP_HINTS if self.row_group_hints else ()))
+
+    @property
+    def chunks(self) -> bool:
+        """Whether something is meant that belongs to column chunks."""
+        return (
+            self.bloom_filters
+            or self.column_index
+            or self.offset_index
+            or self.statistics
+            or self.encoding_stats
+        )
+
+
+@dataclass(frozen=True)
+class Stripped:
+    """What was stripped, or would be.
+
+    Attributes:
+        path: The file.
+        column_indexes: How many chunks lost the reference to their column index.
+        offset_indexes: How many chunks lost the reference to their offset index.
+        bloom_filters: How many chunks lost the reference to their bloom filter.
+        statistics: How many chunks lost statistics of any kind.
+        keys: The pairs that the footer lost, by key, in their order.
+        saved: By how many bytes the footer is shorter.
+        dead: Bytes of the body that a structure had before and none has now.
+        elsewhere: Chunks that were meant and left alone, since they are stored in other files.
+        encoding_stats: How many chunks lost the counts of their pages.
+        row_groups: How many row groups lost fields of their own.
+        column_orders: Whether the footer lost the orders of its columns.
+    """
+
+    path: str
+    column_indexes: int = 0
+    offset_indexes: int = 0
+    bloom_filters: int = 0
+    statistics: int = 0
+    keys: tuple[str, ...] = ()
+    saved: int = 0
+    dead: int = 0
+    elsewhere: int = 0
+    encoding_stats: int = 0
+    row_groups: int = 0
+    column_orders: bool = False
+
+    @property
+    def anything(self) -> bool:
+        """Whether there was something to strip."""
+        return any(
+            (
+                *(self.column_indexes, self.offset_indexes, self.bloom_filters),
+                *(self.statistics, self.encoding_stats, self.row_groups, self.column_orders, self.keys),
+            )
+        )
+
+
+def strip_file(
+    path: str | os.PathLike[str],
+    selection: Selection,
+    *,
+    output: str | os.PathLike[str] | None = None,
+    inside_table: bool = False,
+    dry_run: bool = False,
+) -> Stripped:
+    """Strip a file by a footer-only rewrite, replacing it atomically.
+
+    A file that has nothing of what is selected is left as it is (and copied, if there is an ``output``).
+    Chunks that are stored in another file are left alone: that file's own footer describes them, too.
+
+    Args:
+        path: A local Parquet file.
+        selection: What is to go.
+        output: Write the stripped file here and leave ``path`` as it is.
+        inside_table: Do it even inside a table (Iceberg, Delta, …) whose manifests record the old file size.
+        dry_run: Do everything but write.
+
+    Raises:
+        Refused: There is no such column or row group; a file inside a table.
+        FormatError: The file is no Parquet file, or one whose footer must not be changed.
+        OSError: The file cannot be read or its directory written; it changed meanwhile; it is being written.
+    """
+    with finished_file(path, inside_table=inside_table, output=output) as file:
+        _require_plaintext(file.metadata)
+        removal, found = _removal(file.metadata, selection)
+        found = replace(found, path=file.path)
+        before = file.footer
+        footer = without(before, removal) if removal else before
+        if found.anything:
+            found = replace(found, saved=len(before) - len(footer), dead=_dead(file, footer))
+        if not dry_run and (found.anything or output is not None):
+            file.rewrite(footer, body_end=file.framing.footer_start, output=output)
+    return found
+
+
+def _require_plaintext(metadata: FileMetaData) -> None:
+    """Raise `Unsupported` for a file with encrypted columns. A signed footer is refused where it is changed."""
+    for number, row_group in enumerate(metadata.row_groups):
+        for ordinal, chunk in enumerate(row_group.columns):
+            if chunk.crypto_metadata is not None or chunk.encrypted_column_metadata is not None:
+                raise Unsupported(
+                    "the column chunk is encrypted; pqassay has no keys",
+                    field=f"footer.row_groups[{number}].columns[{ordinal}]",
+                )
+
+
+# ----------------------------------------------------------------------------------------- what is to be removed
+
+
+def _removal(metadata: FileMetaData, selection: Selection) -> tuple[Removal, Stripped]:
+    """What goes from the footer, by field and by number."""
+    removal, keys = _removal_of_whole_file(metadata, selection)
+    counts: dict[str, int] = dict.fromkeys(
+        ("column_indexes", "offset_indexes", "bloom_filters", "statistics", "encoding_stats", "elsewhere"), 0
+    )
+    of_row_groups = 0
+    if selection.chunks or selection.of_row_groups:
+        row_groups: dict[str | int, Removal | None] = {}
+        shared: dict[tuple[frozenset[str], frozenset[str]], Removal] = {}
+        ordinals = _ordinals(metadata, selection.columns)
+        for number in _row_groups(metadata, selection.row_groups):
+            going_here: dict[str | int, Removal | None] = {
+                name: None
+                for name in selection.of_row_groups
+                if getattr(metadata.row_groups[number], name) is not None
+            }
+            of_row_groups += bool(going_here)
+            columns: dict[str | int, Removal | None] = {}
+            for ordinal, chunk in enumerate(metadata.row_groups[number].columns):
+                if ordinals is not None and ordinal not in ordinals:
+                    continue
+                if chunk.file_path:
+                    counts["elsewhere"] += 1
+                elif fields := _chunk_removal(chunk, selection, counts, shared):
+                    columns[ordinal] = fields
+            if columns:
+                going_here["columns"] = columns
+            if going_here:
+                row_groups[number] = going_here
+        if row_groups:
+            removal["row_groups"] = row_groups
+    orders = "column_orders" in removal
+    return removal, Stripped("", keys=keys, column_orders=orders, row_groups=of_row_groups, **counts)
+
+
+def _removal_of_whole_file(
+    metadata: FileMetaData, selection: Selection
+) -> tuple[dict[str | int, Removal | None], tuple[str, ...]]:
+    """What goes that belongs to no row group, and the keys among it."""
+    removal: dict[str | int, Removal | None] = {}
+    if selection.column_orders and metadata.column_orders is not None:
+        removal["column_orders"] = None
+    pairs = metadata.key_value_metadata or []
+    names = {*selection.keys, *(INDEX_KEYS if selection.idx1 else ())}
+    going: dict[str | int, Removal | None] = {n: None for n, pair in enumerate(pairs) if pair.key in names}
+    if going:  # with the last pair goes the list
+        removal["key_value_metadata"] = going if len(going) < len(pairs) else None
+    return removal, tuple(pair.key for pair in pairs if pair.key in names)
+
+
+def _chunk_removal(
+    chunk: ColumnChunk,
+    selection: Selection,
+    counts: dict[str, int],
+    shared: dict[tuple[frozenset[str], frozenset[str]], Removal],
+) -> Removal:
+    """What goes from one chunk; chunks that lose the same share one removal."""
+    outer: set[str] = set()
+    inner: set[str] = set()
+    for wanted, name, record, fields, found in (
+        (selection.column_index or selection.offset_index, "column_indexes", chunk, COLUMN_INDEX, outer),
+        (selection.offset_index, "offset_indexes", chunk, OFFSET_INDEX, outer),
+        (selection.bloom_filters, "bloom_filters", chunk.meta_data, BLOOM_FILTER, inner),
+        (selection.statistics, "statistics", chunk.meta_data, STATISTICS, inner),
+        (selection.encoding_stats, "encoding_stats", chunk.meta_data, ENCODING_STATS, inner),
+    ):
+        if wanted and record is not None:
+            present = [field for field in fields if getattr(record, field) is not None]
+            counts[name] += bool(present)
+            found.update(present)
+    key = frozenset(outer), frozenset(inner)
+    if key not in shared:
+        made: dict[str | int, Removal | None] = dict.fromkeys(sorted(outer))
+        if inner:
+            made["meta_data"] = dict.fromkeys(sorted(inner))
+        shared[key] = made
+    return shared[key]
+
+
+def _ordinals(metadata: FileMetaData, names: Sequence[str]) -> Collection[int] | None:
+    """Positions of the leaves with one of these names; ``None`` for all."""
+    if not names:
+        return None
+    there = leaves(metadata)
+    found = {name: {ordinal for ordinal, leaf in enumerate(there) if leaf.is_called(name)} for name in names}
+    for name in names:
+        if not found[name]:
+            raise Refused(f"there is no column {name}; columns are: {listed(there)}")
+    return set[int]().union(*found.values())
+
+
+def _row_groups(metadata: FileMetaData, numbers: Sequence[int]) -> Iterable[int]:
+    count = len(metadata.row_groups)
+    for number in numbers:
+        if not 0 <= number < count:
+            raise Refused(f"there is no row group {number}; the file has {count}, counted from 0")
+    return sorted(set(numbers)) if numbers else range(count)
+
+
+# --------------------------------------------------------------------------------------- what nothing refers to
+
+
+def _dead(file: FinishedFile, footer: bytes) -> int:
+    """Bytes of the body that belong to a structure by the old footer and to none by the new one."""
+    after, _ = decode(FileMetaData, footer)
+    old = list(_ranges(file.metadata, file.source, file.framing.footer_start))
+    new = list(_ranges(after, file.source, file.framing.footer_start))
+    return _covered(old) - _covered(new)
+
+
+def _ranges(metadata: FileMetaData, source: Source, body_end: int) -> Iterator[tuple[int, int]]:
+    """Every range inside the body that the footer gives to a structure, the blob of an IDX1 index included."""
+    for found in referenced_ranges(metadata, source):
+        if 0 <= found.start < found.end <= body_end:
+            yield found.start, found.end
+    blob = _blob(metadata.key_value_metadata or [], source, body_end)
+    if blob is not None:
+        yield blob
+
+
+def _blob(pairs: Sequence[KeyValue], source: Source, body_end: int) -> tuple[int, int] | None:
+    """The range of an IDX1 blob; ``None`` if there is none that can be read."""
+    text = next((pair.value for pair in pairs if pair.key == idx1.KEY), None)
+    try:
+        start = idx1.parse_offset(text or "")
+        end = start + idx1.HEADER_SIZE + idx1.read_header(source, start)
+    except FormatError:
+        return None
+    return (start, end) if end <= body_end else None
+
+
+def _covered(ranges: Iterable[tuple[int, int]]) -> int:
+    """How many bytes lie in at least one range."""
+    total = reached = 0
+    for start, end in sorted(ranges):
+        total += max(0, end - max(start, reached))
+        reached = max(reached, end)
+    return total

@@ -1,0 +1,104 @@
+"""How the tiny writer lays out the chunks of a column: everything that may differ while the rows stay the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pqassay_spec.parquet.column_order import TYPE_DEFINED
+from pqassay_spec.parquet.thrift import (
+    BoundaryOrder,
+    ColumnOrder,
+    Encoding,
+    GeospatialStatistics,
+    IEEE754TotalOrder,
+    Int96TimestampOrder,
+)
+
+OrderName = Literal["type", "total", "timestamp"]
+
+ORDERS: dict[OrderName, ColumnOrder] = {
+    "type": TYPE_DEFINED,
+    "total": ColumnOrder(IEEE_754_TOTAL_ORDER=IEEE754TotalOrder()),
+    "timestamp": ColumnOrder(INT96_TIMESTAMP_ORDER=Int96TimestampOrder()),
+}
+"""The order of the type; that of floating point columns in which NaN has a place; that of INT96 columns."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the chunks of a column are written.
+
+    Attributes:
+        order: The column's order in the footer (`ORDERS`); bounds follow it. A column whose type has no order has no
+            bounds.
+
+        page_rows: Rows in each page; or the rows of each page of a row group in turn, 0 for an empty page, and what is
+            left over in one more. By default what the file says.
+        version: Version of the data pages.
+        dictionary: RLE_DICTIONARY, or PLAIN_DICTIONARY as old writers say; no dictionary by default.
+        dictionary_pages: Data pages of a chunk that use the dictionary, after which the writer gives it up;
+            all by default.
+        delta: Whether pages without dictionary hold the differences between numbers, which must be INT32 or INT64.
+        packed_levels: Whether levels that do not repeat are packed, instead of always written as runs.
+        crc: Whether page headers carry a CRC.
+        page_statistics: Whether page headers carry statistics.
+        encoding_stats: Whether chunks count their pages by type and encoding.
+        behind: What stands behind the pages of a chunk and belongs to no structure: a copy of its ColumnMetaData or
+            ColumnChunk, which ``file_offset`` then points to, or other bytes.
+
+        statistics: Whether chunks carry statistics; by default what the file says.
+        bounds: Whether statistics hold ``min_value`` and ``max_value``.
+        exact: Whether they say if those occur among the values.
+        truncate: Bytes to which bounds of byte arrays are cut; an upper bound is then raised.
+        null_count, distinct_count: Whether they hold these.
+        nan_count: Whether statistics and page index count NaN; by default under the total order alone, which needs it.
+        deprecated: Whether they hold ``min`` and ``max``, which are true of columns of signed numbers alone.
+        size_statistics: Whether chunks carry level histograms and the bytes of byte arrays.
+        geospatial: What chunks carry as geospatial statistics.
+
+        column_index, offset_index: Whether chunks have these; by default what the file says. A chunk without an order,
+            or with a page of nothing but NaN under the type-defined one, has no column index in any case.
+        boundary_order: By default the first of ascending, descending and unordered that is true.
+        index_truncate: As `truncate`, of the bounds in the column index.
+        null_counts: Whether the column index holds these.
+        histograms: Whether the column index holds level histograms.
+        unencoded_bytes: Whether the offset index holds the bytes of byte arrays.
+
+        bloom_bytes: Bytes of the bitset; by default about one block for every eight distinct values.
+    """
+
+    order: OrderName = "type"
+
+    page_rows: int | Sequence[int] | None = None
+    version: Literal[1, 2] = 1
+    dictionary: Literal[Encoding.RLE_DICTIONARY, Encoding.PLAIN_DICTIONARY] | None = None
+    dictionary_pages: int | None = None
+    delta: bool = False
+    packed_levels: bool = False
+    crc: bool = True
+    page_statistics: bool = False
+    encoding_stats: bool = False
+    behind: Literal["ColumnMetaData", "ColumnChunk"] | bytes = b""
+
+    statistics: bool | None = None
+    bounds: bool = True
+    exact: bool = False
+    truncate: int | None = None
+    null_count: bool = True
+    distinct_count: bool = False
+    nan_count: bool | None = None
+    deprecated: bool = False
+    size_statistics: bool = False
+    geospatial: GeospatialStatistics | None = None
+
+    column_index: bool | None = None
+    offset_index: bool | None = None
+    boundary_order: BoundaryOrder | None = None
+    index_truncate: int | None = None
+    null_counts: bool = True
+    histograms: bool = False
+    unencoded_bytes: bool = False
+
+    bloom_bytes: int | None = None

@@ -1,0 +1,48 @@
+"""Integers whose values, or whose bits, have names: read as plain integers, shown with their names.
+
+A name that is missing is no error here; what becomes of an unknown value is the matter of a rule.
+"""
+
+# pyright: reportPrivateUsage=false
+# Subclasses of Construct call each other's hooks, whose names begin with an underscore.
+from __future__ import annotations
+
+from enum import IntEnum, IntFlag
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from construct import Subconstruct
+
+from pqassay_spec.grammar.thrift_values import AnyConstruct
+
+if TYPE_CHECKING:
+    from pqassay_spec.grammar.trace import Recorder
+
+    AnySubconstruct: TypeAlias = Subconstruct[Any, Any, Any, Any]
+else:
+    AnySubconstruct = Subconstruct  # generic in its type stubs only
+
+
+class Labelled(AnySubconstruct):
+    r"""An integer with a name for each value (an ``IntEnum``) or for each bit (an ``IntFlag``).
+
+    >>> from construct import Int8ul
+    >>> from pqassay_spec.parquet.thrift import Type
+    >>> Labelled(Int8ul, Type).parse(b"\x02"), Labelled(Int8ul, Type).label(2)
+    (2, 'INT64')
+    """
+
+    def __init__(self, integer: AnyConstruct, names: type[IntEnum | IntFlag]) -> None:
+        super().__init__(integer)
+        self.names = names
+
+    def label(self, value: int) -> str:
+        """The name of a value, or the names of its bits joined by ``|``; ``unknown`` without one."""
+        if not issubclass(self.names, IntFlag):
+            return next((member.name for member in self.names if member == value), "unknown")
+        known = [member for member in self.names if value & member]
+        rest = value & ~sum(known)
+        return "|".join([member.name or "" for member in known] + ([f"unknown {rest:#x}"] if rest else []))
+
+    def traced(self, recorder: Recorder) -> AnyConstruct:
+        """A leaf that notes its name."""
+        return recorder.leaf(self.subcon, self)

@@ -1,0 +1,130 @@
+"""Walking a decoded struct and all structs in it, in search of fields that stand aside: unknown ones, and mistyped ones.
+
+A field whose id a table declares and whose wire type is not the declared one is kept like an unknown field.  Readers made
+by Thrift skip it, so that its value is lost:
+
+    >>> from pqassay_spec.grammar.thrift_wire import WireType
+    >>> from pqassay_spec.parquet.thrift import SchemaElement
+    >>> element = SchemaElement(name="year", unknown=[UnknownField(3, WireType.TRUE, b"")])
+    >>> for found in mistyped_fields(element, "footer.schema[1]"):
+    ...     print(f"{found.path} is {found.written}, should be {found.declared}")
+    footer.schema[1].repetition_type is BOOL, should be I32
+
+Source: Thrift compact protocol specification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple, cast
+
+from pqassay_spec.grammar.thrift import Field, ListOf, Record, UnknownField, type_name, wire_type
+from pqassay_spec.grammar.thrift_wire import WireType
+
+
+class Mistyped(NamedTuple):
+    """A field that is written with another wire type than its declaration has.
+
+    Attributes:
+        struct: Path of the struct that it stands in.
+        field: Its declaration.
+        wire: The wire type that it is written with.
+    """
+
+    struct: str
+    field: Field
+    wire: int
+
+    @property
+    def path(self) -> str:
+        """Its path."""
+        return f"{self.struct}.{self.field.name}"
+
+    @property
+    def written(self) -> str:
+        """The wire type that it has, for messages."""
+        return _wire_name(self.wire)
+
+    @property
+    def declared(self) -> str:
+        """The wire type that it should have, for messages."""
+        return _wire_name(wire_type(self.field.type))
+
+    @property
+    def type(self) -> str:
+        """The type that is declared, as ``parquet.thrift`` spells it."""
+        return type_name(self.field.type)
+
+
+def _wire_name(wire: int) -> str:
+    if wire in (WireType.TRUE, WireType.FALSE):
+        return "BOOL"  # its two wire types are its two values
+    return WireType(wire).name
+
+
+def has_unknown(record: Record) -> bool:
+    """Whether the struct, or one in it, holds a field that its table does not know or that is mistyped."""
+    left = [record]
+    for one in left:  # which grows meanwhile
+        if one.unknown:
+            return True
+        for name, is_list in _parts(type(one)):
+            value: Any = getattr(one, name)
+            if value is not None:
+                if is_list:
+                    left += value
+                else:
+                    left.append(value)
+    return False
+
+
+def unknown_fields(record: Record, path: str) -> Iterator[tuple[str, Record, UnknownField]]:
+    """Yield the unknown fields of the struct and of all structs in it, each with the struct and its path.
+
+    Those of inner structs come first, as their bytes do where a writer puts unknown fields last.
+
+    Args:
+        record: The struct.
+        path: Its path.
+    """
+    for name, is_list in _parts(type(record)):
+        value: Any = getattr(record, name)
+        if value is None:
+            continue
+        if is_list:
+            for index, element in enumerate(cast("list[Record]", value)):
+                yield from unknown_fields(element, f"{path}.{name}[{index}]")
+        else:
+            yield from unknown_fields(value, f"{path}.{name}")
+    for unknown in record.unknown:
+        yield path, record, unknown
+
+
+def mistyped_fields(record: Record, path: str) -> Iterator[Mistyped]:
+    """Yield the fields of the struct, and of all structs in it, that their tables declare with another type.
+
+    Args:
+        record: The struct.
+        path: Its path.
+    """
+    if not has_unknown(record):
+        return
+    for struct, owner, unknown in unknown_fields(record, path):
+        field = next((one for one in owner.fields if one.id == unknown.id), None)
+        if field is not None:
+            yield Mistyped(struct, field, unknown.wire)
+
+
+_PARTS: dict[type[Record], tuple[tuple[str, bool], ...]] = {}
+"""What `_parts` found out about each struct."""
+
+
+def _parts(kind: type[Record]) -> tuple[tuple[str, bool], ...]:
+    """The fields of a struct that hold structs: the name of each, and whether it is a list."""
+    if kind not in _PARTS:
+        _PARTS[kind] = tuple(
+            (field.name, isinstance(field.type, ListOf))
+            for field in kind.fields
+            if isinstance(field.type.element if isinstance(field.type, ListOf) else field.type, type)
+        )
+    return _PARTS[kind]

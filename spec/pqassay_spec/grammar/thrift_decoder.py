@@ -1,0 +1,371 @@
+"""The fast decoder of compact Thrift: one Python function per declared struct, generated from its table.
+
+The table decides everything; this module only writes down, as source, what the grammar in
+`pqassay_spec.grammar.thrift` would do field by field, with the varints inlined and the fields expected in
+ascending order.  Fields out of order, in long form, unknown or of another type leave the straight line
+and go through `_remaining`.  A decoder finds *that* something is wrong; the traced grammar then finds *where*.
+
+Tested equal to the grammar on goldens, foreign footers and random structs.
+"""
+
+from __future__ import annotations
+
+import gc
+import struct
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeGuard, TypeVar
+
+from pqassay_spec.base.errors import Malformed, boundary
+from pqassay_spec.grammar.thrift import (
+    BOOL,
+    DOUBLE,
+    I8,
+    STRING,
+    EnumOf,
+    Field,
+    FieldType,
+    ListOf,
+    Record,
+    Scalar,
+    UnknownField,
+    grammar,
+    unknown_field,
+    wire_type,
+)
+from pqassay_spec.grammar.thrift_wire import LONG_LIST, WireType, read_field_id, read_varint, skip
+from pqassay_spec.grammar.trace import locate
+
+AnyRecord = TypeVar("AnyRecord", bound=Record)
+Reader = Callable[[bytes, int, int], tuple[Any, int]]
+"""``(data, position, end) -> (value, position after it)``."""
+
+
+def decode(
+    record: type[AnyRecord], data: bytes, *, root: str = "", base: int = 0, rule: str | None = None
+) -> tuple[AnyRecord, int]:
+    """Decode one struct from the start of ``data``; return it with the number of bytes it took.
+
+    Args:
+        record: The declared struct.
+        data: The encoded bytes; what follows the struct is left alone.
+        root: Path of the struct in messages.
+        base: Offset of ``data`` in the file, for messages.
+        rule: Id of the rule that ``data`` breaks if it does not decode.
+
+    Raises:
+        Malformed: With path and file offset. Memory stays proportional to ``data``: no length is believed
+            before as many bytes are seen to be there.
+    """
+    try:
+        with boundary(rule=rule, field=root, offset=base), collector_paused():
+            return decoder(record)(data, 0, len(data))
+    except Malformed as error:
+        place = locate(grammar(record), data, root=root, base=base, rule=rule)
+        raise (place or error) from None
+
+
+@contextmanager
+def collector_paused() -> Generator[None]:
+    """Keep the cycle collector from walking the growing tree again and again: a tree has no cycles.
+
+    Measured on a footer of 5.8 MB: about twice as fast.
+    """
+    running = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if running:
+            gc.enable()
+
+
+_decoders: dict[type[Record], Reader] = {}
+
+
+def decoder(record: type[Record]) -> Reader:
+    """The generated function of a struct; made once."""
+    if record not in _decoders:
+        _decoders[record] = _generate(record)
+    return _decoders[record]
+
+
+def _generate(record: type[Record]) -> Reader:
+    names: dict[str, Any] = dict(_RUNTIME)
+    source: list[str] = []
+    _write_struct(record, source, names, set())
+    exec(compile("\n".join(source), f"<decoder of {record.__name__}>", "exec"), names)  # noqa: S102 - our own text
+    reader: Reader = names[f"read_{record.__name__}"]
+    return reader
+
+
+# ------------------------------------------------------------------------------ what generated code calls
+
+
+def _varint(data: bytes, position: int, bits: int) -> tuple[int, int]:
+    value, position = read_varint(data, position)
+    if value >> bits:
+        _wide(bits)
+    return value, position
+
+
+def _wide(bits: int) -> None:
+    raise Malformed(f"a value that exceeds {bits} bits")
+
+
+def _short(left: int) -> None:
+    raise Malformed(f"a length beyond the {left} bytes left")
+
+
+def _absent(record: type[Record]) -> None:
+    raise Malformed(f"{record.__name__} lacks a required field")
+
+
+def _memberless(record: type[Record]) -> None:
+    raise Malformed(f"{record.__name__} is a union without a member")
+
+
+def _wrong_element(kind: int, declared: int) -> None:
+    raise Malformed(f"a list of wire type {kind} where {declared} is declared")
+
+
+def _listed_bool(byte: int) -> bool:
+    if byte > WireType.FALSE:
+        raise Malformed(f"{byte} is no bool")
+    return byte == WireType.TRUE
+
+
+def _remaining(
+    data: bytes, position: int, header: int, identifier: int, readers: dict[tuple[int, int], Reader]
+) -> tuple[dict[int, Any], tuple[UnknownField, ...], int]:
+    """Read the fields from ``header`` on, in whatever order; ``identifier`` counts in the header's delta."""
+    end = len(data)
+    found: dict[int, Any] = {}
+    unknown: list[UnknownField] = []
+    identifier -= header >> 4
+    while header:
+        identifier, position = read_field_id(data, position, header, identifier)
+        wire = header & 15
+        reader = readers.get((identifier, wire))
+        if reader is not None:
+            found[identifier], position = reader(data, position, end)
+        else:
+            after = skip(data, position, wire)
+            unknown.append(unknown_field(identifier, wire, data[position:after]))
+            position = after
+        header = data[position]
+        position += 1
+    return found, tuple(unknown), position
+
+
+def _true(_data: bytes, position: int, _end: int) -> tuple[bool, int]:
+    return True, position
+
+
+def _false(_data: bytes, position: int, _end: int) -> tuple[bool, int]:
+    return False, position
+
+
+_RUNTIME: dict[str, Any] = {
+    "_varint": _varint,
+    "_zigzag": tuple((value >> 1) ^ -(value & 1) for value in range(128)),
+    # What the second to fourth byte of a varint add, each without its continuation bit; the second takes off
+    # that of the first, too.
+    "_second": tuple(((value & 127) << 7) - 128 for value in range(256)),
+    "_third": tuple((value & 127) << 14 for value in range(256)),
+    "_fourth": tuple((value & 127) << 21 for value in range(256)),
+    "_wide": _wide,
+    "_short": _short,
+    "_absent": _absent,
+    "_memberless": _memberless,
+    "_wrong_element": _wrong_element,
+    "_listed_bool": _listed_bool,
+    "_remaining": _remaining,
+    "_double": struct.Struct("<d").unpack_from,
+    "_new": object.__new__,
+}
+
+
+# ---------------------------------------------------------------------------------------- writing the code
+
+
+def _write_struct(record: type[Record], source: list[str], names: dict[str, Any], done: set[str]) -> None:
+    """Append the readers of a struct and of everything it contains, innermost first."""
+    if record.__name__ in done:
+        return
+    done.add(record.__name__)
+    for field in record.fields:
+        for part in _structs_in(field.type):
+            _write_struct(part, source, names, done)
+    name = record.__name__
+    names[name] = record
+    table: dict[tuple[int, int], Reader] = {}
+    names[f"{name}_readers"] = table
+    for field in record.fields:
+        if field.type is BOOL:
+            table[field.id, WireType.TRUE], table[field.id, WireType.FALSE] = _true, _false
+        else:
+            table[field.id, wire_type(field.type)] = _deferred(names, f"read_{name}_{field.id}")
+            source += _field_reader(name, field)
+    source += _struct_reader(record)
+
+
+def _deferred(names: dict[str, Any], function: str) -> Reader:
+    """A reader that is looked up when it is called: its source is compiled after the table is made."""
+
+    def read(data: bytes, position: int, end: int) -> tuple[Any, int]:
+        value: tuple[Any, int] = names[function](data, position, end)
+        return value
+
+    return read
+
+
+def _structs_in(kind: FieldType) -> Iterator[type[Record]]:
+    if isinstance(kind, ListOf):
+        yield from _structs_in(kind.element)
+    elif isinstance(kind, type):
+        yield kind
+
+
+def _field_reader(name: str, field: Field) -> list[str]:
+    """A function for one field, for the path off the straight line."""
+    return [f"def read_{name}_{field.id}(b, p, end):", *_value(field.type, "x", 1), "    return x, p", ""]
+
+
+def _struct_reader(record: type[Record]) -> list[str]:
+    body = _struct(record, "o", "f", 1)
+    return [f"def read_{record.__name__}(b, p, end):", *body, "    return o, p", ""]
+
+
+def _struct(record: type[Record], target: str, prefix: str, depth: int) -> list[str]:
+    """Lines that read a struct at ``b[p]`` into ``target``; ``prefix`` keeps its variables apart from others."""
+    name, fields = record.__name__, sorted(record.fields, key=lambda field: field.id)
+    variables = {field.id: f"{prefix}{field.id}" for field in fields}
+    lines: list[str] = []
+    if fields:
+        lines.append(" = ".join(variables.values()) + " = None")
+    # A short header adds its distance, in the upper nibble, to the id before: t is id and wire type in one.
+    lines.append("t = h = b[p]; p += 1")
+    for field in fields:
+        variable, base = variables[field.id], field.id << 4
+        if field.type is BOOL:
+            lines += [
+                f"if {base | WireType.TRUE} <= t <= {base | WireType.FALSE}:",
+                f"    {variable} = t == {base | WireType.TRUE}",
+            ]
+        else:
+            lines.append(f"if t == {base | wire_type(field.type)}:")
+            if _is_inlined(field.type):
+                lines += _struct(field.type, variable, f"{variable}_", 1)
+            else:
+                lines += _value(field.type, variable, 1)
+        lines.append(f"    h = b[p]; p += 1; t = h + {base}")
+    lines += ["if h:", f"    d, u, p = _remaining(b, p, h, t >> 4, {name}_readers)"]
+    lines += [f"    {variable} = d.get({i}, {variable})" for i, variable in variables.items()]
+    lines.append("else: u = ()")
+    if needed := [variables[field.id] for field in fields if field.required]:
+        lines.append("if " + " or ".join(f"{variable} is None" for variable in needed) + f": _absent({name})")
+    if record.is_union:
+        nothing = " and ".join(f"{variable} is None" for variable in variables.values())
+        lines.append(f"if not u and {nothing}: _memberless({name})")
+    lines.append(f"{target} = _new({name})")
+    lines += [f"{target}.{field.name} = {variables[field.id]}" for field in fields]
+    lines.append(f"{target}.unknown = u")
+    return ["    " * depth + line for line in lines]
+
+
+def _is_inlined(kind: FieldType) -> TypeGuard[type[Record]]:
+    """Whether a struct is read in place rather than by a call, which costs as much as two fields.
+
+    Not so unions: many members, of which one is there.
+    """
+    return isinstance(kind, type) and len(kind.fields) > 1 and not kind.is_union
+
+
+def _is_flat(kind: FieldType) -> TypeGuard[type[Record]]:
+    """Whether a struct has fields, none of which has parts: such list elements are read in place."""
+    return (
+        isinstance(kind, type)
+        and bool(kind.fields)
+        and all(isinstance(field.type, Scalar | EnumOf) for field in kind.fields)
+    )
+
+
+def _value(kind: FieldType, target: str, depth: int) -> list[str]:
+    """Lines that read one value at ``b[p]`` into ``target``."""
+    if isinstance(kind, type):
+        lines = [f"{target}, p = read_{kind.__name__}(b, p, end)"]
+    elif isinstance(kind, ListOf):
+        lines = _list(kind.element, target)
+    elif isinstance(kind, EnumOf):
+        lines = _integer(target, 32)
+    elif kind.wire == WireType.BINARY:
+        lines = _binary(kind, target)
+    elif kind is DOUBLE:
+        lines = ["if p + 8 > end: _short(end - p)", f"{target} = _double(b, p)[0]", "p += 8"]
+    elif kind is I8:
+        lines = [f"{target} = b[p]", f"if {target} > 127: {target} -= 256", "p += 1"]
+    elif kind is BOOL:
+        lines = [f"{target} = _listed_bool(b[p]); p += 1"]
+    else:
+        lines = _integer(target, kind.bits)
+    return ["    " * depth + line for line in lines]
+
+
+def _unsigned(target: str, bits: int, short: str = "") -> list[str]:
+    """A varint, its one- to four-byte forms inlined: they are nearly all there are in a footer.
+
+    ``short`` is what follows on the line of the one-byte form.
+    """
+    return [
+        f"{target} = b[p]",
+        f"if {target} < 128: p += 1{short}",
+        "else:",
+        "    c = b[p + 1]",
+        f"    if c < 128: {target} += _second[c]; p += 2",
+        "    else:",
+        "        e = b[p + 2]",
+        f"        if e < 128: {target} += _second[c] + _third[e]; p += 3",
+        "        else:",
+        "            g = b[p + 3]",
+        f"            if g < 128: {target} += _second[c] + _third[e] + _fourth[g]; p += 4",
+        f"            else: {target}, p = _varint(b, p, {bits})",
+    ]
+
+
+def _integer(target: str, bits: int) -> list[str]:
+    lines = _unsigned("v", bits, f"; {target} = _zigzag[v]")
+    if bits < 28:  # four bytes may already hold too much
+        lines.append(f"    if v >> {bits}: _wide({bits})")
+    return [*lines, f"    {target} = ~(v >> 1) if v & 1 else v >> 1"]
+
+
+def _binary(kind: Scalar, target: str) -> list[str]:
+    text = "str(b[p:q], 'utf-8', 'surrogateescape')"
+    return [
+        *_unsigned("n", 64),
+        "q = p + n",
+        "if q > end: _short(end - p)",
+        f"{target} = {text if kind is STRING else 'b[p:q]'}",
+        "p = q",
+    ]
+
+
+def _list(element: FieldType, target: str) -> list[str]:
+    if isinstance(element, ListOf):
+        raise TypeError("a list of lists needs loop variables of its own; Parquet has none")
+    declared = int(wire_type(element))
+    bad = f"w != {declared}" if element is not BOOL else "w != 1 and w != 2"
+    return [
+        "w = b[p]; p += 1",
+        "n = w >> 4; w &= 15",
+        f"if n == {LONG_LIST}:",
+        *("    " + line for line in _unsigned("n", 64)),
+        "if n > end - p: _short(end - p)",
+        f"if n and ({bad}): _wrong_element(w, {declared})",
+        f"{target} = []",
+        f"a = {target}.append",
+        "for _ in range(n):",
+        *(_struct(element, "y", "y", 1) if _is_flat(element) else _value(element, "y", 1)),
+        "    a(y)",
+    ]

@@ -1,0 +1,325 @@
+"""The trace: where every leaf of a parsed structure stands, from the same declarations that parse it.
+
+`trace` parses with a copy of the construct tree in which every leaf is wrapped so that it notes the stream
+position before and after.  Nothing is declared twice: a grammar that parses can be traced.
+"""
+
+# pyright: reportPrivateUsage=false
+# Subclasses of Construct call each other's hooks, whose names begin with an underscore.
+from __future__ import annotations
+
+import copy
+import io
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, cast
+
+from construct import Array, GreedyRange, Renamed, Struct, Subconstruct
+
+from pqassay_spec.base.errors import FormatError, Malformed, boundary
+from pqassay_spec.grammar.labelled import Labelled
+from pqassay_spec.grammar.thrift import EnumOf, FieldType
+from pqassay_spec.grammar.thrift_values import AnyConstruct
+
+if TYPE_CHECKING:
+    AnySubconstruct: TypeAlias = Subconstruct[Any, Any, Any, Any]
+else:
+    AnySubconstruct = Subconstruct  # generic in its type stubs only
+
+
+class Traceable(Protocol):
+    """A construct with parts of its own, which makes its traced copy itself."""
+
+    def traced(self, recorder: Recorder) -> AnyConstruct:
+        """Return a copy whose parts are wrapped by the recorder."""
+        ...
+
+
+class Leaf(NamedTuple):
+    """One leaf: ``length`` bytes at ``offset`` of the file hold ``value``.
+
+    ``path`` is dotted, with array indexes (``footer.schema[2].name``).  Bytes that carry structure rather than
+    a value (field headers, lengths, counts, stop bytes) have a part after a colon (``footer.schema:count``).
+    ``label`` is the name of an enum value.
+    """
+
+    path: str
+    offset: int
+    length: int
+    value: Any
+    doc: str = ""
+    label: str = ""
+
+    @property
+    def structural(self) -> bool:
+        """Whether the bytes carry structure rather than a value."""
+        return ":" in self.path.rpartition(".")[2]
+
+
+class _Mark(NamedTuple):
+    """A place to which a recorder can return."""
+
+    depth: int
+    leaves: int
+    failed: tuple[str, int] | None
+
+
+FLUSHED = 4096
+"""Leaves that a recorder with a sink holds before it hands them on."""
+
+
+class Recorder:
+    """Collects leaves while a traced copy parses; knows the path at every moment.
+
+    Args:
+        root: Path of the structure itself.
+        base: Offset of its bytes in the file.
+        keep: Whether leaves are noted at all; without, only the path is known.
+        sink: Takes the leaves batch by batch, so that a large structure is traced in little memory.
+    """
+
+    def __init__(
+        self,
+        root: str = "",
+        base: int = 0,
+        *,
+        keep: bool = True,
+        sink: Callable[[list[Leaf]], None] | None = None,
+    ) -> None:
+        self.leaves: list[Leaf] = []
+        self.base = base
+        self.keep = keep
+        self.failed: tuple[str, int] | None = None
+        self._sink = sink
+        self._paths = [root]
+        self._docs = [""]
+        self._attempts = 0
+
+    @property
+    def path(self) -> str:
+        """The dotted path of the field that is being read."""
+        return self._paths[-1]
+
+    def enter(self, name: str | int, doc: str = "") -> None:
+        """Go into the field ``name`` (a string) or the array element ``name`` (an integer).
+
+        There is no context manager: after an exception nobody leaves, and `path` names the field that failed.
+        """
+        outer = self._paths[-1]
+        if isinstance(name, int):
+            self._paths.append(f"{outer}[{name}]")
+        else:
+            self._paths.append(f"{outer}.{name}" if outer else name)
+        self._docs.append(doc or self._docs[-1])
+
+    def leave(self) -> None:
+        """Go back out."""
+        self._paths.pop()
+        self._docs.pop()
+
+    def note(self, part: str, start: int, end: int, value: Any, doc: str = "", label: str = "") -> None:
+        """Note that the bytes ``[start, end)`` of the stream belong to the current path."""
+        if self.keep:
+            path = self._paths[-1]
+            if part:
+                path = f"{path}:{part}"
+            self.leaves.append(
+                Leaf(path, self.base + start, end - start, value, doc or self._docs[-1], label)
+            )
+
+    def hand_on(self, *, rest: bool = False) -> None:
+        """Hand the leaves to the sink if there is one and there are many, or the ``rest`` whatever there is."""
+        if self._sink is not None and not self._attempts and (rest or len(self.leaves) >= FLUSHED):
+            self._sink(self.leaves)
+            self.leaves = []
+
+    def mark(self) -> _Mark:
+        """Remember the place, so that an attempt that fails can be taken back with `rewind`."""
+        self._attempts += 1
+        return _Mark(len(self._paths), len(self.leaves), self.failed)
+
+    def rewind(self, mark: _Mark, leaves: int) -> None:
+        """Forget what was noted inside an attempt that failed, but for the first ``leaves`` leaves."""
+        self._attempts -= 1
+        del self._paths[mark.depth :]
+        del self._docs[mark.depth :]
+        del self.leaves[leaves:]
+        self.failed = mark.failed
+
+    def part(self, name: str, grammar: AnyConstruct, doc: str) -> AnyConstruct:
+        """Wrap a leaf that carries structure."""
+        return _Noted(grammar, self, name, doc)
+
+    def leaf(self, grammar: AnyConstruct, kind: FieldType | Labelled | None = None) -> AnyConstruct:
+        """Wrap a leaf that carries a value."""
+        return _Noted(grammar, self, kind=kind)
+
+    def copy(self, grammar: AnyConstruct, kind: FieldType | None = None) -> AnyConstruct:
+        """Copy a construct tree with every leaf wrapped."""
+        if isinstance(grammar, Renamed):
+            inner = grammar.subcon
+            while isinstance(inner, Renamed):  # ``"name" / X * "doc"`` wraps twice
+                inner = inner.subcon
+            return _Named(self.copy(inner), self, grammar.name or "", grammar.docs)
+        if isinstance(grammar, Struct):
+            twin: Any = copy.copy(grammar)
+            twin.subcons = [self.copy(member) for member in grammar.subcons]
+            return cast("AnyConstruct", twin)
+        if isinstance(grammar, (Array, GreedyRange)):
+            array: Any = cast("Any", grammar)
+            twin = copy.copy(array)
+            twin.subcon = _Element(self.copy(array.subcon), self)
+            return _Counted(twin, self)
+        # All that makes a `Traceable`. A protocol that `isinstance` knows would be looked through for each leaf.
+        if hasattr(grammar, "traced"):
+            return cast("Traceable", grammar).traced(self)
+        return self.leaf(grammar, kind)
+
+
+class _Noted(AnySubconstruct):
+    """A leaf that notes where it stood."""
+
+    def __init__(
+        self,
+        subcon: AnyConstruct,
+        recorder: Recorder,
+        part: str = "",
+        doc: str = "",
+        kind: FieldType | Labelled | None = None,
+    ) -> None:
+        super().__init__(subcon)
+        self.recorder, self.part, self.about = recorder, part, doc
+        self.labels = kind if isinstance(kind, (EnumOf, Labelled)) else None
+
+    def _parse(self, stream: Any, context: Any, path: str) -> Any:
+        start = stream.tell()
+        try:
+            value = self.subcon._parsereport(stream, context, path)
+        except Exception:
+            self.recorder.failed = self.recorder.failed or (self.recorder.path, start)
+            raise
+        label = self.labels.label(value) if self.labels is not None else ""
+        self.recorder.note(self.part, start, stream.tell(), value, self.about, label)
+        return value
+
+
+class _Named(AnySubconstruct):
+    """A named field; it keeps the name, by which ``this.name`` finds it."""
+
+    def __init__(self, subcon: AnyConstruct, recorder: Recorder, name: str, doc: str) -> None:
+        super().__init__(subcon)
+        self.recorder, self.name, self.docs = recorder, name, doc
+
+    def _parse(self, stream: Any, context: Any, path: str) -> Any:
+        self.recorder.enter(self.name or "", self.docs)
+        value = self.subcon._parsereport(stream, context, path)
+        self.recorder.leave()
+        return value
+
+
+class _Counted(AnySubconstruct):
+    """An array; counts its elements. A `GreedyRange` ends at the first element that fails, which is taken back."""
+
+    def __init__(self, subcon: Any, recorder: Recorder) -> None:
+        super().__init__(subcon)
+        self.element: _Element = subcon.subcon
+        self.recorder = recorder
+
+    def _parse(self, stream: Any, context: Any, path: str) -> Any:
+        element, mark = self.element, self.recorder.mark()
+        outer = element.index, element.leaves
+        element.index, element.leaves = 0, mark.leaves
+        value = self.subcon._parsereport(stream, context, path)
+        self.recorder.rewind(mark, element.leaves)
+        element.index, element.leaves = outer
+        return value
+
+
+class _Element(AnySubconstruct):
+    """An array element, under its index; knows how many leaves there were when the last one was complete."""
+
+    def __init__(self, subcon: AnyConstruct, recorder: Recorder) -> None:
+        super().__init__(subcon)
+        self.recorder, self.index, self.leaves = recorder, 0, 0
+
+    def _parse(self, stream: Any, context: Any, path: str) -> Any:
+        self.recorder.enter(self.index)
+        value = self.subcon._parsereport(stream, context, path)
+        self.recorder.leave()
+        self.index += 1
+        self.leaves = len(self.recorder.leaves)
+        return value
+
+
+def trace(
+    grammar: AnyConstruct,
+    data: bytes,
+    *,
+    root: str = "",
+    base: int = 0,
+    rule: str | None = None,
+) -> tuple[Any, list[Leaf]]:
+    """Parse ``data`` and return the value with all leaves in the order of their bytes.
+
+    Args:
+        grammar: Any construct declaration.
+        data: The bytes of the structure.
+        root: Path of the structure itself (``"footer"``).
+        base: Offset of ``data`` in the file.
+        rule: Id of the rule that ``data`` breaks if it does not parse.
+
+    Raises:
+        Malformed: With the path and the file offset of the leaf that failed.
+    """
+    recorder = Recorder(root, base)
+    return _run(grammar, data, recorder, rule), recorder.leaves
+
+
+def trace_into(
+    sink: Callable[[list[Leaf]], None],
+    grammar: AnyConstruct,
+    data: bytes,
+    *,
+    root: str = "",
+    base: int = 0,
+) -> FormatError | None:
+    """Trace bytes that may be damaged or large: hand the leaves to ``sink`` batch by batch.
+
+    Returns:
+        The error at which the trace ended; the leaves before it were handed on. ``None`` if there was none.
+    """
+    recorder = Recorder(root, base, sink=sink)
+    problem: FormatError | None = None
+    try:
+        _run(grammar, data, recorder, None)
+    except FormatError as error:
+        problem = error
+    recorder.hand_on(rest=True)
+    return problem
+
+
+def locate(
+    grammar: AnyConstruct, data: bytes, *, root: str, base: int, rule: str | None
+) -> FormatError | None:
+    """Find the leaf at which ``data`` fails to parse; ``None`` if it parses.
+
+    Fast decoders report that something is wrong and let this say where, so that they need no bookkeeping.
+    """
+    recorder = Recorder(root, base, keep=False)
+    try:
+        _run(grammar, data, recorder, rule)
+    except FormatError as error:
+        return error
+    return None
+
+
+def _run(grammar: AnyConstruct, data: bytes, recorder: Recorder, rule: str | None) -> Any:
+    stream = io.BytesIO(data)
+    try:
+        with boundary(rule=rule):
+            return recorder.copy(grammar).parse_stream(stream)
+    except FormatError as error:
+        path, start = recorder.failed or (recorder.path, min(stream.tell(), len(data)))
+        place = type(error)(error.reason, rule=error.rule, field=path, offset=recorder.base + start)
+        raise place from (error.__cause__ or error)
+    except RecursionError as error:
+        raise Malformed("nesting too deep", rule=rule, field=recorder.path) from error

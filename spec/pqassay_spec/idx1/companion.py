@@ -1,0 +1,184 @@
+"""The companion record of an IDX1 index: what the format itself cannot say.
+
+A second footer key, ours, whose value is a JSON object: which column the index describes, how many rows, values and
+nulls it was made from, and that no value was altered.  Readers that do not know the key lose nothing.
+
+Source: chapter ``idx1.md``, section "The companion key".
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from pqassay_spec.base import strict_json
+from pqassay_spec.base.errors import Malformed
+from pqassay_spec.idx1.blob import COMPANION_KEY, HEADER_SIZE, U64_MAX, Blob, exact_values
+from pqassay_spec.parquet.schema import SchemaLeaf, is_string
+
+
+@dataclass(frozen=True)
+class CompanionField:
+    """One member of the companion record."""
+
+    name: str
+    type: type
+    doc: str
+
+
+COMPANION_FIELDS = (
+    CompanionField(
+        "column", list, "Names from below the schema's root to the indexed leaf, as in path_in_schema."
+    ),
+    CompanionField("offset", int, "Offset of the blob; equals the key distinct_index_offset."),
+    CompanionField("length", int, "Bytes of the payload; equals the blob's length field."),
+    CompanionField("crc32", int, "CRC-32 (as in gzip) of the whole blob: magic, length and payload."),
+    CompanionField("row_count", int, "Rows in the file when the index was made."),
+    CompanionField("value_count", int, "Number of values in the index."),
+    CompanionField("null_count", int, "Nulls in the column; the index itself cannot hold null."),
+    CompanionField(
+        "lossless", bool, "True: the values between line feeds are the column's values, none altered."
+    ),
+)
+"""The members of the companion record, in the order in which they are written. All are required."""
+
+
+@dataclass(frozen=True)
+class Companion:
+    """The companion record; its attributes are `COMPANION_FIELDS`."""
+
+    column: tuple[str, ...]
+    offset: int
+    length: int
+    crc32: int
+    row_count: int
+    value_count: int
+    null_count: int
+    lossless: bool
+
+    def to_json(self) -> str:
+        """The value of the key `COMPANION_KEY`."""
+        members = {field.name: getattr(self, field.name) for field in COMPANION_FIELDS}
+        return json.dumps(members, ensure_ascii=False, separators=(",", ":"))
+
+
+def blob_crc(blob: bytes) -> int:
+    """CRC-32 of a blob as the companion record holds it.
+
+    >>> from pqassay_spec.idx1.blob import build_blob
+    >>> blob_crc(build_blob({"foo", "bar"}))
+    3490453832
+    """
+    return zlib.crc32(blob)
+
+
+def make_companion(
+    blob: bytes, *, offset: int, column: Sequence[str], row_count: int, value_count: int, null_count: int
+) -> Companion:
+    """The companion record of a blob that holds every value of a column."""
+    return Companion(
+        column=tuple(column),
+        offset=offset,
+        length=len(blob) - HEADER_SIZE,
+        crc32=blob_crc(blob),
+        row_count=row_count,
+        value_count=value_count,
+        null_count=null_count,
+        lossless=True,
+    )
+
+
+def companion_disagreements(record: Companion, blob: Blob, raw: bytes) -> Iterator[tuple[str, int, int]]:
+    """Yield name, recorded value and true value of every member that disagrees with the blob.
+
+    Args:
+        record: The companion record.
+        blob: The blob that the offset key leads to.
+        raw: All bytes of the blob.
+
+    Raises:
+        Malformed: Rule IDX1-010, the payload is not UTF-8.
+    """
+    count = len(set(exact_values(blob.payload))) if blob.payload else 0
+    for name, there, here in (
+        ("offset", record.offset, blob.start),
+        ("length", record.length, len(blob.payload)),
+        ("crc32", record.crc32, blob_crc(raw)),
+        ("value_count", record.value_count, count),
+    ):
+        if there != here:
+            yield name, there, here
+
+
+# --8<-- [start:trust]
+def why_not_trusted(
+    record: Companion, blob: Blob, raw: bytes, *, row_count: int, columns: Iterable[SchemaLeaf]
+) -> str:
+    """Why a companion record counts for nothing; empty if it may be trusted.
+
+    Args:
+        record: The companion record.
+        blob: The blob that the offset key leads to.
+        raw: All bytes of the blob.
+        row_count: Rows in the file.
+        columns: The leaf columns of the file.
+    """
+    for name, there, here in companion_disagreements(record, blob, raw):
+        return f"its {name} is {there}, the blob's is {here}"
+    if record.row_count != row_count:
+        return f"its row_count is {record.row_count}, the file has {row_count} rows"
+    named = [leaf for leaf in columns if leaf.is_at(record.column)]
+    if len(named) != 1 or not is_string(named[0]) or named[0].max_repetition_level:
+        return f"{'.'.join(record.column)} is no string column with one value a row"
+    return "" if record.lossless else "it says that values were lost"
+
+
+# --8<-- [end:trust]
+
+
+def parse_companion(text: str) -> Companion:
+    """Parse the companion record. Members that are not declared are ignored.
+
+    Raises:
+        Malformed: Rule IDX1-020: no JSON object, or a member that is missing or of another type.
+    """
+    field = f"key {COMPANION_KEY}"
+    try:
+        members = strict_json.parse(text)
+    except ValueError as error:
+        raise Malformed(f"no JSON: {error}", rule="IDX1-020", field=field) from None
+    if not isinstance(members, dict):
+        raise Malformed("no JSON object", rule="IDX1-020", field=field)
+    given = cast("dict[str, Any]", members)
+    found: dict[str, Any] = {}
+    for declared in COMPANION_FIELDS:
+        value: Any = given.get(declared.name)
+        if not _IS_GOOD[declared.type](value):
+            what = "missing" if declared.name not in given else f"not {_WORDS[declared.type]}"
+            raise Malformed(f"member {declared.name!r} is {what}", rule="IDX1-020", field=field)
+        found[declared.name] = tuple(value) if declared.type is list else value
+    return Companion(**found)
+
+
+_WORDS = {list: "a list of names", int: "a whole number from 0 to 2^64-1", bool: "true or false"}
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= U64_MAX
+
+
+def _is_path(value: Any) -> bool:
+    if not isinstance(value, list):
+        return False
+    names = cast("list[Any]", value)
+    return bool(names) and all(isinstance(name, str) for name in names)
+
+
+_IS_GOOD: dict[type, Callable[[Any], bool]] = {
+    list: _is_path,
+    int: _is_count,
+    bool: lambda value: isinstance(value, bool),
+}

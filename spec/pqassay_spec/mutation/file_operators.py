@@ -1,0 +1,250 @@
+"""What the operators of mutations do to Parquet files beyond what they do to every tree.
+
+Source: chapters ``parquet_file.md`` and ``idx1.md``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.base.sources import BytesSource
+from pqassay_spec.grammar.field_paths import get, put
+from pqassay_spec.grammar.thrift import ListOf, Record, grammar
+from pqassay_spec.grammar.trace import Leaf, trace
+from pqassay_spec.idx1 import blob as idx1
+from pqassay_spec.mutation import operators
+from pqassay_spec.mutation.file_dissection import take_apart
+from pqassay_spec.mutation.file_layout import put_together
+from pqassay_spec.mutation.file_tree import (
+    BloomFilter,
+    Chunk,
+    EncodedStruct,
+    FileTree,
+    Index,
+    Piece,
+    can_patch,
+    pair_with,
+    serialised,
+)
+from pqassay_spec.mutation.operators import Operator
+from pqassay_spec.parquet.file import TAIL, trace_file
+from pqassay_spec.parquet.thrift import (
+    BloomFilterAlgorithm,
+    BloomFilterCompression,
+    BloomFilterHash,
+    BloomFilterHeader,
+    KeyValue,
+    SplitBlockAlgorithm,
+    Uncompressed,
+    XxHash,
+)
+
+UNKNOWN = ".unknown_"
+"""Stands in the path of a field that no declaration knows; its bytes are those of the trace."""
+
+
+def _set(tree: FileTree, path: str, to: Any) -> None:
+    if ":" in path or UNKNOWN in path:
+        if not can_patch(tree, path):
+            raise KeyError(path)
+        tree.patch = (path, to)
+        return
+    old = get(tree, path)
+    value = to
+    if isinstance(value, bytes) and (isinstance(old, str) or (old is None and path.endswith(".value"))):
+        value = value.decode("utf-8", "surrogateescape")
+    if isinstance(value, dict):
+        value = _record(tree, path, cast("dict[str, Any]", value))
+    elements = cast("list[Any]", to) if isinstance(to, list) else []
+    if elements and isinstance(elements[0], dict):
+        value = _records(tree, path, elements)
+    if path == "idx1.layout":
+        _set_layout(tree, str(value))
+    _forget_companion(tree, path)
+    put(tree, path, value)
+
+
+def _record(tree: FileTree, path: str, members: dict[str, Any]) -> Record:
+    """The Thrift struct that a field takes, from its members by name; structs among them are given in the same way."""
+    return _struct(_struct_type(_declared(tree, path)), members)
+
+
+def _records(tree: FileTree, path: str, elements: list[dict[str, Any]]) -> list[Record]:
+    """The Thrift structs that a list takes, each from its members by name."""
+    declared = _declared(tree, path)
+    kind = _struct_type(declared.element if isinstance(declared, ListOf) else None)
+    return [_struct(kind, members) for members in elements]
+
+
+def _declared(tree: FileTree, path: str) -> Any:
+    """The type of a field of a struct; ``None`` for what is no such field."""
+    owner, last = operators.owner_of(tree, path)
+    return next((field.type for field in getattr(owner, "fields", ()) if field.name == last), None)
+
+
+def _struct_type(kind: Any) -> type[Record]:
+    if not isinstance(kind, type) or not issubclass(kind, Record):
+        raise TypeError("members are given, where no struct can stand")
+    return kind
+
+
+def _struct(kind: type[Record], members: dict[str, Any]) -> Record:
+    types = {field.name: field.type for field in kind.fields}
+    values: dict[str, Any] = {}
+    for name, value in members.items():
+        of_member = types.get(name)
+        if isinstance(value, dict) and isinstance(of_member, type):
+            values[name] = _struct(of_member, cast("dict[str, Any]", value))
+        else:
+            values[name] = value
+    return kind(**values)
+
+
+def _set_layout(tree: FileTree, layout: str) -> None:
+    """A draft carries the length in a key of its own, behind that of the offset."""
+    pairs = tree.footer.key_value_metadata or []
+    if layout != idx1.Layout.PUBLISHED.value and pair_with(tree, idx1.LENGTH_KEY) is None and tree.idx1:
+        place = next(index for index, pair in enumerate(pairs) if pair.key == idx1.KEY)
+        pairs.insert(place + 1, KeyValue(key=idx1.LENGTH_KEY, value=str(len(tree.idx1.payload))))
+
+
+def _forget_companion(tree: FileTree, path: str) -> None:
+    """A companion record whose text is given is not made from its members any more."""
+    pairs = tree.footer.key_value_metadata or []
+    if any(
+        pair.key == idx1.COMPANION_KEY and path.startswith(f"footer.key_value_metadata[{index}]")
+        for index, pair in enumerate(pairs)
+    ):
+        tree.companion = None
+
+
+def _remove(tree: FileTree, path: str, to: Any) -> None:
+    """Also remove a required field, or a piece of the body; with an index of pages goes what the footer says of it."""
+    pieces = [piece for piece in tree.body if piece.path == path]
+    get(tree, path)
+    _forget_companion(tree, path)
+    operators.remove(tree, path, to)
+    for piece in pieces:
+        tree.body.remove(piece)
+    owner, _, name = path.rpartition(".")
+    if name in ("column_index", "offset_index"):
+        for fact in (f"footer.{owner}.{name}_offset", f"footer.{owner}.{name}_length"):
+            put(tree, fact, None)
+            tree.live.discard(fact)
+
+
+def _insert(tree: FileTree, path: str, to: Any) -> None:
+    """Insert a key-value pair before the one at an index, or an index (``idx1``) or a bloom filter behind the body."""
+    if path == "idx1":
+        _insert_index(tree, to["payload"])
+    elif path.endswith(".bloom_filter"):
+        _insert_bloom_filter(tree, path, to)
+    else:
+        operators.insert(tree, path, KeyValue(**to))
+
+
+def _insert_index(tree: FileTree, payload: bytes) -> None:
+    if tree.idx1 is not None or pair_with(tree, idx1.KEY) is not None:
+        raise ValueError("there is one already")
+    tree.idx1 = index = Index(idx1.MAGIC, len(payload), payload)
+    pairs = tree.footer.key_value_metadata or []
+    tree.live.add(f"footer.key_value_metadata[{len(pairs)}].value")
+    start = len(put_together(tree)) - tree.tail["footer_length"] - TAIL.sizeof()
+    tree.body.append(Piece("idx1", index.build))
+    tree.footer.key_value_metadata = [*pairs, KeyValue(key=idx1.KEY, value=str(start))]
+
+
+def _insert_bloom_filter(tree: FileTree, path: str, bitset: bytes) -> None:
+    chunk, facts = get(tree, path.rpartition(".")[0]), f"footer.{path.rpartition('.')[0]}.meta_data"
+    if chunk.bloom_filter is not None:
+        raise ValueError("there is one already")
+    header = BloomFilterHeader(
+        numBytes=len(bitset),
+        algorithm=BloomFilterAlgorithm(BLOCK=SplitBlockAlgorithm()),
+        hash=BloomFilterHash(XXHASH=XxHash()),
+        compression=BloomFilterCompression(UNCOMPRESSED=Uncompressed()),
+    )
+    raw = bytes(grammar(BloomFilterHeader).build(header))
+    chunk.bloom_filter = BloomFilter(header, bitset, EncodedStruct(header, raw))
+    tree.body.append(Piece(path, chunk.bloom_filter.build))
+    for name in ("bloom_filter_offset", "bloom_filter_length"):
+        put(tree, f"{facts}.{name}", 0)
+        tree.live.add(f"{facts}.{name}")
+
+
+def _displace(tree: FileTree, path: str, _: Any) -> None:
+    """Record everything behind a piece of the body as if the piece were not there, as a writer does that did not count it."""
+    if not any(piece.path == path for piece in tree.body):
+        raise KeyError(path)
+    tree.uncounted = path
+
+
+FILE_OPERATORS: Mapping[str, Operator] = {
+    **operators.OPERATORS,
+    "set": _set,
+    "remove": _remove,
+    "insert": _insert,
+    "displace": _displace,
+}
+"""The operators of Parquet files."""
+
+
+def traced_file(data: bytes) -> list[Leaf]:
+    """The leaves of everything that a whole Parquet file holds, in the order of their bytes.
+
+    The bodies of pages and the bitsets of bloom filters are one leaf each. A file that cannot be taken apart is traced
+    outside its row groups only.
+    """
+    source = BytesSource(data)
+    leaves = trace_file(source)
+    more: list[Leaf] = []
+    for leaf in leaves:
+        if leaf.path.endswith(".key") and leaf.value == idx1.KEY:
+            value = next((other.value for other in leaves if other.path == f"{leaf.path[:-4]}.value"), None)
+            more += _traced_blob(source, value, leaves)
+            break
+    with contextlib.suppress(FormatError):
+        tree = take_apart(data)
+        _, starts = serialised(tree)
+        for number, parts in enumerate(tree.row_groups):
+            for ordinal, chunk in enumerate(parts.columns):
+                more += _traced_chunk(data, chunk, f"row_groups[{number}].columns[{ordinal}]", starts)
+    return sorted([*leaves, *more], key=lambda leaf: leaf.offset)
+
+
+def _traced_chunk(
+    data: bytes, chunk: Chunk, path: str, starts: Mapping[str, tuple[int, int]]
+) -> Iterator[Leaf]:
+    """Page headers and bodies, indexes, and the bloom filter of a chunk."""
+    offset = starts[f"{path}.pages"][0] if chunk.pages else 0
+    for number, page in enumerate(chunk.pages):
+        header = page.encoded.raw
+        yield from _traced(page.header, header, f"{path}.pages[{number}].header", offset)
+        offset += len(header)
+        yield Leaf(f"{path}.pages[{number}].body", offset, len(page.body), page.body, "The page as stored.")
+        offset += len(page.body)
+    for name, record in (("column_index", chunk.column_index), ("offset_index", chunk.offset_index)):
+        if record is not None:
+            start, length = starts[f"{path}.{name}"]
+            yield from _traced(record, data[start : start + length], f"{path}.{name}", start)
+    if (bloom := chunk.bloom_filter) is not None:
+        start, length = starts[f"{path}.bloom_filter"]
+        yield from _traced(bloom.header, bloom.encoded.raw, f"{path}.bloom_filter.header", start)
+        size = len(bloom.bitset)
+        yield Leaf(f"{path}.bloom_filter.bitset", start + length - size, size, bloom.bitset, "The bits.")
+
+
+def _traced(record: Record, raw: bytes, path: str, offset: int) -> list[Leaf]:
+    return trace(grammar(type(record)), raw, root=path, base=offset)[1]
+
+
+def _traced_blob(source: BytesSource, value: Any, leaves: list[Leaf]) -> list[Leaf]:
+    footer_start = next(leaf.offset for leaf in leaves if leaf.path.startswith("footer"))
+    try:
+        blob = idx1.read_blob(source, idx1.parse_offset(str(value)), footer_start)
+    except FormatError:
+        return []
+    return idx1.trace_blob(source, blob)

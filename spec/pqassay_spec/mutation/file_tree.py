@@ -1,0 +1,246 @@
+"""The parts of a Parquet file, each parsed, in the order in which the bytes stand.
+
+A `FileTree` is made by `pqassay_spec.mutation.file_dissection`; `serialised` gives its bytes as the parts stand.  What
+follows from where they stand is the matter of `pqassay_spec.mutation.file_layout`.
+
+Source: chapters ``parquet_file.md`` and ``idx1.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from construct import Struct as FlatStruct
+
+from pqassay_spec.grammar.thrift import Record, grammar
+from pqassay_spec.grammar.thrift_decoder import decode
+from pqassay_spec.grammar.thrift_values import AnyConstruct
+from pqassay_spec.grammar.trace import trace
+from pqassay_spec.idx1 import blob as idx1
+from pqassay_spec.idx1 import companion as idx1_companion
+from pqassay_spec.parquet.file import HEAD, TAIL
+from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.thrift import (
+    BloomFilterHeader,
+    ColumnIndex,
+    FileMetaData,
+    KeyValue,
+    OffsetIndex,
+    PageHeader,
+)
+
+
+class EncodedStruct:
+    """A Thrift struct of the file, which keeps its bytes as long as nothing in it changes.
+
+    Writers encode the same struct in more than one way; what is not touched shall not change.
+    """
+
+    def __init__(self, record: Record, raw: bytes) -> None:
+        self.raw = raw
+        self.original = decode(type(record), raw)[0]
+
+    def build(self, record: Record) -> bytes:
+        """The bytes of the struct as it is now."""
+        if record == self.original:  # to compare takes far less time than to build
+            return self.raw
+        built = _built(record)
+        return self.raw if built == _built(self.original) else built
+
+
+@dataclass
+class Page:
+    """A page: its header, and what stands behind it until the next one."""
+
+    header: PageHeader
+    body: bytes
+    encoded: EncodedStruct
+
+    def build(self) -> bytes:
+        """The bytes of the page."""
+        return self.encoded.build(self.header) + self.body
+
+
+@dataclass
+class BloomFilter:
+    """A bloom filter: header and bitset."""
+
+    header: BloomFilterHeader
+    bitset: bytes
+    encoded: EncodedStruct
+
+    def build(self) -> bytes:
+        """The bytes of the filter."""
+        return self.encoded.build(self.header) + self.bitset
+
+
+@dataclass
+class Chunk:
+    """What stands in the body for one column of one row group; each part may be absent."""
+
+    pages: list[Page] = field(default_factory=list[Page])
+    column_index: ColumnIndex | None = None
+    offset_index: OffsetIndex | None = None
+    bloom_filter: BloomFilter | None = None
+
+
+@dataclass
+class RowGroupParts:
+    """The chunks of a row group, in schema order."""
+
+    columns: list[Chunk]
+
+
+@dataclass
+class Index:
+    """An IDX1 blob, in the layout that ``layout`` names."""
+
+    magic: bytes
+    length: int
+    payload: bytes
+    layout: str = idx1.Layout.PUBLISHED.value
+
+    def build(self) -> bytes:
+        """The bytes of the blob; draft G0 is the payload alone."""
+        draft = self.layout == idx1.Layout.DRAFT_G0.value
+        return _flat(idx1.DRAFT_G0_BLOB if draft else idx1.BLOB, vars(self))
+
+
+@dataclass
+class Piece:
+    """A run of bytes in the body.
+
+    Attributes:
+        path: Where the tree holds it; empty for bytes that belong to nobody.
+        build: Makes its bytes.
+    """
+
+    path: str
+    build: Callable[[], bytes]
+
+
+@dataclass
+class FileTree:
+    """A file taken apart. Paths into it look like ``row_groups[0].columns[1].pages[0].header.crc``.
+
+    Attributes:
+        head: The member ``magic``.
+        row_groups: What stands in the body for each row group.
+        idx1: The embedded index, if there is one that can be read.
+        companion: The members of its companion record, if that is a JSON object.
+        footer: The footer.
+        encoded_footer: Its bytes.
+        footer_rest: Bytes that the footer length counts and that stand behind its struct.
+        tail: The members ``footer_length`` and ``magic``.
+        body: The order of the body.
+        leaves: The leaf columns, as they were.
+        live: Paths whose value followed from the layout when the file was taken apart; only these are recomputed.
+        patch: Path of a leaf in the trace of the footer, of an index or of the header of a bloom filter (a length, a count,
+            the header of a field), and the bytes that are to stand there.
+        uncounted: Path of a piece whose bytes a careless writer did not count: what stands behind it is
+            recorded too early by its length.
+    """
+
+    head: dict[str, Any]
+    row_groups: list[RowGroupParts]
+    idx1: Index | None
+    companion: dict[str, Any] | None
+    footer: FileMetaData
+    encoded_footer: EncodedStruct
+    footer_rest: bytes
+    tail: dict[str, Any]
+    body: list[Piece]
+    leaves: list[SchemaLeaf] = field(default_factory=list[SchemaLeaf])
+    live: set[str] = field(default_factory=set[str])
+    patch: tuple[str, bytes] | None = None
+    uncounted: str = ""
+
+
+def pair_with(tree: FileTree, key: str) -> KeyValue | None:
+    """The first key-value pair with a key."""
+    return next((pair for pair in tree.footer.key_value_metadata or [] if pair.key == key), None)
+
+
+# ------------------------------------------------------------------------------------------------------ bytes
+
+
+def serialised(tree: FileTree) -> tuple[bytes, dict[str, tuple[int, int]]]:
+    """The bytes as the tree stands, and the recorded start and the length of every piece of the body."""
+    out = bytearray(_flat(HEAD, tree.head))
+    starts: dict[str, tuple[int, int]] = {}
+    missing = 0
+    for piece in tree.body:
+        raw = _patched_piece(tree, piece)
+        starts[piece.path] = (len(out) - missing, len(raw))
+        out += raw
+        if piece.path and piece.path == tree.uncounted:
+            missing += len(raw)
+    _write_companion(tree)
+    out += footer_bytes(tree)
+    return bytes(out) + _flat(TAIL, tree.tail), starts
+
+
+def footer_bytes(tree: FileTree) -> bytes:
+    """What the footer length counts."""
+    built = tree.encoded_footer.build(tree.footer)
+    return _patched(tree, built, FileMetaData, "footer") + tree.footer_rest
+
+
+def _patched_piece(tree: FileTree, piece: Piece) -> bytes:
+    """The bytes of a piece of the body, with the patch if it lies in its struct."""
+    raw = piece.build()
+    kind = PATCHED.get(piece.path.rpartition(".")[2])
+    return raw if kind is None else _patched(tree, raw, kind[0], f"{piece.path}{kind[1]}")
+
+
+def can_patch(tree: FileTree, path: str) -> bool:
+    """Whether a path leads into a struct whose bytes can be patched."""
+    pieces = [(piece.path, PATCHED.get(piece.path.rpartition(".")[2])) for piece in tree.body]
+    roots = ["footer", *(f"{place}{kind[1]}" for place, kind in pieces if kind is not None)]
+    return any(_is_within(path, root) for root in roots)
+
+
+def _is_within(path: str, root: str) -> bool:
+    return path.startswith((f"{root}.", f"{root}:", f"{root}["))
+
+
+PATCHED: dict[str, tuple[type[Record], str]] = {
+    "column_index": (ColumnIndex, ""),
+    "offset_index": (OffsetIndex, ""),
+    "bloom_filter": (BloomFilterHeader, ".header"),
+}
+"""Pieces of the body that begin with a struct: which, and where it stands in paths below theirs."""
+
+
+def _patched(tree: FileTree, built: bytes, kind: type[Record], root: str) -> bytes:
+    """Bytes that begin with a struct, with the patch if it is one of this struct."""
+    if tree.patch is None or not _is_within(tree.patch[0], root):
+        return built
+    path, raw = tree.patch
+    leaf = next((found for found in trace(grammar(kind), built, root=root)[1] if found.path == path), None)
+    if leaf is None:
+        raise KeyError(path)
+    return built[: leaf.offset] + raw + built[leaf.offset + leaf.length :]
+
+
+def _write_companion(tree: FileTree) -> None:
+    """Bring the text of the companion key up to date, if it was made from the members."""
+    pair = pair_with(tree, idx1.COMPANION_KEY)
+    if tree.companion is not None and pair is not None:
+        members: dict[str, Any] = {**tree.companion, "column": tuple(tree.companion["column"])}
+        pair.value = idx1_companion.Companion(**members).to_json()
+
+
+def _built(record: Record) -> bytes:
+    return bytes(grammar(type(record)).build(record, incomplete=True))
+
+
+def _flat(structure: FlatStruct, members: dict[str, Any]) -> bytes:
+    """Build a flat structure, true or false: bytes are written as they are, so that a magic may be another one."""
+    out = b""
+    for member in cast("list[Any]", structure.subcons):
+        value = members[member.name]
+        out += value if isinstance(value, bytes) else cast("AnyConstruct", member).build(value)
+    return out

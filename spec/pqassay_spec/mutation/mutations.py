@@ -1,0 +1,209 @@
+"""Mutations: how a good file becomes one that is wrong in one chosen way.
+
+A mutation names an operator, a path and, for some operators, a value.  The file is taken apart, the one thing is changed, and
+everything that follows from the layout is computed anew, except at the named path: a payload that grows takes its length
+field, its checksum and the offsets behind it along; a length field that is set to something false stays false.  With
+``raw`` nothing is computed anew: bytes are replaced in place.
+
+What a file is taken apart into depends on its form (`FORMS`). Which operators fit where follows from the grammar:
+`pqassay_spec.mutation.possible` lists them for every field.
+
+    >>> Mutation("set", "idx1.magic", b"IDX2")
+    Mutation(op='set', path='idx1.magic', to=b'IDX2', raw=False)
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, cast
+
+from construct import ConstructError
+
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.grammar.trace import Leaf
+from pqassay_spec.mutation import file_dissection, file_layout, pm_dissection, pm_layout
+from pqassay_spec.mutation.file_operators import FILE_OPERATORS, traced_file
+from pqassay_spec.mutation.operators import OPERATORS, Operator
+from pqassay_spec.pm import grammar as pm
+from pqassay_spec.pm import trace as pm_trace
+
+FormName = Literal["parquet", "pm"]
+
+EXACT_INTEGERS = 1 << 53
+"""Up to here, and down to its negative, JSON readers of all languages agree about whole numbers."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """What mutations need to know of a kind of file.
+
+    Attributes:
+        take_apart: Makes a tree of its bytes.
+        put_together: Makes bytes of the tree, with what follows from the layout, but for the frozen paths.
+        derived: Everything in the tree that follows from its layout: its path, and the value that it should have.
+        operators: What can be done to the tree.
+        traced: The leaves of everything in a file, in the order of their bytes.
+    """
+
+    take_apart: Callable[[bytes], Any]
+    put_together: Callable[[Any, Collection[str]], bytes]
+    derived: Callable[[Any], Iterator[tuple[str, Any]]]
+    operators: Mapping[str, Operator]
+    traced: Callable[[bytes], list[Leaf]]
+
+
+FORMS: Mapping[FormName, Form] = {
+    "parquet": Form(
+        file_dissection.take_apart,
+        file_layout.put_together,
+        lambda tree: file_layout.derived(tree, file_layout.laid_out(tree)),
+        FILE_OPERATORS,
+        traced_file,
+    ),
+    "pm": Form(
+        pm_dissection.take_apart,
+        pm_layout.put_together,
+        lambda tree: pm_layout.derived(tree, pm_layout.laid_out(tree)),
+        OPERATORS,
+        pm_trace.traced,
+    ),
+}
+"""The forms of files that can be mutated, by the names of their kinds."""
+
+
+IN_DATA = "data."
+"""Begins the paths of mutations that change the Parquet file beside a ``_pm`` file."""
+
+
+def form_of(file_name: str) -> FormName:
+    """The form of a file by its name.
+
+    >>> form_of("_pm"), form_of("data.parquet")
+    ('pm', 'parquet')
+    """
+    return "pm" if file_name == pm.FILE_NAME else "parquet"
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """One change.
+
+    Attributes:
+        op: Name of an operator of the file's form; with ``raw``, ``set`` or ``truncate``.
+        path: What is changed: a path into the tree, or that of a length, a count, a field's header or an unknown field in
+            the trace of a Parquet footer (``footer.schema:count``, ``footer.unknown_32767``), of an index or of a bloom
+            filter's header; with ``raw`` the path of any leaf of the trace.
+        to: The operator's value, if it takes one.
+        raw: Whether nothing is computed anew.
+    """
+
+    op: str
+    path: str
+    to: Any = None
+    raw: bool = False
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The paths that keep what they were given."""
+        return (self.path, str(self.to)) if self.op == "swap" else (self.path,)
+
+    def to_json(self) -> dict[str, Any]:
+        """The mutation as golden cases hold it: bytes become ``{"bytes": "<hex>"}``, great integers ``{"int": "<digits>"}``."""
+        record: dict[str, Any] = {"op": self.op, "path": self.path}
+        if self.to is not None:
+            record["to"] = _to_json(self.to)
+        return {**record, "raw": True} if self.raw else record
+
+    @staticmethod
+    def from_json(record: dict[str, Any]) -> Mutation:
+        """Read what `to_json` gives."""
+        return Mutation(
+            record["op"], record["path"], _from_json(record.get("to")), bool(record.get("raw", False))
+        )
+
+
+class Inapplicable(ValueError):  # noqa: N818 - says what is wrong with the request, which is no error of the file
+    """The mutation makes no sense for this file: no such path, a value of another type, or one that does not fit."""
+
+
+def mutate(data: bytes, mutation: Mutation, form: FormName = "parquet") -> bytes:
+    """Apply a mutation to a good file.
+
+    Args:
+        data: The file.
+        mutation: The change.
+        form: What kind of file it is.
+
+    Raises:
+        FormatError: The file cannot be taken apart.
+        Inapplicable: See there.
+    """
+    try:
+        if mutation.raw:
+            return _raw(data, mutation, FORMS[form])
+        tree = FORMS[form].take_apart(data)
+        FORMS[form].operators[mutation.op](tree, mutation.path, mutation.to)
+        return FORMS[form].put_together(tree, mutation.named)
+    except KeyError as error:
+        raise Inapplicable(f"{mutation.op} {mutation.path}: there is no {error.args[0]}") from None
+    except FormatError:
+        raise
+    except (ConstructError, struct.error, ValueError, TypeError, AttributeError, IndexError) as error:
+        said = str(error).strip().splitlines()
+        raise Inapplicable(f"{mutation.op} {mutation.path}: {said[-1] if said else error!r}") from error
+
+
+def mutate_files(files: Mapping[str, bytes], name: str, mutation: Mutation) -> dict[str, bytes]:
+    """Apply a mutation to one of several files: to the named one, or to the Parquet file beside it (`IN_DATA`).
+
+    Raises:
+        FormatError, Inapplicable: See `mutate`.
+    """
+    if form_of(name) == "pm" and mutation.path.startswith(IN_DATA):
+        name, mutation = pm.DATA_NAME, replace(mutation, path=mutation.path.removeprefix(IN_DATA))
+    if name not in files:
+        raise Inapplicable(f"{mutation.op} {mutation.path}: there is no {name}")
+    return {**files, name: mutate(files[name], mutation, form_of(name))}
+
+
+def _raw(data: bytes, mutation: Mutation, form: Form) -> bytes:
+    if mutation.op == "truncate":
+        if not 0 <= int(mutation.to) < len(data):
+            raise Inapplicable(f"a file of {len(data)} bytes cannot be cut to {mutation.to}")
+        return data[: int(mutation.to)]
+    if mutation.op != "set" or not isinstance(mutation.to, bytes):
+        raise Inapplicable("with raw, only bytes are set, or the file is truncated")
+    leaf = next((leaf for leaf in form.traced(data) if leaf.path == mutation.path), None)
+    if leaf is None:
+        raise KeyError(mutation.path)
+    return data[: leaf.offset] + mutation.to + data[leaf.offset + leaf.length :]
+
+
+# ------------------------------------------------------------------------------------------------------- JSON
+
+
+def _to_json(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return {"bytes": value.hex()}
+    if isinstance(value, int) and abs(value) > EXACT_INTEGERS:
+        return {"int": str(value)}
+    if isinstance(value, dict):
+        return {key: _to_json(member) for key, member in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [_to_json(one) for one in cast("list[Any]", value)]
+    return value
+
+
+def _from_json(value: Any) -> Any:
+    if isinstance(value, dict):
+        members = cast("dict[str, Any]", value)
+        if set(members) == {"bytes"}:
+            return bytes.fromhex(members["bytes"])
+        if set(members) == {"int"}:
+            return int(members["int"])
+        return {key: _from_json(member) for key, member in members.items()}
+    if isinstance(value, list):
+        return [_from_json(one) for one in cast("list[Any]", value)]
+    return value

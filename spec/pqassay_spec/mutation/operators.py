@@ -1,0 +1,83 @@
+"""The operators of mutations: what can be done to a tree, whatever kind of file it was taken from.
+
+An operator takes the tree, a path into it and, if it needs one, a value.  Forms of files that need more bring operators of
+their own under the same names (`pqassay_spec.mutation.file_operators`).
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias, cast
+
+from pqassay_spec.grammar.field_paths import get, put, steps
+
+Operator: TypeAlias = Callable[[Any, str, Any], None]
+"""Takes a tree, a path and a value.
+
+Raises `KeyError` for a path that leads nowhere, and `TypeError` or `ValueError` where the operator makes no sense.
+"""
+
+
+def add(tree: Any, path: str, to: Any) -> None:
+    """Add to a number, or put behind text, bytes or a list."""
+    put(tree, path, get(tree, path) + to)
+
+
+def prepend(tree: Any, path: str, to: Any) -> None:
+    """Put before text, bytes or a list."""
+    put(tree, path, to + get(tree, path))
+
+
+def remove(tree: Any, path: str, _: Any) -> None:
+    """Remove an element of a list, or what may be absent."""
+    owner, last = owner_of(tree, path)
+    get(tree, path)
+    if isinstance(owner, list):
+        del cast("list[Any]", owner)[cast("int", last)]
+    elif isinstance(owner, dict):
+        raise TypeError("it cannot be absent")
+    else:
+        put(tree, path, None)
+
+
+def duplicate(tree: Any, path: str, _: Any) -> None:
+    """Put a copy of an element behind it."""
+    owner, last = owner_of(tree, path)
+    if not isinstance(owner, list) or not isinstance(last, int):
+        raise TypeError("only elements of lists are duplicated")
+    cast("list[Any]", owner).insert(last + 1, copy.deepcopy(get(tree, path)))
+
+
+def insert(tree: Any, path: str, to: Any) -> None:
+    """Insert an element before the one at an index."""
+    owner, last = owner_of(tree, path)
+    if not isinstance(owner, list) or not isinstance(last, int):
+        raise TypeError("only into lists something is inserted")
+    cast("list[Any]", owner).insert(last, to)
+
+
+def swap(tree: Any, path: str, to: Any) -> None:
+    """Exchange what stands at two paths."""
+    one, other = get(tree, path), get(tree, to)
+    put(tree, path, other)
+    put(tree, to, one)
+
+
+OPERATORS: Mapping[str, Operator] = {
+    "set": put,
+    "add": add,
+    "prepend": prepend,
+    "remove": remove,
+    "duplicate": duplicate,
+    "insert": insert,
+    "swap": swap,
+}
+"""The operators that every form of file has."""
+
+
+def owner_of(tree: Any, path: str) -> tuple[Any, str | int]:
+    """What holds the thing at a path, and its name or index there."""
+    last = steps(path)[-1]
+    end = len(path) - (len(f"[{last}]") if isinstance(last, int) else len(last))
+    return get(tree, path[:end].rstrip(".")) if end > 0 else tree, last

@@ -1,0 +1,275 @@
+"""The parts of a ``_pm`` file, each parsed, in the order in which the bytes stand.
+
+A `PmTree` is made by `pqassay_spec.mutation.pm_dissection`; `serialised` gives its bytes as the parts stand.  What follows from
+where they stand is the matter of `pqassay_spec.mutation.pm_layout`.
+
+Flat records are dictionaries with the names of the grammar's fields.  Some hold one member more, which no byte holds: the
+part of the file that they refer to, so that they go on referring to it when it moves.
+
+Source: "Parquet metadata file" (``parquet-metadata.md``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, cast
+
+from construct import Array
+
+from pqassay_spec.grammar.flat_records import FlatRecord
+from pqassay_spec.pm import grammar as pm
+from pqassay_spec.pm.codes import ALIGNMENT, HeaderFeature
+
+Flat = dict[str, Any]
+"""A flat record by the names of its fields."""
+
+NAME = "name"
+"""Member of a descriptor: the position of its name in `PmTree.names`."""
+
+ORDINAL = "ordinal"
+"""Member of a column chunk: the position of its statistics in `Block.min_stats` and `Block.max_stats`."""
+
+TARGET = "target"
+"""Member of an entry of a footer: the `Block.key` that it refers to; of a bloom filter's entry, that and the position of
+the filter in `Block.bloom_filters`. ``None`` where it refers to nothing that the tree holds."""
+
+
+class Part(NamedTuple):
+    """A part of the file among its siblings: the list that holds it, and its position or, for blocks and snapshots, its key."""
+
+    kind: str
+    key: int
+
+
+@dataclass
+class BloomFilter:
+    """A bloom filter that stands in the file, and what stands before it so that it is aligned."""
+
+    length: int
+    bitset: bytes
+    padding: bytes = b""
+
+
+@dataclass
+class Block:
+    """A row group's block with everything that belongs to it.
+
+    Attributes:
+        key: Which block it is, whatever happens to the list of blocks.
+        num_rows: Rows.
+        column_chunks: The chunks.
+        min_stats, max_stats: The bytes of each statistic that stands out of line, else ``None``.
+        bloom_filters: The filter of each column with bloom filters, by its position among them, else ``None``.
+        gaps: Runs of bytes between them that belong to nobody.
+        order: The parts behind the chunks, in the order of the bytes.
+        padding: What stands before the block so that it is aligned.
+    """
+
+    key: int
+    num_rows: int
+    column_chunks: list[Flat]
+    min_stats: list[bytes | None]
+    max_stats: list[bytes | None]
+    bloom_filters: list[BloomFilter | None]
+    gaps: list[bytes] = field(default_factory=list[bytes])
+    order: list[Part] = field(default_factory=list[Part])
+    padding: bytes = b""
+
+
+@dataclass
+class HeaderSections:
+    """The sections at the end of the header, ``None`` where there is none."""
+
+    bloom_filters: Flat | None = None
+    squash_tracker: Flat | None = None
+
+
+@dataclass
+class Snapshot:
+    """A footer with its trailer.
+
+    Attributes:
+        key: Which snapshot it is, whatever happens to the list of snapshots.
+        footer: Its fixed fields.
+        row_group_entries, bloom_entries: Its entries.
+        seq_txn, scratchpad, covering_index: Extensions of later revisions.
+        rest: Bytes behind all sections that are known.
+        checksum, footer_length: Its end.
+    """
+
+    key: int
+    footer: Flat
+    row_group_entries: list[Flat]
+    bloom_entries: list[Flat]
+    seq_txn: Flat | None
+    scratchpad: Flat | None
+    covering_index: Flat | None
+    rest: bytes
+    checksum: int
+    footer_length: int
+
+
+@dataclass
+class PmTree:
+    """A file taken apart. Paths into it look like ``blocks[0].column_chunks[1].num_values``, as those of its trace.
+
+    Attributes:
+        header: The fixed header.
+        column_descriptors, sorting_columns: What follows it.
+        names: The columns' names; ``None`` for one that lies outside the names, or shares bytes with another.
+        header_sections: The header's end.
+        blocks: Every block that a snapshot refers to, in the order of the bytes.
+        snapshots: The snapshots, the newest first.
+        gaps: Runs of bytes that belong to nobody: blocks that nobody refers to, footers of updates that broke off.
+        orphan_tail: Bytes behind the committed size.
+        names_order: The names and gaps behind the sorting columns, in the order of the bytes.
+        body: The blocks, snapshots and gaps behind the header, in the order of the bytes.
+        live: Paths whose value followed from the layout when the file was taken apart; only these are recomputed.
+    """
+
+    header: Flat
+    column_descriptors: list[Flat]
+    sorting_columns: list[Flat]
+    names: list[bytes | None]
+    header_sections: HeaderSections
+    blocks: list[Block]
+    snapshots: list[Snapshot]
+    gaps: list[bytes] = field(default_factory=list[bytes])
+    orphan_tail: bytes = b""
+    names_order: list[Part] = field(default_factory=list[Part])
+    body: list[Part] = field(default_factory=list[Part])
+    live: set[str] = field(default_factory=set[str])
+
+
+def is_external(tree: PmTree) -> bool:
+    """Whether the entries of bloom filters are those of filters in the Parquet file: as many bytes as the flag says."""
+    return bool(tree.header["feature_flags"] & HeaderFeature.BLOOM_FILTERS_EXTERNAL)
+
+
+# ------------------------------------------------------------------------------------------------------ bytes
+
+
+class Serialised:
+    """The bytes of a tree as it stands, and where its parts are.
+
+    Attributes:
+        content: The bytes.
+        places: Start and length of every name, block, statistic out of line, bloom filter, snapshot and padding, by path.
+    """
+
+    def __init__(self, tree: PmTree, realigned: Collection[str] = ()) -> None:
+        """Lay the parts out.
+
+        Args:
+            tree: The parts.
+            realigned: Paths of paddings that are made as long as they need to be; the tree gets them.
+        """
+        self.content = bytearray()
+        self.places: dict[str, tuple[int, int]] = {}
+        self._realigned = realigned
+        self._header(tree)
+        for part in tree.body:
+            if part.kind == "gaps":
+                self.content += tree.gaps[part.key]
+            for number, block in enumerate(tree.blocks):
+                if part == ("blocks", block.key):
+                    self._block(block, f"blocks[{number}]")
+            for number, snapshot in reversed(list(enumerate(tree.snapshots))):
+                if part == ("snapshots", snapshot.key):
+                    self._put(f"snapshots[{number}]", footer_bytes(tree, snapshot))
+        self.content += tree.orphan_tail
+
+    def _put(self, path: str, raw: bytes) -> None:
+        self.places[path] = (len(self.content), len(raw))
+        self.content += raw
+
+    def _pad(self, owner: Block | BloomFilter, path: str) -> None:
+        if f"{path}.padding" in self._realigned:
+            owner.padding = aligning(len(self.content))
+        self._put(f"{path}.padding", owner.padding)
+
+    def _header(self, tree: PmTree) -> None:
+        self.content += _packed(pm.HEADER_RECORD, tree.header)
+        for descriptor in tree.column_descriptors:
+            self.content += _packed(pm.DESCRIPTOR_RECORD, descriptor)
+        for sorting in tree.sorting_columns:
+            self.content += pm.SORTING_COLUMN.build(sorting)
+        for part in tree.names_order:
+            held = tree.names if part.kind == "names" else tree.gaps
+            self._put(f"{part.kind}[{part.key}]", held[part.key] or b"")
+        self.content += _sections(tree.header_sections, pm.HEADER_SECTIONS)
+
+    def _block(self, block: Block, path: str) -> None:
+        self._pad(block, path)
+        start = len(self.content)
+        self.content += pm.BLOCK_HEADER.build({"num_rows": block.num_rows})
+        for chunk in block.column_chunks:
+            self.content += _packed(pm.CHUNK_RECORD, chunk)
+        self.places[path] = (start, len(self.content) - start)
+        for part in block.order:
+            held = getattr(block, part.kind)[part.key]
+            place = f"{path}.{part.kind}[{part.key}]"
+            if isinstance(held, BloomFilter):
+                self._pad(held, place)
+                self._put(place, pm.BLOOM_LENGTH.build({"length": held.length}) + held.bitset)
+            else:
+                self._put(place, held or b"")
+
+
+def footer_bytes(tree: PmTree, snapshot: Snapshot) -> bytes:
+    """The bytes of a snapshot, its trailer included."""
+    entry = pm.EXTERNAL_BLOOM if is_external(tree) else pm.INLINED_BLOOM
+    return b"".join(
+        (
+            _packed(pm.FOOTER_RECORD, snapshot.footer),
+            *(pm.ROW_GROUP_ENTRY.build(one) for one in snapshot.row_group_entries),
+            *(entry.build({"length": 0, **one}) for one in snapshot.bloom_entries),
+            _sections(snapshot, pm.FOOTER_SECTIONS),
+            snapshot.rest,
+            pm.CHECKSUM.build({"checksum": snapshot.checksum}),
+            pm.TRAILER.build({"footer_length": snapshot.footer_length}),
+        )
+    )
+
+
+def _packed(record: FlatRecord[Any], members: Flat) -> bytes:
+    """A flat record, faster than construct builds it."""
+    return record.struct.pack(*(members[name] for name in record.offsets))
+
+
+def aligning(position: int) -> bytes:
+    """The padding that a position needs to be aligned."""
+    return bytes(-position % ALIGNMENT)
+
+
+def _sections(owner: HeaderSections | Snapshot, declared: Any) -> bytes:
+    """The sections of a header or footer, counts true or false: a list is written as long as it is."""
+    return b"".join(_parts(section.structure, getattr(owner, section.name)) for section in declared)
+
+
+def _parts(structure: Any, members: Flat | None) -> bytes:
+    return b"".join(_built(members, structure)) if members is not None else b""
+
+
+def _built(members: Flat, structure: Any) -> Iterator[bytes]:
+    """The members of a structure one by one: construct itself refuses a list that is not as long as its count says."""
+    for member in structure.subcons:
+        value = members[member.name]
+        if isinstance(value, bytes):
+            yield value
+        elif isinstance(value, list):
+            element = _element(member)
+            for one in cast("list[Any]", value):
+                if isinstance(one, dict):
+                    yield b"".join(_built(cast("Flat", one), element))
+                else:
+                    yield element.build(one)
+        else:
+            yield member.build(value)
+
+
+def _element(member: Any) -> Any:
+    while not isinstance(member, Array):
+        member = member.subcon
+    return cast("Any", member).subcon

@@ -1,0 +1,291 @@
+"""Which of two values of a column is less: what its bounds, its page index and its sorting mean.
+
+Bounds are bytes.  How they compare, the footer's `ColumnOrder` of the column says, and where that names the type-defined
+order, the column's logical type, or its physical type if it has none:
+
+    >>> element = SchemaElement(name="depth", type=Type.INT32)
+    >>> order = order_of(element, ColumnOrder(TYPE_ORDER=TypeDefinedOrder()))
+    >>> key(order, bytes.fromhex("ffffffff")), key(order, bytes.fromhex("01000000"))
+    (-1, 1)
+
+`key` turns bytes into something that Python compares like the order.  It is slow and readable; fast versions are tested
+to agree with it.
+
+Source: apache/parquet-format, ``parquet.thrift``, ``ColumnOrder``; ``LogicalTypes.md``.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from enum import Enum
+from typing import Any, NamedTuple
+
+from pqassay_spec.grammar.hexdump import show
+from pqassay_spec.parquet.thrift import ColumnOrder, ConvertedType, SchemaElement, Type, TypeDefinedOrder
+from pqassay_spec.parquet.types import ANNOTATIONS, CONVERTED, annotation_of
+
+TYPE_DEFINED = ColumnOrder(TYPE_ORDER=TypeDefinedOrder())
+"""The order that the type defines: the only one of old."""
+
+
+class Order(Enum):
+    """How values of a column compare."""
+
+    BOOLEAN = "false before true"
+    SIGNED = "signed numbers"
+    UNSIGNED = "unsigned numbers"
+    FLOAT = "IEEE numbers"
+    HALF = "IEEE numbers of two bytes"
+    BYTES = "bytes from the first on, unsigned"
+    DECIMAL = "signed numbers, big-endian"
+    TOTAL = "IEEE 754 total order"
+    HALF_TOTAL = "IEEE 754 total order of two bytes"
+    TIMESTAMP = "days, then nanoseconds"
+
+
+FLOATING = (Order.FLOAT, Order.HALF, Order.TOTAL, Order.HALF_TOTAL)
+"""The orders of floating point columns."""
+
+SIGNED_ORDERS = (Order.BOOLEAN, Order.SIGNED, Order.FLOAT, Order.HALF, Order.DECIMAL)
+"""The type-defined orders that are signed comparison: the only ones that the deprecated ``min`` and ``max`` know."""
+
+TOTAL = (Order.TOTAL, Order.HALF_TOTAL)
+"""The orders in which NaN stands somewhere."""
+
+_BY_TYPE = {
+    Type.BOOLEAN: Order.BOOLEAN,
+    Type.INT32: Order.SIGNED,
+    Type.INT64: Order.SIGNED,
+    Type.FLOAT: Order.FLOAT,
+    Type.DOUBLE: Order.FLOAT,
+    Type.BYTE_ARRAY: Order.BYTES,
+    Type.FIXED_LEN_BYTE_ARRAY: Order.BYTES,
+}
+_UNSIGNED = (ConvertedType.UINT_8, ConvertedType.UINT_16, ConvertedType.UINT_32, ConvertedType.UINT_64)
+
+
+def annotation_fits(element: SchemaElement) -> bool:
+    """Whether a leaf has no annotation, or one that is known and made for its physical type.
+
+    Of others readers ignore the annotation, and with it all statistics: those may follow an order that nobody here knows.
+    """
+    if element.logicalType is not None:
+        row = ANNOTATIONS.get(annotation_of(element) or "")
+    elif element.converted_type is not None:
+        row = CONVERTED.get(element.converted_type)
+    else:
+        return True
+    return row is not None and row.fits(element)
+
+
+def type_order(element: SchemaElement) -> Order | None:
+    """The type-defined order of a leaf; ``None`` where Parquet defines none, as for INT96 and intervals.
+
+    A leaf whose annotation does not fit (`annotation_fits`) has none either: its bounds are to be ignored.
+    """
+    if not annotation_fits(element) or is_unordered(element):
+        return None
+    found = next((order for kind, order in _BY_TYPE.items() if kind == element.type), None)
+    logical, converted = element.logicalType, element.converted_type
+    if found is Order.SIGNED:
+        integer = logical.INTEGER if logical is not None else None
+        unsigned = converted in _UNSIGNED if logical is None else integer is not None and not integer.isSigned
+        return Order.UNSIGNED if unsigned else found
+    if found is not Order.BYTES:
+        return found
+    if logical is None:
+        return Order.DECIMAL if converted == ConvertedType.DECIMAL else found
+    if logical.DECIMAL is not None:
+        return Order.DECIMAL
+    return found if logical.FLOAT16 is None else Order.HALF
+
+
+def is_unordered(element: SchemaElement) -> bool:
+    """Whether a leaf is of a type for which Parquet defines that there is no order, or no value to order."""
+    logical = element.logicalType
+    if logical is None:
+        return element.converted_type == ConvertedType.INTERVAL
+    return logical.GEOMETRY is not None or logical.GEOGRAPHY is not None or logical.UNKNOWN is not None
+
+
+def order_of(element: SchemaElement, column_order: ColumnOrder | None = TYPE_DEFINED) -> Order | None:
+    """The order of a leaf's values under a column order; ``None`` where there is none, or nobody knows it.
+
+    Args:
+        element: The leaf.
+        column_order: What the footer says of its column. ``None``, no order at all, leaves bounds without meaning;
+            so does an order without a member, one of a later version of the format.
+    """
+    if column_order is None:
+        return None
+    if column_order.TYPE_ORDER is not None:
+        return type_order(element)
+    by_type = type_order(element)
+    if column_order.IEEE_754_TOTAL_ORDER is not None:
+        return {Order.FLOAT: Order.TOTAL, Order.HALF: Order.HALF_TOTAL}.get(by_type) if by_type else None
+    if column_order.INT96_TIMESTAMP_ORDER is not None and element.type == Type.INT96:
+        return Order.TIMESTAMP
+    return None
+
+
+WIDTHS = {
+    Type.BOOLEAN: 1,
+    Type.INT32: 4,
+    Type.INT64: 8,
+    Type.INT96: 12,
+    Type.FLOAT: 4,
+    Type.DOUBLE: 8,
+}
+"""Bytes of one value of each physical type as a bound holds it."""
+
+
+def width_of(element: SchemaElement) -> int | None:
+    """Bytes that every bound of a leaf has; ``None`` where they differ, or the schema does not say."""
+    if element.type == Type.FIXED_LEN_BYTE_ARRAY:
+        return element.type_length
+    return next((width for kind, width in WIDTHS.items() if kind == element.type), None)
+
+
+def is_bound(element: SchemaElement, raw: bytes) -> bool:
+    """Whether bytes can bound the values of a leaf whose annotation fits.
+
+    They are the PLAIN bytes of one value, without a length. Of a FIXED_LEN_BYTE_ARRAY that compares byte by byte they
+    may be the first bytes alone: writers cut long bounds.
+    """
+    if element.type == Type.BOOLEAN:
+        return raw in (b"\0", b"\1")
+    width = width_of(element)
+    if width is None:
+        return bool(raw) or type_order(element) is not Order.DECIMAL
+    if element.type == Type.FIXED_LEN_BYTE_ARRAY and type_order(element) is Order.BYTES:
+        return 0 < len(raw) <= width
+    return len(raw) == width
+
+
+def signed_key(element: SchemaElement, raw: bytes) -> Any:
+    """A deprecated bound as Python compares it: by signed comparison; ``None`` where that is no order of the leaf."""
+    order = type_order(element)
+    return key(order, raw) if order in SIGNED_ORDERS else None
+
+
+_NUMBERS = {
+    (Order.BOOLEAN, 1): "<B",
+    (Order.SIGNED, 4): "<i",
+    (Order.SIGNED, 8): "<q",
+    (Order.UNSIGNED, 4): "<I",
+    (Order.UNSIGNED, 8): "<Q",
+    (Order.FLOAT, 4): "<f",
+    (Order.FLOAT, 8): "<d",
+    (Order.HALF, 2): "<e",
+    (Order.TOTAL, 4): "<f",
+    (Order.TOTAL, 8): "<d",
+    (Order.HALF_TOTAL, 2): "<e",
+}
+
+_DAYS_AND_NANOSECONDS = struct.Struct("<qi")
+"""An INT96 timestamp: nanoseconds of the day, then the Julian day."""
+
+
+def number_of(order: Order, raw: bytes) -> int | float | None:
+    """The number that bytes stand for, NaN included; ``None`` where they are no number of this order."""
+    if order is Order.DECIMAL:
+        return int.from_bytes(raw, "big", signed=True) if raw else None
+    code = _NUMBERS.get((order, len(raw)))
+    if code is None:
+        return None
+    value: int | float = struct.unpack(code, raw)[0]
+    return value
+
+
+def is_nan(order: Order, raw: bytes) -> bool:
+    """Whether bytes are a NaN of a floating point column."""
+    value = number_of(order, raw) if order in FLOATING else None
+    return value is not None and value != value  # noqa: PLR0124 - NaN alone differs from itself
+
+
+def key(order: Order, raw: bytes) -> Any:
+    """Bytes as Python compares them in an order; ``None`` where they have no place in it: NaN, or no value of the type.
+
+    >>> key(Order.DECIMAL, bytes.fromhex("ff6a")), key(Order.FLOAT, bytes.fromhex("0000c07f"))
+    (-150, None)
+    >>> key(Order.TOTAL, bytes.fromhex("00000080")) < key(Order.TOTAL, bytes.fromhex("00000000"))
+    True
+    """
+    if order is Order.BYTES:
+        return raw
+    if order is Order.TIMESTAMP:
+        if len(raw) != _DAYS_AND_NANOSECONDS.size:
+            return None
+        nanoseconds, days = _DAYS_AND_NANOSECONDS.unpack(raw)
+        return days, nanoseconds
+    value = number_of(order, raw)
+    if value is None:
+        return None
+    if order in TOTAL:
+        bits = int.from_bytes(raw, "little", signed=True)
+        magnitude = (1 << 8 * len(raw) - 1) - 1
+        return bits if bits >= 0 else bits ^ magnitude
+    return None if value != value else value  # noqa: PLR0124 - NaN alone differs from itself
+
+
+SIGN = 0x80
+"""The bit of a negative number in the byte that holds its sign: the last of a little-endian number, the first of a big-endian one."""
+
+
+class Zeros(NamedTuple):
+    """The two zeros of a floating point type, as their PLAIN bytes."""
+
+    negative: bytes
+    positive: bytes
+
+
+def zeros(width: int) -> Zeros:
+    """The two zeros of a floating point type of so many bytes.
+
+    >>> [raw.hex() for raw in zeros(4)]
+    ['00000080', '00000000']
+    """
+    positive = bytes(width)
+    return Zeros(positive[:-1] + bytes([SIGN]), positive)
+
+
+def key_by_signed_bytes(raw: bytes) -> bytes:
+    """Bytes as Python compares them in the order of signed bytes, which some writers of the deprecated bounds meant.
+
+    >>> key_by_signed_bytes(bytes.fromhex("ff")) < key_by_signed_bytes(bytes.fromhex("01"))
+    True
+    """
+    return bytes(byte ^ SIGN for byte in raw)
+
+
+def keys(order: Order, raws: Sequence[bytes]) -> list[Any]:
+    """The `key` of each of many values, faster where all are numbers of one width.
+
+    >>> keys(Order.SIGNED, [bytes.fromhex("ffffffff"), bytes.fromhex("01000000")])
+    [-1, 1]
+    """
+    if order is Order.BYTES:
+        return list(raws)
+    if raws and order not in TOTAL and len(set(map(len, raws))) == 1:
+        code = _NUMBERS.get((order, len(raws[0])))
+        if code is not None:
+            values = struct.unpack(f"{code[0]}{len(raws)}{code[1]}", b"".join(raws))
+            return [None if value != value else value for value in values]  # noqa: PLR0124 - NaN
+    return [key(order, raw) for raw in raws]
+
+
+def shown(order: Order | None, raw: bytes) -> str:
+    """A value or a bound for messages."""
+    if order is Order.TIMESTAMP and (found := key(order, raw)):
+        return f"Julian day {found[0]}, {found[1]} ns"
+    value = None if order is None else number_of(order, raw)
+    if value is not None:
+        return str(bool(value)) if order is Order.BOOLEAN else repr(value)
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError:
+        text = ""
+    return (
+        show(text, width=40) if text.isprintable() and text else f"0x{raw[:20].hex()}" + "…" * (len(raw) > 20)
+    )

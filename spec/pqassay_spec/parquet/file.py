@@ -1,0 +1,367 @@
+"""The framing of a Parquet file: magics, footer, and what the footer says stands where.
+
+    offset 0          magic "PAR1"
+    4 ...             body: row groups, column and offset indexes, bloom filters, anything else
+    footer start      FileMetaData, compact Thrift
+    file size - 8     footer length, 4 bytes, little-endian
+    file size - 4     magic "PAR1"
+
+The footer is found from the end of the file; everything else is found from the footer.
+
+Source: apache/parquet-format, ``README.md``, section "File format"; ``Encryption.md``, section "File Format".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from construct import Const, Int16ul, Int32sl, Int32ul, Struct
+
+from pqassay_spec.base.errors import FormatError, Malformed, Unsupported, boundary
+from pqassay_spec.base.sources import Source
+from pqassay_spec.grammar.thrift import grammar
+from pqassay_spec.grammar.thrift_decoder import decode
+from pqassay_spec.grammar.trace import Leaf, trace
+from pqassay_spec.parquet.thrift import BloomFilterHeader, ColumnChunk, FileMetaData
+
+MAGIC = b"PAR1"
+"""Begins and ends every Parquet file with a plaintext footer."""
+
+ENCRYPTED_MAGIC = b"PARE"
+"""Begins and ends a Parquet file whose footer is encrypted."""
+
+FOREIGN_MAGICS = {
+    ENCRYPTED_MAGIC: "the footer is encrypted; pqassay has no keys",
+    b"PAR3": "PAR3 marks footers that are proposed and not specified; pqassay reads none of them",
+    b"PARX": "PARX marks a footer that is proposed and not specified; pqassay does not read it",
+}
+"""Magics of files that are not broken and cannot be read, with the reason."""
+
+SIGNATURE_SIZE = 28
+"""A signed plaintext footer is followed by a nonce of 12 bytes and a tag of 16."""
+
+# --8<-- [start:grammar]
+HEAD = Struct(
+    "magic" / Const(MAGIC) * "Begins the file.",
+)
+"""The first bytes of the file."""
+
+TAIL = Struct(
+    "footer_length" / Int32ul * "Bytes of the footer, which ends where this field begins.",
+    "magic" / Const(MAGIC) * "Ends the file.",
+)
+"""The last bytes of the file."""
+# --8<-- [end:grammar]
+
+HEAD_SIZE = HEAD.sizeof()
+TAIL_SIZE = TAIL.sizeof()
+MAGIC_SIZE = len(MAGIC)
+
+FOOTER_VERSIONS = (1, 2)
+"""What stands in `FileMetaData.version`; both mean the same."""
+
+SUMMARY_NAME = "_metadata"
+"""The name of a summary file with the row groups of all files."""
+
+COMMON_SUMMARY_NAME = "_common_metadata"
+"""The name of a summary file with the schema alone."""
+
+SUMMARY_NAMES = (SUMMARY_NAME, COMMON_SUMMARY_NAME)
+"""Names of summary files, which engines write beside the data: a footer that repeats those of other files."""
+
+BLOOM_HEADER_LIMIT = 256
+"""Bytes that are read for a bloom filter header whose length the footer does not give; real ones take about 15."""
+
+
+@dataclass(frozen=True)
+class Framing:
+    """Where the parts of a file stand, in bytes from its start."""
+
+    size: int
+    footer_start: int
+    footer_length: int
+
+    @property
+    def body_start(self) -> int:
+        """The first byte after the head."""
+        return HEAD_SIZE
+
+    @property
+    def tail_start(self) -> int:
+        """The first byte of the tail."""
+        return self.size - TAIL_SIZE
+
+
+class ByteRange(NamedTuple):
+    """A range of the file that the footer gives to one structure; empty where only its start is known."""
+
+    start: int
+    end: int
+    kind: str
+    field: str
+    row_group: int
+    column: str
+
+    @property
+    def length(self) -> int:
+        """Bytes in the range."""
+        return self.end - self.start
+
+    def __str__(self) -> str:
+        place = f"[{self.start}, {self.end})" if self.length else f"at {self.start}"
+        return f"{self.kind} of column {self.column} in row group {self.row_group}, {place}"
+
+
+def read_head(source: Source) -> None:
+    """Check the magic that begins the file.
+
+    Raises:
+        Unsupported: The footer is encrypted, or of a kind that is only proposed.
+        Malformed: Rule PQF-001, the file is too short or begins with something else.
+    """
+    if source.size < HEAD_SIZE + TAIL_SIZE:
+        raise Malformed(
+            f"{source.size} bytes are too few for a Parquet file, which has at least {HEAD_SIZE + TAIL_SIZE}",
+            rule="PQF-001",
+            field="head.magic",
+            offset=0,
+            expected=f"at least {HEAD_SIZE + TAIL_SIZE} bytes",
+            actual=f"{source.size} bytes",
+        )
+    found = source.read(0, HEAD_SIZE)
+    if found in FOREIGN_MAGICS:
+        raise Unsupported(FOREIGN_MAGICS[found], field="head.magic", offset=0)
+    if found != MAGIC:
+        raise _wrong_magic("begins", found, rule="PQF-001", field="head.magic", offset=0)
+
+
+def _wrong_magic(how: str, found: bytes, *, rule: str, field: str, offset: int) -> Malformed:
+    return Malformed(
+        f"the file {how} with {found!r}, not with {MAGIC!r}",
+        rule=rule,
+        field=field,
+        offset=offset,
+        length=MAGIC_SIZE,
+        expected=repr(MAGIC),
+        actual=repr(found),
+    )
+
+
+def read_framing(source: Source) -> Framing:
+    """Find the footer from the end of the file.
+
+    Raises:
+        Unsupported: The footer is encrypted, or of a kind that is only proposed.
+        Malformed: Rules PQF-001 (too short), PQF-002 (magic at the end), PQF-003 (footer length).
+    """
+    if source.size < HEAD_SIZE + TAIL_SIZE:
+        read_head(source)
+    tail_start = source.size - TAIL_SIZE
+    raw = source.read(tail_start, TAIL_SIZE)
+    found, place = raw[-MAGIC_SIZE:], source.size - MAGIC_SIZE
+    if found in FOREIGN_MAGICS:
+        raise Unsupported(FOREIGN_MAGICS[found], field="tail.magic", offset=place)
+    if found != MAGIC:
+        raise _wrong_magic("ends", found, rule="PQF-002", field="tail.magic", offset=place)
+    with boundary(rule="PQF-003", field="tail", offset=tail_start):
+        length = int(TAIL.parse(raw).footer_length)
+    available = tail_start - HEAD_SIZE
+    if not 0 < length <= available:
+        raise Malformed(
+            f"a footer of {length} bytes, where {available} bytes stand between head and tail",
+            rule="PQF-003",
+            field="tail.footer_length",
+            offset=tail_start,
+            length=TAIL_SIZE - MAGIC_SIZE,
+            expected=f"1 to {available}",
+            actual=str(length),
+        )
+    return Framing(source.size, tail_start - length, length)
+
+
+def read_footer(source: Source, framing: Framing) -> tuple[FileMetaData, int]:
+    """Decode the footer; return it with the number of bytes its struct takes.
+
+    Raises:
+        Malformed: Rule PQF-004, it is no compact Thrift or lacks a required field; with path and file offset.
+        Unsupported: It is a FlatBuffer.
+    """
+    data = source.read(framing.footer_start, framing.footer_length)
+    try:
+        return decode(FileMetaData, data, root="footer", base=framing.footer_start, rule="PQF-004")
+    except Malformed:
+        if is_flatbuffer(data):
+            raise Unsupported(
+                "the footer is a FlatBuffer, which is proposed and not specified; pqassay does not read it",
+                field="footer",
+                offset=framing.footer_start,
+            ) from None
+        raise
+
+
+FLATBUFFER_ROOT = Struct(
+    "root" / Int32ul * "Offset of the root table.",
+)
+"""What a FlatBuffer begins with."""
+
+FLATBUFFER_TABLE = Struct(
+    "vtable" / Int32sl * "Distance back to the table's vtable.",
+)
+"""What a table of a FlatBuffer begins with."""
+
+FLATBUFFER_VTABLE = Struct(
+    "vtable_size" / Int16ul * "Bytes of the vtable, this field included.",
+    "table_size" / Int16ul * "Bytes of the table.",
+)
+"""What a vtable begins with; the offsets of the fields follow, two bytes each."""
+
+
+def is_flatbuffer(data: bytes) -> bool:
+    """Whether bytes that are no Thrift can be a FlatBuffer: its root table and the vtable of that hold together.
+
+    Footers in FlatBuffers are proposed (parquet-format pull request 544); until they are specified, they have no magic.
+    """
+
+    def fits(start: int, size: int) -> bool:
+        return start >= 0 and start + size <= len(data)
+
+    if not fits(0, FLATBUFFER_ROOT.sizeof()):
+        return False
+    root = int(FLATBUFFER_ROOT.parse(data).root)
+    if root < FLATBUFFER_ROOT.sizeof() or not fits(root, FLATBUFFER_TABLE.sizeof()):
+        return False
+    start = root - int(FLATBUFFER_TABLE.parse(data[root:]).vtable)
+    least = FLATBUFFER_VTABLE.sizeof()
+    if start < FLATBUFFER_ROOT.sizeof() or not fits(start, least):
+        return False
+    vtable = FLATBUFFER_VTABLE.parse(data[start:])
+    if vtable.vtable_size <= least or vtable.vtable_size % 2 or not fits(start, vtable.vtable_size):
+        return False
+    entries = data[start + least : start + vtable.vtable_size]
+    places = [int.from_bytes(entries[at : at + 2], "little") for at in range(0, len(entries), 2)]
+    own = FLATBUFFER_TABLE.sizeof()
+    return (
+        vtable.table_size >= own
+        and fits(root, vtable.table_size)
+        and any(places)
+        and all(not place or own <= place < vtable.table_size for place in places)
+    )
+
+
+def is_signed(metadata: FileMetaData) -> bool:
+    """Whether a signature of `SIGNATURE_SIZE` bytes follows the footer's struct."""
+    return metadata.encryption_algorithm is not None
+
+
+def trace_file(source: Source) -> list[Leaf]:
+    """Trace head, footer and tail of a file, in the order of their bytes."""
+    read_head(source)
+    framing = read_framing(source)
+    footer = source.read(framing.footer_start, framing.footer_length)
+    _, head = trace(HEAD, source.read(0, HEAD_SIZE), root="head", rule="PQF-001")
+    _, body = trace(grammar(FileMetaData), footer, root="footer", base=framing.footer_start, rule="PQF-004")
+    raw = source.read(framing.tail_start, TAIL_SIZE)
+    _, tail = trace(TAIL, raw, root="tail", base=framing.tail_start, rule="PQF-003")
+    return [*head, *body, *tail]
+
+
+def chunk_start(chunk: ColumnChunk) -> int | None:
+    """Offset of the first page of a chunk; ``None`` if its metadata is encrypted or it has no page.
+
+    A dictionary page stands first. Old writers set ``dictionary_page_offset`` to 0 for "none", and writers of chunks
+    without values leave ``data_page_offset`` at 0.
+    """
+    metadata = chunk.meta_data
+    if metadata is None:
+        return None
+    offsets = [offset for offset in (metadata.dictionary_page_offset,) if offset and offset > 0]
+    if metadata.data_page_offset or metadata.num_values:
+        offsets.append(metadata.data_page_offset)
+    return min(offsets, default=None)
+
+
+def is_summary(metadata: FileMetaData, name: str) -> bool:
+    """Whether a file describes other files: by its name, or since every chunk is stored in another one.
+
+    Its key-values are then copies, and the offsets in them mean places in those other files.
+    """
+    if name.rpartition("/")[2] in SUMMARY_NAMES:
+        return True
+    row_groups = [row_group for row_group in metadata.row_groups if row_group.columns]
+    return bool(row_groups) and all(chunk.file_path for group in row_groups for chunk in group.columns)
+
+
+def chunks_of_this_file(metadata: FileMetaData) -> Iterator[tuple[int, str, str, ColumnChunk]]:
+    """Yield row group, field path, column name and chunk of every chunk that is stored in this file."""
+    for index, row_group in enumerate(metadata.row_groups):
+        for ordinal, chunk in enumerate(row_group.columns):
+            if not chunk.file_path:
+                name = ".".join(chunk.meta_data.path_in_schema) if chunk.meta_data else f"#{ordinal}"
+                yield index, f"footer.row_groups[{index}].columns[{ordinal}]", name, chunk
+
+
+def referenced_offsets(metadata: FileMetaData) -> Iterator[ByteRange]:
+    """Yield every offset into this file that the footer holds, as an empty range, in footer order.
+
+    0 means "none", but for the first data page of a chunk with values.
+    """
+    for index, field, name, chunk in chunks_of_this_file(metadata):
+        facts = chunk.meta_data
+        found: list[tuple[str, str, int | None]] = []
+        if facts is not None:
+            if facts.data_page_offset or facts.num_values:
+                found.append(("first data page", "meta_data.data_page_offset", facts.data_page_offset))
+            found += [
+                ("dictionary page", "meta_data.dictionary_page_offset", facts.dictionary_page_offset or None),
+                ("index page", "meta_data.index_page_offset", facts.index_page_offset or None),
+                ("bloom filter", "meta_data.bloom_filter_offset", facts.bloom_filter_offset or None),
+            ]
+        found += [
+            ("column index", "column_index_offset", chunk.column_index_offset or None),
+            ("offset index", "offset_index_offset", chunk.offset_index_offset or None),
+        ]
+        for kind, part, offset in found:
+            if offset is not None:
+                yield ByteRange(offset, offset, kind, f"{field}.{part}", index, name)
+
+
+def referenced_ranges(metadata: FileMetaData, source: Source | None = None) -> Iterator[ByteRange]:
+    """Yield every range of this file that the footer gives to a structure, in footer order.
+
+    Ranges of length 0, chunks stored in another file and chunks without plaintext metadata are left out.
+    A bloom filter whose length the footer omits is read from ``source``; without one, or where its header does
+    not decode, it is left out.
+    """
+    for index, field, name, chunk in chunks_of_this_file(metadata):
+        facts = chunk.meta_data
+        start = chunk_start(chunk)
+        if facts and start is not None and facts.total_compressed_size != 0:
+            end = start + facts.total_compressed_size
+            yield ByteRange(start, end, "column chunk", f"{field}.meta_data.data_page_offset", index, name)
+        for kind, offset, length, part in (
+            ("column index", chunk.column_index_offset, chunk.column_index_length, "column_index_offset"),
+            ("offset index", chunk.offset_index_offset, chunk.offset_index_length, "offset_index_offset"),
+        ):
+            if offset and length:
+                yield ByteRange(offset, offset + length, kind, f"{field}.{part}", index, name)
+        if facts and facts.bloom_filter_offset:
+            offset, length = facts.bloom_filter_offset, facts.bloom_filter_length
+            if not length and source is not None:
+                length = bloom_filter_length(source, offset)
+            if length:
+                place = f"{field}.meta_data.bloom_filter_offset"
+                yield ByteRange(offset, offset + length, "bloom filter", place, index, name)
+
+
+def bloom_filter_length(source: Source, offset: int) -> int | None:
+    """Bytes of a bloom filter, header included, from its header; ``None`` if that does not decode."""
+    if not 0 <= offset < source.size:
+        return None
+    data = source.read(offset, min(BLOOM_HEADER_LIMIT, source.size - offset))
+    try:
+        header, length = decode(BloomFilterHeader, data, root="bloom_filter", base=offset)
+    except FormatError:
+        return None
+    return length + header.numBytes if header.numBytes > 0 else None

@@ -1,0 +1,174 @@
+"""Repetition and definition levels: small numbers that say where rows and lists begin, and what is null.
+
+Levels, and indexes into a dictionary, are written in a mixture of runs.  Each run begins with a header, an unsigned
+varint.  If its lowest bit is 0, the rest of it counts repetitions of one value, which follows in as few whole bytes as
+its bit width needs, least byte first:
+
+    >>> decode(bytes.fromhex("0a 01"), width=1, count=5)
+    ([1, 1, 1, 1, 1], 2)
+
+If it is 1, the rest counts groups of eight values, packed into as many bytes as a value has bits, from the lowest bit
+of the first byte on.  The last group is filled up with anything:
+
+    >>> decode(bytes.fromhex("03 88 c6 fa"), width=3, count=8)
+    ([0, 1, 2, 3, 4, 5, 6, 7], 4)
+    >>> decode(bytes.fromhex("03 1d"), width=1, count=5)
+    ([1, 0, 1, 1, 1], 2)
+
+How many values there are, and how wide they are, is said elsewhere: the page header gives the number, and the greatest
+level of the column gives the width.
+
+This decoder is slow and readable; the fast one is tested to agree with it.
+
+Source: apache/parquet-format, ``Encodings.md``, section "Run Length Encoding / Bit-Packing Hybrid".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from pqassay_spec.base.errors import Malformed
+from pqassay_spec.grammar.thrift_values import Varint
+from pqassay_spec.grammar.thrift_wire import read_varint
+
+_VARINT = Varint()
+
+GROUP = 8
+"""Values of one group of a packed run."""
+
+PACKED = 1
+"""The lowest bit of the header of a packed run."""
+
+WIDEST = 32
+"""Bits of the widest value that the encoding holds."""
+
+
+def bit_width(greatest: int) -> int:
+    """Bits of each level of a column whose greatest level this is.
+
+    >>> [bit_width(greatest) for greatest in (0, 1, 2, 3, 4)]
+    [0, 1, 2, 2, 3]
+    """
+    return greatest.bit_length()
+
+
+def value_size(width: int) -> int:
+    """Bytes of the value of a repeating run."""
+    return (width + 7) // 8
+
+
+def decode(data: bytes, *, width: int, count: int) -> tuple[list[int], int]:
+    """Decode runs until they hold as many values as wanted.
+
+    A packed run at the end may hold more values than wanted, and the bytes of those may be missing: DuckDB fills up to
+    256 values, and parquet-java reads what bytes there are.
+
+    Args:
+        data: The runs, and maybe bytes behind them.
+        width: Bits of a value.
+        count: Values wanted.
+
+    Returns:
+        The values, and the bytes that they take.
+
+    Raises:
+        Malformed: The bytes end before the values do, or a repeating run holds values beyond those wanted; ``offset``
+            is that of the run in ``data``.
+    """
+    values: list[int] = []
+    position = 0
+    while len(values) < count:
+        start, left = position, count - len(values)
+        header, position = read_header(data, position)
+        if header & PACKED:
+            groups = header >> 1
+            end = position + groups * width
+            enough = position + (min(left, groups * GROUP) * width + 7) // 8
+            require_bytes(enough, len(data), start)
+            bits = int.from_bytes(data[position:enough], "little")
+            mask = (1 << width) - 1
+            values += [bits >> place * width & mask for place in range(min(left, groups * GROUP))]
+            position = min(end, len(data))
+        else:
+            require_count(header >> 1, left, start)
+            end = position + value_size(width)
+            require_bytes(end, len(data), start)
+            values += [int.from_bytes(data[position:end], "little")] * (header >> 1)
+            position = end
+    return values, position
+
+
+def read_header(data: bytes, position: int) -> tuple[int, int]:
+    """The header of the run at a position, and where it ends. Raises `Malformed`."""
+    try:
+        return read_varint(data, position)
+    except (Malformed, IndexError):
+        raise Malformed(
+            "the runs end before the values do", offset=position, length=len(data) - position
+        ) from None
+
+
+def require_count(found: int, most: int, start: int) -> None:
+    """Raise `Malformed` if a repeating run that begins at ``start`` holds more values than can be wanted."""
+    if found > most:
+        raise Malformed(
+            f"a run of {found} values where {most} are wanted at most",
+            offset=start,
+            expected=f"at most {most} values",
+            actual=f"{found} values",
+        )
+
+
+def require_bytes(end: int, length: int, start: int) -> None:
+    """Raise `Malformed` if a run that begins at ``start`` ends behind the bytes that there are."""
+    if end > length:
+        missing = end - length
+        raise Malformed(
+            f"a run is short of {missing} byte{'s' * (missing > 1)}", offset=start, length=length - start
+        )
+
+
+def repeating_run(value: int, count: int, *, width: int) -> bytes:
+    """A run of one value.
+
+    >>> repeating_run(1, 5, width=1).hex(" ")
+    '0a 01'
+    """
+    return bytes(_VARINT.build(count << 1)) + value.to_bytes(value_size(width), "little")
+
+
+def packed_run(values: Sequence[int], *, width: int) -> bytes:
+    """A run of packed values, filled up with zeros to whole groups.
+
+    >>> packed_run([0, 1, 2, 3, 4, 5, 6, 7], width=3).hex(" ")
+    '03 88 c6 fa'
+    """
+    groups = -(-len(values) // GROUP)
+    bits = sum(value << place * width for place, value in enumerate(values))
+    return bytes(_VARINT.build(groups << 1 | PACKED)) + bits.to_bytes(groups * width, "little")
+
+
+def encode(values: Sequence[int], *, width: int) -> bytes:
+    """Runs that hold the values: a repeating one for eight or more of the same, packed ones in between.
+
+    >>> encode([1] * 9 + [0, 1], width=1).hex(" ")
+    '12 01 03 02'
+    """
+    out = b""
+    loose: list[int] = []
+    for value, run in groupby(values):
+        length = len(list(run))
+        filling = min(length, -len(loose) % GROUP)
+        loose += [value] * filling
+        length -= filling
+        if length >= GROUP:
+            out += _packed_if_any(loose, width) + repeating_run(value, length, width=width)
+            loose = []
+        else:
+            loose += [value] * length
+    return out + _packed_if_any(loose, width)
+
+
+def _packed_if_any(values: Sequence[int], width: int) -> bytes:
+    return packed_run(values, width=width) if values else b""

@@ -1,0 +1,152 @@
+"""Which physical types each logical type annotates, how long they are, and which converted type goes with it.
+
+The table `ANNOTATIONS` has a row for each logical type, parameters included: ``TIME(MILLIS)`` and ``TIME(MICROS)`` stand
+on different physical types.  `CONVERTED` is the same for the older annotation, which old readers know alone.
+
+    >>> from pqassay_spec.parquet.thrift import DateType
+    >>> annotation_of(SchemaElement(name="day", type=Type.INT64, logicalType=LogicalType(DATE=DateType())))
+    'DATE'
+    >>> ANNOTATIONS["DATE"].on
+    (Carrier(type=<Type.INT32: 1>, length=None),)
+
+Source: apache/parquet-format, ``LogicalTypes.md``; ``parquet.thrift``, ``LogicalType`` and ``ConvertedType``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from pqassay_spec.parquet.thrift import ConvertedType, LogicalType, SchemaElement, Type
+
+
+class Carrier(NamedTuple):
+    """What an annotation may stand on: a physical type, of a length where that matters; ``type`` is ``None`` for a group."""
+
+    type: Type | None
+    length: int | None = None
+
+    def __str__(self) -> str:
+        if self.type is None:
+            return "a group"
+        return self.type.name if self.length is None else f"{self.type.name}({self.length})"
+
+
+class Annotation(NamedTuple):
+    """A logical type.
+
+    Attributes:
+        on: What it annotates; empty for anything.
+        converted: The converted types that say the same to old readers, the usual one first; empty without one.
+    """
+
+    on: tuple[Carrier, ...]
+    converted: tuple[ConvertedType, ...] = ()
+
+    def fits(self, element: SchemaElement) -> bool:
+        """Whether it may annotate an element; a length that is missing there is not its matter."""
+        return not self.on or any(
+            element.type == carrier.type
+            and (carrier.length is None or not element.type_length or element.type_length == carrier.length)
+            for carrier in self.on
+        )
+
+    @property
+    def carriers(self) -> str:
+        """What it annotates, for messages."""
+        return " or ".join(map(str, self.on)) or "any type"
+
+
+GROUP = (Carrier(None),)
+BYTES = (Carrier(Type.BYTE_ARRAY),)
+INT32 = (Carrier(Type.INT32),)
+INT64 = (Carrier(Type.INT64),)
+NUMBERS = (*INT32, *INT64, Carrier(Type.FIXED_LEN_BYTE_ARRAY), *BYTES)
+
+
+def fixed(length: int) -> tuple[Carrier, ...]:
+    """So many bytes."""
+    return (Carrier(Type.FIXED_LEN_BYTE_ARRAY, length),)
+
+
+# --8<-- [start:table]
+ANNOTATIONS: dict[str, Annotation] = {
+    "STRING": Annotation(BYTES, (ConvertedType.UTF8,)),
+    "MAP": Annotation(GROUP, (ConvertedType.MAP, ConvertedType.MAP_KEY_VALUE)),
+    "LIST": Annotation(GROUP, (ConvertedType.LIST,)),
+    "ENUM": Annotation(BYTES, (ConvertedType.ENUM,)),
+    "DECIMAL": Annotation(NUMBERS, (ConvertedType.DECIMAL,)),
+    "DATE": Annotation(INT32, (ConvertedType.DATE,)),
+    "TIME(MILLIS)": Annotation(INT32, (ConvertedType.TIME_MILLIS,)),
+    "TIME(MICROS)": Annotation(INT64, (ConvertedType.TIME_MICROS,)),
+    "TIME(NANOS)": Annotation(INT64),
+    "TIMESTAMP(MILLIS)": Annotation(INT64, (ConvertedType.TIMESTAMP_MILLIS,)),
+    "TIMESTAMP(MICROS)": Annotation(INT64, (ConvertedType.TIMESTAMP_MICROS,)),
+    "TIMESTAMP(NANOS)": Annotation(INT64),
+    "INTEGER(8, signed)": Annotation(INT32, (ConvertedType.INT_8,)),
+    "INTEGER(16, signed)": Annotation(INT32, (ConvertedType.INT_16,)),
+    "INTEGER(32, signed)": Annotation(INT32, (ConvertedType.INT_32,)),
+    "INTEGER(64, signed)": Annotation(INT64, (ConvertedType.INT_64,)),
+    "INTEGER(8, unsigned)": Annotation(INT32, (ConvertedType.UINT_8,)),
+    "INTEGER(16, unsigned)": Annotation(INT32, (ConvertedType.UINT_16,)),
+    "INTEGER(32, unsigned)": Annotation(INT32, (ConvertedType.UINT_32,)),
+    "INTEGER(64, unsigned)": Annotation(INT64, (ConvertedType.UINT_64,)),
+    "UNKNOWN": Annotation(()),
+    "JSON": Annotation(BYTES, (ConvertedType.JSON,)),
+    "BSON": Annotation(BYTES, (ConvertedType.BSON,)),
+    "UUID": Annotation(fixed(16)),
+    "FLOAT16": Annotation(fixed(2)),
+    "VARIANT": Annotation(GROUP),
+    "GEOMETRY": Annotation(BYTES),
+    "GEOGRAPHY": Annotation(BYTES),
+    "FILE": Annotation(GROUP),
+}
+"""Every logical type by its name and parameters."""
+
+CONVERTED: dict[int, Annotation] = {
+    **{int(kind): row for row in ANNOTATIONS.values() for kind in row.converted},
+    int(ConvertedType.INTERVAL): Annotation(fixed(12)),
+}
+"""Every converted type: what it annotates. An interval has no logical type."""
+# --8<-- [end:table]
+
+
+def annotation_of(element: SchemaElement) -> str | None:
+    """The name in `ANNOTATIONS` of an element's logical type, its parameters included.
+
+    ``None`` without a logical type, and for one that is not known: readers ignore those. A name that the table does not
+    have, ``INTEGER(7, signed)``, is a logical type with parameters that do not exist.
+    """
+    logical = element.logicalType
+    if logical is None:
+        return None
+    name = next((row.name for row in LogicalType.fields if getattr(logical, row.name) is not None), None)
+    time = logical.TIME or logical.TIMESTAMP
+    if time is not None:
+        unit = time.unit
+        known = next((row.name for row in type(unit).fields if getattr(unit, row.name) is not None), None)
+        return known and f"{name}({known})"
+    if name == "INTEGER" and logical.INTEGER is not None:
+        return f"INTEGER({logical.INTEGER.bitWidth}, {'' if logical.INTEGER.isSigned else 'un'}signed)"
+    return name
+
+
+def converted_of(element: SchemaElement) -> str | None:
+    """The name of an element's converted type; ``None`` without one, and for one that is not known."""
+    kind = element.converted_type
+    return ConvertedType(kind).name if kind is not None and kind in CONVERTED else None
+
+
+def most_digits(element: SchemaElement) -> int | None:
+    """Digits of the greatest decimal that an element's physical type holds; ``None`` where there is no limit.
+
+    >>> most_digits(SchemaElement(name="price", type=Type.FIXED_LEN_BYTE_ARRAY, type_length=16))
+    38
+    """
+    if element.type == Type.INT32:
+        return 9
+    if element.type == Type.INT64:
+        return 18
+    if element.type == Type.FIXED_LEN_BYTE_ARRAY and element.type_length and element.type_length > 0:
+        return math.floor((8 * element.type_length - 1) * math.log10(2))
+    return None

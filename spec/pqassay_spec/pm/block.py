@@ -1,0 +1,148 @@
+"""The blocks of ``_pm``: a row group's rows and column chunks, its statistics, its bloom filters.
+
+What is wrong is raised with its rule; everything is read in ranges that were checked against the snapshot's footer first.
+
+Source: "Parquet metadata file" (``parquet-metadata.md``), sections "Row group blocks" to "Bloom filters".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from pqassay_spec.base.errors import Malformed
+from pqassay_spec.base.sources import Source
+from pqassay_spec.parquet.bloom import BLOCK_SIZE as BITSET_STEP
+from pqassay_spec.pm import grammar as pm
+from pqassay_spec.pm.codes import StatFlag, split_reference, split_sizes
+from pqassay_spec.pm.header import Header
+
+
+class Block(NamedTuple):
+    """A row group's block: its offset, its rows, and its column chunks."""
+
+    offset: int
+    num_rows: int
+    chunks: Sequence[pm.ColumnChunk]
+
+    @property
+    def region_start(self) -> int:
+        """Where the statistics that stand out of line begin."""
+        return self.offset + pm.BLOCK_HEADER_SIZE + pm.CHUNK_SIZE * len(self.chunks)
+
+
+def read_block(source: Source, header: Header, offset: int, end: int) -> Block:
+    """Read a block.
+
+    Args:
+        source: The file.
+        header: Its header.
+        offset: Where the block starts.
+        end: Where the footer of the snapshot starts; nothing of the block stands behind.
+
+    Raises:
+        Malformed: Rule PM-050, the block does not lie between header and footer.
+    """
+    if offset < header.end or offset + header.block_size > end:
+        raise Malformed(
+            f"a block of {header.block_size} bytes at {offset}",
+            rule="PM-050",
+            offset=offset,
+            expected=f"within [{header.end}, {end})",
+            actual=f"[{offset}, {offset + header.block_size})",
+        )
+    raw = source.read(offset, header.block_size)
+    rows = pm.BLOCK_RECORD.read(raw).num_rows
+    return Block(offset, rows, pm.CHUNK_RECORD.read_many(raw, pm.BLOCK_HEADER_SIZE, header.column_count))
+
+
+class Statistic(NamedTuple):
+    """Where a statistic stands, and whether it is exact. ``inlined`` ones stand in the chunk's slot."""
+
+    offset: int
+    length: int
+    inlined: bool
+    exact: bool
+
+
+MIN, MAX = "min_stat", "max_stat"
+
+
+def find_statistic(block: Block, column: int, side: str) -> Statistic | None:
+    """Where a chunk's statistic stands, ``MIN`` or ``MAX``; ``None`` if there is none. Nothing is checked."""
+    chunk = block.chunks[column]
+    present, inlined, exact = _SIDES[side]
+    if not chunk.stat_flags & present:
+        return None
+    is_exact = bool(chunk.stat_flags & exact)
+    if chunk.stat_flags & inlined:
+        place = block.offset + pm.BLOCK_HEADER_SIZE + column * pm.CHUNK_SIZE + pm.CHUNK_RECORD.offsets[side]
+        return Statistic(place, split_sizes(chunk.stat_sizes)[side == MAX], True, is_exact)
+    offset, length = split_reference(chunk.max_stat if side == MAX else chunk.min_stat)
+    return Statistic(block.region_start + offset, length, False, is_exact)
+
+
+_SIDES = {
+    side: tuple(map(int, flags))  # plain numbers are many times faster than flags with names
+    for side, flags in {
+        MIN: (StatFlag.MIN_STAT_PRESENT, StatFlag.MIN_STAT_INLINED, StatFlag.MIN_STAT_VALUE_EXACT),
+        MAX: (StatFlag.MAX_STAT_PRESENT, StatFlag.MAX_STAT_INLINED, StatFlag.MAX_STAT_VALUE_EXACT),
+    }.items()
+}
+
+
+def read_statistic(source: Source, block: Block, column: int, side: str, end: int) -> bytes | None:
+    """The bytes of a chunk's statistic, in Parquet's encoding; ``None`` if there is none.
+
+    Raises:
+        Malformed: Rules PM-065 (the size of an inlined one is not 1 to 8), PM-069 (it lies outside the block's region).
+    """
+    found = find_statistic(block, column, side)
+    if found is None:
+        return None
+    if found.inlined:
+        if not 0 < found.length <= pm.CHUNK_RECORD.widths[side]:
+            raise Malformed(
+                f"a statistic of {found.length} bytes in its slot", rule="PM-065", offset=found.offset
+            )
+        slot = block.chunks[column].max_stat if side == MAX else block.chunks[column].min_stat
+        return slot.to_bytes(pm.CHUNK_RECORD.widths[side], "little")[: found.length]
+    if found.offset + found.length > end:
+        raise Malformed(
+            f"a statistic at [{found.offset}, {found.offset + found.length}), where {end} bytes may be read",
+            rule="PM-069",
+            offset=min(found.offset, end),
+        )
+    return source.read(found.offset, found.length)
+
+
+def read_inlined_bloom(source: Source, offset: int, end: int) -> bytes:
+    """The bitset of a bloom filter that stands in this file.
+
+    Args:
+        source: The file.
+        offset: What the footer's entry says, in bytes.
+        end: Where the snapshot's footer starts.
+
+    Raises:
+        Malformed: Rules PM-076 (it does not fit), PM-077 (its length is no multiple of a block's).
+    """
+    if offset + pm.BLOOM_LENGTH_SIZE > end:
+        raise Malformed(f"a bloom filter at {offset}, behind {end}", rule="PM-076", offset=offset)
+    length = int(pm.BLOOM_LENGTH.parse(source.read(offset, pm.BLOOM_LENGTH_SIZE)).length)
+    start = offset + pm.BLOOM_LENGTH_SIZE
+    if length <= 0 or length % BITSET_STEP:
+        raise Malformed(
+            f"a bitset of {length} bytes is no number of blocks of {BITSET_STEP}",
+            rule="PM-077",
+            offset=offset,
+            length=pm.BLOOM_LENGTH_SIZE,
+        )
+    if start + length > end:
+        raise Malformed(
+            f"a bloom filter of {length} bytes, where {end - start} stand before the footer",
+            rule="PM-076",
+            offset=offset,
+            length=pm.BLOOM_LENGTH_SIZE,
+        )
+    return source.read(start, length)

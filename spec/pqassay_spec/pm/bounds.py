@@ -1,0 +1,96 @@
+"""The bounds of a column chunk, from Parquet's statistics into ``_pm``: byte for byte, or not at all.
+
+Readers of ``_pm`` see of a column its physical type and QuestDB's type code, not Parquet's annotations.  Where that
+lets them compare in another order than the one that Parquet's bounds were taken in, the bounds would lose rows.
+
+Source: "Parquet metadata file" (``parquet-metadata.md``), section "Stat encoding".
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pqassay_spec.parquet.thrift import ConvertedType, SchemaElement, Statistics, Type
+from pqassay_spec.pm.codes import MOST_OUT_OF_LINE, NO_TYPE, STATISTIC_WIDTHS
+from pqassay_spec.pm.types import decimal_digits
+
+
+class Bounds(NamedTuple):
+    """MIN and MAX of a chunk, and of each that is left out its name and the reason."""
+
+    min: bytes | None
+    max: bytes | None
+    left_out: tuple[tuple[str, str], ...] = ()
+
+
+def verbatim_bounds(statistics: Statistics) -> tuple[bytes | None, bytes | None]:
+    """MIN and MAX as Parquet says them. An empty one is like none, since ``_pm`` has no way to say it."""
+    return statistics.min_value or None, statistics.max_value or None
+
+
+def bounds_of(statistics: Statistics, element: SchemaElement, code: int) -> Bounds:
+    """MIN and MAX as far as ``_pm`` can hold them, and its readers compare them as Parquet does.
+
+    Args:
+        statistics: Those of a chunk.
+        element: Its column in the schema.
+        code: TYPE of the column.
+    """
+    bounds = verbatim_bounds(statistics)
+    if bounds == (None, None):
+        return Bounds(None, None)
+    if why := _why_not_comparable(element, code, *bounds):
+        return Bounds(None, None, (("MIN and MAX", why),))
+    width = element.type_length if element.type == Type.FIXED_LEN_BYTE_ARRAY else None
+    if element.type in STATISTIC_WIDTHS:
+        width = STATISTIC_WIDTHS[Type(element.type)]
+    kept: list[bytes | None] = []
+    left_out: list[tuple[str, str]] = []
+    for name, bound in zip(("MIN", "MAX"), bounds, strict=True):
+        why = ""
+        if bound is not None and len(bound) > MOST_OUT_OF_LINE:
+            why = f"{len(bound)} bytes, where {MOST_OUT_OF_LINE} are the most that _pm can hold"
+        elif bound is not None and width is not None and len(bound) != width:
+            why = f"{len(bound)} bytes, where a value has {width}"
+        if why:
+            left_out.append((name, why))
+        kept.append(None if why else bound)
+    return Bounds(kept[0], kept[1], tuple(left_out))
+
+
+def _why_not_comparable(
+    element: SchemaElement, code: int, minimum: bytes | None, maximum: bytes | None
+) -> str:
+    """Why readers of ``_pm`` would compare the bounds in another order than Parquet's; empty if they do not.
+
+    They see the physical type and TYPE only: integers are signed to them, bytes unsigned but for decimals.
+    """
+    logical = element.logicalType
+    if logical is not None and logical.FLOAT16 is not None:
+        return "half-precision floats, which _pm cannot tell from bytes"
+    if element.converted_type == ConvertedType.INTERVAL:
+        return "intervals have no order"
+    if logical is not None and (logical.GEOMETRY or logical.GEOGRAPHY or logical.VARIANT) is not None:
+        return "values without an order"
+    if element.type in (Type.BYTE_ARRAY, Type.FIXED_LEN_BYTE_ARRAY):
+        if decimal_digits(element) is not None and code == NO_TYPE:
+            return "a decimal that QuestDB has no type for, which _pm cannot tell from bytes"
+        return ""
+    if is_unsigned(element) and (
+        maximum is None or maximum[-1:] > b"\x7f" or (minimum or b"")[-1:] > b"\x7f"
+    ):
+        return "unsigned integers that are negative to readers of _pm"
+    return ""
+
+
+def is_unsigned(element: SchemaElement) -> bool:
+    """Whether a column holds unsigned integers."""
+    logical = element.logicalType
+    if logical is not None:
+        return logical.INTEGER is not None and not logical.INTEGER.isSigned
+    return element.converted_type in (
+        ConvertedType.UINT_8,
+        ConvertedType.UINT_16,
+        ConvertedType.UINT_32,
+        ConvertedType.UINT_64,
+    )

@@ -1,0 +1,266 @@
+"""The snapshots of ``_pm``: a footer, the chain of footers, the checksums.
+
+Everything is read through a `Source` in ranges that were checked against the committed size first; the size of the file
+itself is asked for once only, to know that the committed bytes are there. What is wrong is raised with its rule.
+
+Source: "Parquet metadata file" (``parquet-metadata.md``), sections "Footer" and "Concurrent access".
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pqassay_spec.base.errors import FormatError, Malformed, boundary
+from pqassay_spec.base.sources import BytesSource, Source
+from pqassay_spec.pm import grammar as pm
+from pqassay_spec.pm import section as pm_sections
+from pqassay_spec.pm.codes import REQUIRED_FEATURES, FooterFeature, HeaderFeature, block_offset
+from pqassay_spec.pm.header import Header, read_u32s, why_refused
+
+KNOWN_FOOTER_FEATURES = sum(FooterFeature)
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The footer of one snapshot.
+
+    Attributes:
+        number: 0 for the newest, 1 for the one before, and so on; it stands in field paths.
+        size: Committed size when this was the newest.
+        start: Offset of the footer.
+        length: Bytes of the footer through its checksum, as the trailer says.
+        fields: Its first 40 bytes.
+        blocks: Offsets of the row groups' blocks in the file, as the entries say.
+        bloom_start: Offset of the entries of bloom filters.
+        bloom_count: How many of them there are: one for each row group and each column with bloom filters.
+        sections: Extensions of later revisions, by name: their parsed value and their offset.
+        sections_end: Offset behind all sections that are known; behind it, up to the checksum, nobody knows.
+        checksum: The stored checksum.
+    """
+
+    number: int
+    size: int
+    start: int
+    length: int
+    fields: pm.FooterFields
+    blocks: Sequence[int]
+    bloom_start: int
+    bloom_count: int
+    sections: dict[str, tuple[Any, int]]
+    sections_end: int
+    checksum: int
+
+    @property
+    def path(self) -> str:
+        """Field path of the snapshot."""
+        return f"snapshots[{self.number}]"
+
+    @property
+    def checksum_offset(self) -> int:
+        """Where the checksum stands, and where the bytes that it covers end."""
+        return self.start + self.length - pm.CHECKSUM_SIZE
+
+    @property
+    def entries_start(self) -> int:
+        """Where the entries of the row groups stand."""
+        return self.start + pm.FOOTER_FIELDS_SIZE
+
+    def place(self, name: str) -> tuple[int, int]:
+        """Offset and length of one of the footer's fields."""
+        return self.start + pm.FOOTER_RECORD.offsets[name], pm.FOOTER_RECORD.widths[name]
+
+
+def read_snapshot(source: Source, header: Header, size: int, number: int = 0) -> Snapshot:
+    """Read the footer of the snapshot that was committed with ``size`` bytes.
+
+    Raises:
+        Malformed: Rules PM-012 (the trailer leads nowhere), PM-014 (the row groups' entries do not fit), PM-015 (a required
+            feature that is unknown), PM-013 (sections do not fit), PM-085 and PM-086 (extensions). For earlier snapshots it is
+            PM-020 instead of any of them.
+    """
+    try:
+        return _read_snapshot(source, header, size, number)
+    except FormatError as error:
+        if number:
+            error.rule = "PM-020"
+        raise
+
+
+def _read_snapshot(source: Source, header: Header, size: int, number: int) -> Snapshot:
+    path, trailer = f"snapshots[{number}]", size - pm.TRAILER_SIZE
+    with boundary(rule="PM-012", field=f"{path}.footer_length", offset=trailer):
+        length = int(pm.TRAILER.parse(source.read(trailer, pm.TRAILER_SIZE)).footer_length)
+    start = trailer - length
+    if length < pm.LEAST_FOOTER or start < header.end:
+        raise Malformed(
+            f"a footer of {length} bytes, where {trailer - header.end} stand behind the header",
+            rule="PM-012",
+            field=f"{path}.footer_length",
+            offset=trailer,
+            length=pm.TRAILER_SIZE,
+            expected=f"between {pm.LEAST_FOOTER} and {trailer - header.end}",
+            actual=str(length),
+        )
+    raw = source.read(start, length)
+    fields = pm.FOOTER_RECORD.read(raw)
+    known = KNOWN_FOOTER_FEATURES
+    if not fields.footer_feature_flags & FooterFeature.COVERING_INDEX:
+        known &= ~int(
+            FooterFeature.COVERING_INDEX_REQUIRED
+        )  # a flag's own complement is short of unknown bits
+    if unknown := fields.footer_feature_flags & REQUIRED_FEATURES & ~known:
+        name = "footer_feature_flags"
+        raise Malformed(
+            why_refused(unknown),
+            rule="PM-015",
+            field=f"{path}.footer.{name}",
+            offset=start + pm.FOOTER_RECORD.offsets[name],
+            length=pm.FOOTER_RECORD.widths[name],
+            actual=f"{fields.footer_feature_flags:#x}",
+        )
+    bloom_start = pm.FOOTER_FIELDS_SIZE + pm.ENTRY_SIZE * fields.row_group_count
+    if bloom_start > length - pm.CHECKSUM_SIZE:
+        name = "row_group_count"
+        raise Malformed(
+            f"{fields.row_group_count} row groups do not fit into a footer of {length} bytes",
+            rule="PM-014",
+            field=f"{path}.footer.{name}",
+            offset=start + pm.FOOTER_RECORD.offsets[name],
+            length=pm.FOOTER_RECORD.widths[name],
+        )
+    blocks = [block_offset(entry) for entry in read_u32s(raw, pm.FOOTER_FIELDS_SIZE, fields.row_group_count)]
+    bloom_count = fields.row_group_count * len(header.bloom_columns)
+    end = bloom_start + bloom_count * bloom_entry_size(header)
+    if end > length - pm.CHECKSUM_SIZE:
+        raise Malformed(
+            f"{bloom_count} entries of bloom filters do not fit into a footer of {length} bytes",
+            rule="PM-013",
+            field=f"{path}.footer_length",
+            offset=trailer,
+            length=pm.TRAILER_SIZE,
+        )
+    sections, end = _read_sections(raw, fields.footer_feature_flags, end, path, start)
+    checksum = int(pm.CHECKSUM.parse(raw[length - pm.CHECKSUM_SIZE :]).checksum)
+    return Snapshot(
+        number,
+        size,
+        start,
+        length,
+        fields,
+        blocks,
+        start + bloom_start,
+        bloom_count,
+        sections,
+        start + end,
+        checksum,
+    )
+
+
+def _read_sections(
+    raw: bytes, flags: int, position: int, path: str, start: int
+) -> tuple[dict[str, tuple[Any, int]], int]:
+    found: dict[str, tuple[Any, int]] = {}
+    room = len(raw) - pm.CHECKSUM_SIZE
+    for section in pm.FOOTER_SECTIONS:
+        if flags & section.bit:
+            rule = "PM-086" if section.bit is FooterFeature.COVERING_INDEX else "PM-085"
+            # The limit comes first: a count that is too great must not be believed.
+            part = raw[position:room]
+            with boundary(rule=rule, field=f"{path}.{section.name}", offset=start + position):
+                value, width = pm_sections.READERS[section.name](part)
+            found[section.name] = (value, start + position)
+            position += width
+    return found, position
+
+
+def bloom_entry_size(header: Header) -> int:
+    """Bytes of an entry of the footer's matrix of bloom filters."""
+    external = HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features
+    return pm.EXTERNAL_BLOOM_SIZE if external else pm.INLINED_BLOOM_SIZE
+
+
+def read_bloom_entries(source: Source, header: Header, snapshot: Snapshot) -> list[pm.BloomEntry]:
+    """The entries of bloom filters, row group by row group; offsets in bytes, of this file or of the Parquet file."""
+    width = bloom_entry_size(header)
+    raw = source.read(snapshot.bloom_start, width * snapshot.bloom_count)
+    if HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features:
+        return pm.EXTERNAL_BLOOM_RECORD.read_many(raw, 0, snapshot.bloom_count)
+    return [pm.BloomEntry(block_offset(entry), 0) for entry in read_u32s(raw, 0, snapshot.bloom_count)]
+
+
+def walk(source: Source, header: Header, size: int, number: int = 0) -> Iterator[Snapshot]:
+    """The snapshots from the newest back to the first. It ends: each was committed with fewer bytes than the one after.
+
+    Args:
+        source: The file.
+        header: Its header.
+        size: The committed size of the snapshot to begin with.
+        number: That snapshot's number, 0 for the newest.
+
+    Raises:
+        Malformed: Rules PM-019 (the size of the one before is not smaller, or too small for a file), and those of
+            `read_snapshot`; what was yielded before stays good.
+    """
+    while True:
+        snapshot = read_snapshot(source, header, size, number)
+        yield snapshot
+        before = snapshot.fields.prev_parquet_meta_file_size
+        if before == 0:
+            return
+        if not header.end + pm.LEAST_FOOTER + pm.TRAILER_SIZE <= before <= snapshot.start:
+            offset, length = snapshot.place("prev_parquet_meta_file_size")
+            raise Malformed(
+                f"the snapshot before is said to have been committed with {before} bytes",
+                rule="PM-019",
+                field=f"{snapshot.path}.footer.prev_parquet_meta_file_size",
+                offset=offset,
+                length=length,
+                expected=f"0, or between {header.end + pm.LEAST_FOOTER + pm.TRAILER_SIZE} and {snapshot.start}",
+                actual=str(before),
+            )
+        size, number = before, number + 1
+
+
+def find_snapshot(source: Source, header: Header, size: int, parquet_file_size: int) -> Snapshot | None:
+    """The newest snapshot that describes a Parquet file of a given size; ``None`` if there is none.
+
+    Raises:
+        Malformed: The chain breaks before one is found, see `walk`.
+    """
+    for snapshot in walk(source, header, size):
+        if snapshot.fields.parquet_file_size == parquet_file_size:
+            return snapshot
+    return None
+
+
+# --------------------------------------------------------------------------------------------------- checksums
+
+CRC_STEP = 1 << 24
+"""Bytes that are read at once to compute a checksum."""
+
+
+def checksums(source: Source, snapshots: Sequence[Snapshot]) -> list[int]:
+    """The checksum that each of the snapshots should hold, in one pass over the file.
+
+    Each covers all bytes from behind the committed size, those of earlier footers included: the pass goes on where
+    the snapshot before ended.
+    """
+    found: dict[int, int] = {}
+    position, crc = pm.CRC_START, 0
+    for end in sorted({snapshot.checksum_offset for snapshot in snapshots}):
+        while position < end:
+            step = min(CRC_STEP, end - position)
+            crc = zlib.crc32(_bytes(source, position, step), crc)
+            position += step
+        found[end] = crc
+    return [found[snapshot.checksum_offset] for snapshot in snapshots]
+
+
+def _bytes(source: Source, offset: int, length: int) -> bytes | memoryview:
+    """A range of the committed bytes, which is not copied where it stands in memory."""
+    if isinstance(source, BytesSource):
+        return source.view[offset : offset + length]
+    return source.read(offset, length)

@@ -1,0 +1,260 @@
+"""The header of ``_pm``: the committed size, the columns with their names, the sorting columns, the header's sections.
+
+What is wrong is raised with its rule; everything is read in ranges that were checked against the committed size first.
+
+Source: "Parquet metadata file" (``parquet-metadata.md``), sections "File header" to "Names".
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pqassay_spec.base.errors import Malformed, boundary
+from pqassay_spec.base.sources import FileSource, Source
+from pqassay_spec.grammar.hexdump import show
+from pqassay_spec.pm import grammar as pm
+from pqassay_spec.pm.codes import REQUIRED_FEATURES, ColumnFlag, HeaderFeature
+
+KNOWN_HEADER_FEATURES = sum(HeaderFeature)
+
+
+@dataclass(frozen=True)
+class Header:
+    """The header of a file.
+
+    Attributes:
+        fixed: Its first 32 bytes.
+        descriptors: The columns.
+        sorting_columns: Positions of the descriptors that the rows are sorted by, as the file holds them.
+        bloom_columns: Positions of the descriptors with bloom filters.
+        squash_tracker: The extension of later revisions, if there is one.
+        names_start: Offset behind the sorting columns, where the names begin.
+        sections_start: Offset behind the names.
+        end: Offset behind the header.
+    """
+
+    fixed: pm.FixedHeader
+    descriptors: Sequence[pm.ColumnDescriptor]
+    sorting_columns: Sequence[int]
+    bloom_columns: Sequence[int]
+    squash_tracker: int | None
+    names_start: int
+    sections_start: int
+    end: int
+
+    @property
+    def features(self) -> HeaderFeature:
+        """The feature flags."""
+        return HeaderFeature(self.fixed.feature_flags)
+
+    @property
+    def column_count(self) -> int:
+        """Columns."""
+        return self.fixed.column_count
+
+    @property
+    def block_size(self) -> int:
+        """Bytes of a block up to its statistics that stand out of line."""
+        return pm.BLOCK_HEADER_SIZE + pm.CHUNK_SIZE * self.column_count
+
+    @property
+    def sorted_by(self) -> list[tuple[int, bool]]:
+        """What the rows are sorted by: positions of descriptors, and whether descending."""
+        if HeaderFeature.SORTING_IS_DTS_ASC in self.features:
+            return [(self.fixed.designated_timestamp, False)]
+        return [
+            (index, bool(self.descriptors[index].flags & ColumnFlag.DESCENDING))
+            for index in self.sorting_columns
+            if index < self.column_count
+        ]
+
+
+def read_committed_size(source: Source) -> int:
+    """The committed size of a file; nothing behind it counts.
+
+    An update between the moment at which a local file was opened, and its size known, and the one at which its header is read is
+    no damage: the size is asked for once more.
+
+    Raises:
+        Malformed: Rule PM-001 (too short for a header), PM-002 (never committed, or more than there is).
+    """
+    with boundary(rule="PM-001", field="header", offset=0):
+        fixed = pm.HEADER_RECORD.read(source.read(0, pm.HEADER_SIZE))
+    size = fixed.parquet_meta_file_size
+    if size > source.size and isinstance(source, FileSource):
+        source.measure()
+    if not pm.LEAST_FILE <= size <= source.size:
+        said = "nothing was ever committed" if size == 0 else f"{size} bytes are said to be committed"
+        raise Malformed(
+            f"{said}, of {source.size} that there are",
+            rule="PM-002",
+            field="header.parquet_meta_file_size",
+            offset=0,
+            length=pm.CRC_START,
+            expected=f"between {pm.LEAST_FILE} and {source.size}",
+            actual=str(size),
+        )
+    return size
+
+
+def read_header(source: Source, size: int) -> Header:
+    """Read the header.
+
+    Args:
+        source: The file.
+        size: The committed size of any snapshot.
+
+    Raises:
+        Malformed: Rules PM-004 (a required feature that is unknown), PM-007 (bit 1 without bit 0), PM-008 (bit 2 without
+            designated timestamp), PM-011 (the header does not fit), PM-040 and PM-041 (bloom columns).
+    """
+    with boundary(rule="PM-001", field="header", offset=0):
+        fixed = pm.HEADER_RECORD.read(source.read(0, pm.HEADER_SIZE))
+    _require_features(fixed)
+    sorting_start = pm.HEADER_SIZE + pm.DESCRIPTOR_SIZE * fixed.column_count
+    names_start = sorting_start + pm.SORTING_COLUMN_SIZE * fixed.sorting_column_count
+    room = size - pm.LEAST_FOOTER - pm.TRAILER_SIZE
+    if names_start > room:
+        raise Malformed(
+            f"{fixed.column_count} columns and {fixed.sorting_column_count} sorting columns take {names_start} bytes, "
+            f"of {room} before the footer",
+            rule="PM-011",
+            field="header.column_count",
+            offset=pm.HEADER_RECORD.offsets["column_count"],
+            length=pm.HEADER_RECORD.widths["column_count"],
+        )
+    raw = source.read(pm.HEADER_SIZE, names_start - pm.HEADER_SIZE)
+    descriptors = pm.DESCRIPTOR_RECORD.read_many(raw, 0, fixed.column_count)
+    sorting = read_u32s(raw, sorting_start - pm.HEADER_SIZE, fixed.sorting_column_count)
+    names = [(column.name_offset + column.name_length, index) for index, column in enumerate(descriptors)]
+    sections_start, widest = max([*names, (names_start, -1)])
+    if sections_start > room:
+        raise Malformed(
+            f"the name of column {widest} ends at {sections_start}, where {room} bytes stand before the footer",
+            rule="PM-011",
+            field=f"column_descriptors[{widest}].name_offset",
+            offset=descriptor_place(widest, "name_offset"),
+            length=pm.DESCRIPTOR_RECORD.widths["name_offset"],
+        )
+    end = sections_start
+    bloom_columns: Sequence[int] = ()
+    if fixed.feature_flags & HeaderFeature.BLOOM_FILTERS:
+        bloom_columns = _read_bloom_columns(source, end, room, fixed.column_count)
+        end += pm.ENTRY_SIZE * (1 + len(bloom_columns))
+    squash = None
+    if fixed.feature_flags & HeaderFeature.SQUASH_TRACKER:
+        with boundary(rule="PM-011", field="header_sections.squash_tracker", offset=end):
+            width = pm.SQUASH_TRACKER.sizeof()
+            if end + width > room:
+                raise Malformed("the section does not fit before the footer")
+            squash = int(pm.SQUASH_TRACKER.parse(source.read(end, width)).squash_tracker)
+            end += width
+    return Header(fixed, descriptors, sorting, bloom_columns, squash, names_start, sections_start, end)
+
+
+def _require_features(fixed: pm.FixedHeader) -> None:
+    flags = fixed.feature_flags
+    place: dict[str, Any] = {
+        "field": "header.feature_flags",
+        "offset": pm.HEADER_RECORD.offsets["feature_flags"],
+        "length": pm.HEADER_RECORD.widths["feature_flags"],
+        "actual": f"{flags:#x}",
+    }
+    if unknown := flags & REQUIRED_FEATURES & ~KNOWN_HEADER_FEATURES:
+        raise Malformed(why_refused(unknown), rule="PM-004", **place)
+    if flags & HeaderFeature.BLOOM_FILTERS_EXTERNAL and not flags & HeaderFeature.BLOOM_FILTERS:
+        raise Malformed(
+            "bloom filters are external, and there are none: bit 1 without bit 0", rule="PM-007", **place
+        )
+    if flags & HeaderFeature.SORTING_IS_DTS_ASC and fixed.designated_timestamp < 0:
+        raise Malformed(
+            "sorted by the designated timestamp, and there is none: bit 2", rule="PM-008", **place
+        )
+
+
+def why_refused(unknown: int) -> str:
+    """What is said of required bits that are unknown, in the header or in a footer."""
+    bits = ", ".join(str(bit) for bit in range(64) if unknown >> bit & 1)
+    return (
+        f"the file requires features that are unknown (bit {bits}): a reader has to refuse it; it is damaged, or of a "
+        "later revision"
+    )
+
+
+def _read_bloom_columns(source: Source, start: int, room: int, column_count: int) -> Sequence[int]:
+    path = "header_sections.bloom_filters"
+    count = read_u32s(source.read(start, pm.ENTRY_SIZE), 0, 1)[0] if start + pm.ENTRY_SIZE <= room else 0
+    if not 0 < count <= column_count or start + pm.ENTRY_SIZE * (1 + count) > room:
+        raise Malformed(
+            f"{count} columns with bloom filters, of {column_count}",
+            rule="PM-040",
+            field=f"{path}.bloom_col_count",
+            offset=start,
+            length=pm.ENTRY_SIZE,
+        )
+    columns = read_u32s(source.read(start + pm.ENTRY_SIZE, pm.ENTRY_SIZE * count), 0, count)
+    for position, column in enumerate(columns):
+        wrong = "PM-040" if column >= column_count else ""
+        if position and column <= columns[position - 1]:
+            wrong = wrong or "PM-041"
+        if wrong:
+            raise Malformed(
+                f"column {column} at position {position} of those with bloom filters"
+                + (
+                    f", of {column_count} columns"
+                    if wrong == "PM-040"
+                    else f", behind {columns[position - 1]}"
+                ),
+                rule=wrong,
+                field=f"{path}.bloom_filter_columns[{position}]",
+                offset=start + pm.ENTRY_SIZE * (1 + position),
+                length=pm.ENTRY_SIZE,
+            )
+    return columns
+
+
+def descriptor_place(column: int, name: str) -> int:
+    """Offset of a field of a column descriptor."""
+    return pm.HEADER_SIZE + column * pm.DESCRIPTOR_SIZE + pm.DESCRIPTOR_RECORD.offsets[name]
+
+
+def read_name(source: Source, header: Header, column: int) -> str:
+    """The name of a column.
+
+    Raises:
+        Malformed: Rules PM-021 (it lies outside the names) and PM-023 (it is not UTF-8).
+    """
+    described = header.descriptors[column]
+    start, end = described.name_offset, described.name_offset + described.name_length
+    field = f"column_descriptors[{column}].name_offset"
+    if start < header.names_start or end > header.sections_start:
+        raise Malformed(
+            f"the name of column {column} is said to stand at [{start}, {end})",
+            rule="PM-021",
+            field=field,
+            offset=descriptor_place(column, "name_offset"),
+            length=pm.DESCRIPTOR_RECORD.widths["name_offset"],
+            expected=f"within [{header.names_start}, {header.sections_start})",
+            actual=f"[{start}, {end})",
+        )
+    raw = source.read(start, end - start)
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        raise Malformed(
+            f"the name of column {column} is not UTF-8",
+            rule="PM-023",
+            field=f"names[{column}]",
+            offset=start + error.start,
+            length=error.end - error.start,
+            expected="UTF-8",
+            actual=show(raw[error.start :]),
+        ) from None
+
+
+def read_u32s(raw: bytes, offset: int, count: int) -> list[int]:
+    """So many of the 4-byte numbers of which lists and entries consist."""
+    return list(struct.unpack_from(f"<{count}I", raw, offset))

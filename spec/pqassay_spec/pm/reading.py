@@ -1,0 +1,203 @@
+"""Reading a snapshot of ``_pm`` whole: from its bytes to its logical value.
+
+What makes a value impossible is raised with its rule; what is merely wrong (a bound above another, a codec without a name)
+stands in the value as it stands in the file.
+
+Source: "Parquet metadata file" (``parquet-metadata.md``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pqassay_spec.base.errors import FormatError, Malformed
+from pqassay_spec.base.sources import Source
+from pqassay_spec.pm import block as pm_block
+from pqassay_spec.pm import file as pm_file
+from pqassay_spec.pm import grammar as pm
+from pqassay_spec.pm import header as pm_header
+from pqassay_spec.pm.block import MAX, MIN, Block
+from pqassay_spec.pm.codes import NO_COLUMN, ColumnFlag, HeaderFeature, StatFlag, repetition
+from pqassay_spec.pm.file import Snapshot
+from pqassay_spec.pm.header import Header
+from pqassay_spec.pm.value import Chunk, Column, ExternalBloom, RowGroup, SnapshotValue, SortingColumn
+
+Bloom = bytes | ExternalBloom
+"""A bitset, or where it stands."""
+
+
+def read_value(source: Source, header: Header, snapshot: Snapshot) -> SnapshotValue:
+    """What a snapshot says.
+
+    Args:
+        source: The file.
+        header: Its header, see `pm_header.read_header`.
+        snapshot: Any snapshot of its chain, see `pm_file.read_snapshot`, `pm_file.walk` and `pm_file.find_snapshot`.
+
+    Raises:
+        Malformed: Something that the value needs cannot be read: rules PM-019 and PM-020 (the chain), PM-021 to PM-023 (names),
+            PM-033 (designated timestamp), PM-037 (sorting columns), PM-050 and PM-052 (blocks), PM-065 and PM-069 (statistics),
+            PM-076, PM-077 and PM-078 (bloom filters).
+    """
+    squash, seq_txn = header.squash_tracker, snapshot.sections.get("seq_txn")
+    return SnapshotValue(
+        columns=_columns(source, header),
+        row_groups=_row_groups(source, header, snapshot),
+        parquet_footer_offset=snapshot.fields.parquet_footer_offset,
+        parquet_footer_length=snapshot.fields.parquet_footer_length,
+        unused_bytes=snapshot.fields.unused_bytes,
+        designated_timestamp=_designated_timestamp(header),
+        sorting=_sorting(header),
+        bloom_columns=tuple(header.bloom_columns),
+        bloom_external=HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features,
+        squash_tracker=squash,
+        seq_txn=None if seq_txn is None else int(seq_txn[0].seq_txn),
+        previous_sizes=previous_sizes(source, header, snapshot),
+    )
+
+
+def previous_sizes(source: Source, header: Header, snapshot: Snapshot) -> tuple[int, ...]:
+    """Sizes of the Parquet file at the snapshots before one, newest first.
+
+    Raises:
+        Malformed: The chain breaks, rules PM-019 and PM-020.
+    """
+    chain = pm_file.walk(source, header, snapshot.size, snapshot.number)
+    return tuple(earlier.fields.parquet_file_size for earlier in chain if earlier.number != snapshot.number)
+
+
+def _columns(source: Source, header: Header) -> tuple[Column, ...]:
+    if sum(described.name_length for described in header.descriptors) > header.end:
+        raise Malformed(
+            "the names lie over each other: together they have more bytes than the header",
+            rule="PM-022",
+            field="names",
+            offset=header.names_start,
+        )
+    return tuple(
+        Column(
+            name=pm_header.read_name(source, header, position),
+            physical_type=described.physical_type,
+            id=described.id,
+            type=described.type,
+            fixed_byte_len=described.fixed_byte_len,
+            max_rep_level=described.max_rep_level,
+            max_def_level=described.max_def_level,
+            repetition=repetition(described.flags),
+            is_ascii=bool(described.flags & ColumnFlag.IS_ASCII),
+            local_key_is_global=bool(described.flags & ColumnFlag.LOCAL_KEY_IS_GLOBAL),
+        )
+        for position, described in enumerate(header.descriptors)
+    )
+
+
+def _designated_timestamp(header: Header) -> int:
+    column = header.fixed.designated_timestamp
+    if not NO_COLUMN <= column < header.column_count:
+        raise Malformed(
+            f"the designated timestamp is column {column}, of {header.column_count}",
+            rule="PM-033",
+            field="header.designated_timestamp",
+            offset=pm.HEADER_RECORD.offsets["designated_timestamp"],
+            length=pm.HEADER_RECORD.widths["designated_timestamp"],
+        )
+    return column
+
+
+def _sorting(header: Header) -> tuple[SortingColumn, ...]:
+    for position, column in enumerate(header.sorting_columns):
+        if column >= header.column_count:
+            raise Malformed(
+                f"rows are sorted by column {column}, of {header.column_count}",
+                rule="PM-037",
+                field=f"sorting_columns[{position}].index",
+                offset=header.names_start - pm.SORTING_COLUMN_SIZE * (len(header.sorting_columns) - position),
+                length=pm.SORTING_COLUMN_SIZE,
+            )
+    return tuple(SortingColumn(column, descending) for column, descending in header.sorted_by)
+
+
+class _Budget:
+    """What may be read of a file's bytes: as many as it has.
+
+    Structures that lie behind each other never need more; a small file whose references all lead to one large structure
+    would otherwise fill memory.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.left = size
+
+    def spend(self, length: int, rule: str, offset: int) -> None:
+        """Take so many bytes."""
+        self.left -= length
+        if self.left < 0:
+            raise Malformed(
+                "what blocks refer to lies over each other: it has more bytes than the file",
+                rule=rule,
+                offset=offset,
+            )
+
+
+def _row_groups(source: Source, header: Header, snapshot: Snapshot) -> tuple[RowGroup, ...]:
+    entries = pm_file.read_bloom_entries(source, header, snapshot) if snapshot.bloom_count else []
+    width, budget = len(header.bloom_columns), _Budget(snapshot.start)
+    found: list[RowGroup] = []
+    for number, offset in enumerate(snapshot.blocks):
+        entry = snapshot.entries_start + pm.ENTRY_SIZE * number
+        try:
+            budget.spend(header.block_size, "PM-052", entry)
+            block = pm_block.read_block(source, header, offset, snapshot.start)
+        except FormatError as error:
+            error.field = f"{snapshot.path}.row_group_entries[{number}].block_offset"
+            error.offset = entry
+            raise
+        blooms = _blooms(source, header, snapshot, entries[number * width : (number + 1) * width], budget)
+        chunks = tuple(
+            _chunk(source, snapshot, block, column, blooms.get(column), budget)
+            for column in range(header.column_count)
+        )
+        found.append(RowGroup(block.num_rows, chunks))
+    return tuple(found)
+
+
+def _blooms(
+    source: Source, header: Header, snapshot: Snapshot, entries: Sequence[pm.BloomEntry], budget: _Budget
+) -> Mapping[int, Bloom]:
+    """The bloom filters of a row group by column."""
+    found: dict[int, Bloom] = {}
+    for column, entry in zip(header.bloom_columns, entries, strict=True):
+        if entry == (0, 0):
+            continue
+        if HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features:
+            found[column] = ExternalBloom(*entry)
+            continue
+        found[column] = bitset = pm_block.read_inlined_bloom(source, entry.offset, snapshot.start)
+        budget.spend(len(bitset), "PM-078", entry.offset)
+    return found
+
+
+def _chunk(
+    source: Source, snapshot: Snapshot, block: Block, column: int, bloom: Bloom | None, budget: _Budget
+) -> Chunk:
+    given, flags = block.chunks[column], block.chunks[column].stat_flags
+    bounds: list[bytes | None] = []
+    for side in (MIN, MAX):
+        found = pm_block.find_statistic(block, column, side)
+        if found is not None and not found.inlined:
+            budget.spend(found.length, "PM-069", found.offset)
+        bounds.append(pm_block.read_statistic(source, block, column, side, snapshot.start) if found else None)
+    least, greatest = bounds
+    return Chunk(
+        codec=given.codec,
+        encodings=given.encodings,
+        num_values=given.num_values,
+        offset=given.byte_range_start,
+        length=given.total_compressed,
+        null_count=given.null_count if flags & StatFlag.NULL_COUNT_PRESENT else None,
+        distinct_count=given.distinct_count if flags & StatFlag.DISTINCT_COUNT_PRESENT else None,
+        min=least,
+        max=greatest,
+        min_exact=least is not None and bool(flags & StatFlag.MIN_STAT_VALUE_EXACT),
+        max_exact=greatest is not None and bool(flags & StatFlag.MAX_STAT_VALUE_EXACT),
+        bloom=bloom,
+    )

@@ -1,0 +1,103 @@
+"""The sections at the end of a footer of ``_pm``, which later revisions added.
+
+A section can hold very many entries. They are checked when the footer is read, and made when somebody looks at them.
+
+Source: "Parquet metadata file" (``parquet-metadata.md``), later revisions.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Generic, TypeVar, cast, overload
+
+from construct import Container
+
+from pqassay_spec.base.errors import Malformed
+from pqassay_spec.pm import grammar as pm
+
+Entry = TypeVar("Entry")
+
+
+class Entries(Sequence[Entry], Generic[Entry]):
+    """The entries of a section, made anew whenever they are asked for; nothing is kept but the section's bytes.
+
+    Args:
+        part: The section.
+        count: How many there are.
+        read: What finds them in the section.
+    """
+
+    def __init__(self, part: bytes, count: int, read: Callable[[bytes, int], Iterable[Entry]]) -> None:
+        self._part, self._count, self._read = part, count, read
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self._read(self._part, self._count))
+
+    @overload
+    def __getitem__(self, index: int) -> Entry: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Entry]: ...
+    def __getitem__(self, index: int | slice) -> Entry | Sequence[Entry]:
+        return list(self)[index]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(cast("Sequence[Any]", other))
+
+    __hash__ = None  # type: ignore[assignment]  # as of every sequence that is compared by its members
+
+    def __repr__(self) -> str:
+        return f"<{self._count} entries>"
+
+
+def _read_seq_txn(part: bytes) -> tuple[Any, int]:
+    return pm.SEQ_TXN.parse(part), pm.SEQ_TXN.sizeof()
+
+
+def _notes(part: bytes, count: int) -> Iterator[pm.ScratchpadEntry]:
+    position = pm.SECTION_COUNT_SIZE
+    for _ in range(count):
+        code, length = pm.SCRATCHPAD_HEAD_RECORD.read(part, position)
+        position += pm.SCRATCHPAD_HEAD_RECORD.size
+        yield pm.ScratchpadEntry(code, length, part[position : position + length])
+        position += length
+
+
+def _read_scratchpad(part: bytes) -> tuple[Any, int]:
+    count = int(pm.SCRATCHPAD.subcons[0].parse(part))
+    part, position = part[: pm.MOST_SCRATCHPAD], pm.SECTION_COUNT_SIZE
+    head = pm.SCRATCHPAD_HEAD_RECORD.struct
+    for _ in range(count):
+        (_, length) = head.unpack_from(part, position)
+        position += head.size
+        if position + length > len(part):
+            raise Malformed(f"an entry of {length} bytes, where {len(part) - position} are left for it")
+        position += length
+    return Container(entry_count=count, entries=Entries(part[:position], count, _notes)), position
+
+
+def _indexes(part: bytes, count: int) -> Iterator[pm.CoveringIndexEntry]:
+    return pm.COVERING_INDEX_RECORD.iterate(part, pm.SECTION_COUNT_SIZE, count)
+
+
+def _read_covering_index(part: bytes) -> tuple[Any, int]:
+    count = int(pm.COVERING_INDEX.subcons[0].parse(part))
+    end = pm.SECTION_COUNT_SIZE + count * pm.COVERING_INDEX_RECORD.size
+    if end > len(part):
+        raise struct.error(f"{count} records of {pm.COVERING_INDEX_RECORD.size} bytes do not fit")
+    return Container(index_count=count, indexes=Entries(part[:end], count, _indexes)), end
+
+
+READERS: Mapping[str, Callable[[bytes], tuple[Any, int]]] = {
+    "seq_txn": _read_seq_txn,
+    "scratchpad": _read_scratchpad,
+    "covering_index": _read_covering_index,
+}
+"""What reads each section of a footer, and says how long it is.
+
+It takes the bytes from the section's start up to the checksum, and raises `Malformed` or `struct.error` where the section
+does not fit.
+"""

@@ -1,0 +1,518 @@
+"""Which row groups need not be read, by what ``_pm`` says of their column chunks.
+
+A row group is left out only if no row of it can satisfy the predicate.  Bounds, null counts and bloom filters say something
+about all values of a chunk; what they do not settle stays possible.  Each part of a predicate is asked two questions, whether
+it may be true of some row and whether it may be false of some row: ``not`` swaps the answers, and a comparison with null is
+neither.
+
+Values are those that the Parquet file holds: whole numbers for integers, dates, timestamps and decimals (unscaled), text or
+bytes for byte arrays, floats for floats.  A value of another kind than the column's decides nothing.
+
+    >>> from pqassay_spec.pm.value import Chunk, Column
+    >>> year = Facts(Column("year", 1), 3, 0, (2000).to_bytes(4, "little"), (2010).to_bytes(4, "little"))
+    >>> [may_match([">", "year", value], {"year": year}.get) for value in (1999, 2009, 2010)]
+    [True, True, False]
+
+Source: "Parquet metadata file" (``parquet-metadata.md``), sections "Stat encoding" and "Bloom filters"; where it is silent,
+what its software does, and never less caution than that.
+"""
+
+from __future__ import annotations
+
+import math
+import reprlib
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeGuard, cast
+
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.base.sources import Source
+from pqassay_spec.parquet.bloom import BLOCK_SIZE as BITSET_STEP
+from pqassay_spec.parquet.bloom import probe
+from pqassay_spec.pm.block import MAX, Block, find_statistic, read_statistic
+from pqassay_spec.pm.codes import DECIMALS, ColumnType, PhysicalType, Repetition, type_tag
+from pqassay_spec.pm.value import Chunk, Column
+
+PLAIN_FORMATS = {
+    PhysicalType.INT32: "<i",
+    PhysicalType.INT64: "<q",
+    PhysicalType.FLOAT: "<f",
+    PhysicalType.DOUBLE: "<d",
+}
+"""Physical types whose bounds are numbers of one width: little-endian, as in Parquet's PLAIN encoding."""
+
+INTEGERS = (PhysicalType.INT32, PhysicalType.INT64)
+FLOATS = (PhysicalType.FLOAT, PhysicalType.DOUBLE)
+BYTES = (PhysicalType.BYTE_ARRAY, PhysicalType.FIXED_LEN_BYTE_ARRAY)
+
+UNSIGNED = frozenset((ColumnType.IPV4, ColumnType.CHAR))
+"""Types of integers that are compared as unsigned numbers."""
+
+PERHAPS_UNSIGNED = frozenset((-1, ColumnType.INT, ColumnType.LONG))
+"""Types under which integers of files go that QuestDB did not write; nothing says whether those are signed."""
+
+IN_BYTE_ORDER = frozenset(
+    (
+        ColumnType.STRING,
+        ColumnType.SYMBOL,
+        ColumnType.VARCHAR,
+        ColumnType.BINARY,
+        ColumnType.UUID,
+        ColumnType.LONG128,
+        ColumnType.LONG256,
+    )
+)
+"""Types of byte arrays that are compared byte by byte."""
+
+NULL_IS_ZERO = frozenset((ColumnType.BYTE, ColumnType.SHORT, ColumnType.CHAR))
+"""Types without a null of their own: QuestDB reads a null as 0."""
+
+UNCOUNTED_NULLS = frozenset((ColumnType.FLOAT, ColumnType.DOUBLE, ColumnType.CHAR))
+"""Types with values that QuestDB takes for null (NaN, 0) and that no null count covers."""
+
+NEVER_NULL = frozenset((ColumnType.BYTE, ColumnType.SHORT))
+"""Types of which no value is null for QuestDB."""
+
+LARGEST_COUNT = (1 << 63) - 1
+"""Null counts beyond are no counts, but negative numbers."""
+
+WHOLE_FLOATS = float(1 << 53)
+"""Below, floats that are whole numbers are equal to one whole number only."""
+
+
+class Facts(NamedTuple):
+    """What a file says about a column chunk.
+
+    Attributes:
+        column: The column.
+        num_values: Values, nulls included.
+        null_count: Nulls; ``None`` where it does not say.
+        min, max: The bounds, in Parquet's encoding; ``None`` where it does not say. Whether they are exact is no matter.
+        may_hold: The bloom filter: whether a value may be there, given in PLAIN encoding without length prefix; ``False`` is
+            certain. ``None`` without one.
+    """
+
+    column: Column
+    num_values: int
+    null_count: int | None
+    min: bytes | None
+    max: bytes | None
+    may_hold: Callable[[bytes], bool] | None = None
+
+
+def facts_of_chunk(column: Column, chunk: Chunk, hash_of: Callable[[bytes], int] | None = None) -> Facts:
+    """The facts that a logical value holds.
+
+    Args:
+        column: The column.
+        chunk: The column chunk.
+        hash_of: XXH64 with seed 0; without it, the bloom filter is not asked. It is not asked if it stands elsewhere, either.
+    """
+    bitset = chunk.bloom
+    may_hold: Callable[[bytes], bool] | None = None
+    if hash_of is not None and isinstance(bitset, bytes) and bitset and not len(bitset) % BITSET_STEP:
+        may_hold = lambda plain: probe(bitset, hash_of(plain))  # noqa: E731 - a nested def would be declared twice
+    width = physical_width(column)
+    least, greatest = (
+        bound if bound is None or width in (None, len(bound)) else None for bound in (chunk.min, chunk.max)
+    )
+    return Facts(column, chunk.num_values, chunk.null_count, least, greatest, may_hold)
+
+
+FactsOf = Callable[[str], Facts | None]
+"""Facts by the name of a column; ``None`` where nothing is known."""
+
+
+class NotAPredicateError(ValueError):
+    """A tree that is no predicate."""
+
+
+class Possible(NamedTuple):
+    """What a predicate may be for some row of a row group. A row for which it is unknown adds to neither."""
+
+    true: bool
+    false: bool
+
+
+ANYTHING = Possible(true=True, false=True)
+NOTHING = Possible(true=False, false=False)
+
+
+def may_match(predicate: Sequence[Any], facts_of: FactsOf) -> bool:
+    """Whether a row group has to be read.
+
+    Args:
+        predicate: A tree as ``conformance/PROTOCOL.md`` defines it, its values Python's own; besides
+            ``["between", column, a, b]``, true of what lies between the two, whichever is the greater.
+        facts_of: What is known of the row group's column chunks.
+
+    Raises:
+        NotAPredicateError: The tree is no predicate.
+    """
+    return possible(predicate, facts_of).true
+
+
+DEEPEST = 100
+"""Levels of the deepest predicate."""
+
+
+def possible(predicate: Any, facts_of: FactsOf, depth: int = DEEPEST) -> Possible:
+    """Whether a predicate may be true, and whether it may be false. See `may_match`."""
+    if not depth:
+        raise NotAPredicateError(f"a predicate has at most {DEEPEST} levels")
+    match predicate:
+        case ["not", part]:
+            inner = possible(part, facts_of, depth - 1)
+            return Possible(inner.false, inner.true)
+        case [("and" | "or") as name, *parts] if parts:
+            each = [possible(part, facts_of, depth - 1) for part in parts]
+            true, false = [part.true for part in each], [part.false for part in each]
+            return Possible(all(true), any(false)) if name == "and" else Possible(any(true), all(false))
+        case ["is null", str(column)]:
+            return _is_null(facts_of(column))
+        case ["is not null", str(column)]:
+            null = _is_null(facts_of(column))
+            return Possible(null.false, null.true)
+        case [("=" | "!=" | "<" | "<=" | ">" | ">=") as name, str(column), value]:
+            return _compared(name, facts_of(column), [value])
+        case ["between", str(column), first, second]:
+            return _compared("between", facts_of(column), [first, second])
+        case [("in" | "not in") as name, str(column), values] if isinstance(values, list | tuple):
+            return _compared(name, facts_of(column), cast("Sequence[Any]", values))
+        case _:
+            raise NotAPredicateError(f"{reprlib.repr(predicate)} is no predicate")
+
+
+def columns_of(predicate: Any) -> set[str]:
+    """The columns that a predicate names.
+
+    Raises:
+        NotAPredicateError: The tree is no predicate.
+    """
+    found: set[str] = set()
+
+    def note(name: str) -> None:
+        found.add(name)
+
+    possible(predicate, note)
+    return found
+
+
+# ------------------------------------------------------------------------------------------------------- nulls
+
+
+def _is_null(facts: Facts | None) -> Possible:
+    if facts is None or is_nested(facts.column):
+        return ANYTHING
+    tag, nulls = type_tag(facts.column.type), null_count(facts)
+    if facts.num_values == 0:
+        return NOTHING
+    some = nulls is None or nulls > 0 or tag in UNCOUNTED_NULLS
+    others = nulls is None or nulls < facts.num_values or tag in NEVER_NULL
+    return Possible(some, others)
+
+
+def null_count(facts: Facts) -> int | None:
+    """The null count, unless it is absent or impossible."""
+    count = facts.null_count
+    return None if count is None or not 0 <= count <= min(facts.num_values, LARGEST_COUNT) else count
+
+
+def is_all_null(facts: Facts) -> bool:
+    """Whether no value of a chunk is there: it need not be fetched."""
+    return null_count(facts) == facts.num_values
+
+
+def is_nested(column: Column) -> bool:
+    """Whether a row may hold several values, or a null that is no null of this column: counts and bounds then say nothing.
+
+    A column that is never null, and has nulls, is a required field around an optional one. (QuestDB declares symbols required
+    that merely had no null.)
+    """
+    in_a_required_field = (
+        column.max_def_level > 0
+        and column.repetition == Repetition.REQUIRED
+        and type_tag(column.type) != ColumnType.SYMBOL
+    )
+    return column.max_rep_level > 0 or column.max_def_level > 1 or in_a_required_field
+
+
+# ------------------------------------------------------------------------------------------------- comparisons
+
+
+def _compared(name: str, facts: Facts | None, values: Sequence[Any]) -> Possible:
+    """The answers for a comparison; ``values`` are its operands."""
+    if name.startswith("not ") or name == "!=":
+        opposite = _compared("=" if name == "!=" else "in", facts, values)
+        return Possible(opposite.false, opposite.true)
+    if not values:
+        return Possible(true=False, false=True)  # one of none: false, even of a null
+    if facts is None or is_nested(facts.column):
+        return ANYTHING
+    if is_all_null(facts) and type_tag(facts.column.type) not in NULL_IS_ZERO:
+        # Neither, but for QuestDB itself, to which a null is equal to null.
+        return Possible(name in ("=", "in") and None in values, false=False)
+    if name in ("=", "in"):
+        each = [_equal(facts, value) for value in values]
+        return Possible(any(one.true for one in each), all(one.false for one in each))
+    if any(_is_missing(value) for value in values):
+        return ANYTHING
+    found = [
+        _ranged(name, reading, facts, operands)
+        for reading in _readings(facts)
+        for operands in _operands(facts.column, values)
+    ]
+    return Possible(any(one.true for one in found), any(one.false for one in found)) if found else ANYTHING
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether an operand is null, or NaN, about whose order engines disagree."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _equal(facts: Facts, value: Any) -> Possible:
+    """Whether some value may be equal to an operand, and whether one may be another: bloom filter first, then bounds."""
+    if value is None:
+        return Possible(true=null_count(facts) != 0, false=True)
+    if _is_missing(value):
+        return ANYTHING
+    if not _bloom_allows(facts, value):
+        return Possible(true=False, false=True)
+    found = [
+        _ranged("=", reading, facts, operands)
+        for reading in _readings(facts)
+        for operands in _operands(facts.column, [value])
+    ]
+    return Possible(any(one.true for one in found), any(one.false for one in found)) if found else ANYTHING
+
+
+class Reading(NamedTuple):
+    """Bounds of a chunk as Python values, in one of the orders that they may have been found in."""
+
+    min: Any
+    max: Any
+
+
+def _ranged(name: str, bounds: Reading, facts: Facts, operands: Sequence[Any]) -> Possible:
+    """The answers, if all values lie within the bounds."""
+    least, greatest = bounds
+    first, second = min(operands), max(operands)
+    # What bounds leave out is true of no comparison, but it makes each false: NaN.
+    others = facts.column.physical_type in FLOATS
+    match name:
+        case "=":
+            true, false = least <= first <= greatest, not least == first == greatest
+        case "<":
+            true, false = least < first, greatest >= first
+        case "<=":
+            true, false = least <= first, greatest > first
+        case ">":
+            true, false = greatest > first, least <= first
+        case ">=":
+            true, false = greatest >= first, least < first
+        case _:
+            true, false = least <= second and greatest >= first, least < first or greatest > second
+    return Possible(true, false or others)
+
+
+def _readings(facts: Facts) -> Iterator[Reading]:
+    """The bounds as values; nothing where there are none that can be used.
+
+    Integers whose sign nobody knows have two readings, of which those count whose MIN is not above MAX: a row group is left
+    out only if none of them lets a row match.
+    """
+    column, tag = facts.column, type_tag(facts.column.type)
+    readers = [reader for reader in _readers(column) if facts.min is not None and facts.max is not None]
+    for reader in readers:
+        least, greatest = reader(cast("bytes", facts.min)), reader(cast("bytes", facts.max))
+        if least is None or greatest is None or least > greatest:
+            continue
+        if tag in NULL_IS_ZERO and null_count(facts) != 0:
+            least, greatest = min(least, 0), max(greatest, 0)
+        yield Reading(least, greatest)
+
+
+def _readers(column: Column) -> list[Callable[[bytes], Any]]:
+    """How the bounds of a column are read, in each order that they may be in; none where the order is not known."""
+    physical, tag = column.physical_type, type_tag(column.type)
+    if physical in INTEGERS:
+        code = PLAIN_FORMATS[PhysicalType(physical)]
+        signed, unsigned = _number(code), _number(code.upper())
+        if tag in PERHAPS_UNSIGNED:
+            return [signed, unsigned]
+        return [unsigned if tag in UNSIGNED else signed]
+    if physical in FLOATS:
+        return [_number(PLAIN_FORMATS[PhysicalType(physical)])]
+    if physical not in BYTES:
+        return []
+    width = column.fixed_byte_len if physical == PhysicalType.FIXED_LEN_BYTE_ARRAY else None
+    if tag in DECIMALS:
+        return [lambda raw: int.from_bytes(raw, "big", signed=True) if width in (None, len(raw)) else None]
+    if tag in IN_BYTE_ORDER:
+        return [lambda raw: raw if width in (None, len(raw)) else None]
+    return []
+
+
+def _number(code: str) -> Callable[[bytes], Any]:
+    def read(raw: bytes) -> Any:
+        if len(raw) != struct.calcsize(code):
+            return None
+        (number,) = struct.unpack(code, raw)
+        return None if _is_missing(number) else number
+
+    return read
+
+
+# ---------------------------------------------------------------------------------------------------- operands
+
+
+def _operands(column: Column, values: Sequence[Any]) -> Iterator[list[Any]]:
+    """The operands as values of the column, in each way that engines take them; nothing where they do not fit it."""
+    if column.physical_type in FLOATS:
+        if all(map(_is_number, values)):
+            # Numbers are compared exactly, or made floats of 64 bits first, or floats of 32 bits like the column.
+            ways = [list(values), [_nearest("<d", value) for value in values]]
+            if column.physical_type == PhysicalType.FLOAT:
+                ways.append([_nearest("<f", value) for value in values])
+            yield from (way for number, way in enumerate(ways) if way not in ways[:number])
+        return
+    fitting = [_fitting(column, value) for value in values]
+    if None not in fitting:
+        yield fitting
+
+
+def _fitting(column: Column, value: Any) -> Any:
+    """An operand as a value of the column, ``None`` if it is none."""
+    if isinstance(value, bool):
+        return None
+    physical, tag = column.physical_type, type_tag(column.type)
+    if physical in INTEGERS or (physical in BYTES and tag in DECIMALS):
+        return _whole(value)
+    if physical in FLOATS:
+        return value if _is_number(value) else None
+    if physical == PhysicalType.BYTE_ARRAY and isinstance(value, str):
+        return _utf8(value)
+    return value if physical in BYTES and isinstance(value, bytes) else None
+
+
+def _whole(value: Any) -> int | None:
+    """A whole number. Of floats only those count that no engine can take for another."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < WHOLE_FLOATS:
+        return int(value)
+    return value if isinstance(value, int) else None
+
+
+def _nearest(code: str, value: float) -> float:
+    """The float of some width next to a number."""
+    try:
+        # A whole number that is too great for 32 bits is another error to struct than a float that is.
+        (nearest,) = struct.unpack(code, struct.pack(code, float(value)))
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+    return float(nearest)
+
+
+def _utf8(text: str) -> bytes | None:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return None
+
+
+# ----------------------------------------------------------------------------------------------- bloom filters
+
+
+def _bloom_allows(facts: Facts, value: Any) -> bool:
+    """Whether a value may be in a chunk according to its bloom filter."""
+    if facts.may_hold is None:
+        return True
+    if type_tag(facts.column.type) in NULL_IS_ZERO and null_count(facts) != 0 and _whole(value) == 0:
+        return True
+    plain = plain_bytes(facts.column, value)
+    return not plain or any(facts.may_hold(raw) for raw in plain)
+
+
+def plain_bytes(column: Column, value: Any) -> list[bytes]:
+    """The PLAIN encodings, without length prefix, of all that is equal to a value; none where nobody can say which.
+
+    >>> plain_bytes(Column("x", 5), 0.0)[0].hex(), len(plain_bytes(Column("x", 5), 0.0))
+    ('0000000000000000', 2)
+    """
+    physical, tag = column.physical_type, type_tag(column.type)
+    if physical in FLOATS:
+        return _plain_floats(physical, value)
+    fitting = _fitting(column, value)
+    if fitting is None:
+        return []
+    if physical in INTEGERS:
+        width = struct.calcsize(PLAIN_FORMATS[PhysicalType(physical)])
+        if not -(1 << 8 * width - 1) <= fitting < 1 << 8 * width:
+            return []
+        return [(fitting % (1 << 8 * width)).to_bytes(width, "little")]
+    if tag not in DECIMALS:
+        return [fitting]
+    # A decimal in a byte array may have any number of bytes.
+    width = column.fixed_byte_len
+    if physical == PhysicalType.BYTE_ARRAY or not -(1 << 8 * width) // 2 <= fitting < (1 << 8 * width) // 2:
+        return []
+    return [fitting.to_bytes(width, "big", signed=True)]
+
+
+def _plain_floats(physical: int, value: Any) -> list[bytes]:
+    if not _is_number(value) or _is_missing(value):
+        return []
+    code = PLAIN_FORMATS[PhysicalType(physical)]
+    try:
+        if isinstance(value, int) and float(value) != value:
+            return []
+        # Zero is equal to zero, and has two encodings.
+        return [struct.pack(code, one) for one in ((float(value),) if value else (0.0, -0.0))]
+    except OverflowError:
+        return []
+
+
+def _is_number(value: Any) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+# ---------------------------------------------------------------------------------- facts that stand in a file
+
+
+def read_bound(
+    source: Source, block: Block, position: int, column: Column, side: str, end: int
+) -> bytes | None:
+    """A chunk's bound as skipping uses it; ``None`` where there is none, or none that can be used.
+
+    A bound of a fixed width that stands in its slot is read at that width, whatever STAT_SIZES says, unless it says something
+    else; of a byte array nothing but STAT_SIZES knows the length.
+
+    Args:
+        source: The file.
+        block: The row group's block.
+        position: The column's position.
+        column: The column.
+        side: `pm_block.MIN` or `pm_block.MAX`.
+        end: Where the footer of the snapshot starts.
+    """
+    found = find_statistic(block, position, side)
+    if found is None:
+        return None
+    width = physical_width(column)
+    if found.inlined and width is not None and not found.length:
+        slot = block.chunks[position].max_stat if side == MAX else block.chunks[position].min_stat
+        return (
+            slot.to_bytes(struct.calcsize("<Q"), "little")[:width] if width <= struct.calcsize("<Q") else None
+        )
+    try:
+        bound = read_statistic(source, block, position, side, end)
+    except FormatError:
+        return None
+    return bound if width in (None, len(bound or b"")) else None
+
+
+def physical_width(column: Column) -> int | None:
+    """Bytes of each value of a column; ``None`` for byte arrays, and where nothing is compared."""
+    if column.physical_type == PhysicalType.FIXED_LEN_BYTE_ARRAY:
+        return column.fixed_byte_len
+    code = PLAIN_FORMATS.get(cast("PhysicalType", column.physical_type))
+    return struct.calcsize(code) if code else None

@@ -1,0 +1,257 @@
+"""QuestDB's type codes that are put together from parts, and the type that a Parquet column has without a code.
+
+A code's low byte is a `ColumnType`; decimals, geohashes, arrays and timestamps say more in the upper bits.  Where a
+Parquet file names no codes, since QuestDB did not write it, they are inferred from the schema.
+
+Source: "Parquet metadata file" (``parquet-metadata.md``), sections "Column descriptor" and "Migration"; the layout of
+the upper bits as QuestDB 9.4 writes them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pqassay_spec.parquet.thrift import ConvertedType, SchemaElement, Type
+from pqassay_spec.pm.codes import (
+    ARRAY_DIMENSIONS_SHIFT,
+    ARRAY_ELEMENT_MASK,
+    ARRAY_ELEMENT_SHIFT,
+    DECIMAL_PRECISION_MASK,
+    DECIMAL_PRECISION_SHIFT,
+    DECIMAL_SCALE_MASK,
+    DECIMAL_SCALE_SHIFT,
+    DECIMALS,
+    DESCENDING_TYPE_BIT,
+    DESIGNATED_TYPE_BIT,
+    GEOHASH_BITS_MASK,
+    GEOHASH_BITS_SHIFT,
+    GEOHASH_TYPE_BIT,
+    NANOSECONDS_TYPE_BIT,
+    NO_TYPE,
+    ColumnType,
+    type_name,
+    type_tag,
+)
+
+# ------------------------------------------------------------------------------------------------ composite codes
+
+_DECIMAL_DIGITS = (
+    (2, ColumnType.DECIMAL8),
+    (4, ColumnType.DECIMAL16),
+    (9, ColumnType.DECIMAL32),
+    (18, ColumnType.DECIMAL64),
+    (38, ColumnType.DECIMAL128),
+    (76, ColumnType.DECIMAL256),
+)
+"""The most digits that each decimal type holds."""
+
+_GEOHASH_BITS = (
+    (7, ColumnType.GEOBYTE),
+    (15, ColumnType.GEOSHORT),
+    (31, ColumnType.GEOINT),
+    (60, ColumnType.GEOLONG),
+)
+"""The most bits that each geohash type holds."""
+
+GEOHASHES = frozenset(tag for _, tag in _GEOHASH_BITS)
+
+MOST_DIMENSIONS = 32
+"""Of an array."""
+
+
+def decimal_type(precision: int, scale: int) -> int:
+    """TYPE of a decimal; `NO_TYPE` where QuestDB has none for it.
+
+    >>> tuple(hex(decimal_type(*digits)) for digits in ((2, 1), (18, 4), (76, 6)))
+    ('0x4021c', '0x10121f', '0x184c21')
+    >>> decimal_type(77, 0)
+    -1
+    """
+    if not 0 <= scale <= precision or precision < 1:
+        return NO_TYPE
+    for most, tag in _DECIMAL_DIGITS:
+        if precision <= most:
+            return tag | precision << DECIMAL_PRECISION_SHIFT | scale << DECIMAL_SCALE_SHIFT
+    return NO_TYPE
+
+
+def geohash_type(bits: int) -> int:
+    """TYPE of a geohash of so many bits.
+
+    >>> tuple(hex(geohash_type(bits)) for bits in (5, 15, 30, 60))
+    ('0x1050e', '0x10f0f', '0x11e10', '0x13c11')
+
+    Raises:
+        ValueError: A geohash has 1 to 60 bits.
+    """
+    for most, tag in _GEOHASH_BITS:
+        if 1 <= bits <= most:
+            return tag | bits << GEOHASH_BITS_SHIFT | GEOHASH_TYPE_BIT
+    raise ValueError(f"a geohash has 1 to {_GEOHASH_BITS[-1][0]} bits, not {bits}")
+
+
+def array_type(element: int, dimensions: int) -> int:
+    """TYPE of an array; `NO_TYPE` where it has more dimensions than QuestDB's.
+
+    >>> array_type(ColumnType.DOUBLE, 1), array_type(ColumnType.DOUBLE, 2), array_type(ColumnType.DOUBLE, 33)
+    (2587, 18971, -1)
+    """
+    if not 1 <= dimensions <= MOST_DIMENSIONS:
+        return NO_TYPE
+    return ColumnType.ARRAY | element << ARRAY_ELEMENT_SHIFT | dimensions - 1 << ARRAY_DIMENSIONS_SHIFT
+
+
+def is_designated(code: int) -> bool:
+    """Whether TYPE says that the column is the designated timestamp.
+
+    >>> is_designated(131080), is_designated(8), is_designated(-1)
+    (True, False, False)
+    """
+    return type_tag(code) == ColumnType.TIMESTAMP and bool(code & DESIGNATED_TYPE_BIT)
+
+
+def is_descending(code: int) -> bool:
+    """Whether TYPE says that the rows are sorted by the designated timestamp the other way round."""
+    return is_designated(code) and bool(code & DESCENDING_TYPE_BIT)
+
+
+class TypeParts(NamedTuple):
+    """What a code says, in so far as its type has such parts; 0 elsewhere."""
+
+    tag: int
+    precision: int = 0
+    scale: int = 0
+    bits: int = 0
+    element: int = 0
+    dimensions: int = 0
+
+
+def type_parts(code: int) -> TypeParts:
+    """Take a code apart.
+
+    >>> type_parts(0x10121F)
+    TypeParts(tag=31, precision=18, scale=4, bits=0, element=0, dimensions=0)
+    """
+    tag = type_tag(code)
+    if tag in DECIMALS:
+        return TypeParts(
+            tag,
+            precision=code >> DECIMAL_PRECISION_SHIFT & DECIMAL_PRECISION_MASK,
+            scale=code >> DECIMAL_SCALE_SHIFT & DECIMAL_SCALE_MASK,
+        )
+    if tag in GEOHASHES:
+        return TypeParts(tag, bits=code >> GEOHASH_BITS_SHIFT & GEOHASH_BITS_MASK)
+    if tag == ColumnType.ARRAY:
+        return TypeParts(
+            tag,
+            element=code >> ARRAY_ELEMENT_SHIFT & ARRAY_ELEMENT_MASK,
+            dimensions=(code >> ARRAY_DIMENSIONS_SHIFT & MOST_DIMENSIONS - 1) + 1,
+        )
+    return TypeParts(tag)
+
+
+def described_type(code: int) -> str:
+    """A code for people, with what its upper bits say.
+
+    >>> tuple(described_type(code) for code in (0x10121F, 0x11E10, 393224, 12, -1))
+    ('DECIMAL(18,4)', 'GEOHASH(30b)', 'TIMESTAMP NS designated', 'SYMBOL', 'none')
+    >>> described_type(18971) == "DOUBLE" + 2 * "[]"
+    True
+    """
+    parts = type_parts(code)
+    if parts.precision:
+        return f"DECIMAL({parts.precision},{parts.scale})"
+    if parts.bits:
+        return f"GEOHASH({parts.bits}b)"
+    if parts.dimensions:
+        return type_name(parts.element) + "[]" * parts.dimensions
+    return type_name(code)
+
+
+# ------------------------------------------------------------------------------------------------------ inference
+
+
+def inferred_type(element: SchemaElement, *, list_dimensions: int = 0) -> int:
+    """TYPE of a Parquet column whose code nobody wrote down; `NO_TYPE` where QuestDB has no such type.
+
+    Args:
+        element: The leaf.
+        list_dimensions: Its depth in a field that is nothing but lists, 0 elsewhere.
+    """
+    if element.type == Type.BOOLEAN:
+        return ColumnType.BOOLEAN
+    if element.type == Type.FLOAT:
+        return ColumnType.FLOAT
+    if element.type == Type.DOUBLE:
+        return array_type(ColumnType.DOUBLE, list_dimensions) if list_dimensions else ColumnType.DOUBLE
+    if element.type == Type.INT96:
+        return ColumnType.TIMESTAMP | NANOSECONDS_TYPE_BIT
+    if (digits := decimal_digits(element)) is not None:
+        return decimal_type(*digits)
+    inferred = {
+        Type.INT32: _type_of_int32,
+        Type.INT64: _type_of_int64,
+        Type.FIXED_LEN_BYTE_ARRAY: _type_of_fixed_bytes,
+        Type.BYTE_ARRAY: _type_of_bytes,
+    }
+    if element.type not in inferred:
+        return NO_TYPE
+    return inferred[Type(element.type)](element)
+
+
+def decimal_digits(element: SchemaElement) -> tuple[int, int] | None:
+    """Precision and scale of a column annotated as decimal; ``None`` for others."""
+    logical = element.logicalType
+    if logical is not None and logical.DECIMAL is not None:
+        return logical.DECIMAL.precision, logical.DECIMAL.scale
+    if element.converted_type == ConvertedType.DECIMAL:
+        return element.precision or 0, element.scale or 0
+    return None
+
+
+def _type_of_int32(element: SchemaElement) -> int:
+    logical = element.logicalType
+    if logical is not None and logical.INTEGER is not None and logical.INTEGER.isSigned:
+        return {8: ColumnType.BYTE, 16: ColumnType.SHORT}.get(logical.INTEGER.bitWidth, ColumnType.INT)
+    if logical is not None:
+        return ColumnType.DATE if logical.DATE is not None else ColumnType.INT
+    old: dict[int | None, ColumnType] = {
+        ConvertedType.INT_8: ColumnType.BYTE,
+        ConvertedType.INT_16: ColumnType.SHORT,
+        ConvertedType.DATE: ColumnType.DATE,
+    }
+    return old.get(element.converted_type, ColumnType.INT)
+
+
+def _type_of_int64(element: SchemaElement) -> int:
+    logical = element.logicalType
+    if logical is not None and logical.TIMESTAMP is not None:
+        unit = logical.TIMESTAMP.unit
+        if unit.MILLIS is not None:
+            return ColumnType.DATE
+        if unit.NANOS is not None:
+            return ColumnType.TIMESTAMP | NANOSECONDS_TYPE_BIT
+        return ColumnType.TIMESTAMP if unit.MICROS is not None else ColumnType.LONG
+    if logical is not None:
+        return ColumnType.LONG
+    old: dict[int | None, ColumnType] = {
+        ConvertedType.TIMESTAMP_MICROS: ColumnType.TIMESTAMP,
+        ConvertedType.TIMESTAMP_MILLIS: ColumnType.DATE,
+    }
+    return old.get(element.converted_type, ColumnType.LONG)
+
+
+def _type_of_fixed_bytes(element: SchemaElement) -> int:
+    logical = element.logicalType
+    if logical is not None and logical.UUID is not None:
+        return ColumnType.UUID
+    widths = {16: ColumnType.LONG128, 32: ColumnType.LONG256}
+    return widths.get(element.type_length or 0, NO_TYPE)
+
+
+def _type_of_bytes(element: SchemaElement) -> int:
+    logical = element.logicalType
+    is_text = (
+        logical.STRING is not None if logical is not None else element.converted_type == ConvertedType.UTF8
+    )
+    return ColumnType.VARCHAR if is_text else ColumnType.BINARY

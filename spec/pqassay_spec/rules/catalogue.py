@@ -1,0 +1,326 @@
+"""The rule catalogue: every obligation of the specification, read from ``rules/<family>.toml``.
+
+A family is one structure: its rules file, its grammar module, its chapter and the judge's module of checks
+share a name.  Families are found by listing the folder, so that adding one touches no list.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, dataclass, fields
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal, cast, get_args
+
+Level = Literal["MUST", "SHOULD", "MAY"]
+"""What the document demands."""
+
+Verdict = Literal["FAIL", "WARN", "POLICY", "INFO"]
+"""What a broken rule is reported as. POLICY: the text is ambiguous, and the rule states the reading taken."""
+
+Role = Literal["writer", "reader", "both"]
+"""Whose obligation it is."""
+
+Tier = Literal["footer", "index", "pages", "values"]
+"""How much of a file has to be read; each tier includes the ones before."""
+
+Effect = Literal["rows lost", "wrong rows", "read fails", "pruning lost", "cosmetic"]
+"""What a user notices when an engine relies on the broken thing."""
+
+OriginKind = Literal["stated", "inferred", "ours"]
+"""Whether the document says it, the document implies it, or this specification adds it."""
+
+TIERS: tuple[Tier, ...] = get_args(Tier)
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+
+DEFAULT_FILE = "parquet"
+"""The kind of file that a family's rules judge, where its rules file names none."""
+
+DEFAULT_CALLED = "file"
+"""What such a file is called in counts, where its rules file does not say."""
+
+ID_PATTERN = r"[A-Z][A-Z0-9]*-[0-9]{3}"
+
+
+class CatalogueError(Exception):
+    """A rules file is wrong: a mistake in this package, or in a family under construction."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where an obligation comes from."""
+
+    kind: OriginKind
+    document: str
+    section: str
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One atomic obligation.
+
+    Attributes:
+        id: Never changed, never used again.
+        level: What the document demands.
+        role: Whose obligation it is.
+        sentence: The obligation, in one sentence.
+        origin: Where it comes from.
+        tier: How much of a file has to be read to test it.
+        field: Grammar path that it is about.
+        effect: What a user notices when it is broken.
+        since: Version of this specification that introduced it.
+        verdict: How it is reported; by default FAIL for MUST, WARN for SHOULD, INFO for MAY.
+        practice: Why the verdict is weaker than the level: what real software does.
+        reading: For POLICY: the reading of the ambiguous text that is taken.
+        excluded: Why no file can show it, if none can.
+    """
+
+    id: str
+    level: Level
+    role: Role
+    sentence: str
+    origin: Origin
+    tier: Tier
+    field: str
+    effect: Effect
+    since: str
+    verdict: Verdict
+    practice: str = ""
+    reading: str = ""
+    excluded: str = ""
+
+
+@dataclass(frozen=True)
+class Family:
+    """The rules of one structure.
+
+    ``module`` names the chapter and, in every package, the room of what is about this structure; ``file`` the kind of the
+    files whose bytes the rules judge, and ``called`` what counts in reports call such a file.
+    """
+
+    module: str
+    prefix: str
+    title: str
+    since: str
+    rules: tuple[Rule, ...]
+    file: str = DEFAULT_FILE
+    called: str = DEFAULT_CALLED
+
+    @property
+    def chapter(self) -> str:
+        """File name of the chapter."""
+        return f"{self.module}.md"
+
+
+DEFAULT_VERDICT: Mapping[Level, Verdict] = {"MUST": "FAIL", "SHOULD": "WARN", "MAY": "INFO"}
+
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "level": get_args(Level),
+    "role": get_args(Role),
+    "tier": TIERS,
+    "effect": get_args(Effect),
+    "verdict": VERDICTS,
+}
+
+
+@cache
+def families() -> tuple[Family, ...]:
+    """Every family, in the order of their prefixes' files. Raises `CatalogueError`."""
+    found = [parse_family(name, text.decode()) for name, text in _rule_files()]
+    seen: set[str] = set()
+    for rule in (rule for family in found for rule in family.rules):
+        if rule.id in seen:
+            raise CatalogueError(f"{rule.id} is declared twice")
+        seen.add(rule.id)
+    return tuple(found)
+
+
+@cache
+def rules() -> dict[str, Rule]:
+    """Every rule by id, in the order of the families and of their files."""
+    return {rule.id: rule for family in families() for rule in family.rules}
+
+
+def family_of(rule_id: str) -> Family:
+    """The family that a rule belongs to. Raises `KeyError` for an unknown id."""
+    for family in families():
+        if any(rule.id == rule_id for rule in family.rules):
+            return family
+    raise KeyError(rule_id)
+
+
+@cache
+def rules_for(file: str) -> dict[str, Rule]:
+    """Every rule by id that judges the bytes of one kind of file."""
+    return {rule.id: rule for family in families() if family.file == file for rule in family.rules}
+
+
+@cache
+def called(file: str) -> str:
+    """What counts in reports call a file of one kind."""
+    return next((family.called for family in families() if family.file == file), DEFAULT_CALLED)
+
+
+@cache
+def digest() -> str:
+    """SHA-256 over all rules files, by which a report names the rules that it applied."""
+    total = hashlib.sha256()
+    for name, text in _rule_files():
+        total.update(f"{name} {len(text)}\n".encode() + text)
+    return total.hexdigest()
+
+
+def _rule_files() -> Iterable[tuple[str, bytes]]:
+    """The rules files: every table of this folder but those that a module of the same name reads."""
+    found = {entry.name: entry for entry in files("pqassay_spec.rules").iterdir()}
+    for name in sorted(found):
+        stem, _, ending = name.rpartition(".")
+        if ending == "toml" and f"{stem}.py" not in found:
+            yield stem, found[name].read_bytes()
+
+
+def parse_family(module: str, text: str) -> Family:
+    """Parse one rules file.
+
+    Args:
+        module: Name of the family's modules; the file's name without its ending.
+        text: Content of the file.
+
+    Raises:
+        CatalogueError: Naming the rule and what is wrong with it.
+    """
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise CatalogueError(f"{module}.toml: {error}") from None
+    top = _table(document, {"family", "rule"}, module)
+    header = _table(
+        top.get("family", {}), {"prefix", "title", "since", "file", "called"}, f"{module}: family"
+    )
+    header.setdefault("file", DEFAULT_FILE)
+    header.setdefault("called", DEFAULT_CALLED)
+    for name in ("prefix", "title", "since", "file", "called"):
+        if not isinstance(header.get(name), str) or not header[name]:
+            raise CatalogueError(f"{module}: family.{name} is missing")
+    rows = top.get("rule")
+    if not isinstance(rows, list) or not rows:
+        raise CatalogueError(f"{module}: no rules")
+    parsed = tuple(_rule(row, header["prefix"], module) for row in cast("list[Any]", rows))
+    if [rule.id for rule in parsed] != sorted({rule.id for rule in parsed}):
+        raise CatalogueError(f"{module}: rules are not in the order of their ids, or an id is repeated")
+    return Family(module=module, rules=parsed, **header)
+
+
+_OPTIONAL = {field.name for field in fields(Rule) if field.default is not MISSING} | {"verdict"}
+_REQUIRED = {field.name for field in fields(Rule)} - _OPTIONAL
+
+
+def _rule(entry: Any, prefix: str, module: str) -> Rule:
+    identifier = cast("dict[str, Any]", entry).get("id") if isinstance(entry, dict) else None
+    place = f"{module}: {identifier or 'a rule without id'}"
+    row = _table(entry, _REQUIRED | _OPTIONAL, place)
+    for name in sorted(row.keys() | _REQUIRED - {"origin"}):
+        if name != "origin" and (not isinstance(row.get(name), str) or not row[name]):
+            raise CatalogueError(f"{place}: {name} is missing or no text")
+    if not re.fullmatch(ID_PATTERN, row["id"]) or not row["id"].startswith(f"{prefix}-"):
+        raise CatalogueError(f"{place}: the id does not look like {prefix}-001")
+    for name, choices in CHOICES.items():
+        if name in row and row[name] not in choices:
+            raise CatalogueError(f"{place}: {name} is {row[name]!r}, not one of {', '.join(choices)}")
+    if not row["sentence"].endswith("."):
+        raise CatalogueError(f"{place}: the sentence does not end in a full stop")
+    values: dict[str, Any] = {**row, "origin": _origin(row.get("origin", {}), place)}
+    values.setdefault("verdict", DEFAULT_VERDICT[row["level"]])
+    rule = Rule(**values)
+    _require_reasons(rule, place)
+    return rule
+
+
+def _origin(entry: Any, place: str) -> Origin:
+    origin = _table(entry, {"kind", "document", "section"}, f"{place}: origin")
+    if origin.get("kind") not in get_args(OriginKind):
+        raise CatalogueError(f"{place}: origin.kind is not one of {', '.join(get_args(OriginKind))}")
+    for name in ("document", "section"):
+        if not isinstance(origin.get(name), str) or not origin[name]:
+            raise CatalogueError(f"{place}: origin.{name} is missing")
+    return Origin(**origin)
+
+
+def _require_reasons(rule: Rule, place: str) -> None:
+    """A verdict other than the level's own says why."""
+    default = DEFAULT_VERDICT[rule.level]
+    if VERDICTS.index(rule.verdict) < VERDICTS.index(default):
+        raise CatalogueError(f"{place}: the verdict is stronger than the level")
+    if rule.verdict == "POLICY" and not rule.reading:
+        raise CatalogueError(f"{place}: POLICY needs the reading that is taken")
+    if rule.verdict not in (default, "POLICY") and not rule.practice:
+        raise CatalogueError(f"{place}: a verdict weaker than the level needs the practice that explains it")
+
+
+def _table(entry: Any, allowed: set[str], place: str) -> dict[str, Any]:
+    """A TOML table that holds no other keys than these."""
+    if not isinstance(entry, dict):
+        raise CatalogueError(f"{place}: no table")
+    table = cast("dict[str, Any]", entry)
+    if stray := sorted(table.keys() - allowed):
+        raise CatalogueError(f"{place}: unknown {', '.join(stray)}")
+    return table
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON Schema (2020-12) of a rules file, for editors and for catalogues kept by others.
+
+    It says all that `parse_family` demands, but for what spans rules: the prefix and the order of the ids.
+    """
+    text = {"type": "string", "minLength": 1}
+    properties: dict[str, Any] = {}
+    for field in fields(Rule):
+        properties[field.name] = {"enum": list(CHOICES[field.name])} if field.name in CHOICES else dict(text)
+    properties["id"] = {"type": "string", "pattern": f"^{ID_PATTERN}$"}
+    properties["sentence"] = {"type": "string", "pattern": r"\.$"}
+    properties["origin"] = {
+        "type": "object",
+        "properties": {"kind": {"enum": list(get_args(OriginKind))}, "document": text, "section": text},
+        "required": ["kind", "document", "section"],
+        "additionalProperties": False,
+    }
+    rule = {
+        "type": "object",
+        "properties": properties,
+        "required": [field.name for field in fields(Rule) if field.name in _REQUIRED],
+        "additionalProperties": False,
+        "allOf": list(_verdict_conditions()),
+    }
+    family = {
+        "type": "object",
+        "properties": {"prefix": text, "title": text, "since": text, "file": text, "called": text},
+        "required": ["prefix", "title", "since"],
+        "additionalProperties": False,
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Rules of one pqassay family",
+        "type": "object",
+        "properties": {"family": family, "rule": {"type": "array", "items": rule, "minItems": 1}},
+        "required": ["family", "rule"],
+        "additionalProperties": False,
+    }
+
+
+def _verdict_conditions() -> Iterable[dict[str, Any]]:
+    """Yield what level and verdict demand of each other, as conditions of the JSON Schema."""
+    for level, default in DEFAULT_VERDICT.items():
+        allowed = VERDICTS[VERDICTS.index(default) :]
+        at_level = {"properties": {"level": {"const": level}}}
+        yield {"if": at_level, "then": {"properties": {"verdict": {"enum": list(allowed)}}}}
+        weaker = [verdict for verdict in allowed if verdict not in (default, "POLICY")]
+        condition = {
+            "properties": {"level": {"const": level}, "verdict": {"enum": weaker}},
+            "required": ["verdict"],
+        }
+        yield {"if": condition, "then": {"required": ["practice"]}}
+    policy = {"properties": {"verdict": {"const": "POLICY"}}, "required": ["verdict"]}
+    yield {"if": policy, "then": {"required": ["reading"]}}

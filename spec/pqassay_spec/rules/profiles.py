@@ -1,0 +1,89 @@
+"""Profiles: whom a file is for, and what weighs more then.
+
+The table ``profiles.toml`` holds them.  A profile promotes verdicts; it never makes one weaker.
+
+    >>> profile("spark").verdict_of(rules()["PQF-010"]), rules()["PQF-010"].verdict
+    ('FAIL', 'WARN')
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from pqassay_spec.rules.catalogue import VERDICTS, Rule, Verdict, rules
+
+__all__ = ["NAMES", "Profile", "Promotion", "profile", "profiles", "rules"]
+
+NAMES = ("strict", "spark", "arrow", "questdb")
+"""Every profile, so that a command line can offer them without reading the table."""
+
+
+@dataclass(frozen=True)
+class Promotion:
+    """Rules that are reported as more.
+
+    Attributes:
+        rules: Pattern of their ids.
+        verdict: As what they are reported.
+        reason: Why.
+        before: Only of those that are reported as this otherwise; empty for all.
+    """
+
+    rules: str
+    verdict: Verdict
+    reason: str
+    before: Verdict | None = None
+
+    def promotes(self, rule: Rule) -> bool:
+        """Whether it makes the verdict on a rule stronger."""
+        return (
+            self.before in (None, rule.verdict)
+            and VERDICTS.index(self.verdict) < VERDICTS.index(rule.verdict)
+            and fnmatch.fnmatchcase(rule.id, self.rules)
+        )
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A set of promotions."""
+
+    name: str
+    title: str
+    promotions: tuple[Promotion, ...]
+
+    def promotion_of(self, rule: Rule) -> Promotion | None:
+        """The strongest promotion of a rule; ``None`` where it is reported as ever."""
+        fitting = [promotion for promotion in self.promotions if promotion.promotes(rule)]
+        return min(fitting, key=lambda promotion: VERDICTS.index(promotion.verdict), default=None)
+
+    def verdict_of(self, rule: Rule) -> Verdict:
+        """As what a broken rule is reported."""
+        promotion = self.promotion_of(rule)
+        return rule.verdict if promotion is None else promotion.verdict
+
+
+@cache
+def profiles() -> dict[str, Profile]:
+    """Every profile by its name."""
+    rows: list[dict[str, Any]] = tomllib.loads((files("pqassay_spec.rules") / "profiles.toml").read_text("utf-8"))[
+        "profile"
+    ]
+    return {row["name"]: _profile(row) for row in rows}
+
+
+def _profile(row: dict[str, Any]) -> Profile:
+    promotions = tuple(
+        Promotion(entry["rules"], entry["verdict"], entry["reason"], entry.get("from"))
+        for entry in row["promotions"]
+    )
+    return Profile(row["name"], row["title"], promotions)
+
+
+def profile(name: str) -> Profile:
+    """A profile by its name. Raises `KeyError`."""
+    return profiles()[name]

@@ -1,0 +1,89 @@
+"""Known defects of writers: what a finding on their files most likely is.
+
+The table ``quirks.toml`` says which application had a defect, in which versions, and which rules it breaks.  `explanation`
+looks a finding up; it explains, and never takes a finding away or changes how it is reported.
+
+    >>> explanation("PQF-021", "parquet-mr version 1.12.0 (build db75a6815f2ba1d1ee89d1a90aeb296f1f3a8f20)")
+    'known defect of parquet-mr, fixed in 1.12.1: file_offset of row groups was wrong, so that readers of splits lost row groups; https://issues.apache.org/jira/browse/PARQUET-2078'
+    >>> explanation("PQF-021", "parquet-mr version 1.12.1")
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from pqassay_spec.rules import created_by
+from pqassay_spec.rules.created_by import Writer
+
+
+@dataclass(frozen=True)
+class Quirk:
+    """One defect.
+
+    Attributes:
+        application: The application in ``created_by``; a ``*`` stands for anything.
+        rules: The rules that its files break.
+        defect: What it does.
+        since: The first version that has it; empty for the first of all.
+        before: The first version without it; empty where none is known.
+        link: Where it is described; empty where nowhere.
+        intended: Whether it is no defect but a habit.
+    """
+
+    application: str
+    rules: tuple[str, ...]
+    defect: str
+    since: str = ""
+    before: str = ""
+    link: str = ""
+    intended: bool = False
+
+    def is_of(self, writer: Writer) -> bool:
+        """Whether a writer has it. A version without numbers may be any."""
+        if not fnmatch.fnmatchcase(writer.application, self.application):
+            return False
+        if not writer.version:
+            return True
+        return created_by.numbers(self.since) <= writer.version and (
+            not self.before or writer.version < created_by.numbers(self.before)
+        )
+
+    @property
+    def sentence(self) -> str:
+        """What it is, for a report."""
+        name = self.application.removesuffix("*")
+        versions = f", fixed in {self.before}" if self.before else ""
+        link = f"; {self.link}" if self.link else ""
+        return f"known {'habit' if self.intended else 'defect'} of {name}{versions}: {self.defect}{link}"
+
+
+@cache
+def quirks() -> tuple[Quirk, ...]:
+    """Every quirk, in the order of the table."""
+    rows: list[dict[str, Any]] = tomllib.loads((files("pqassay_spec.rules") / "quirks.toml").read_text("utf-8"))[
+        "quirk"
+    ]
+    return tuple(_quirk(row) for row in rows)
+
+
+def _quirk(row: dict[str, Any]) -> Quirk:
+    return Quirk(rules=tuple(row["rules"]), **{key: value for key, value in row.items() if key != "rules"})
+
+
+def quirks_of(rule: str) -> list[Quirk]:
+    """The quirks that break a rule."""
+    return [quirk for quirk in quirks() if rule in quirk.rules]
+
+
+def explanation(rule: str, text: str | None) -> str | None:
+    """What explains that a rule is broken in a file, from its ``created_by``; ``None`` where nothing is known."""
+    known = quirks_of(rule)
+    writer = created_by.parse(text) if text and known else None
+    if writer is None:
+        return None
+    return next((quirk.sentence for quirk in known if quirk.is_of(writer)), None)

@@ -1,0 +1,268 @@
+"""The checks of what follows from the bodies of pages."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import pqassay
+from pqassay_reference.tiny.parquet import Column, Encoding, Layout, ListOf, TinyParquet
+from pqassay_spec.mutation.file_dissection import take_apart
+from pqassay_spec.mutation.mutations import Mutation, mutate
+from pqassay_spec.parquet.delta_encoding import encode
+from pqassay_spec.parquet.levels import packed_run, repeating_run
+from pqassay_spec.parquet.plain_encoding import LENGTH
+
+MINE = ["PQF-05*", "PQF-06*", "PQF-07*", "PIX-04*", "PIX-054", "PIX-055", "PIX-058", "STA-046"]
+
+NUMBERS = [1, None, 2, 3]
+LISTS = [[7, None], [], None, [8]]
+COLUMNS = (Column("number", "int32", NUMBERS), Column("marks", ListOf("int32"), LISTS))
+
+FIRST = TinyParquet(COLUMNS, page_rows=2).build()
+SECOND = TinyParquet(COLUMNS, page_rows=2, layout=Layout(version=2)).build()
+BY_DICTIONARY = TinyParquet(
+    (Column("metal", "string", ["tin", "lead", "zinc", None]),),
+    layout=Layout(dictionary=Encoding.RLE_DICTIONARY),
+).build()
+FLAGS = TinyParquet((Column("flag", "boolean", [True, None, False]),)).build()
+FAR = [2147483647, -2147483648, 0, 7]
+DIFFERENCES = TinyParquet(
+    (Column("number", "int32", FAR, optional=False),), layout=Layout(delta=True)
+).build()
+INDEXED = TinyParquet(
+    COLUMNS, page_rows=2, page_index=True, layout=Layout(histograms=True, size_statistics=True)
+).build()
+
+NUMBER = "row_groups[0].columns[0]"
+MARKS = "row_groups[0].columns[1]"
+BODY = f"{NUMBER}.pages[0].body"
+LIST_BODY = f"{MARKS}.pages[0].body"
+
+
+def arrow_bytes(**options: Any) -> bytes:
+    """A small file of pyarrow."""
+    table = pa.table(
+        {"number": NUMBERS, "marks": pa.array(LISTS, pa.list_(pa.int32())), "word": list("abca")}
+    )
+    sink = io.BytesIO()
+    pq.write_table(table, sink, write_page_index=True, write_page_checksum=True, **options)
+    return sink.getvalue()
+
+
+def rules_of(data: bytes, tier: Any = "values") -> set[str]:
+    (file,) = pqassay.check(data, tier=tier, only=MINE).files
+    return {finding.rule for finding in file.findings}
+
+
+def v1(*levels: bytes, values: bytes = b"") -> bytes:
+    """A page body of version 1: levels behind their lengths, then values."""
+    return b"".join(LENGTH.build(len(level)) + level for level in levels) + values
+
+
+def numbers(*values: int) -> bytes:
+    return b"".join(value.to_bytes(4, "little") for value in values)
+
+
+def runs(*values: int, width: int) -> bytes:
+    """A run for each value, as the writer makes them."""
+    return b"".join(repeating_run(value, 1, width=width) for value in values)
+
+
+ONE_OF_TWO = packed_run([1, 0], width=1)
+
+
+@pytest.mark.parametrize("data", [FIRST, SECOND, BY_DICTIONARY, FLAGS, INDEXED, DIFFERENCES])
+def test_good_bodies_break_no_rule(data: bytes) -> None:
+    assert set() == rules_of(data)
+
+
+@pytest.mark.parametrize(
+    ("body", "rules"),
+    [
+        (v1(ONE_OF_TWO, values=numbers(1)), set()),
+        (v1(repeating_run(1, 1, width=1) + repeating_run(0, 1, width=1), values=numbers(1)), set()),
+        (v1(repeating_run(1, 1, width=1), values=numbers(1)), {"PQF-071"}),
+        (v1(repeating_run(0, 3, width=1)), {"PQF-071"}),
+        (v1(repeating_run(3, 2, width=8)), {"PQF-071"}),
+        (v1(ONE_OF_TWO + b"\0\0", values=numbers(1)), {"PQF-071"}),
+        (LENGTH.build(100) + ONE_OF_TWO, {"PQF-071"}),
+        (b"\x02\0", {"PQF-071"}),
+        (b"", {"PQF-071"}),
+        (v1(ONE_OF_TWO, values=numbers(1) + b"\0"), {"PQF-076"}),
+        (v1(ONE_OF_TWO, values=numbers(1)[:3]), {"PQF-078"}),
+        (v1(ONE_OF_TWO), {"PQF-078"}),
+    ],
+)
+def test_levels_and_values_fill_a_page_of_version_1(body: bytes, rules: set[str]) -> None:
+    assert rules == rules_of(mutate(FIRST, Mutation("set", BODY, body)))
+
+
+def test_rows_are_counted_by_their_levels() -> None:
+    """The first list goes on with one that was never begun: a row less."""
+    body = v1(packed_run([1, 1, 0], width=1), packed_run([3, 2, 1], width=2), values=numbers(7))
+
+    assert {"PQF-074"} == rules_of(mutate(FIRST, Mutation("set", LIST_BODY, body)))
+    assert {"PQF-074", "PIX-054", "PIX-055", "PIX-058", "STA-046"} == rules_of(
+        mutate(INDEXED, Mutation("set", LIST_BODY, body))
+    )
+
+
+@pytest.mark.parametrize(
+    ("mutation", "rules"),
+    [
+        (Mutation("set", f"{NUMBER}.pages[0].header.data_page_header_v2.num_nulls", 2), {"PQF-072"}),
+        (Mutation("set", f"{MARKS}.pages[0].header.data_page_header_v2.num_nulls", 0), {"PQF-072"}),
+        (Mutation("set", f"{MARKS}.pages[0].header.data_page_header_v2.num_rows", 3), {"PQF-059", "PQF-073"}),
+        (Mutation("set", f"{MARKS}.pages[0].body", runs(1, 0, 0, width=1) + runs(3, 2, 1, width=2) + numbers(7)), {"PQF-073"}),
+        (Mutation("set", f"{MARKS}.pages[0].header.data_page_header_v2.repetition_levels_byte_length", 1), {"PQF-071"}),
+    ],
+)  # fmt: skip
+def test_pages_of_version_2_count_their_nulls_and_rows(mutation: Mutation, rules: set[str]) -> None:
+    assert rules == rules_of(mutate(SECOND, mutation))
+
+
+@pytest.mark.parametrize(
+    ("values", "rules"),
+    [
+        (b"\x02" + packed_run([0, 1, 2], width=2), set()),
+        (b"\x02" + packed_run([0, 1, 3], width=2), {"PQF-077"}),
+        (b"\x08" + repeating_run(3, 3, width=8), {"PQF-077"}),
+        (b"\x20" + repeating_run(2, 3, width=32), set()),
+        (b"\x21" + repeating_run(2, 3, width=32), {"PQF-078"}),
+        (b"", {"PQF-078"}),
+        (b"\x02" + repeating_run(0, 2, width=2), {"PQF-078"}),
+        (b"\x02" + packed_run([0, 1, 2], width=2) + b"more", {"PQF-076"}),
+        (b"\0" + repeating_run(0, 3, width=0), set()),
+    ],
+)
+def test_indexes_lie_in_the_dictionary_and_fill_the_page(values: bytes, rules: set[str]) -> None:
+    body = v1(packed_run([1, 1, 1, 0], width=1), values=values)
+
+    assert rules == rules_of(mutate(BY_DICTIONARY, Mutation("set", f"{NUMBER}.pages[1].body", body)))
+
+
+def test_indexes_without_a_dictionary_lead_nowhere() -> None:
+    encoding = Mutation("set", f"{NUMBER}.pages[0].header.data_page_header.encoding", 8)
+    body = v1(ONE_OF_TWO, values=b"\x01" + repeating_run(0, 1, width=1))
+    data = mutate(mutate(FIRST, encoding), Mutation("set", BODY, body))
+
+    assert {"PQF-060", "PQF-077"} == rules_of(data)
+
+
+@pytest.mark.parametrize(
+    ("values", "rules"), [(b"\x01", set()), (b"\x01\0", {"PQF-076"}), (b"", {"PQF-078"})]
+)
+def test_booleans_take_a_bit_each(values: bytes, rules: set[str]) -> None:
+    body = v1(packed_run([1, 0, 1], width=1), values=values)
+
+    assert rules == rules_of(mutate(FLAGS, Mutation("set", BODY, body)))
+
+
+@pytest.mark.parametrize(
+    ("values", "rules"),
+    [
+        (encode(FAR, bits=32), set[str]()),
+        (encode(FAR, bits=64), {"PQF-079"}),
+        (bytes.fromhex("80 01 04 04 02 02 21 00 00 00") + bytes(132), {"PQF-079"}),  # one miniblock too wide
+        (
+            bytes.fromhex("80 01 04 04 02 02 00 ff ff ff"),
+            set[str](),
+        ),  # those without values may have any width
+        (
+            bytes.fromhex("80 01 04 04 02 80 80 80 80 20 00 00 00 00"),
+            {"PQF-079"},
+        ),  # the least difference is too wide
+        (bytes.fromhex("80 01 00 04 02 02 ff"), set[str]()),  # no such blocks: nothing can be said
+        (b"", set[str]()),
+    ],
+)
+def test_differences_take_no_more_bits_than_values(values: bytes, rules: set[str]) -> None:
+    data = mutate(DIFFERENCES, Mutation("set", BODY, values))
+
+    assert rules == rules_of(data)
+
+
+def test_a_column_whose_differences_are_too_wide_leaves_its_file_judged() -> None:
+    (file,) = pqassay.check(
+        mutate(DIFFERENCES, Mutation("set", BODY, encode(FAR, bits=64))), tier="values"
+    ).files
+
+    assert ("nonconformant", ["PQF-079"]) == (file.outcome, [finding.rule for finding in file.findings])
+
+
+def test_levels_in_the_deprecated_encoding_are_not_checked() -> None:
+    data = mutate(
+        FIRST, Mutation("set", f"{NUMBER}.pages[0].header.data_page_header.definition_level_encoding", 4)
+    )
+    report = pqassay.check(data, only=MINE)
+    (coverage,) = report.coverages.values()
+
+    assert [] == report.files[0].findings
+    for rule in ("PQF-071", "PQF-074", "PQF-076", "PQF-078"):
+        assert "bit-packed in the deprecated way, which pqassay does not read" in coverage.not_checked[rule]
+
+
+def test_a_broken_rule_of_one_page_hides_no_other_page() -> None:
+    data = mutate(FIRST, Mutation("set", f"{NUMBER}.pages[0].header.uncompressed_page_size", 99))
+    data = mutate(data, Mutation("set", f"{NUMBER}.pages[1].header.crc", 7))
+    report = pqassay.check(data, only=MINE)
+    (coverage,) = report.coverages.values()
+
+    assert ["PQF-063", "PQF-070"] == [finding.rule for finding in report.files[0].findings]
+    assert "PQF-070 is broken" == coverage.not_checked["PQF-074"]
+
+
+@pytest.mark.parametrize(
+    ("mutation", "rules"),
+    [
+        (Mutation("remove", f"{NUMBER}.offset_index.page_locations[1]"), {"PIX-040"}),
+        (Mutation("duplicate", f"{NUMBER}.offset_index.page_locations[1]"), {"PIX-040"}),
+        (Mutation("add", f"{NUMBER}.offset_index.page_locations[1].offset", 1), {"PIX-040"}),
+        (Mutation("add", f"{NUMBER}.offset_index.page_locations[1].compressed_page_size", -1), {"PIX-041"}),
+        (Mutation("add", f"{NUMBER}.offset_index.page_locations[1].first_row_index", -1), {"PIX-042", "PIX-054"}),
+        (Mutation("add", f"{MARKS}.offset_index.page_locations[1].first_row_index", -1), {"PIX-054"}),
+        (Mutation("set", f"{NUMBER}.pages[0].header.data_page_header.statistics", {"null_count": 1}), {"PIX-044"}),
+        (Mutation("add", f"{MARKS}.column_index.definition_level_histograms[1]", 1), {"PIX-058"}),
+        (Mutation("add", f"{MARKS}.column_index.repetition_level_histograms[0]", 1), {"PIX-058"}),
+        (Mutation("add", f"footer.{MARKS}.meta_data.size_statistics.repetition_level_histogram[1]", 1), {"STA-046"}),
+        (Mutation("add", f"footer.{NUMBER}.meta_data.size_statistics.definition_level_histogram[0]", 1), {"STA-046"}),
+    ],
+)  # fmt: skip
+def test_the_page_index_is_compared_with_the_pages(mutation: Mutation, rules: set[str]) -> None:
+    assert rules == rules_of(mutate(INDEXED, mutation))
+
+
+def test_null_counts_are_compared_with_headers_of_version_2() -> None:
+    good = TinyParquet(COLUMNS, page_rows=2, page_index=True, layout=Layout(version=2)).build()
+
+    assert set() == rules_of(good)
+    assert {"PIX-043"} == rules_of(mutate(good, Mutation("add", f"{NUMBER}.column_index.null_counts[1]", 1)))
+
+
+COMPRESSED = [
+    arrow_bytes(compression=codec, data_page_version=version)
+    for codec in ("snappy", "gzip", "lz4")
+    for version in ("1.0", "2.0")
+]
+
+
+@settings(deadline=None)  # the first example imports pyarrow
+@given(
+    st.sampled_from([FIRST, SECOND, BY_DICTIONARY, INDEXED, *COMPRESSED]),
+    st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), min_size=1, max_size=4),
+)
+def test_no_damage_of_pages_raises(good: bytes, changes: list[tuple[float, int]]) -> None:
+    data = bytearray(good)
+    body = take_apart(good).tail["footer_length"] + 8
+    for place, byte in changes:
+        data[4 + int(place * (len(good) - body - 4))] = byte
+    (file,) = pqassay.check(bytes(data), only=MINE).files
+
+    assert "errored" != file.outcome

@@ -1,0 +1,607 @@
+"""The rules of the page index on files by several writers, each damaged in one way that engines were seen to fall for."""
+
+# pyright: reportUnknownMemberType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+import io
+import shlex
+import struct
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import pqassay
+from counting_source import CountingSource
+from idx1_files import edited
+from pqassay.judge.file_check import Selection, check_source
+from pqassay.under_test import index_reads
+from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
+from pqassay.under_test.file import FileUnderTest, Options
+from pqassay.under_test.page_bounds import keys_of
+from pqassay_reference.cli.main import app
+from pqassay_reference.tiny.parquet import Column, Encoding, Layout, ListOf, TinyParquet
+from pqassay_spec.base.sources import BytesSource
+from pqassay_spec.mutation.file_dissection import take_apart
+from pqassay_spec.mutation.file_layout import put_together
+from pqassay_spec.mutation.file_mutations import mutations_of_file
+from pqassay_spec.mutation.file_tree import FileTree
+from pqassay_spec.mutation.mutations import Inapplicable, Mutation, mutate
+from pqassay_spec.parquet.column_order import Order, key, keys
+from pqassay_spec.parquet.thrift import (
+    BoundaryOrder,
+    ColumnIndex,
+    FileMetaData,
+    OffsetIndex,
+    PageLocation,
+    SchemaElement,
+    Type,
+)
+from pqassay_spec.rules.catalogue import Tier
+from written_files import write_datafusion
+
+ROWS, ROW_GROUP, PAGE = 2_000, 1_000, 100
+ID, CATEGORY, AMOUNT = range(3)
+
+
+def sample() -> pa.Table:
+    """Ids that ascend, categories that change from page to page, and amounts with nulls in two pages."""
+    return pa.table(
+        {
+            "id": pa.array(range(ROWS), pa.int64()),
+            "category": [f"c{i // PAGE * 7 % 10}" for i in range(ROWS)],
+            "amount": pa.array(
+                [None if i % ROW_GROUP // PAGE in (3, 4) and i % 5 == 0 else i / 3 for i in range(ROWS)]
+            ),
+        }
+    )
+
+
+@cache
+def written(writer: str) -> bytes:
+    """The table as a writer writes it, in two row groups of ten pages."""
+    buffer = io.BytesIO()
+    if writer == "pyarrow":
+        options: dict[str, Any] = {
+            "row_group_size": ROW_GROUP,
+            "max_rows_per_page": PAGE,
+            "write_batch_size": PAGE,
+        }
+        pq.write_table(sample(), buffer, write_page_index=True, **options)
+        return buffer.getvalue()
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "data.parquet"
+        write_datafusion(
+            path,
+            sample(),
+            max_row_group_size=ROW_GROUP,
+            write_batch_size=PAGE,
+            data_page_row_count_limit=PAGE,
+        )
+        return path.read_bytes()
+
+
+def damaged(data: bytes, damage: Callable[[FileTree], Any]) -> bytes:
+    """A file whose parsed parts were changed; of what follows from the layout, the indexes keep what they say."""
+    tree = take_apart(data)
+    damage(tree)
+    kept = [
+        f"row_groups[{number}].columns[{ordinal}].offset_index"
+        for number, parts in enumerate(tree.row_groups)
+        for ordinal in range(len(parts.columns))
+    ]
+    return put_together(tree, kept)
+
+
+def column_index(tree: FileTree, column: int, row_group: int = 0) -> ColumnIndex:
+    found = tree.row_groups[row_group].columns[column].column_index
+    assert found is not None
+    return found
+
+
+def offset_index(tree: FileTree, column: int, row_group: int = 0) -> OffsetIndex:
+    found = tree.row_groups[row_group].columns[column].offset_index
+    assert found is not None
+    return found
+
+
+def broken(data: bytes, tier: Tier = "index") -> set[str]:
+    """The rules of the page index that are broken; all of them must have been tested or be about nothing."""
+    report = pqassay.check(data, tier=tier)
+    return {finding.rule for finding in report.files[0].findings}
+
+
+# -------------------------------------------------------------------------------------------------- the museum
+
+
+def no_nulls(tree: FileTree) -> None:
+    index = column_index(tree, AMOUNT)
+    index.null_counts = [0] * len(index.null_pages)
+
+
+def null_page(tree: FileTree) -> None:
+    column_index(tree, ID).null_pages[3] = True
+
+
+def empty_null_page(tree: FileTree) -> None:
+    index = column_index(tree, ID)
+    index.null_pages[3], index.min_values[3], index.max_values[3] = True, b"", b""
+
+
+def swapped_bounds(tree: FileTree) -> None:
+    index = column_index(tree, ID)
+    index.min_values[3], index.max_values[3] = index.max_values[3], index.min_values[3]
+
+
+def last_maximum_too_small(tree: FileTree) -> None:
+    column_index(tree, ID).max_values[9] = struct.pack("<q", 990)
+
+
+def inner_maximum_too_small(tree: FileTree) -> None:
+    column_index(tree, ID).max_values[4] = struct.pack("<q", 490)
+
+
+def swapped_column_indexes(tree: FileTree) -> None:
+    one, other = (parts.columns[ID] for parts in tree.row_groups)
+    one.column_index, other.column_index = other.column_index, one.column_index
+
+
+def category_ascending(tree: FileTree) -> None:
+    column_index(tree, CATEGORY).boundary_order = BoundaryOrder.ASCENDING
+
+
+def id_descending(tree: FileTree) -> None:
+    column_index(tree, ID).boundary_order = BoundaryOrder.DESCENDING
+
+
+def next_page(column: int) -> Callable[[FileTree], None]:
+    def damage(tree: FileTree) -> None:
+        locations = offset_index(tree, column).page_locations
+        locations[5].offset = locations[6].offset
+        locations[5].compressed_page_size = locations[6].compressed_page_size
+
+    return damage
+
+
+def first_rows_plus_7(start: int, end: int) -> Callable[[FileTree], None]:
+    def damage(tree: FileTree) -> None:
+        for location in offset_index(tree, ID).page_locations[start:end]:
+            location.first_row_index += 7
+
+    return damage
+
+
+def swapped_offset_indexes(tree: FileTree) -> None:
+    one, other = (parts.columns[ID] for parts in tree.row_groups)
+    one.offset_index, other.offset_index = other.offset_index, one.offset_index
+
+
+DAMAGES: dict[str, tuple[Callable[[FileTree], None], set[str]]] = {
+    "null counts are 0": (no_nulls, {"PIX-028"}),
+    "a page of values is called one of nulls": (null_page, {"PIX-022", "PIX-026"}),
+    "a page of values is called one of nulls, without bounds": (empty_null_page, {"PIX-026"}),
+    "bounds are swapped": (swapped_bounds, {"PIX-024"}),
+    "the greatest upper bound is too small": (last_maximum_too_small, {"PIX-035"}),
+    "column indexes of two row groups are swapped": (swapped_column_indexes, {"PIX-034"}),
+    "unordered bounds are called ascending": (category_ascending, {"PIX-025"}),
+    "ascending bounds are called descending": (id_descending, {"PIX-025"}),
+    "a page stands at the place of the next one": (next_page(ID), {"PIX-012"}),
+    "a page of text stands at the place of the next one": (next_page(CATEGORY), {"PIX-012"}),
+    "a page with nulls stands at the place of the next one": (next_page(AMOUNT), {"PIX-012"}),
+    "all first rows are 7 too great": (first_rows_plus_7(0, 10), {"PIX-015"}),
+    "one first row is 7 too great": (first_rows_plus_7(4, 5), {"PIX-038"}),
+    "all first rows but the first are 7 too great": (first_rows_plus_7(1, 10), {"PIX-038"}),
+    "offset indexes of two row groups are swapped": (swapped_offset_indexes, {"PIX-013"}),
+    # What bytes of the indexes cannot show: a bound inside the chunk's own bounds. Tier values finds it.
+    "an upper bound between two others is too small": (inner_maximum_too_small, set()),
+}
+
+
+@pytest.mark.parametrize("writer", ["pyarrow", "datafusion"])
+def test_what_a_writer_writes_keeps_all_rules(writer: str) -> None:
+    report = pqassay.check(written(writer), tier="index")
+    (coverage,) = report.coverages.values()
+
+    assert [] == report.files[0].findings
+    assert {rule for _, rules in DAMAGES.values() for rule in rules} <= set(coverage.checked)
+
+
+@pytest.mark.parametrize("writer", ["pyarrow", "datafusion"])
+@pytest.mark.parametrize("name", DAMAGES)
+def test_a_false_page_index_is_found_without_reading_a_page(writer: str, name: str) -> None:
+    damage, rules = DAMAGES[name]
+    data = damaged(written(writer), damage)
+
+    assert data != written(writer)
+    assert rules == broken(data)
+
+
+@pytest.mark.parametrize("writer", ["pyarrow", "datafusion"])
+def test_page_indexes_that_stand_37_bytes_later_than_recorded_do_not_decode(writer: str) -> None:
+    def displace(metadata: FileMetaData) -> None:
+        for group in metadata.row_groups:
+            for chunk in group.columns:
+                chunk.column_index_offset = (chunk.column_index_offset or 0) - 37
+                chunk.offset_index_offset = (chunk.offset_index_offset or 0) - 37
+
+    assert {"PIX-010", "PIX-020"} <= broken(edited(written(writer), displace))
+
+
+@pytest.mark.parametrize("name", [name for name, (_, rules) in DAMAGES.items() if rules])
+def test_the_command_of_a_finding_makes_the_file_clean(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "it's.parquet"
+    path.write_bytes(damaged(written("datafusion"), DAMAGES[name][0]))
+    (remedy,) = {finding.remedy for finding in pqassay.check(path, tier="index").files[0].findings}
+    assert f"pqassay-ref strip {shlex.quote(str(path))} --page-index" == remedy
+    assert remedy is not None
+
+    result = CliRunner().invoke(app, shlex.split(remedy)[1:])
+
+    assert (0, set()) == (result.exit_code, broken(path.read_bytes()))
+    assert pq.read_table(path).equals(pq.read_table(pa.BufferReader(written("datafusion"))))
+
+
+def test_an_index_that_is_true_is_not_to_be_removed(tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+
+    def forget(tree: FileTree) -> None:
+        column_index(tree, ID).null_counts = None
+
+    path.write_bytes(damaged(written("pyarrow"), forget))
+    (finding,) = pqassay.check(path, tier="index").files[0].findings
+
+    assert ("PIX-027", None) == (finding.rule, finding.remedy)
+
+
+# ------------------------------------------------------------------------------------ further ways to be wrong
+
+LISTS = [[1], [], None, [2, 3]] * 3
+TINY = TinyParquet(
+    (
+        Column("number", "int64", [1, None, 3, None, None, None, 7, 8, 9, 10, 11, 12]),
+        Column("metal", "string", ["tin", "lead", "", "a"] * 3),
+        Column("ratio", "double", [float(i) for i in range(12)]),
+    ),
+    page_rows=3,
+    page_index=True,
+    layout=Layout(exact=True),
+).build()
+DICTIONARY = TinyParquet(
+    (Column("metal", "string", ["tin", "lead", "tin", "zinc"]),),
+    page_rows=2,
+    page_index=True,
+    layout=Layout(dictionary=Encoding.RLE_DICTIONARY),
+).build()
+
+
+def with_dictionary_page(tree: FileTree) -> None:
+    """The offset index lists the dictionary page as well, with a row that it does not begin with."""
+    facts = tree.footer.row_groups[0].columns[0].meta_data
+    assert facts is not None
+    assert facts.dictionary_page_offset is not None
+    start, end = facts.dictionary_page_offset, facts.data_page_offset
+    place = PageLocation(offset=start, compressed_page_size=end - start, first_row_index=-1)
+    offset_index(tree, 0).page_locations.insert(0, place)
+
+
+def elements_for_rows(tree: FileTree) -> None:
+    """First rows that count the elements of lists."""
+    index = offset_index(tree, 0)
+    for place, row in zip(index.page_locations, (0, 5, 9), strict=True):
+        place.first_row_index = row
+
+
+def cut_when_empty(tree: FileTree) -> None:
+    """An upper bound that was dropped because it was too long, with the lower one kept."""
+    column_index(tree, 1).max_values[1] = b""
+
+
+def set_dictionary_offset(offset: int | None) -> Callable[[FileMetaData], None]:
+    def change(metadata: FileMetaData) -> None:
+        facts = metadata.row_groups[0].columns[0].meta_data
+        assert facts is not None
+        if offset is None:
+            assert facts.dictionary_page_offset is not None
+            facts.data_page_offset = facts.dictionary_page_offset
+        facts.dictionary_page_offset = offset
+
+    return change
+
+
+LIST_PAGES = TinyParquet(
+    (Column("words", ListOf("int64"), LISTS),),
+    page_rows=4,
+    page_index=True,
+    layout=Layout(histograms=True, size_statistics=True),
+).build()
+
+
+def test_a_dictionary_page_is_no_page_of_an_offset_index() -> None:
+    assert {"PIX-015", "PIX-017", "PIX-021"} == broken(damaged(DICTIONARY, with_dictionary_page))
+
+
+def test_rows_are_no_elements_of_lists() -> None:
+    assert {"PIX-038"} == broken(damaged(LIST_PAGES, elements_for_rows))
+
+
+def test_an_upper_bound_that_was_dropped_is_less_than_the_lower_one() -> None:
+    def lower(tree: FileTree) -> None:
+        column_index(tree, 1).min_values[1] = b"a"
+        cut_when_empty(tree)
+
+    assert {"PIX-024"} == broken(damaged(TINY, lower))
+
+
+def test_a_dictionary_page_at_data_page_offset_that_nobody_announced_is_an_old_habit() -> None:
+    assert "PIX-017" not in broken(edited(DICTIONARY, set_dictionary_offset(None)))
+
+
+@pytest.mark.parametrize("order", BoundaryOrder)
+def test_of_one_page_that_holds_more_than_nulls_every_order_is_true(order: BoundaryOrder) -> None:
+    values = [None, None, 5, 6, None, None]
+    file = TinyParquet(
+        (Column("number", "int32", values),),
+        page_rows=2,
+        page_index=True,
+        layout=Layout(boundary_order=order),
+    )
+
+    assert set() == broken(file.build())
+
+
+def test_one_list_of_equal_bounds_does_not_excuse_the_other() -> None:
+    values = [1, 5, 1, 4, 1, 3]
+    descending, ascending = (
+        TinyParquet(
+            (Column("number", "int32", values),),
+            page_rows=2,
+            page_index=True,
+            layout=Layout(boundary_order=order),
+        ).build()
+        for order in (BoundaryOrder.DESCENDING, BoundaryOrder.ASCENDING)
+    )
+
+    assert set() == broken(descending)
+    assert {"PIX-025"} == broken(ascending)
+
+
+def test_a_page_of_lists_with_as_many_nulls_as_rows_is_no_page_of_nulls(tmp_path: Path) -> None:
+    """parquet 59 of arrow-rs, which DataFusion 55 uses, compares the nulls of a page with its rows instead of its values."""
+    path = tmp_path / "data.parquet"
+    write_datafusion(path, pa.table({"words": pa.array([[1], [None, None]] * 50, pa.list_(pa.int64()))}))
+
+    (finding,) = pqassay.check(path, tier="index").files[0].findings
+
+    assert ("PIX-026", "words.list.item") == (finding.rule, finding.column)
+    assert finding.message.startswith("page 0 of column words.list.item in row group 0 holds 50 values")
+
+
+def test_a_chunk_without_values_needs_no_index_beside_others() -> None:
+    file = TinyParquet((Column("number", "int32", [1, 2]),), row_group_rows=(2, 0), page_index=True).build()
+
+    def forget(metadata: FileMetaData) -> None:
+        chunk = metadata.row_groups[1].columns[0]
+        chunk.offset_index_offset = chunk.offset_index_length = None
+        chunk.column_index_offset = chunk.column_index_length = None
+
+    assert set() == broken(edited(file, forget))
+
+
+def test_many_places_are_counted_and_three_are_shown() -> None:
+    file = TinyParquet((Column("number", "int32", range(100)),), page_rows=1, page_index=True).build()
+
+    def descend(tree: FileTree) -> None:
+        column_index(tree, 0).boundary_order = BoundaryOrder.DESCENDING
+
+    (finding,) = pqassay.check(damaged(file, descend), tier="index").files[0].findings
+
+    assert (99, 3) == (finding.count, len(finding.at))
+    assert "row_groups[0].columns[0].column_index.min_values[3]" == finding.at[2].field
+    assert ("not greater than 2", "3") == (finding.at[2].expected, finding.at[2].actual)
+    assert struct.pack("<i", 3) == damaged(file, descend)[finding.at[2].offset + 1 :][:4]
+
+
+def test_a_column_without_an_order_is_not_judged_by_its_bounds() -> None:
+    def forget(metadata: FileMetaData) -> None:
+        metadata.column_orders = None
+
+    file = TinyParquet(
+        (Column("number", "int32", [1, 2]),), page_rows=1, page_index=True, statistics=False
+    ).build()
+
+    def wrong(tree: FileTree) -> None:
+        index = column_index(tree, 0)
+        index.min_values, index.boundary_order = [b"\xff" * 4, b""], BoundaryOrder.ASCENDING
+
+    report = pqassay.check(edited(damaged(file, wrong), forget), tier="index")
+    (coverage,) = report.coverages.values()
+
+    assert not {"PIX-023", "PIX-024", "PIX-025", "PIX-034"} & {
+        finding.rule for finding in report.files[0].findings
+    }
+    assert {"PIX-023", "PIX-024"} <= set(coverage.not_applicable)
+
+
+def test_bounds_of_fixed_byte_arrays_may_be_cut_and_are_never_empty() -> None:
+    element = SchemaElement(name="code", type=Type.FIXED_LEN_BYTE_ARRAY, type_length=4)
+
+    assert [b"ab", b"abcd", None, None] == keys_of(Order.BYTES, element, [b"ab", b"abcd", b"", b"abcde"])
+
+
+raws = st.lists(
+    st.binary(max_size=12) | st.binary(min_size=4, max_size=4) | st.binary(min_size=8, max_size=8), max_size=5
+)
+same_width = st.integers(0, 12).flatmap(
+    lambda size: st.lists(st.binary(min_size=size, max_size=size), max_size=5)
+)
+
+
+@settings(deadline=None)
+@given(st.sampled_from(Order), raws | same_width)
+def test_many_values_have_the_keys_that_each_of_them_has(order: Order, values: Sequence[bytes]) -> None:
+    assert [key(order, value) for value in values] == keys(order, values)
+
+
+# ---------------------------------------------------------------------------------------------- what is read
+
+
+def reads_of(data: bytes, tier: Tier, *rules: str) -> list[tuple[int, int]]:
+    """The ranges that a check reads."""
+    source = CountingSource(data)
+    check_source(source, Options(tier), Selection(rules), "must")
+    return source.ranges
+
+
+def index_range(data: bytes) -> tuple[int, int]:
+    """From the first index of a file to the end of the last one."""
+    ranges = [
+        given
+        for given in FileUnderTest(BytesSource(data), Options("index")).ranges
+        if given.kind in ("column index", "offset index")
+    ]
+    return min(given.start for given in ranges), max(given.end for given in ranges)
+
+
+def test_all_page_indexes_are_read_at_once() -> None:
+    data = written("pyarrow")
+    start, end = index_range(data)
+    among = [given for given in reads_of(data, "index") if given[0] < end and sum(given) > start]
+
+    assert [(start, end - start)] == among
+
+
+def test_tier_footer_reads_no_index() -> None:
+    data = written("pyarrow")
+    start, end = index_range(data)
+
+    assert [] == [given for given in reads_of(data, "footer") if given[0] < end and sum(given) > start]
+
+
+def test_what_lies_between_indexes_is_read_only_if_it_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    file = TinyParquet(
+        (Column("number", "int64", range(2_000)),),
+        page_index=True,
+        page_rows=100,
+        bloom_filters=("number",),
+        layout=Layout(bloom_bytes=1 << 17),
+        body=("row groups", "column indexes", "bloom filters", "offset indexes"),
+    ).build()
+    far = reads_of(file, "index", "PIX-*")
+    monkeypatch.setattr(index_reads, "GAP", 1 << 20)
+    near = reads_of(file, "index", "PIX-*")
+
+    assert max(length for _, length in far) < 1 << 16
+    assert 1 == len(far) - len(near)
+
+
+def test_pieces_have_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index_reads, "PIECE", 100)
+    monkeypatch.setattr(index_reads, "KEPT", 1)
+    data = written("datafusion")
+    source = CountingSource(data)
+    report, _ = check_source(source, Options("index"), Selection(), "must")
+    start, _ = index_range(data)
+    longest = max(
+        given.length
+        for given in FileUnderTest(BytesSource(data), Options("index")).ranges
+        if given.kind.endswith(" index")
+    )
+    framing = FileUnderTest(BytesSource(data), Options("index")).framing
+
+    assert [] == report.findings
+    assert max(length for place, length in source.ranges if start <= place < framing.footer_start) <= max(
+        100, longest
+    )
+
+
+def test_an_index_that_chunks_share_is_decoded_for_none_of_them() -> None:
+    def share(metadata: FileMetaData) -> None:
+        first = metadata.row_groups[0].columns[0]
+        for chunk in metadata.row_groups[0].columns[1:]:
+            chunk.offset_index_offset, chunk.offset_index_length = (
+                first.offset_index_offset,
+                first.offset_index_length,
+            )
+
+    file = FileUnderTest(BytesSource(edited(written("pyarrow"), share)), Options("index"))
+    report = pqassay.check(edited(written("pyarrow"), share), tier="index")
+    (coverage,) = report.coverages.values()
+
+    assert 6 == len(file.part(ColumnChunks).having("offset_index"))
+    assert "PQF-009" in {finding.rule for finding in report.files[0].findings}
+    assert "PQF-009 is broken" == coverage.not_checked["PIX-010"]
+
+
+# ------------------------------------------------------------------------------------------------ the screens
+
+
+def without_screens(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every chunk be judged by the rules one by one."""
+    for name in ("sound_offset_index", "sound_column_index"):
+        monkeypatch.setattr(ColumnChunkUnderTest, name, False, raising=False)  # a property of instances
+
+
+def outcome(data: bytes) -> tuple[Any, ...]:
+    """What a check says of the page index: findings, and which rules were checked."""
+    report = pqassay.check(data, tier="index")
+    (coverage,) = report.coverages.values()
+    return (
+        [
+            (finding.rule, finding.column, finding.count, finding.message)
+            for finding in report.files[0].findings
+        ],
+        coverage.checked,
+        coverage.not_checked,
+    )
+
+
+GOLDEN_FILES = Path(__file__).parents[3] / "golden_files"
+JUDGED = [
+    path
+    for folder in ("pix", "pqf", "idx1", "interop")
+    for path in GOLDEN_FILES.glob(f"{folder}/**/data.parquet")
+]
+
+
+def test_screens_change_no_verdict_on_golden_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    screened = {path: outcome(path.read_bytes()) for path in JUDGED}
+    without_screens(monkeypatch)
+
+    assert len(JUDGED) > 100
+    assert screened == {path: outcome(path.read_bytes()) for path in JUDGED}
+
+
+@pytest.mark.parametrize("name", ["ordered-three-ways", "histograms", "null-pages"])
+def test_screens_change_no_verdict_on_damaged_files(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = (GOLDEN_FILES / "pix" / name / "data.parquet").read_bytes()
+    chosen = [m for m in mutations_of_file(data) if "_index" in m.path or ".statistics" in m.path][::17]
+    files = [changed for mutation in chosen if (changed := attempt(data, mutation)) is not None]
+    screened = [outcome(changed) for changed in files]
+    without_screens(monkeypatch)
+
+    assert len(files) > 25
+    assert screened == [outcome(changed) for changed in files]
+
+
+def attempt(data: bytes, mutation: Mutation) -> bytes | None:
+    try:
+        return mutate(data, mutation)
+    except Inapplicable:
+        return None
+
+
+@pytest.mark.parametrize("writer", ["pyarrow", "datafusion"])
+def test_screens_find_what_writers_write_in_order(writer: str) -> None:
+    file = FileUnderTest(BytesSource(written(writer)), Options("index"))
+
+    assert [True] * 6 == [chunk.sound_column_index for chunk in file.part(ColumnChunks).all]

@@ -1,0 +1,460 @@
+"""The rules of footers, schemas, extensions and gaps on files that differ in one thing: exactly the expected ones are reported."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import pqassay
+from idx1_files import edited, parquet
+from pqassay_reference.rewrite.footer_splice import footer_and_tail
+from pqassay_reference.tiny.parquet import (
+    Column,
+    Encoding,
+    Layout,
+    ListOf,
+    MapOf,
+    Member,
+    Struct,
+    TinyParquet,
+)
+from pqassay_spec.base.sources import BytesSource
+from pqassay_spec.grammar.thrift import Record, UnknownField, grammar
+from pqassay_spec.grammar.thrift_wire import WireType
+from pqassay_spec.parquet.extension_fields import FIELD, MISTAKEN_FIELD
+from pqassay_spec.parquet.file import MAGIC, read_footer, read_framing
+from pqassay_spec.parquet.thrift import (
+    AesGcmV1,
+    ColumnCryptoMetaData,
+    ConvertedType,
+    DecimalType,
+    EncryptionAlgorithm,
+    EncryptionWithColumnKey,
+    FieldRepetitionType,
+    FileMetaData,
+    FileType,
+    IntType,
+    ListType,
+    LogicalType,
+    MilliSeconds,
+    NullType,
+    SchemaElement,
+    SortingColumn,
+    Statistics,
+    StringType,
+    TimestampType,
+    TimeType,
+    TimeUnit,
+    Type,
+    UUIDType,
+    VariantType,
+)
+from pqassay_spec.rules.catalogue import Tier
+
+ROWS = 6
+PLAIN = TinyParquet(
+    (
+        Column("a", "string", ["x", None, "y", "z", "x", ""]),
+        Column("b", "int64", list(range(ROWS)), optional=False),
+    ),
+    row_group_rows=3,
+).build()
+NESTED = TinyParquet(
+    (
+        Column("list", ListOf("int32"), [[1, 2], [], None, [3], [4], [5, 6, 7]]),
+        Column("map", MapOf("string", "double"), [[("k", 1.0)], None, [], [], [], []]),
+        Column("group", Struct((Member("x", "string"),)), [{"x": "a"}, None, {"x": None}, None, None, None]),
+    )
+).build()
+DICTIONARY = TinyParquet(
+    (Column("a", "string", ["x", "y"] * 3),), layout=Layout(dictionary=Encoding.RLE_DICTIONARY)
+).build()
+EXTENSION = struct.pack("<16s", b"sixteen bytes id") + b"and content"
+
+
+@dataclass
+class Case:
+    """A file and the rules that a check reports on it, no more and no less."""
+
+    name: str
+    make: Callable[[], bytes]
+    rules: tuple[str, ...] = ()
+    tier: Tier = "index"
+
+
+def with_footer(change: Callable[[FileMetaData], Any], data: bytes = PLAIN) -> Callable[[], bytes]:
+    """A file whose footer was changed."""
+    return lambda: edited(data, change)
+
+
+def with_group(change: Callable[[Any], Any], data: bytes = PLAIN) -> Callable[[], bytes]:
+    """A file whose first row group was changed."""
+    return with_footer(lambda footer: change(footer.row_groups[0]), data)
+
+
+def with_chunk(change: Callable[[Any], Any], data: bytes = PLAIN) -> Callable[[], bytes]:
+    """A file whose first chunk was changed."""
+    return with_group(lambda group: change(group.columns[0]), data)
+
+
+def with_facts(data: bytes = PLAIN, **values: Any) -> Callable[[], bytes]:
+    """A file whose first chunk has other metadata."""
+
+    def change(chunk: Any) -> None:
+        for name, value in values.items():
+            setattr(chunk.meta_data, name, value)
+
+    return with_chunk(change, data)
+
+
+def make_negative(group: Any) -> None:
+    """Sets two counts of a row group."""
+    group.total_byte_size = group.num_rows = -1
+
+
+def set_to(name: str, value: Any) -> Callable[[Any], None]:
+    """Sets an attribute."""
+    return lambda owner: setattr(owner, name, value)
+
+
+def schema(*elements: SchemaElement) -> Callable[[], bytes]:
+    """A file without rows with a schema; the elements stand below the root."""
+    children, left = 0, 0
+    for element in elements:
+        if left:
+            left -= 1
+        else:
+            children += 1
+        left += element.num_children or 0
+    root = SchemaElement(name="root", num_children=children)
+    footer = FileMetaData(version=1, schema=[root, *elements], num_rows=0, row_groups=[])
+    return lambda: MAGIC + footer_and_tail(bytes(grammar(FileMetaData).build(footer)))
+
+
+def leaf(kind: Type, logical: LogicalType | None = None, **more: Any) -> SchemaElement:
+    """A leaf of a schema."""
+    optional = FieldRepetitionType.OPTIONAL
+    return SchemaElement(name="leaf", type=kind, repetition_type=optional, logicalType=logical, **more)
+
+
+def group(logical: LogicalType | None = None, **more: Any) -> SchemaElement:
+    """A group of a schema with one child."""
+    return SchemaElement(
+        name="group",
+        num_children=1,
+        repetition_type=FieldRepetitionType.OPTIONAL,
+        logicalType=logical,
+        **more,
+    )
+
+
+def decimal(
+    kind: Type,
+    precision: int,
+    scale: int = 0,
+    length: int | None = None,
+    older: dict[str, Any] | None = None,
+) -> SchemaElement:
+    """A decimal, with its converted type."""
+    said: dict[str, Any] = {"precision": precision, "scale": scale, **(older or {})}
+    logical = LogicalType(DECIMAL=DecimalType(precision=precision, scale=scale))
+    return leaf(kind, logical, type_length=length, converted_type=ConvertedType.DECIMAL, **said)
+
+
+def extended(
+    content: bytes, *, identifier: int = FIELD, wire: int = WireType.BINARY, owner: str = "footer"
+) -> Callable[[], bytes]:
+    """A file with an extension in one of its structs; the content is the encoded value."""
+
+    def change(footer: FileMetaData) -> None:
+        chunk = footer.row_groups[0].columns[0]
+        owners: dict[str, Record | None] = {
+            "footer": footer,
+            "schema": footer.schema[1],
+            "group": footer.row_groups[0],
+            "chunk": chunk,
+            "metadata": chunk.meta_data,
+            "statistics": chunk.meta_data and chunk.meta_data.statistics,
+        }
+        record = owners[owner]
+        assert record is not None
+        record.unknown = (UnknownField(identifier, wire, content),)
+
+    return with_footer(change)
+
+
+def mistyped(owner: str, name: str, wire: int, content: bytes) -> Callable[[], bytes]:
+    """A file in which a field of one of its structs is written with a wire type of our choice."""
+
+    def change(footer: FileMetaData) -> None:
+        facts = footer.row_groups[0].columns[0].meta_data
+        assert facts is not None
+        element = footer.schema[1]
+        owners: dict[str, Record | None] = {
+            "footer": footer,
+            "schema": element,
+            "type": element.logicalType,
+            "group": footer.row_groups[0],
+            "metadata": facts,
+            "statistics": facts.statistics,
+        }
+        record = owners[owner]
+        assert record is not None
+        (identifier,) = (field.id for field in record.fields if field.name == name)
+        setattr(record, name, None)
+        record.unknown = (UnknownField(identifier, wire, content),)
+
+    return with_footer(change)
+
+
+def binary(content: bytes) -> bytes:
+    return bytes((len(content),)) + content
+
+
+def signed(data: bytes = PLAIN, *, hidden: bool = False, key: bool = True) -> Callable[[], bytes]:
+    """A file with a signed footer; the metadata of the first chunk may be hidden, by a column key or by none."""
+
+    def make() -> bytes:
+        source = BytesSource(data)
+        framing = read_framing(source)
+        footer, _ = read_footer(source, framing)
+        footer.encryption_algorithm = EncryptionAlgorithm(AES_GCM_V1=AesGcmV1(aad_file_unique=b"unique"))
+        if hidden:
+            chunk = footer.row_groups[0].columns[0]
+            chunk.meta_data, chunk.encrypted_column_metadata = None, b"secret"
+            if key:
+                column = EncryptionWithColumnKey(path_in_schema=["a"])
+                chunk.crypto_metadata = ColumnCryptoMetaData(ENCRYPTION_WITH_COLUMN_KEY=column)
+        content = bytes(grammar(FileMetaData).build(footer)) + bytes(28)
+        return data[: framing.footer_start] + content + len(content).to_bytes(4, "little") + MAGIC
+
+    return make
+
+
+def between(filler: bytes, keys: tuple[tuple[str, str], ...] = ()) -> Callable[[], bytes]:
+    """A file with bytes behind its row groups; ``{offset}`` in a key's value is where they stand."""
+
+    def make() -> bytes:
+        columns = (Column("a", "string", ["x", "y"]),)
+        plain = TinyParquet(columns).build()
+        offset = read_framing(BytesSource(plain)).footer_start
+        pairs = tuple((key, value.replace("{offset}", str(offset))) for key, value in keys)
+        return TinyParquet(columns, keys=pairs, body=("row groups", filler)).build()
+
+    return make
+
+
+MILLIS = TimeUnit(MILLIS=MilliSeconds())
+LOCAL = LogicalType(TIMESTAMP=TimestampType(isAdjustedToUTC=False, unit=MILLIS))
+MOMENT = LogicalType(TIMESTAMP=TimestampType(isAdjustedToUTC=True, unit=MILLIS))
+TIME = LogicalType(TIME=TimeType(isAdjustedToUTC=True, unit=MILLIS))
+TEXT = LogicalType(STRING=StringType())
+UUID = LogicalType(UUID=UUIDType())
+LISTED = LogicalType(LIST=ListType())
+NOTHING_KNOWN = LogicalType(unknown=(UnknownField(99, WireType.STRUCT, b"\0"),))
+BYTES_LEAF = leaf(Type.BYTE_ARRAY)
+
+
+def number(bits: int, signed: bool) -> LogicalType:
+    return LogicalType(INTEGER=IntType(bitWidth=bits, isSigned=signed))
+
+
+VALID = [
+    Case("plain", lambda: PLAIN),
+    Case("nested", lambda: NESTED),
+    Case("dictionary", lambda: DICTIONARY),
+    Case("all that pyarrow writes", lambda: parquet(pa.table({"t": pa.array([1, None], pa.timestamp("us")), "l": [[1], []]}))),
+    Case("version 2", with_footer(set_to("version", 2))),
+    Case("no created_by", with_footer(set_to("created_by", None))),
+    Case("created_by without version, no deprecated bounds", with_footer(set_to("created_by", "by hand"))),
+    Case("no total_compressed_size", with_group(set_to("total_compressed_size", None))),
+    Case("no file_offset", with_group(set_to("file_offset", None))),
+    Case("no ordinal", with_group(set_to("ordinal", None))),
+    Case("file_offset of a chunk at its first page", with_chunk(lambda chunk: setattr(chunk, "file_offset", chunk.meta_data.data_page_offset))),
+    Case("file_offset of a chunk at its end", with_chunk(lambda chunk: setattr(chunk, "file_offset", chunk.meta_data.data_page_offset + chunk.meta_data.total_compressed_size))),
+    Case("empty file_path", with_chunk(set_to("file_path", ""))),
+    Case("sorted by two columns", with_group(set_to("sorting_columns", [SortingColumn(column_idx=i, descending=False, nulls_first=True) for i in (1, 0)]))),
+    Case("extension in a chunk", extended(binary(EXTENSION), owner="metadata")),
+    Case("extension in statistics", extended(binary(EXTENSION), owner="statistics")),
+    Case("extension of just a UUID", extended(binary(bytes(range(16))))),
+    Case("an id near that of extensions", extended(binary(b"any"), identifier=32766)),
+    Case("a number in the field of the mistake", extended(b"\x02", identifier=MISTAKEN_FIELD, wire=WireType.I32)),
+    Case("a boolean in a field that nobody declares", extended(b"", identifier=99, wire=WireType.FALSE, owner="schema")),
+    Case("a boolean that is true, and one that is false", with_facts(statistics=Statistics(null_count=0, is_min_value_exact=True, is_max_value_exact=False, min_value=b"a", max_value=b"b"))),
+    Case("local time without converted type", schema(leaf(Type.INT64, LOCAL))),
+    Case("local time with converted type", schema(leaf(Type.INT64, LOCAL, converted_type=ConvertedType.TIMESTAMP_MILLIS))),
+    Case("converted type alone", schema(leaf(Type.BYTE_ARRAY, converted_type=ConvertedType.UTF8))),
+    Case("interval", schema(leaf(Type.FIXED_LEN_BYTE_ARRAY, converted_type=ConvertedType.INTERVAL, type_length=12))),
+    Case("map with the converted type of its pairs", schema(group(None, converted_type=ConvertedType.MAP_KEY_VALUE), BYTES_LEAF)),
+    Case("variant", schema(group(LogicalType(VARIANT=VariantType(specification_version=1))), BYTES_LEAF)),
+    Case("file", schema(group(LogicalType(FILE=FileType())), BYTES_LEAF)),
+    Case("a type of only nulls on anything", schema(leaf(Type.BOOLEAN, LogicalType(UNKNOWN=NullType())))),
+    Case("a logical type of the future", schema(leaf(Type.BOOLEAN, NOTHING_KNOWN))),
+    *(Case(f"decimal of {digits} digits on {kind.name}", schema(decimal(kind, digits, length=length))) for kind, digits, length in ((Type.INT32, 9, None), (Type.INT64, 18, None), (Type.FIXED_LEN_BYTE_ARRAY, 38, 16), (Type.FIXED_LEN_BYTE_ARRAY, 2, 1), (Type.BYTE_ARRAY, 5000, None))),
+    Case("decimal whose scale is its precision", schema(decimal(Type.INT32, 4, 4))),
+    Case("decimal of scale 0 that is left out", schema(decimal(Type.INT32, 4, 0))),
+    Case("padding", between(bytes(100))),
+    Case("blob named by a number", between(b"something", (("blob", "{offset}"),))),
+    Case("blob named by an object", between(b"something", (("blob", '{"offset": {offset}, "length": 9}'),))),
+    Case("signed footer", signed()),
+    Case("hidden chunk", signed(hidden=True)),
+]  # fmt: skip
+
+INVALID = [
+    *(Case(f"version {version}", with_footer(set_to("version", version)), ("PQF-011",)) for version in (0, 3, -1)),
+    Case("chunks in another order", with_group(lambda group: group.columns.reverse()), ("PQF-012",)),
+    Case("a chunk too many", with_group(lambda group: group.columns.append(group.columns[0])), ("PQF-009", "PQF-012")),
+    Case("a path of two names", with_facts(path_in_schema=["a", "a"]), ("PQF-012",)),
+    Case("no path at all", with_facts(path_in_schema=[]), ("PQF-012",)),
+    Case("chunk of another type", with_facts(type=Type.FLOAT), ("PQF-013",), tier="footer"),
+    Case("chunk of no type", with_facts(type=77), ("PQF-013",), tier="footer"),
+    Case("hidden without key", signed(hidden=True, key=False), ("PQF-014",)),
+    Case("negative values", with_facts(num_values=-3), ("PQF-015",), tier="footer"),
+    Case("negative size of a chunk", with_facts(total_compressed_size=-90), ("PQF-015",)),
+    Case("negative bytes and rows", with_group(make_negative), ("PQF-015",), tier="footer"),
+    Case("a row too few", with_footer(set_to("num_rows", ROWS - 1)), ("PQF-016",)),
+    Case("values of another number than rows", with_facts(num_values=2), ("PQF-017",), tier="footer"),
+    Case("rows of another number than values", with_group(set_to("num_rows", 4)), ("PQF-016", "PQF-017"), tier="footer"),
+    Case("a name twice", schema(BYTES_LEAF, BYTES_LEAF), ("PQF-018",)),
+    Case("a name twice in groups of one name", schema(group(), BYTES_LEAF, group(), BYTES_LEAF), ("PQF-018",)),
+    Case("compressed size for the other", with_group(set_to("total_byte_size", 7)), ("PQF-019",)),
+    Case("no size", with_group(set_to("total_byte_size", 0)), ("PQF-019",)),
+    Case("compressed size", with_group(set_to("total_compressed_size", 0)), ("PQF-020",)),
+    *(Case(f"row group at {offset}", with_group(set_to("file_offset", offset)), ("PQF-021",)) for offset in (0, 5, -1, 1 << 40)),
+    Case("chunk at 7", with_chunk(set_to("file_offset", 7)), ("PQF-022",)),
+    Case("a chunk elsewhere", with_chunk(set_to("file_path", "other.parquet")), ("PQF-023",)),
+    Case("dictionary page at 0", with_facts(dictionary_page_offset=0), ("PQF-025",)),
+    Case("dictionary page where the data page is", with_facts(dictionary_page_offset=4), ("PQF-026",)),
+    Case("dictionary page behind the data page", with_facts(dictionary_page_offset=50), ("PQF-026",)),
+    Case("text on fixed bytes", schema(leaf(Type.FIXED_LEN_BYTE_ARRAY, TEXT, type_length=4, converted_type=ConvertedType.UTF8)), ("PQF-027",)),
+    Case("old text on a number", schema(leaf(Type.INT32, converted_type=ConvertedType.UTF8)), ("PQF-027",)),
+    Case("text on a group", schema(group(TEXT, converted_type=ConvertedType.UTF8), BYTES_LEAF), ("PQF-027",)),
+    Case("list on a leaf", schema(leaf(Type.INT32, LISTED, converted_type=ConvertedType.LIST)), ("PQF-027",)),
+    Case("UUID of 15 bytes", schema(leaf(Type.FIXED_LEN_BYTE_ARRAY, UUID, type_length=15)), ("PQF-027",)),
+    Case("interval of 8 bytes", schema(leaf(Type.FIXED_LEN_BYTE_ARRAY, converted_type=ConvertedType.INTERVAL, type_length=8)), ("PQF-027",)),
+    Case("milliseconds on INT64", schema(leaf(Type.INT64, TIME, converted_type=ConvertedType.TIME_MILLIS)), ("PQF-027",)),
+    Case("8 bits on INT64", schema(leaf(Type.INT64, number(8, True), converted_type=ConvertedType.INT_8)), ("PQF-027",)),
+    Case("7 bits", schema(leaf(Type.INT32, number(7, True))), ("PQF-027",)),
+    *(Case(f"decimal of {digits} digits on {kind.name}", schema(decimal(kind, digits, length=length)), ("PQF-027",)) for kind, digits, length in ((Type.INT32, 10, None), (Type.INT64, 19, None), (Type.FIXED_LEN_BYTE_ARRAY, 39, 16), (Type.FIXED_LEN_BYTE_ARRAY, 3, 1), (Type.BYTE_ARRAY, 0, None), (Type.FLOAT, 5, None))),
+    Case("decimal of a scale beyond its precision", schema(decimal(Type.INT32, 4, 5)), ("PQF-027",)),
+    Case("decimal of negative scale", schema(decimal(Type.INT32, 4, -1)), ("PQF-027",)),
+    Case("old decimal without precision", schema(leaf(Type.INT32, converted_type=ConvertedType.DECIMAL)), ("PQF-027",)),
+    Case("text without converted type", schema(leaf(Type.BYTE_ARRAY, TEXT)), ("PQF-028",)),
+    Case("moment without converted type", schema(leaf(Type.INT64, MOMENT)), ("PQF-028",)),
+    Case("moment with another converted type", schema(leaf(Type.INT64, MOMENT, converted_type=ConvertedType.TIMESTAMP_MICROS)), ("PQF-028",)),
+    Case("UUID with a converted type", schema(leaf(Type.FIXED_LEN_BYTE_ARRAY, UUID, type_length=16, converted_type=ConvertedType.UTF8)), ("PQF-028",)),
+    Case("unsigned, and signed for old readers", schema(leaf(Type.INT32, number(16, False), converted_type=ConvertedType.INT_16)), ("PQF-028",)),
+    Case("decimal with another scale", schema(decimal(Type.INT32, 4, 2, older={"scale": 1})), ("PQF-028",)),
+    Case("decimal without precision for old readers", schema(decimal(Type.INT32, 4, 2, older={"precision": None})), ("PQF-028",)),
+    *(Case(f"fixed bytes of length {length}", schema(leaf(Type.FIXED_LEN_BYTE_ARRAY, type_length=length)), ("PQF-029",)) for length in (None, 0, -4)),
+    Case("UUID without length", schema(leaf(Type.FIXED_LEN_BYTE_ARRAY, UUID)), ("PQF-029",)),
+    *(Case(f"sorted by leaf {place}", with_group(set_to("sorting_columns", [SortingColumn(column_idx=place, descending=False, nulls_first=True)])), ("PQF-030",)) for place in (2, -1, 1 << 30)),
+    Case("sorted twice by one column", with_group(set_to("sorting_columns", [SortingColumn(column_idx=1, descending=False, nulls_first=True)] * 2)), ("PQF-030",)),
+    Case("ordinal", with_group(set_to("ordinal", 4)), ("PQF-031",)),
+    *(Case(f"number for an extension of {owner}", extended(b"\x02", wire=WireType.I32, owner=owner), ("PQF-032",)) for owner in ("footer", "schema", "group", "chunk", "metadata", "statistics")),
+    *(Case(f"short extension of {owner}", extended(binary(b"mine"), owner=owner), ("PQF-033",)) for owner in ("footer", "schema", "group", "chunk", "metadata", "statistics")),
+    Case("empty extension", extended(binary(b"")), ("PQF-033",)),
+    *(Case(f"id without zigzag in {owner}", extended(binary(EXTENSION), identifier=MISTAKEN_FIELD, owner=owner), ("PQF-034",)) for owner in ("footer", "metadata")),
+    Case("short, and without zigzag", extended(binary(b"mine"), identifier=MISTAKEN_FIELD), ("PQF-033", "PQF-034")),
+    Case("a leaf without repetition type", schema(SchemaElement(name="leaf", type=Type.INT32)), ("PQF-040",)),
+    Case("a group without repetition type", schema(SchemaElement(name="group", num_children=1), leaf(Type.INT32)), ("PQF-040",)),
+    Case("a fourth repetition type", schema(SchemaElement(name="leaf", type=Type.INT32, repetition_type=3)), ("PQF-040",)),
+    Case("a repetition type that is a boolean", mistyped("schema", "repetition_type", WireType.TRUE, b""), ("PQF-039",)),
+    Case("a repetition type of 64 bits", mistyped("schema", "repetition_type", WireType.I64, b"\x02"), ("PQF-039",)),
+    Case("an offset of 32 bits", mistyped("group", "file_offset", WireType.I32, b"\x08"), ("PQF-039",)),
+    Case("an ordinal of one byte", mistyped("group", "ordinal", WireType.BYTE, b"\x00"), ("PQF-039",)),
+    Case("a count that is a boolean", mistyped("statistics", "null_count", WireType.FALSE, b""), ("PQF-039",)),
+    Case("a bound that is a number", mistyped("statistics", "min_value", WireType.I64, b"\x02"), ("PQF-039",)),
+    Case("a flag that is a number", mistyped("statistics", "is_min_value_exact", WireType.BYTE, b"\x01"), ("PQF-039",)),
+    Case("a list that is a set", mistyped("metadata", "encoding_stats", WireType.SET, b"\x0c"), ("PQF-039",)),
+    Case("a text that is a number", mistyped("type", "STRING", WireType.I32, b"\x02"), ("PQF-039",)),
+    Case("orders that are one struct", mistyped("footer", "column_orders", WireType.STRUCT, b"\x00"), ("PQF-039",)),
+    Case("bytes that nobody knows", between(b"something"), ("PQF-037",)),
+    Case("bytes behind padding", between(bytes(50) + b"something"), ("PQF-037",)),
+    Case("a key that names another place", between(b"something", (("blob", "4"),)), ("PQF-037",)),
+    Case("a key whose value is too long for an offset", between(b"something", (("blob", "1" * 5000),)), ("PQF-037",)),
+]  # fmt: skip
+
+
+def found(case: Case, **options: Any) -> list[str]:
+    """The rules that are reported, each once."""
+    findings = pqassay.check(case.make(), tier=case.tier, only=["PQF-*"], **options).files[0].findings
+    return list(dict.fromkeys(finding.rule for finding in findings))
+
+
+@pytest.mark.parametrize("case", [*VALID, *INVALID], ids=lambda case: case.name)
+def test_exactly_the_expected_rules_are_reported(case: Case) -> None:
+    assert list(case.rules) == found(case)
+
+
+@pytest.mark.parametrize("case", INVALID, ids=lambda case: case.name)
+def test_what_is_reported_says_where(case: Case) -> None:
+    data = case.make()
+    for finding in pqassay.check(data, tier=case.tier, only=["PQF-*"]).files[0].findings:
+        assert finding.message
+        assert 0 <= finding.at[0].offset <= len(data)
+        assert finding.at[0].length > 0
+
+
+@pytest.mark.parametrize("case", INVALID, ids=lambda case: case.name)
+def test_a_rule_that_blocks_others_is_itself_reported(case: Case) -> None:
+    report = pqassay.check(case.make(), tier=case.tier, only=["PQF-*"])
+    (coverage,) = report.coverages.values()
+    blocking = {why.split()[0] for why in coverage.not_checked.values() if " is broken" in why}
+
+    assert blocking <= {finding.rule for finding in report.files[0].findings}
+
+
+def test_a_signed_footer_and_hidden_chunks_are_mentioned() -> None:
+    (file,) = pqassay.check(signed(hidden=True)(), tier="index").files
+
+    assert [
+        "the signature of the footer is not verified: pqassay has no keys",
+        "1 of 4 column chunks are encrypted, and not judged",
+    ] == file.notes
+
+
+def test_an_extension_is_mentioned() -> None:
+    (file,) = pqassay.check(extended(binary(EXTENSION))(), tier="footer").files
+
+    assert ["what the extension of footer holds is not judged"] == file.notes
+
+
+@pytest.mark.parametrize("magic", [b"PARE", b"PAR3", b"PARX"])
+@pytest.mark.parametrize("head", [True, False])
+def test_a_foreign_magic_is_no_damage(magic: bytes, head: bool) -> None:
+    data = (magic if head else MAGIC) + PLAIN[4:-4] + magic
+    (file,) = pqassay.check(data, tier="index").files
+
+    assert ("errored", []) == (file.outcome, file.findings)
+    assert file.error is not None
+    assert magic.decode() in file.error or "encrypted" in file.error
+
+
+def flatbuffer(table_size: int = 12) -> bytes:
+    """A root table with one field, behind its vtable."""
+    vtable = struct.pack("<HHH", 6, table_size, 4) + b"\0\0"
+    table = struct.pack("<iII", len(vtable), 7, 0)
+    return struct.pack("<I", 4 + len(vtable)) + vtable + table
+
+
+def test_a_footer_in_a_flatbuffer_is_no_damage() -> None:
+    (file,) = pqassay.check(MAGIC + footer_and_tail(flatbuffer()), tier="index").files
+
+    assert ("errored", []) == (file.outcome, file.findings)
+    assert (
+        "the footer is a FlatBuffer, which is proposed and not specified; pqassay does not read it"
+        == file.error
+    )
+
+
+def test_what_is_neither_thrift_nor_a_flatbuffer_is_damage() -> None:
+    for content in (flatbuffer(table_size=400), flatbuffer()[:-5], b"\x04\0\0\0" * 3, b"\xff" * 40):
+        (finding,) = pqassay.check(MAGIC + footer_and_tail(content), tier="index").files[0].findings
+
+        assert "PQF-004" == finding.rule

@@ -1,0 +1,254 @@
+"""``_pm`` files made to hurt: whatever they say, there is a report, within bounded memory and work."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Sequence
+
+import pytest
+
+import pqassay
+from pqassay.report.model import Report
+from pqassay.under_test import pm as pm_under_test
+from pqassay_spec.pm import grammar as pm
+from pqassay_spec.pm.codes import FooterFeature
+
+HEADER = pm.FixedHeader(0, 0, -1, 0, 1, 0)
+COLUMN = pm.ColumnDescriptor(64, 0, 5, 4, 0, 1, 1, 0, 1, 0)
+START = 72
+"""Where the first block may begin: header, one descriptor, one letter, padding."""
+
+
+def check(data: bytes) -> Report:
+    report = pqassay.check(data, kind="pm", tier="index")
+    assert "errored" != report.files[0].outcome
+    assert all(finding.hexdump or finding.at[0].offset < 0 for finding in report.files[0].findings)
+    return report
+
+
+def broken(report: Report) -> list[str]:
+    return [finding.rule for finding in report.files[0].findings if finding.verdict == "FAIL"]
+
+
+def not_checked(report: Report) -> set[str]:
+    (coverage,) = report.coverages.values()
+    return {reason for rule, reason in coverage.not_checked.items() if not rule.startswith("PM-1")}
+
+
+class Builder:
+    """A file that grows: blocks, then a footer, then more."""
+
+    def __init__(
+        self, header: pm.FixedHeader = HEADER, columns: Sequence[pm.ColumnDescriptor] = (COLUMN,)
+    ) -> None:
+        descriptors = b"".join(map(pm.DESCRIPTOR_RECORD.build, columns))
+        self.data = bytearray(pm.HEADER_RECORD.build(header) + descriptors + b"x")
+        self.size = 0
+
+    def block(self, chunk: pm.ColumnChunk, more: bytes = b"") -> int:
+        """Append a block of one chunk; return its entry."""
+        self.data += bytes(-len(self.data) % 8)
+        entry = len(self.data) >> 3
+        self.data += struct.pack("<Q", 10) + pm.CHUNK_RECORD.build(chunk) + more
+        return entry
+
+    def footer(self, entries: bytes = b"", *, flags: int = 0, sections: bytes = b"", **fields: int) -> None:
+        """Append a footer."""
+        made = pm.FooterFields(1000, 20, len(entries) // 4, 0, self.size, flags)._replace(**fields)
+        self.data += pm.FOOTER_RECORD.build(made) + entries + sections
+        length = pm.LEAST_FOOTER + len(entries) + len(sections)
+        self.data += struct.pack("<II", zlib.crc32(memoryview(self.data)[8:]), length)
+        self.size = len(self.data)
+
+    def built(self) -> bytes:
+        """The file, committed."""
+        struct.pack_into("<Q", self.data, 0, len(self.data))
+        return bytes(self.data)
+
+
+GOOD = pm.ColumnChunk(0, 1, 0x80, 0, 0, 10, 4, 50, 0, 0, 0, 0)
+
+
+def test_the_file_that_the_others_differ_from_is_good() -> None:
+    builder = Builder()
+    entry = builder.block(GOOD)
+    builder.footer(struct.pack("<I", entry))
+
+    assert [] == check(builder.built()).files[0].findings
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "rule"),
+    [
+        ("column_count", 0xFFFFFFFF, "PM-011"),
+        ("sorting_column_count", 0xFFFFFFFF, "PM-011"),
+        ("designated_timestamp", 0x7FFFFFFF, "PM-033"),
+        ("designated_timestamp", -2, "PM-033"),
+        ("feature_flags", 1, "PM-040"),
+        ("feature_flags", 1 << 63, "PM-004"),
+    ],
+)
+def test_a_header_that_says_too_much_is_one_finding(field: str, value: int, rule: str) -> None:
+    builder = Builder(HEADER._replace(**{field: value}))
+    builder.footer(sections=b"\xff" * 64)
+
+    assert [rule] == [found for found in broken(check(builder.built())) if found != "PM-013"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "rule"),
+    [
+        ("row_group_count", 0xFFFFFFFF, "PM-014"),
+        ("prev_parquet_meta_file_size", (1 << 64) - 1, "PM-019"),
+        ("prev_parquet_meta_file_size", 1, "PM-019"),
+        ("unused_bytes", (1 << 64) - 1, "PM-080"),
+        ("footer_feature_flags", 1 << 40, "PM-015"),
+        ("footer_feature_flags", 1 << 32, "PM-015"),
+    ],
+)
+def test_a_footer_that_says_too_much_is_one_finding(field: str, value: int, rule: str) -> None:
+    builder = Builder()
+    builder.footer(b"", flags=0, sections=b"", **{field: value})
+
+    assert [rule] == broken(check(builder.built()))
+
+
+def test_a_parquet_file_of_impossible_size_is_no_trouble() -> None:
+    builder = Builder()
+    entry = builder.block(GOOD._replace(byte_range_start=(1 << 64) - 1, total_compressed=(1 << 64) - 1))
+    builder.footer(
+        struct.pack("<I", entry), parquet_footer_offset=(1 << 64) - 1, parquet_footer_length=(1 << 32) - 1
+    )
+
+    assert ["PM-062"] == broken(check(builder.built()))
+
+
+def test_a_snapshot_that_follows_itself_ends_the_chain() -> None:
+    builder = Builder()
+    size = len(builder.data) + pm.LEAST_FOOTER + pm.TRAILER_SIZE
+    builder.footer(prev_parquet_meta_file_size=size)
+    report = check(builder.built())
+
+    assert ["PM-019"] == broken(report)
+    assert "PM-019 is broken" in not_checked(report)
+
+
+@pytest.mark.parametrize("back", range(1, 60))
+def test_an_earlier_size_that_ends_anywhere_is_a_finding_or_a_snapshot(back: int) -> None:
+    builder = Builder()
+    builder.footer()
+    builder.footer(prev_parquet_meta_file_size=builder.size - back)
+
+    assert {"PM-019", "PM-020"} & set(broken(check(builder.built())))
+
+
+def test_a_chain_longer_than_the_bound_is_judged_up_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pm_under_test, "MOST_SNAPSHOTS", 50)
+    builder = Builder()
+    for _ in range(60):
+        builder.footer()
+    report = check(builder.built())
+
+    assert [] == report.files[0].findings
+    assert {"the chain has more than 50 snapshots"} == {
+        reason for reason in not_checked(report) if "chain" in reason
+    }
+
+
+def test_a_wrong_checksum_is_found_in_a_chain_longer_than_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pm_under_test, "MOST_SNAPSHOTS", 50)
+    builder = Builder()
+    for _ in range(60):
+        builder.footer()
+    data = bytearray(builder.built())
+    footer = pm.LEAST_FOOTER + pm.TRAILER_SIZE
+    data[-2 * footer + 16] ^= 1  # in a footer's dead bytes, of the second snapshot
+
+    assert {"PM-017", "PM-018"} <= set(broken(check(bytes(data))))
+
+
+def test_thousands_of_snapshots_are_judged_whole() -> None:
+    builder = Builder()
+    entries = struct.pack("<I", builder.block(GOOD))
+    crc, end = 0, 8
+    for _ in range(3000):  # with the checksum resumed, or this alone would be quadratic
+        start = len(builder.data)
+        builder.data += pm.FOOTER_RECORD.build(pm.FooterFields(1000, 20, 1, 0, builder.size, 0)) + entries
+        crc = zlib.crc32(memoryview(builder.data)[end:], crc)
+        end = len(builder.data)
+        builder.data += struct.pack("<II", crc, end - start + pm.CHECKSUM_SIZE)
+        builder.size = len(builder.data)
+    report = check(builder.built())
+
+    assert [] == report.files[0].findings
+    assert not {reason for reason in not_checked(report) if "chain" in reason}
+
+
+def test_row_groups_beyond_the_bound_are_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pm_under_test, "MOST_ROW_GROUPS", 100)
+    builder = Builder()
+    builder.footer(struct.pack("<I", builder.block(GOOD)) * 101)
+    report = check(builder.built())
+
+    assert [] == report.files[0].findings
+    assert "there are more than 100 row groups" in not_checked(report)
+
+
+def test_row_groups_that_share_one_block_are_one_finding_with_a_count() -> None:
+    builder = Builder()
+    builder.footer(struct.pack("<I", builder.block(GOOD)) * 100_000)
+    (finding,) = check(builder.built()).files[0].findings
+
+    assert ("PM-052", 1) == (finding.rule, finding.count)
+
+
+def test_a_scratchpad_of_nothing_but_empty_entries_is_read() -> None:
+    builder = Builder()
+    count = (pm.MOST_SCRATCHPAD - 4) // 8
+    builder.footer(flags=FooterFeature.SCRATCHPAD, sections=struct.pack("<I", count) + bytes(8 * count))
+
+    assert [] == broken(check(builder.built()))
+
+
+@pytest.mark.parametrize("count", [0, 1, 0xFFFFFFFF])
+def test_a_count_of_entries_that_are_not_there_is_one_finding(count: int) -> None:
+    for flag, rule in ((FooterFeature.SCRATCHPAD, "PM-085"), (FooterFeature.COVERING_INDEX, "PM-086")):
+        builder = Builder()
+        flags = flag | (FooterFeature.COVERING_INDEX_REQUIRED if flag is FooterFeature.COVERING_INDEX else 0)
+        builder.footer(flags=flags, sections=struct.pack("<I", count))
+
+        assert [rule] == broken(check(builder.built()))
+
+
+def test_a_file_in_which_everything_is_wrong_has_a_finding_for_each_rule_and_column() -> None:
+    ones = pm.ColumnChunk(
+        *[(1 << 64) - 1 if width == 8 else (1 << 8 * width) - 1 for width in pm.CHUNK_RECORD.widths.values()]
+    )
+    builder = Builder()
+    entries = [builder.block(ones) for _ in range(5000)]
+    builder.footer(b"".join(struct.pack("<I", entry) for entry in entries))
+    findings = check(builder.built()).files[0].findings
+    counts = {finding.rule: finding.count for finding in findings}
+
+    assert len(findings) == len(counts)
+    assert {
+        "PM-054": 5000,
+        "PM-059": 5000,
+        "PM-060": 5000,
+        "PM-061": 5000,
+        "PM-062": 5000,
+    }.items() <= counts.items()
+    assert 10_000 == counts["PM-065"]
+    assert all(len(finding.at) <= 3 for finding in findings)
+
+
+def test_statistics_that_all_refer_to_the_same_bytes_are_compared_in_place() -> None:
+    shared = GOOD._replace(stat_flags=0x80 | 0b001001, min_stat=60_000, max_stat=60_000)
+    builder = Builder(columns=(COLUMN._replace(physical_type=6, type=26),))
+    entries = [builder.block(shared) for _ in range(200)]
+    entries.append(builder.block(shared, bytes(70_000)))
+    builder.footer(b"".join(struct.pack("<I", entry) for entry in entries))
+    report = check(builder.built())
+
+    assert {"PM-069": 400} == {f.rule: f.count for f in report.files[0].findings if f.rule == "PM-069"}

@@ -1,0 +1,62 @@
+"""The commands that findings name. That each of them mends its file, `test_rules.py` shows."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+import pqassay
+from idx1_files import Idx1File, companion, parquet, table
+from pqassay_spec.idx1 import blob as idx1
+
+
+def with_companion(text: str) -> bytes:
+    return Idx1File(keys=[(idx1.KEY, "{offset}"), (idx1.COMPANION_KEY, text)]).build()
+
+
+@pytest.mark.parametrize(
+    ("content", "options"),
+    [
+        (Idx1File(payload=None, keys=[(idx1.KEY, "4")]).build(), "strip {} --idx1"),
+        (Idx1File(data=parquet(table(["x\ny"])), payload=b"x\ny").build(), "strip {} --idx1"),
+        (Idx1File(keys=[(idx1.KEY, "{offset}"), (idx1.LENGTH_KEY, "36")]).build(), "strip {} --key distinct_index_length"),
+        (with_companion("{"), "strip {} --key pqassay.distinct_index"),
+        (with_companion(companion(row_count=5)), "embed {} --column nation"),
+        (with_companion(companion(row_count=5, column=("nope",))), "strip {} --idx1"),
+        (Idx1File(data=parquet(table(["a"])), payload=b"a\nb").build(), "embed {} --column nation"),
+    ],
+)  # fmt: skip
+def test_the_command_fits_what_is_broken(content: bytes, options: str, tmp_path: Path) -> None:
+    path = tmp_path / "it's.parquet"
+    path.write_bytes(content)
+    findings = pqassay.check(path, tier="values").files[0].findings
+
+    assert f"pqassay-ref {options.format(shlex.quote(str(path)))}" in {finding.remedy for finding in findings}
+
+
+def test_a_column_that_the_user_names_helps_to_make_the_index_anew(tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    path.write_bytes(Idx1File(payload=b"a\r\nb").build())
+    report = pqassay.check(path, idx1_column="nation", tier="index")
+
+    assert f"pqassay-ref embed {path} --column nation" == report.files[0].findings[0].remedy
+
+
+def test_what_is_no_local_file_is_mended_by_no_command() -> None:
+    report = pqassay.check(Idx1File(payload=b"a\r\nb").build(), tier="index")
+
+    assert [None] == [finding.remedy for finding in report.files[0].findings]
+
+
+def test_a_name_that_looks_like_an_option_is_no_option(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("-x.parquet").write_bytes(Idx1File(payload=b"a\r\nb").build())
+
+    assert (
+        "pqassay-ref strip ./-x.parquet --idx1"
+        == pqassay.check("-x.parquet", tier="index").files[0].findings[0].remedy
+    )

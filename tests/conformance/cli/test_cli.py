@@ -1,0 +1,344 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from importlib.resources import files
+from pathlib import Path
+
+import jsonschema
+import pytest
+from typer.testing import CliRunner
+
+import pqassay
+from idx1_files import Idx1File, companion, parquet, table
+from pqassay.cli.main import app
+from pqassay.report.model import json_schema
+from pqassay.suite.cases import CaseError
+from pqassay_spec.idx1 import blob as idx1
+from pqassay_spec.rules.catalogue import rules, rules_for
+
+ROOT = Path(__file__).parents[3]
+GOOD = Idx1File().build()
+BAD = Idx1File(payload=b"Peru\nSingapura").build()
+
+run = CliRunner().invoke
+
+
+@pytest.fixture
+def good(tmp_path: Path) -> Path:
+    path = tmp_path / "good.parquet"
+    path.write_bytes(GOOD)
+    return path
+
+
+@pytest.fixture
+def bad(tmp_path: Path) -> Path:
+    path = tmp_path / "bad.parquet"
+    path.write_bytes(BAD)
+    return path
+
+
+def coverage_line(path: Path) -> str:
+    """The line on what was tested, of a conformant file."""
+    (coverage,) = pqassay.check(path, tier="values").coverages.values()
+    mine = rules_for("parquet")
+    absent = [rule for rule in coverage.not_applicable if rule in mine]
+    return f"tier values: {len(coverage.checked)} rules checked, {len(absent)} not applicable"
+
+
+def test_a_good_file_exits_0_and_names_the_tier(good: Path) -> None:
+    result = run(app, ["check", str(good)])
+
+    assert 0 == result.exit_code
+    assert result.stdout.splitlines() == [
+        f"{good}: conformant",
+        coverage_line(good),
+    ]
+
+
+def test_a_bad_file_exits_1_and_shows_rule_place_bytes_and_remedy(bad: Path) -> None:
+    result = run(app, ["check", str(bad)])
+    offset = BAD.index(b"Singapura")
+    head = BAD[offset - offset % 16 :][:16]
+
+    assert 1 == result.exit_code
+    assert f"{bad}: nonconformant (1 FAIL)" in result.stdout
+    assert "FAIL IDX1-016 rows lost" in result.stdout
+    assert rules()["IDX1-016"].sentence in result.stdout
+    assert f"at        idx1.payload, offset {offset}, 9 bytes" in result.stdout
+    assert f"{offset - offset % 16:08x}  {head.hex(' ')}" in result.stdout
+    assert "^^  idx1.payload" in result.stdout
+    assert f"remedy    pqassay-ref embed {bad} --column nation" in result.stdout
+    assert "more      pqassay explain IDX1-016" in result.stdout
+
+
+def test_a_finding_takes_at_most_25_lines(bad: Path) -> None:
+    lines = run(app, ["check", str(bad)]).stdout.split("\n\n")[1].splitlines()
+
+    assert len(lines) <= 25
+
+
+@pytest.mark.parametrize(
+    ("content", "rule", "words"),
+    [
+        (b"", "PQF-001", "0 bytes are too few for a Parquet file"),
+        (b"a plain text file\n", "PQF-001", "the file begins with b'a pl', not with b'PAR1'"),
+        (GOOD[:-7], "PQF-002", "the file ends with"),
+    ],
+)
+def test_what_is_no_parquet_file_exits_1_with_a_clear_finding(
+    content: bytes, rule: str, words: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "file.parquet"
+    path.write_bytes(content)
+    result = run(app, ["check", str(path)])
+
+    assert 1 == result.exit_code
+    assert f"FAIL {rule}" in result.stdout
+    assert words in result.stdout
+    assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["check", "missing.parquet"], "missing.parquet: no such file"),
+        (["check", "missing.parquet", "{good}", "lost/*.parquet"], "lost/*.parquet: no file matches"),
+        (["check"], "nothing to check; name files, or folders that hold Parquet files"),
+        (
+            ["check", "--baseline", "none.json", "{good}"],
+            "none.json: No such file or directory; --write-baseline FILE makes one",
+        ),
+        (["report", "{good}"], "; write a report with --format json --output FILE"),
+        (["dump", "."], "is a directory; name one of the files in it"),
+        (["check", "/dev/null"], "is no regular file"),
+        (["check", "--rule", "XYZ-*", "{good}"], "no rule matches 'XYZ-*'"),
+        (["check", "x" * 5000], "no such file"),
+        (["dump", "missing.parquet"], "missing.parquet: no such file"),
+        (["dump", "--json", "--hexdump", "{good}"], "exclude each other"),
+        (["dump", "--field", "nope", "{good}"], "no field matches 'nope'; without --field, all are shown"),
+        (["explain", "IDX1-999"], "there is no rule IDX1-999; did you mean"),
+        (["explain", "nothing like it"], "`pqassay explain` lists all"),
+    ],
+)
+def test_wrong_usage_exits_2_and_says_what_to_do(arguments: list[str], words: str, good: Path) -> None:
+    result = run(app, [argument.replace("{good}", str(good)) for argument in arguments])
+
+    assert 2 == result.exit_code
+    assert words in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_an_unreadable_file_is_errored_and_exits_4(good: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: str, *_: int) -> int:
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr("pqassay_spec.base.sources.os.open", refuse)
+    result = run(app, ["check", str(good), "--tier", "index"])
+
+    assert 4 == result.exit_code
+    assert f"{good}: errored\n  not judged: the file cannot be opened: Permission denied" in result.stdout
+
+
+def test_an_unjudgeable_file_exits_4_even_beside_findings(bad: Path, tmp_path: Path) -> None:
+    encrypted = tmp_path / "encrypted.parquet"
+    encrypted.write_bytes(b"PARE" + GOOD[4:-4] + b"PARE")
+    result = run(app, ["check", str(bad), str(encrypted), "--tier", "values"])
+
+    assert 4 == result.exit_code
+    assert "not judged: the footer is encrypted" in result.stdout
+    assert "2 files: 0 conformant, 1 nonconformant, 1 errored" in result.stdout
+
+
+def test_warnings_count_only_if_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "warn.parquet"
+    path.write_bytes(Idx1File(keys=[(idx1.KEY, "00{offset}")]).build())
+
+    assert 0 == run(app, ["check", str(path)]).exit_code
+    assert 1 == run(app, ["check", str(path), "--level", "should"]).exit_code
+
+
+def test_rules_can_be_selected_and_left_out(bad: Path) -> None:
+    assert 0 == run(app, ["check", str(bad), "--rule", "PQF-*"]).exit_code
+    assert 1 == run(app, ["check", str(bad), "--rule", "IDX1-016"]).exit_code
+    assert 0 == run(app, ["check", str(bad), "--skip-rule", "IDX1-01?"]).exit_code
+
+
+def test_the_default_tier_depends_on_the_number_of_files(good: Path, bad: Path) -> None:
+    assert "tier values" in run(app, ["check", str(bad)]).stdout
+    result = run(app, ["check", str(good), str(bad)])
+
+    assert 0 == result.exit_code
+    assert "tier index" in result.stdout
+    assert f"pqassay check --tier values {good}" in result.stdout
+
+
+@pytest.mark.parametrize("content", [GOOD, BAD, b"", GOOD[:-7]])
+def test_json_follows_the_published_schema(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "file.parquet"
+    path.write_bytes(content)
+    result = run(app, ["check", "--format", "json", str(path)])
+    report = json.loads(result.stdout)
+
+    jsonschema.validate(report, json_schema())
+    assert {"must", "kind", "check"} >= {report["kind"]}
+    assert [str(path)] == [file["path"] for file in report["files"]]
+    assert report["files"][0]["coverage"] in report["coverages"]
+
+
+def test_the_schemas_in_the_packages_are_those_of_the_classes() -> None:
+    from pqassay_spec.rules.catalogue import json_schema as rules_schema
+
+    shipped = files("pqassay") / "schemas" / "report.schema.json"
+    assert json_schema() == json.loads(shipped.read_text())
+    shipped = files("pqassay_spec") / "rules" / "rules.schema.json"
+    assert rules_schema() == json.loads(shipped.read_text())
+
+
+def test_json_members_of_a_finding() -> None:
+    report = json.loads(pqassay.check(BAD).to_json())
+    (finding,) = report["files"][0]["findings"]
+
+    assert ["actual", "expected", "field", "length", "offset"] == sorted(finding["at"][0])
+    assert {
+        "rule": "IDX1-016",
+        "level": "MUST",
+        "verdict": "FAIL",
+        "effect": "rows lost",
+        "column": "nation",
+        "count": 1,
+        "path": "<bytes>",
+    }.items() <= finding.items()
+
+
+def test_output_is_written_whole_and_replaces_a_file(bad: Path, tmp_path: Path) -> None:
+    target = tmp_path / "report.json"
+    target.write_text("old")
+    result = run(app, ["check", str(bad), "--format", "json", "--output", str(target)])
+
+    assert 1 == result.exit_code
+    assert "" == result.stdout
+    assert "check" == json.loads(target.read_text())["kind"]
+    assert {"bad.parquet", "report.json"} == {path.name for path in tmp_path.iterdir()}
+
+
+def test_a_hostile_value_prints_on_one_line_without_control_characters(tmp_path: Path) -> None:
+    path = tmp_path / "a\x1b[31m b.parquet"
+    values = ["\x1b[2J\u202e[bold]", "a"]
+    path.write_bytes(Idx1File(data=parquet(table(values)), payload=b"a").build())
+    result = run(app, ["check", str(path), "--tier", "values"])
+
+    assert r"'\x1b[2J\u202e[bold]'" in result.stdout
+
+
+def test_explain_tells_level_effect_origin_and_reading() -> None:
+    result = run(app, ["explain", "pqf-006"])
+
+    assert 0 == result.exit_code
+    for words in ("PQF-006", "SHOULD for the writer", "POLICY", "wrong rows", "inferred from", "reading"):
+        assert words in result.stdout
+
+
+def test_explain_shows_the_golden_pair_of_every_rule_and_the_bytes() -> None:
+    result = run(app, ["explain", "IDX1-012"])
+
+    assert "  kept by     idx1/empty-value-first\n" in result.stdout
+    assert (
+        "  broken by   idx1/empty-value-last: The empty string is the last value (and 2 more)\n"
+        in result.stdout
+    )
+    assert "idx1/empty-value-last/data.parquet\n" in result.stdout
+    assert "  found there the published reader loses the value '': the last value is empty\n" in result.stdout
+    assert "^^  idx1.payload\n" in result.stdout
+
+
+def test_explain_without_golden_files_says_nothing_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nowhere() -> Path:
+        raise CaseError("there are none")
+
+    monkeypatch.setattr("pqassay.suite.cases.golden_folder", nowhere)
+    result = run(app, ["explain", "IDX1-012"])
+
+    assert (0, False) == (result.exit_code, "broken by" in result.stdout)
+
+
+def test_explain_without_an_argument_lists_every_rule() -> None:
+    result = run(app, ["explain"])
+
+    assert all(rule in result.stdout for rule in rules())
+
+
+def test_every_rule_can_be_explained() -> None:
+    for rule in rules():
+        result = run(app, ["explain", rule])
+
+        assert 0 == result.exit_code
+        assert rule in result.stdout
+
+
+@pytest.mark.parametrize("command", ["check", "dump", "explain"])
+def test_help_has_an_example(command: str) -> None:
+    assert f"pqassay {command}" in run(app, [command, "--help"]).stdout
+
+
+def _imported(code: str) -> set[str]:
+    program = f"import sys\n{code}\nprint(' '.join(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=_env()
+    )
+    return {name.partition(".")[0] for name in done.stdout.splitlines()[-1].split()}
+
+
+def _env() -> dict[str, str]:
+    roots = [str(ROOT / name) for name in ("spec", "reference_impl", "conformance", "pipeline")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(roots)}
+
+
+@pytest.mark.parametrize("package", ["pqassay", "pqassay_reference"])
+def test_help_imports_no_heavy_library(package: str) -> None:
+    code = (
+        f"from {package}.cli import app\nfrom typer.testing import CliRunner\n"
+        "assert CliRunner().invoke(app, ['--help']).exit_code == 0"
+    )
+
+    assert not {"pydantic", "construct", "numpy", "pyarrow"} & _imported(code)
+
+
+@pytest.mark.parametrize("tier", ["footer", "index"])
+def test_the_core_runs_on_the_standard_library_and_construct(tier: str) -> None:
+    code = f"import pqassay\nassert pqassay.check({BAD!r}, tier={tier!r}).exit_code == 0"
+    imported = _imported(code)
+
+    assert "construct" in imported
+    assert not {"pydantic", "numpy", "pyarrow", "rich", "typer"} & imported
+
+
+def test_a_pipe_gets_no_colour_and_may_close_early(bad: Path) -> None:
+    command = [sys.executable, "-m", "pqassay", "check", str(bad)]
+    done = subprocess.run(command, capture_output=True, check=False, env=_env())
+
+    assert 1 == done.returncode
+    assert b"\x1b" not in done.stdout
+    dump = subprocess.Popen(
+        [sys.executable, "-m", "pqassay", "dump", str(bad)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=_env(),
+    )
+    assert dump.stdout is not None
+    assert dump.stderr is not None
+    dump.stdout.close()
+    assert b"" == dump.stderr.read()
+    dump.stderr.close()
+    dump.wait()
+
+
+def test_companion_is_used_to_name_the_column(tmp_path: Path) -> None:
+    path = tmp_path / "file.parquet"
+    keys = [(idx1.KEY, "{offset}"), (idx1.COMPANION_KEY, companion())]
+    path.write_bytes(Idx1File(keys=keys).build())
+
+    assert coverage_line(path).startswith("tier values: 130 rules checked")
+    assert coverage_line(path) in run(app, ["check", str(path)]).stdout

@@ -1,0 +1,186 @@
+"""`pqassay.toml`: defaults for the options of `pqassay check`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+from typer.testing import CliRunner
+
+from idx1_files import Idx1File
+from pqassay.cli import config
+from pqassay.cli.check import LevelName, TierName
+from pqassay.cli.main import app
+from pqassay.report.formats import FormatName
+from pqassay_spec.idx1 import blob as idx1
+
+GOOD = Idx1File().build()
+WARNED = Idx1File(keys=[(idx1.KEY, "00{offset}")]).build()
+
+run = CliRunner().invoke
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with two files in ``lake`` and one in ``old``; the current folder is ``lake/deep`` below it."""
+    for name in ("lake/a.parquet", "lake/deep/b.parquet", "old/c.parquet"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(GOOD)
+    monkeypatch.chdir(tmp_path / "lake" / "deep")
+    return tmp_path
+
+
+def report(*arguments: str) -> Any:
+    result = run(app, ["check", "--format", "json", *arguments])
+    assert "" == result.stderr
+    return json.loads(result.stdout)
+
+
+def paths(*arguments: str) -> list[str]:
+    return [file["path"] for file in report(*arguments)["files"]]
+
+
+def test_without_paths_those_of_the_nearest_file_above_are_checked(project: Path) -> None:
+    (project / "pqassay.toml").write_text('[check]\npaths = ["lake", "old/*.parquet"]\n')
+
+    assert ["../../lake/a.parquet", "../../lake/deep/b.parquet", "../../old/c.parquet"] == paths()
+    assert ["b.parquet"] == paths("b.parquet")
+
+
+def test_the_nearest_file_counts_alone(project: Path) -> None:
+    (project / "pqassay.toml").write_text('[check]\npaths = ["old"]\ntier = "footer"\n')
+    (project / "lake" / "pqassay.toml").write_text('[check]\npaths = ["."]\n')
+    found = report()
+
+    assert {"index"} == {coverage["tier"] for coverage in found["coverages"].values()}
+    assert ["../a.parquet", "../deep/b.parquet"] == [
+        Path(file["path"]).as_posix().replace("/./", "/") for file in found["files"]
+    ]
+
+
+def test_what_the_command_line_says_wins(project: Path) -> None:
+    (project / "pqassay.toml").write_text(
+        '[check]\npaths = [".."]\ntier = "footer"\nexclude = ["deep"]\nrule = ["PQF-00[12]"]\n'
+    )
+    by_default, changed = report(), report("--tier", "index", "--rule", "IDX1-*", str(project))
+
+    assert ("footer", ["PQF-001", "PQF-002"]) == (
+        by_default["coverages"]["c1"]["tier"],
+        by_default["coverages"]["c1"]["checked"],
+    )
+    assert "index" == changed["coverages"]["c1"]["tier"]
+    assert all(rule.startswith("IDX1-") for rule in changed["coverages"]["c1"]["checked"])
+    assert 2 == changed["summary"]["files"]  # what is not said on the command line still holds
+
+
+def test_another_file_or_none_can_be_named(project: Path) -> None:
+    (project / "pqassay.toml").write_text("[check]\npaths = ['lake']\n")
+    other = project / "other.toml"
+    other.write_text('[check]\npaths = ["old"]\n')
+
+    assert ["../../old/c.parquet"] == paths("--config", str(other))
+    assert 2 == run(app, ["check", "--no-config"]).exit_code
+    both = run(app, ["check", "--no-config", "--config", str(other)])
+    assert (2, "error: --config and --no-config exclude each other\n") == (both.exit_code, both.stderr)
+
+
+def test_every_option_with_a_default_works_from_the_file(project: Path) -> None:
+    (project / "old" / "warned").write_bytes(WARNED)
+    (project / "known.json").write_text(
+        '{"schema_version": 1, "kind": "baseline", "pqassay": "0.1.0", "findings": []}'
+    )
+    (project / "pqassay.toml").write_text(
+        '[check]\npaths = ["old"]\ntier = "values"\nlevel = "should"\nskip-rule = ["PQF-001"]\n'
+        'include = ["warned"]\nidx1-column = "nation"\njobs = 2\ntimeout = 30.5\nmemory = "2G"\n'
+        'baseline = "known.json"\nformat = "json"\n'
+    )
+    result = run(app, ["check"])
+    found = json.loads(result.stdout)
+
+    assert 1 == result.exit_code
+    assert 2 == found["summary"]["files"]
+    assert "left out by --rule or --skip-rule" == found["coverages"]["c1"]["not_checked"]["PQF-001"]
+    assert "../../known.json" == found["baseline"]["path"]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("[check", "this is no TOML"),
+        (b"\xff", "this is no TOML"),
+        ("[chek]\n", "there is no key chek; did you mean check?"),
+        ('tier = "index"', "there is no key tier; known are check"),
+        ("check = 3", "check is no table; write [check]"),
+        ('[check]\nteir = "index"', "[check]: there is no key teir; did you mean tier?"),
+        ("[check]\nskip_rule = []", "[check]: there is no key skip_rule; did you mean skip-rule?"),
+        ("[check]\nxyzzy = 1", "[check]: there is no key xyzzy; known are paths, tier"),
+        ('[check]\ntier = "deep"', "[check]: tier is one of footer, index, pages, values, not 'deep'"),
+        ('[check]\nrule = "PQF-*"', "[check]: rule wants a list of strings, not 'PQF-*'"),
+        ("[check]\npaths = [1]", "[check]: paths wants a list of strings, not [1]"),
+        ("[check]\njobs = true", "[check]: jobs wants a whole number, at least 0, not True"),
+        ("[check]\njobs = -1", "[check]: jobs wants a whole number"),
+        ('[check]\nmemory = "much"', "[check]: memory wants a number of bytes"),
+        ("[check]\nbaseline = 1", "[check]: baseline wants a string, not 1"),
+    ],
+)
+def test_a_wrong_file_is_wrong_usage_that_names_file_and_key(
+    content: str | bytes, words: str, project: Path
+) -> None:
+    path = project / "pqassay.toml"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    result = run(app, ["check", "b.parquet"])
+
+    assert 2 == result.exit_code
+    assert f"error: {path}: " in result.stderr
+    assert words in result.stderr
+    assert 1 == len(result.stderr.splitlines())
+
+
+@pytest.mark.usefixtures("project")
+def test_a_config_that_is_not_there_is_wrong_usage() -> None:
+    result = run(app, ["check", "--config", "none.toml", "b.parquet"])
+
+    assert (2, "error: none.toml: No such file or directory\n") == (result.exit_code, result.stderr)
+
+
+@pytest.mark.usefixtures("project")
+def test_a_config_without_an_end_is_not_read_to_it() -> None:
+    result = run(app, ["check", "--config", "/dev/zero"])
+
+    assert (2, "error: /dev/zero: a file of defaults has at most 1 MiB\n") == (
+        result.exit_code,
+        result.stderr,
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("12", 12), ("1k", 1024), ("2G", 2 << 30), ("1.5 MiB", 3 << 19), ("3tb", 3 << 40), ("7b", 7)],
+)
+def test_sizes_are_read_in_the_usual_units(text: str, size: int) -> None:
+    assert size == config.parse_size(text)
+
+
+@pytest.mark.parametrize("text", ["", "G", "-1", "1X", "1 2"])
+def test_what_is_no_size_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is no size"):
+        config.parse_size(text)
+    result = run(app, ["check", "--no-config", f"--memory={text}", "."])
+    assert (2, f"error: --memory: {text!r} is no size; write it like 2G or 512M\n") == (
+        result.exit_code,
+        result.stderr,
+    )
+
+
+def test_every_key_is_an_option_with_the_same_choices() -> None:
+    command: Any = typer.main.get_command(app)
+    options = {name.removeprefix("--") for option in command.commands["check"].params for name in option.opts}
+
+    assert set(config.KEYS) <= options
+    assert tuple(TierName) == config.KEYS["tier"].choices
+    assert tuple(LevelName) == config.KEYS["level"].choices
+    assert tuple(FormatName) == config.KEYS["format"].choices

@@ -1,0 +1,352 @@
+"""Judging in worker processes: what kills, hangs or bloats one of them costs one file."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import pqassay
+import wicked_judges
+from idx1_files import Idx1File
+from pqassay.errors import UsageError
+from pqassay.judge import workers
+from pqassay.judge.one_file import Judged, Settings
+from pqassay.judge.workers import Limits
+from pqassay.lake.targets import Target, find
+
+ROOT = Path(__file__).parents[3]
+GOOD = Idx1File().build()
+BAD = Idx1File(payload=b"Peru\nSingapura").build()
+
+TIMEOUT = 8
+"""Seconds for a file: a good one takes a hundredth of that, once a worker on a busy machine has loaded all libraries."""
+
+REASONS = {
+    "kill": "the process that judged it was killed by SIGKILL; the system may have run out of memory",
+    "segfault": "the process that judged it was killed by SIGSEGV",
+    "hang": f"judging it took longer than {TIMEOUT} s; --timeout gives it more",
+    "deaf": f"judging it took longer than {TIMEOUT} s; --timeout gives it more",
+    "eat": "there is not enough memory for it",
+    "exit": "the process that judged it ended with exit code 7",
+    "raise": "a mistake in pqassay, please report it: ZeroDivisionError: a mistake",
+}
+
+
+def environment(*folders: Path) -> dict[str, str]:
+    roots = [ROOT / name for name in ("spec", "reference_impl", "conformance", "pipeline")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(str(path) for path in (*folders, *roots))}
+
+
+def lake(folder: Path, *names: str, content: bytes = GOOD) -> list[Target]:
+    for name in names:
+        (folder / f"{name}.parquet").write_bytes(content)
+    return find([str(folder)]).targets
+
+
+def outcomes(results: Iterator[Judged]) -> dict[str, tuple[str, str | None]]:
+    return {Path(report.path).stem: (report.outcome, report.error) for report, _ in results}
+
+
+@pytest.mark.parametrize("order", sorted(REASONS))
+def test_a_file_that_breaks_its_worker_is_errored_and_no_other(order: str, tmp_path: Path) -> None:
+    targets = lake(tmp_path, "a", "b", order, "y", "z")
+    limits = Limits(jobs=2, timeout=TIMEOUT, memory=2 << 30)
+    found = outcomes(workers.judged(targets, Settings("values"), limits, judge=wicked_judges.wicked))
+
+    assert {
+        **dict.fromkeys(["a", "b", "y", "z"], ("conformant", None)),
+        order: ("errored", REASONS[order]),
+    } == found
+
+
+def test_of_a_batch_only_the_guilty_files_are_errored(tmp_path: Path) -> None:
+    names = [f"{letter}{number}" for letter in "aitz" for number in range(10)]
+    targets = lake(tmp_path, *names, "kill", "segfault", "hang")
+    limits = Limits(jobs=2, timeout=2)
+    batches = list(workers._batches(targets, Settings("index"), limits))
+    found = outcomes(workers.judged(targets, Settings("index"), limits, judge=wicked_judges.wicked))
+
+    assert 5 <= max(len(batch) for batch in batches)
+    assert dict.fromkeys(names, "conformant") | dict.fromkeys(["kill", "segfault", "hang"], "errored") == {
+        name: outcome for name, (outcome, _) in found.items()
+    }
+    assert sorted([*names, "hang", "kill", "segfault"]) == list(found)
+
+
+def test_reports_come_in_the_order_of_the_files_whatever_finishes_first(tmp_path: Path) -> None:
+    names = [f"{number:03}" for number in range(12)]
+    targets = lake(tmp_path, *names)
+
+    assert names == list(
+        outcomes(workers.judged(targets, Settings("values"), Limits(2), judge=wicked_judges.slow))
+    )
+
+
+def test_a_run_whose_workers_all_die_still_ends(tmp_path: Path) -> None:
+    targets = lake(tmp_path, "a", "b", "c")
+    found = outcomes(workers.judged(targets, Settings("index"), Limits(2), judge=wicked_judges.always_dies))
+
+    assert dict.fromkeys(["a", "b", "c"], ("errored", REASONS["kill"])) == found
+
+
+def test_workers_that_cannot_even_start_end_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lake(tmp_path, "a", "b")
+    monkeypatch.setattr(workers, "_begin", wicked_judges.die_at_start)
+
+    with pytest.raises(UsageError, match="the worker processes end as soon as they begin"):
+        pqassay.check(tmp_path, jobs=2)
+
+
+def test_a_limit_on_memory_that_no_decoder_can_live_with_is_wrong_usage() -> None:
+    with pytest.raises(UsageError, match="at least 512 MiB"):
+        pqassay.check(GOOD, memory=1 << 20)
+
+
+@pytest.mark.parametrize("tier", ["footer", "index", "values"])
+def test_the_report_is_the_same_for_any_number_of_jobs(tier: Any, tmp_path: Path) -> None:
+    lake(tmp_path, "a", "c", "f")
+    lake(tmp_path, "b", "e", content=BAD)
+    lake(tmp_path, "d", content=GOOD[:-9])
+    (tmp_path / "link.parquet").symlink_to("nowhere")
+    (tmp_path / "encrypted.parquet").write_bytes(b"PARE" + GOOD[4:-4] + b"PARE")
+    reports = [pqassay.check(tmp_path, tier=tier, jobs=jobs).to_json() for jobs in (None, 1, 2)]
+
+    assert [reports[0]] * 3 == reports
+    assert 8 == json.loads(reports[0])["summary"]["files"]
+
+
+def test_bytes_can_be_judged_in_a_worker() -> None:
+    for data in (BAD, bytearray(BAD)):
+        assert pqassay.check(data).to_json() == pqassay.check(data, jobs=1).to_json()
+
+
+def test_a_column_that_unpacks_to_more_than_there_is_costs_one_file(tmp_path: Path) -> None:
+    text = "a" * (700 << 20)
+    pq.write_table(
+        pa.table({"nation": pa.array([text], pa.large_string())}),
+        tmp_path / "bomb.parquet",
+        compression="zstd",
+        use_dictionary=False,
+        write_statistics=False,
+        store_schema=False,
+    )
+    del text
+    bomb = Idx1File(data=(tmp_path / "bomb.parquet").read_bytes(), payload=b"a").build()
+    (tmp_path / "bomb.parquet").write_bytes(bomb)
+    lake(tmp_path, "good")
+    report = pqassay.check(tmp_path, tier="values", jobs=1, memory=600 << 20)
+
+    assert len(bomb) < 1 << 20
+    assert ["errored", "conformant"] == [file.outcome for file in report.files]
+    assert "there is not enough memory for it" == report.files[0].error
+
+
+def test_time_and_memory_have_defaults_that_fit_the_work() -> None:
+    small, large = Target("a", "a", size=0), Target("b", "b", size=500_000_000)
+
+    assert (60, 560, 620) == (
+        Limits().seconds([small]),
+        Limits().seconds([large]),
+        Limits().seconds([small, large]),
+    )
+    assert (5, 10, None) == (
+        Limits(timeout=5).seconds([large]),
+        Limits(timeout=5).seconds([large, small]),
+        Limits(timeout=0).seconds([large]),
+    )
+    assert 1 << 30 <= Limits(jobs=1000).bytes_per_worker() <= Limits(jobs=1).bytes_per_worker()
+    assert (0, 7) == (Limits(memory=0).bytes_per_worker(), Limits(memory=7).bytes_per_worker())
+
+
+def test_small_files_share_a_task_and_large_ones_do_not() -> None:
+    small = [Target(f"{number}", "", size=1000) for number in range(1000)]
+    large = [Target(f"{number}", "", size=5 << 20) for number in range(10)]
+
+    def sizes(targets: list[Target], tier: Any, jobs: int) -> set[int]:
+        return {len(batch) for batch in workers._batches(targets, Settings(tier), Limits(jobs))}
+
+    assert 64 == max(sizes(small, "index", 2))
+    assert {1} == sizes(small, "values", 2)
+    assert {1} == sizes(large, "index", 2)
+    assert {2, 1} >= sizes(small[:9], "index", 2)
+
+
+def test_no_jobs_at_all_are_wrong_usage() -> None:
+    with pytest.raises(UsageError, match="0 jobs"):
+        pqassay.check(GOOD, jobs=0)
+
+
+# ------------------------------------------------------------------------------- the command, as a user starts it
+
+
+@pytest.fixture
+def patched(tmp_path: Path) -> Path:
+    """A folder on the path of Python whose ``sitecustomize`` makes the decoder as wicked as the files are called."""
+    folder = tmp_path / "patched"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(
+        "import sys\n"
+        f"sys.path += [{str(ROOT / 'tests')!r}, *{[str(ROOT / r) for r in ('spec', 'conformance')]!r}]\n"
+        "from pathlib import Path\n"
+        "from pqassay import column_values\n"
+        "from wicked_judges import _obey\n"
+        "decode = column_values.open_parquet\n"
+        "def open_parquet(source, *arguments):\n"
+        "    _obey(Path(source.name).stem)\n"
+        "    return decode(source, *arguments)\n"
+        "column_values.open_parquet = open_parquet\n"
+    )
+    return folder
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "pqassay", "check", "--no-config", *arguments]
+
+
+def children_of(process: int) -> list[int]:
+    """The processes below one, all the way down."""
+    below: dict[int, list[int]] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            number, parent = re.match(r"(\d+) \(.*\) \S (\d+)", stat.read_text(), re.DOTALL).groups()  # type: ignore[union-attr]  # its form is given
+            below.setdefault(int(parent), []).append(int(number))
+    found, waiting = [], [process]
+    while waiting:
+        found += (more := below.get(waiting.pop(), []))
+        waiting += more
+    return found
+
+
+def alive(processes: list[int]) -> list[int]:
+    """Those that still run; a zombie does not."""
+    running = []
+    for number in processes:
+        with contextlib.suppress(OSError):
+            if re.search(r"\) [^ZX] ", Path(f"/proc/{number}/stat").read_text()):
+                running.append(number)
+    return running
+
+
+def wait_until(condition: Any) -> None:
+    end = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_the_command_survives_whatever_the_decoder_does(jobs: str, tmp_path: Path, patched: Path) -> None:
+    folder = tmp_path / "lake"
+    folder.mkdir()
+    lake(folder, "a", "z", *REASONS)
+    arguments = [
+        "--tier",
+        "values",
+        "--jobs",
+        jobs,
+        "--timeout",
+        str(TIMEOUT),
+        "--memory",
+        "2G",
+        "--format",
+        "json",
+    ]
+    done = subprocess.run(
+        command(*arguments, str(folder)),
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment(patched),
+    )
+    files = json.loads(done.stdout)["files"]
+
+    assert (4, "") == (done.returncode, done.stderr)
+    assert {"a": None, "z": None, **REASONS} == {Path(file["path"]).stem: file.get("error") for file in files}
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
+@pytest.mark.parametrize(
+    ("number", "code", "words"),
+    [
+        (signal.SIGINT, 130, "error: interrupted; there is no report\n"),
+        (signal.SIGTERM, 143, ""),
+        (signal.SIGKILL, -9, ""),
+    ],
+)
+def test_an_interrupted_check_leaves_no_process_and_no_traceback(
+    number: int, code: int, words: str, tmp_path: Path, patched: Path
+) -> None:
+    folder = tmp_path / "lake"
+    folder.mkdir()
+    lake(folder, "hang", "a", "b")
+    with subprocess.Popen(
+        command("--tier", "values", "--jobs", "2", str(folder)),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(patched),
+    ) as process:
+        wait_until(lambda: len(children_of(process.pid)) >= 4)  # two helpers of Python's, two workers
+        time.sleep(1)
+        children = children_of(process.pid)
+        process.send_signal(number)
+        out, error = process.communicate(timeout=20)
+
+    assert (code, "") == (process.returncode, out)
+    if number != signal.SIGKILL:  # Python's own helper says that semaphores were left
+        assert words == error
+    wait_until(lambda: not alive(children))
+
+
+INTERRUPTED_HELPER = """
+import os, signal
+from multiprocessing import forkserver
+from pqassay.judge import workers
+
+if __name__ == "__main__":
+    workers.preload()
+    pool = workers.new_pool(1, 0)
+    os.kill(forkserver._forkserver._forkserver_pid, signal.SIGINT)
+    print(pool.schedule(os.getppid).result(60) == forkserver._forkserver._forkserver_pid)
+    pool.stop()
+    pool.join()
+"""
+"""Sends what a terminal sends to all processes to the one from which workers are started, while that one loads."""
+
+
+def test_the_process_from_which_workers_are_started_does_not_hear_the_terminal(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(INTERRUPTED_HELPER)
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, check=False, env=environment()
+    )
+
+    assert (0, "True\n", "") == (done.returncode, done.stdout, done.stderr)
+
+
+def test_a_script_without_a_main_guard_may_use_jobs(tmp_path: Path) -> None:
+    lake(tmp_path, "a", "b")
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import pqassay\n"
+        f"report = pqassay.check({str(tmp_path)!r}, tier='values', jobs=2)\n"
+        "print(report.summary.conformant, __name__)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, check=False, env=environment()
+    )
+
+    assert (0, "2 __main__\n", "") == (done.returncode, done.stdout, done.stderr)

@@ -1,0 +1,103 @@
+"""The text report stays readable for one file, for a few, and for a hundred thousand."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+from typing import Any
+
+import pytest
+
+import pqassay
+from idx1_files import Idx1File
+from pqassay.report.model import Coverage, FileReport, Ignored, Report, summarise
+from pqassay.report.text import render
+
+GOOD = pqassay.check(Idx1File().build())
+BAD = pqassay.check(Idx1File(payload=b"Peru\nSingapura").build())
+
+
+def report(files: list[FileReport], **changes: Any) -> Report:
+    ignored = changes.pop("ignored", [])
+    return dataclasses.replace(
+        GOOD, files=files, summary=summarise(files, ignored), ignored=ignored, **changes
+    )
+
+
+def file(number: int, like: Report, **changes: Any) -> FileReport:
+    return dataclasses.replace(like.files[0], path=f"part-{number:06}.parquet", **changes)
+
+
+def lines(what: Report) -> list[str]:
+    stream = io.StringIO()
+    render(what, stream)
+    return stream.getvalue().splitlines()
+
+
+def test_a_few_files_have_a_line_each_and_many_conformant_ones_none() -> None:
+    few, many = ([file(number, GOOD) for number in range(count)] for count in (3, 5000))
+
+    assert [f"part-00000{number}.parquet: conformant" for number in range(3)] == lines(report(few))[:3]
+    assert [
+        "5,000 files: 5,000 conformant, 0 nonconformant, 0 errored",
+        "tier values: 125 rules checked, 61 not applicable",
+    ] == lines(report(many))
+
+
+def test_a_hundred_thousand_findings_fit_a_screen_or_two() -> None:
+    writers = ["parquet-mr version 1.13.1", "parquet-cpp-arrow version 26.0.1"]
+    files = [
+        file(number, BAD if number % 2 else GOOD, created_by=writers[number % 4 // 2])
+        for number in range(100_000)
+    ]
+    files[8] = file(8, GOOD, outcome="errored", error="killed")
+    text = lines(report(files))
+
+    assert len(text) < 100
+    assert 2 == sum("Every value of the column" in line for line in text)
+    assert "… and 49,981 further files with findings or errors" in text
+    assert "IDX1-016  FAIL     rows lost    50,000  50,000  part-000001.parquet" in text
+    assert [
+        "IDX1-016  25,000  parquet-cpp-arrow version 26.0.1",
+        "IDX1-016  25,000  parquet-mr version 1.13.1",
+    ] == [line for line in text if "25,000" in line]
+    assert "    1  killed" in text
+    assert "--format json shows every finding" in text
+    assert "100,000 files: 49,999 conformant, 50,000 nonconformant, 1 errored" in text
+
+
+def test_a_rule_is_shown_in_full_twice_and_in_one_line_after_that() -> None:
+    text = lines(report([file(number, BAD) for number in range(5)]))
+
+    assert 2 == sum("Every value of the column" in line for line in text)
+    assert 3 == sum(line.startswith("  FAIL IDX1-016 rows lost, column nation: ") for line in text)
+
+
+def test_a_file_with_very_many_findings_is_cut() -> None:
+    finding = BAD.files[0].findings[0]
+    findings = [dataclasses.replace(finding, column=f"c{number}") for number in range(500)]
+    text = lines(report([file(0, BAD, findings=findings)]))
+
+    assert len(text) < 60
+    assert "  … and 490 further findings" in text
+    assert "part-000000.parquet: nonconformant (500 FAIL)" == text[0]
+
+
+def test_many_ways_of_being_checked_are_counted() -> None:
+    coverages = {f"c{number}": Coverage("index", [f"PQF-00{number}"], {}, []) for number in range(1, 9)}
+    files = [file(number, GOOD, coverage=f"c{number % 8 + 1}") for number in range(80)]
+    text = lines(report(files, coverages=coverages))
+
+    assert 3 == sum(line.startswith("tier index: 1 rule checked on 10 files") for line in text)
+    assert "50 further files with other rules checked; `coverages` of --format json lists them" in text
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_what_was_ignored_is_said(count: int) -> None:
+    entry = Ignored("no regular files", count, ["a\nb"])
+    expected = {
+        1: r"ignored: 1 (no regular files): a\nb",
+        3: r"ignored: 3 (no regular files), for example a\nb",
+    }
+
+    assert expected[count] in lines(report([file(0, GOOD)], ignored=[entry]))

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pqassay.report.run_model import Outcome, Result
+from pqassay.suite.expectations import Expectations, ExpectationsError, parse, written
+
+TODAY = dt.date(2026, 6, 1)
+
+FAILED = Result("made/a", "IDX1", "decode", "failed", "wrong values", ["IDX1-014"])
+PASSED = Result("made/a", "IDX1", "lint", "passed")
+CRASHED = Result("made/b", "IDX1", "decode", "crashed", "exit status 1", ["IDX1-008"])
+SKIPPED = Result("made/b", "IDX1", "scan", "not applicable", "not declared")
+RESULTS = [FAILED, PASSED, CRASHED, SKIPPED]
+
+
+def entries(*rows: str) -> Expectations:
+    return replace(parse("\n".join(f"[[expectation]]\n{row}" for row in rows).encode()), today=TODAY)
+
+
+def compared(*rows: str, **settings: Any) -> tuple[list[tuple[str, str]], list[str]]:
+    """The results that are known, and the problems."""
+    results, problems = replace(entries(*rows), **settings).compare(RESULTS)
+    return [(r.case, r.operation) for r in results if r.known], [found.problem for found in problems]
+
+
+A = 'case = "made/a"\noperation = "decode"\noutcome = "failed"\n'
+B = 'case = "made/b"\noutcome = "crashed"\n'
+
+
+def test_what_is_foretold_is_known() -> None:
+    assert ([("made/a", "decode"), ("made/b", "decode")], []) == compared(A, B)
+
+
+def test_a_pattern_may_stand_for_many_cases() -> None:
+    assert [("made/a", "decode")] == compared('case = "*/a"\noperation = "decode"\noutcome = "failed"\n')[0]
+
+
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        ('case = "made/a"\noperation = "lint"\noutcome = "failed"\n', "made/a lint passes now"),
+        ('case = "made/b"\noutcome = "failed"\n', "made/b decode: crashed (exit status 1), not failed"),
+        (f'{A}rule = "IDX1-012"\n', "made/a decode: failed, but about IDX1-014"),
+        (f"{A}expires = 2026-05-31\n", "expired on 2026-05-31"),
+        ('case = "made/gone"\noutcome = "failed"\n', "nothing that ran is concerned"),
+        ('case = "made/a"\noperation = "encode"\noutcome = "failed"\n', "nothing that ran is concerned"),
+        ('case = "made/b"\noperation = "scan"\noutcome = "failed"\n', "nothing that ran is concerned"),
+    ],
+)
+def test_whatever_differs_is_a_problem(row: str, problem: str) -> None:
+    (found,) = compared(row)[1]
+
+    assert found.startswith(problem)
+
+
+@pytest.mark.parametrize("row", [A, f"{A}expires = 2026-06-01\n", f'{A}rule = "IDX1-014"\n'])
+def test_what_holds_is_no_problem(row: str) -> None:
+    assert ([("made/a", "decode")], []) == compared(row)
+
+
+def test_an_entry_without_operation_is_about_all_that_was_asked() -> None:
+    known, problems = compared('case = "made/a"\noutcome = "failed"\n')
+
+    assert [("made/a", "decode")] == known
+    assert ["made/a lint passes now; remove the entry"] == problems
+
+
+def test_the_first_entry_decides_and_what_it_leaves_nothing_for_is_dead() -> None:
+    known, problems = compared(A, 'case = "made/*"\noperation = "decode"\noutcome = "crashed"\n', A)
+
+    assert [("made/a", "decode"), ("made/b", "decode")] == known
+    assert ["nothing that ran is concerned; remove the entry"] == problems
+
+
+def test_what_is_not_applicable_can_be_foretold() -> None:
+    row = 'case = "made/b"\noperation = "scan"\noutcome = "not applicable"\n'
+
+    assert ([("made/b", "scan")], []) == compared(row)
+
+
+def test_an_entry_about_cases_that_were_left_out_is_not_judged() -> None:
+    gone = 'case = "made/gone"\noutcome = "failed"\n'
+
+    assert [] == compared(gone, others=frozenset({"made/gone"}))[1]
+    assert [] == compared(gone, narrowed=True)[1]
+    assert 1 == len(compared(gone, others=frozenset({"made/other"}))[1])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[[expectation]", "Expected"),
+        ("\xff", "invalid start byte"),
+        ("[[expectations]]", "unknown expectations"),
+        ("expectation = 5", "no list of tables"),
+        ("expectation = [5]", "entry 1: no table"),
+        ('[[expectation]]\ncase = "a"', "entry 1 (a): outcome is missing"),
+        ('[[expectation]]\noutcome = "failed"', "case is missing"),
+        (
+            '[[expectation]]\ncase = "a"\noutcome = "passed"',
+            "outcome is 'passed', not one of failed, crashed",
+        ),
+        ('[[expectation]]\ncase = "a"\noutcome = "failed"\noperation = "read"', "operation is 'read'"),
+        ('[[expectation]]\ncase = "a"\noutcome = "failed"\nexpire = 2027-01-01', "unknown expire; there are"),
+        ('[[expectation]]\ncase = "a"\noutcome = "failed"\nexpires = "2027-01-01"', "expires is not a date"),
+        (
+            '[[expectation]]\ncase = "a"\noutcome = "failed"\nexpires = 2027-01-01T00:00:00',
+            "expires is not a date",
+        ),
+        ('[[expectation]]\ncase = 1\noutcome = "failed"', "case is not text"),
+    ],
+)
+def test_a_wrong_file_names_the_entry(text: str, message: str) -> None:
+    with pytest.raises(ExpectationsError) as caught:
+        parse(text.encode("latin-1"))
+
+    assert message in str(caught.value)
+
+
+def test_what_is_written_foretells_all_and_keeps_what_people_wrote() -> None:
+    before = entries(f'{A}issue = "https://example.org/7"\nexpires = 2027-03-01\nreason = "known"\n')
+    again = replace(parse(written(RESULTS, before).encode()), today=TODAY)
+    results, problems = again.compare(RESULTS)
+
+    assert [FAILED.case, CRASHED.case] == [result.case for result in results if result.known]
+    assert [] == problems
+    first, second = again.entries
+    assert ("https://example.org/7", dt.date(2027, 3, 1), "known") == (
+        first.issue,
+        first.expires,
+        first.reason,
+    )
+    assert ("crashed", "IDX1-008", "exit status 1") == (second.outcome, second.rule, second.reason)
+
+
+OUTCOMES: list[Outcome] = ["failed", "crashed", "protocol error", "no credit"]
+
+
+@given(st.text(max_size=20), st.sampled_from(OUTCOMES))
+def test_any_reason_can_be_written_and_read_back(reason: str, outcome: Outcome) -> None:
+    text = written([replace(FAILED, reason=reason, outcome=outcome)], Expectations())
+    (entry,) = parse(text.encode()).entries
+
+    assert (reason or None, outcome) == (entry.reason, entry.outcome)

@@ -1,0 +1,266 @@
+"""The protocol: what follows it, what does not, and that its description alone is enough to write a driver."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import warnings
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from inside import Inside
+from pqassay.literals.rows import Column, Float, LongInteger, Rows
+from pqassay.report import run_model
+from pqassay.report.run_model import Operation
+from pqassay.suite import manifest, protocol, runner
+from pqassay.suite.cases import golden_folder, load, select
+from pqassay.suite.protocol import ProtocolError, applicable, read_answer, read_hello
+from pqassay.suite.runner import Settings, run
+from pqassay_spec.pm.value_json import from_json, to_json
+
+ROOT = Path(__file__).parents[3]
+PROTOCOL = (ROOT / "conformance" / "PROTOCOL.md").read_text()
+HELLO = b'{"answer": "accept", "name": "n", "version": "1", "language": "C", "capabilities": ["idx1"]}'
+
+
+@pytest.mark.parametrize(
+    ("name", "schema"),
+    [
+        ("request", protocol.request_schema()),
+        ("answer", protocol.answer_schema()),
+        ("case", manifest.json_schema()),
+        ("results", run_model.json_schema()),
+    ],
+)
+def test_the_schemas_in_the_package_are_those_of_the_classes(name: str, schema: dict[str, Any]) -> None:
+    shipped = json.loads((files("pqassay") / "schemas" / f"{name}.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(shipped)
+
+    assert schema == shipped
+
+
+@pytest.mark.parametrize(
+    "path", sorted(golden_folder().rglob("case.json")), ids=lambda path: path.parent.name
+)
+def test_every_manifest_follows_its_schema(path: Path) -> None:
+    jsonschema.validate(json.loads(path.read_text()), manifest.json_schema())
+
+
+REQUESTS = [
+    protocol.HelloRequest(1, "hello"),
+    protocol.DecodeRequest(1, "decode", "IDX1", "/f", "nation"),
+    protocol.LintRequest(1, "lint", "PQF", "/f"),
+    protocol.EncodeRequest(
+        1,
+        "encode",
+        "IDX1",
+        "/o",
+        "n",
+        Rows(
+            [Column("n", "string", True), Column("f", "double", False)],
+            [["a", Float("nan")], [None, LongInteger("1")]],
+        ),
+    ),
+    protocol.EncodeRequest(1, "encode", "PM", "/o", value={"columns": []}),
+    protocol.ScanRequest(1, "scan", "IDX1", "/f", ["=", "n", {"bytes": "00"}], ["n"], "on", "n"),
+    protocol.SnapshotRequest(1, "snapshot", "PM", "/f", LongInteger("9007199254740993")),
+    protocol.PruneRequest(1, "prune", "PM", "/f", ["=", "n", {"bytes": "00"}], 100),
+    protocol.PlanRequest(1, "plan", "PM", "/f", ["n"], [0]),
+]
+
+
+@pytest.mark.parametrize("request_", REQUESTS, ids=lambda request: request.op)
+def test_requests_follow_their_schema(request_: protocol.Request) -> None:
+    text = protocol.to_json(request_)
+    protocol.check_request(text)
+    jsonschema.validate(json.loads(text), protocol.request_schema())
+
+    assert None not in json.loads(text).values()
+
+
+def test_a_request_of_ours_that_does_not_follow_the_schema_is_noticed() -> None:
+    with pytest.raises(ProtocolError, match="family"):
+        protocol.check_request('{"protocol": 1, "op": "lint", "file": "/f"}')
+
+
+ANSWERS: list[tuple[Operation, str]] = [
+    ("decode", '{"answer": "accept", "value": {"values": ["a"]}}'),
+    ("decode", '{"answer": "reject", "message": "no"}'),
+    ("lint", '{"answer": "accept", "message": "fine"}'),
+    ("encode", '{"answer": "accept"}'),
+    (
+        "scan",
+        '{"answer": "accept", "rows": [["a", 1, null, {"float": "0.1"}, {"int": "5"}, {"bytes": "00"}]]}',
+    ),
+    ("scan", '{"answer": "ignored-index", "rows": []}'),
+    ("scan", '{"answer": "accept", "digest": "00"}'),
+    ("snapshot", '{"answer": "accept", "value": {"columns": []}}'),
+    ("prune", '{"answer": "accept", "row_groups": [0, 2]}'),
+    ("prune", '{"answer": "ignored-index", "row_groups": [0, 1, 2]}'),
+    ("plan", '{"answer": "accept", "ranges": [[4, 10], [{"int": "9007199254740993"}, 1]]}'),
+]
+
+
+@pytest.mark.parametrize(("operation", "text"), ANSWERS)
+def test_good_answers_are_read_and_follow_their_schema(operation: Operation, text: str) -> None:
+    jsonschema.validate(json.loads(text), protocol.answer_schema())
+
+    assert json.loads(text)["answer"] == read_answer(text.encode(), operation, strict=True).answer
+
+
+@pytest.mark.parametrize(
+    ("operation", "text", "message"),
+    [
+        ("decode", b"", "Invalid JSON"),
+        ("decode", b'{"answer": "accept", "value": \xff', "Invalid JSON"),
+        ("decode", b"[" * 100_000, "Invalid JSON"),
+        ("decode", b"[]", "object"),
+        ("decode", b'{"answer": "yes"}', "'yes'"),
+        ("decode", b'{"value": {}}', "discriminator"),
+        ("decode", b'{"answer": "accept"}', "carries value"),
+        ("decode", b'{"answer": "accept", "value": ["a"]}', "value: "),
+        ("decode", b'{"answer": "reject"}', "message: Field required"),
+        ("decode", b'{"answer": "ignored-index", "rows": []}', "no answer to decode"),
+        ("scan", b'{"answer": "accept", "rows": [], "digest": "0"}', "rows or digest"),
+        ("prune", b'{"answer": "accept", "row_groups": ["0"]}', "row_groups"),
+        ("prune", b'{"answer": "ignored-index", "rows": []}', "carries row_groups"),
+        ("plan", b'{"answer": "accept", "row_groups": [0]}', "carries ranges"),
+        ("plan", b'{"answer": "ignored-index", "row_groups": [0]}', "no answer to plan"),
+        ("scan", b'{"answer": "accept", "rows": [[1.5]]}', "rows.0.0: no value"),
+        ("scan", b'{"answer": "accept", "rows": [["a"], [2.5]]}', "rows.1.0: no value"),
+        ("scan", b'{"answer": "accept", "rows": [{"n": 1}]}', "rows.0"),
+        ("scan", b'{"answer": "accept", "rows": [["\\ud800"]]}', "Invalid JSON"),
+    ],
+)
+def test_a_malformed_answer_names_what_is_wrong(operation: Operation, text: bytes, message: str) -> None:
+    for strict in (False, True):
+        with pytest.raises(ProtocolError, match=re.escape(message)):
+            read_answer(text, operation, strict=strict)
+
+
+def test_unknown_members_are_ignored_unless_the_protocol_is_validated() -> None:
+    text = b'{"answer": "reject", "message": "no", "code": 7}'
+
+    assert protocol.Reject("reject", "no") == read_answer(text, "decode", strict=False)
+    with pytest.raises(ProtocolError, match="code"):
+        read_answer(text, "decode", strict=True)
+
+
+def test_hello_names_the_driver() -> None:
+    assert "n" == read_hello(HELLO, strict=True).name
+    with pytest.raises(ProtocolError, match="capabilities"):
+        read_hello(HELLO.replace(b'["idx1"]', b'"idx1"'), strict=True)
+
+
+@pytest.mark.parametrize(
+    ("requires", "capabilities", "missing"),
+    [
+        (["idx1"], ["idx1.scan"], ""),
+        (["idx1"], ["idx1"], "idx1.scan"),
+        (["idx1"], ["idx1.scans"], "idx1.scan"),
+        (["idx1", "idx1.companion"], ["idx1.scan"], "idx1.companion"),
+        (["idx1"], [], "idx1"),
+    ],
+)
+def test_a_capability_implies_what_its_name_begins_with(
+    requires: list[str], capabilities: list[str], missing: str
+) -> None:
+    assert missing == applicable("scan", "IDX1", requires, capabilities)
+
+
+def example(language: str) -> str:
+    """The example in this language in the protocol's description."""
+    (text,) = re.findall(rf"```{re.escape(language)}\n(.*?)```", PROTOCOL, re.DOTALL)
+    return str(text)
+
+
+def test_what_the_guide_shows_is_what_comes(tmp_path: Path) -> None:
+    guide = (ROOT / "docs" / "guide" / "run.md").read_text()
+    shown = re.search(r"\$ (pqassay run --case .*)\n((?:.*\n)*?)```", guide)
+    assert shown is not None
+    (tmp_path / "driver.py").write_text(example("python"))
+    command = shown[1].replace("pqassay", f"{sys.executable} -m pqassay", 1).split()
+    roots = os.pathsep.join(str(ROOT / name) for name in ("spec", "conformance"))
+    environment = {**os.environ, "PYTHONPATH": roots}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment)
+
+    assert f'title="driver.py"\n{example("python")}```' in guide
+    assert shown[2] == done.stdout
+
+
+def scored(command: list[str]) -> tuple[dict[str, str], int]:
+    """What a driver makes of the cases of IDX1, by id, and how many lines it has."""
+    chosen = select(load(golden_folder()), ["idx1/*", "interop/datafusion-55.2/*"])
+    report = run(chosen, Settings(command, only=["decode"], strict=True))
+
+    assert [] == [result for result in report.results if result.outcome in ("crashed", "protocol error")]
+    return {result.case: result.outcome for result in report.results}, report.scores[0].passed
+
+
+HONEST = [
+    "idx1/plain",
+    "idx1/hand-typed",
+    "idx1/unicode",
+    "idx1/other-line-ends",
+    "interop/datafusion-55.2/two-values",
+]
+DAMAGED = ["idx1/magic", "idx1/length-1-tib", "idx1/stale-into-data", "idx1/offset-word"]
+
+
+def test_the_driver_in_python_in_the_protocol_runs_and_scores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    driver = tmp_path / "driver.py"
+    driver.write_text(example("python"))
+    monkeypatch.setattr(runner, "Launcher", Inside)
+    outcomes, passed = scored([sys.executable, str(driver)])
+
+    assert ["passed"] * 9 == [outcomes[name] for name in HONEST + DAMAGED]
+    assert ["failed"] * 2 == [outcomes[name] for name in ("idx1/offset-underscore", "idx1/length-one-more")]
+    assert passed > 0.8 * len(outcomes)
+
+
+def test_the_driver_for_snapshots_in_the_protocol_runs_and_scores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    driver = tmp_path / "driver.py"
+    driver.write_text(example('python title="snapshot.py"'))
+    chosen = select(load(golden_folder()), ["pm/*", "interop/questdb-*/*"])
+    monkeypatch.setattr(runner, "Launcher", Inside)
+    report = run(chosen, Settings([sys.executable, str(driver)], only=["snapshot"], strict=True))
+    (score,) = report.scores
+    real = {result.outcome for result in report.results if result.case.startswith("interop")}
+
+    assert {"passed"} == real
+    assert score.passed > 0.8 * score.asked
+
+
+def test_the_value_in_the_protocol_is_one_that_can_be_written() -> None:
+    (shown,) = re.findall(r"```json\n(.\"designated.*?)```", PROTOCOL, re.DOTALL)
+    value = from_json(json.loads(shown))
+
+    assert json.loads(shown) == to_json(value)
+    assert (43, 39) == (value.parquet_footer_offset, value.row_groups[0].chunks[0].length)
+
+
+def test_the_driver_for_node_in_the_protocol_runs_and_scores(tmp_path: Path) -> None:
+    node = shutil.which("node")
+    if node is None:
+        reason = "NOT TESTED: the driver for Node.js in PROTOCOL.md; there is no node on this machine"
+        warnings.warn(reason, stacklevel=1)
+        pytest.skip(reason)
+    driver = tmp_path / "driver.js"
+    driver.write_text(example("javascript"))
+    outcomes, passed = scored([node, str(driver)])
+
+    assert ["passed"] * 9 == [outcomes[name] for name in HONEST + DAMAGED]
+    assert ["failed"] * 2 == [outcomes[name] for name in ("idx1/offset-hexadecimal", "idx1/offset-fraction")]
+    assert passed > 0.8 * len(outcomes)

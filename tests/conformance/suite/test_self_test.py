@@ -1,0 +1,145 @@
+"""The kit tried on itself: what is right passes, what is wrong fails as foretold, on all golden files."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inside import Here, Inside
+from pqassay.report.run_model import Operation, RunReport
+from pqassay.suite import runner
+from pqassay.suite.answers import ASKING
+from pqassay.suite.bench import Bench
+from pqassay.suite.cases import GoldenCase, golden_folder, load, select
+from pqassay.suite.expectations import parse
+from pqassay.suite.process import Limits
+from pqassay.suite.protocol import read_answer, to_json
+from pqassay.suite.runner import Settings, run, tasks
+from pqassay_reference.cli.driver import respond
+from pqassay_spec.rules.catalogue import rules
+
+ROOT = Path(__file__).parents[3]
+IMPLEMENTATIONS = ROOT / "conformance" / "implementations"
+FAKE_FILES = ROOT / "tests" / "conformance" / "suite" / "fakes"
+FAKES = tomllib.loads((IMPLEMENTATIONS / "null_scores.toml").read_text())
+GOLDENS = load(golden_folder())
+
+
+def report(name: str, command: list[str], cases: Sequence[GoldenCase]) -> RunReport:
+    """A run over golden files, with what the implementation is known to get wrong."""
+    known = parse((IMPLEMENTATIONS / name / "expectations.toml").read_bytes())
+    patient = Limits(seconds=60)  # a busy machine is no defect of a driver
+    return run(cases, Settings(command, patient, strict=True), known)
+
+
+def null_scores() -> Any:
+    """The tool that pins what fakes score."""
+    spec = importlib.util.spec_from_file_location("null_scores", ROOT / "tools" / "null_scores.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def surprises(done: RunReport) -> list[str]:
+    return [
+        f"{r.outcome}: {r.case} {r.operation}: {r.reason}: {r.actual or r.stderr}"
+        for r in done.results
+        if r.outcome != "passed" and not r.known
+    ]
+
+
+@pytest.mark.parametrize("operation", ASKING)
+def test_the_reference_answers_everything_rightly(operation: Operation, tmp_path: Path) -> None:
+    """Every request about every case, judged as in a run, but within this process: that takes a tenth of the time."""
+    wrong: list[str] = []
+    for number, (golden, _) in enumerate(tasks(GOLDENS, [operation])):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        bench = Bench(golden, folder, Here())
+        if operation != "encode":
+            bench.hand_over()
+        for request in ASKING[operation].requests(bench):
+            answer = json.dumps(respond(json.loads(to_json(request)))).encode()
+            judged = ASKING[operation].judge(bench, request, read_answer(answer, operation, strict=True))
+            if not judged.right:
+                wrong.append(f"{golden.case.id}: {judged.reason}: {judged.actual}")
+
+    assert [] == wrong
+
+
+def test_the_reference_passes_as_a_driver_and_knows_every_operation() -> None:
+    """A program of its own for each request, as in a run; what it answers to all others, the test before sees."""
+    chosen = select(GOLDENS, ["idx1/companion", "pqf/key-twice", "interop/questdb-9.4.3/o3-chain-1"])
+    done = report("reference", [str(Path(sys.executable).with_name("pqassay-ref")), "driver"], chosen)
+
+    assert [] == surprises(done)
+    assert 0 == done.exit_code
+    assert all(score.asked == score.passed > 0 for score in done.scores)
+
+
+def test_the_published_codec_fails_exactly_as_foretold(monkeypatch: pytest.MonkeyPatch) -> None:
+    driver = IMPLEMENTATIONS / "published-idx1" / "driver.py"
+    monkeypatch.setattr(runner, "Launcher", Inside)
+    done = report("published-idx1", [sys.executable, str(driver)], GOLDENS)
+
+    assert [] == [line for line in surprises(done) if not line.startswith("not applicable")]
+    assert ([], 0) == (done.problems, done.exit_code)
+    assert done.summary.known > 20
+    assert {"failed", "crashed"} == {result.outcome for result in done.results if result.known}
+
+
+def test_every_fake_is_pinned() -> None:
+    there = {path.name for path in FAKE_FILES.iterdir()} - {"README.md"}
+
+    assert there == set(FAKES)
+
+
+@pytest.mark.parametrize("name", FAKES)
+def test_a_fake_scores_what_is_pinned(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if (FAKE_FILES / name).read_bytes().startswith(b"#!/usr/bin/env"):
+        monkeypatch.setattr(runner, "Launcher", Inside)
+
+    assert FAKES[name] == null_scores().score(name)
+
+
+def test_refusing_everything_earns_nothing_and_accepting_everything_earns_less_than_half() -> None:
+    rows = [row for row in FAKES["reject_all"].values() if isinstance(row, dict)]
+    assert {0} == {row.get("passed", 0) for row in rows}
+
+    rows = [row for row in FAKES["accept_all"].values() if isinstance(row, dict)]
+    assert all(row.get("passed", 0) * 2 < row["asked"] for row in rows)
+
+
+def test_a_crash_is_never_taken_for_a_refusal() -> None:
+    assert {4} == {FAKES[name]["exit_code"] for name in ("crash_all", "hang", "garbage")}
+
+
+def test_every_case_asks_something_and_every_operation_is_asked_both_ways() -> None:
+    asked: dict[str, set[str]] = {}
+    for golden in GOLDENS:
+        expect = golden.case.expect
+        told = {"decode": expect.decode, "lint": expect.lint, "encode": expect.encode, "scan": expect.scan}
+        lists = {"snapshot": expect.snapshots, "prune": expect.prune, "plan": expect.plan}
+        only_warned = not any(rules()[rule].verdict == "FAIL" for rule in expect.check.rules)
+        assert any(told.values()) or any(lists.values()) or (expect.check.rules and only_warned), (
+            golden.case.id
+        )
+        for operation, wanted in told.items():
+            asked.setdefault(operation, set()).update([wanted] if wanted else [])
+        for operation, wanted_each in lists.items():
+            asked.setdefault(operation, set()).update(each.answer for each in wanted_each or ())
+
+    assert {"accept", "reject"} <= asked["decode"]
+    assert {"accept", "reject"} == asked["lint"] == asked["encode"]
+    assert {"same-rows", "refusal-allowed"} == asked["scan"]
+    assert {"accept", "reject"} <= asked["snapshot"] & asked["plan"]
+    assert "accept" in asked["prune"]

@@ -1,0 +1,710 @@
+"""The audit of values: files whose statistics, page index and bloom filters are true are clean, each false one is found by its rule."""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+import io
+import math
+import struct
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import pqassay
+from pqassay.report.model import FileReport
+from pqassay.values import audit as value_audit
+from pqassay.values.extremes import beyond, extremes_of
+from pqassay.values.keys import bound_keys, equal, keys_of, less
+from pqassay_reference.tiny.columns import AnyType, decimal, fixed
+from pqassay_reference.tiny.parquet import Column, Encoding, Layout, ListOf, SortingColumn, TinyParquet
+from pqassay_spec.mutation.file_dissection import take_apart
+from pqassay_spec.mutation.file_layout import put_together
+from pqassay_spec.mutation.mutations import Mutation, mutate
+from pqassay_spec.parquet.column_order import TOTAL, Order, is_nan, key
+from pqassay_spec.parquet.thrift import BoundingBox, GeospatialStatistics, Type
+
+RULES = (
+    "STA-009", "STA-04?", "STA-050", "PIX-037", "PIX-05[0-3]", "PIX-05[679]", "BLM-02[01]", "PQF-075",
+)  # fmt: skip
+
+
+def judged(data: bytes, *, only: tuple[str, ...] = ()) -> FileReport:
+    """The report on a file at tier values."""
+    (report,) = pqassay.check(data, tier="values", only=only).files
+    return report
+
+
+def rules_of(data: bytes, *, only: tuple[str, ...] = RULES) -> set[str]:
+    """The rules that a file breaks; it must have been judged."""
+    report = judged(data, only=only)
+    assert report.error is None
+    return {finding.rule for finding in report.findings}
+
+
+# -------------------------------------------------------------------------------------------------------- keys
+
+
+FIXED: dict[tuple[Order, int], pa.DataType] = {
+    (Order.SIGNED, 4): pa.int32(),
+    (Order.SIGNED, 8): pa.int64(),
+    (Order.UNSIGNED, 4): pa.int32(),
+    (Order.UNSIGNED, 8): pa.int64(),
+    (Order.FLOAT, 4): pa.float32(),
+    (Order.FLOAT, 8): pa.float64(),
+    (Order.TOTAL, 4): pa.float32(),
+    (Order.TOTAL, 8): pa.float64(),
+    (Order.HALF, 2): pa.binary(2),
+    (Order.HALF_TOTAL, 2): pa.binary(2),
+    (Order.TIMESTAMP, 12): pa.binary(12),
+    (Order.BYTES, 3): pa.binary(3),
+    (Order.DECIMAL, 3): pa.binary(3),
+    (Order.DECIMAL, 16): pa.binary(16),
+    (Order.DECIMAL, 80): pa.binary(80),
+}
+SPECIAL = {
+    2: [0x0000, 0x8000, 0x7C00, 0xFC00, 0x7E00, 0xFE01],
+    4: [0, 1 << 31, 0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC00001],
+    8: [0, 1 << 63, 0x7FF0 << 48, 0xFFF0 << 48, 0x7FF8 << 48, (0xFFF8 << 48) + 1],
+}
+
+
+def raws(width: int) -> st.SearchStrategy[list[bytes]]:
+    """Values of one width, zeros, infinities and NaN among them; some have their first bytes in common."""
+    special = st.sampled_from([number.to_bytes(width, "little") for number in SPECIAL.get(width, [0])])
+    alike = st.binary(min_size=1, max_size=1).map(lambda last: bytes(width - 1) + last)
+    return st.lists(st.binary(min_size=width, max_size=width) | special | alike, min_size=1, max_size=12)
+
+
+def stored(values: list[bytes], kind: pa.DataType) -> Any:
+    """Values of one width as a decoder gives them."""
+    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(b"".join(values))])
+
+
+def is_less(order: Order, left: bytes, right: bytes) -> bool:
+    """What the specification says; NaN without a place is less than nothing."""
+    keys = key(order, left), key(order, right)
+    return None not in keys and keys[0] < keys[1]
+
+
+@pytest.mark.parametrize(("order", "width"), FIXED, ids=str)
+@given(st.data())
+@settings(max_examples=40, deadline=None)
+def test_keys_compare_as_the_specification_says(order: Order, width: int, data: st.DataObject) -> None:
+    values = data.draw(raws(width))
+    kind = FIXED[order, width]
+    longer = width if order is Order.DECIMAL else 0
+    keys: Any = keys_of(order, stored(values, kind), longer)
+    bounds, usable = bound_keys(order, values, kind, longer)
+    expected = [is_less(order, left, right) for left, right in pairwise(values)]
+    assert expected == less(keys[:-1], keys[1:]).tolist()
+    assert [key(order, value) is not None for value in values] == usable.tolist()
+    assert [True] * int(usable.sum()) == equal(keys, bounds)[usable].tolist()
+
+
+@given(st.lists(st.binary(min_size=1, max_size=9), min_size=2, max_size=9))
+@settings(max_examples=60, deadline=None)
+def test_decimals_of_unequal_length_compare_as_numbers(values: list[bytes]) -> None:
+    keys: Any = keys_of(Order.DECIMAL, pa.array(values, pa.binary()), 9)
+    expected = [is_less(Order.DECIMAL, left, right) for left, right in pairwise(values)]
+    assert expected == less(keys[:-1], keys[1:]).tolist()
+
+
+@given(st.lists(st.booleans(), min_size=2, max_size=20))
+@settings(max_examples=30, deadline=None)
+def test_booleans_compare_false_before_true(values: list[bool]) -> None:
+    keys: Any = keys_of(Order.BOOLEAN, pa.array(values))
+    assert [left < right for left, right in pairwise(values)] == less(keys[:-1], keys[1:]).tolist()
+
+
+def place_in(order: Order, page: list[bytes]) -> list[bytes]:
+    """The values of a page that count for its bounds: NaN in the total order only where there is nothing else."""
+    placed = [value for value in page if key(order, value) is not None]
+    return [value for value in placed if not is_nan(order, value)] or placed if order in TOTAL else placed
+
+
+@pytest.mark.parametrize(
+    ("order", "width", "encoded"),
+    [(*known, False) for known in FIXED]
+    + [(order, 0, encoded) for order in (Order.BYTES, Order.DECIMAL) for encoded in (False, True)],
+    ids=str,
+)
+@given(st.data())
+@settings(max_examples=25, deadline=None)
+def test_extremes_of_pages_are_those_that_the_specification_finds(
+    order: Order, width: int, encoded: bool, data: st.DataObject
+) -> None:
+    texts = st.lists(st.binary(min_size=order is Order.DECIMAL, max_size=3), max_size=6)
+    pages = data.draw(st.lists(raws(width) | st.just([]) if width else texts, min_size=1, max_size=5))
+    values = [value for page in pages for value in page]
+    kind = FIXED[order, width] if width else pa.binary()
+    array: Any = stored(values, kind) if width else pa.array(values, kind)
+    if encoded:
+        array = pa.DictionaryArray.from_arrays(pa.array(range(len(values)), pa.int32()), array)
+    starts = np.cumsum([0, *map(len, pages)])
+    longer = max(width, 3) if order is Order.DECIMAL else 0
+    found = extremes_of(order, array, starts, longer)
+
+    placed = [place_in(order, page) for page in pages]
+    assert [number for number, page in enumerate(placed) if page] == found.pages.tolist()
+    for keys, choose in ((found.least, min), (found.greatest, max)):
+        expected = [choose(page, key=lambda raw: key(order, raw)) for page in placed if page]
+        if expected:
+            bounds, _ = bound_keys(order, expected, kind, longer)
+            assert [True] * len(expected) == equal(keys, bounds).tolist()
+    if values:
+        bound = values[0]
+        keys_of_bound, usable = bound_keys(order, [bound], kind, longer)
+        if usable[0]:
+            counted = place_in(order, values)
+            mask = beyond(order, array, keys_of_bound[0], longer, above=True)
+            assert [value in counted and is_less(order, bound, value) for value in values] == mask.tolist()
+
+
+# ------------------------------------------------------------------------------------------------ files are clean
+
+
+ARROW: dict[str, st.SearchStrategy[Any]] = {
+    "bool": st.booleans(),
+    "int32": st.integers(-(2**31), 2**31 - 1),
+    "uint32": st.integers(0, 2**32 - 1),
+    "uint64": st.integers(0, 2**64 - 1),
+    "float32": st.floats(width=32),
+    "float64": st.floats(),
+    "string": st.text(max_size=70),
+    "binary": st.binary(max_size=6),
+}
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> pa.Table:
+    """A few columns with nulls, some of them lists or in structs."""
+    rows = draw(st.integers(0, 30))
+    columns: dict[str, Any] = {}
+    for number in range(draw(st.integers(1, 4))):
+        name = draw(st.sampled_from(sorted(ARROW)))
+        kind: Any = getattr(pa, {"bool": "bool_"}.get(name, name))()
+        value: st.SearchStrategy[Any] = st.none() | ARROW[name]
+        match draw(st.sampled_from(["flat", "flat", "list", "struct"])):
+            case "list":
+                kind, value = pa.list_(kind), st.none() | st.lists(value, max_size=4)
+            case "struct":
+                kind = pa.struct([("inner", kind)])
+                value = st.none() | st.fixed_dictionaries({"inner": value})
+            case _:
+                pass
+        columns[f"c{number}"] = pa.array(draw(st.lists(value, min_size=rows, max_size=rows)), kind)
+    return pa.table(columns)
+
+
+@given(tables(), st.booleans(), st.sampled_from(["1.0", "2.0"]), st.sampled_from([8, 100, 1 << 20]))
+@settings(max_examples=60, deadline=None)
+def test_what_pyarrow_writes_is_true(table: pa.Table, dictionary: bool, version: Any, size: int) -> None:
+    buffer = io.BytesIO()
+    pq.write_table(
+        table, buffer, use_dictionary=dictionary, data_page_version=version, data_page_size=size,
+        write_batch_size=3, row_group_size=11, write_page_index=size < 1 << 20,
+    )  # fmt: skip
+    assert set() == rules_of(buffer.getvalue())
+
+
+EVERYTHING = Layout(
+    exact=True,
+    distinct_count=True,
+    nan_count=True,
+    size_statistics=True,
+    histograms=True,
+    unencoded_bytes=True,
+)
+TINY: dict[str, tuple[AnyType, st.SearchStrategy[Any]]] = {
+    "boolean": ("boolean", st.booleans()),
+    "int32": ("int32", st.integers(-(2**31), 2**31 - 1)),
+    "uint64": ("uint64", st.integers(0, 2**64 - 1)),
+    "double": ("double", st.floats()),
+    "total": ("double", st.floats()),
+    "float16": ("float16", st.binary(min_size=2, max_size=2)),
+    "string": ("string", st.text(max_size=8)),
+    "fixed": (fixed(9), st.binary(min_size=9, max_size=9)),
+    "decimal": (decimal(9, 2, Type.BYTE_ARRAY), st.integers(-(10**9) + 1, 10**9 - 1)),
+    "decimal of 12 bytes": (decimal(20, 2, Type.FIXED_LEN_BYTE_ARRAY, 12), st.integers(-(10**9), 10**9)),
+    "int96": ("int96", st.integers(-(10**18), 10**18)),
+}
+PAGE_ROWS, MOST_ROWS = 3, 10
+
+
+@st.composite
+def tiny_columns(draw: st.DrawFn, names: tuple[str, ...] = tuple(TINY)) -> tuple[str, list[Any], Layout]:
+    """One column of a type, with nulls, and how it is laid out."""
+    name = draw(st.sampled_from(names))
+    _, values = TINY[name]
+    rows = draw(st.lists(st.none() | values, min_size=1, max_size=MOST_ROWS))
+    layout = replace(
+        EVERYTHING,
+        nan_count=None if name in ("total", "double", "float16") else False,
+        order="total" if name == "total" else "timestamp" if name == "int96" else "type",
+        version=draw(st.sampled_from([1, 2])),
+        dictionary=draw(st.sampled_from([None, Encoding.RLE_DICTIONARY])) if name != "boolean" else None,
+        page_statistics=draw(st.booleans()),
+        page_rows=PAGE_ROWS,
+    )
+    return name, rows, layout
+
+
+def tiny(name: str, rows: list[Any], layout: Layout, *, listed: bool = False) -> TinyParquet:
+    """A file of one column, flat or in lists of two."""
+    kind = TINY[name][0]
+    values = [rows[place : place + 2] for place in range(0, len(rows), 2)] if listed else rows
+    column = Column("c", ListOf(kind) if listed else kind, values, layout=layout)
+    blooms = () if name == "boolean" else ("c.list.element" if listed else "c",)
+    return TinyParquet((column,), page_index=True, bloom_filters=blooms)
+
+
+@given(tiny_columns(), st.booleans())
+@settings(max_examples=150, deadline=None)
+def test_what_the_reference_writes_is_true(column: tuple[str, list[Any], Layout], listed: bool) -> None:
+    assert set() == rules_of(tiny(*column, listed=listed).build())
+
+
+@pytest.mark.parametrize("kind", ["double", "float", "float16"])
+@pytest.mark.parametrize("dictionary", [None, Encoding.RLE_DICTIONARY], ids=["plain", "dictionary"])
+@pytest.mark.parametrize("above", [False, True], ids=["lower", "upper"])
+def test_a_bound_of_zero_is_false_where_it_leaves_out_a_zero_that_is_there(
+    kind: AnyType, dictionary: Literal[Encoding.RLE_DICTIONARY] | None, above: bool
+) -> None:
+    """Pages: zeros of both signs; the zero that the bound names; other values."""
+    width = {"double": 8, "float": 4, "float16": 2}[str(kind)]
+    zero, other = (bytes(width)[:-1] + b"\x80", bytes(width))[:: 1 if above else -1]
+    one = {8: struct.pack("<d", 1), 4: struct.pack("<f", 1), 2: struct.pack("<e", 1)}[width]
+    beyond_zero = one[:-1] + bytes([one[-1] | 0x80]) if above else one
+    pages = [other, zero, zero, zero, beyond_zero, None]
+    number = {8: "<d", 4: "<f"}.get(width)
+    values = [raw if number is None or raw is None else struct.unpack(number, raw)[0] for raw in pages]
+    layout = Layout(dictionary=dictionary, page_rows=2)
+    name = "max_value" if above else "min_value"
+    data = TinyParquet((Column("c", kind, values, layout=layout),), page_index=True).build()
+    assert set() == rules_of(data)
+
+    false = mutate(data, Mutation("set", f"{FACTS}.statistics.{name}", zero))
+    assert {"STA-009"} == rules_of(false)
+    listed = [f"{CHUNK}.column_index.{name}s[{page}]" for page in range(2)]
+    assert {"PIX-037"} == rules_of(mutate(data, Mutation("set", listed[0], zero)))
+    assert set() == rules_of(mutate(data, Mutation("set", listed[1], zero)))
+
+
+# ----------------------------------------------------------------------------------------- each falsehood is found
+
+
+FACTS = "footer.row_groups[0].columns[0].meta_data"
+CHUNK = "row_groups[0].columns[0]"
+
+
+def falsehoods(data: bytes, name: str) -> list[tuple[str, Mutation]]:
+    """Every false statement that is tried on a file of one integer column: the rule that finds it, and the mutation."""
+    tree = take_apart(data)
+    chunk: Any = tree.row_groups[0].columns[0]
+    facts: Any = tree.footer.row_groups[0].columns[0].meta_data
+    code = {"int32": "<i", "uint64": "<Q"}[name]
+
+    def moved(raw: bytes, by: int) -> bytes | None:
+        try:
+            return struct.pack(code, struct.unpack(code, raw)[0] + by)
+        except struct.error:
+            return None
+
+    given = facts.statistics
+    found: list[tuple[str, str, Any]] = [
+        ("STA-043", f"{FACTS}.statistics.null_count", given.null_count + 1),
+        ("STA-045", f"{FACTS}.statistics.distinct_count", given.distinct_count + 2),
+    ]
+    if given.min_value is not None:
+        found += [
+            ("STA-040", f"{FACTS}.statistics.min_value", moved(given.min_value, 1)),
+            ("STA-041", f"{FACTS}.statistics.max_value", moved(given.max_value, -1)),
+            ("STA-042", f"{FACTS}.statistics.min_value", moved(given.min_value, -1)),
+            ("STA-042", f"{FACTS}.statistics.max_value", moved(given.max_value, 1)),
+        ]
+    index = chunk.column_index
+    for page, is_null in enumerate(index.null_pages):
+        path = f"{CHUNK}.column_index"
+        counts = list(index.null_counts)
+        counts[page] += 1
+        found += [
+            ("PIX-052", f"{path}.null_pages[{page}]", not is_null),
+            ("PIX-053", f"{path}.null_counts", counts),
+        ]
+        if not is_null:
+            found += [
+                ("PIX-050", f"{path}.min_values[{page}]", moved(index.min_values[page], 1)),
+                ("PIX-051", f"{path}.max_values[{page}]", moved(index.max_values[page], -1)),
+            ]
+    bitset = bytearray(chunk.bloom_filter.bitset)
+    lit = next((place for place, byte in enumerate(bitset) if byte), None)
+    if lit is not None:
+        bitset[lit] &= bitset[lit] - 1
+        found.append(("BLM-020", f"{CHUNK}.bloom_filter.bitset", bytes(bitset)))
+    return [(rule, Mutation("set", path, to)) for rule, path, to in found if to is not None]
+
+
+@given(tiny_columns(("int32", "uint64")), st.booleans(), st.data())
+@settings(max_examples=150, deadline=None)
+def test_a_falsehood_is_found_by_its_rule_and_by_no_other(
+    column: tuple[str, list[Any], Layout], listed: bool, data: st.DataObject
+) -> None:
+    built = tiny(*column, listed=listed).build()
+    rule, mutation = data.draw(st.sampled_from(falsehoods(built, column[0])))
+    assert {rule} == rules_of(mutate(built, mutation))
+
+
+NAN, ONE = struct.pack("<d", float("nan")), struct.pack("<d", 1.0)
+POINT = bytes.fromhex("0101000000") + struct.pack("<2d", 5.0, 6.0)
+LINE = bytes.fromhex("00000003ea 00000002") + struct.pack(">6d", 1.0, 2.0, 3.0, -1.0, 2.0, 9.0)
+BOX = BoundingBox(xmin=-1.0, xmax=5.0, ymin=2.0, ymax=6.0, zmin=3.0, zmax=9.0)
+ACROSS = BoundingBox(xmin=5.0, xmax=-170.0, ymin=2.0, ymax=6.0)
+
+SINGLE: dict[str, tuple[Column, str, Mutation]] = {
+    "a NaN too many": (
+        Column("c", "double", [1.0, float("nan"), None], layout=EVERYTHING),
+        "STA-044",
+        Mutation("set", f"{FACTS}.statistics.nan_count", 2),
+    ),
+    "a NaN too many in a page": (
+        Column("c", "double", [1.0, float("nan"), None, 2.0], layout=replace(EVERYTHING, page_rows=2)),
+        "PIX-056",
+        Mutation("set", f"{CHUNK}.column_index.nan_counts", [0, 1]),
+    ),
+    "bytes of a chunk": (
+        Column("c", "string", ["ab", None, "c"], layout=EVERYTHING),
+        "STA-047",
+        Mutation("set", f"{FACTS}.size_statistics.unencoded_byte_array_data_bytes", 4),
+    ),
+    "bytes of a page": (
+        Column("c", "string", ["ab", None, "c"], layout=EVERYTHING),
+        "PIX-059",
+        Mutation("set", f"{CHUNK}.offset_index.unencoded_byte_array_data_bytes", [2]),
+    ),
+    "a deprecated bound": (
+        Column("c", "int64", [5, -5], layout=replace(EVERYTHING, deprecated=True)),
+        "STA-048",
+        Mutation("set", f"{FACTS}.statistics.min", struct.pack("<q", 0)),
+    ),
+    "a bound in a page header": (
+        Column("c", "string", ["ab", None, "c"], layout=Layout(page_statistics=True)),
+        "STA-050",
+        Mutation("set", f"{CHUNK}.pages[0].header.data_page_header.statistics.min_value", b"b"),
+    ),
+    "nulls in a page header": (
+        Column("c", "string", ["ab", None, "c"], layout=Layout(page_statistics=True, version=2)),
+        "STA-050",
+        Mutation("set", f"{CHUNK}.pages[0].header.data_page_header_v2.statistics.null_count", 0),
+    ),
+    "a box with a point beside it": (
+        Column("c", "geometry", [POINT, None], layout=Layout(geospatial=GeospatialStatistics(bbox=BOX))),
+        "STA-049",
+        Mutation("set", f"{FACTS}.geospatial_statistics.bbox.xmax", 4.0),
+    ),
+    "a box with a line that leaves it": (
+        Column("c", "geometry", [POINT, LINE], layout=Layout(geospatial=GeospatialStatistics(bbox=BOX))),
+        "STA-049",
+        Mutation("set", f"{FACTS}.geospatial_statistics.bbox.zmax", 8.0),
+    ),
+    "a box across the antimeridian": (
+        Column("c", "geometry", [POINT], layout=Layout(geospatial=GeospatialStatistics(bbox=ACROSS))),
+        "STA-049",
+        Mutation("set", f"{FACTS}.geospatial_statistics.bbox.xmin", 170.0),
+    ),
+    "a page of nothing but NaN": (
+        Column("c", "double", [1.0], optional=False),
+        "PIX-057",
+        Mutation("set", f"{CHUNK}.pages[0].body", NAN),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SINGLE)
+def test_what_only_some_columns_say_is_compared_as_well(name: str) -> None:
+    column, rule, mutation = SINGLE[name]
+    data = TinyParquet((column,), page_index=not column.layout or not column.layout.page_statistics).build()
+    assert set() == rules_of(data)
+    bounds = {"STA-040", "STA-041", "STA-042"}  # of the last one, whose only value is another one now
+    assert {rule} == rules_of(mutate(data, mutation)) - bounds
+
+
+def test_a_page_of_nothing_but_nan_may_be_bounded_by_infinities() -> None:
+    data = TinyParquet((Column("c", "double", [1.0], optional=False),), page_index=True).build()
+    data = mutate(data, Mutation("set", f"{CHUNK}.pages[0].body", NAN))
+    for name, bound in (("min_values", float("-inf")), ("max_values", float("inf"))):
+        data = mutate(data, Mutation("set", f"{CHUNK}.column_index.{name}[0]", struct.pack("<d", bound)))
+    assert set() == rules_of(data)
+
+
+@pytest.mark.parametrize(
+    ("held", "rules"), [([0.0], set[str]()), ([-0.0, 0.0], set[str]()), ([1.0], {"BLM-021"})]
+)
+def test_a_bloom_filter_may_hold_negative_zero_as_zero(held: list[float], rules: set[str]) -> None:
+    def bitset(numbers: list[float]) -> bytes:
+        file = TinyParquet((Column("c", "double", numbers),), bloom_filters=("c",))
+        return bytes(take_apart(file.build()).row_groups[0].columns[0].bloom_filter.bitset)  # type: ignore[union-attr]  # it was asked for
+
+    data = TinyParquet((Column("c", "double", [-0.0]),), bloom_filters=("c",)).build()
+    assert rules == rules_of(mutate(data, Mutation("set", f"{CHUNK}.bloom_filter.bitset", bitset(held))))
+
+
+def test_a_finding_names_row_group_page_row_and_value() -> None:
+    column = Column("c", ListOf("int32"), [[1], [], [2, None, 3], None, [4], [9]])
+    data = TinyParquet((column,), page_rows=2, page_index=True).build()
+    false = mutate(data, Mutation("set", f"{CHUNK}.column_index.max_values[2]", struct.pack("<i", 8)))
+    (finding,) = judged(false, only=RULES).findings
+    assert (
+        "row 5 of row group 0 of column c.list.element, page 2, holds 9, the page's upper bound is 8"
+        == finding.message
+    )
+    (position,) = finding.at
+    assert f"{CHUNK}.column_index.max_values[2]" == position.field
+    assert ("at least 9", "8", 0) == (position.expected, position.actual, position.row_group)
+
+
+# -------------------------------------------------------------------------------------------------------- sorting
+
+
+SORTS: dict[str, tuple[list[Any], list[Any], tuple[bool, bool], tuple[bool, bool], bool]] = {
+    "ascending": ([1, 1, 2, None], ["a", "b", "a", "a"], (False, False), (False, False), True),
+    "nulls last, and they are first": ([None, 1], ["a", "a"], (False, False), (False, False), False),
+    "nulls first": ([None, 1], ["a", "a"], (False, True), (False, False), True),
+    "descending": ([2, 1, 1], ["a", "b", "a"], (True, False), (True, False), True),
+    "second column falls": ([1, 1], ["b", "a"], (False, False), (False, False), False),
+    "second column falls where the first rises": ([1, 2], ["b", "a"], (False, False), (False, False), True),
+    "nulls are equal": ([None, None], ["b", "a"], (False, False), (False, False), False),
+    "no rows": ([], [], (False, False), (False, False), True),
+}
+
+
+@pytest.mark.parametrize("name", SORTS)
+def test_rows_are_compared_with_their_sorting_columns(name: str) -> None:
+    numbers, texts, *given_orders, is_sorted = SORTS[name]
+    columns = (Column("n", "int32", numbers), Column("t", "string", texts))
+    sorting: list[SortingColumn] = []
+    for place, (descending, nulls_first) in enumerate(given_orders):
+        sorting.append(SortingColumn(column_idx=place, descending=descending, nulls_first=nulls_first))
+    data = TinyParquet(columns, sorting_columns=sorting, row_group_rows=[len(numbers)]).build()
+    assert (set() if is_sorted else {"PQF-075"}) == rules_of(data)
+
+
+@given(st.lists(st.none() | st.floats(width=32), max_size=8), st.booleans(), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_sorted_rows_are_in_order_wherever_nan_stands(
+    values: list[float | None], descending: bool, nulls_first: bool
+) -> None:
+    numbers = sorted((v for v in values if v is not None and not math.isnan(v)), reverse=descending)
+    nulls = [None] * values.count(None)
+    rows = [*nulls, *numbers, float("nan")] if nulls_first else [*numbers, float("nan"), *nulls]
+    sorting = [SortingColumn(column_idx=0, descending=descending, nulls_first=nulls_first)]
+    file = TinyParquet((Column("c", "float", rows),), sorting_columns=sorting)
+    assert set() == rules_of(file.build(), only=("PQF-075",))
+
+
+# ------------------------------------------------------------------------------------- files that nobody noticed
+
+
+IDS = list(range(100, 124))
+LAKE = TinyParquet(
+    (
+        Column("id", "int64", IDS, optional=False),
+        Column("category", "string", [f"c{(i * 7) % 12:02}" for i in range(24)]),
+        Column("val", "double", [None if 4 <= i < 8 or i == 13 else i / 2 for i in range(24)]),
+    ),
+    row_group_rows=12,
+    page_rows=4,
+    page_index=True,
+    bloom_filters=("id", "category"),
+)
+"""What engines read without an error when it is damaged, and lose rows: ascending ids, shuffled categories, nulls in some pages."""
+
+FIRST = "footer.row_groups[0].columns"
+BODY = "row_groups[0].columns"
+
+
+def _next_page(column: int, field: str) -> Callable[[bytes], Mutation]:
+    """The place of a page becomes that of the next one."""
+
+    def make(data: bytes) -> Mutation:
+        index: Any = take_apart(data).row_groups[0].columns[column].offset_index
+        return Mutation(
+            "set",
+            f"{BODY}[{column}].offset_index.page_locations[0].{field}",
+            getattr(index.page_locations[1], field),
+        )
+
+    return make
+
+
+def _always(*arguments: Any) -> Callable[[bytes], Mutation]:
+    return lambda _: Mutation(*arguments)
+
+
+MUSEUM: dict[str, tuple[Callable[[bytes], Mutation], str]] = {
+    "stats_max_too_small": (_always("set", f"{FIRST}[0].meta_data.statistics.max_value", struct.pack("<q", 105)), "STA-041"),
+    "stats_minmax_swapped": (_always("swap", f"{FIRST}[0].meta_data.statistics.min_value", f"{FIRST}[0].meta_data.statistics.max_value"), "STA-006"),
+    "stats_null_count_0": (_always("set", f"{FIRST}[2].meta_data.statistics.null_count", 0), "STA-043"),
+    "bloom_zeroed": (_always("set", f"{BODY}[0].bloom_filter.bitset", bytes(64)), "BLM-020"),
+    "bloom_swapped_cols": (_always("swap", f"{BODY}[0].bloom_filter.bitset", f"{BODY}[1].bloom_filter.bitset"), "BLM-020"),
+    "ci_null_count_0": (_always("set", f"{BODY}[2].column_index.null_counts", [0, 0, 0]), "PIX-053"),
+    "ci_null_pages_true": (_always("set", f"{BODY}[0].column_index.null_pages[1]", True), "PIX-052"),
+    "ci_minmax_swapped": (_always("swap", f"{BODY}[0].column_index.min_values[1]", f"{BODY}[0].column_index.max_values[1]"), "PIX-050"),
+    "ci_max_too_small": (_always("set", f"{BODY}[0].column_index.max_values[1]", struct.pack("<q", 105)), "PIX-051"),
+    "ci_swapped_rgs": (_always("swap", f"{BODY}[0].column_index", "row_groups[1].columns[0].column_index"), "PIX-050"),
+    "boundary_cat_asc": (_always("set", f"{BODY}[1].column_index.boundary_order", 1), "PIX-025"),
+    "boundary_id_desc": (_always("set", f"{BODY}[0].column_index.boundary_order", 2), "PIX-025"),
+    "oi_next_page_id": (_next_page(0, "offset"), "PIX-040"),
+    "oi_next_page_cat": (_next_page(1, "offset"), "PIX-040"),
+    "oi_next_page_val": (_next_page(2, "offset"), "PIX-040"),
+    "oi_first_row_plus": (_always("set", f"{BODY}[0].offset_index.page_locations[1].first_row_index", 5), "PIX-054"),
+    "oi_swapped_rgs": (_always("swap", f"{BODY}[0].offset_index", "row_groups[1].columns[0].offset_index"), "PIX-013"),
+    "pi_displaced": (_always("add", f"{FIRST}[0].column_index_offset", 7), "PQF-009"),
+    "tcs_plus1": (_always("add", f"{FIRST}[0].meta_data.total_compressed_size", 1), "PQF-009"),
+    "tcs_minus1": (_always("add", f"{FIRST}[0].meta_data.total_compressed_size", -1), "PQF-051"),
+    "data_page_offset_next": (_always("add", f"{FIRST}[0].meta_data.data_page_offset", 57), "PQF-009"),
+    "num_values_minus1": (_always("add", f"{FIRST}[0].meta_data.num_values", -1), "PQF-057"),
+    "page_num_values_minus1": (_always("add", f"{BODY}[0].pages[0].header.data_page_header.num_values", -1), "PQF-074"),
+    "num_rows_minus1": (_always("add", "footer.row_groups[0].num_rows", -1), "PQF-074"),
+    "file_num_rows_minus5": (_always("add", "footer.num_rows", -5), "PQF-016"),
+}  # fmt: skip
+"""Damages that engines and tools do not notice, and a rule that does."""
+
+
+@pytest.mark.parametrize("damage", MUSEUM)
+def test_damage_that_engines_read_over_is_found(damage: str) -> None:
+    data = LAKE.build()
+    make, rule = MUSEUM[damage]
+    report = judged(mutate(data, make(data)))
+    assert rule in {finding.rule for finding in report.findings}
+    assert "nonconformant" == report.outcome
+
+
+def test_the_undamaged_file_is_clean() -> None:
+    report = judged(LAKE.build())
+    assert ("conformant", []) == (report.outcome, [finding.rule for finding in report.findings])
+
+
+# ------------------------------------------------------------------------------------------------------ decoding
+
+
+TEXTS = Column("c", "string", ["a", "b", None, "c"], layout=Layout(dictionary=Encoding.RLE_DICTIONARY))
+
+
+def with_an_entry_twice() -> bytes:
+    """A file whose dictionary says a, a, c."""
+    data = TinyParquet((TEXTS,)).build()
+    entries = b"".join(len(text).to_bytes(4, "little") + text for text in (b"a", b"a", b"c"))
+    return mutate(data, Mutation("set", f"{CHUNK}.pages[0].body", entries))
+
+
+def test_a_dictionary_may_hold_an_entry_twice() -> None:
+    """pyarrow drops the second one, and its indexes point to other values then."""
+    data = with_an_entry_twice()
+    assert ["a", "a", None, "c"] == pq.read_table(io.BytesIO(data)).column("c").to_pylist()
+    assert set() == rules_of(data)
+    assert {"STA-041"} == rules_of(mutate(data, Mutation("set", f"{FACTS}.statistics.max_value", b"b")))
+
+
+TWO = TinyParquet((Column("bad", "string", ["abcd"]), Column("good", "int32", [5])), layout=EVERYTHING)
+
+
+def test_a_chunk_that_cannot_be_decoded_hinders_no_other() -> None:
+    body = bytes(TWO.build())
+    page: Any = take_apart(body).row_groups[0].columns[0].pages[0]
+    false = mutate(body, Mutation("set", f"{FIRST}[1].meta_data.statistics.max_value", struct.pack("<i", 4)))
+    data = mutate(false, Mutation("set", f"{CHUNK}.pages[0].body", page.body[:-8] + b"\xff" * 8))
+    report = pqassay.check(data, tier="values", only=RULES)
+    [file] = report.files
+    assert [("STA-041", "good")] == [(finding.rule, finding.column) for finding in file.findings]
+    reasons = report.coverages[file.coverage].not_checked
+    assert "cannot be decoded" in reasons["STA-040"]
+    assert "cannot be decoded" in (file.error or "")
+
+
+def with_an_empty_page_first(kind: AnyType, values: list[Any]) -> bytes:
+    """A file whose first page holds nothing, behind which pyarrow looks for no other."""
+    layout = replace(EVERYTHING, page_statistics=False)
+    tree = take_apart(bytes(TinyParquet((Column("c", kind, values),), layout=layout).build()))
+    pages = tree.row_groups[0].columns[0].pages
+    empty: Any = deepcopy(pages[0])
+    empty.header.data_page_header.num_values = 0
+    empty.header.crc = None
+    empty.body = bytes(8 if isinstance(kind, ListOf) else 4)  # the lengths of levels that are not there
+    pages.insert(0, empty)
+    return put_together(tree)
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"), [("int32", [5, 9]), (ListOf("int32"), [[5], [9, None]])], ids=["flat", "lists"]
+)
+def test_values_that_the_decoder_leaves_out_are_neither_missed_nor_called_true(
+    kind: AnyType, values: list[Any]
+) -> None:
+    data = with_an_empty_page_first(kind, values)
+    assert 0 == pq.read_table(io.BytesIO(data)).num_rows
+
+    report = pqassay.check(data, tier="values", only=("STA-04?", "PQF-062"))
+    [file] = report.files
+    assert ["PQF-062"] == [finding.rule for finding in file.findings]
+    reasons = report.coverages[file.coverage].not_checked
+    for rule in ("STA-040", "STA-041", "STA-042"):
+        assert reasons[rule].endswith("and pyarrow decodes 0"), rule
+
+
+def test_threads_find_what_one_thread_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = LAKE.build()
+    for rule, path, to in (
+        ("max_value", f"{FIRST}[0]", struct.pack("<q", 105)),
+        ("null_count", f"{FIRST}[2]", 0),
+        ("max_value", "footer.row_groups[1].columns[1]", b"c03"),
+    ):
+        data = mutate(data, Mutation("set", f"{path}.meta_data.statistics.{rule}", to))
+    alone = [(finding.rule, finding.message) for finding in judged(data, only=RULES).findings]
+    monkeypatch.setattr(value_audit, "WORTH_A_THREAD", 0)
+    monkeypatch.setattr("os.cpu_count", lambda: 4)
+    together = [(finding.rule, finding.message) for finding in judged(data, only=RULES).findings]
+    assert 3 == len(alone)
+    assert alone == together
+
+
+@pytest.mark.parametrize(
+    ("orders", "rules"), [(True, {"STA-041"}), (False, set[str]())], ids=["with orders", "without"]
+)
+def test_bounds_without_an_order_are_not_compared(orders: bool, rules: set[str]) -> None:
+    data = TinyParquet((Column("c", "int32", [5, 9]),)).build()
+    data = mutate(data, Mutation("set", f"{FACTS}.statistics.max_value", struct.pack("<i", 8)))
+    data = data if orders else mutate(data, Mutation("remove", "footer.column_orders"))
+    report = pqassay.check(data, tier="values", only=("STA-04?",))
+    [file] = report.files
+    assert rules == {finding.rule for finding in file.findings}
+    reason = None if orders else "the footer gives no order of column c"
+    assert reason == report.coverages[file.coverage].not_checked.get("STA-041")
+
+
+def test_int96_timestamps_are_compared_as_they_are_stored() -> None:
+    """Years that no timestamp of nanoseconds reaches."""
+    days = [struct.pack("<qi", 0, day) for day in (1, 5_000_000)]
+    column = Column("c", "int96", days, layout=Layout(order="timestamp", exact=True))
+    data = TinyParquet((column,), page_index=True, bloom_filters=("c",)).build()
+    assert set() == rules_of(data)
+    false = struct.pack("<qi", -1, 5_000_000)
+    assert {"STA-041"} == rules_of(mutate(data, Mutation("set", f"{FACTS}.statistics.max_value", false)))
+
+
+@pytest.mark.parametrize("name", [name for name in TINY if name != "boolean"])
+def test_a_row_group_without_rows_is_audited(name: str) -> None:
+    column = Column("c", TINY[name][0], [])
+    data = TinyParquet((column,), row_group_rows=[0], layout=EVERYTHING, bloom_filters=("c",)).build()
+    assert set() == rules_of(data)
+    false = mutate(data, Mutation("set", f"{FACTS}.statistics.distinct_count", 1))
+    assert {"STA-045"} == rules_of(false)

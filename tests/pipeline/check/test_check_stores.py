@@ -1,0 +1,165 @@
+"""The check on Spark of what stands in an object store: executors list and read it with pyarrow."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.parquet as pq
+import pytest
+from pyarrow import fs
+
+import pqassay
+from idx1_files import Idx1File
+from pqassay.judge.checker import planned
+from pqassay.lake import remote
+from pqassay_spark.check import findings_table, verdict_cache
+from pqassay_spark.check.findings_table import PART
+from pqassay_spark.check.run import Checked, carried_out, check, estimated
+from pqassay_spark.check.spark_judging import Means
+from pqassay_spark.check.spark_listing import SparkListing
+from store_server import StoreServer, store_server
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+GOOD = Idx1File().build()
+BAD = Idx1File(payload=b"Peru\nSingapura").build()
+
+
+class Store:
+    """A bucket ``lake`` of a server in this process, and what the server is asked."""
+
+    def __init__(self, server: StoreServer) -> None:
+        self.options = server.options
+        self.seen = server.requests.seen
+        self._system = fs.FileSystem.from_uri(
+            f"s3://key:secret@lake/?{self.options}&allow_bucket_creation=true"
+        )[0]
+        self._system.create_dir("lake")
+
+    def uri(self, path: str, scheme: str = "s3") -> str:
+        """What names a path: with all that executors need to know."""
+        return f"{scheme}://key:secret@lake/{path}?{self.options}"
+
+    def put(self, key: str, content: bytes = GOOD) -> None:
+        """Write an object."""
+        with self._system.open_output_stream(f"lake/{key}") as stream:
+            stream.write(content)
+
+
+@pytest.fixture(scope="module")
+def store() -> Generator[Store]:
+    with store_server() as server:
+        yield Store(server)
+
+
+@pytest.fixture(scope="module")
+def lake(store: Store) -> str:
+    """20 folders on two levels, hidden and odd names, and a ``_pm`` without data."""
+    for number in range(20):
+        store.put(
+            f"all/n={number % 4}/day={number}/part 50% [{number}].parquet", BAD if number == 7 else GOOD
+        )
+    for key in ("_pm", "_metadata", "_under.parquet", ".hidden.parquet", "_temporary/x.parquet", "_SUCCESS"):
+        store.put(f"all/n=0/{key}", GOOD)
+    store.put("all/top.parquet")
+    store.put("all/deep/er/and/deep/er/still.parquet")
+    return store.uri("all")
+
+
+@pytest.mark.parametrize("tier", ["index", "values"])
+def test_the_report_on_a_store_is_that_of_the_judge(spark: SparkSession, lake: str, tier: Any) -> None:
+    expected = pqassay.check(lake, tier=tier)
+    found = check(spark, lake.replace("s3://", "s3a://"), tier=tier, tasks=2)
+
+    assert 25 == expected.summary.files
+    assert expected.to_json() == found.to_json()
+    assert "secret" not in found.to_json()
+
+
+def test_executors_list_what_one_listing_would(spark: SparkSession, store: Store, lake: str) -> None:
+    place = remote.find(remote.parse(lake))
+    assert not isinstance(place, str)
+    store.seen.clear()
+    found = list(SparkListing(lambda: spark)(place))
+
+    assert list(remote.listing(place)) == found
+    assert 28 == len(found)
+    assert all(entry.modified for entry in found)
+    assert len([line for line in store.seen if "list-type=2" in line]) > 3
+
+
+def test_a_store_that_does_not_answer_is_errored_in_plain_words(
+    spark: SparkSession, lake: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any) -> bytes:
+        from pqassay_spark.jobs.spark_jobs import packed
+
+        return packed("the store denies access")
+
+    refuse.__module__ = "__main__"
+    monkeypatch.setattr("pqassay_spark.check.spark_listing.list_task", refuse)
+    report = check(spark, lake, tier="footer")
+
+    assert 4 == report.exit_code
+    assert "the store denies access" == report.files[-1].error
+
+
+def test_an_object_that_was_written_again_unchanged_is_known_by_its_etag(
+    spark: SparkSession, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b", "c"):
+        store.put(f"etag/{name}.parquet", BAD)
+    table = tmp_path / "table"
+    monkeypatch.setattr(
+        verdict_cache, "SETTLED", -(10**12)
+    )  # what was written a moment ago counts as settled
+
+    def run() -> Checked:
+        plan = planned(store.uri("etag"), tier="index")
+        found = carried_out(
+            lambda: spark, plan, Means(), started=time.time_ns(), table=table, is_incremental=True
+        )
+        findings_table.write(table, found.report, found.states, plan.settings)
+        return found
+
+    first = run()
+    rows = pq.read_table(table / PART, filters=[("kind", "=", "file")]).to_pylist()
+    assert 0 == first.kept
+    assert 1 == len({row["etag"] for row in rows})
+    assert None not in {row["etag"] for row in rows}
+    assert all(row["reusable"] for row in rows)
+
+    times = [row["modified_ns"] for row in rows]
+    time.sleep(1.1)  # a store's clock has whole seconds
+    store.put("etag/a.parquet", BAD)
+    store.put(
+        "etag/b.parquet", GOOD + bytes(len(BAD) - len(GOOD)) if len(BAD) > len(GOOD) else GOOD[: len(BAD)]
+    )
+    store.seen.clear()
+    second = run()
+    read = {line.split()[1] for line in store.seen if line.startswith("GET /lake/etag/")}
+
+    assert 2 == second.kept  # a by its etag, c by its time
+    assert pqassay.check(store.uri("etag"), tier="index") == second.report
+    assert [True, True, False] == [
+        state.modified != before for state, before in zip(second.states, times, strict=True)
+    ]
+    assert {"/lake/etag/b.parquet"} == read
+
+
+def test_requests_are_estimated_as_the_store_counts_them(spark: SparkSession, store: Store) -> None:
+    for number in range(6):
+        store.put(f"count/{number}.parquet")
+    plan = planned(store.uri("count"), tier="index")
+    found = estimated(lambda: spark, plan)
+    store.seen.clear()
+    check(spark, store.uri("count"), tier="index")
+    asked = [line for line in store.seen if "/count/" in line]
+
+    assert len(asked) == next(one.requests for one in found.tiers if one.tier == "index")

@@ -1,0 +1,456 @@
+from __future__ import annotations
+
+import fcntl
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from pqassay_reference.cli import pm_tables, tables
+from pqassay_reference.cli.main import app
+from pqassay_reference.cli.pm import pm_app
+from pqassay_reference.cli.tables import Table, plain_lines
+
+INTEROP = Path(__file__).parents[3] / "golden_files" / "interop" / "questdb-9.4.3"
+
+
+GUIDE = Path(__file__).parents[3] / "docs" / "guide" / "pm.md"
+IN_EXAMPLES = {"--columns", "--where"}
+"""Options that the guide shows and does not explain."""
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["pm", *map(str, arguments)])
+
+
+def words(result: Result) -> str:
+    """What was printed, runs of blanks as one."""
+    return "\n".join(" ".join(line.split()) for line in result.stdout.splitlines())
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A file with three row groups of ten rows, sorted, with long bounds, nulls and a bloom filter."""
+    path = tmp_path / "data.parquet"
+    table = pa.table(
+        {
+            "ts": pa.array([i * 1_000_000 for i in range(30)], pa.timestamp("us", "UTC")),
+            "n": pa.array([None if i % 3 == 0 else i for i in range(30)], pa.int32()),
+            "s": pa.array([f"text-{i:02}" for i in range(30)]),
+            "high": pa.array([2**32 - 1 - i for i in range(30)], pa.uint32()),
+        }
+    )
+    schema = table.schema.set(0, table.schema.field(0).with_nullable(False))
+    options: dict[str, Any] = {
+        "row_group_size": 10,
+        "sorting_columns": [pq.SortingColumn(0)],
+        "bloom_filter_options": {"s": {"ndv": 10, "fpp": 0.001}},
+    }
+    pq.write_table(table.cast(schema), path, **options)
+    return path
+
+
+@pytest.fixture
+def made(data: Path) -> Path:
+    """The same, with the other file beside it."""
+    assert 0 == run("generate", data).exit_code
+    return data.with_name("_pm")
+
+
+@pytest.fixture
+def chain(tmp_path: Path) -> Path:
+    """A file of QuestDB's with six snapshots."""
+    return Path(shutil.copytree(INTEROP / "o3-chain-5", tmp_path / "chain")) / "_pm"
+
+
+# ------------------------------------------------------------------------------------------------------- generate
+
+
+def test_generate_says_what_it_made_and_what_it_left_out(data: Path) -> None:
+    result = run("generate", data)
+    made = data.with_name("_pm")
+
+    assert 0 == result.exit_code
+    size = made.stat().st_size
+    assert (
+        f"{made}: {size} bytes about 3 row groups of 4 columns, bloom filters of 1 column, types inferred\n"
+        == result.stdout
+    )
+    assert (
+        "warning: left out MIN and MAX of column high in 3 row groups: unsigned integers that are negative to readers "
+        "of _pm\n" == result.stderr
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--no-blooms"], "4 columns, types inferred"),
+        (["--external-blooms"], "bloom filters of 1 column"),
+    ],
+)
+def test_bloom_filters_are_a_choice(options: list[str], said: str, data: Path, tmp_path: Path) -> None:
+    output = tmp_path / "elsewhere"
+    result = run("generate", data, "--output", output, *options)
+
+    assert (0, True, False) == (result.exit_code, said in result.stdout, data.with_name("_pm").exists())
+    assert ("bloom filters (in the Parquet file): s" in words(run("show", output))) == (
+        options == ["--external-blooms"]
+    )
+
+
+@pytest.mark.parametrize("name", ["o3-chain-5", "bloom", "all-types-1"])
+def test_generate_reproduces_what_questdb_wrote(name: str, tmp_path: Path) -> None:
+    made = tmp_path / "_pm"
+    result = run(
+        "generate", INTEROP / name / "data.parquet", "--path", "encode", "--history", "--output", made
+    )
+
+    assert 0 == result.exit_code
+    assert ("6 snapshots, types of QuestDB" in result.stdout) == (name == "o3-chain-5")
+    assert (INTEROP / name / "_pm").read_bytes() == made.read_bytes()
+
+
+def test_the_key_can_be_given(data: Path, tmp_path: Path) -> None:
+    key = tmp_path / "key.json"
+    codes = (131080, 5, 12, 6)
+    key.write_text(
+        json.dumps({"version": 1, "schema": [{"column_type": c, "column_top": 0} for c in codes]}), "utf-8"
+    )
+
+    assert "types of QuestDB" in run("generate", data, "--questdb-json", key).stdout
+    assert "2 s SYMBOL BYTE_ARRAY" in words(run("show", data.with_name("_pm")))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["generate", "missing"], 2, "missing: no such file"),
+        (["generate", "."], 2, "is a directory"),
+        (["generate", "{data}", "--no-blooms", "--external-blooms"], 2, "exclude each other"),
+        (["generate", "{data}", "--questdb-json", "missing"], 2, "missing: no such file"),
+        (["generate", "{data}", "--questdb-json", "{data}"], 1, "no UTF-8"),
+        (["generate", "{data}", "--questdb-json", "{text}"], 1, "{text}, key questdb: no JSON"),
+        (["generate", "{data}", "--output", "/nowhere/_pm"], 2, "there is no folder /nowhere"),
+        (["generate", "{data}", "--output", "{data}"], 1, "is a Parquet file, which _pm would replace"),
+        (["generate", "{data}", "--path", "encode"], 1, "{data}, key questdb: without the key questdb"),
+        (["generate", "{data}", "--history"], 1, "only a Parquet file with a questdb key"),
+        (["generate", "{text}"], 1, "{text}, offset 0, head.magic"),
+        (["show", "missing"], 2, "missing: no such file"),
+        (["show", "{data}"], 2, "`pqassay-ref pm generate {data}` makes it"),
+        (["show", "{text}"], 1, "{text}, offset 0, header.parquet_meta_file_size"),
+        (["snapshots", "{data}"], 2, "a Parquet file"),
+        (["plan", "{text}", "--columns", "a"], 1, "[PM-002]"),
+        (["plan", "{text}"], 2, "--columns"),
+    ],
+)
+def test_errors_are_one_line(arguments: list[str], code: int, said: str, data: Path, tmp_path: Path) -> None:
+    text = tmp_path / "text"
+    text.write_text(
+        "no _pm file, and no Parquet file either, but a text of more than 80 characters\n" * 2, "utf-8"
+    )
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    result = run(*(part.format(data=data, text=text) for part in arguments))
+
+    assert (code, "") == (result.exit_code, result.stdout)
+    assert said.format(data=data, text=text) in " ".join(result.stderr.split())
+    assert "Usage" in result.stderr or 1 == result.stderr.count("\n")
+    assert before == {path: path.read_bytes() for path in tmp_path.iterdir()}
+
+
+def test_the_file_that_cannot_be_written_is_named(data: Path) -> None:
+    made = data.with_name("_pm")
+    made.mkdir()
+    assert f"error: {made}: no regular file\n" == run("generate", data).stderr
+    made.rmdir()
+    made.write_bytes(bytes(8))
+    with made.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert f"error: {made}: another process is writing it\n" == run("generate", data).stderr
+    assert bytes(8) == made.read_bytes()
+
+
+# ----------------------------------------------------------------------------------------------------------- show
+
+
+def test_show_prints_the_file_its_columns_and_its_chunks(made: Path, data: Path) -> None:
+    result = run("show", made)
+    shown = words(result)
+
+    assert 0 == result.exit_code
+    assert f"describes a Parquet file of {data.stat().st_size} bytes" in shown
+    assert "designated timestamp: ts\nrows sorted by: ts\nbloom filters (inlined): s\n" in shown
+    assert "feature flags: BLOOM_FILTERS, SORTING_IS_DTS_ASC\n" in shown
+    assert (
+        "# column type in Parquet repetition def/rep id flags\n0 ts TIMESTAMP INT64 required 0/0 -\n" in shown
+    )
+    assert "\nRow group 2: 10 rows\n" in shown
+    (row,) = (line for line in shown.splitlines() if line.startswith("n SNAPPY") and line.endswith("19"))
+    assert row.startswith("n SNAPPY PLAIN, RLE_DICTIONARY 10 3 - ")
+    assert row.endswith(" - 10 19")
+    assert "1970-01-01 00:00:20 1970-01-01 00:00:29" in shown
+    assert "'text-20' 'text-29'" in shown
+
+
+def test_bounds_that_were_cut_short_are_shown_as_such(tmp_path: Path) -> None:
+    pl.DataFrame({"s": ["a", "b" * 100]}).write_parquet(tmp_path / "data.parquet", statistics="full")
+    run("generate", tmp_path / "data.parquet")
+
+    assert f"'a' ≤ '{'b' * 39}…'" in words(run("show", tmp_path / "_pm"))
+
+
+def test_show_can_be_narrowed(made: Path) -> None:
+    shown = words(run("show", made, "--column", "n", "--row-group", "1"))
+
+    assert ("Row group 1" in shown, "Row group 0" in shown) == (True, False)
+    assert 1 == sum(line.split()[1] == "SNAPPY" for line in shown.splitlines() if len(line.split()) > 1)
+    for arguments, said in (
+        (["--row-group", "3"], "there is no row group 3, of 3"),
+        (["--row-group", "-1"], "there is no row group -1"),
+        (["--column", "x"], "there is no column x"),
+    ):
+        result = run("show", made, *arguments)
+        assert (1, True, "") == (result.exit_code, said in result.stderr, result.stdout)
+
+
+def test_show_does_not_flood_the_screen(tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    pq.write_table(pa.table({f"c{number}": [1, 2, 3] for number in range(400)}), path, row_group_size=1)
+    run("generate", path)
+    shown = words(run("show", tmp_path / "_pm"))
+
+    assert 1000 == pm_tables.MOST_CHUNKS
+    assert "1200 column chunks: name some with --column or --row-group" in shown
+    assert "Row group 0" not in shown
+    assert "Row group 2: 1 row" in words(run("show", tmp_path / "_pm", "--column", "c7"))
+
+
+def test_show_answers_as_drivers_do(chain: Path) -> None:
+    case = json.loads((chain.parent / "case.json").read_text("utf-8"))
+
+    assert case["expect"]["value"] == json.loads(run("show", chain, "--json").stdout)
+
+
+def test_show_goes_back_to_an_earlier_snapshot(chain: Path) -> None:
+    shown = words(run("show", chain, "--parquet-size", 5405))
+
+    assert "describes a Parquet file of 5405 bytes" in shown
+    assert "1931 bytes of it unused since it was updated" in shown
+    assert (
+        "has no snapshot of a Parquet file of 5406 bytes" in run("show", chain, "--parquet-size", 5406).stderr
+    )
+
+
+def test_show_says_what_does_not_count(made: Path) -> None:
+    size = made.stat().st_size
+    with made.open("ab") as file:
+        file.write(b"of an update that was stopped")
+
+    assert f"{size} committed bytes, 29 behind them that do not count\n" in words(run("show", made))
+
+
+# ------------------------------------------------------------------------------------------------------ snapshots
+
+
+def test_snapshots_are_the_chain(chain: Path) -> None:
+    result = run("snapshots", chain)
+
+    assert 0 == result.exit_code
+    assert (
+        "Snapshots, the newest first\n"
+        "# _pm bytes Parquet bytes row groups new unused bytes CRC\n"
+        "0 3400 15374 6 1 9387 ok data.parquet as it is\n"
+        "1 3060 13185 5 1 7854 ok\n"
+        "2 2708 10884 5 3 5643 ok\n"
+        "3 1812 7186 3 1 3811 ok\n"
+        "4 1471 5405 3 1 1931 ok\n"
+        "5 1116 3540 3 3 0 ok" == words(result)
+    )
+    links = json.loads(run("snapshots", chain, "--json").stdout)
+    assert [15374, 13185, 10884, 7186, 5405, 3540] == [link["parquet_file_size"] for link in links]
+
+
+def test_a_data_file_that_no_snapshot_describes_is_said(chain: Path) -> None:
+    with chain.with_name("data.parquet").open("ab") as file:
+        file.write(b"more")
+
+    assert "no snapshot describes the data.parquet beside it, which has 15378 bytes" in words(
+        run("snapshots", chain)
+    )
+    chain.with_name("data.parquet").unlink()
+    assert "data.parquet" not in run("snapshots", chain).stdout
+
+
+def test_a_wrong_checksum_is_said(chain: Path) -> None:
+    raw = bytearray(chain.read_bytes())
+    raw[1200] ^= 1  # behind the first snapshot
+    chain.write_bytes(raw)
+    result = run("snapshots", chain)
+
+    assert (1, 5, True) == (
+        result.exit_code,
+        result.stdout.count("WRONG"),
+        "a checksum is wrong: the file is damaged" in result.stderr,
+    )
+    assert words(result).splitlines()[-1].endswith("ok")
+
+
+def test_a_broken_chain_is_shown_as_far_as_it_goes(chain: Path) -> None:
+    raw = bytearray(chain.read_bytes())
+    raw[1812 - 4 : 1812] = b"\xff\xff\xff\x7f"  # the trailer of snapshot 3
+    chain.write_bytes(raw)
+    result = run("snapshots", chain)
+
+    assert (1, 3) == (result.exit_code, len(words(result).splitlines()) - 2)
+    assert "[PM-020]" in result.stderr
+
+
+# ----------------------------------------------------------------------------------------------------------- plan
+
+
+def ranges(result: Result) -> list[tuple[int, str]]:
+    assert 0 == result.exit_code, result.stderr
+    return [(one["row_group"], one["column"]) for one in json.loads(result.stdout)["ranges"]]
+
+
+def test_plan_names_the_bytes_to_fetch(made: Path, data: Path) -> None:
+    result = run("plan", made, "--columns", "s,n", "--json")
+    record = json.loads(result.stdout)
+    said = pq.read_metadata(data)
+    expected: list[dict[str, Any]] = []
+    for group in range(3):
+        for name, column in (("s", 2), ("n", 1)):
+            chunk = said.row_group(group).column(column)
+            place = {"offset": chunk.dictionary_page_offset, "length": chunk.total_compressed_size}
+            expected.append({"row_group": group, "column": name} | place)
+
+    assert expected == record["ranges"]
+    assert (data.stat().st_size, [0, 1, 2]) == (record["parquet_file_size"], record["row_groups"])
+    assert sum(one["length"] for one in expected) == record["bytes"]
+
+
+@pytest.mark.parametrize(
+    ("where", "kept"),
+    [
+        ("ts >= '1970-01-01 00:00:20'", [2]),
+        ("ts < TIMESTAMP '1970-01-01T00:00:10Z'", [0]),
+        ("ts BETWEEN '1970-01-01 00:00:05' AND '1970-01-01 00:00:15'", [0, 1]),
+        ("n > 18 AND n < 23", [1, 2]),
+        ("n IS NULL", [0, 1, 2]),
+        ("NOT n <= 20", [2]),
+        ("s = 'text-15'", [1]),
+        ("s = 'text-15x'", []),  # its bounds allow it, the bloom filter does not
+        ("s IN ('text-05', 'text-25')", [0, 2]),
+        ("s = 'text-05' OR n = 28", [0, 2]),
+        ("high = 1", [0, 1, 2]),
+    ],
+)
+def test_plan_leaves_out_row_groups(where: str, kept: list[int], made: Path) -> None:
+    assert [(number, "n") for number in kept] == ranges(
+        run("plan", made, "-c", "n", "--where", where, "--json")
+    )
+
+
+def test_plan_sums_up(made: Path, data: Path) -> None:
+    shown = words(
+        run("plan", made, "--columns", "ts", "-c", "n", "--where", "n > 18", "--gap", 4096)
+    ).splitlines()
+    size = data.stat().st_size
+
+    assert "row group column offset bytes" == shown[0]
+    assert shown[5].startswith("2 of 3 row groups, 4 ranges, ")
+    assert f" of {size} (" in shown[5]
+    assert "1 request:" == shown[6]
+    assert shown[7].startswith("bytes=")
+    nothing = words(run("plan", made, "-c", "n", "--where", "n > 100"))
+    assert f"0 of 3 row groups, 0 ranges, 0 bytes of {size} (0.0 %)" == nothing
+
+
+def test_a_name_with_a_comma_is_one_name(tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    pq.write_table(pa.table({"a,b": [1], "a": [2]}), path)
+    run("generate", path)
+
+    assert [(0, "a,b")] == ranges(run("plan", tmp_path / "_pm", "--columns", "a,b", "--json"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["-c", "x"], "there is no column x"),
+        (["-c", "n,"], "there is no column ;"),
+        (["-c", "n", "--where", "x = 1"], "there is no column x; columns are ts, n, s, high"),
+        (["-c", "n", "--where", "n = 'a'"], "column n holds INT, of which 'a' is no value"),
+        (["-c", "n", "--where", "n ="], "'n =' is no condition"),
+        (["-c", "n", "--parquet-size", "7"], "has no snapshot of a Parquet file of 7 bytes"),
+    ],
+)
+def test_what_cannot_be_planned_is_refused(arguments: list[str], said: str, made: Path) -> None:
+    result = run("plan", made, *arguments)
+
+    assert (1, "") == (result.exit_code, result.stdout)
+    assert said in result.stderr
+    assert str(made) in result.stderr
+
+
+# --------------------------------------------------------------------------------------------------------- tables
+
+
+def test_what_is_not_printable_is_escaped(tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    pq.write_table(pa.table({"a\x1b[31m\n": ["b\x07"]}), path)
+    run("generate", path)
+    shown = run("show", tmp_path / "_pm").stdout
+
+    assert "a\\x1b[31m\\n" in shown
+    assert shown.replace("\n", "").isprintable()
+
+
+def test_columns_of_a_pipe_are_aligned_in_any_script() -> None:
+    table = Table("", ("name", "n"), [("日本", "7"), ("é", "12")], right=frozenset({1}))
+
+    assert ["name   n", "日本   7", "é     12"] == plain_lines(table)
+
+
+def test_a_terminal_gets_a_drawn_table(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    tables.show(Table("Title", ("name",), [("[red]x",)]))
+    shown = capsys.readouterr().out
+
+    assert {"Title", "[red]x", "┃"} == {part for part in ("Title", "[red]x", "┃") if part in shown}
+
+
+def test_the_guide_describes_every_command_and_option() -> None:
+    guide = GUIDE.read_text("utf-8")
+    commands = typer.main.get_group(pm_app).commands
+    described = set(re.findall(r"`(--[a-z0-9-]+)", guide))
+    shown = set(re.findall(r"^\| `pqassay-ref pm ([a-z]+)`", guide, re.MULTILINE))
+    options = {option for command in commands.values() for found in command.params for option in found.opts}
+
+    assert set(commands) == shown
+    assert set() == {option for option in options if option.startswith("--")} - described - IN_EXAMPLES
+    assert all(f" {option} " in guide for option in IN_EXAMPLES)
+
+
+def test_help_starts_without_what_only_commands_need() -> None:
+    heavy = ("construct", "numpy", "pyarrow", "sqlglot", "rich.table", "xxhash")
+    code = (
+        "import sys; from pqassay_reference.cli.main import app; from typer.testing import CliRunner\n"
+        "assert CliRunner().invoke(app, ['pm', '--help']).exit_code == 0\n"
+        f"print([name for name in {heavy} if name in sys.modules and name != 'rich.table'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert "[]\n" == done.stdout

@@ -1,0 +1,353 @@
+"""The quick way to an index finds what the full parse finds, and on damaged files nothing that was not there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.fs as pafs
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from idx1_files import Idx1File, companion, edited, parquet, table
+from pqassay_reference.lake.index_tail import (
+    REQUEST_SIZE,
+    KnownSchemas,
+    NativeSource,
+    TailSource,
+    companion_of,
+    load_indexes,
+    quick_extract,
+)
+from pqassay_reference.rewrite.embed import embed_file
+from pqassay_reference.rewrite.extract import Extracted, NoIndexError, extract
+from pqassay_reference.rewrite.footer_splice import footer_and_tail
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.base.sources import BytesSource, Source
+from pqassay_spec.grammar.thrift import grammar
+from pqassay_spec.idx1 import blob as idx1
+from pqassay_spec.idx1 import companion as idx1_companion
+from pqassay_spec.parquet.file import read_footer, read_framing
+from pqassay_spec.parquet.thrift import FileMetaData, KeyValue
+
+GOLDEN = Path(__file__).parents[3] / "golden_files"
+FILES = sorted(GOLDEN.glob("idx1/*/*.parquet"))
+OTHERS = sorted(GOLDEN.glob("pqf/*/*.parquet"))
+
+WITH_COMPANION = ((idx1.KEY, "{offset}"), (idx1.COMPANION_KEY, companion()))
+GOOD = Idx1File(keys=WITH_COMPANION).build()
+
+
+def knowing(content: bytes) -> KnownSchemas:
+    """What is known once a file with the same schema was seen."""
+    known = KnownSchemas()
+    source = BytesSource(content)
+    framing = read_framing(source)
+    footer = source.read(framing.footer_start, framing.footer_length)
+    known.learn(footer, read_footer(source, framing)[0])
+    return known
+
+
+def outcome(read: Extracted | FormatError) -> object:
+    return (
+        type(read) if isinstance(read, NoIndexError) else str(read) if isinstance(read, FormatError) else read
+    )
+
+
+def full(source: Source) -> object:
+    try:
+        return outcome(extract(source))
+    except FormatError as error:
+        return outcome(error)
+
+
+def quick(source: Source, known: KnownSchemas) -> object:
+    try:
+        return outcome(quick_extract(source, known))
+    except FormatError as error:
+        return outcome(error)
+
+
+class Counting(BytesSource):
+    """Counts the requests."""
+
+    requests = 0
+
+    def read(self, offset: int, length: int) -> bytes:
+        self.requests += 1
+        return super().read(offset, length)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: "/".join(path.parts[-3:-1]))
+def test_golden_files_read_as_by_the_full_parse_whether_their_schema_is_known_or_not(path: Path) -> None:
+    content = path.read_bytes()
+    expected = full(BytesSource(content))
+
+    assert expected == quick(BytesSource(content), KnownSchemas())
+    try:
+        known = knowing(content)
+    except FormatError:
+        return  # a footer that cannot be parsed makes no schema known
+    assert expected == quick(TailSource(BytesSource(content)), known)
+
+
+@pytest.mark.parametrize("path", OTHERS, ids=lambda path: path.parent.name)
+def test_a_golden_file_without_index_has_none_however_damaged_it_is(path: Path) -> None:
+    source = BytesSource(path.read_bytes())
+
+    assert not isinstance(full(source), Extracted)
+    assert not isinstance(quick(TailSource(source), KnownSchemas()), Extracted)
+
+
+def test_the_golden_files_hold_good_indexes_and_damaged_ones() -> None:
+    kinds = Counter(type(full(BytesSource(path.read_bytes()))).__name__ for path in FILES)
+
+    assert kinds["Extracted"] > 30
+    assert kinds["str"] > 20
+
+
+def test_a_known_schema_spares_the_full_parse(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = knowing(GOOD)
+    expected = extract(BytesSource(GOOD))
+
+    def refused(*_: object) -> None:
+        raise AssertionError("the full parse was called")
+
+    monkeypatch.setattr("pqassay_reference.lake.index_tail.extract", refused)
+    monkeypatch.setattr("pqassay_reference.lake.index_tail.read_footer", refused)
+
+    assert expected == quick_extract(BytesSource(GOOD), known)
+
+
+def test_one_request_is_enough_for_a_small_file() -> None:
+    source = Counting(GOOD)
+
+    quick_extract(TailSource(source), knowing(GOOD))
+
+    assert 1 == source.requests
+
+
+def test_a_blob_far_from_the_end_is_read_by_itself() -> None:
+    names = [f"value {number:07}" for number in range(3 * REQUEST_SIZE // 13)]
+    payload = "\n".join(names).encode()
+    source = Counting(Idx1File(data=parquet(table(names)), payload=payload).build())
+    known = knowing(source.view.tobytes())
+
+    assert tuple(names) == quick_extract(TailSource(source), known).values
+    assert source.requests < 6
+
+
+def test_a_footer_longer_than_the_tail_is_read_by_itself(tmp_path: Path) -> None:
+    wide = pa.table({f"column {number:04} of a wide table": [number] for number in range(1500)})
+    content = parquet(wide.append_column("nation", pa.array(["Peru"])))
+    path = tmp_path / "wide.parquet"
+    path.write_bytes(content)
+    embed_file(path, "nation")
+
+    assert read_framing(BytesSource(path.read_bytes())).footer_length > REQUEST_SIZE
+    (found,) = load_indexes([str(path)])
+    assert isinstance(found, Extracted)
+    assert ("Peru",) == found.values
+
+
+def with_pairs(*pairs: tuple[str, str | None]) -> bytes:
+    def add(metadata: FileMetaData) -> None:
+        keys = metadata.key_value_metadata or []
+        metadata.key_value_metadata = [*keys, *(KeyValue(key=key, value=value) for key, value in pairs)]
+
+    return edited(GOOD, add)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        with_pairs((idx1.KEY, "4")),
+        with_pairs(("about", f"the key {idx1.KEY} holds the offset")),
+        with_pairs((f"{idx1.KEY}.backup", "4")),
+        with_pairs((idx1.COMPANION_KEY, "{}")),
+        with_pairs((idx1.LENGTH_KEY, "3")),
+        with_pairs((idx1.LENGTH_KEY, None)),
+        Idx1File(keys=((idx1.KEY, None),)).build(),
+        Idx1File(payload=None, keys=(("about", idx1.KEY),)).build(),
+    ],
+    ids=[
+        "twice",
+        "in a value",
+        "in a key",
+        "companion twice",
+        "draft",
+        "length empty",
+        "no value",
+        "only text",
+    ],
+)
+def test_where_the_bytes_leave_a_doubt_the_full_parse_decides(content: bytes) -> None:
+    assert full(BytesSource(content)) == quick(BytesSource(content), knowing(content))
+
+
+def test_a_pair_that_stands_inside_a_value_is_not_taken_for_the_key() -> None:
+    inner = idx1.build_blob(["Chad"]).decode()
+    outer = Idx1File(payload=f"x{inner}".encode())
+    start = read_framing(BytesSource(outer.data)).footer_start
+    place = str(start + idx1.HEADER_SIZE + 1)
+    pair = bytes(grammar(KeyValue).build(KeyValue(key=idx1.KEY, value=place))).decode()
+    outer.keys = (("about", pair), (idx1.KEY, "{offset}"))
+    content = outer.build()
+
+    assert full(BytesSource(content)) == quick(BytesSource(content), knowing(content))
+    assert start == quick_extract(BytesSource(content), knowing(content)).offset
+
+
+def test_of_a_pair_with_two_values_the_last_counts_as_with_the_full_parse() -> None:
+    second = str(read_framing(BytesSource(GOOD)).footer_start)
+    source = BytesSource(GOOD)
+    framing = read_framing(source)
+    footer = source.read(framing.footer_start, framing.footer_length)
+    place = footer.index(idx1.KEY.encode()) + len(idx1.KEY)
+    after = place + 2 + footer[place + 1]  # behind field header, length and text of the value
+    again = bytes((0x08, 0x04, len(second))) + second.encode()  # field 2 once more, its id written out
+    content = GOOD[: framing.footer_start] + footer_and_tail(footer[:after] + again + footer[after:])
+
+    assert isinstance(full(source), Extracted)
+    assert full(BytesSource(content)) == quick(BytesSource(content), knowing(content))
+    assert not isinstance(full(BytesSource(content)), Extracted)
+
+
+def test_another_row_count_makes_the_companion_record_worthless_at_once() -> None:
+    def more(metadata: FileMetaData) -> None:
+        metadata.num_rows += 1
+
+    content = edited(GOOD, more)
+    found = quick_extract(BytesSource(content), knowing(GOOD))
+
+    assert found.companion is None
+    assert "its row_count is 6, the file has 7 rows" == found.mistrust
+    assert full(BytesSource(content)) == found
+
+
+def test_a_column_that_another_schema_lacks_is_noticed_although_the_first_files_had_it() -> None:
+    known = knowing(GOOD)
+    other = Idx1File(data=parquet(table().rename_columns(["notion", "year"])), keys=WITH_COMPANION).build()
+
+    assert full(BytesSource(other)) == quick(BytesSource(other), known)
+    assert (
+        "nation is no string column with one value a row" in quick_extract(BytesSource(other), known).mistrust
+    )
+
+
+@given(
+    place=st.integers(0, len(GOOD) - 1),
+    new=st.integers(0, 255),
+    cut=st.integers(0, 4),
+    add=st.binary(max_size=4),
+)
+@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_a_damaged_file_has_no_other_index_than_the_full_parse_finds_or_the_file_had(
+    place: int, new: int, cut: int, add: bytes
+) -> None:
+    content = GOOD[:place] + bytes([new]) + add + GOOD[place + 1 + cut :]
+    expected = full(BytesSource(content))
+    found = quick(TailSource(BytesSource(content)), knowing(GOOD))
+
+    # Damage in parts of the footer that the quick way does not look at leaves it with what the file had before.
+    assert found in (expected, extract(BytesSource(GOOD)), NoIndexError)
+    if isinstance(expected, Extracted):
+        assert isinstance(found, Extracted)
+
+
+@given(st.integers(0, 80), st.integers(0, 7))
+@settings(max_examples=300, deadline=None)
+def test_damage_to_the_bits_of_keys_tail_and_blob_is_seen(back: int, bit: int) -> None:
+    blob = GOOD.index(idx1.MAGIC)
+    for start in (blob, GOOD.index(idx1.KEY.encode()), GOOD.index(idx1.COMPANION_KEY.encode())):
+        content = bytearray(GOOD)
+        content[start + back - 4] ^= 1 << bit
+        damaged = BytesSource(bytes(content))
+        found = quick(damaged, knowing(GOOD))
+        expected = full(damaged)
+        assert found in (expected, extract(BytesSource(GOOD)), NoIndexError)
+
+
+def test_many_files_are_told_in_their_order_whatever_becomes_of_some(tmp_path: Path) -> None:
+    contents = {
+        "a": GOOD,
+        "b": parquet(table()),
+        "c": b"no Parquet",
+        "d": Idx1File(magic=b"IDX2").build(),
+        "e": GOOD,
+    }
+    for name, content in contents.items():
+        (tmp_path / name).write_bytes(content)
+    paths = [str(tmp_path / name) for name in (*contents, "missing")]
+    told: list[tuple[int, int]] = []
+
+    found = load_indexes(paths, progress=lambda done, total: told.append((done, total)))
+
+    good = extract(BytesSource(GOOD))
+    assert [good, "it has no IDX1 index"] == found[:2]
+    assert good == found[4]
+    assert isinstance(found[2], str)
+    assert "at the offset stands b'IDX2', not b'IDX1'" == found[3]
+    assert "it cannot be read: No such file or directory" == found[5]
+    assert [(done, 6) for done in range(1, 7)] == told
+
+
+def test_a_filesystem_of_arrow_gives_the_same(tmp_path: Path) -> None:
+    (tmp_path / "good.parquet").write_bytes(GOOD)
+    (tmp_path / "none.parquet").write_bytes(parquet(table()))
+    names = ["good.parquet", "none.parquet", "missing.parquet"]
+    filesystem = pafs.SubTreeFileSystem(str(tmp_path), pafs.LocalFileSystem())
+
+    found = load_indexes(names, filesystem)
+
+    assert load_indexes([str(tmp_path / name) for name in names])[:2] == found[:2]
+    assert str(found[2]).startswith("it cannot be read: ")
+
+
+def test_a_file_that_shrinks_while_it_is_read_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    path.write_bytes(GOOD)
+    with NativeSource(pafs.LocalFileSystem(), str(path)) as source:
+        path.write_bytes(GOOD[:40])
+        with pytest.raises(FormatError, match="became shorter"):
+            source.read(0, len(GOOD))
+
+
+def parsed(parse: Callable[[str], idx1_companion.Companion], text: str) -> object:
+    try:
+        return parse(text)
+    except FormatError as error:
+        return str(error)
+
+
+RECORD = companion()
+
+
+@given(st.integers(0, len(RECORD) - 1), st.sampled_from('0129"]}[,:e.-\\u \n\ud800日'), st.integers(0, 2))
+@settings(max_examples=400, deadline=None)
+def test_a_record_is_the_same_read_by_its_form_and_by_a_parser(place: int, new: str, cut: int) -> None:
+    text = RECORD[:place] + new + RECORD[place + cut :]
+
+    assert parsed(idx1_companion.parse_companion, text) == parsed(companion_of, text)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"column": ()},
+        {"column": ("a", 'b"]')},
+        {"column": ("日",)},
+        {"row_count": 2**64 - 1},
+        {"row_count": 2**64},
+        {"lossless": False},
+        {"offset": 0},
+    ],
+    ids=str,
+)
+def test_records_of_every_kind_are_read_alike(changes: dict[str, object]) -> None:
+    text = companion(**changes)
+
+    assert parsed(idx1_companion.parse_companion, text) == parsed(companion_of, text)

@@ -1,0 +1,326 @@
+"""What _pm answers without the Parquet file."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import xxhash
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from counting_source import CountingSource
+from pm_values import COLUMNS, MICROSECONDS, row_group, snapshot, snapshots
+from pqassay_reference.errors import Refused
+from pqassay_reference.pm import query, write
+from pqassay_reference.pm.parts import Extensions
+from pqassay_reference.pm.query import Range
+from pqassay_reference.pm.read import PmReader
+from pqassay_spec.base.errors import Malformed
+from pqassay_spec.base.sources import BytesSource
+from pqassay_spec.parquet import bloom
+from pqassay_spec.pm import file as pm_file
+from pqassay_spec.pm import grammar as pm
+from pqassay_spec.pm.value import Chunk, Column, ExternalBloom, RowGroup, SnapshotValue, SortingColumn
+
+
+def filter_of(*values: str) -> bytes:
+    """A bloom filter that holds some values."""
+    bitset = bytearray(32)
+    for value in values:
+        bloom.insert(bitset, xxhash.xxh64_intdigest(value.encode()))
+    return bytes(bitset)
+
+
+OLD = snapshot(row_group(0), row_group(1))
+VALUE = snapshot(
+    OLD.row_groups[0],
+    row_group(1, bloom=filter_of("Chad", "Peru")),
+    row_group(2),
+    row_group(3),
+    footer=20_000,
+)
+READER = PmReader.from_bytes(write.create(VALUE))
+
+
+def reader_of(value: SnapshotValue) -> PmReader:
+    return PmReader.from_bytes(write.create(value))
+
+
+# ------------------------------------------------------------------------------------------------ what to fetch
+
+
+def test_a_projection_is_a_range_for_each_chunk_in_the_order_asked() -> None:
+    assert [(154, 160), (4, 100), (1154, 160), (1004, 100)] == query.plan(READER, ["key", "ts"], [0, 1])
+    assert [(2104, 50), (104, 50)] == query.plan(READER, ["größe"], [2, 0])
+    assert 4 * 3 == len(query.plan(READER, ["ts", "größe", "key"]))
+    assert [] == query.plan(READER, ["ts"], [])
+
+
+def test_a_plan_leaves_out_row_groups_that_a_predicate_leaves_out() -> None:
+    predicate = [">", "ts", 120 * MICROSECONDS]
+    assert [(2004, 100), (3004, 100)] == query.plan(READER, ["ts"], predicate=predicate)
+    assert [(3004, 100)] == query.plan(READER, ["ts"], [3, 0], predicate)
+
+
+def test_a_plan_is_that_of_its_snapshot() -> None:
+    data = write.update(write.create(OLD), VALUE)
+    reader = PmReader.from_bytes(data, parquet_file_size=write.value_size(OLD))
+    assert [(4, 100), (1004, 100)] == query.plan(reader, ["ts"])
+
+
+def test_chunks_of_nothing_but_nulls_need_not_be_fetched() -> None:
+    groups = [row_group(number) for number in range(2)]
+    chunks = groups[1].chunks
+    groups[1] = replace(groups[1], chunks=(chunks[0], replace(chunks[1], null_count=10), chunks[2]))
+    reader = reader_of(snapshot(*groups))
+    assert [False, True] == [query.is_all_null(reader, number, "größe") for number in range(2)]
+    assert not query.is_all_null(reader, 0, "key")  # it does not say
+    assert [(104, 50)] == query.plan(reader, ["größe"], leave_out_nulls=True)
+
+
+def test_a_nested_column_stands_for_its_parts() -> None:
+    reader = reader_of(replace(VALUE, columns=(COLUMNS[0], *(replace(COLUMNS[2], name="point"),) * 2)))
+    assert [(104, 50), (154, 160)] == query.plan(reader, ["point"], [0])
+    assert [0, 1, 2, 3] == query.prune(reader, ["=", "point", bytes(16)])
+
+
+@pytest.mark.parametrize(
+    ("gap", "longest", "expected"),
+    [
+        (0, None, [(0, 30), (35, 5), (50, 10)]),
+        (5, None, [(0, 40), (50, 10)]),
+        (10, None, [(0, 60)]),
+        (10, 40, [(0, 40), (50, 10)]),
+        (10, 5, [(0, 10), (10, 20), (12, 8), (35, 5), (50, 10)]),
+    ],
+)
+def test_ranges_near_each_other_are_fetched_at_once(
+    gap: int, longest: int | None, expected: list[tuple[int, int]]
+) -> None:
+    ranges = [Range(50, 10), Range(10, 20), Range(0, 10), Range(12, 8), Range(35, 5)]
+    assert expected == query.coalesced(ranges, gap, longest)
+
+
+@given(
+    st.lists(st.builds(Range, st.integers(0, 50), st.integers(0, 9))),
+    st.integers(0, 9),
+    st.none() | st.integers(0, 60),
+)
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_no_byte_is_lost_when_ranges_are_joined(ranges: list[Range], gap: int, longest: int | None) -> None:
+    found = query.coalesced(ranges, gap, longest)
+    asked = {byte for one in ranges for byte in range(one.offset, one.end)}
+    assert asked <= {byte for one in found for byte in range(one.offset, one.end)}
+    assert len(found) <= len(ranges)
+
+
+@pytest.mark.parametrize(
+    ("columns", "row_groups", "predicate", "message"),
+    [
+        (["nation"], None, None, "there is no column nation"),
+        (["ts"], [4], None, "there is no row group 4, of 4"),
+        (["ts"], None, ["=", "nation", 1], "there is no column nation"),
+        (["ts"], None, ["like", "ts", 1], "is no predicate"),
+    ],
+)
+def test_a_plan_for_what_is_not_there_is_refused(
+    columns: list[str], row_groups: list[int] | None, predicate: list[Any] | None, message: str
+) -> None:
+    with pytest.raises(Refused, match=message):
+        query.plan(READER, columns, row_groups, predicate)
+
+
+# --------------------------------------------------------------------------------------------- what to leave out
+
+
+@pytest.mark.parametrize(
+    ("predicate", "expected"),
+    [
+        (["between", "ts", 59 * MICROSECONDS, 60 * MICROSECONDS], [0, 1]),
+        (["=", "größe", "Chad"], [0, 1, 2, 3]),
+        (["=", "größe", "China"], [0, 2, 3]),  # within all bounds; one bloom filter knows better
+        (["in", "größe", ["China", "Iran"]], [0, 2, 3]),
+        (["in", "größe", ["China", "Peru"]], [0, 1, 2, 3]),
+        (["=", "größe", "Z"], []),
+        (["is null", "ts"], []),
+        (["is null", "key"], [0, 1, 2, 3]),
+        (["and", ["=", "größe", "China"], ["<", "ts", 100 * MICROSECONDS]], [0]),
+        (["not", [">=", "ts", 60 * MICROSECONDS]], [0]),
+    ],
+)
+def test_row_groups_are_left_out(predicate: list[Any], expected: list[int]) -> None:
+    assert expected == query.prune(READER, predicate)
+
+
+def test_a_bound_or_bloom_filter_that_cannot_be_read_leaves_nothing_out() -> None:
+    data = bytearray(write.create(VALUE))
+    entry = pm_file.read_bloom_entries(BytesSource(data), READER.header, READER.footer)[1]
+    struct.pack_into("<i", data, entry.offset, -1)
+    chunk = READER.footer.blocks[1] + 8 + 64
+    struct.pack_into("<Q", data, chunk + 56, 1 << 60 | 9)  # MAX, out of line, out of the file
+    assert [0, 1, 2, 3] == query.prune(PmReader.from_bytes(bytes(data)), ["=", "größe", "China"])
+
+
+def test_a_bloom_filter_answers_for_one_value_and_for_any_of_several() -> None:
+    answers = [
+        query.may_hold(READER, 1, "größe", value) for value in ("Chad", "China", ["China", "Peru"], ["Iran"])
+    ]
+    assert [True, False, True, False] == answers
+    assert query.may_hold(READER, 0, "größe", "China")  # without a filter
+    assert query.may_hold(READER, 1, "größe", 5)  # no value of the column
+    assert query.may_hold(READER, 1, "ts", 5)  # a column without filters
+
+
+def test_a_bloom_filter_in_the_parquet_file_is_fetched_by_the_caller() -> None:
+    value = snapshot(row_group(0, bloom=ExternalBloom(5000, 32)), row_group(1), bloom_external=True)
+    reader = reader_of(value)
+    assert (Range(5000, 32), None) == tuple(query.bloom_range(reader, number, "größe") for number in (0, 1))
+    assert query.may_hold(reader, 0, "größe", "China")
+    assert not query.may_hold(reader, 0, "größe", "China", filter_of("Chad"))
+    assert [0, 1] == query.prune(reader, ["=", "größe", "China"])
+
+
+# ------------------------------------------------------------------------------------------------ where a time is
+
+
+def times(*bounds: tuple[int | None, int | None], **given: Any) -> PmReader:
+    """A file whose row groups have these bounds of the designated timestamp."""
+    groups: list[RowGroup] = []
+    for pair in bounds:
+        least, greatest = (None if bound is None else struct.pack("<q", bound) for bound in pair)
+        groups.append(RowGroup(2, (Chunk(0, 1, 2, 4, 9, 0, None, least, greatest),)))
+    return reader_of(replace(snapshot(*groups, bloom_columns=(), columns=COLUMNS[:1]), **given))
+
+
+@given(
+    st.lists(st.integers(-5, 5), max_size=14).map(sorted),
+    st.integers(-6, 6),
+    st.integers(-6, 6),
+    st.sets(st.integers(0, 6)),
+    st.booleans(),
+)
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_a_time_is_found_in_row_groups_that_ascend(
+    edges: list[int], first: int, last: int, unknown: set[int], sorted_by_it: bool
+) -> None:
+    bounds = list(zip(edges[::2], edges[1::2], strict=False))
+    known = [(None, None) if number in unknown else pair for number, pair in enumerate(bounds)]
+    reader = times(*known, sorting=(SortingColumn(0),) if sorted_by_it else ())
+    wanted = {
+        number
+        for number, (least, greatest) in enumerate(bounds)
+        if least <= last and greatest >= first and first <= last
+    }
+    found = query.row_groups_between(reader, first, last)
+    assert wanted <= set(found)
+    if first <= last:
+        assert set(found) <= wanted | unknown
+
+
+def test_a_search_reads_few_blocks_and_a_scan_reads_all() -> None:
+    bounds = [(number * 10, number * 10 + 9) for number in range(1000)]
+    for sorting, least, most in (((SortingColumn(0),), 2, 25), ((), 1000, 1000)):
+        made = times(*bounds, sorting=sorting)
+        wanted = {(offset, made.header.block_size) for offset in made.footer.blocks}
+        source = CountingSource(made.source.read(0, made.size))
+        assert [500, 501] == query.row_groups_between(PmReader(source), 5005, 5010)
+        assert least <= sum(one in wanted for one in source.ranges) <= most
+
+
+@pytest.mark.parametrize("sorting", [(), (SortingColumn(0, descending=True),)])
+def test_a_time_is_found_in_row_groups_that_do_not_ascend(sorting: tuple[SortingColumn, ...]) -> None:
+    reader = times((30, 39), (20, 29), (0, 25), sorting=sorting)
+    assert [1, 2] == query.row_groups_between(reader, 20, 22)
+    assert [0] == query.row_groups_between(reader, 33, 50)
+
+
+def test_without_designated_timestamp_no_time_is_found() -> None:
+    with pytest.raises(Refused, match="<bytes> has no designated timestamp"):
+        query.row_groups_between(reader_of(replace(VALUE, designated_timestamp=-1)), 0, 9)
+
+
+def test_the_sorting_order_is_named() -> None:
+    assert [("ts", False)] == query.sorting_order(READER)
+    by_two = replace(VALUE, sorting=(SortingColumn(1, descending=True), SortingColumn(0)))
+    assert [("größe", True), ("ts", False)] == query.sorting_order(reader_of(by_two))
+
+
+# ---------------------------------------------------------------------------------------------------- migration
+
+
+@given(snapshots())
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_a_file_of_one_snapshot_is_migrated_to_itself(value: SnapshotValue) -> None:
+    data = write.create(value)
+    assert data == query.migrate(data)
+
+
+def test_a_chain_becomes_one_snapshot_of_which_nothing_is_dead() -> None:
+    extensions = Extensions(((1, b"note"),), ((1, 2, 3),))
+    old = write.update(write.create(OLD), replace(VALUE, seq_txn=9), extensions=extensions)
+    new = query.migrate(old + b"left behind")
+    assert write.create(replace(VALUE, seq_txn=9), extensions=extensions) == new
+    assert write.create(OLD) == query.migrate(old, parquet_file_size=write.value_size(OLD))
+
+
+def test_what_an_older_file_does_not_say_stays_unsaid() -> None:
+    value = SnapshotValue((Column("x", 1),), (RowGroup(1, (Chunk(0, 1, 1, 4, 9),)),), 100, 10)
+    found = PmReader.from_bytes(query.migrate(write.create(value))).value()
+    assert (None, None, None) == (
+        found.row_groups[0].chunks[0].null_count,
+        found.row_groups[0].chunks[0].min,
+        found.seq_txn,
+    )
+
+
+def test_a_bound_of_no_bytes_is_left_out() -> None:
+    data = bytearray(write.create(VALUE))
+    chunk = READER.footer.blocks[0] + 8 + 64
+    struct.pack_into("<Q", data, chunk + 56, 0)  # MAX, out of line: no bytes at offset 0
+    struct.pack_into(
+        "<I", data, READER.footer.checksum_offset, pm_file.checksums(BytesSource(data), [READER.footer])[0]
+    )
+    assert b"" == PmReader.from_bytes(bytes(data)).bounds(0, 1)[1]
+    found = PmReader.from_bytes(query.migrate(bytes(data))).value().row_groups[0].chunks[1]
+    assert (b"Chad", None, True, False) == (found.min, found.max, found.min_exact, found.max_exact)
+
+
+def test_a_damaged_file_is_not_migrated() -> None:
+    data = bytearray(write.create(VALUE))
+    data[READER.footer.blocks[0]] ^= 1
+    with pytest.raises(Malformed, match="the checksum is wrong"):
+        query.migrate(bytes(data))
+
+
+def test_a_file_is_migrated_in_its_place_or_to_another(tmp_path: Path) -> None:
+    path, other = tmp_path / "_pm", tmp_path / "other"
+    path.write_bytes(old := write.update(write.create(OLD), VALUE))
+    expected = write.create(VALUE)
+    assert len(expected) == query.migrate_file(path, other)
+    assert (old, expected) == (path.read_bytes(), other.read_bytes())
+    query.migrate_file(path)
+    assert expected == path.read_bytes()
+    assert {"_pm", "other"} == {found.name for found in tmp_path.iterdir()}
+
+
+def test_entries_that_all_lead_to_one_block_are_refused_before_they_fill_memory() -> None:
+    columns, row_groups = 200, 20_000
+    start = pm.HEADER_SIZE + columns * pm.DESCRIPTOR_SIZE
+    column = pm.ColumnDescriptor(start, -1, -1, 0, 0, 0, 1, 0, 0, 0)
+    block = pm.BLOCK_HEADER.build({"num_rows": 1}) + bytes(columns * pm.CHUNK_SIZE)
+    footer = pm.FOOTER_RECORD.build(pm.FooterFields(1 << 40, 9, row_groups, 0, 0, 0))
+    footer += pm.ROW_GROUP_ENTRY.build({"block_offset": start >> 3}) * row_groups
+    length = len(footer) + pm.CHECKSUM_SIZE
+    size = start + len(block) + length + pm.TRAILER_SIZE
+    data = pm.HEADER_RECORD.build(pm.FixedHeader(size, 0, -1, 0, columns, 0))
+    data += pm.DESCRIPTOR_RECORD.build(column) * columns + block + footer + bytes(pm.CHECKSUM_SIZE)
+    reader = PmReader.from_bytes(data + pm.TRAILER.build({"footer_length": length}))
+
+    for ask in (lambda: query.plan(reader, [""]), lambda: query.prune(reader, ["is null", ""])):
+        with pytest.raises(Malformed) as caught:
+            ask()
+        assert caught.value.rule == "PM-052"

@@ -1,0 +1,354 @@
+"""The rule catalogue: the real files load, and broken ones are refused by the loader and by the schema alike."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from importlib.resources import files
+from typing import Any, cast
+
+import pytest
+from construct import Struct
+from jsonschema import Draft202012Validator
+
+from pqassay_spec.grammar.field_tables import construct_rows
+from pqassay_spec.grammar.thrift import ListOf, Record
+from pqassay_spec.idx1.blob import BLOB
+from pqassay_spec.parquet.file import HEAD, TAIL
+from pqassay_spec.parquet.thrift import BloomFilterHeader, ColumnIndex, FileMetaData, OffsetIndex, PageHeader
+from pqassay_spec.pm import grammar as pm
+from pqassay_spec.rules import catalogue
+from pqassay_spec.rules.catalogue import (
+    CatalogueError,
+    Family,
+    Rule,
+    families,
+    family_of,
+    parse_family,
+    rules,
+)
+
+FOLDER = files("pqassay_spec") / "rules"
+FILES = sorted(
+    (entry for entry in FOLDER.iterdir() if entry.name.endswith(".toml")), key=lambda entry: entry.name
+)
+EVERY_RULE = pytest.mark.parametrize("rule", rules().values(), ids=rules())
+
+
+# ------------------------------------------------------------------------------------------- the real files
+
+
+def test_every_file_in_the_folder_is_a_family() -> None:
+    assert [f"{family.module}.toml" for family in families()] == [entry.name for entry in FILES]
+    assert {"idx1", "parquet_file"} <= {family.module for family in families()}
+
+
+def test_a_familys_names_follow_from_its_file() -> None:
+    family = next(family for family in families() if family.module == "idx1")
+    assert (family.prefix, family.title, family.chapter) == ("IDX1", "Distinct-value index", "idx1.md")
+    assert family_of("IDX1-006") is family
+    assert rules()["IDX1-006"] in family.rules
+
+
+def test_rules_judge_the_kind_of_file_that_their_family_names() -> None:
+    named = {family.module: family.file for family in families()}
+    assert {"pm": "pm"} == {module: file for module, file in named.items() if file != catalogue.DEFAULT_FILE}
+    assert {"bloom", "idx1", "page_index", "parquet_file", "statistics"} == named.keys() - {"pm"}
+    assert list(catalogue.rules_for("pm")) == [rule for rule in rules() if rule.startswith("PM-")]
+    assert {**catalogue.rules_for("parquet"), **catalogue.rules_for("pm")}.keys() == rules().keys()
+    assert {} == catalogue.rules_for("marker")
+
+
+def test_an_unknown_id_has_no_family() -> None:
+    with pytest.raises(KeyError, match="IDX1-999"):
+        family_of("IDX1-999")
+
+
+def test_rules_stand_in_the_order_of_their_families_and_ids() -> None:
+    assert list(rules()) == [rule.id for family in families() for rule in family.rules]
+    assert list(rules()) == sorted(rules(), key=lambda identifier: (_position(identifier), identifier))
+
+
+def _position(identifier: str) -> int:
+    return families().index(family_of(identifier))
+
+
+def test_one_rule_is_read_as_it_stands_in_its_file() -> None:
+    assert rules()["IDX1-004"] == Rule(
+        id="IDX1-004",
+        level="SHOULD",
+        role="writer",
+        sentence="The value of `distinct_index_offset` has no sign and no leading zeros.",
+        origin=catalogue.Origin(
+            "inferred", "Embedding User-Defined Indexes", "Serializing the Distinct-Value Index"
+        ),
+        tier="footer",
+        field="footer.key_value_metadata",
+        effect="read fails",
+        since="0.1.0",
+        verdict="WARN",
+        practice="The published reader accepts one plus sign and leading zeros; parsers of other languages differ.",
+    )
+
+
+def test_verdicts_follow_from_levels_unless_a_rule_says_why_not() -> None:
+    default = {"MUST": "FAIL", "SHOULD": "WARN", "MAY": "INFO"}
+    weaker = {rule.id for rule in rules().values() if rule.verdict != default[rule.level]}
+    assert {"IDX1-017", "PQF-005", "PQF-006"} <= weaker
+    assert all(rules()[identifier].practice or rules()[identifier].reading for identifier in weaker)
+
+
+@EVERY_RULE
+def test_a_sentence_is_one_sentence_of_plain_text(rule: Rule) -> None:
+    assert rule.sentence[0].isupper()
+    assert ". " not in rule.sentence
+    assert rule.sentence == rule.sentence.strip()
+    assert not re.search(r"\b(must|should|shall)\b", rule.sentence, re.IGNORECASE), (
+        "the level says how binding it is"
+    )
+
+
+ROOTS: dict[str, Any] = {
+    "head": HEAD,
+    "tail": TAIL,
+    "footer": FileMetaData,
+    "idx1": BLOB,
+    "header": pm.FIXED_HEADER,
+    "column_descriptors": pm.COLUMN_DESCRIPTOR,
+    "sorting_columns": pm.SORTING_COLUMN,
+    "names": {},
+    "header_sections": {"bloom_filters": pm.BLOOM_COLUMNS, "squash_tracker": pm.SQUASH_TRACKER},
+    "blocks": {
+        "num_rows": None,
+        "column_chunks": pm.COLUMN_CHUNK,
+        "min_stats": None,
+        "max_stats": None,
+        "bloom_filters": pm.BLOOM_BITSET,
+    },
+    "snapshots": {
+        "footer": pm.FOOTER_FIELDS,
+        "row_group_entries": pm.ROW_GROUP_ENTRY,
+        "bloom_entries": pm.EXTERNAL_BLOOM,
+        "seq_txn": None,
+        "scratchpad": pm.SCRATCHPAD,
+        "covering_index": pm.COVERING_INDEX,
+        "checksum": None,
+        "footer_length": None,
+    },
+    "data": {"footer": FileMetaData},
+    "row_groups": {
+        "columns": {
+            "pages": {"header": PageHeader, "body": None},
+            "column_index": ColumnIndex,
+            "offset_index": OffsetIndex,
+            "bloom_filter": {"header": BloomFilterHeader, "bitset": None},
+        }
+    },
+}
+"""What a grammar path may begin with, and the declaration in which it goes on."""
+
+
+@EVERY_RULE
+def test_the_field_of_a_rule_is_a_path_in_the_grammar(rule: Rule) -> None:
+    root, *names = rule.field.split(".")
+    declaration: Any = ROOTS[root]
+    for name in names:
+        declaration = dict(_members(declaration))[name]
+
+
+def _members(declaration: Any) -> Iterator[tuple[str, Any]]:
+    """Names and declarations one level down in a construct or Thrift struct."""
+    if isinstance(declaration, ListOf):
+        yield from _members(declaration.element)
+    elif isinstance(declaration, dict):
+        yield from cast("dict[str, Any]", declaration).items()
+    elif isinstance(declaration, Struct):
+        yield from ((row.name, None) for row in construct_rows(declaration))
+    elif isinstance(declaration, type) and issubclass(declaration, Record):
+        yield from ((field.name, field.type) for field in declaration.fields)
+
+
+# ---------------------------------------------------------------------------------------------- the digest
+
+
+def test_the_digest_is_that_of_the_names_lengths_and_bytes_of_the_files() -> None:
+    expected = hashlib.sha256()
+    for entry in FILES:
+        text = entry.read_bytes()
+        expected.update(
+            entry.name.removesuffix(".toml").encode() + b" " + str(len(text)).encode() + b"\n" + text
+        )
+    assert catalogue.digest() == expected.hexdigest()
+
+
+@pytest.mark.parametrize("seed", ["0", "1"])
+def test_the_digest_is_the_same_in_every_process(seed: str) -> None:
+    program = "from pqassay_spec.rules.catalogue import digest; print(digest())"
+    environment = {"PYTHONPATH": ":".join(sys.path), "PYTHONHASHSEED": seed}
+    told = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+    )
+    assert told.stdout.strip() == catalogue.digest()
+
+
+def test_the_digest_changes_with_any_byte(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = list(catalogue._rule_files())
+    name, text = before[0]
+    for changed in ([(name, text + b"\n"), *before[1:]], [("other", text), *before[1:]], before[1:]):
+        monkeypatch.setattr(catalogue, "_rule_files", lambda changed=changed: changed)
+        assert catalogue.digest.__wrapped__() != catalogue.digest()
+
+
+# --------------------------------------------------------------------------------------------- broken files
+
+FAMILY = """
+[family]
+prefix = "ABC"
+title = "A family"
+since = "0.1.0"
+"""
+
+RULE = """
+[[rule]]
+id = "ABC-001"
+level = "MUST"
+role = "writer"
+sentence = "The sentence."
+origin = { kind = "stated", document = "A document", section = "A section" }
+tier = "footer"
+field = "footer"
+effect = "cosmetic"
+since = "0.1.0"
+"""
+
+GOOD = FAMILY + RULE
+
+
+def with_line(name: str, line: str) -> str:
+    """The good file with the line of a member replaced, removed (an empty line) or added."""
+    pattern = re.compile(rf"^{name} = .*\n", re.MULTILINE)
+    return pattern.sub(f"{line}\n" if line else "", GOOD) if pattern.search(GOOD) else f"{GOOD}{line}\n"
+
+
+def test_the_good_file_is_good() -> None:
+    family = parse_family("abc", GOOD)
+    assert family == Family("abc", "ABC", "A family", "0.1.0", family.rules)
+    assert [(rule.id, rule.verdict, rule.practice) for rule in family.rules] == [("ABC-001", "FAIL", "")]
+    assert Draft202012Validator(catalogue.json_schema()).is_valid(tomllib.loads(GOOD))
+
+
+BROKEN: list[tuple[str, str]] = [
+    ("", "abc: family.prefix is missing"),
+    (FAMILY, "abc: no rules"),
+    (FAMILY + "[rule]\n", "abc: no rules"),
+    ("rule = 5\n" + FAMILY, "abc: no rules"),
+    ("rule = []\n" + FAMILY, "abc: no rules"),
+    ("rule = [5]\n" + FAMILY, "abc: a rule without id: no table"),
+    ("family = 3\n" + RULE, "abc: family: no table"),
+    (RULE, "abc: family.prefix is missing"),
+    (GOOD + "\n[other]\n", "abc: unknown other"),
+    (GOOD.replace('title = "A family"', ""), "abc: family.title is missing"),
+    (GOOD.replace('title = "A family"', 'title = ""'), "abc: family.title is missing"),
+    (GOOD.replace('title = "A family"', "title = 1"), "abc: family.title is missing"),
+    (GOOD.replace('title = "A family"', 'title = "A family"\nfile = 1'), "abc: family.file is missing"),
+    (GOOD.replace('title = "A family"', 'title = "A family"\nmore = 1'), "abc: family: unknown more"),
+    (with_line("id", ""), "abc: a rule without id: id is missing or no text"),
+    (with_line("id", "id = 1"), "abc: 1: id is missing or no text"),
+    (with_line("id", 'id = "ABC-1"'), "abc: ABC-1: the id does not look like ABC-001"),
+    (with_line("id", 'id = "abc-001"'), "abc: abc-001: the id does not look like ABC-001"),
+    (with_line("level", ""), "abc: ABC-001: level is missing or no text"),
+    (with_line("level", 'level = "must"'), "abc: ABC-001: level is 'must', not one of MUST, SHOULD, MAY"),
+    (with_line("role", 'role = "judge"'), "abc: ABC-001: role is 'judge', not one of writer, reader, both"),
+    (with_line("tier", 'tier = "page"'), "abc: ABC-001: tier is 'page', not one of footer, index, pages, values"),
+    (with_line("effect", 'effect = "none"'), "abc: ABC-001: effect is 'none', not one of rows lost, wrong rows, read fails, pruning lost, cosmetic"),
+    (with_line("sentence", 'sentence = "No full stop"'), "abc: ABC-001: the sentence does not end in a full stop"),
+    (with_line("sentence", 'sentence = ""'), "abc: ABC-001: sentence is missing or no text"),
+    (with_line("field", 'field = ["footer"]'), "abc: ABC-001: field is missing or no text"),
+    (GOOD.removesuffix('since = "0.1.0"\n'), "abc: ABC-001: since is missing or no text"),
+    (with_line("origin", ""), "abc: ABC-001: origin.kind is not one of stated, inferred, ours"),
+    (with_line("origin", 'origin = "stated"'), "abc: ABC-001: origin: no table"),
+    (with_line("origin", 'origin = { kind = "guessed", document = "d", section = "s" }'), "abc: ABC-001: origin.kind is not one of stated, inferred, ours"),
+    (with_line("origin", 'origin = { kind = "stated", document = "d" }'), "abc: ABC-001: origin.section is missing"),
+    (with_line("origin", 'origin = { kind = "stated", document = 1, section = "s" }'), "abc: ABC-001: origin.document is missing"),
+    (with_line("origin", 'origin = { kind = "stated", document = "d", section = "s", page = "1" }'), "abc: ABC-001: origin: unknown page"),
+    (with_line("severity", 'severity = "high"'), "abc: ABC-001: unknown severity"),
+    (with_line("verdict", 'verdict = "PASS"'), "abc: ABC-001: verdict is 'PASS', not one of FAIL, WARN, POLICY, INFO"),
+    (with_line("verdict", 'verdict = "WARN"'), "abc: ABC-001: a verdict weaker than the level needs the practice that explains it"),
+    (with_line("verdict", 'verdict = "POLICY"'), "abc: ABC-001: POLICY needs the reading that is taken"),
+    (with_line("verdict", 'verdict = "POLICY"\npractice = "So they do."'), "abc: ABC-001: POLICY needs the reading that is taken"),
+    (with_line("level", 'level = "SHOULD"\nverdict = "FAIL"'), "abc: ABC-001: the verdict is stronger than the level"),
+    (with_line("level", 'level = "MAY"\nverdict = "WARN"'), "abc: ABC-001: the verdict is stronger than the level"),
+    (with_line("practice", "practice = 3"), "abc: ABC-001: practice is missing or no text"),
+    (with_line("excluded", 'excluded = ""'), "abc: ABC-001: excluded is missing or no text"),
+]  # fmt: skip
+
+ACROSS_RULES: list[tuple[str, str]] = [
+    (with_line("id", 'id = "ABD-001"'), "abc: ABD-001: the id does not look like ABC-001"),
+    (GOOD + RULE, "abc: rules are not in the order of their ids, or an id is repeated"),
+    (
+        GOOD.replace("ABC-001", "ABC-002") + RULE,
+        "abc: rules are not in the order of their ids, or an id is repeated",
+    ),
+]
+"""What a JSON Schema cannot see."""
+
+
+@pytest.mark.parametrize(("text", "message"), BROKEN + ACROSS_RULES)
+def test_the_loader_names_the_rule_and_what_is_wrong_with_it(text: str, message: str) -> None:
+    with pytest.raises(CatalogueError) as caught:
+        parse_family("abc", text)
+    assert str(caught.value) == message
+
+
+def test_the_loader_says_where_the_toml_is_broken() -> None:
+    with pytest.raises(CatalogueError, match=r"abc\.toml: .*line 8"):
+        parse_family("abc", GOOD.replace('id = "ABC-001"', "id = "))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'verdict = "FAIL"',
+        'verdict = "WARN"\npractice = "So they do."',
+        'verdict = "INFO"\npractice = "So they do."',
+        'verdict = "POLICY"\nreading = "So it is read."',
+        'excluded = "No file can show it."',
+    ],
+)
+def test_a_verdict_with_its_reason_is_accepted_by_both(line: str) -> None:
+    text = with_line("verdict", line)
+    assert parse_family("abc", text).rules
+    assert Draft202012Validator(catalogue.json_schema()).is_valid(tomllib.loads(text))
+
+
+def test_an_id_declared_by_two_families_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catalogue, "_rule_files", lambda: [("abc", GOOD.encode()), ("abd", GOOD.encode())])
+    with pytest.raises(CatalogueError, match="ABC-001 is declared twice"):
+        families.__wrapped__()
+
+
+# ----------------------------------------------------------------------------------------------- JSON Schema
+
+
+def test_the_schema_is_a_valid_schema_and_plain_json() -> None:
+    schema = catalogue.json_schema()
+    Draft202012Validator.check_schema(schema)
+    assert json.loads(json.dumps(schema)) == schema
+
+
+@pytest.mark.parametrize("entry", FILES, ids=[entry.name for entry in FILES])
+def test_the_schema_accepts_the_real_files(entry: Any) -> None:
+    errors = list(
+        Draft202012Validator(catalogue.json_schema()).iter_errors(tomllib.loads(entry.read_text("utf-8")))
+    )
+    assert errors == []
+
+
+@pytest.mark.parametrize("text", [text for text, _ in BROKEN])
+def test_the_schema_rejects_what_the_loader_rejects(text: str) -> None:
+    assert not Draft202012Validator(catalogue.json_schema()).is_valid(tomllib.loads(text))
