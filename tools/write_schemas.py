@@ -1,4 +1,4 @@
-"""Write the JSON Schemas that the judge publishes, from its classes: ``python tools/write_schemas.py``.
+"""Write the published JSON Schemas, of the judge's classes and of rules files: ``python tools/write_schemas.py``.
 
 A test compares them, so that whoever changes a class runs this.
 """
@@ -10,25 +10,27 @@ from pathlib import Path
 
 from pqassay.report import model, run_model
 from pqassay.suite import manifest, protocol
+from pqassay_spec.rules import catalogue
 
-FOLDER = Path(__file__).resolve().parent.parent / "conformance" / "pqassay" / "schemas"
+ROOT = Path(__file__).resolve().parent.parent
+JUDGE = ROOT / "conformance" / "pqassay" / "schemas"
 
 SCHEMAS = {
-    "report": model.json_schema,
-    "request": protocol.request_schema,
-    "answer": protocol.answer_schema,
-    "case": manifest.json_schema,
-    "results": run_model.json_schema,
+    JUDGE / "report.schema.json": model.json_schema,
+    JUDGE / "request.schema.json": protocol.request_schema,
+    JUDGE / "answer.schema.json": protocol.answer_schema,
+    JUDGE / "case.schema.json": manifest.json_schema,
+    JUDGE / "results.schema.json": run_model.json_schema,
+    ROOT / "spec" / "pqassay_spec" / "rules" / "rules.schema.json": catalogue.json_schema,
 }
-"""File name, without its ending, and what makes its content."""
+"""Each file, and what makes its content."""
 
 
 def main() -> None:
     """Write all of them."""
-    for name, make in SCHEMAS.items():
-        path = FOLDER / f"{name}.schema.json"
+    for path, make in SCHEMAS.items():
         path.write_text(json.dumps(make(), indent=2) + "\n", encoding="utf-8")
-        print(path)
+        print(path.relative_to(ROOT))
 
 
 if __name__ == "__main__":

@@ -105,7 +105,7 @@ def test_the_wheel_holds_every_file_of_the_packages_and_the_golden_files(wheel: 
         "pqassay_spec/py.typed",
         "pqassay_spec/rules/idx1.toml",
         "pqassay_spec/rules/parquet_file.toml",
-        "pqassay_spark/log4j2.properties",
+        "pqassay_spark/jobs/log4j2.properties",
     ],
 )
 def test_the_wheel_holds_what_is_no_python(wheel: Path, name: str) -> None:

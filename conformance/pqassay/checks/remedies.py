@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from pqassay.checks import registry
+from pqassay.checks.commands import argument, embed_command, strip_command
 from pqassay.checks.idx1.blob import EmbeddedIndex
 from pqassay.checks.pm.pair import Pair
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked
@@ -48,15 +49,6 @@ def nothing(_: FileUnderTest) -> str:
 def strip(*options: str) -> Remedy:
     """Remove what the options name."""
     return lambda file: strip_command(file, *options)
-
-
-def strip_command(file: FileUnderTest, *options: str) -> str:
-    """The command that removes what the options name."""
-    return shlex.join(["pqassay-ref", "strip", _argument(file.source.name), *options])
-
-
-def _argument(name: str) -> str:
-    return f"./{name}" if name.startswith("-") else name
 
 
 # ------------------------------------------------------------------------------------------------ footer and body
@@ -119,11 +111,6 @@ def _new_index(file: FileUnderTest) -> str:
     return strip_command(file, "--idx1") if column is None else embed_command(file, column)
 
 
-def embed_command(file: FileUnderTest, column: str) -> str:
-    """The command that makes the index of a column anew."""
-    return shlex.join(["pqassay-ref", "embed", _argument(file.source.name), "--column", column])
-
-
 def _known_column(file: FileUnderTest) -> str | None:
     """The column that the user or a well-formed companion record names, if an index can describe it."""
     try:
@@ -166,8 +153,8 @@ def _new_pm(file: FileUnderTest) -> str:
     _ = file.data.metadata
     options = ["--history"] if _has_history(file) else []
     if Path(file.source.name).name != pm.FILE_NAME:
-        options += ["--output", _argument(file.source.name)]
-    return shlex.join(["pqassay-ref", "pm", "generate", _argument(file.data.source.name), *options])
+        options += ["--output", argument(file.source.name)]
+    return shlex.join(["pqassay-ref", "pm", "generate", argument(file.data.source.name), *options])
 
 
 def _new_pm_if_it_differs(file: FileUnderTest) -> str:

@@ -1,1 +1,7 @@
-"""."""
+"""Lakes: which files there are to judge, and how their bytes are reached.
+
+What lives here: paths, folders, patterns and URIs that become a list of targets, the kinds of files by their names, and
+objects in remote stores.
+
+What never comes in: what is inside a file.  ``pyarrow`` is imported by `remote` and `remote_source` only, where a URI needs it.
+"""

@@ -1,1 +1,39 @@
-"""."""
+"""Reports: their classes, and every form in which they are written and read.
+
+What lives here: the model of the report of a check (`model`) and of a run (`run_model`), whose JSON Schemas are derived from
+the classes, a renderer for each format, reading a report again, and comparing two.
+
+What never comes in: judging.  A renderer gets a report and a stream, and looks at nothing else, so that what is read from JSON
+is rendered byte by byte as what was just made.  This room imports only the specification, and rendering libraries where
+they are used.  Public names are those below.
+"""
+
+from __future__ import annotations
+
+from pqassay.report.model import (
+    BaselineState,
+    Coverage,
+    EngineAnswer,
+    FileReport,
+    Finding,
+    Ignored,
+    Position,
+    Proof,
+    Report,
+    StaleEntry,
+    Summary,
+)
+
+__all__ = [
+    "BaselineState",
+    "Coverage",
+    "EngineAnswer",
+    "FileReport",
+    "Finding",
+    "Ignored",
+    "Position",
+    "Proof",
+    "Report",
+    "StaleEntry",
+    "Summary",
+]

@@ -1,1 +1,13 @@
-"""."""
+"""Files under test: their bytes, what is parsed of them, and views of their structures, each made once and shared.
+
+What lives here: the file and its parts (`file`, `chunks`, `page_walk`, ``page_*`` for Parquet; ``pm*`` for ``_pm``), the
+violation that a check reports, and the screens that recognise sound structures at once.
+
+What never comes in: verdicts and rule texts; numpy, pyarrow, xxhash.  This room and the specification are all that the tiers
+``footer``, ``index`` and ``pages`` need, so the same code can judge inside a browser.  Code that needs more is handed in
+(`file.FileUnderTest.pm_screens`, `chunks.ColumnChunkUnderTest.part`).
+
+How one damage becomes one finding: what is parsed is remembered, and so is the error of a parse that failed.  The error
+names the rule that the bytes break.  The check of that rule reports it; every other check that needs the same part
+raises the same error, and its rule is *not checked*.
+"""

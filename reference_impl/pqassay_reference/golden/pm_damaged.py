@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pqassay_reference.golden.pm import GOOD
+from pqassay_reference.golden import pm as whole
 from pqassay_reference.golden.pm_recipes import PmBad
 from pqassay_spec.mutation.mutations import Mutation
 from pqassay_spec.pm.codes import ColumnFlag, ColumnType, FooterFeature, HeaderFeature
@@ -22,8 +22,8 @@ MISREAD = "Readers decode the column in a wrong way, or refuse to."
 FIRST_BLOCK = 184
 """Where the first block of ``pm/plain`` and of its kin stands."""
 
-PLAIN_SIZE = len(next(case for case in GOOD if case.id == "pm/plain").file.build())
-CHAIN_SIZE = len(next(case for case in GOOD if case.id == "pm/three-snapshots").file.build())
+PLAIN_SIZE = len(next(case for case in whole.GOOD if case.id == "pm/plain").file.build())
+CHAIN_SIZE = len(next(case for case in whole.GOOD if case.id == "pm/three-snapshots").file.build())
 
 NAN = 0x7FF8_0000_0000_0000
 """A double that is not a number."""

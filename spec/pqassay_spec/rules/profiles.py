@@ -70,9 +70,9 @@ class Profile:
 @cache
 def profiles() -> dict[str, Profile]:
     """Every profile by its name."""
-    rows: list[dict[str, Any]] = tomllib.loads((files("pqassay_spec.rules") / "profiles.toml").read_text("utf-8"))[
-        "profile"
-    ]
+    rows: list[dict[str, Any]] = tomllib.loads(
+        (files("pqassay_spec.rules") / "profiles.toml").read_text("utf-8")
+    )["profile"]
     return {row["name"]: _profile(row) for row in rows}
 
 

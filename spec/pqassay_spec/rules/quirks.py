@@ -65,9 +65,9 @@ class Quirk:
 @cache
 def quirks() -> tuple[Quirk, ...]:
     """Every quirk, in the order of the table."""
-    rows: list[dict[str, Any]] = tomllib.loads((files("pqassay_spec.rules") / "quirks.toml").read_text("utf-8"))[
-        "quirk"
-    ]
+    rows: list[dict[str, Any]] = tomllib.loads(
+        (files("pqassay_spec.rules") / "quirks.toml").read_text("utf-8")
+    )["quirk"]
     return tuple(_quirk(row) for row in rows)
 
 

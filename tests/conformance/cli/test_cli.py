@@ -193,7 +193,7 @@ def test_the_schemas_in_the_packages_are_those_of_the_classes() -> None:
 
     shipped = files("pqassay") / "schemas" / "report.schema.json"
     assert json_schema() == json.loads(shipped.read_text())
-    shipped = files("pqassay_spec") / "rules" / "rules.schema.json"
+    shipped = files("pqassay_spec.rules") / "rules.schema.json"
     assert rules_schema() == json.loads(shipped.read_text())
 
 
@@ -299,7 +299,7 @@ def _env() -> dict[str, str]:
 @pytest.mark.parametrize("package", ["pqassay", "pqassay_reference"])
 def test_help_imports_no_heavy_library(package: str) -> None:
     code = (
-        f"from {package}.cli import app\nfrom typer.testing import CliRunner\n"
+        f"from {package}.cli.main import app\nfrom typer.testing import CliRunner\n"
         "assert CliRunner().invoke(app, ['--help']).exit_code == 0"
     )
 

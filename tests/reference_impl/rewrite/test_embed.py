@@ -556,7 +556,7 @@ def test_a_value_refused_at_the_end_leaves_nothing_behind(tmp_path: Path) -> Non
 
 def test_a_kill_at_any_moment_leaves_the_old_file_or_the_new_one(path: Path) -> None:
     old, new = killed_everywhere(
-        path, "from pqassay_reference import embed", 'embed.embed_file(path, "nation")'
+        path, "from pqassay_reference.rewrite import embed", 'embed.embed_file(path, "nation")'
     )
 
     assert old > 50

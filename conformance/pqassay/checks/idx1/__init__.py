@@ -1,1 +1,5 @@
-"""."""
+"""Checks of the embedded index of distinct values (IDX1).
+
+The sentences of the rules are in ``pqassay_spec/rules/idx1.toml``, the chapter is ``spec/chapters/idx1.md``.  This room imports
+no other family's room.
+"""

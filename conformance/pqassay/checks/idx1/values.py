@@ -12,8 +12,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from pqassay.checks import check
+from pqassay.checks.commands import embed_command, strip_command
 from pqassay.checks.idx1.blob import EmbeddedIndex
-from pqassay.checks.remedies import embed_command, strip_command
 from pqassay.report.model import FIRST_POSITIONS
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.violation import Violation
