@@ -1,42 +1,86 @@
-"""The checks: the code that tests each rule, in modules found by the name of the rule's family.
+"""Checks: one function for each rule, in a room for each family, and how they are asked.
 
-A check is a function over a `FileUnderTest` that yields a `Violation` for every place where its rule is broken.
-It raises `NotApplicable` where the file lacks the rule's subject and `NotChecked` where it cannot tell.  A
-`FormatError` that it lets through is a violation of the rule that the error names.
+What lives here: the families' rooms; the subjects that rules are about (`subjects`); the engine that visits each subject once and
+asks every rule about it (`asking`); and the commands that mend what is broken (`remedies`).
+
+What never comes in: numpy, pyarrow and xxhash; what needs them is in `pqassay.values`.  Families never import each other.
+
+How a check is written: it declares its rule and its subject, and reads like the rule's sentence.
+
+>>> @rule("PQF-011", of=FILE)                                      # doctest: +SKIP
+... def version_is_known(file):
+...     if file.metadata.version not in FOOTER_VERSIONS:
+...         yield Violation("the version of the footer is ...", field="footer.version")
+
+It yields a `Violation` for each place where the rule is broken.  It raises `NotApplicable` where its subject has nothing that
+the rule is about, and `NotChecked` where it cannot tell.  A `FormatError` without a rule, or with this one, is a violation; one
+with another rule means that this one cannot be judged, because that one is broken.
+
+Screens and laws: a check is plain Python, and it is the law.  A screen proves at once that a sound subject breaks none of several
+rules, so that they need not be asked; what it does not call sound, they judge.  Tests hold both against each other.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import cache
+from typing import Any, TypeVar
 
-from pqassay.under_test.file import FileUnderTest
+from pqassay.checks.subjects import Subject
 from pqassay.under_test.violation import Violation
 from pqassay_spec.rules.catalogue import families, rules
 
-CheckFunction = Callable[[FileUnderTest], Iterator[Violation]]
+Thing = TypeVar("Thing")
+Test = Callable[[Thing], Iterable[Violation] | None]
+"""A check's function. It may return nothing where reading its subject raises all that can be wrong."""
 
-_registered: dict[str, CheckFunction] = {}
+_registered: dict[str, Check] = {}
 
 
-def check(rule_id: str) -> Callable[[CheckFunction], CheckFunction]:
-    """Register a function as the check of a rule."""
+@dataclass(frozen=True)
+class Check:
+    """How a rule is tested.
+
+    Attributes:
+        rule: Its id.
+        subject: What it is about.
+        test: What tests one of these things.
+        only: Which of them are tested; to pass over one costs less than to raise `NotApplicable`. It raises like a test.
+        screen: Whether a thing is certainly sound, so that it keeps this rule and need not be tested. It never raises.
+    """
+
+    rule: str
+    subject: Subject[Any]
+    test: Test[Any]
+    only: Callable[[Any], bool] | None = None
+    screen: Callable[[Any], bool] | None = None
+
+
+def rule(
+    rule_id: str,
+    *,
+    of: Subject[Thing],
+    only: Callable[[Thing], bool] | None = None,
+    screen: Callable[[Thing], bool] | None = None,
+) -> Callable[[Test[Thing]], Test[Thing]]:
+    """Register a function as the check of a rule; see `Check` for the arguments."""
     if rule_id not in rules():
         raise KeyError(f"{rule_id} is in no rules file")
 
-    def register(function: CheckFunction) -> CheckFunction:
+    def register(test: Test[Thing]) -> Test[Thing]:
         if rule_id in _registered:
             raise ValueError(f"{rule_id} has two checks")
-        _registered[rule_id] = function
-        return function
+        _registered[rule_id] = Check(rule_id, of, test, only, screen)
+        return test
 
     return register
 
 
 @cache
-def registry() -> dict[str, CheckFunction]:
+def registry() -> dict[str, Check]:
     """Every check by rule id, in the order of the catalogue.
 
     The checks of a family stand in the modules of the room that has its name.  Rules without a check are reported as not

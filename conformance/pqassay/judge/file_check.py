@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
 from pqassay.checks import registry
+from pqassay.checks.asking import Answer, Group, ask
 from pqassay.checks.remedies import remedy
 from pqassay.report.model import (
-    FIRST_POSITIONS,
     Coverage,
     FileReport,
     Finding,
@@ -30,7 +30,7 @@ from pqassay.under_test.file import (
 )
 from pqassay.under_test.pm_chunks import Screens
 from pqassay.under_test.violation import Violation
-from pqassay_spec.base.errors import FormatError, Truncated, Unsupported
+from pqassay_spec.base.errors import FormatError, Truncated
 from pqassay_spec.base.sources import FileSource, Source
 from pqassay_spec.grammar.hexdump import ROW, marked
 from pqassay_spec.parquet.extension_fields import extensions, has_extensions
@@ -96,6 +96,17 @@ class _Progress:
     not_applicable: list[str] = field(default_factory=list[str])
     trouble: list[str] = field(default_factory=list[str])
 
+    def note(self, rule_id: str, answer: Answer) -> None:
+        """Add what came of a rule."""
+        if answer.is_checked:
+            self.checked.append(rule_id)
+        elif (reason := answer.why_not_checked) is not None:
+            self.not_checked[rule_id] = reason
+        else:
+            self.not_applicable.append(rule_id)
+        if answer.trouble is not None:
+            self.trouble.append(answer.trouble)
+
     def coverage(self, tier: Tier) -> Coverage:
         """The rules by what happened to them, in the order of their ids."""
         return Coverage(
@@ -133,14 +144,21 @@ def check_source(
     findings: list[Finding] = []
     mine = rules_for(kind)
     left_out = _all_left_out(selection, options)
+    asked: list[str] = []
     for rule in rules().values():
         if rule.id not in mine:
             progress.not_applicable.append(rule.id)
         elif (reason := left_out.get(rule.id)) is not None:
             progress.not_checked[rule.id] = reason
-        elif (groups := _run(rule, file, progress)) is not None:
-            progress.checked.append(rule.id)
-            findings += [_finding(rule, group, file) for group in groups]
+        else:
+            asked.append(rule.id)
+    for rule_id, answer in ask(file, asked).items():
+        progress.note(rule_id, answer)
+        findings += (
+            [_finding(rules()[rule_id], group, file) for group in answer.groups.values()]
+            if answer.is_checked
+            else []
+        )
     report = FileReport(
         path=source.name,
         kind=kind,
@@ -207,32 +225,6 @@ def _notes(file: FileUnderTest) -> list[str]:
     return notes
 
 
-def _run(rule: Rule, file: FileUnderTest, progress: _Progress) -> list[_Group] | None:
-    """Run one check; note why if it could not be carried out, and return ``None`` then."""
-    try:
-        return _groups(registry()[rule.id](file))
-    except NotApplicable:
-        progress.not_applicable.append(rule.id)
-    except NotChecked as outcome:
-        progress.not_checked[rule.id] = str(outcome)
-        if not outcome.judgeable:
-            progress.trouble.append(str(outcome))
-    except Unsupported as error:
-        progress.not_checked[rule.id] = error.reason
-        progress.trouble.append(error.reason)
-    except FormatError as error:
-        if error.rule in (None, rule.id):
-            return _groups([_violation_from(error, rule)])
-        progress.not_checked[rule.id] = f"{error.rule} is broken"
-    except OSError as error:
-        progress.not_checked[rule.id] = reason = f"the file cannot be read: {error.strerror or error}"
-        progress.trouble.append(reason)
-    except MemoryError:
-        progress.not_checked[rule.id] = reason = "there is not enough memory for it"
-        progress.trouble.append(reason)
-    return None
-
-
 def _left_out(rule: Rule, selection: Selection, options: Options) -> str | None:
     if rule.id not in selection:
         return "left out by --rule or --skip-rule"
@@ -260,38 +252,7 @@ def _computed_left_out(
     return {rule: reason for rule, reason in reasons.items() if reason is not None}
 
 
-def _violation_from(error: FormatError, rule: Rule) -> Violation:
-    return Violation(
-        message=error.reason,
-        field=error.field or rule.field,
-        offset=error.offset,
-        length=error.length,
-        expected=error.expected,
-        actual=error.actual,
-    )
-
-
-@dataclass
-class _Group:
-    """The places in one column: the first ones, and how many there are."""
-
-    column: str | None
-    first: list[Violation]
-    count: int = 0
-
-
-def _groups(violations: Iterable[Violation]) -> list[_Group]:
-    """Group violations by column as they come, holding no more than are shown."""
-    groups: dict[str | None, _Group] = {}
-    for violation in violations:
-        group = groups.setdefault(violation.column, _Group(violation.column, []))
-        group.count += 1 + violation.more
-        if len(group.first) < FIRST_POSITIONS:
-            group.first.append(violation)
-    return list(groups.values())
-
-
-def _finding(rule: Rule, group: _Group, file: FileUnderTest) -> Finding:
+def _finding(rule: Rule, group: Group, file: FileUnderTest) -> Finding:
     positions = [_position(violation, file) for violation in group.first]
     return Finding(
         rule=rule.id,
@@ -314,7 +275,7 @@ def _verdict(rule: Rule, file: FileUnderTest) -> Verdict:
     return rule.verdict if name is None else profile(name).verdict_of(rule)
 
 
-def _remedy(rule: Rule, group: _Group, file: FileUnderTest) -> str | None:
+def _remedy(rule: Rule, group: Group, file: FileUnderTest) -> str | None:
     """The command that mends a local file; other places no command of ours writes to."""
     if not isinstance(file.source, FileSource):
         return None

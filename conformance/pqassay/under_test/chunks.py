@@ -1,6 +1,6 @@
 """The column chunks of a file under test, each with what the footer and the body say about it.
 
-Most rules of a Parquet file are about one chunk; `pqassay.checks.each_chunk` makes checks of tests of one.
+Most rules of a Parquet file are about one chunk, or about a structure of one.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, Literal, TypeVar, cast
 
 from pqassay.under_test.bloom_rate import rate
-from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
+from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.index_reads import IndexReads
 from pqassay.under_test.index_screen import column_index_is_sound, offset_index_is_sound
 from pqassay.under_test.page_bounds import PageBounds, even_column_index
@@ -44,8 +44,8 @@ SMALL_FILTER = 64 << 10
 LONG_HEADER = 16 << 10
 """Bytes that are tried where a bloom filter header does not fit into `BLOOM_HEADER_LIMIT`."""
 
-Subject = Literal["chunk", "statistics", "size_statistics", "column_index", "offset_index", "bloom_filter"]
-"""What a chunk must have for a rule to be about it."""
+Structure = Literal["chunk", "statistics", "size_statistics", "column_index", "offset_index", "bloom_filter"]
+"""What a chunk may have that rules are about."""
 
 
 class ColumnChunkUnderTest:
@@ -114,7 +114,7 @@ class ColumnChunkUnderTest:
         if orders is None:
             return None
         if len(orders) != len(self.file.leaves):
-            raise Malformed("", rule="STA-002", field="footer.column_orders")
+            raise Broken("STA-002")
         return orders[self.ordinal]
 
     @Remembered
@@ -128,9 +128,9 @@ class ColumnChunkUnderTest:
         """Raise PQF-008 or PQF-009 unless a range lies in the body, where nothing else claims a byte of it."""
         framing = self.file.framing
         if length < 0 or offset < framing.body_start or offset + max(length, 1) > framing.footer_start:
-            raise Malformed("", rule="PQF-008", field=field)
+            raise Broken("PQF-008")
         if field in self.file.overlapping:
-            raise Malformed("", rule="PQF-009", field=field)
+            raise Broken("PQF-009")
 
     def _range(self, offset: int, length: int, field: str) -> bytes:
         self._require(offset, length, field)
@@ -148,7 +148,7 @@ class ColumnChunkUnderTest:
         ):  # where the chunk begins, both of them say
             field = f"footer.{self.path}.meta_data.{name}"
             if field in self.file.stray_offsets:
-                raise Malformed("", rule="PQF-008", field=field)
+                raise Broken("PQF-008")
         length = self.facts.total_compressed_size
         self._require(start, length, f"footer.{self.path}.meta_data.data_page_offset")
         return start, start + length
@@ -169,7 +169,7 @@ class ColumnChunkUnderTest:
             raise NotApplicable
         field = f"footer.{self.path}.{name}_offset"
         if not length or length < 0 or not offset:
-            raise Malformed("", rule="PIX-002", field=field)
+            raise Broken("PIX-002")
         self._require(offset, length, field)
         return self.file.part(IndexReads).read(offset, length)
 
@@ -263,14 +263,13 @@ class ColumnChunkUnderTest:
         Raises BLM-003 (it is no such bitset), BLM-004, BLM-005, PQF-008 and what `bloom_filter_header` does.
         """
         header, taken, read = self._bloom_filter
-        field = f"{self.path}.bloom_filter.header"
         if None in (header.algorithm.BLOCK, header.hash.XXHASH, header.compression.UNCOMPRESSED):
-            raise Malformed("", rule="BLM-003", field=field)
+            raise Broken("BLM-003")
         size, given = header.numBytes, self.facts.bloom_filter_length
         if size <= 0 or size % BLOCK_SIZE:
-            raise Malformed("", rule="BLM-004", field=f"{field}.numBytes")
+            raise Broken("BLM-004")
         if given is not None and given != taken + size:
-            raise Malformed("", rule="BLM-005", field=f"footer.{self.path}.meta_data.bloom_filter_length")
+            raise Broken("BLM-005")
         if len(read) == size:
             return read
         start = (self.facts.bloom_filter_offset or 0) + taken
@@ -358,7 +357,6 @@ class ColumnChunks:
     def __init__(self, file: FileUnderTest) -> None:
         self.file = file
         self._having: dict[str, list[ColumnChunkUnderTest]] = {}
-        self._suspects: dict[Callable[[ColumnChunkUnderTest], bool], list[ColumnChunkUnderTest]] = {}
 
     @Remembered
     def all(self) -> list[ColumnChunkUnderTest]:
@@ -397,20 +395,12 @@ class ColumnChunks:
                 found.append(ColumnChunkUnderTest(self.file, number, ordinal, group, chunk, facts, leaf))
         return found
 
-    def having(self, subject: Subject) -> list[ColumnChunkUnderTest]:
+    def having(self, structure: Structure) -> list[ColumnChunkUnderTest]:
         """The chunks that have something."""
-        if subject not in self._having:
-            has = _HAS[subject]
-            self._having[subject] = [chunk for chunk in self.all if has(chunk)]
-        return self._having[subject]
-
-    def suspects(
-        self, subject: Subject, sound: Callable[[ColumnChunkUnderTest], bool]
-    ) -> list[ColumnChunkUnderTest]:
-        """The chunks that have something and that a screen does not call sound."""
-        if sound not in self._suspects:
-            self._suspects[sound] = [chunk for chunk in self.having(subject) if not sound(chunk)]
-        return self._suspects[sound]
+        if structure not in self._having:
+            has = _HAS[structure]
+            self._having[structure] = [chunk for chunk in self.all if has(chunk)]
+        return self._having[structure]
 
     def place(self, path: str) -> tuple[int, int]:
         """Offset and length of a field below ``row_groups``; (-1, 0) where it cannot be found. Raises `FormatError`."""
@@ -423,7 +413,7 @@ class ColumnChunks:
         return -1, 0
 
 
-_HAS: dict[Subject, Callable[[ColumnChunkUnderTest], bool]] = {
+_HAS: dict[Structure, Callable[[ColumnChunkUnderTest], bool]] = {
     "chunk": lambda _: True,
     "statistics": lambda chunk: chunk.facts.statistics is not None,
     "size_statistics": lambda chunk: chunk.facts.size_statistics is not None,

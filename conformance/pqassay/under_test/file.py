@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 
-from pqassay_spec.base.errors import FormatError, Malformed
+from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import Source
 from pqassay_spec.grammar.thrift_path import FieldFinder
 from pqassay_spec.parquet import file as parquet_file
@@ -38,6 +38,14 @@ class NotChecked(Exception):  # noqa: N818 - an outcome, not an error
     def __init__(self, reason: str, *, judgeable: bool = True) -> None:
         super().__init__(reason)
         self.judgeable = judgeable
+
+
+class Broken(NotChecked):
+    """Another rule is broken, whose own check says so: what is asked about cannot be judged."""
+
+    def __init__(self, rule: str) -> None:
+        super().__init__(f"{rule} is broken")
+        self.rule = rule
 
 
 class Remembered(Generic[Owner, Value]):
@@ -249,14 +257,14 @@ class FileUnderTest:
         for group in self.metadata.row_groups:
             for chunk in group.columns:
                 if chunk.meta_data is not None and chunk.meta_data.total_compressed_size < 0:
-                    raise Malformed("", rule="PQF-015", field="footer.row_groups")
+                    raise Broken("PQF-015")
         for given in (*self.offsets, *self.ranges):
             if not self.in_body(given):
-                raise Malformed("", rule="PQF-008", field=given.field)
+                raise Broken("PQF-008")
         last = self.framing.body_start
         for given in self.ranges:
             if given.start < last:
-                raise Malformed("", rule="PQF-009", field=given.field)
+                raise Broken("PQF-009")
             last = given.end
 
     @Remembered

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from operator import le
 from typing import TYPE_CHECKING, Any
 
-from pqassay.under_test.file import NotApplicable, Remembered
-from pqassay_spec.base.errors import Malformed
+from pqassay.under_test.file import Broken, NotApplicable, Remembered
 from pqassay_spec.parquet.column_order import TOTAL, Order, is_nan, key, keys, width_of
 from pqassay_spec.parquet.thrift import ColumnIndex, SchemaElement
 
@@ -33,7 +32,7 @@ def page_count(chunk: ColumnChunkUnderTest) -> int:
     except NotApplicable:
         return len(chunk.column_index.null_pages)
     if not pages and chunk.facts.num_values > 0:
-        raise Malformed("", rule="PIX-011")
+        raise Broken("PIX-011")
     return pages
 
 
@@ -47,7 +46,7 @@ def even_column_index(chunk: ColumnChunkUnderTest) -> ColumnIndex:
         pages if index.null_counts is None else len(index.null_counts),
         pages if index.nan_counts is None else len(index.nan_counts),
     } != {pages}:
-        raise Malformed("", rule="PIX-021")
+        raise Broken("PIX-021")
     return index
 
 
@@ -194,7 +193,7 @@ class PageBounds:
         """The keys of the chunk's own bounds, ``None`` for one that is absent or no value. Raises STA-006."""
         low, high = self.least, self.greatest
         if low is not None and high is not None and low > high:
-            raise Malformed("", rule="STA-006")
+            raise Broken("STA-006")
         return low, high
 
     def require_true_null_pages(self) -> None:
@@ -202,7 +201,7 @@ class PageBounds:
         if True in self.index.null_pages:
             present = present_values(self.chunk)
             if present is not None and false_null_pages(self.index.null_pages, present):
-                raise Malformed("", rule="PIX-026")
+                raise Broken("PIX-026")
 
     @Remembered
     def outside_of_chunk(self) -> list[int]:

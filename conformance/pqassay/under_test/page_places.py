@@ -5,8 +5,7 @@ from __future__ import annotations
 from operator import lt
 from typing import TYPE_CHECKING
 
-from pqassay.under_test.file import Remembered
-from pqassay_spec.base.errors import Malformed
+from pqassay.under_test.file import Broken, Remembered
 
 if TYPE_CHECKING:
     from pqassay.under_test.chunks import ColumnChunkUnderTest
@@ -47,7 +46,7 @@ class PagePlaces:
         """Pages that do not lie in the chunk, or are empty: PIX-013. Raises PIX-012 and what `span` of the chunk does."""
         start, end = self.chunk.span
         if self.out_of_order:
-            raise Malformed("", rule="PIX-012")
+            raise Broken("PIX-012")
         offsets, sizes = self.offsets, self.sizes
         return [
             page
@@ -58,14 +57,14 @@ class PagePlaces:
     def require_inside(self) -> None:
         """Raise what is wrong with order or place of a page: PIX-012, PIX-013, and what `outside` raises."""
         if self.outside:
-            raise Malformed("", rule="PIX-013")
+            raise Broken("PIX-013")
 
     @property
     def rows_out_of_order(self) -> list[int]:
         """Pages that begin with no later row than the one before them, or behind the last row: PIX-016. Raises PIX-015."""
         first_rows, count = self.first_rows, self.chunk.group.num_rows
         if first_rows and first_rows[0] != 0:
-            raise Malformed("", rule="PIX-015")
+            raise Broken("PIX-015")
         found = not_ascending(first_rows)
         if first_rows and max(first_rows) >= count:
             found = sorted({*found, *(page for page, row in enumerate(first_rows) if row >= count)})
@@ -75,7 +74,7 @@ class PagePlaces:
     def row_counts(self) -> list[int]:
         """Rows of each page. Raises PIX-015, PIX-016."""
         if self.rows_out_of_order:
-            raise Malformed("", rule="PIX-016")
+            raise Broken("PIX-016")
         rows = self.first_rows
         return [
             after - before for before, after in zip(rows, [*rows[1:], self.chunk.group.num_rows], strict=True)

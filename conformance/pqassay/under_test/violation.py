@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from pqassay.report.model import FIRST_POSITIONS
+
+Place = TypeVar("Place")
 
 
 @dataclass(frozen=True)
@@ -10,7 +16,7 @@ class Violation:
     """One place where a rule is broken; see `pqassay.report.model.Position` for the fields.
 
     ``message`` says in one sentence what is wrong, with names and values; ``remedy`` is a command that mends it,
-    where the family's own (`remedies_of`) is not the best one.
+    where the one of the table (`pqassay.checks.remedies`) is not the best one.
     ``offset`` may be left out for a field below ``footer``: it is looked up for those places that are shown.
     ``more`` counts further places, so that a check need not yield thousands of them.
     """
@@ -25,3 +31,22 @@ class Violation:
     row_group: int | None = None
     remedy: str = ""
     more: int = 0
+
+
+def first_places(
+    places: Sequence[Place], violation: Callable[[Place], Violation], count: int | None = None
+) -> Iterator[Violation]:
+    """Violations at the first of many places, the last of which counts those that follow.
+
+    Args:
+        places: Where a rule is broken; no more of them than a finding lists need be there if ``count`` is given.
+        violation: Makes the violation at one of them.
+        count: How many there are in all.
+    """
+    shown = places[:FIRST_POSITIONS]
+    more = (len(places) if count is None else count) - len(shown)
+    for place in shown[:-1]:
+        yield violation(place)
+    for place in shown[-1:]:
+        last = violation(place)
+        yield replace(last, more=more) if more else last

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pqassay.checks import check
-from pqassay.checks.each_chunk import chunk_check
+from pqassay.checks import rule
+from pqassay.checks.subjects import BLOOM_FILTER, FILE
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
-from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked
+from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked
 from pqassay.under_test.violation import Violation
-from pqassay_spec.base.errors import Malformed
 from pqassay_spec.parquet.bloom import BLOCK_SIZE
 from pqassay_spec.parquet.thrift import Type
 
@@ -38,7 +37,7 @@ def _filter_of(chunk: ColumnChunkUnderTest) -> str:
 # ---------------------------------------------------------------------------------------------- in the footer
 
 
-@check("BLM-001")
+@rule("BLM-001", of=FILE)
 def no_filter_has_no_offset(file: FileUnderTest) -> Iterator[Violation]:
     """At offset 0 stands the magic, and no filter."""
     applies = False
@@ -59,7 +58,7 @@ def no_filter_has_no_offset(file: FileUnderTest) -> Iterator[Violation]:
         raise NotApplicable
 
 
-@chunk_check("BLM-006", "bloom_filter")
+@rule("BLM-006", of=BLOOM_FILTER)
 def length_is_given(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """With the length, one request fetches the filter."""
     if chunk.facts.bloom_filter_length is None:
@@ -71,7 +70,7 @@ def length_is_given(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         )
 
 
-@chunk_check("BLM-011", "bloom_filter")
+@rule("BLM-011", of=BLOOM_FILTER)
 def type_is_undisputed(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """What is hashed must be clear."""
     if chunk.leaf.element.type in DISPUTED_TYPES:
@@ -84,7 +83,7 @@ def type_is_undisputed(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         )
 
 
-@check("BLM-010")
+@rule("BLM-010", of=FILE)
 def filters_stand_in_order(file: FileUnderTest) -> Iterator[Violation]:
     """As their chunks do."""
     chunks = file.part(ColumnChunks).having("bloom_filter")
@@ -111,14 +110,14 @@ def filters_stand_in_order(file: FileUnderTest) -> Iterator[Violation]:
 # ---------------------------------------------------------------------------------------------- in the header
 
 
-@chunk_check("BLM-002", "bloom_filter")
+@rule("BLM-002", of=BLOOM_FILTER)
 def header_is_whole(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Its reader raises what is wrong."""
     _ = chunk.bloom_filter_header
     yield from ()
 
 
-@chunk_check("BLM-003", "bloom_filter")
+@rule("BLM-003", of=BLOOM_FILTER)
 def header_names_what_is_known(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Each union has one member, and a reader that does not know it cannot use the filter."""
     header, _ = chunk.bloom_filter_header
@@ -137,7 +136,7 @@ def header_names_what_is_known(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
             )
 
 
-@chunk_check("BLM-004", "bloom_filter")
+@rule("BLM-004", of=BLOOM_FILTER)
 def size_is_that_of_blocks(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A field of 32 bits cannot hold the size of 2^31 blocks: that part of the rule is always kept."""
     header, _ = chunk.bloom_filter_header
@@ -150,7 +149,7 @@ def size_is_that_of_blocks(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         )
 
 
-@chunk_check("BLM-005", "bloom_filter")
+@rule("BLM-005", of=BLOOM_FILTER)
 def length_is_that_of_header_and_bitset(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """One reader takes the length, the other the header's word for it."""
     given = chunk.facts.bloom_filter_length
@@ -158,7 +157,7 @@ def length_is_that_of_header_and_bitset(chunk: ColumnChunkUnderTest) -> Iterator
         raise NotApplicable
     header, taken = chunk.bloom_filter_header
     if header.numBytes <= 0 or header.numBytes % BLOCK_SIZE:
-        raise Malformed("", rule="BLM-004", field=f"{_header_field(chunk)}.numBytes")
+        raise Broken("BLM-004")
     if given != taken + header.numBytes:
         yield Violation(
             message=f"{_filter_of(chunk)} has a header of {taken} bytes and a bitset of {header.numBytes}, "
@@ -169,13 +168,13 @@ def length_is_that_of_header_and_bitset(chunk: ColumnChunkUnderTest) -> Iterator
         )
 
 
-@chunk_check("BLM-008", "bloom_filter")
+@rule("BLM-008", of=BLOOM_FILTER)
 def size_is_a_power_of_two(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """No document asks for it, and most writers do it."""
     header, _ = chunk.bloom_filter_header
     size = header.numBytes
     if size <= 0 or size % BLOCK_SIZE:
-        raise Malformed("", rule="BLM-004", field=f"{_header_field(chunk)}.numBytes")
+        raise Broken("BLM-004")
     if size & (size - 1):
         yield Violation(
             message=f"{_filter_of(chunk)} has {size} bytes",
@@ -188,7 +187,7 @@ def size_is_a_power_of_two(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 # ---------------------------------------------------------------------------------------------- in the bitset
 
 
-@chunk_check("BLM-007", "bloom_filter")
+@rule("BLM-007", of=BLOOM_FILTER)
 def bits_are_set_where_values_are(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Every value sets eight bits."""
     if chunk.bloom_filter_rate or chunk.bitset.strip(b"\0"):
@@ -225,7 +224,7 @@ def _holds_values(chunk: ColumnChunkUnderTest) -> bool | None:
     )  # of lists, writers count different things as null
 
 
-@chunk_check("BLM-009", "bloom_filter")
+@rule("BLM-009", of=BLOOM_FILTER)
 def filter_is_not_full(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A filter that lets most values pass skips nothing."""
     passing = chunk.bloom_filter_rate

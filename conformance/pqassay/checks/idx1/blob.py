@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import islice
 
-from pqassay.checks import check
+from pqassay.checks import rule
+from pqassay.checks.subjects import FILE
 from pqassay.report.model import FIRST_POSITIONS
 from pqassay.under_test.file import FileUnderTest, NotApplicable, Remembered
 from pqassay.under_test.violation import Violation
@@ -133,7 +134,7 @@ class EmbeddedIndex:
         return "idx1.payload", self.blob.payload_start, len(self.blob.payload)
 
 
-@check("IDX1-001")
+@rule("IDX1-001", of=FILE)
 def key_occurs_once(file: FileUnderTest) -> Iterator[Violation]:
     """The published reader takes the first, parsers that build a map take the last."""
     index = file.part(EmbeddedIndex)
@@ -151,14 +152,14 @@ def key_occurs_once(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@check("IDX1-002")
+@rule("IDX1-002", of=FILE)
 def key_has_a_value(file: FileUnderTest) -> Iterator[Violation]:
     """Asking for the text raises what is wrong."""
     _ = file.part(EmbeddedIndex).offset_text
     yield from ()
 
 
-@check("IDX1-003")
+@rule("IDX1-003", of=FILE)
 def offset_is_decimal(file: FileUnderTest) -> Iterator[Violation]:
     """Parsing as the published reader does raises what is wrong."""
     index = file.part(EmbeddedIndex)
@@ -170,7 +171,7 @@ def offset_is_decimal(file: FileUnderTest) -> Iterator[Violation]:
     yield from ()
 
 
-@check("IDX1-004")
+@rule("IDX1-004", of=FILE)
 def offset_is_canonical(file: FileUnderTest) -> Iterator[Violation]:
     """The spelling that every writer produces."""
     index = file.part(EmbeddedIndex)
@@ -185,14 +186,14 @@ def offset_is_canonical(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@check("IDX1-005")
+@rule("IDX1-005", of=FILE)
 def offset_lies_in_the_body(file: FileUnderTest) -> Iterator[Violation]:
     """Asking for the offset raises what is wrong."""
     _ = file.part(EmbeddedIndex).offset
     yield from ()
 
 
-@check("IDX1-006")
+@rule("IDX1-006", of=FILE)
 def magic_stands_at_the_offset(file: FileUnderTest) -> Iterator[Violation]:
     """Reading the blob raises what is wrong; draft G0 has no magic."""
     if file.part(EmbeddedIndex).blob.layout is Layout.DRAFT_G0:
@@ -200,21 +201,21 @@ def magic_stands_at_the_offset(file: FileUnderTest) -> Iterator[Violation]:
     yield from ()
 
 
-@check("IDX1-007")
+@rule("IDX1-007", of=FILE)
 def key_is_not_stale(file: FileUnderTest) -> Iterator[Violation]:
     """Reading the blob raises it where the key points into another structure."""
     _ = file.part(EmbeddedIndex).blob
     yield from ()
 
 
-@check("IDX1-008")
+@rule("IDX1-008", of=FILE)
 def payload_ends_before_the_footer(file: FileUnderTest) -> Iterator[Violation]:
     """Reading the blob raises what is wrong."""
     _ = file.part(EmbeddedIndex).blob
     yield from ()
 
 
-@check("IDX1-009")
+@rule("IDX1-009", of=FILE)
 def blob_overlaps_nothing(file: FileUnderTest) -> Iterator[Violation]:
     """No byte of the blob belongs to a page, page index or bloom filter."""
     index = file.part(EmbeddedIndex)
@@ -233,14 +234,14 @@ def blob_overlaps_nothing(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@check("IDX1-010")
+@rule("IDX1-010", of=FILE)
 def payload_is_text(file: FileUnderTest) -> Iterator[Violation]:
     """Decoding raises what is wrong."""
     _ = file.part(EmbeddedIndex).values
     yield from ()
 
 
-@check("IDX1-011")
+@rule("IDX1-011", of=FILE)
 def values_are_distinct(file: FileUnderTest) -> Iterator[Violation]:
     """Every value stands once."""
     index = file.part(EmbeddedIndex)
@@ -267,13 +268,13 @@ def values_are_distinct(file: FileUnderTest) -> Iterator[Violation]:
         position += size + len(idx1.SEPARATOR)
 
 
-@check("IDX1-012")
+@rule("IDX1-012", of=FILE)
 def last_value_is_not_empty(file: FileUnderTest) -> Iterator[Violation]:
     """The published reader drops an empty last line."""
     yield from _losses(file, idx1.empty_last_losses, "a payload that does not end in a line feed")
 
 
-@check("IDX1-014")
+@rule("IDX1-014", of=FILE)
 def carriage_returns_come_last(file: FileUnderTest) -> Iterator[Violation]:
     """The published reader drops a carriage return before a line feed."""
     yield from _losses(file, idx1.carriage_return_losses, "no carriage return before a line feed")
@@ -297,14 +298,14 @@ def _losses(
         )
 
 
-@check("IDX1-020")
+@rule("IDX1-020", of=FILE)
 def companion_is_well_formed(file: FileUnderTest) -> Iterator[Violation]:
     """Parsing raises what is wrong."""
     _ = file.part(EmbeddedIndex).companion
     yield from ()
 
 
-@check("IDX1-021")
+@rule("IDX1-021", of=FILE)
 def companion_agrees_with_the_blob(file: FileUnderTest) -> Iterator[Violation]:
     """Offset, length, CRC-32 and value count."""
     index = file.part(EmbeddedIndex)
@@ -319,7 +320,7 @@ def companion_agrees_with_the_blob(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@check("IDX1-024")
+@rule("IDX1-024", of=FILE)
 def companion_has_an_index(file: FileUnderTest) -> Iterator[Violation]:
     """A companion without the key it accompanies was left behind."""
     index = file.part(EmbeddedIndex)
@@ -334,7 +335,7 @@ def companion_has_an_index(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@check("IDX1-030")
+@rule("IDX1-030", of=FILE)
 def layout_is_published(file: FileUnderTest) -> Iterator[Violation]:
     """Draft G0 had neither magic nor length before the payload."""
     blob = file.part(EmbeddedIndex).blob
@@ -349,7 +350,7 @@ def layout_is_published(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@check("IDX1-031")
+@rule("IDX1-031", of=FILE)
 def draft_length_agrees(file: FileUnderTest) -> Iterator[Violation]:
     """Readers of draft G1 want the key and the length field to be equal."""
     index = file.part(EmbeddedIndex)
@@ -368,7 +369,7 @@ def draft_length_agrees(file: FileUnderTest) -> Iterator[Violation]:
             )
 
 
-@check("IDX1-032")
+@rule("IDX1-032", of=FILE)
 def no_draft_key(file: FileUnderTest) -> Iterator[Violation]:
     """Names files in the layout of draft G1."""
     index = file.part(EmbeddedIndex)

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from pqassay.checks import check
+from pqassay.checks import rule
 from pqassay.checks.commands import embed_command, strip_command
 from pqassay.checks.idx1.blob import EmbeddedIndex
+from pqassay.checks.subjects import FILE
 from pqassay.report.model import FIRST_POSITIONS
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.violation import Violation
@@ -146,7 +147,7 @@ class IndexedColumn:
         return sum(leaf.is_at(path) for leaf in self.file.leaves) > 1
 
 
-@check("IDX1-013")
+@rule("IDX1-013", of=FILE)
 def empty_payload_is_the_empty_set(file: FileUnderTest) -> Iterator[Violation]:
     """An empty payload cannot say that the column holds the empty string."""
     column = file.part(IndexedColumn)
@@ -160,7 +161,7 @@ def empty_payload_is_the_empty_set(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@check("IDX1-015")
+@rule("IDX1-015", of=FILE)
 def no_value_holds_a_line_feed(file: FileUnderTest) -> Iterator[Violation]:
     """A value with a line feed cannot be told from its pieces."""
     column = file.part(IndexedColumn)
@@ -174,7 +175,7 @@ def no_value_holds_a_line_feed(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@check("IDX1-016")
+@rule("IDX1-016", of=FILE)
 def every_value_is_indexed(file: FileUnderTest) -> Iterator[Violation]:
     """A reader skips the file when it looks for a value that is missing."""
     column = file.part(IndexedColumn)
@@ -196,7 +197,7 @@ def every_value_is_indexed(file: FileUnderTest) -> Iterator[Violation]:
     )
 
 
-@check("IDX1-017")
+@rule("IDX1-017", of=FILE)
 def every_indexed_value_occurs(file: FileUnderTest) -> Iterator[Violation]:
     """A value too many costs a read, never a row."""
     column = file.part(IndexedColumn)
@@ -220,7 +221,7 @@ def every_indexed_value_occurs(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@check("IDX1-018")
+@rule("IDX1-018", of=FILE)
 def a_string_column_is_indexed(file: FileUnderTest) -> Iterator[Violation]:
     """The declared column exists; without a declaration, some string column may be meant."""
     column = file.part(IndexedColumn)
@@ -249,7 +250,7 @@ def a_string_column_is_indexed(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@check("IDX1-019")
+@rule("IDX1-019", of=FILE)
 def an_empty_index_names_its_column(file: FileUnderTest) -> Iterator[Violation]:
     """Between a column of nulls and a column whose values were lost, an empty payload does not decide."""
     column = file.part(IndexedColumn)
@@ -272,7 +273,7 @@ def an_empty_index_names_its_column(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@check("IDX1-022")
+@rule("IDX1-022", of=FILE)
 def companion_counts_the_rows(file: FileUnderTest) -> Iterator[Violation]:
     """An index of another number of rows was made for other rows: than the footer says, or than there are."""
     column = file.part(IndexedColumn)
@@ -307,7 +308,7 @@ def _rows_read(column: IndexedColumn) -> Comparison | None:
     return None if found.leaf.max_repetition_level else found
 
 
-@check("IDX1-023")
+@rule("IDX1-023", of=FILE)
 def companion_counts_the_nulls(file: FileUnderTest) -> Iterator[Violation]:
     """Whether a null may be in the file decides what can be skipped for IS NULL."""
     column = file.part(IndexedColumn)

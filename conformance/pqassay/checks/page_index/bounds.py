@@ -8,14 +8,14 @@ from functools import partial
 from operator import ge, gt, le, lt
 from typing import Any
 
-from pqassay.checks.each_chunk import chunk_check
-from pqassay.checks.page_index.lists import at_pages, counts_add_up, sound_column_index
+from pqassay.checks import rule
+from pqassay.checks.page_index.lists import counts_add_up, sound_column_index
+from pqassay.checks.subjects import COLUMN_INDEX
 from pqassay.under_test.chunks import ColumnChunkUnderTest
-from pqassay.under_test.file import NotApplicable
+from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.index_screen import NUMBERS
 from pqassay.under_test.page_bounds import PageBounds
-from pqassay.under_test.violation import Violation
-from pqassay_spec.base.errors import Malformed
+from pqassay.under_test.violation import Violation, first_places
 from pqassay_spec.parquet.column_order import TOTAL, Order, shown, type_order, width_of
 from pqassay_spec.parquet.thrift import BoundaryOrder, Type
 
@@ -83,14 +83,14 @@ def _sides(bounds: PageBounds) -> tuple[_Side, _Side]:
     )
 
 
-@chunk_check("PIX-022", "column_index", sound=sound_column_index)
+@rule("PIX-022", of=COLUMN_INDEX, screen=sound_column_index)
 def null_pages_have_empty_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """There is no value that they could be about."""
     index = chunk.even_column_index
     if True not in index.null_pages:
         return
     minima, maxima = index.min_values, index.max_values
-    yield from at_pages(
+    yield from first_places(
         [page for page, null in enumerate(index.null_pages) if null and (minima[page] or maxima[page])],
         lambda page: Violation(
             message=f"{_place(chunk, page)} is called a page of nothing but nulls, and has bounds",
@@ -101,14 +101,14 @@ def null_pages_have_empty_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violat
     )
 
 
-@chunk_check("PIX-023", "column_index", sound=sound_column_index)
+@rule("PIX-023", of=COLUMN_INDEX, screen=sound_column_index)
 def bounds_are_values(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A bound of a type of fixed width has that width."""
     bounds = chunk.page_bounds
     if bounds.sound:
         return
     for side in _sides(bounds):
-        yield from at_pages(bounds.no_values(side.raws, side.keys), side.is_no_value)
+        yield from first_places(bounds.no_values(side.raws, side.keys), side.is_no_value)
 
 
 def _bytes(raw: bytes) -> str:
@@ -116,14 +116,14 @@ def _bytes(raw: bytes) -> str:
     return f"{text} 0x{raw[:20].hex()}{'…' * (len(raw) > 20)}" if raw else text
 
 
-@chunk_check("PIX-024", "column_index", sound=sound_column_index)
+@rule("PIX-024", of=COLUMN_INDEX, screen=sound_column_index)
 def lower_bounds_are_not_greater(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Of pages both of whose bounds are values."""
     bounds = chunk.page_bounds
     if bounds.sound:
         return
     minima, maxima, order = bounds.index.min_values, bounds.index.max_values, bounds.order
-    yield from at_pages(
+    yield from first_places(
         [
             page
             for page, low, high in zip(bounds.pages, bounds.lows, bounds.highs, strict=True)
@@ -143,7 +143,7 @@ _ORDERS: dict[int, Callable[[Any, Any], bool]] = {BoundaryOrder.ASCENDING: le, B
 """How each bound compares with the next one."""
 
 
-@chunk_check("PIX-025", "column_index", sound=sound_column_index)
+@rule("PIX-025", of=COLUMN_INDEX, screen=sound_column_index)
 def boundary_order_is_true(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Of fewer than two pages every order is true. Pages whose own bounds are wrong are left out."""
     said = chunk.column_index.boundary_order
@@ -164,7 +164,7 @@ def boundary_order_is_true(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         if all(map(compare, found, found[1:])):
             continue
         wrong = [place for place in range(1, len(found)) if not compare(found[place - 1], found[place])]
-        yield from at_pages(wrong, partial(_out_of_order, side, BoundaryOrder(said), pages))
+        yield from first_places(wrong, partial(_out_of_order, side, BoundaryOrder(said), pages))
         return  # the other list is wrong for the same reason
 
 
@@ -172,17 +172,17 @@ def _out_of_order(side: _Side, said: BoundaryOrder, pages: Sequence[int], place:
     return side.is_out_of_order(pages[place], pages[place - 1], said)
 
 
-@chunk_check("PIX-030", "column_index", only=lambda chunk: chunk.order in NUMBERS, sound=sound_column_index)
+@rule("PIX-030", of=COLUMN_INDEX, only=lambda chunk: chunk.order in NUMBERS, screen=sound_column_index)
 def bounds_are_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A reader that compares with NaN finds nothing."""
     bounds = chunk.page_bounds
     if bounds.sound:
         return
     for side in _sides(bounds):
-        yield from at_pages(bounds.not_numbers(side.raws, side.keys), side.is_nan)
+        yield from first_places(bounds.not_numbers(side.raws, side.keys), side.is_nan)
 
 
-@chunk_check("PIX-031", "column_index", only=lambda chunk: chunk.leaf.element.type == Type.INT96)
+@rule("PIX-031", of=COLUMN_INDEX, only=lambda chunk: chunk.leaf.element.type == Type.INT96)
 def int96_has_its_order(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """The type itself defines no order."""
     if chunk.order is not Order.TIMESTAMP:
@@ -194,7 +194,7 @@ def int96_has_its_order(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         )
 
 
-@chunk_check("PIX-032", "column_index", only=lambda chunk: chunk.column_index.nan_counts is not None)
+@rule("PIX-032", of=COLUMN_INDEX, only=lambda chunk: chunk.column_index.nan_counts is not None)
 def nan_counts_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Every NaN of the chunk stands in a page."""
     counts = chunk.even_column_index.nan_counts
@@ -212,7 +212,7 @@ def nan_counts_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     yield from counts_add_up(chunk, "nan_counts", counts, said)
 
 
-@chunk_check("PIX-033", "column_index", only=lambda chunk: chunk.order in TOTAL)
+@rule("PIX-033", of=COLUMN_INDEX, only=lambda chunk: chunk.order in TOTAL)
 def total_order_has_nan_counts(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Where NaN has a place, a reader wants to know whether there is one."""
     if chunk.column_index.nan_counts is None:
@@ -224,7 +224,7 @@ def total_order_has_nan_counts(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
         )
 
 
-@chunk_check("PIX-034", "column_index", sound=sound_column_index)
+@rule("PIX-034", of=COLUMN_INDEX, screen=sound_column_index)
 def pages_meet_the_bounds_of_the_chunk(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Either bound may be a shorter or wider one than the values, so only what lies wholly apart is wrong."""
     bounds = chunk.page_bounds
@@ -237,7 +237,7 @@ def pages_meet_the_bounds_of_the_chunk(chunk: ColumnChunkUnderTest) -> Iterator[
     index, order, statistics = bounds.index, bounds.order, chunk.statistics
     low = shown(order, statistics.min_value or b"") if statistics and least is not None else "…"
     high = shown(order, statistics.max_value or b"") if statistics and greatest is not None else "…"
-    yield from at_pages(
+    yield from first_places(
         pages,
         lambda page: Violation(
             message=f"the bounds of {_place(chunk, page)} are {shown(order, index.min_values[page])} and "
@@ -254,7 +254,7 @@ def _has_exact_bound(chunk: ColumnChunkUnderTest) -> bool:
     return found is not None and bool(found.is_min_value_exact or found.is_max_value_exact)
 
 
-@chunk_check("PIX-035", "column_index", only=_has_exact_bound, sound=sound_column_index)
+@rule("PIX-035", of=COLUMN_INDEX, only=_has_exact_bound, screen=sound_column_index)
 def pages_reach_exact_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A value that occurs stands in a page, whose bounds include it."""
     statistics = chunk.statistics
@@ -268,7 +268,7 @@ def pages_reach_exact_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]
     if not pages:
         raise NotApplicable
     if bounds.outside_of_chunk:
-        raise Malformed("", rule="PIX-034")
+        raise Broken("PIX-034")
     bounds.require_true_null_pages()
     order = bounds.order
     lower, upper = _sides(bounds)

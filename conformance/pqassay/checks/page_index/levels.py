@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pqassay.checks.each_chunk import chunk_check
+from pqassay.checks import rule
+from pqassay.checks.subjects import COLUMN_INDEX, OFFSET_INDEX
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.file import NotApplicable
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import Malformed
 
 
-@chunk_check("PIX-054", "offset_index")
+@rule("PIX-054", of=OFFSET_INDEX)
 def first_rows_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Rows that begin in the pages before; the first entry is the matter of another rule."""
     from pqassay.values.levels import counts_of  # noqa: PLC0415 - numpy, at this tier only
@@ -32,7 +33,7 @@ def first_rows_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
             )
 
 
-@chunk_check("PIX-055", "offset_index")
+@rule("PIX-055", of=OFFSET_INDEX)
 def pages_begin_with_a_row(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Pages of version 2 have to, with or without an offset index: a rule of theirs says so."""
     from pqassay.values.levels import counts_of  # noqa: PLC0415 - numpy, at this tier only
@@ -50,7 +51,7 @@ def pages_begin_with_a_row(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
             )
 
 
-@chunk_check("PIX-058", "column_index")
+@rule("PIX-058", of=COLUMN_INDEX)
 def histograms_count_the_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """One histogram for each page, one behind the other; lists of another length are the matter of another rule."""
     from pqassay.values.levels import counts_of  # noqa: PLC0415 - numpy, at this tier only

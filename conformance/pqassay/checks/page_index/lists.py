@@ -5,30 +5,19 @@ The bounds of pages are the matter of `pqassay.checks.page_index.bounds`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from itertools import accumulate
 from operator import attrgetter
 
-from pqassay.checks import check
-from pqassay.checks.each_chunk import chunk_check
-from pqassay.report.model import FIRST_POSITIONS
+from pqassay.checks import rule
+from pqassay.checks.subjects import COLUMN_INDEX, FILE, OFFSET_INDEX
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
-from pqassay.under_test.file import FileUnderTest, NotApplicable
+from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
 from pqassay.under_test.page_bounds import false_null_pages, page_count, present_values, unequal_lists
-from pqassay.under_test.violation import Violation
-from pqassay_spec.base.errors import Malformed
+from pqassay.under_test.violation import Violation, first_places
 from pqassay_spec.parquet.thrift import Encoding, Type
 
 DICTIONARY_ENCODINGS = (Encoding.PLAIN_DICTIONARY, Encoding.RLE_DICTIONARY)
-
-
-def at_pages(pages: Sequence[int], violation: Callable[[int], Violation]) -> Iterator[Violation]:
-    """Yield the violations at the first pages, the last of which counts those that follow."""
-    for number, page in enumerate(pages[:FIRST_POSITIONS], 1):
-        more = len(pages) - number if number == FIRST_POSITIONS else 0
-        found = violation(page)
-        yield replace(found, more=more) if more else found
 
 
 # Screens, see `pqassay.under_test.index_screen`.
@@ -39,7 +28,7 @@ sound_column_index: Callable[[ColumnChunkUnderTest], bool] = attrgetter("sound_c
 # ---------------------------------------------------------------------------------------------- in the footer
 
 
-@chunk_check("PIX-001", "column_index")
+@rule("PIX-001", of=COLUMN_INDEX)
 def column_index_has_offset_index(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Where the pages stand that a column index describes, only the offset index says."""
     if chunk.chunk.offset_index_offset is None:
@@ -51,7 +40,7 @@ def column_index_has_offset_index(chunk: ColumnChunkUnderTest) -> Iterator[Viola
         )
 
 
-@check("PIX-002")
+@rule("PIX-002", of=FILE)
 def offset_and_length_are_given_together(file: FileUnderTest) -> Iterator[Violation]:
     """Neither says anything without the other."""
     applies = False
@@ -86,7 +75,7 @@ def _or_none(value: int | None) -> str:
     return "none" if value is None else str(value)
 
 
-@check("PIX-003")
+@rule("PIX-003", of=FILE)
 def offset_indexes_in_all_row_groups(file: FileUnderTest) -> Iterator[Violation]:
     """Chunks without values need none."""
     chunks = file.part(ColumnChunks)
@@ -112,14 +101,14 @@ def offset_indexes_in_all_row_groups(file: FileUnderTest) -> Iterator[Violation]
 # ------------------------------------------------------------------------------------------- the offset index
 
 
-@chunk_check("PIX-010", "offset_index", sound=sound_offset_index)
+@rule("PIX-010", of=OFFSET_INDEX, screen=sound_offset_index)
 def offset_index_decodes(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Decoding raises what is wrong."""
     _ = chunk.offset_index
     yield from ()
 
 
-@chunk_check("PIX-011", "offset_index", sound=sound_offset_index)
+@rule("PIX-011", of=OFFSET_INDEX, screen=sound_offset_index)
 def offset_index_lists_pages(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Values stand in pages."""
     if not chunk.offset_index.page_locations and chunk.facts.num_values > 0:
@@ -132,12 +121,12 @@ def offset_index_lists_pages(chunk: ColumnChunkUnderTest) -> Iterator[Violation]
         )
 
 
-@chunk_check("PIX-012", "offset_index", sound=sound_offset_index)
+@rule("PIX-012", of=OFFSET_INDEX, screen=sound_offset_index)
 def pages_ascend(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Each page begins behind the beginning of the one before."""
     places = chunk.page_places
     offsets = places.offsets
-    yield from at_pages(
+    yield from first_places(
         places.out_of_order,
         lambda page: Violation(
             message=f"page {page} of column {chunk.column} in row group {chunk.row_group} begins at {offsets[page]}, "
@@ -149,7 +138,7 @@ def pages_ascend(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     )
 
 
-@chunk_check("PIX-013", "offset_index", sound=sound_offset_index)
+@rule("PIX-013", of=OFFSET_INDEX, screen=sound_offset_index)
 def pages_lie_in_their_chunk(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """No page is empty, since its header takes bytes."""
     places = chunk.page_places
@@ -158,7 +147,7 @@ def pages_lie_in_their_chunk(chunk: ColumnChunkUnderTest) -> Iterator[Violation]
     outside = places.outside
     start, end = chunk.span
     offsets, sizes = places.offsets, places.sizes
-    yield from at_pages(
+    yield from first_places(
         outside,
         lambda page: Violation(
             message=f"page {page} of column {chunk.column} in row group {chunk.row_group} has {sizes[page]} bytes at "
@@ -170,7 +159,7 @@ def pages_lie_in_their_chunk(chunk: ColumnChunkUnderTest) -> Iterator[Violation]
     )
 
 
-@chunk_check("PIX-014", "offset_index", sound=sound_offset_index)
+@rule("PIX-014", of=OFFSET_INDEX, screen=sound_offset_index)
 def pages_follow_each_other(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Pages stand back to back up to the end of the chunk."""
     places = chunk.page_places
@@ -179,7 +168,7 @@ def pages_follow_each_other(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     places.require_inside()
     offsets, sizes = places.offsets, places.sizes
     following = [*offsets[1:], chunk.span[1]]
-    yield from at_pages(
+    yield from first_places(
         [
             page
             for page, (offset, size, after) in enumerate(zip(offsets, sizes, following, strict=True))
@@ -197,7 +186,7 @@ def pages_follow_each_other(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     )
 
 
-@chunk_check("PIX-015", "offset_index", sound=sound_offset_index)
+@rule("PIX-015", of=OFFSET_INDEX, screen=sound_offset_index)
 def first_page_begins_with_row_0(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Rows count from 0 in every row group."""
     places = chunk.page_places
@@ -213,14 +202,14 @@ def first_page_begins_with_row_0(chunk: ColumnChunkUnderTest) -> Iterator[Violat
         )
 
 
-@chunk_check("PIX-016", "offset_index", sound=sound_offset_index)
+@rule("PIX-016", of=OFFSET_INDEX, screen=sound_offset_index)
 def first_rows_increase(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Each page holds at least a row, so the next one begins with a later one."""
     places = chunk.page_places
     if not places.first_rows:
         raise NotApplicable
     rows, count = places.first_rows, chunk.group.num_rows
-    yield from at_pages(
+    yield from first_places(
         places.rows_out_of_order,
         lambda page: Violation(
             message=f"page {page} of column {chunk.column} in row group {chunk.row_group} begins with row {rows[page]} "
@@ -232,7 +221,7 @@ def first_rows_increase(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     )
 
 
-@chunk_check("PIX-017", "offset_index", sound=sound_offset_index)
+@rule("PIX-017", of=OFFSET_INDEX, screen=sound_offset_index)
 def first_page_stands_where_the_footer_says(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Some writers let data_page_offset point to the dictionary page and leave dictionary_page_offset out."""
     places = chunk.page_places
@@ -255,11 +244,11 @@ def first_page_stands_where_the_footer_says(chunk: ColumnChunkUnderTest) -> Iter
         )
 
 
-@chunk_check(
+@rule(
     "PIX-018",
-    "offset_index",
+    of=OFFSET_INDEX,
     only=lambda chunk: chunk.offset_index.unencoded_byte_array_data_bytes is not None,
-    sound=sound_offset_index,
+    screen=sound_offset_index,
 )
 def unencoded_bytes_are_those_of_byte_arrays(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Other types have a width, so nobody needs to be told."""
@@ -285,7 +274,7 @@ def unencoded_bytes_are_those_of_byte_arrays(chunk: ColumnChunkUnderTest) -> Ite
             actual=f"{len(sizes)} entries",
         )
     elif sizes and min(sizes) < 0:
-        yield from at_pages(
+        yield from first_places(
             [page for page, size in enumerate(sizes) if size < 0],
             lambda page: Violation(
                 message=f"page {page} of column {chunk.column} in row group {chunk.row_group} holds {sizes[page]} bytes",
@@ -296,7 +285,7 @@ def unencoded_bytes_are_those_of_byte_arrays(chunk: ColumnChunkUnderTest) -> Ite
         )
 
 
-@check("PIX-036")
+@rule("PIX-036", of=FILE)
 def offset_indexes_stand_together(file: FileUnderTest) -> Iterator[Violation]:
     """Nothing that the footer refers to stands between two offset indexes of one row group."""
     last: int | None = None
@@ -324,14 +313,14 @@ def offset_indexes_stand_together(file: FileUnderTest) -> Iterator[Violation]:
 # --------------------------------------------------------------------------------- the lists of a column index
 
 
-@chunk_check("PIX-020", "column_index", sound=sound_column_index)
+@rule("PIX-020", of=COLUMN_INDEX, screen=sound_column_index)
 def column_index_decodes(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Decoding raises what is wrong."""
     _ = chunk.column_index
     yield from ()
 
 
-@chunk_check("PIX-021", "column_index", sound=sound_column_index)
+@rule("PIX-021", of=COLUMN_INDEX, screen=sound_column_index)
 def lists_are_as_long_as_there_are_pages(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Entry i of each list is about page i."""
     index, pages = chunk.column_index, page_count(chunk)
@@ -344,14 +333,14 @@ def lists_are_as_long_as_there_are_pages(chunk: ColumnChunkUnderTest) -> Iterato
         )
 
 
-@chunk_check("PIX-026", "column_index", sound=sound_column_index)
+@rule("PIX-026", of=COLUMN_INDEX, screen=sound_column_index)
 def null_counts_agree_with_null_pages(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Of columns inside lists, what counts as a null differs among writers; there, the histograms tell."""
     present = present_values(chunk)
     if present is None:
         raise NotApplicable
     nulls = chunk.column_index.null_pages
-    yield from at_pages(
+    yield from first_places(
         false_null_pages(nulls, present),
         lambda page: Violation(
             message=f"page {page} of column {chunk.column} in row group {chunk.row_group} holds {present[page]} values that "
@@ -363,7 +352,7 @@ def null_counts_agree_with_null_pages(chunk: ColumnChunkUnderTest) -> Iterator[V
     )
 
 
-@chunk_check("PIX-027", "column_index", sound=sound_column_index)
+@rule("PIX-027", of=COLUMN_INDEX, screen=sound_column_index)
 def column_index_gives_null_counts(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Without them nobody can look for nulls."""
     if chunk.column_index.null_counts is None:
@@ -375,7 +364,7 @@ def column_index_gives_null_counts(chunk: ColumnChunkUnderTest) -> Iterator[Viol
         )
 
 
-@chunk_check("PIX-028", "column_index", sound=sound_column_index)
+@rule("PIX-028", of=COLUMN_INDEX, screen=sound_column_index)
 def null_counts_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Every null of the chunk stands in a page."""
     counts = chunk.even_column_index.null_counts
@@ -391,7 +380,7 @@ def counts_add_up(
     """Yield what is wrong with counts of pages: they are not negative, and add up to what the chunk says, if it says anything."""
     path = f"{chunk.path}.column_index.{name}"
     if counts and min(counts) < 0:
-        yield from at_pages(
+        yield from first_places(
             [page for page, count in enumerate(counts) if count < 0],
             lambda page: Violation(
                 message=f"{name} of page {page} of column {chunk.column} in row group {chunk.row_group} is {counts[page]}",
@@ -415,7 +404,7 @@ def _has_histograms(chunk: ColumnChunkUnderTest) -> bool:
     return index.repetition_level_histograms is not None or index.definition_level_histograms is not None
 
 
-@chunk_check("PIX-029", "column_index", only=_has_histograms, sound=sound_column_index)
+@rule("PIX-029", of=COLUMN_INDEX, only=_has_histograms, screen=sound_column_index)
 def histograms_have_their_shape_and_sums(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """The histograms of all pages stand one after the other."""
     index, pages, sizes = chunk.column_index, page_count(chunk), chunk.facts.size_statistics
@@ -463,7 +452,7 @@ def _rows_are_counted_twice(chunk: ColumnChunkUnderTest) -> bool:
     return (index.repetition_level_histograms if nested else index.definition_level_histograms) is not None
 
 
-@chunk_check("PIX-038", "column_index", only=_rows_are_counted_twice, sound=sound_column_index)
+@rule("PIX-038", of=COLUMN_INDEX, only=_rows_are_counted_twice, screen=sound_column_index)
 def histograms_count_the_rows(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A row begins at repetition level 0; where nothing repeats, every value is a row."""
     index, leaf = chunk.column_index, chunk.leaf
@@ -474,7 +463,7 @@ def histograms_count_the_rows(chunk: ColumnChunkUnderTest) -> Iterator[Violation
     places, levels = chunk.page_places, greatest + 1
     rows = places.row_counts
     if len(counts) != len(rows) * levels:
-        raise Malformed("", rule="PIX-029")
+        raise Broken("PIX-029")
     if leaf.max_repetition_level:
         found = counts[::levels]
     else:
@@ -484,7 +473,7 @@ def histograms_count_the_rows(chunk: ColumnChunkUnderTest) -> Iterator[Violation
     begins = list(accumulate(found, initial=0))
     given = [*places.first_rows, chunk.group.num_rows]
     last = len(rows)
-    yield from at_pages(
+    yield from first_places(
         [page for page in range(last + 1) if begins[page] != given[page]],
         lambda page: Violation(
             message=(f"page {page}" if page < last else "what follows the last page")

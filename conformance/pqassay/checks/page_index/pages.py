@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pqassay.checks import check
-from pqassay.checks.each_chunk import chunk_check
+from pqassay.checks import rule
+from pqassay.checks.subjects import COLUMN_INDEX, FILE, OFFSET_INDEX
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
-from pqassay.under_test.file import FileUnderTest, NotApplicable
+from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import Malformed
 
 
-@chunk_check("PIX-040", "offset_index")
+@rule("PIX-040", of=OFFSET_INDEX)
 def the_data_pages_are_listed(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Entry by entry, and as many as there are data pages."""
     locations = chunk.offset_index.page_locations
@@ -52,7 +52,7 @@ def _require_listed(chunk: ColumnChunkUnderTest) -> None:
         raise Malformed("the entries are not those of the data pages", rule="PIX-040")
 
 
-@chunk_check("PIX-041", "offset_index")
+@rule("PIX-041", of=OFFSET_INDEX)
 def page_sizes_count_the_header(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Header and body, both as stored."""
     _require_listed(chunk)
@@ -69,7 +69,7 @@ def page_sizes_count_the_header(chunk: ColumnChunkUnderTest) -> Iterator[Violati
             )
 
 
-@chunk_check("PIX-042", "offset_index")
+@rule("PIX-042", of=OFFSET_INDEX)
 def rows_between_entries_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """The first entry is the matter of another rule. Pages of version 1 count rows where every value is one."""
     _require_listed(chunk)
@@ -99,7 +99,7 @@ def rows_between_entries_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Vi
         raise NotApplicable
 
 
-@chunk_check("PIX-043", "column_index")
+@rule("PIX-043", of=COLUMN_INDEX)
 def null_counts_are_those_of_the_headers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Only pages of version 2 count nulls."""
     counts = chunk.column_index.null_counts
@@ -112,7 +112,7 @@ def null_counts_are_those_of_the_headers(chunk: ColumnChunkUnderTest) -> Iterato
         if (v2 := page.v2) is None:
             continue
         if not 0 <= v2.num_nulls <= v2.num_values:
-            raise Malformed("", rule="PQF-064")
+            raise Broken("PQF-064")
         if count != v2.num_nulls:
             yield Violation(
                 f"null_counts gives page {number} {count} nulls, and its header {v2.num_nulls}",
@@ -122,7 +122,7 @@ def null_counts_are_those_of_the_headers(chunk: ColumnChunkUnderTest) -> Iterato
             )
 
 
-@check("PIX-044")
+@rule("PIX-044", of=FILE)
 def page_headers_have_no_statistics(file: FileUnderTest) -> Iterator[Violation]:
     """What the column index says need not be said twice. A writer does so everywhere or nowhere: one finding for all columns."""
     chunks = file.part(ColumnChunks).having("column_index")

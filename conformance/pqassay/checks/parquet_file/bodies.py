@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pqassay.checks.each_chunk import chunk_check
+from pqassay.checks import rule
+from pqassay.checks.subjects import CHUNK
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.file import NotApplicable
 from pqassay.under_test.violation import Violation
@@ -41,13 +42,13 @@ def _noted(chunk: ColumnChunkUnderTest, rule: str) -> Iterator[Violation]:
         raise survey.unread
 
 
-@chunk_check("PQF-070")
+@rule("PQF-070", of=CHUNK)
 def pages_have_their_uncompressed_size(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Dictionary pages as well."""
     yield from _noted(chunk, "PQF-070")
 
 
-@chunk_check("PQF-071")
+@rule("PQF-071", of=CHUNK)
 def levels_are_complete(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Of columns that have levels."""
     if not chunk.data_pages or not (chunk.leaf.max_definition_level or chunk.leaf.max_repetition_level):
@@ -59,7 +60,7 @@ def levels_are_complete(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         raise survey.problem
 
 
-@chunk_check("PQF-072")
+@rule("PQF-072", of=CHUNK)
 def nulls_of_pages_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Only pages of version 2 count nulls; what no count can be is the matter of PQF-064."""
     headers = _second_version(chunk)
@@ -75,7 +76,7 @@ def nulls_of_pages_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
             )
 
 
-@chunk_check("PQF-073")
+@rule("PQF-073", of=CHUNK)
 def rows_of_pages_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Only pages of version 2 count rows."""
     headers = _second_version(chunk)
@@ -98,7 +99,7 @@ def rows_of_pages_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation
             )
 
 
-@chunk_check("PQF-074")
+@rule("PQF-074", of=CHUNK)
 def rows_of_the_row_group_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Over all pages of a chunk."""
     if not chunk.data_pages and not chunk.group.num_rows:
@@ -113,13 +114,13 @@ def rows_of_the_row_group_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[V
         )
 
 
-@chunk_check("PQF-076")
+@rule("PQF-076", of=CHUNK)
 def nothing_follows_the_values(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Where values are of one width, or indexes into a dictionary: the end of others, only who decodes them sees."""
     yield from _noted(chunk, "PQF-076")
 
 
-@chunk_check("PQF-077")
+@rule("PQF-077", of=CHUNK)
 def indexes_lie_in_the_dictionary(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Of chunks with pages that are encoded by a dictionary."""
     from pqassay.values.survey import DICTIONARY  # noqa: PLC0415 - numpy, at this tier only
@@ -129,13 +130,13 @@ def indexes_lie_in_the_dictionary(chunk: ColumnChunkUnderTest) -> Iterator[Viola
     yield from _noted(chunk, "PQF-077")
 
 
-@chunk_check("PQF-078")
+@rule("PQF-078", of=CHUNK)
 def values_are_complete(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Where values are of one width, or indexes into a dictionary."""
     yield from _noted(chunk, "PQF-078")
 
 
-@chunk_check("PQF-079")
+@rule("PQF-079", of=CHUNK)
 def differences_fit_the_type(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Of chunks with pages of differences."""
     if not any(page.data_header.encoding == Encoding.DELTA_BINARY_PACKED for page in chunk.data_pages):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pqassay.checks import check
+from pqassay.checks import rule
+from pqassay.checks.subjects import FILE
 from pqassay.under_test.file import FileUnderTest, NotApplicable
 from pqassay.under_test.violation import Violation
 from pqassay_spec.grammar.thrift_wire import WireType
@@ -25,7 +26,7 @@ class _Extensions:
         return self.all
 
 
-@check("PQF-032")
+@rule("PQF-032", of=FILE)
 def extensions_are_binary(file: FileUnderTest) -> Iterator[Violation]:
     """The field is reserved for bytes."""
     part = file.part(_Extensions)
@@ -37,7 +38,7 @@ def extensions_are_binary(file: FileUnderTest) -> Iterator[Violation]:
             )
 
 
-@check("PQF-033")
+@rule("PQF-033", of=FILE)
 def extensions_can_be_told_apart(file: FileUnderTest) -> Iterator[Violation]:
     """There is room for a UUID."""
     part = file.part(_Extensions)
@@ -53,7 +54,7 @@ def extensions_can_be_told_apart(file: FileUnderTest) -> Iterator[Violation]:
             )
 
 
-@check("PQF-034")
+@rule("PQF-034", of=FILE)
 def extensions_have_their_id(file: FileUnderTest) -> Iterator[Violation]:
     """The id is written as Thrift does."""
     part = file.part(_Extensions)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pqassay.checks import check
-from pqassay.checks.each_chunk import chunk_check
+from pqassay.checks import rule
+from pqassay.checks.subjects import CHUNK, FILE
 from pqassay.under_test.chunks import ColumnChunkUnderTest
-from pqassay.under_test.file import FileUnderTest, NotApplicable
+from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
 from pqassay.under_test.violation import Violation
-from pqassay_spec.base.errors import Malformed
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.parquet.file import COMMON_SUMMARY_NAME, FOOTER_VERSIONS, SUMMARY_NAME, chunk_start
 from pqassay_spec.parquet.schema import SchemaGroup, SchemaLeaf
@@ -21,7 +20,7 @@ BINARY_TYPES = (int(Type.BYTE_ARRAY), int(Type.FIXED_LEN_BYTE_ARRAY))
 """Physical types whose bounds a reader may distrust, by what wrote them."""
 
 
-@check("PQF-011")
+@rule("PQF-011", of=FILE)
 def version_is_known(file: FileUnderTest) -> Iterator[Violation]:
     """The version is one that exists."""
     version = file.metadata.version
@@ -34,7 +33,7 @@ def version_is_known(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@check("PQF-012")
+@rule("PQF-012", of=FILE)
 def chunks_follow_the_schema(file: FileUnderTest) -> Iterator[Violation]:
     """As many chunks as leaves, each for its own."""
     metadata = file.metadata
@@ -73,7 +72,7 @@ def _path_of(chunk: ColumnChunk) -> list[str] | None:
     return key.path_in_schema if key else None
 
 
-@chunk_check("PQF-013")
+@rule("PQF-013", of=CHUNK)
 def chunk_has_its_type(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Chunk and leaf name one physical type."""
     declared, found = chunk.leaf.element.type, chunk.facts.type
@@ -90,7 +89,7 @@ def _type_name(kind: int | None) -> str:
     return next((member.name for member in Type if member == kind), f"type {kind}")
 
 
-@check("PQF-014")
+@rule("PQF-014", of=FILE)
 def chunks_have_metadata(file: FileUnderTest) -> Iterator[Violation]:
     """Only a column key may hide the metadata of a chunk."""
     if not file.metadata.row_groups:
@@ -115,7 +114,7 @@ def _has_column_key(chunk: ColumnChunk) -> bool:
 # ------------------------------------------------------------------------------------------------ counts and sizes
 
 
-@check("PQF-015")
+@rule("PQF-015", of=FILE)
 def nothing_is_negative(file: FileUnderTest) -> Iterator[Violation]:
     """Rows, values and bytes."""
     metadata = file.metadata
@@ -148,13 +147,13 @@ def _negative(name: str, value: int, path: str, **place: Any) -> Violation:
     )
 
 
-def _require_no_negative(path: str, *values: int | None) -> None:
+def _require_no_negative(*values: int | None) -> None:
     """A negative count is the matter of PQF-015: no sum of it is compared with anything."""
     if any(value is not None and value < 0 for value in values):
-        raise Malformed("", rule="PQF-015", field=path)
+        raise Broken("PQF-015")
 
 
-@check("PQF-016")
+@rule("PQF-016", of=FILE)
 def rows_add_up(file: FileUnderTest) -> Iterator[Violation]:
     """The file has the rows of its row groups."""
     metadata = file.metadata
@@ -162,9 +161,9 @@ def rows_add_up(file: FileUnderTest) -> Iterator[Violation]:
         raise NotApplicable
     total = 0
     for group in metadata.row_groups:
-        _require_no_negative("footer.row_groups", group.num_rows)
+        _require_no_negative(group.num_rows)
         total += group.num_rows
-    _require_no_negative("footer.num_rows", metadata.num_rows)
+    _require_no_negative(metadata.num_rows)
     if metadata.num_rows != total:
         yield Violation(
             message=f"the file has {metadata.num_rows:,} rows, its row groups have {total:,}",
@@ -174,14 +173,14 @@ def rows_add_up(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@chunk_check("PQF-017")
+@rule("PQF-017", of=CHUNK)
 def flat_chunks_hold_a_value_for_each_row(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Outside of lists every row has one value or null."""
     if chunk.leaf.max_repetition_level:
         raise NotApplicable
     values, rows = chunk.facts.num_values, chunk.group.num_rows
     if values != rows:
-        _require_no_negative(f"footer.{chunk.path}", values, rows)
+        _require_no_negative(values, rows)
         yield Violation(
             message=f"the chunk has {values:,} values, its row group {rows:,} rows",
             field=f"footer.{chunk.path}.meta_data.num_values",
@@ -190,7 +189,7 @@ def flat_chunks_hold_a_value_for_each_row(chunk: ColumnChunkUnderTest) -> Iterat
         )
 
 
-@check("PQF-018")
+@rule("PQF-018", of=FILE)
 def leaf_paths_differ(file: FileUnderTest) -> Iterator[Violation]:
     """Each path names one leaf."""
     leaves = file.leaves
@@ -227,13 +226,13 @@ def _element_places(file: FileUnderTest) -> list[int]:
     return [place for place, element in enumerate(file.metadata.schema) if place and element.type is not None]
 
 
-@check("PQF-019")
+@rule("PQF-019", of=FILE)
 def byte_sizes_add_up(file: FileUnderTest) -> Iterator[Violation]:
     """The row group is as long as its chunks before compression."""
     yield from _sizes(file, "total_byte_size", "total_uncompressed_size")
 
 
-@check("PQF-020")
+@rule("PQF-020", of=FILE)
 def compressed_sizes_add_up(file: FileUnderTest) -> Iterator[Violation]:
     """The row group is as long as its chunks as stored."""
     yield from _sizes(file, "total_compressed_size", "total_compressed_size")
@@ -252,10 +251,10 @@ def _sizes(file: FileUnderTest, name: str, of_chunk: str) -> Iterator[Violation]
         sizes: list[int] = [getattr(known, of_chunk) for known in facts]
         total = sum(sizes)
         if given != total:
-            _require_no_negative(f"footer.row_groups[{number}].{name}", given, *sizes)
+            _require_no_negative(given, *sizes)
             _require_sound_ranges(file)
             if len(facts) != len(file.leaves):
-                raise Malformed("", rule="PQF-012", field=f"footer.row_groups[{number}].columns")
+                raise Broken("PQF-012")
             yield Violation(
                 message=f"{name} of row group {number} is {given:,}, and its chunks take {total:,} bytes",
                 field=f"footer.row_groups[{number}].{name}",
@@ -276,7 +275,7 @@ def _require_sound_ranges(file: FileUnderTest) -> None:
 # --------------------------------------------------------------------------------------------------------- offsets
 
 
-@check("PQF-021")
+@rule("PQF-021", of=FILE)
 def row_groups_begin_with_their_first_page(file: FileUnderTest) -> Iterator[Violation]:
     """Splits are planned by the offset of a row group."""
     if file.is_summary:
@@ -312,7 +311,7 @@ def _first_page(group: RowGroup) -> int | None:
     return first
 
 
-@chunk_check("PQF-022")
+@rule("PQF-022", of=CHUNK)
 def file_offset_is_known(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """One of the places that writers have put there."""
     given = chunk.chunk.file_offset
@@ -332,7 +331,7 @@ def file_offset_is_known(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         )
 
 
-@check("PQF-023")
+@rule("PQF-023", of=FILE)
 def chunks_stand_in_this_file(file: FileUnderTest) -> Iterator[Violation]:
     """Only summaries describe chunks of other files."""
     if file.is_summary or not file.metadata.row_groups:
@@ -350,7 +349,7 @@ def chunks_stand_in_this_file(file: FileUnderTest) -> Iterator[Violation]:
                 )
 
 
-@check("PQF-024")
+@rule("PQF-024", of=FILE)
 def writer_is_named(file: FileUnderTest) -> Iterator[Violation]:
     """The text has the form that readers take apart, if anything hangs on it."""
     text = file.metadata.created_by
@@ -381,7 +380,7 @@ def _has_doubtful_bounds(group: RowGroup) -> bool:
     return False
 
 
-@chunk_check("PQF-025")
+@rule("PQF-025", of=CHUNK)
 def no_dictionary_page_at_0(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """An offset of 0 is none."""
     given = chunk.facts.dictionary_page_offset
@@ -396,7 +395,7 @@ def no_dictionary_page_at_0(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         )
 
 
-@chunk_check("PQF-026")
+@rule("PQF-026", of=CHUNK)
 def dictionary_page_comes_first(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Before the data pages, if there is one."""
     dictionary, data = chunk.facts.dictionary_page_offset, chunk.facts.data_page_offset
@@ -416,7 +415,7 @@ def dictionary_page_comes_first(chunk: ColumnChunkUnderTest) -> Iterator[Violati
 # ------------------------------------------------------------------------------------- row groups and summary files
 
 
-@check("PQF-030")
+@rule("PQF-030", of=FILE)
 def sorting_columns_are_leaves(file: FileUnderTest) -> Iterator[Violation]:
     """Each is a leaf, and another one."""
     applies = False
@@ -442,7 +441,7 @@ def sorting_columns_are_leaves(file: FileUnderTest) -> Iterator[Violation]:
         raise NotApplicable
 
 
-@check("PQF-031")
+@rule("PQF-031", of=FILE)
 def ordinals_count_row_groups(file: FileUnderTest) -> Iterator[Violation]:
     """The ordinal is the position. In a summary, it is the one in another file."""
     if file.is_summary:
@@ -467,7 +466,7 @@ def _name(file: FileUnderTest) -> str:
     return file.source.name.rpartition("/")[2]
 
 
-@check("PQF-035")
+@rule("PQF-035", of=FILE)
 def summary_names_files(file: FileUnderTest) -> Iterator[Violation]:
     """Chunks of a summary stand elsewhere."""
     if _name(file) != SUMMARY_NAME or not file.metadata.row_groups:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pqassay.checks import check
+from pqassay.checks import rule
+from pqassay.checks.subjects import FILE
 from pqassay.under_test.file import FileUnderTest, NotApplicable
 from pqassay.under_test.violation import Violation
 from pqassay_spec.grammar.hexdump import show
@@ -13,28 +14,28 @@ from pqassay_spec.grammar.thrift import is_text
 from pqassay_spec.parquet.file import SIGNATURE_SIZE, ByteRange, is_signed
 
 
-@check("PQF-001")
+@rule("PQF-001", of=FILE)
 def begins_with_magic(file: FileUnderTest) -> Iterator[Violation]:
     """Reading the head raises what is wrong with it."""
     file.head()
     yield from ()
 
 
-@check("PQF-002")
+@rule("PQF-002", of=FILE)
 def ends_with_magic(file: FileUnderTest) -> Iterator[Violation]:
     """Finding the footer raises what is wrong with the tail."""
     _ = file.framing
     yield from ()
 
 
-@check("PQF-003")
+@rule("PQF-003", of=FILE)
 def footer_length_fits(file: FileUnderTest) -> Iterator[Violation]:
     """Finding the footer raises what is wrong with its length."""
     _ = file.framing
     yield from ()
 
 
-@check("PQF-004")
+@rule("PQF-004", of=FILE)
 def footer_decodes(file: FileUnderTest) -> Iterator[Violation]:
     """Decoding raises what is wrong; so does a schema that is no tree."""
     _ = file.metadata
@@ -42,7 +43,7 @@ def footer_decodes(file: FileUnderTest) -> Iterator[Violation]:
     yield from ()
 
 
-@check("PQF-005")
+@rule("PQF-005", of=FILE)
 def footer_is_filled(file: FileUnderTest) -> Iterator[Violation]:
     """The struct takes all of the footer, but for a signature."""
     metadata, taken = file.decoded
@@ -59,7 +60,7 @@ def footer_is_filled(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@check("PQF-039")
+@rule("PQF-039", of=FILE)
 def fields_have_their_type(file: FileUnderTest) -> Iterator[Violation]:
     """A known id with another wire type is no unknown field: somebody meant the one that is declared."""
     for found in mistyped_fields(file.metadata, "footer"):
@@ -71,7 +72,7 @@ def fields_have_their_type(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@check("PQF-006")
+@rule("PQF-006", of=FILE)
 def keys_are_unique(file: FileUnderTest) -> Iterator[Violation]:
     """No key stands twice."""
     if not file.key_values:
@@ -89,7 +90,7 @@ def keys_are_unique(file: FileUnderTest) -> Iterator[Violation]:
             )
 
 
-@check("PQF-007")
+@rule("PQF-007", of=FILE)
 def key_values_are_text(file: FileUnderTest) -> Iterator[Violation]:
     """Every key and value is UTF-8."""
     if not file.key_values:
@@ -105,7 +106,7 @@ def key_values_are_text(file: FileUnderTest) -> Iterator[Violation]:
                 )
 
 
-@check("PQF-010")
+@rule("PQF-010", of=FILE)
 def keys_have_values(file: FileUnderTest) -> Iterator[Violation]:
     """A key alone is legal, and too much for some readers."""
     if not file.key_values:
@@ -120,7 +121,7 @@ def keys_have_values(file: FileUnderTest) -> Iterator[Violation]:
             )
 
 
-@check("PQF-008")
+@rule("PQF-008", of=FILE)
 def ranges_lie_in_the_body(file: FileUnderTest) -> Iterator[Violation]:
     """Nothing that the footer refers to reaches into head, footer or beyond the file."""
     if not file.offsets:
@@ -133,7 +134,7 @@ def ranges_lie_in_the_body(file: FileUnderTest) -> Iterator[Violation]:
             yield _about(given, f"the {given} lies outside the body", body)
 
 
-@check("PQF-009")
+@rule("PQF-009", of=FILE)
 def ranges_do_not_overlap(file: FileUnderTest) -> Iterator[Violation]:
     """Of the ranges inside the body, no two share a byte. Those outside are the matter of PQF-008."""
     inside = [given for given in file.ranges if file.in_body(given)]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pqassay.checks import check
+from pqassay.checks import rule
+from pqassay.checks.subjects import FILE
 from pqassay.under_test.body_gaps import (
     MOST_WORK,
     UNCLAIMED,
@@ -15,13 +16,13 @@ from pqassay.under_test.body_gaps import (
     surroundings,
 )
 from pqassay.under_test.chunks import ColumnChunks
-from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked
+from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked
 from pqassay.under_test.violation import Violation
-from pqassay_spec.base.errors import FormatError, Malformed
+from pqassay_spec.base.errors import FormatError
 from pqassay_spec.idx1 import blob as idx1
 
 
-@check("PQF-037")
+@rule("PQF-037", of=FILE)
 def body_is_accounted_for(file: FileUnderTest) -> Iterator[Violation]:
     """Gaps hold fillers that are known by their bytes, by a key, or by what else the footer says."""
     framing = file.framing
@@ -57,9 +58,7 @@ def _gaps(file: FileUnderTest) -> Iterator[tuple[int, int]]:
     found = list(holes(ranges, file.framing.body_start, file.framing.footer_start))
     if found:
         if any(chunk.file_path for group in file.metadata.row_groups for chunk in group.columns):
-            raise Malformed(
-                "", rule="PQF-023", field="footer.row_groups"
-            )  # its pages may be here all the same
+            raise Broken("PQF-023")  # its pages may be here all the same
         _require_displaced_by_no_blob(file, ranges)
         _require_lengths_of_bloom_filters(file)
     return iter(found)
@@ -74,7 +73,7 @@ def _require_lengths_of_bloom_filters(file: FileUnderTest) -> None:
             continue  # BLM-002: what follows the header, nobody can say
         said = chunk.facts.bloom_filter_length
         if said is not None and said != taken + header.numBytes:
-            raise Malformed("", rule="BLM-005", field=f"footer.{chunk.path}.meta_data.bloom_filter_length")
+            raise Broken("BLM-005")
 
 
 def _require_displaced_by_no_blob(file: FileUnderTest, ranges: list[tuple[int, int]]) -> None:
@@ -82,4 +81,4 @@ def _require_displaced_by_no_blob(file: FileUnderTest, ranges: list[tuple[int, i
     for offset, key in named_offsets(file.key_values):
         is_inside = key == idx1.KEY and any(start <= offset < end for start, end in ranges)
         if is_inside and file.source.read(offset, idx1.MAGIC_SIZE) == idx1.MAGIC:
-            raise Malformed("", rule="IDX1-009", field="footer.key_value_metadata")
+            raise Broken("IDX1-009")

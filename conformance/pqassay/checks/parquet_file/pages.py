@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from pqassay.checks.each_chunk import chunk_check
+from pqassay.checks import rule
+from pqassay.checks.subjects import CHUNK
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.file import NotApplicable
 from pqassay.under_test.page_walk import DATA_PAGES, PageUnderTest
@@ -18,21 +19,21 @@ DICTIONARY = (Encoding.PLAIN_DICTIONARY, Encoding.RLE_DICTIONARY)
 """Encodings of data pages by indexes into a dictionary: two names of one encoding."""
 
 
-@chunk_check("PQF-050")
+@rule("PQF-050", of=CHUNK)
 def pages_begin_with_a_header(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """The walk raises what is wrong."""
     _some_pages(chunk)
     yield from ()
 
 
-@chunk_check("PQF-051")
+@rule("PQF-051", of=CHUNK)
 def pages_fill_their_chunk(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """The walk raises what is wrong."""
     _some_pages(chunk)
     yield from ()
 
 
-@chunk_check("PQF-052")
+@rule("PQF-052", of=CHUNK)
 def uncompressed_sizes_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Headers count as they are; they are never compressed."""
     pages = _some_pages(chunk)
@@ -56,7 +57,7 @@ _MEMBERS: dict[int, str] = {
 }
 
 
-@chunk_check("PQF-053")
+@rule("PQF-053", of=CHUNK)
 def pages_have_the_header_of_their_type(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Pages of types that nobody knows have a header that nobody knows, and none of the others."""
     for page in _some_pages(chunk):
@@ -82,7 +83,7 @@ def pages_have_the_header_of_their_type(chunk: ColumnChunkUnderTest) -> Iterator
         )
 
 
-@chunk_check("PQF-054")
+@rule("PQF-054", of=CHUNK)
 def the_dictionary_comes_first(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """One dictionary page at most, before all others."""
     for page in _some_pages(chunk):
@@ -95,7 +96,7 @@ def the_dictionary_comes_first(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
             )
 
 
-@chunk_check("PQF-055")
+@rule("PQF-055", of=CHUNK)
 def data_pages_begin_where_they_should(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """The offset is that of the first data page. A chunk without one has nothing to point to."""
     _some_pages(chunk)
@@ -112,7 +113,7 @@ def data_pages_begin_where_they_should(chunk: ColumnChunkUnderTest) -> Iterator[
         )
 
 
-@chunk_check("PQF-056")
+@rule("PQF-056", of=CHUNK)
 def the_dictionary_is_where_it_should_be(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """An offset of 0 is none, as old writers mean it."""
     pages = _some_pages(chunk)
@@ -132,7 +133,7 @@ def the_dictionary_is_where_it_should_be(chunk: ColumnChunkUnderTest) -> Iterato
         )
 
 
-@chunk_check("PQF-057")
+@rule("PQF-057", of=CHUNK)
 def values_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Nulls count."""
     counts = [page.data_header.num_values for page in chunk.data_pages]
@@ -148,7 +149,7 @@ def values_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         )
 
 
-@chunk_check("PQF-058")
+@rule("PQF-058", of=CHUNK)
 def no_count_is_negative(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """The walk raises what is wrong with the size as stored; num_nulls is the matter of PQF-064."""
     for page in _some_pages(chunk):
@@ -188,7 +189,7 @@ def _too_long(path: str, name: str, levels: int, size: int) -> Violation:
     )
 
 
-@chunk_check("PQF-059")
+@rule("PQF-059", of=CHUNK)
 def rows_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Only of chunks whose data pages are all of version 2: others do not count rows."""
     rows = [page.v2.num_rows for page in chunk.data_pages if page.v2 is not None]
@@ -205,7 +206,7 @@ def rows_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         )
 
 
-@chunk_check("PQF-060")
+@rule("PQF-060", of=CHUNK)
 def encodings_are_listed(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Not every writer lists the encoding of levels and of the dictionary. The two names of its indexes count as one."""
     _some_pages(chunk)
@@ -227,7 +228,7 @@ def encodings_are_listed(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
             listed.add(encoding)
 
 
-@chunk_check("PQF-061")
+@rule("PQF-061", of=CHUNK)
 def encodings_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Data pages of both versions count as one type, since writers put them down under either."""
     if not chunk.facts.encoding_stats:
@@ -253,7 +254,7 @@ def encodings_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         )
 
 
-@chunk_check("PQF-062")
+@rule("PQF-062", of=CHUNK)
 def data_pages_hold_something(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A chunk without values may have a page without any."""
     if not chunk.facts.num_values:
@@ -269,7 +270,7 @@ def data_pages_hold_something(chunk: ColumnChunkUnderTest) -> Iterator[Violation
             )
 
 
-@chunk_check("PQF-063")
+@rule("PQF-063", of=CHUNK)
 def crcs_are_right(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Whoever runs this wants the bodies read; at tier ``values`` they are read anyhow."""
     if all(page.header.crc is None for page in chunk.pages):
@@ -282,7 +283,7 @@ def crcs_are_right(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         yield from crc_violations(chunk)
 
 
-@chunk_check("PQF-064")
+@rule("PQF-064", of=CHUNK)
 def nulls_are_no_more_than_values(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Only pages of version 2 count nulls."""
     applies = False

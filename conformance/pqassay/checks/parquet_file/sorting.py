@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pqassay.checks import check
+from pqassay.checks import rule
+from pqassay.checks.subjects import FILE
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked
 from pqassay.under_test.violation import Violation
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from pqassay.values.row_order import Disorder, SortedColumn
 
 
-@check("PQF-075")
+@rule("PQF-075", of=FILE)
 def rows_are_sorted(file: FileUnderTest) -> Iterator[Violation]:
     """A reader that merges or searches sorted rows misses some, or returns them in the wrong order."""
     groups = file.metadata.row_groups

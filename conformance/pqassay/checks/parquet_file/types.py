@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pqassay.checks import check
+from pqassay.checks import rule
+from pqassay.checks.subjects import FILE
 from pqassay.under_test.file import FileUnderTest, NotApplicable
 from pqassay.under_test.violation import Violation
 from pqassay_spec.grammar.hexdump import show
@@ -21,7 +22,7 @@ from pqassay_spec.parquet.types import (
 REPETITIONS = frozenset(map(int, FieldRepetitionType))
 
 
-@check("PQF-040")
+@rule("PQF-040", of=FILE)
 def elements_have_a_repetition_type(file: FileUnderTest) -> Iterator[Violation]:
     """Of the root it says nothing. One that is written with another type PQF-039 reports."""
     elements = file.metadata.schema
@@ -54,7 +55,7 @@ def _annotated(file: FileUnderTest) -> Iterator[tuple[int, SchemaElement]]:
             yield index, element
 
 
-@check("PQF-027")
+@rule("PQF-027", of=FILE)
 def annotations_fit_their_types(file: FileUnderTest) -> Iterator[Violation]:
     """The logical type where there is one, else the converted one."""
     applies = False
@@ -127,7 +128,7 @@ def _digits(index: int, element: SchemaElement) -> Iterator[Violation]:
         )
 
 
-@check("PQF-028")
+@rule("PQF-028", of=FILE)
 def old_readers_see_the_type(file: FileUnderTest) -> Iterator[Violation]:
     """The converted type says what the logical one does."""
     applies = False
@@ -181,7 +182,7 @@ def _unlike(index: int, element: SchemaElement, name: str, wanted: tuple[Convert
     )
 
 
-@check("PQF-029")
+@rule("PQF-029", of=FILE)
 def fixed_values_have_a_length(file: FileUnderTest) -> Iterator[Violation]:
     """Values of a fixed length have one."""
     applies = False

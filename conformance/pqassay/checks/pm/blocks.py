@@ -6,7 +6,8 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from pqassay.checks import check
+from pqassay.checks import rule
+from pqassay.checks.subjects import FILE
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked
 from pqassay.under_test.pm import Place, PmUnderTest
 from pqassay.under_test.pm_blooms import BloomFilters
@@ -32,7 +33,7 @@ def _require_row_groups(parsed: PmUnderTest) -> None:
 # ------------------------------------------------------------------------------------------ where blocks are
 
 
-@check("PM-050")
+@rule("PM-050", of=FILE)
 def blocks_lie_before_their_footers(file: FileUnderTest) -> Iterator[Violation]:
     """Each block once, at the entry of the newest snapshot that refers to it."""
     parsed = file.part(PmUnderTest)
@@ -50,7 +51,7 @@ def blocks_lie_before_their_footers(file: FileUnderTest) -> Iterator[Violation]:
             )
 
 
-@check("PM-052")
+@rule("PM-052", of=FILE)
 def blocks_are_apart(file: FileUnderTest) -> Iterator[Violation]:
     """Of each snapshot. The same blocks in several snapshots are said once."""
     parsed = file.part(PmUnderTest)
@@ -74,7 +75,7 @@ def blocks_are_apart(file: FileUnderTest) -> Iterator[Violation]:
             )
 
 
-@check("PM-053")
+@rule("PM-053", of=FILE)
 def no_byte_is_left_over(file: FileUnderTest) -> Iterator[Violation]:
     """Everything that is known takes its bytes; what is left is padding, or what an append left behind.
 
@@ -129,7 +130,7 @@ def _owner(offsets: Sequence[int], offset: int) -> str:
 # --------------------------------------------------------------------------- what row groups say together
 
 
-@check("PM-063")
+@rule("PM-063", of=FILE)
 def byte_ranges_are_apart(file: FileUnderTest) -> Iterator[Violation]:
     """Within each block, and between the blocks of each snapshot."""
     parsed, sweep = file.part(PmUnderTest), file.part(Sweep)
@@ -203,7 +204,7 @@ def _overlaps(parsed: PmUnderTest, places: Sequence[Place]) -> Iterator[Violatio
             end, widest = stop, (number, column)
 
 
-@check("PM-071")
+@rule("PM-071", of=FILE)
 def statistics_follow_each_other(file: FileUnderTest) -> Iterator[Violation]:
     """Those that lie outside the region are the matter of PM-069."""
     parsed, sweep = file.part(PmUnderTest), file.part(Sweep)
@@ -238,7 +239,7 @@ def _scattered(parsed: PmUnderTest, sweep: Sweep, place: Place) -> Iterator[Viol
             end, total = offset + length, total + length
 
 
-@check("PM-075")
+@rule("PM-075", of=FILE)
 def row_groups_ascend(file: FileUnderTest) -> Iterator[Violation]:
     """By the bounds of the designated timestamp, where they stand in their slots."""
     parsed, sweep = file.part(PmUnderTest), file.part(Sweep)

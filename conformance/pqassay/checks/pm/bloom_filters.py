@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from pqassay.checks import check
+from pqassay.checks import rule
+from pqassay.checks.subjects import FILE
 from pqassay.under_test.file import FileUnderTest, NotApplicable
 from pqassay.under_test.pm import PmUnderTest
 from pqassay.under_test.pm_blooms import BloomFilter, BloomFilters
@@ -42,7 +43,7 @@ def _at_entry(blooms: BloomFilters, bloom: BloomFilter, message: str, expected: 
     )
 
 
-@check("PM-076")
+@rule("PM-076", of=FILE)
 def filters_lie_in_their_blocks(file: FileUnderTest) -> Iterator[Violation]:
     """Behind the statistics, before the next structure."""
     blooms = _filters(file, external=False)
@@ -54,7 +55,7 @@ def filters_lie_in_their_blocks(file: FileUnderTest) -> Iterator[Violation]:
                 yield _at_entry(blooms, bloom, said, f"within [{start}, {end})")
 
 
-@check("PM-077")
+@rule("PM-077", of=FILE)
 def lengths_are_possible(file: FileUnderTest) -> Iterator[Violation]:
     """A number of blocks. A filter that stands nowhere is the matter of PM-076."""
     blooms = _filters(file, external=False)
@@ -73,7 +74,7 @@ def lengths_are_possible(file: FileUnderTest) -> Iterator[Violation]:
                 )
 
 
-@check("PM-078")
+@rule("PM-078", of=FILE)
 def filters_are_apart(file: FileUnderTest) -> Iterator[Violation]:
     """Of each row group, those that stand where they may."""
     blooms = _filters(file, external=False)
@@ -86,7 +87,7 @@ def filters_are_apart(file: FileUnderTest) -> Iterator[Violation]:
                 yield _at_entry(blooms, bloom, said, f"{before.end} or more")
 
 
-@check("PM-079")
+@rule("PM-079", of=FILE)
 def external_filters_lie_in_the_body(file: FileUnderTest) -> Iterator[Violation]:
     """Of the Parquet file that the snapshot describes."""
     blooms = _filters(file, external=True)

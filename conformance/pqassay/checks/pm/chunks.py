@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pqassay.checks import check
+from pqassay.checks import rule as about
 from pqassay.checks.pm.columns import physical_name
 from pqassay.checks.pm.file import bits
+from pqassay.checks.subjects import FILE
 from pqassay.under_test.file import FileUnderTest, NotApplicable
 from pqassay.under_test.pm import PmUnderTest
 from pqassay.under_test.pm_chunks import SIDES, Broken, ChunkRule, ChunkUnderTest, Sweep
@@ -272,7 +273,7 @@ _SUBJECTS = {"PM-074": _has_timestamp}
 
 
 def _register(rule_id: str, rule: ChunkRule) -> None:
-    @check(rule_id)
+    @about(rule_id, of=FILE)
     def run(file: FileUnderTest) -> Iterator[Violation]:
         parsed = file.part(PmUnderTest)
         _ = parsed.newest

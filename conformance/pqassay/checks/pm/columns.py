@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from pqassay.checks import check
+from pqassay.checks import rule
 from pqassay.checks.pm.file import bits
+from pqassay.checks.subjects import FILE
 from pqassay.under_test.file import FileUnderTest, NotApplicable
 from pqassay.under_test.pm import PmUnderTest
 from pqassay.under_test.violation import Violation
@@ -51,13 +52,13 @@ def _columns(file: FileUnderTest) -> tuple[PmUnderTest, Iterable[tuple[int, pm.C
 # ----------------------------------------------------------------------------------------------------- names
 
 
-@check("PM-021")
+@rule("PM-021", of=FILE)
 def names_lie_in_their_area(file: FileUnderTest) -> Iterator[Violation]:
     """Reading a name raises it."""
     yield from _wrong_names(file, "PM-021")
 
 
-@check("PM-023")
+@rule("PM-023", of=FILE)
 def names_are_text(file: FileUnderTest) -> Iterator[Violation]:
     """Reading a name raises it."""
     yield from _wrong_names(file, "PM-023")
@@ -81,7 +82,7 @@ def _wrong_names(file: FileUnderTest, rule: str) -> Iterator[Violation]:
         )
 
 
-@check("PM-022")
+@rule("PM-022", of=FILE)
 def names_follow_each_other(file: FileUnderTest) -> Iterator[Violation]:
     """Each begins where the one before ends. Those outside their area are the matter of PM-021."""
     parsed, columns = _columns(file)
@@ -103,7 +104,7 @@ def names_follow_each_other(file: FileUnderTest) -> Iterator[Violation]:
 # ----------------------------------------------------------------------------------------------- descriptors
 
 
-@check("PM-025")
+@rule("PM-025", of=FILE)
 def descriptor_reserved_is_zero(file: FileUnderTest) -> Iterator[Violation]:
     """RESERVED of every descriptor."""
     parsed, columns = _columns(file)
@@ -113,7 +114,7 @@ def descriptor_reserved_is_zero(file: FileUnderTest) -> Iterator[Violation]:
             yield parsed.in_descriptor(column, "reserved", f"RESERVED is {found}", expected="0", actual=found)
 
 
-@check("PM-026")
+@rule("PM-026", of=FILE)
 def unused_flags_are_zero(file: FileUnderTest) -> Iterator[Violation]:
     """Bits 5 to 31."""
     parsed, columns = _columns(file)
@@ -128,7 +129,7 @@ def unused_flags_are_zero(file: FileUnderTest) -> Iterator[Violation]:
             )
 
 
-@check("PM-027")
+@rule("PM-027", of=FILE)
 def repetition_is_known(file: FileUnderTest) -> Iterator[Violation]:
     """Two bits, of which three values have a name."""
     parsed, columns = _columns(file)
@@ -144,7 +145,7 @@ def repetition_is_known(file: FileUnderTest) -> Iterator[Violation]:
             )
 
 
-@check("PM-028")
+@rule("PM-028", of=FILE)
 def physical_type_is_known(file: FileUnderTest) -> Iterator[Violation]:
     """Parquet's numbers."""
     parsed, columns = _columns(file)
@@ -160,7 +161,7 @@ def physical_type_is_known(file: FileUnderTest) -> Iterator[Violation]:
             )
 
 
-@check("PM-029")
+@rule("PM-029", of=FILE)
 def fixed_length_fits_the_type(file: FileUnderTest) -> Iterator[Violation]:
     """Only one type has it. A type that is not known is the matter of PM-028."""
     parsed, columns = _columns(file)
@@ -177,7 +178,7 @@ def fixed_length_fits_the_type(file: FileUnderTest) -> Iterator[Violation]:
             )
 
 
-@check("PM-030")
+@rule("PM-030", of=FILE)
 def type_is_known(file: FileUnderTest) -> Iterator[Violation]:
     """The low byte of TYPE."""
     parsed, columns = _columns(file)
@@ -192,7 +193,7 @@ def type_is_known(file: FileUnderTest) -> Iterator[Violation]:
             )
 
 
-@check("PM-031")
+@rule("PM-031", of=FILE)
 def repetition_agrees_with_the_levels(file: FileUnderTest) -> Iterator[Violation]:
     """The levels are those of the leaf, the repetition that of the field at the top.
 
@@ -227,7 +228,7 @@ def _why_not(found: int, max_rep_level: int, max_def_level: int, *, is_nested: b
     return "" if found == expected else expected.name
 
 
-@check("PM-032")
+@rule("PM-032", of=FILE)
 def flags_fit_the_type(file: FileUnderTest) -> Iterator[Violation]:
     """Flags that say something about one type each. A column without a type may be anything."""
     wanted = {ColumnFlag.IS_ASCII: ColumnType.VARCHAR, ColumnFlag.LOCAL_KEY_IS_GLOBAL: ColumnType.SYMBOL}
@@ -245,7 +246,7 @@ def flags_fit_the_type(file: FileUnderTest) -> Iterator[Violation]:
                 )
 
 
-@check("PM-043")
+@rule("PM-043", of=FILE)
 def ids_are_unique(file: FileUnderTest) -> Iterator[Violation]:
     """QuestDB finds columns by ID."""
     parsed, columns = _columns(file)
@@ -265,7 +266,7 @@ def ids_are_unique(file: FileUnderTest) -> Iterator[Violation]:
 # ------------------------------------------------------------------------ designated timestamp and sorting
 
 
-@check("PM-033")
+@rule("PM-033", of=FILE)
 def designated_timestamp_is_a_column(file: FileUnderTest) -> Iterator[Violation]:
     """-1, or a position."""
     parsed = file.part(PmUnderTest)
@@ -286,7 +287,7 @@ def _designated(file: FileUnderTest) -> tuple[PmUnderTest, int, pm.ColumnDescrip
     return parsed, parsed.designated, parsed.header.descriptors[parsed.designated]
 
 
-@check("PM-034")
+@rule("PM-034", of=FILE)
 def designated_timestamp_is_a_timestamp(file: FileUnderTest) -> Iterator[Violation]:
     """By TYPE; where that is not known, by what a timestamp can be stored as."""
     parsed, column, described = _designated(file)
@@ -305,7 +306,7 @@ def designated_timestamp_is_a_timestamp(file: FileUnderTest) -> Iterator[Violati
         )
 
 
-@check("PM-035")
+@rule("PM-035", of=FILE)
 def designated_timestamp_is_required(file: FileUnderTest) -> Iterator[Violation]:
     """By the levels, which decide how the pages are read. The flag is the matter of PM-031."""
     parsed, column, described = _designated(file)
@@ -323,7 +324,7 @@ def designated_timestamp_is_required(file: FileUnderTest) -> Iterator[Violation]
             )
 
 
-@check("PM-036")
+@rule("PM-036", of=FILE)
 def rows_are_sorted_by_it(file: FileUnderTest) -> Iterator[Violation]:
     """Bit 2, or the first sorting column."""
     parsed, column, _ = _designated(file)
@@ -380,7 +381,7 @@ def _sorting(file: FileUnderTest) -> PmUnderTest:
     return parsed
 
 
-@check("PM-037")
+@rule("PM-037", of=FILE)
 def sorting_columns_exist(file: FileUnderTest) -> Iterator[Violation]:
     """Positions of descriptors."""
     parsed = _sorting(file)
@@ -391,7 +392,7 @@ def sorting_columns_exist(file: FileUnderTest) -> Iterator[Violation]:
             yield _at_sorting(parsed, position, said, f"0 to {count - 1}" if count else "no sorting column")
 
 
-@check("PM-038")
+@rule("PM-038", of=FILE)
 def sorting_columns_are_unique(file: FileUnderTest) -> Iterator[Violation]:
     """Sorting by a column again changes nothing."""
     parsed = _sorting(file)
@@ -403,7 +404,7 @@ def sorting_columns_are_unique(file: FileUnderTest) -> Iterator[Violation]:
         seen.add(column)
 
 
-@check("PM-039")
+@rule("PM-039", of=FILE)
 def descending_is_said_of_sorting_columns(file: FileUnderTest) -> Iterator[Violation]:
     """The flag says nothing about other columns. Of the designated timestamp it is the matter of PM-010."""
     parsed, columns = _columns(file)
@@ -424,15 +425,14 @@ def descending_is_said_of_sorting_columns(file: FileUnderTest) -> Iterator[Viola
 # ------------------------------------------------------------------------------- columns with bloom filters
 
 
-@check("PM-040")
-def bloom_columns_exist(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PM-040", of=FILE)
+def bloom_columns_exist(file: FileUnderTest) -> None:
     """Reading the header raises it."""
     if not file.part(PmUnderTest).has(HeaderFeature.BLOOM_FILTERS):
         raise NotApplicable
-    yield from ()
 
 
-@check("PM-041")
-def bloom_columns_ascend(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PM-041", of=FILE)
+def bloom_columns_ascend(file: FileUnderTest) -> None:
     """Reading the header raises it."""
-    yield from bloom_columns_exist(file)
+    bloom_columns_exist(file)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pqassay.checks import check
+from pqassay.checks import rule
 from pqassay.checks.pm.pair import Pair
+from pqassay.checks.subjects import FILE
 from pqassay.under_test.file import FileUnderTest, NotChecked
 from pqassay.under_test.violation import Violation
 from pqassay_spec.grammar.hexdump import show
@@ -23,14 +24,14 @@ from pqassay_spec.pm.value import SortingColumn
 # ------------------------------------------------------------------------------------------ which file it describes
 
 
-@check("PM-100")
+@rule("PM-100", of=FILE)
 def a_snapshot_describes_the_parquet_file(file: FileUnderTest) -> Iterator[Violation]:
     """Looking for the snapshot raises what is wrong."""
     _ = file.part(Pair).match
     yield from ()
 
 
-@check("PM-101")
+@rule("PM-101", of=FILE)
 def the_parquet_file_ends_with_the_newest_snapshot(file: FileUnderTest) -> Iterator[Violation]:
     """Bytes behind it are not published yet; a shorter file is one to which ``_pm`` is ahead."""
     pair = file.part(Pair)
@@ -65,7 +66,7 @@ def _footer_violation(pair: Pair, name: str, message: str, expected: int) -> Vio
     )
 
 
-@check("PM-102")
+@rule("PM-102", of=FILE)
 def the_footer_is_where_it_is_said_to_be(file: FileUnderTest) -> Iterator[Violation]:
     """A reader that fetches the footer by these two gets it whole."""
     pair = file.part(Pair)
@@ -79,7 +80,7 @@ def the_footer_is_where_it_is_said_to_be(file: FileUnderTest) -> Iterator[Violat
             yield _footer_violation(pair, name, message, actual)
 
 
-@check("PM-103")
+@rule("PM-103", of=FILE)
 def row_groups_are_as_many(file: FileUnderTest) -> Iterator[Violation]:
     """A row group too few loses its rows."""
     pair = file.part(Pair)
@@ -89,7 +90,7 @@ def row_groups_are_as_many(file: FileUnderTest) -> Iterator[Violation]:
         yield _footer_violation(pair, "row_group_count", message, there)
 
 
-@check("PM-104")
+@rule("PM-104", of=FILE)
 def columns_are_as_many(file: FileUnderTest) -> Iterator[Violation]:
     """A descriptor stands for each leaf of the schema."""
     pair = file.part(Pair)
@@ -108,7 +109,7 @@ def columns_are_as_many(file: FileUnderTest) -> Iterator[Violation]:
 # -------------------------------------------------------------------------------------------------------- columns
 
 
-@check("PM-105")
+@rule("PM-105", of=FILE)
 def columns_have_their_names(file: FileUnderTest) -> Iterator[Violation]:
     """A nested column has the name of the field below the schema's root."""
     pair = file.part(Pair)
@@ -143,7 +144,7 @@ def _column_violation(
     )
 
 
-@check("PM-106")
+@rule("PM-106", of=FILE)
 def physical_types_agree(file: FileUnderTest) -> Iterator[Violation]:
     """Type and width decide how pages and statistics are read."""
     pair = file.part(Pair)
@@ -163,7 +164,7 @@ def physical_types_agree(file: FileUnderTest) -> Iterator[Violation]:
             )
 
 
-@check("PM-107")
+@rule("PM-107", of=FILE)
 def levels_agree(file: FileUnderTest) -> Iterator[Violation]:
     """The levels decide how many bits of a page are levels."""
     pair = file.part(Pair)
@@ -185,7 +186,7 @@ REPETITIONS = {
 }
 
 
-@check("PM-108")
+@rule("PM-108", of=FILE)
 def repetitions_agree(file: FileUnderTest) -> Iterator[Violation]:
     """Of a nested column it is that of the field below the schema's root."""
     pair = file.part(Pair)
@@ -208,7 +209,7 @@ def repetitions_agree(file: FileUnderTest) -> Iterator[Violation]:
 # --------------------------------------------------------------------------------------------------------- sorting
 
 
-@check("PM-118")
+@rule("PM-118", of=FILE)
 def sorting_agrees(file: FileUnderTest) -> Iterator[Violation]:
     """QuestDB's own files are sorted by the designated timestamp, whatever their row groups declare."""
     pair = file.part(Pair)

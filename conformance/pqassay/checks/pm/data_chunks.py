@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import NamedTuple
 
-from pqassay.checks import check
+from pqassay.checks import rule
 from pqassay.checks.pm.pair import Pair
+from pqassay.checks.subjects import FILE
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import FormatError
@@ -29,7 +30,7 @@ SHOWN_BYTES = 20
 """Bytes of a statistic that a finding repeats."""
 
 
-@check("PM-109")
+@rule("PM-109", of=FILE)
 def row_groups_have_their_rows(file: FileUnderTest) -> Iterator[Violation]:
     """Readers allocate by it."""
     pair = file.part(Pair)
@@ -113,14 +114,14 @@ def _compare(
                 )
 
 
-@check("PM-110")
+@rule("PM-110", of=FILE)
 def codecs_agree(file: FileUnderTest) -> Iterator[Violation]:
     """Pages are decompressed by it."""
     pair = file.part(Pair)
     return _compare(pair, "codec", "codec", _from_facts(pair, lambda facts: facts.codec))
 
 
-@check("PM-111")
+@rule("PM-111", of=FILE)
 def encodings_agree(file: FileUnderTest) -> Iterator[Violation]:
     """Each encoding of values has a bit."""
     pair = file.part(Pair)
@@ -136,14 +137,14 @@ def encodings_agree(file: FileUnderTest) -> Iterator[Violation]:
     return _compare(pair, "encodings", "encodings", _from_facts(pair, mask_of), shown=hex)
 
 
-@check("PM-112")
+@rule("PM-112", of=FILE)
 def values_are_as_many(file: FileUnderTest) -> Iterator[Violation]:
     """A chunk of as many nulls is never fetched."""
     pair = file.part(Pair)
     return _compare(pair, "num_values", "num_values", _from_facts(pair, lambda facts: facts.num_values))
 
 
-@check("PM-113")
+@rule("PM-113", of=FILE)
 def byte_ranges_agree(file: FileUnderTest) -> Iterator[Violation]:
     """They are what is fetched."""
     pair = file.part(Pair)
@@ -175,7 +176,7 @@ def _counts(pair: Pair, name: str) -> Expected:
         yield found
 
 
-@check("PM-114")
+@rule("PM-114", of=FILE)
 def null_counts_agree(file: FileUnderTest) -> Iterator[Violation]:
     """Where both files say one; whether ``_pm`` does is another rule's matter."""
     pair, name = file.part(Pair), "null_count"
@@ -183,7 +184,7 @@ def null_counts_agree(file: FileUnderTest) -> Iterator[Violation]:
     return _compare(pair, name, f"statistics.{name}", _counts(pair, name), flag=flag)
 
 
-@check("PM-115")
+@rule("PM-115", of=FILE)
 def distinct_counts_agree(file: FileUnderTest) -> Iterator[Violation]:
     """Where both files say one."""
     pair, name = file.part(Pair), "distinct_count"
@@ -239,7 +240,7 @@ def _statistics(pair: Pair) -> Iterator[tuple[int, int, ColumnMetaData, pm.Colum
                 yield row_group, column, facts, record
 
 
-@check("PM-116")
+@rule("PM-116", of=FILE)
 def bounds_are_verbatim(file: FileUnderTest) -> Iterator[Violation]:
     """Where both files say one. A bound that is not narrower than its column's values loses rows."""
     pair = file.part(Pair)
@@ -303,7 +304,7 @@ def _bytes(raw: bytes) -> str:
     return raw[:SHOWN_BYTES].hex(" ") + (f" … ({len(raw)} bytes)" if len(raw) > SHOWN_BYTES else "")
 
 
-@check("PM-117")
+@rule("PM-117", of=FILE)
 def bounds_are_present_alike(file: FileUnderTest) -> Iterator[Violation]:
     """Bounds that ``_pm`` must leave out are not missed, nor is it wrong to know those of the designated timestamp."""
     pair = file.part(Pair)
@@ -339,7 +340,7 @@ def bounds_are_present_alike(file: FileUnderTest) -> Iterator[Violation]:
             )
 
 
-@check("PM-126")
+@rule("PM-126", of=FILE)
 def exactness_agrees(file: FileUnderTest) -> Iterator[Violation]:
     """Where the Parquet footer says that a bound is not exact."""
     pair = file.part(Pair)
@@ -375,7 +376,7 @@ def _bloom_chunks(pair: Pair) -> Iterator[tuple[int, int, ExternalBloom | None, 
             yield row_group, column, *bloom_of(chunk, parquet.source, parquet.framing)
 
 
-@check("PM-119")
+@rule("PM-119", of=FILE)
 def bloom_filters_are_there_alike(file: FileUnderTest) -> Iterator[Violation]:
     """One of an unknown kind in the Parquet file is like none."""
     pair = file.part(Pair)
@@ -411,7 +412,7 @@ def bloom_filters_are_there_alike(file: FileUnderTest) -> Iterator[Violation]:
         raise NotApplicable
 
 
-@check("PM-120")
+@rule("PM-120", of=FILE)
 def bitsets_agree(file: FileUnderTest) -> Iterator[Violation]:
     """One that lacks a bit loses rows; an external one is where the Parquet file has its bitset, behind its header."""
     pair = file.part(Pair)

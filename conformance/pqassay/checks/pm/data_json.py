@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pqassay.checks import check
+from pqassay.checks import rule
 from pqassay.checks.pm.pair import Pair
+from pqassay.checks.subjects import FILE
 from pqassay.under_test.file import DATA_PREFIX, FileUnderTest, NotApplicable, NotChecked
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import Malformed
@@ -43,7 +44,7 @@ def _questdb(file: FileUnderTest) -> tuple[Pair, QuestDBMetadata]:
     return pair, found
 
 
-@check("PM-121")
+@rule("PM-121", of=FILE)
 def the_key_can_be_read(file: FileUnderTest) -> Iterator[Violation]:
     """The version, and an object for each column."""
     pair = file.part(Pair)
@@ -60,7 +61,7 @@ def the_key_can_be_read(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@check("PM-122")
+@rule("PM-122", of=FILE)
 def types_agree(file: FileUnderTest) -> Iterator[Violation]:
     """The code says how values are understood."""
     pair, questdb = _questdb(file)
@@ -81,7 +82,7 @@ def types_agree(file: FileUnderTest) -> Iterator[Violation]:
             )
 
 
-@check("PM-123")
+@rule("PM-123", of=FILE)
 def flags_agree(file: FileUnderTest) -> Iterator[Violation]:
     """A flag too few costs time, a flag too many may give wrong text."""
     pair, questdb = _questdb(file)
@@ -105,7 +106,7 @@ def flags_agree(file: FileUnderTest) -> Iterator[Violation]:
                 )
 
 
-@check("PM-124")
+@rule("PM-124", of=FILE)
 def unused_bytes_agree(file: FileUnderTest) -> Iterator[Violation]:
     """When to rewrite the file is decided by it."""
     pair, questdb = _questdb(file)
@@ -122,7 +123,7 @@ def unused_bytes_agree(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@check("PM-125")
+@rule("PM-125", of=FILE)
 def designated_timestamps_agree(file: FileUnderTest) -> Iterator[Violation]:
     """The bit in the type code marks it."""
     pair, questdb = _questdb(file)

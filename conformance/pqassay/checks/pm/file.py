@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pqassay.checks import check
+from pqassay.checks import rule
+from pqassay.checks.subjects import FILE
 from pqassay.under_test.file import FileUnderTest, NotApplicable
 from pqassay.under_test.pm import PmUnderTest
 from pqassay.under_test.violation import Violation
@@ -32,21 +33,21 @@ def bits(flags: int) -> str:
 # --------------------------------------------------------------------------------------------------- opening
 
 
-@check("PM-001")
+@rule("PM-001", of=FILE)
 def holds_a_header(file: FileUnderTest) -> Iterator[Violation]:
     """Reading the committed size raises it."""
     _ = file.part(PmUnderTest).fixed
     yield from ()
 
 
-@check("PM-002")
+@rule("PM-002", of=FILE)
 def committed_size_fits(file: FileUnderTest) -> Iterator[Violation]:
     """Reading the committed size raises it."""
     _ = file.part(PmUnderTest).size
     yield from ()
 
 
-@check("PM-003")
+@rule("PM-003", of=FILE)
 def header_reserved_is_zero(file: FileUnderTest) -> Iterator[Violation]:
     """RESERVED of the header."""
     parsed = file.part(PmUnderTest)
@@ -55,14 +56,14 @@ def header_reserved_is_zero(file: FileUnderTest) -> Iterator[Violation]:
         yield parsed.in_header("reserved", f"RESERVED is {found:#x}", expected="0", actual=f"{found:#x}")
 
 
-@check("PM-004")
+@rule("PM-004", of=FILE)
 def required_header_bits_are_known(file: FileUnderTest) -> Iterator[Violation]:
     """Reading the header raises it."""
     _ = file.part(PmUnderTest).header
     yield from ()
 
 
-@check("PM-005")
+@rule("PM-005", of=FILE)
 def optional_header_bits_are_known(file: FileUnderTest) -> Iterator[Violation]:
     """Bits below 32 without a name: their sections, if they have any, stand between the header and the first block."""
     parsed = file.part(PmUnderTest)
@@ -77,7 +78,7 @@ def optional_header_bits_are_known(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@check("PM-006")
+@rule("PM-006", of=FILE)
 def later_revisions_are_named(file: FileUnderTest) -> Iterator[Violation]:
     """Header bit 3 and footer bits 0 to 2."""
     parsed = file.part(PmUnderTest)
@@ -98,7 +99,7 @@ def later_revisions_are_named(file: FileUnderTest) -> Iterator[Violation]:
             )
 
 
-@check("PM-007")
+@rule("PM-007", of=FILE)
 def external_needs_blooms(file: FileUnderTest) -> Iterator[Violation]:
     """Reading the header raises it."""
     parsed = file.part(PmUnderTest)
@@ -108,7 +109,7 @@ def external_needs_blooms(file: FileUnderTest) -> Iterator[Violation]:
     yield from ()
 
 
-@check("PM-008")
+@rule("PM-008", of=FILE)
 def implied_sorting_needs_a_timestamp(file: FileUnderTest) -> Iterator[Violation]:
     """Reading the header raises it."""
     parsed = file.part(PmUnderTest)
@@ -118,7 +119,7 @@ def implied_sorting_needs_a_timestamp(file: FileUnderTest) -> Iterator[Violation
     yield from ()
 
 
-@check("PM-009")
+@rule("PM-009", of=FILE)
 def implied_sorting_stands_alone(file: FileUnderTest) -> Iterator[Violation]:
     """Bit 2 says all about the sorting."""
     parsed = file.part(PmUnderTest)
@@ -134,7 +135,7 @@ def implied_sorting_stands_alone(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@check("PM-010")
+@rule("PM-010", of=FILE)
 def implied_sorting_ascends(file: FileUnderTest) -> Iterator[Violation]:
     """Bit 2 says that the designated timestamp ascends."""
     parsed = file.part(PmUnderTest)
@@ -152,21 +153,21 @@ def implied_sorting_ascends(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@check("PM-011")
+@rule("PM-011", of=FILE)
 def header_fits(file: FileUnderTest) -> Iterator[Violation]:
     """Reading the header raises it."""
     _ = file.part(PmUnderTest).header
     yield from ()
 
 
-@check("PM-012")
+@rule("PM-012", of=FILE)
 def trailer_leads_to_the_footer(file: FileUnderTest) -> Iterator[Violation]:
     """Reading the footer raises it."""
     _ = file.part(PmUnderTest).newest
     yield from ()
 
 
-@check("PM-013")
+@rule("PM-013", of=FILE)
 def footer_is_filled(file: FileUnderTest) -> Iterator[Violation]:
     """Reading the footer raises it where its parts do not fit; here is what is left over."""
     parsed = file.part(PmUnderTest)
@@ -186,21 +187,21 @@ def footer_is_filled(file: FileUnderTest) -> Iterator[Violation]:
             )
 
 
-@check("PM-014")
+@rule("PM-014", of=FILE)
 def entries_fit(file: FileUnderTest) -> Iterator[Violation]:
     """Reading the footer raises it."""
     _ = file.part(PmUnderTest).newest
     yield from ()
 
 
-@check("PM-015")
+@rule("PM-015", of=FILE)
 def required_footer_bits_are_known(file: FileUnderTest) -> Iterator[Violation]:
     """Reading the footer raises it."""
     _ = file.part(PmUnderTest).newest
     yield from ()
 
 
-@check("PM-016")
+@rule("PM-016", of=FILE)
 def optional_footer_bits_are_known(file: FileUnderTest) -> Iterator[Violation]:
     """Bits below 32 without a name."""
     parsed = file.part(PmUnderTest)
@@ -219,14 +220,14 @@ def optional_footer_bits_are_known(file: FileUnderTest) -> Iterator[Violation]:
 # ----------------------------------------------------------------------------------------------- the chain
 
 
-@check("PM-017")
+@rule("PM-017", of=FILE)
 def newest_checksum_is_right(file: FileUnderTest) -> Iterator[Violation]:
     """The checksum that readers look at."""
     parsed = file.part(PmUnderTest)
     yield from _wrong_checksums(parsed, [parsed.newest])
 
 
-@check("PM-018")
+@rule("PM-018", of=FILE)
 def earlier_checksums_are_right(file: FileUnderTest) -> Iterator[Violation]:
     """The checksums of earlier snapshots, which were the newest when they were written."""
     parsed = file.part(PmUnderTest)
@@ -253,7 +254,7 @@ def _wrong_checksums(parsed: PmUnderTest, snapshots: Sequence[Snapshot]) -> Iter
             )
 
 
-@check("PM-019")
+@rule("PM-019", of=FILE)
 def chain_leads_back(file: FileUnderTest) -> Iterator[Violation]:
     """Walking the chain raises it."""
     chain = file.part(PmUnderTest).chain
@@ -263,7 +264,7 @@ def chain_leads_back(file: FileUnderTest) -> Iterator[Violation]:
     yield from ()
 
 
-@check("PM-020")
+@rule("PM-020", of=FILE)
 def earlier_footers_can_be_read(file: FileUnderTest) -> Iterator[Violation]:
     """Walking the chain raises it."""
     chain = file.part(PmUnderTest).chain
@@ -275,7 +276,7 @@ def earlier_footers_can_be_read(file: FileUnderTest) -> Iterator[Violation]:
     yield from ()
 
 
-@check("PM-080")
+@rule("PM-080", of=FILE)
 def unused_bytes_are_plausible(file: FileUnderTest) -> Iterator[Violation]:
     """At most the file, and never fewer than before."""
     parsed = file.part(PmUnderTest)
@@ -304,7 +305,7 @@ def unused_bytes_are_plausible(file: FileUnderTest) -> Iterator[Violation]:
     yield from found
 
 
-@check("PM-081")
+@rule("PM-081", of=FILE)
 def parquet_file_does_not_shrink(file: FileUnderTest) -> Iterator[Violation]:
     """Snapshots of one file are appended to one Parquet file."""
     parsed = file.part(PmUnderTest)
@@ -333,7 +334,7 @@ def parquet_file_does_not_shrink(file: FileUnderTest) -> Iterator[Violation]:
 # ---------------------------------------------------------------------------------------------- extensions
 
 
-@check("PM-085")
+@rule("PM-085", of=FILE)
 def notes_are_well_formed(file: FileUnderTest) -> Iterator[Violation]:
     """Reading the footer raises what does not fit."""
     parsed = file.part(PmUnderTest)
@@ -356,7 +357,7 @@ def notes_are_well_formed(file: FileUnderTest) -> Iterator[Violation]:
             )
 
 
-@check("PM-086")
+@rule("PM-086", of=FILE)
 def covering_index_is_well_formed(file: FileUnderTest) -> Iterator[Violation]:
     """Reading the footer raises what does not fit."""
     parsed = file.part(PmUnderTest)
@@ -397,7 +398,7 @@ def covering_index_is_well_formed(file: FileUnderTest) -> Iterator[Violation]:
                 )
 
 
-@check("PM-087")
+@rule("PM-087", of=FILE)
 def squash_tracker_says_something(file: FileUnderTest) -> Iterator[Violation]:
     """-1 is what a file without tracker means."""
     header = file.part(PmUnderTest).header

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pqassay.checks import check
+from pqassay.checks import rule as about
 from pqassay.checks.pm.pair import Pair
+from pqassay.checks.subjects import FILE
 from pqassay.under_test.file import FileUnderTest, NotChecked, Remembered
 from pqassay.under_test.violation import Violation
 from pqassay.values.outcomes import Outcome
@@ -345,37 +346,37 @@ def _outcome(file: FileUnderTest, rule: str) -> Iterator[Violation]:
     return file.part(Comparison).outcomes[rule].result()
 
 
-@check(BELOW)
+@about(BELOW, of=FILE)
 def no_value_is_less_than_min(file: FileUnderTest) -> Iterator[Violation]:
     """A reader skips the row group when it looks for the value."""
     return _outcome(file, BELOW)
 
 
-@check(ABOVE)
+@about(ABOVE, of=FILE)
 def no_value_is_greater_than_max(file: FileUnderTest) -> Iterator[Violation]:
     """A reader skips the row group when it looks for the value."""
     return _outcome(file, ABOVE)
 
 
-@check(NULLS)
+@about(NULLS, of=FILE)
 def nulls_are_counted(file: FileUnderTest) -> Iterator[Violation]:
     """A chunk of nothing but nulls is never fetched."""
     return _outcome(file, NULLS)
 
 
-@check(BLOOM)
+@about(BLOOM, of=FILE)
 def bloom_filters_hold_every_value(file: FileUnderTest) -> Iterator[Violation]:
     """A reader skips the row group when it looks for the value."""
     return _outcome(file, BLOOM)
 
 
-@check(ASCENT)
+@about(ASCENT, of=FILE)
 def the_designated_timestamp_ascends(file: FileUnderTest) -> Iterator[Violation]:
     """Readers search for a time by halving."""
     return _outcome(file, ASCENT)
 
 
-@check(EXACT)
+@about(EXACT, of=FILE)
 def exact_bounds_occur(file: FileUnderTest) -> Iterator[Violation]:
     """A reader may answer min() and max() from an exact bound."""
     return _outcome(file, EXACT)

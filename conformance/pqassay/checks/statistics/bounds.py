@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from pqassay.checks import check
-from pqassay.checks.each_chunk import chunk_check
+from pqassay.checks import rule
+from pqassay.checks.subjects import FILE, STATISTICS
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
-from pqassay.under_test.file import FileUnderTest, NotApplicable
+from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
 from pqassay.under_test.violation import Violation
-from pqassay_spec.base.errors import Malformed
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.parquet.column_order import (
     FLOATING,
@@ -62,7 +61,7 @@ def field_of(chunk: ColumnChunkUnderTest, name: str) -> str:
 # ------------------------------------------------------------------------------------------------ column orders
 
 
-@check("STA-001")
+@rule("STA-001", of=FILE)
 def orders_are_given(file: FileUnderTest) -> Iterator[Violation]:
     """Without column orders, bounds have no meaning."""
     if file.metadata.column_orders is not None:
@@ -94,7 +93,7 @@ def _orders(file: FileUnderTest) -> list[ColumnOrder]:
     return orders
 
 
-@check("STA-002")
+@rule("STA-002", of=FILE)
 def orders_are_those_of_the_leaves(file: FileUnderTest) -> Iterator[Violation]:
     """One order a leaf."""
     orders, leaves = _orders(file), file.leaves
@@ -107,7 +106,7 @@ def orders_are_those_of_the_leaves(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@check("STA-003")
+@rule("STA-003", of=FILE)
 def orders_are_known(file: FileUnderTest) -> Iterator[Violation]:
     """Each order is a member of the union."""
     orders, leaves = _orders(file), file.leaves
@@ -122,12 +121,12 @@ def orders_are_known(file: FileUnderTest) -> Iterator[Violation]:
             )
 
 
-@check("STA-004")
+@rule("STA-004", of=FILE)
 def orders_fit_their_columns(file: FileUnderTest) -> Iterator[Violation]:
     """The orders of floats and of INT96 stand at such columns."""
     orders, leaves = _orders(file), file.leaves
     if len(orders) != len(leaves):
-        raise Malformed("", rule="STA-002", field="footer.column_orders")
+        raise Broken("STA-002")
     for number, (order, leaf) in enumerate(zip(orders, leaves, strict=True)):
         element = leaf.element
         if order.IEEE_754_TOTAL_ORDER is not None:
@@ -153,7 +152,7 @@ def _is_floating(element: SchemaElement) -> bool:
 # ------------------------------------------------------------------------------------------------ bounds
 
 
-@chunk_check("STA-005", "statistics")
+@rule("STA-005", of=STATISTICS)
 def bounds_are_values(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Every bound has the bytes of a value."""
     statistics, element = statistics_of(chunk), chunk.leaf.element
@@ -180,7 +179,7 @@ def what_a_bound_is(element: SchemaElement) -> str:
     return "at least one byte" if width is None else f"{width} bytes"
 
 
-@chunk_check("STA-006", "statistics")
+@rule("STA-006", of=STATISTICS)
 def bounds_are_not_swapped(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """The lower bound is not above the upper one. Bytes that are no value are the matter of STA-005."""
     statistics, element = statistics_of(chunk), chunk.leaf.element
@@ -227,7 +226,7 @@ def _float_order(chunk: ColumnChunkUnderTest) -> Order:
     return order
 
 
-@chunk_check("STA-007", "statistics")
+@rule("STA-007", of=STATISTICS)
 def bounds_are_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """No NaN among bounds of which nobody says how many NaN there are; with a count, they are the matter of STA-008."""
     statistics, order = statistics_of(chunk), _float_order(chunk)
@@ -244,7 +243,7 @@ def bounds_are_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
             )
 
 
-@chunk_check("STA-008", "statistics")
+@rule("STA-008", of=STATISTICS)
 def bounds_are_nan_where_all_is(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Bounds beside a nan_count are NaN in one case: the order has a place for NaN, and there is nothing else."""
     statistics, order = statistics_of(chunk), _float_order(chunk)
@@ -280,7 +279,7 @@ def _all_nan(statistics: Statistics, num_values: int) -> bool | None:
     return statistics.nan_count + statistics.null_count == num_values
 
 
-@chunk_check("STA-024", "statistics")
+@rule("STA-024", of=STATISTICS)
 def total_order_counts_nan(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Under the total order, whoever looks for NaN asks the count and not the bounds."""
     statistics, order = statistics_of(chunk), _float_order(chunk)
@@ -295,7 +294,7 @@ def total_order_counts_nan(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         )
 
 
-@chunk_check("STA-014", "statistics")
+@rule("STA-014", of=STATISTICS)
 def deprecated_bounds_are_signed(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Signed comparison suits signed numbers; elsewhere it does no harm only where both bounds are one value."""
     statistics, element = statistics_of(chunk), chunk.leaf.element
@@ -313,7 +312,7 @@ def deprecated_bounds_are_signed(chunk: ColumnChunkUnderTest) -> Iterator[Violat
         )
 
 
-@chunk_check("STA-015", "statistics")
+@rule("STA-015", of=STATISTICS)
 def deprecated_bounds_agree(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Old and new bounds of a signed order are the same."""
     statistics, order, element = statistics_of(chunk), chunk.order, chunk.leaf.element
@@ -335,7 +334,7 @@ def deprecated_bounds_agree(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
             )
 
 
-@chunk_check("STA-016", "statistics")
+@rule("STA-016", of=STATISTICS)
 def int96_bounds_have_their_order(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Only one order is defined for INT96."""
     statistics, column_order = statistics_of(chunk), chunk.column_order
@@ -352,7 +351,7 @@ def int96_bounds_have_their_order(chunk: ColumnChunkUnderTest) -> Iterator[Viola
         )
 
 
-@chunk_check("STA-017", "statistics")
+@rule("STA-017", of=STATISTICS)
 def unordered_columns_have_no_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """What has no order has no least value."""
     statistics, element = statistics_of(chunk), chunk.leaf.element
@@ -367,7 +366,7 @@ def unordered_columns_have_no_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Vi
         )
 
 
-@chunk_check("STA-018", "statistics")
+@rule("STA-018", of=STATISTICS)
 def bounds_of_text_are_text(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A bound is text like the values, even one that was cut."""
     statistics, element = statistics_of(chunk), chunk.leaf.element
@@ -387,7 +386,7 @@ def bounds_of_text_are_text(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
             )
 
 
-@chunk_check("STA-023", "statistics")
+@rule("STA-023", of=STATISTICS)
 def flags_have_their_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A flag speaks of a bound."""
     statistics = statistics_of(chunk)

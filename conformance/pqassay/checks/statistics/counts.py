@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pqassay.checks.each_chunk import chunk_check
+from pqassay.checks import rule
 from pqassay.checks.statistics.bounds import field_of, statistics_of
+from pqassay.checks.subjects import CHUNK, SIZE_STATISTICS, STATISTICS
 from pqassay.under_test.chunks import ColumnChunkUnderTest
-from pqassay.under_test.file import NotApplicable
+from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.violation import Violation
-from pqassay_spec.base.errors import Malformed
 from pqassay_spec.parquet.column_order import FLOATING, annotation_fits, type_order
 from pqassay_spec.parquet.thrift import BoundingBox, SizeStatistics, Type
 
 # ------------------------------------------------------------------------------------------------ counts
 
 
-@chunk_check("STA-010", "statistics")
+@rule("STA-010", of=STATISTICS)
 def null_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """There are at most as many nulls as values, and none in a column that is required all the way up."""
     count = statistics_of(chunk).null_count
@@ -33,7 +33,7 @@ def null_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         )
 
 
-@chunk_check("STA-011", "statistics")
+@rule("STA-011", of=STATISTICS)
 def null_count_is_given(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Whoever writes statistics counts nulls."""
     if statistics_of(chunk).null_count is None:
@@ -45,7 +45,7 @@ def null_count_is_given(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         )
 
 
-@chunk_check("STA-012", "statistics")
+@rule("STA-012", of=STATISTICS)
 def distinct_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """No more different values than values."""
     count, most = statistics_of(chunk).distinct_count, chunk.facts.num_values
@@ -60,7 +60,7 @@ def distinct_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
         )
 
 
-@chunk_check("STA-013", "statistics")
+@rule("STA-013", of=STATISTICS)
 def nan_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """NaN stand in columns of floats, where no null stands."""
     statistics, element = statistics_of(chunk), chunk.leaf.element
@@ -99,7 +99,7 @@ def _size_field(chunk: ColumnChunkUnderTest, name: str) -> str:
     return f"footer.{chunk.path}.meta_data.size_statistics.{name}"
 
 
-@chunk_check("STA-019", "size_statistics")
+@rule("STA-019", of=SIZE_STATISTICS)
 def histograms_count_all_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """One entry for each level, and one count for each value. An empty list says as little as none."""
     sizes, leaf = _sizes(chunk), chunk.leaf
@@ -127,7 +127,7 @@ def histograms_count_all_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violati
         raise NotApplicable
 
 
-@chunk_check("STA-020", "size_statistics")
+@rule("STA-020", of=SIZE_STATISTICS)
 def histogram_agrees_about_nulls(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Below the greatest definition level stands what is null. A histogram that is wrong by itself is STA-019's."""
     histogram = _sizes(chunk).definition_level_histogram
@@ -135,7 +135,7 @@ def histogram_agrees_about_nulls(chunk: ColumnChunkUnderTest) -> Iterator[Violat
     if not histogram or statistics is None or statistics.null_count is None:
         raise NotApplicable
     if len(histogram) != greatest + 1 or sum(histogram) != chunk.facts.num_values:
-        raise Malformed("", rule="STA-019", field=_size_field(chunk, "definition_level_histogram"))
+        raise Broken("STA-019")
     nulls = sum(histogram[:-1])
     if nulls != statistics.null_count:
         yield Violation(
@@ -146,7 +146,7 @@ def histogram_agrees_about_nulls(chunk: ColumnChunkUnderTest) -> Iterator[Violat
         )
 
 
-@chunk_check("STA-021", "size_statistics")
+@rule("STA-021", of=SIZE_STATISTICS)
 def size_is_that_of_byte_arrays(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Only byte arrays have bytes to count."""
     size = _sizes(chunk).unencoded_byte_array_data_bytes
@@ -169,7 +169,7 @@ def size_is_that_of_byte_arrays(chunk: ColumnChunkUnderTest) -> Iterator[Violati
 # ------------------------------------------------------------------------------------------------ geospatial
 
 
-@chunk_check("STA-022", "chunk")
+@rule("STA-022", of=CHUNK)
 def geospatial_box_is_one(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A box belongs to geometries, and holds something; from west to east it may go round the back of the globe."""
     geospatial, element = chunk.facts.geospatial_statistics, chunk.leaf.element

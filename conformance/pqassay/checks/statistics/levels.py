@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pqassay.checks.each_chunk import chunk_check
+from pqassay.checks import rule
+from pqassay.checks.subjects import SIZE_STATISTICS
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.file import NotApplicable
 from pqassay.under_test.violation import Violation
 
 
-@chunk_check("STA-046", "size_statistics")
+@rule("STA-046", of=SIZE_STATISTICS)
 def histograms_count_the_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Lists of another length are the matter of another rule."""
     from pqassay.values.levels import counts_of  # noqa: PLC0415 - numpy, at this tier only

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pqassay.checks.each_chunk import chunk_check
+from pqassay.checks import rule
 from pqassay.checks.statistics.bounds import BOUNDS, DEPRECATED, given, is_above, what_a_bound_is
+from pqassay.checks.subjects import CHUNK, STATISTICS
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.file import NotApplicable
 from pqassay.under_test.page_walk import PageUnderTest
@@ -20,7 +21,7 @@ def _field(chunk: ColumnChunkUnderTest, page: PageUnderTest, name: str) -> str:
     return f"{chunk.path}.pages[{page.number}].header.{own}.{name}"
 
 
-@chunk_check("STA-030")
+@rule("STA-030", of=CHUNK)
 def page_statistics_are_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """What holds for statistics of a chunk holds for those of a page."""
     judged = False
@@ -94,7 +95,7 @@ def _wrong_null_count(
         )
 
 
-@chunk_check("STA-031", "statistics")
+@rule("STA-031", of=STATISTICS)
 def null_counts_of_pages_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """The nulls of a chunk are those of its pages. A count that is none is the matter of STA-010 or STA-030."""
     whole = chunk.statistics.null_count if chunk.statistics is not None else None
