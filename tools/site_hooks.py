@@ -4,10 +4,10 @@ A page asks for a table with an HTML comment on a line of its own, so that the M
 
     <!-- rules: IDX1 -->                the rules of one family, each row an anchor (``#idx1-016``)
     <!-- all rules -->                  the rules of all families in one table
-    <!-- fields: idx1.BLOB -->          the fields of a construct or Thrift struct of ``pqassay_spec``
-    <!-- enum: compact_thrift_wire.WireType -->    the names of an enum, or of the bits of flags
+    <!-- fields: idx1.blob.BLOB -->     the fields of a construct or Thrift struct of ``pqassay_spec``
+    <!-- enum: grammar.thrift_wire.WireType --> the names of an enum, or of the bits of flags
     <!-- companion fields -->           the members of IDX1's companion record
-    <!-- members: pm_json.COLUMN_FIELDS --> the members of a JSON object
+    <!-- members: pm.json.COLUMN_FIELDS --> the members of a JSON object
     <!-- golden files: IDX1 -->         the golden files of one family, each row an anchor, with the bytes that differ
     <!-- museum -->                  the exhibits of the museum, a room for each family, and what no file shows
     <!-- findings table -->             the columns of the table that `pqassay-spark check --out` writes
