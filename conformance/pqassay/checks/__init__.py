@@ -16,15 +16,16 @@ It yields a `Violation` for each place where the rule is broken.  It raises `Not
 the rule is about, and `NotChecked` where it cannot tell.  A `FormatError` without a rule, or with this one, is a violation; one
 with another rule means that this one cannot be judged, because that one is broken.
 
-Screens and laws: a check is plain Python, and it is the law.  A screen proves at once that a sound subject breaks none of several
-rules, so that they need not be asked; what it does not call sound, they judge.  Tests hold both against each other.
+Screens and laws: a check is plain Python, and it is the law.  A screen proves at once that a sound thing breaks none of several
+rules, so that they need not be asked; what it does not call sound, they judge.  Tests hold both against each other.  How
+screens are used is said in `asking`.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
@@ -36,6 +37,12 @@ from pqassay_spec.rules.catalogue import families, rules
 Thing = TypeVar("Thing")
 Test = Callable[[Thing], Iterable[Violation] | None]
 """A check's function. It may return nothing where reading its subject raises all that can be wrong."""
+
+Screen = Callable[[Thing], Hashable | None]
+"""A screen's function: the shape of a thing that certainly breaks none of the rules it serves, ``None`` of others. It never raises.
+
+Things of one shape are alike in which of these rules apply to them.
+"""
 
 _registered: dict[str, Check] = {}
 
@@ -49,14 +56,14 @@ class Check:
         subject: What it is about.
         test: What tests one of these things.
         only: Which of them are tested; to pass over one costs less than to raise `NotApplicable`. It raises like a test.
-        screen: Whether a thing is certainly sound, so that it keeps this rule and need not be tested. It never raises.
+        screen: What recognises things that certainly keep the rule.
     """
 
     rule: str
     subject: Subject[Any]
     test: Test[Any]
     only: Callable[[Any], bool] | None = None
-    screen: Callable[[Any], bool] | None = None
+    screen: Screen[Any] | None = None
 
 
 def rule(
@@ -64,7 +71,7 @@ def rule(
     *,
     of: Subject[Thing],
     only: Callable[[Thing], bool] | None = None,
-    screen: Callable[[Thing], bool] | None = None,
+    screen: Screen[Thing] | None = None,
 ) -> Callable[[Test[Thing]], Test[Thing]]:
     """Register a function as the check of a rule; see `Check` for the arguments."""
     if rule_id not in rules():

@@ -1,23 +1,31 @@
 """The engine: visits each subject of a file once, and asks every rule about it.
 
-What is absent is known before any rule is asked; what a screen calls sound is not asked either.  A thing that cannot be read
-hinders nobody from judging the others: its rule is broken if another thing breaks it, and *not checked* otherwise.
+What is absent is known before any rule is asked.  A thing that cannot be read hinders nobody from judging the others: its rule
+is broken if another thing breaks it, and *not checked* otherwise.
+
+Screens: a screen looks at a thing once for all the rules that it serves, and returns the thing's *shape* if it is certain that the
+thing breaks none of them; ``None`` otherwise.  The first thing of a shape is judged by the rules all the same, which shows
+which of them apply; for the others of that shape, in this file and in those that follow, that is remembered.  Files of one lake
+have few shapes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from pqassay.checks import Check, registry
+from pqassay.checks import Check, Screen, registry
 from pqassay.checks.subjects import Subject
 from pqassay.report.model import FIRST_POSITIONS
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import FormatError, Unsupported
 from pqassay_spec.rules.catalogue import rules
+
+MOST_SHAPES = 10_000
+"""Shapes that are remembered for one screen; a file may have a shape of its own for each of its chunks."""
 
 
 @dataclass
@@ -31,30 +39,23 @@ class Group:
 
 @dataclass
 class Answer:
-    """What came of one rule on one file.
+    """What there is to say of one rule on one file, beside that it is kept.
 
     Attributes:
         groups: Where it is broken, by column, in the order in which the places were found.
-        applies: Whether a thing was tested, or found sound by a screen.
         problem: Why a thing could not be tested, if so; where another one breaks the rule, that is what counts.
         unjudged: Whether that leaves the whole file unjudged: its pages cannot be decoded.
         failure: What kept the rule from being tested on the whole file, through no fault of its bytes.
     """
 
     groups: dict[str | None, Group] = field(default_factory=dict[str | None, Group])
-    applies: bool = False
     problem: str | None = None
     unjudged: bool = False
     failure: str | None = None
 
     @property
-    def is_checked(self) -> bool:
-        """Whether the rule was tested: it is broken somewhere, or kept wherever it applies."""
-        return self.failure is None and (bool(self.groups) or (self.applies and self.problem is None))
-
-    @property
     def why_not_checked(self) -> str | None:
-        """The reason; ``None`` if it was tested, or is not applicable."""
+        """The reason; ``None`` if it was tested."""
         return self.failure or (None if self.groups else self.problem)
 
     @property
@@ -72,91 +73,123 @@ class Answer:
             group.first.append(violation)
 
 
+@dataclass
+class Answers:
+    """What came of rules on one file.
+
+    Attributes:
+        applied: Rules of which a thing was tested, or known to be sound.
+        found: What there is to say of those that are broken, or could not be tested.
+    """
+
+    applied: set[str] = field(default_factory=set[str])
+    found: dict[str, Answer] = field(default_factory=dict[str, Answer])
+
+    def of(self, rule_id: str) -> Answer:
+        """The answer of a rule, to which something is added."""
+        return self.found.setdefault(rule_id, Answer())
+
+
 RAISED = (NotApplicable, NotChecked, FormatError, OSError, MemoryError)
 """What a test raises, and what reading a file raises."""
 
 
-def ask(file: FileUnderTest, asked: Sequence[str]) -> Mapping[str, Answer]:
-    """Ask rules that have a check about a file; returns the answers by their ids. Nothing that the file's bytes can do raises."""
-    answers = {rule_id: Answer() for rule_id in asked}
-    for subject, screened in _by_subject(tuple(asked)):
+def ask(file: FileUnderTest, asked: tuple[str, ...]) -> Answers:
+    """Ask rules that have a check about a file. Nothing that the file's bytes can do raises."""
+    answers = Answers()
+    for subject, panels in _by_subject(asked):
         try:
             things = subject.find(file)
         except RAISED as error:
-            for check in _all(screened):
-                _note_raised(answers[check.rule], check.rule, error, None)
+            for panel in panels:
+                for check in panel.checks:
+                    _note_raised(answers, check.rule, error)
             continue
-        if things:
-            for screen, checks in screened:
-                _ask_about(subject, things, screen, checks, answers)
+        for panel in panels if things else ():
+            panel.ask(subject, things, answers)
     return answers
 
 
 def is_broken(file: FileUnderTest, rule_id: str) -> bool:
     """Whether a file breaks a rule, as far as that can be told."""
-    return bool(ask(file, [rule_id])[rule_id].groups)
+    found = ask(file, (rule_id,)).found
+    return rule_id in found and bool(found[rule_id].groups)
 
 
-Screened = Sequence[tuple[Callable[[Any], bool] | None, Sequence[Check]]]
-"""Checks of one subject by what screens them."""
+@dataclass(frozen=True)
+class _Panel:
+    """Checks of one subject that one screen serves, or none."""
+
+    screen: Screen[Any] | None
+    checks: Sequence[Check]
+    shapes: dict[Hashable, frozenset[str]] = field(default_factory=dict[Hashable, frozenset[str]])
+    """The rules that apply to a sound thing, by its shape."""
+
+    def ask(self, subject: Subject[Any], things: Sequence[Any], answers: Answers) -> None:
+        """Ask the rules about every thing, but for those that are certainly sound."""
+        if self.screen is None:
+            for thing in things:
+                self._judge(subject, thing, answers)
+            return
+        for thing in things:
+            shape = self.screen(thing)
+            if shape is None:
+                self._judge(subject, thing, answers)
+                continue
+            known = self.shapes.get(shape)
+            if known is None:
+                known = self._learn(subject, thing, shape, answers)
+            answers.applied |= known
+
+    def _learn(self, subject: Subject[Any], thing: Any, shape: Hashable, answers: Answers) -> frozenset[str]:
+        """Judge the first thing of a shape, and remember which rules apply if it breaks none, as its screen says."""
+        own = Answers()
+        self._judge(subject, thing, own)
+        if own.found:  # not what the screen says: the rules are the law
+            self._judge(subject, thing, answers)
+            return frozenset()
+        if len(self.shapes) >= MOST_SHAPES:
+            self.shapes.clear()
+        self.shapes[shape] = applied = frozenset(own.applied)
+        return applied
+
+    def _judge(self, subject: Subject[Any], thing: Any, answers: Answers) -> None:
+        for check in self.checks:
+            known = answers.found.get(check.rule) if answers.found else None
+            if known is not None and known.failure is not None:
+                continue
+            try:
+                if check.only is not None and not check.only(thing):
+                    continue
+                for violation in check.test(thing) or ():
+                    answers.of(check.rule).note(subject.placed(violation, thing))
+                answers.applied.add(check.rule)
+            except NotApplicable:
+                continue
+            except RAISED as error:
+                _note_raised(answers, check.rule, error, subject, thing)
 
 
 @lru_cache(maxsize=64)
-def _by_subject(asked: tuple[str, ...]) -> Sequence[tuple[Subject[Any], Screened]]:
+def _by_subject(asked: tuple[str, ...]) -> Sequence[tuple[Subject[Any], Sequence[_Panel]]]:
     """The checks of rules, by subject and screen; the same for every file of a run."""
-    found: dict[Subject[Any], dict[Any, list[Check]]] = {}
+    found: dict[Subject[Any], dict[Screen[Any] | None, list[Check]]] = {}
     for rule_id in asked:
         check = registry()[rule_id]
         found.setdefault(check.subject, {}).setdefault(check.screen, []).append(check)
-    return [(subject, list(screened.items())) for subject, screened in found.items()]
-
-
-def _all(screened: Screened) -> Iterable[Check]:
-    return (check for _, checks in screened for check in checks)
-
-
-def _ask_about(
-    subject: Subject[Any],
-    things: Sequence[Any],
-    screen: Callable[[Any], bool] | None,
-    checks: Sequence[Check],
-    answers: Mapping[str, Answer],
-) -> None:
-    """Ask rules about every thing that their common screen does not call sound."""
-    suspects = things
-    if screen is not None:
-        suspects = [thing for thing in things if not screen(thing)]
-        if len(suspects) < len(things):
-            for check in checks:
-                answers[check.rule].applies = _applies_to_sound(check, things, screen)
-    for thing in suspects:
-        for check in checks:
-            answer = answers[check.rule]
-            if answer.failure is None:
-                _ask_one(subject, thing, check, answer)
-
-
-def _applies_to_sound(check: Check, things: Sequence[Any], screen: Callable[[Any], bool]) -> bool:
-    return check.only is None or any(screen(thing) and check.only(thing) for thing in things)
-
-
-def _ask_one(subject: Subject[Any], thing: Any, check: Check, answer: Answer) -> None:
-    try:
-        if check.only is not None and not check.only(thing):
-            return
-        for violation in check.test(thing) or ():
-            answer.note(subject.placed(violation, thing))
-        answer.applies = True
-    except RAISED as error:
-        _note_raised(answer, check.rule, error, (subject, thing))
+    return [
+        (subject, [_Panel(screen, checks) for screen, checks in screened.items()])
+        for subject, screened in found.items()
+    ]
 
 
 def _note_raised(
-    answer: Answer, rule_id: str, error: Exception, where: tuple[Subject[Any], Any] | None
+    answers: Answers, rule_id: str, error: Exception, subject: Subject[Any] | None = None, thing: Any = None
 ) -> None:
     """Note why a test, or what it needed, ended early."""
     if isinstance(error, NotApplicable):
         return
+    answer = answers.of(rule_id)
     if isinstance(error, Unsupported):
         answer.failure = error.reason
     elif isinstance(error, NotChecked):
@@ -165,7 +198,7 @@ def _note_raised(
     elif isinstance(error, FormatError):
         if error.rule in (None, rule_id):
             violation = violation_from(error, rule_id)
-            answer.note(violation if where is None else where[0].placed(violation, where[1]))
+            answer.note(violation if subject is None else subject.placed(violation, thing))
         else:
             answer.problem = answer.problem or f"{error.rule} is broken"
     elif isinstance(error, OSError):

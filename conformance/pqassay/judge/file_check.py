@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from pqassay.checks import registry
-from pqassay.checks.asking import Answer, Group, ask
+from pqassay.checks.asking import Group, ask
 from pqassay.checks.remedies import remedy
 from pqassay.report.model import (
     Coverage,
@@ -87,36 +87,6 @@ def why_none(selection: Selection, options: Options, kinds: Collection[str] = (D
     return f"no rule is left to test at tier {options.tier}: {deeper[0].id}{others} tier {tiers}"
 
 
-@dataclass
-class _Progress:
-    """What happened to each rule on one file so far."""
-
-    checked: list[str] = field(default_factory=list[str])
-    not_checked: dict[str, str] = field(default_factory=dict[str, str])
-    not_applicable: list[str] = field(default_factory=list[str])
-    trouble: list[str] = field(default_factory=list[str])
-
-    def note(self, rule_id: str, answer: Answer) -> None:
-        """Add what came of a rule."""
-        if answer.is_checked:
-            self.checked.append(rule_id)
-        elif (reason := answer.why_not_checked) is not None:
-            self.not_checked[rule_id] = reason
-        else:
-            self.not_applicable.append(rule_id)
-        if answer.trouble is not None:
-            self.trouble.append(answer.trouble)
-
-    def coverage(self, tier: Tier) -> Coverage:
-        """The rules by what happened to them, in the order of their ids."""
-        return Coverage(
-            tier,
-            sorted(self.checked),
-            dict(sorted(self.not_checked.items())),
-            sorted(self.not_applicable),
-        )
-
-
 def check_source(
     source: Source,
     options: Options,
@@ -140,37 +110,72 @@ def check_source(
         The report, and the coverage that it will name.
     """
     file = FileUnderTest(source, options, kind, beside, pm_screens)
-    progress = _Progress()
-    findings: list[Finding] = []
-    mine = rules_for(kind)
-    left_out = _all_left_out(selection, options)
-    asked: list[str] = []
-    for rule in rules().values():
-        if rule.id not in mine:
-            progress.not_applicable.append(rule.id)
-        elif (reason := left_out.get(rule.id)) is not None:
-            progress.not_checked[rule.id] = reason
-        else:
-            asked.append(rule.id)
-    for rule_id, answer in ask(file, asked).items():
-        progress.note(rule_id, answer)
-        findings += (
-            [_finding(rules()[rule_id], group, file) for group in answer.groups.values()]
-            if answer.is_checked
-            else []
-        )
+    plan = _planned(tuple(selection.only), tuple(selection.skip), tuple(vars(options).items()), kind)
+    answers = ask(file, plan.asked)
+    told = sorted(answers.found.items(), key=lambda item: plan.order[item[0]])
+    reasons = tuple((rule_id, reason) for rule_id, answer in told if (reason := answer.why_not_checked))
+    broken = [(rules()[rule_id], answer) for rule_id, answer in told if answer.why_not_checked is None]
+    findings = [_finding(rule, group, file) for rule, answer in broken for group in answer.groups.values()]
+    trouble = next((reason for _, answer in told if (reason := answer.trouble)), None)
     report = FileReport(
         path=source.name,
         kind=kind,
         size=source.size,
-        outcome="errored" if progress.trouble else outcome_of(findings, level),
+        outcome="errored" if trouble else outcome_of(findings, level),
         coverage="",
         findings=findings,
-        error=progress.trouble[0] if progress.trouble else None,
+        error=trouble,
         created_by=_created_by(file),
         notes=_notes(file),
     )
-    return report, progress.coverage(options.tier)
+    checked = frozenset(answers.applied.union(rule.id for rule, _ in broken))
+    return report, _coverage(plan, options.tier, checked, reasons)
+
+
+@dataclass(frozen=True, eq=False)
+class _Planned:
+    """What is asked about files of one kind: the same for every file of a run.
+
+    Attributes:
+        asked: The rules to ask, in the order of the catalogue.
+        order: The position of each of them.
+        left_out: Why others are not checked.
+        others: Rules for files of other kinds.
+    """
+
+    asked: tuple[str, ...]
+    order: Mapping[str, int]
+    left_out: Mapping[str, str]
+    others: Sequence[str]
+
+
+@lru_cache(maxsize=64)
+def _planned(
+    only: tuple[str, ...], skip: tuple[str, ...], options: tuple[tuple[str, Any], ...], kind: str
+) -> _Planned:
+    left_out = _computed_left_out(only, skip, options)
+    mine = rules_for(kind)
+    asked = tuple(rule_id for rule_id in mine if rule_id not in left_out)
+    return _Planned(
+        asked,
+        {rule_id: number for number, rule_id in enumerate(asked)},
+        {rule_id: left_out[rule_id] for rule_id in mine if rule_id in left_out},
+        [rule_id for rule_id in rules() if rule_id not in mine],
+    )
+
+
+@lru_cache(maxsize=256)
+def _coverage(
+    plan: _Planned, tier: Tier, checked: frozenset[str], reasons: tuple[tuple[str, str], ...]
+) -> Coverage:
+    """The rules by what happened to them, in the order of their ids. Files of one lake share it."""
+    not_checked = {**plan.left_out, **dict(reasons)}
+    return Coverage(
+        tier,
+        sorted(checked.difference(not_checked)),
+        dict(sorted(not_checked.items())),
+        sorted([*plan.others, *(set(plan.asked) - checked - not_checked.keys())]),
+    )
 
 
 def pm_screens() -> Screens | None:

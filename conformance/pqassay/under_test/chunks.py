@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar, cast
 from pqassay.under_test.bloom_rate import rate
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.index_reads import IndexReads
-from pqassay.under_test.index_screen import column_index_is_sound, offset_index_is_sound
+from pqassay.under_test.index_screen import Shape, column_index_shape, offset_index_shape
 from pqassay.under_test.page_bounds import PageBounds, even_column_index
 from pqassay.under_test.page_places import PagePlaces
 from pqassay.under_test.page_walk import PageUnderTest, chunk_range, walk
@@ -221,14 +221,14 @@ class ColumnChunkUnderTest:
         return PageBounds(self)
 
     @Remembered
-    def sound_offset_index(self) -> bool:
-        """Whether the offset index certainly breaks no rule."""
-        return offset_index_is_sound(self)
+    def offset_index_shape(self) -> Shape | None:
+        """The shape of an offset index that certainly breaks no rule."""
+        return offset_index_shape(self)
 
     @Remembered
-    def sound_column_index(self) -> bool:
-        """Whether the column index certainly breaks no rule."""
-        return column_index_is_sound(self)
+    def column_index_shape(self) -> Shape | None:
+        """The shape of a column index that certainly breaks no rule."""
+        return column_index_shape(self)
 
     @Remembered
     def _bloom_filter(self) -> tuple[BloomFilterHeader, int, bytes]:

@@ -1,9 +1,9 @@
 """A first look at the page index of a column chunk that finds most of them in order, at once.
 
-The rules stand in `pqassay.checks.page_index.lists` and `pqassay.checks.page_index.bounds`, one by one.  Where files are many and
-small, or chunks are many, asking thirty rules about each chunk takes most of the time.  What a screen calls sound breaks
-none of them, and all of them apply to it, but for those that say themselves to which chunks they apply.  What it does not
-call sound, the rules judge; it may be sound all the same.  Tests hold both against each other.
+The rules stand in `pqassay.checks.page_index`, one by one.  Where files are many and small, or chunks are many, asking thirty rules
+about each chunk takes most of the time.  An index whose shape is returned here breaks none of them; one without may be sound
+all the same, and is judged by the rules.  How shapes are used is said in `pqassay.checks.asking`; tests hold screens and rules
+against each other.
 """
 
 from __future__ import annotations
@@ -26,43 +26,58 @@ NUMBERS = (Order.FLOAT, Order.HALF)
 _NOT_SOUND = (FormatError, NotApplicable, NotChecked)
 
 
-def offset_index_is_sound(chunk: ColumnChunkUnderTest) -> bool:
-    """Whether the offset index of a chunk certainly breaks no rule."""
+Shape = tuple[object, ...]
+"""What decides which rules apply to a sound index."""
+
+
+def offset_index_shape(chunk: ColumnChunkUnderTest) -> Shape | None:
+    """The shape of an offset index that certainly breaks no rule."""
     try:
         index, (start, end) = chunk.offset_index, chunk.span
     except _NOT_SOUND:
-        return False
+        return None
     locations, sizes = index.page_locations, index.unencoded_byte_array_data_bytes
     if not locations or locations[0].offset != chunk.facts.data_page_offset or locations[0].first_row_index:
-        return False
+        return None
     place, row = locations[0].offset, -1
     if place < start:
-        return False
+        return None
     for location in locations:
         size = location.compressed_page_size
         if location.offset != place or size <= 0 or location.first_row_index <= row:
-            return False
+            return None
         place += size
         row = location.first_row_index
     if sizes is not None and (
         chunk.leaf.element.type != Type.BYTE_ARRAY or len(sizes) != len(locations) or min(sizes) < 0
     ):
-        return False
-    return place == end and row < chunk.group.num_rows
+        return None
+    return (sizes is not None,) if place == end and row < chunk.group.num_rows else None
 
 
-def column_index_is_sound(chunk: ColumnChunkUnderTest) -> bool:
-    """Whether the column index of a chunk certainly breaks no rule. Nested columns and pages of nulls are left to the rules."""
-    if not chunk.sound_offset_index or chunk.leaf.max_repetition_level:
-        return False
+def column_index_shape(chunk: ColumnChunkUnderTest) -> Shape | None:
+    """The shape of a column index that certainly breaks no rule. Nested columns and pages of nulls are left to the rules."""
+    if chunk.offset_index_shape is None or chunk.leaf.max_repetition_level:
+        return None
     try:
         index, bounds = chunk.column_index, chunk.page_bounds
         rows = chunk.page_places.row_counts
     except _NOT_SOUND:
-        return False
+        return None
     if True in index.null_pages or index.nan_counts is not None or bounds.order in TOTAL:
-        return False
-    return _counts_are_sound(chunk, index, rows) and _bounds_are_sound(chunk, index, bounds)
+        return None
+    statistics = chunk.statistics
+    if statistics is None or not (
+        _counts_are_sound(chunk, index, rows) and _bounds_are_sound(chunk, index, bounds)
+    ):
+        return None
+    return (
+        bounds.order,
+        chunk.leaf.max_definition_level,
+        index.definition_level_histograms is None,
+        statistics.is_min_value_exact,
+        statistics.is_max_value_exact,
+    )
 
 
 def _counts_are_sound(chunk: ColumnChunkUnderTest, index: ColumnIndex, rows: list[int]) -> bool:

@@ -547,8 +547,8 @@ def test_an_index_that_chunks_share_is_decoded_for_none_of_them() -> None:
 
 def without_screens(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every chunk be judged by the rules one by one."""
-    for name in ("sound_offset_index", "sound_column_index"):
-        monkeypatch.setattr(ColumnChunkUnderTest, name, False, raising=False)  # a property of instances
+    for name in ("offset_index_shape", "column_index_shape"):
+        monkeypatch.setattr(ColumnChunkUnderTest, name, None, raising=False)  # a property of instances
 
 
 def outcome(data: bytes) -> tuple[Any, ...]:
@@ -604,4 +604,5 @@ def attempt(data: bytes, mutation: Mutation) -> bytes | None:
 def test_screens_find_what_writers_write_in_order(writer: str) -> None:
     file = FileUnderTest(BytesSource(written(writer)), Options("index"))
 
-    assert [True] * 6 == [chunk.sound_column_index for chunk in file.part(ColumnChunks).all]
+    chunks = file.part(ColumnChunks).all
+    assert [True] * 6 == [chunk.column_index_shape is not None for chunk in chunks]

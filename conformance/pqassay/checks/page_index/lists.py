@@ -5,11 +5,11 @@ The bounds of pages are the matter of `pqassay.checks.page_index.bounds`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import accumulate
 from operator import attrgetter
 
-from pqassay.checks import rule
+from pqassay.checks import Screen, rule
 from pqassay.checks.subjects import COLUMN_INDEX, FILE, OFFSET_INDEX
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
@@ -21,8 +21,8 @@ DICTIONARY_ENCODINGS = (Encoding.PLAIN_DICTIONARY, Encoding.RLE_DICTIONARY)
 
 
 # Screens, see `pqassay.under_test.index_screen`.
-sound_offset_index: Callable[[ColumnChunkUnderTest], bool] = attrgetter("sound_offset_index")
-sound_column_index: Callable[[ColumnChunkUnderTest], bool] = attrgetter("sound_column_index")
+sound_offset_index: Screen[ColumnChunkUnderTest] = attrgetter("offset_index_shape")
+sound_column_index: Screen[ColumnChunkUnderTest] = attrgetter("column_index_shape")
 
 
 # ---------------------------------------------------------------------------------------------- in the footer
