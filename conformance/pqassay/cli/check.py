@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -23,25 +24,14 @@ EPILOG = (
 )
 
 
+@declared.taking_arguments
 def check(
-    paths: declared.Paths = None,
-    files_from: declared.FilesFrom = None,
-    null: declared.Null = False,
-    tier: declared.TierChoice = None,
-    level: declared.LevelChoice = None,
-    rule: declared.Rules = None,
-    skip_rule: declared.SkippedRules = None,
-    include: declared.Included = None,
-    exclude: declared.Excluded = None,
-    idx1_column: declared.Idx1Column = None,
-    crc: declared.Crc = None,
-    profile: declared.ProfileChoice = None,
+    given: declared.Arguments,
+    *,
     jobs: Annotated[
         int | None,
         typer.Option("--jobs", "-j", min=0, help="Worker processes (default 1); 0 is one per processor."),
     ] = None,
-    timeout: declared.Timeout = None,
-    memory: declared.Memory = None,
     prove: Annotated[
         bool,
         typer.Option(
@@ -54,50 +44,24 @@ def check(
         list[str] | None,
         typer.Option(metavar="NAME", help="An engine that --prove asks; may be repeated. Default: all."),
     ] = None,
-    baseline: declared.KnownFindings = None,
-    write_baseline: declared.WrittenBaseline = None,
-    output_format: declared.FormatChoice = None,
-    output: declared.Output = None,
-    config: declared.ConfigFile = None,
-    no_config: declared.NoConfig = False,
 ) -> None:
     """Check files against the specification, whoever wrote them."""
     from pqassay.errors import UsageError
 
     try:
         _require_engines(engine or [], prove=prove)
-        wanted = declared.wanted(
-            paths=paths,
-            files_from=files_from,
-            null=null,
-            tier=TierName.VALUES if prove and tier is None else tier,
-            level=level,
-            rule=rule,
-            skip_rule=skip_rule,
-            include=include,
-            exclude=exclude,
-            idx1_column=idx1_column,
-            crc=crc,
-            profile=profile,
-            timeout=timeout,
-            memory=memory,
-            baseline=baseline,
-            write_baseline=write_baseline,
-            output_format=output_format,
-            output=output,
-            config=config,
-            no_config=no_config,
-            jobs=jobs,
-        )
+        if prove and given.tier is None:
+            given = replace(given, tier=TierName.VALUES)
+        wanted = declared.wanted(given, jobs)
         report = _run(wanted)
         wanted.require_apart([file.path for file in report.files])
-        if write_baseline is not None:
-            report = with_new_baseline(report, write_baseline, wanted.options)
+        if wanted.write_baseline is not None:
+            report = with_new_baseline(report, wanted.write_baseline, wanted.options)
         if prove:
             report = _proved(report, wanted, engine or [])
     except UsageError as error:
         fail_with_lines(str(error))
-    print_report(report, wanted.format, output)
+    print_report(report, wanted.format, wanted.output)
     raise typer.Exit(report.exit_code)
 
 
@@ -117,7 +81,7 @@ def _run(wanted: declared.Wanted) -> Report:
                 "note: this system does not limit the memory of a process; --memory does nothing", err=True
             )
     with interruptible(), progress_bar() as progress:
-        if wanted.options["tier"] in (None, "values") or (jobs or 1) > 1:
+        if wanted.options.get("tier") in (None, "values") or (jobs or 1) > 1:
             from pqassay.judge import workers
 
             workers.preload()

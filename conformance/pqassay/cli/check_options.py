@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
@@ -17,6 +18,7 @@ from pqassay.report.formats import FORMAT_HELP, FormatName
 
 if TYPE_CHECKING:
     from pqassay.cli.config import Config
+    from pqassay.judge.checker import CheckOptions
 
 
 class TierName(StrEnum):
@@ -140,12 +142,60 @@ NoConfig = Annotated[bool, typer.Option("--no-config", help="Read no pqassay.tom
 
 
 @dataclass(frozen=True)
+class Arguments:
+    """The options that every command which checks files has, as they were given; `taking_arguments` adds them to a command."""
+
+    paths: Paths = None
+    files_from: FilesFrom = None
+    null: Null = False
+    tier: TierChoice = None
+    level: LevelChoice = None
+    rule: Rules = None
+    skip_rule: SkippedRules = None
+    include: Included = None
+    exclude: Excluded = None
+    idx1_column: Idx1Column = None
+    crc: Crc = None
+    profile: ProfileChoice = None
+    timeout: Timeout = None
+    memory: Memory = None
+    baseline: KnownFindings = None
+    write_baseline: WrittenBaseline = None
+    output_format: FormatChoice = None
+    output: Output = None
+    config: ConfigFile = None
+    no_config: NoConfig = False
+
+
+def taking_arguments(command: Callable[..., None]) -> Callable[..., None]:
+    """Make of a function, whose first parameter is `Arguments`, a command that has these options before its own."""
+    own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
+    hints = get_type_hints(Arguments, include_extras=True)
+    shared = [
+        inspect.Parameter(
+            option.name, inspect.Parameter.KEYWORD_ONLY, default=option.default, annotation=hints[option.name]
+        )
+        for option in fields(Arguments)
+    ]
+    names = [option.name for option in shared]
+
+    def called(**given: Any) -> None:
+        command(Arguments(**{name: given.pop(name) for name in names}), **given)
+
+    called.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  # what typer reads
+        [*shared, *(option.replace(kind=inspect.Parameter.KEYWORD_ONLY) for option in own)]
+    )
+    called.__name__, called.__doc__ = command.__name__, command.__doc__
+    return called
+
+
+@dataclass(frozen=True)
 class Wanted:
     """What a command line and its ``pqassay.toml`` ask for.
 
     Attributes:
         given: What to check.
-        options: Arguments of `pqassay.judge.checker.planned`, ``literal`` among them.
+        options: What `pqassay.judge.checker.planned` is to look for.
         jobs: Worker processes.
         timeout: Seconds for one file.
         memory: Bytes for one worker.
@@ -155,7 +205,7 @@ class Wanted:
     """
 
     given: Sequence[str]
-    options: dict[str, Any]
+    options: CheckOptions
     jobs: int | None
     timeout: float | None
     memory: int | None
@@ -170,64 +220,47 @@ class Wanted:
             UsageError: It is.
         """
         outputs = [str(path) for path in (self.output, self.write_baseline) if path is not None]
-        require_apart(outputs, [*self.given, *self.options["literal"]] if inputs is None else inputs)
+        require_apart(
+            outputs,
+            [*self.given, *(os.fspath(path) for path in self.options.get("literal", ()))]
+            if inputs is None
+            else inputs,
+        )
 
 
-def wanted(
-    *,
-    paths: list[str] | None,
-    files_from: str | None,
-    null: bool,
-    tier: TierName | None,
-    level: LevelName | None,
-    rule: list[str] | None,
-    skip_rule: list[str] | None,
-    include: list[str] | None,
-    exclude: list[str] | None,
-    idx1_column: str | None,
-    crc: bool | None,
-    profile: ProfileName | None,
-    timeout: float | None,
-    memory: str | None,
-    baseline: str | None,
-    write_baseline: str | None,
-    output_format: FormatName | None,
-    output: Path | None,
-    config: str | None,
-    no_config: bool,
-    jobs: int | None = None,
-) -> Wanted:
+def wanted(given: Arguments, jobs: int | None = None) -> Wanted:
     """What the options ask for; where they are silent, ``pqassay.toml``.
 
     Raises:
         UsageError: They contradict each other, name what cannot be read, or would overwrite what is checked.
     """
-    defaults = _defaults(config, no_config)
-    options: dict[str, Any] = {
-        "tier": defaults.get("tier", tier and tier.value),
-        "level": defaults.get("level", level and level.value) or "must",
-        "only": defaults.get("rule", rule) or (),
-        "skip": defaults.get("skip-rule", skip_rule) or (),
-        "include": defaults.get("include", include) or (),
-        "exclude": defaults.get("exclude", exclude) or (),
-        "idx1_column": defaults.get("idx1-column", idx1_column),
-        "crc": bool(defaults.get("crc", crc)),
-        "profile": defaults.get("profile", profile and profile.value),
-        "baseline": defaults.get("baseline", baseline),
-        "literal": _listed(files_from, null),
+    defaults = _defaults(given.config, given.no_config)
+    options: CheckOptions = {
+        "tier": defaults.get("tier", given.tier and given.tier.value),
+        "level": defaults.get("level", given.level and given.level.value) or "must",
+        "only": defaults.get("rule", given.rule) or (),
+        "skip": defaults.get("skip-rule", given.skip_rule) or (),
+        "include": defaults.get("include", given.include) or (),
+        "exclude": defaults.get("exclude", given.exclude) or (),
+        "idx1_column": defaults.get("idx1-column", given.idx1_column),
+        "crc": bool(defaults.get("crc", given.crc)),
+        "profile": defaults.get("profile", given.profile and given.profile.value),
+        "baseline": defaults.get("baseline", given.baseline),
+        "literal": _listed(given.files_from, given.null),
     }
+    output_format = given.output_format and given.output_format.value
     found = Wanted(
-        given=paths or (defaults.values.get("paths") if files_from is None else None) or [],
+        given=given.paths or (defaults.values.get("paths") if given.files_from is None else None) or [],
         options=options,
         jobs=defaults.get("jobs", jobs),
-        timeout=defaults.get("timeout", timeout),
-        memory=defaults.get("memory", _memory(memory)),
-        format=FormatName(defaults.get("format", output_format and output_format.value) or "text"),
-        output=output,
-        write_baseline=write_baseline,
+        timeout=defaults.get("timeout", given.timeout),
+        memory=defaults.get("memory", _memory(given.memory)),
+        format=FormatName(defaults.get("format", output_format) or "text"),
+        output=given.output,
+        write_baseline=given.write_baseline,
     )
     found.require_apart()
-    require_no_data({"--output": output, "--write-baseline": write_baseline})
+    require_no_data({"--output": given.output, "--write-baseline": given.write_baseline})
     return found
 
 

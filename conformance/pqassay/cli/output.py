@@ -17,6 +17,7 @@ from pqassay.report.formats import FormatName
 from pqassay_spec.base.terminal import printable
 
 if TYPE_CHECKING:
+    from pqassay.judge.checker import CheckOptions
     from pqassay.report.model import Report
     from pqassay.report.run_model import RunReport
 
@@ -57,18 +58,19 @@ def interruptible() -> Generator[None]:
             signal.signal(number, handler)
 
 
-def with_new_baseline(report: Report, path: str, options: dict[str, Any]) -> Report:
+def with_new_baseline(report: Report, path: str, options: CheckOptions) -> Report:
     """Write a baseline of everything that is broken, and look at the report as the next run will."""
     from pqassay.errors import UsageError
     from pqassay.judge.baseline import Baseline
 
-    old = Baseline.read(options["baseline"]) if options["baseline"] is not None else None
+    baseline = options.get("baseline")
+    old = None if baseline is None else Baseline.read(baseline)
     made = Baseline.of(report, path, keep=old)
     try:
         made.write()
     except OSError as error:
         raise UsageError(f"--write-baseline {path}: {error.strerror or error}") from None
-    return made.applied(report, options["level"])
+    return made.applied(report, options.get("level", "must"))
 
 
 Renderer = Callable[["Report", TextIO], None]

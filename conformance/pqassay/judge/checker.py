@@ -7,7 +7,7 @@ import fnmatch
 import os
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, TypedDict, Unpack, cast
 
 from pqassay.errors import UsageError
 from pqassay.judge.file_check import Selection, why_none
@@ -58,37 +58,13 @@ class Plan:
         return self.found.targets
 
 
-def check(
-    target: AnyPath | AnyBytes | Sequence[AnyPath],
-    *,
-    kind: str | None = None,
-    beside: Mapping[str, AnyBytes] | None = None,
-    tier: Tier | None = None,
-    level: Threshold = "must",
-    only: Sequence[str] = (),
-    skip: Sequence[str] = (),
-    include: Sequence[str] = (),
-    exclude: Sequence[str] = (),
-    literal: Sequence[AnyPath] = (),
-    idx1_column: str | None = None,
-    crc: bool = False,
-    profile: str | None = None,
-    jobs: int | None = None,
-    timeout: float | None = None,
-    memory: int | None = None,
-    baseline: AnyPath | None = None,
-    progress: Progress | None = None,
-) -> Report:
-    """Check files against the specification.
+class CheckOptions(TypedDict, total=False):
+    """What is looked for, in which files, and what counts: the options that every way to check has.
 
-    Args:
-        target: The bytes of one file; or a path, a pattern (``"lake/**/*.parquet"``) or a URI (``"s3://lake/sales"``),
-            or several of them. Of folders, everything below is checked that is called like a Parquet file or ``_pm``.
-        kind: What the bytes are, ``"parquet"`` (the default) or ``"pm"``; of files, the names tell.
-        beside: What stands beside the bytes, by name: ``{"data.parquet": …}`` for those of a ``_pm``.
+    Attributes:
         tier: How deep to look; by default ``values`` for one file that is under 1 GiB with what stands beside it, else
             ``index``.
-        level: From which verdict on a finding makes a file nonconformant.
+        level: From which verdict on a finding makes a file nonconformant; by default ``must``.
         only: Patterns of rule ids (``"IDX1-*"``) to test; all by default.
         skip: Patterns of rule ids not to test.
         include: Patterns of further files to check in folders, whatever they are called.
@@ -97,12 +73,46 @@ def check(
         idx1_column: Column that an IDX1 index describes, its path joined by dots.
         crc: Whether to read all pages for their CRC at tier ``pages`` as well; the tier is at least that, then.
         profile: Whom the files are for, ``"strict"``, ``"spark"``, ``"arrow"`` or ``"questdb"``: some verdicts become stronger.
+        baseline: File of known findings, as `pqassay.baseline.Baseline` writes it; they are marked and do not count.
+    """
+
+    tier: Tier | None
+    level: Threshold
+    only: Sequence[str]
+    skip: Sequence[str]
+    include: Sequence[str]
+    exclude: Sequence[str]
+    literal: Sequence[AnyPath]
+    idx1_column: str | None
+    crc: bool
+    profile: str | None
+    baseline: AnyPath | None
+
+
+def check(
+    target: AnyPath | AnyBytes | Sequence[AnyPath],
+    *,
+    kind: str | None = None,
+    beside: Mapping[str, AnyBytes] | None = None,
+    jobs: int | None = None,
+    timeout: float | None = None,
+    memory: int | None = None,
+    progress: Progress | None = None,
+    **options: Unpack[CheckOptions],
+) -> Report:
+    """Check files against the specification.
+
+    Args:
+        target: The bytes of one file; or a path, a pattern (``"lake/**/*.parquet"``) or a URI (``"s3://lake/sales"``),
+            or several of them. Of folders, everything below is checked that is called like a Parquet file or ``_pm``.
+        kind: What the bytes are, ``"parquet"`` (the default) or ``"pm"``; of files, the names tell.
+        beside: What stands beside the bytes, by name: ``{"data.parquet": …}`` for those of a ``_pm``.
         jobs: Worker processes. Without them everything happens in this process, and a decoder that crashes takes it
             along; with them (one is enough) it costs one file, which is `errored`.
         timeout: Seconds that a worker may spend on one file; by default 60 and one for each MB; 0 for no limit.
         memory: Bytes that a worker may allocate, on Linux; by default its share of the machine; 0 for no limit.
-        baseline: File of known findings, as `pqassay.judge.baseline.Baseline` writes it; they are marked and do not count.
         progress: Told about each file.
+        **options: What is looked for, in which files, and what counts; see `CheckOptions`.
 
     Returns:
         The report, the same for any number of jobs. Broken files are findings in it; nothing that bytes can do raises.
@@ -114,22 +124,7 @@ def check(
     """
     if jobs is not None and jobs < 1:
         raise UsageError(f"{jobs} jobs cannot do anything")
-    plan = planned(
-        target,
-        kind=kind,
-        beside=beside,
-        tier=tier,
-        level=level,
-        only=only,
-        skip=skip,
-        include=include,
-        exclude=exclude,
-        literal=literal,
-        idx1_column=idx1_column,
-        crc=crc,
-        profile=profile,
-        baseline=baseline,
-    )
+    plan = planned(target, kind=kind, beside=beside, **options)
     if jobs is None and (timeout is not None or memory is not None):
         jobs = 1
     if jobs is not None and (jobs > 1 or wants_isolation(plan.settings, timeout, memory)):
@@ -154,42 +149,36 @@ def planned(
     *,
     kind: str | None = None,
     beside: Mapping[str, AnyBytes] | None = None,
-    tier: Tier | None = None,
-    level: Threshold = "must",
-    only: Sequence[str] = (),
-    skip: Sequence[str] = (),
-    include: Sequence[str] = (),
-    exclude: Sequence[str] = (),
-    literal: Sequence[AnyPath] = (),
-    idx1_column: str | None = None,
-    crc: bool = False,
-    profile: str | None = None,
-    baseline: AnyPath | None = None,
     listing: Listing | None = None,
+    **options: Unpack[CheckOptions],
 ) -> Plan:
     """Find what a check will judge, and decide how; judge nothing.
 
     Whoever judges in a way of its own begins here and ends with `concluded`, so that only the judging differs. The
     arguments and errors are those of `check`; ``listing`` lists folders of stores instead of `pqassay.lake.remote.listing`.
     """
+    _require_known(options)
     known = None
-    if baseline is not None:
+    if (baseline := options.get("baseline")) is not None:
         from pqassay.judge.baseline import Baseline  # noqa: PLC0415 - most checks have none
 
         known = Baseline.read(baseline)
+    tier, crc = options.get("tier"), options.get("crc", False)
+    only, skip = tuple(options.get("only", ())), tuple(options.get("skip", ()))
+    level, profile = options.get("level", "must"), options.get("profile")
     _require_choices(tier, level, profile, (*only, *skip))
     if crc and tier is not None and not Options(tier).reaches("pages"):
         raise UsageError(
             f"CRCs stand in the headers of pages, which tier {tier} does not read; use tier pages, or --no-crc"
         )
-    found = _found(target, literal, include, exclude, kind, beside, listing)
+    found = _found(target, kind, beside, listing, options)
     if not found.targets:
         raise UsageError(_why_nothing(found))
     settings = Settings(
         tier or default_tier(found.targets, crc=crc),
         level,
-        Selection(tuple(only), tuple(skip)),
-        idx1_column,
+        Selection(only, skip),
+        options.get("idx1_column"),
         crc,
         profile,
     )
@@ -235,6 +224,11 @@ def _length(target: Target) -> int:
     return own + target.size_beside()
 
 
+def _require_known(options: CheckOptions) -> None:
+    if unknown := sorted(options.keys() - CheckOptions.__annotations__.keys()):
+        raise TypeError(f"a check has no option {unknown[0]!r}")
+
+
 def _require_choices(tier: str | None, level: str, profile: str | None, patterns: Iterable[str]) -> None:
     if tier is not None and tier not in TIERS:
         raise UsageError(f"there is no tier {tier!r}; tiers are {', '.join(TIERS)}")
@@ -249,12 +243,10 @@ def _require_choices(tier: str | None, level: str, profile: str | None, patterns
 
 def _found(
     target: AnyPath | AnyBytes | Sequence[AnyPath],
-    literal: Sequence[AnyPath],
-    include: Sequence[str],
-    exclude: Sequence[str],
     kind: str | None,
     beside: Mapping[str, AnyBytes] | None,
     listing: Listing | None,
+    options: CheckOptions,
 ) -> Found:
     if isinstance(target, (bytes, bytearray, memoryview)):
         known = file_kinds.judged_kinds()
@@ -269,9 +261,9 @@ def _found(
     paths = [target] if isinstance(target, (str, os.PathLike)) else target
     return find(
         [os.fspath(path) for path in cast("Sequence[AnyPath]", paths)],
-        literal=[os.fspath(path) for path in literal],
-        include=include,
-        exclude=exclude,
+        literal=[os.fspath(path) for path in options.get("literal", ())],
+        include=options.get("include", ()),
+        exclude=options.get("exclude", ()),
         listing=listing,
     )
 

@@ -10,11 +10,11 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
-from pqassay.judge.checker import AnyPath, Plan, concluded, planned
+from pqassay.judge.checker import AnyPath, CheckOptions, Plan, concluded, planned
 from pqassay.lake.targets import Target
-from pqassay.report.model import Report, Threshold
+from pqassay.report.model import Report
 from pqassay_spark.check import findings_table
 from pqassay_spark.check.estimate import Estimate, estimate
 from pqassay_spark.check.file_stamps import UNKNOWN, Stamp, stamps
@@ -26,7 +26,6 @@ from pqassay_spark.check.verdict_cache import Kept, VerdictCache, etags_task, is
 from pqassay_spark.jobs.packing import pack
 from pqassay_spark.jobs.spark_jobs import JobError, cores, packed, run, unpacked
 from pqassay_spec import __version__
-from pqassay_spec.rules.catalogue import Tier
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -66,24 +65,14 @@ def check(
     spark: SparkSession,
     target: AnyPath | Sequence[AnyPath],
     *,
-    tier: Tier | None = None,
-    level: Threshold = "must",
-    only: Sequence[str] = (),
-    skip: Sequence[str] = (),
-    include: Sequence[str] = (),
-    exclude: Sequence[str] = (),
-    literal: Sequence[AnyPath] = (),
-    idx1_column: str | None = None,
-    crc: bool = False,
-    profile: str | None = None,
     timeout: float | None = None,
     memory: int | None = None,
-    baseline: AnyPath | None = None,
     tasks: int | None = None,
     sample: int | None = None,
     out: AnyPath | None = None,
     incremental: bool = False,
     tell: Tell | None = None,
+    **options: Unpack[CheckOptions],
 ) -> Report:
     """Check files on the executors of a Spark session.
 
@@ -93,24 +82,14 @@ def check(
         spark: The session. Its executors need this package (`pqassay_spark.jobs.shipping.ship_package` sends it) and see
             the files under the same paths as the driver.
         target: A path, a pattern or a URI, or several of them.
-        tier: How deep to look.
-        level: From which verdict on a finding makes a file nonconformant.
-        only: Patterns of rule ids to test.
-        skip: Patterns of rule ids not to test.
-        include: Patterns of further files to check in folders.
-        exclude: Patterns of files and folders to leave out.
-        literal: Further paths, in which wildcards mean themselves.
-        idx1_column: Column that an IDX1 index describes.
-        crc: Whether to read all pages for their CRC at tier ``pages`` as well.
-        profile: Whom the files are for; see there.
         timeout: Seconds for one file; see `pqassay.check`.
         memory: Bytes for one process; see there. The default is shared by the tasks of one machine.
-        baseline: File of known findings.
         tasks: Tasks to cut the work into.
         sample: How many files to judge; the others are ignored in the report, and none of them counts as passed.
         out: Folder of a findings table to write; see `pqassay_spark.check.findings_table`.
         incremental: Take over what that table says of files that have not changed.
         tell: Told how many files are judged, how many there are, and how many findings there are so far.
+        **options: See `pqassay.judge.checker.CheckOptions`.
 
     Returns:
         The report that `pqassay.check` makes of the same files.
@@ -121,21 +100,7 @@ def check(
         OSError: The table cannot be written.
     """
     started = time.time_ns()
-    plan = planned(
-        target,
-        tier=tier,
-        level=level,
-        only=only,
-        skip=skip,
-        include=include,
-        exclude=exclude,
-        literal=literal,
-        idx1_column=idx1_column,
-        crc=crc,
-        profile=profile,
-        baseline=baseline,
-        listing=SparkListing(lambda: spark),
-    )
+    plan = planned(target, listing=SparkListing(lambda: spark), **options)
     table = None if out is None else Path(out)
     if table is not None:
         findings_table.require_place(table, plan.found.roots, (target.path for target in plan.targets))

@@ -39,27 +39,10 @@ EXAMPLE = (
 )
 
 
+@declared.taking_arguments
 def check(
-    paths: declared.Paths = None,
-    files_from: declared.FilesFrom = None,
-    null: declared.Null = False,
-    tier: declared.TierChoice = None,
-    level: declared.LevelChoice = None,
-    rule: declared.Rules = None,
-    skip_rule: declared.SkippedRules = None,
-    include: declared.Included = None,
-    exclude: declared.Excluded = None,
-    idx1_column: declared.Idx1Column = None,
-    crc: declared.Crc = None,
-    profile: declared.ProfileChoice = None,
-    timeout: declared.Timeout = None,
-    memory: declared.Memory = None,
-    baseline: declared.KnownFindings = None,
-    write_baseline: declared.WrittenBaseline = None,
-    output_format: declared.FormatChoice = None,
-    output: declared.Output = None,
-    config: declared.ConfigFile = None,
-    no_config: declared.NoConfig = False,
+    given: declared.Arguments,
+    *,
     out: Annotated[
         str | None,
         typer.Option(
@@ -95,28 +78,7 @@ def check(
     from pqassay.errors import UsageError
 
     try:
-        wanted = declared.wanted(
-            paths=paths,
-            files_from=files_from,
-            null=null,
-            tier=tier,
-            level=level,
-            rule=rule,
-            skip_rule=skip_rule,
-            include=include,
-            exclude=exclude,
-            idx1_column=idx1_column,
-            crc=crc,
-            profile=profile,
-            timeout=timeout,
-            memory=memory,
-            baseline=baseline,
-            write_baseline=write_baseline,
-            output_format=output_format,
-            output=output,
-            config=config,
-            no_config=no_config,
-        )
+        wanted = declared.wanted(given)
         run = _Run(wanted, _table(out, is_needed=incremental), incremental, sample, tasks, master, ship)
         if dry_run:
             _require_format_of_estimate(wanted.format)
