@@ -285,7 +285,5 @@ def shown(order: Order | None, raw: bytes) -> str:
     try:
         text = raw.decode()
     except UnicodeDecodeError:
-        text = ""
-    return (
-        show(text, width=40) if text.isprintable() and text else f"0x{raw[:20].hex()}" + "…" * (len(raw) > 20)
-    )
+        text = "\0"
+    return show(text, width=40) if text.isprintable() else f"0x{raw[:20].hex()}" + "…" * (len(raw) > 20)

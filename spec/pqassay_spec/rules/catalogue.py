@@ -1,7 +1,7 @@
-"""The rule catalogue: every obligation of the specification, read from ``rules/<family>.toml``.
+"""The rule catalogue: every obligation of the specification, read from the rules files of this room.
 
-A family is one structure: its rules file, its grammar module, its chapter and the judge's module of checks
-share a name.  Families are found by listing the folder, so that adding one touches no list.
+A family is one structure.  Its rules file, its chapter, the judge's room of checks and the modules of its golden recipes share
+its name.  Families are found by listing the folder, so that adding one touches no list.
 """
 
 from __future__ import annotations
