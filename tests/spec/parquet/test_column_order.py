@@ -551,7 +551,7 @@ def test_deprecated_bounds_know_signed_comparison_alone() -> None:
         (Order.TIMESTAMP, "01000000000000008c3d2500", "Julian day 2440588, 1 ns"),
         (Order.BYTES, "c3a9", "'é'"),
         (Order.BYTES, "ff", "0xff"),
-        (Order.BYTES, "", "0x"),
+        (Order.BYTES, "", "''"),
         (Order.BYTES, "ff" * 30, "0x" + "ff" * 20 + "…"),
         (Order.SIGNED, "ff", "0xff"),
         (None, "ff", "0xff"),
