@@ -24,7 +24,7 @@ HANDED_OVER = {"pm": pm.FILE_NAME}
 HANDED_OVER_OTHERWISE = "data.parquet"
 
 OWN = ("generator", "hand")
-"""Who wrote the cases that are no foreign software's."""
+"""Authors of the cases that come from no foreign software."""
 
 Acceptance = Literal["accept", "reject"]
 Answering = Literal["accept", "reject", "either"]

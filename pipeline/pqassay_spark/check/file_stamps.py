@@ -1,4 +1,4 @@
-"""By what an unchanged file is known: its length, when it was changed, what stands beside it, and the etag of a store."""
+"""Identity of an unchanged file: its length, when it was changed, what stands beside it, and the etag of a store."""
 
 from __future__ import annotations
 
