@@ -1,6 +1,6 @@
 """What a golden case is: a good file, or a good file with one mutation, and what everybody has to make of it.
 
-The cases themselves stand in the modules `golden_<family>`; `golden` writes them.
+The cases themselves are in the modules named like their family; `generator` writes them.
 """
 
 from __future__ import annotations
