@@ -38,7 +38,6 @@ WITHIN_A_ROW = b"".join(
 )
 """Levels of as many rows as before, but the first value goes on with the row of the page before."""
 
-MISPLACED = "Readers that use the index look for pages where none begin."
 SHIFTED = "Readers that use the index put the rows of one column beside those of another."
 
 

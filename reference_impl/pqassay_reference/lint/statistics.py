@@ -27,7 +27,7 @@ from pqassay_spec.parquet.column_order import (
 )
 from pqassay_spec.parquet.schema import SchemaLeaf, is_string
 from pqassay_spec.parquet.thrift import BoundingBox, ColumnMetaData, Statistics, Type
-from pqassay_spec.parquet.wkb import coordinates
+from pqassay_spec.parquet.wkb import Coordinate, coordinates
 
 
 def lint_statistics(chunk: DecodedChunk) -> None:
@@ -289,7 +289,7 @@ def _is_no_box(box: BoundingBox) -> bool:
     return any(low is not None and high is not None and low > high for low, high in _axes(box))
 
 
-def _holds(box: BoundingBox, point: Sequence[float | None]) -> bool:
+def _holds(box: BoundingBox, point: Coordinate) -> bool:
     """Whether a bounding box holds a point. A coordinate that is missing or NaN lies everywhere."""
     x, *others = point
     return _holds_x(box, x) and all(
@@ -298,8 +298,8 @@ def _holds(box: BoundingBox, point: Sequence[float | None]) -> bool:
     )
 
 
-def _holds_x(box: BoundingBox, x: float | None) -> bool:
-    if x is None or math.isnan(x):
+def _holds_x(box: BoundingBox, x: float) -> bool:
+    if math.isnan(x):
         return True
     if box.xmin <= box.xmax:
         return box.xmin <= x <= box.xmax
