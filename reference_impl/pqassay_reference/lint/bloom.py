@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pqassay_reference.columns.chunk_structures import HASHED_DIFFERENTLY, BloomFilter, may_hold
 from pqassay_reference.lint.decoded_chunk import DecodedChunk
-from pqassay_reference.lint.footer import wrong
+from pqassay_reference.lint.parquet_file_footer import wrong
 
 
 def lint_bloom_filter(chunk: DecodedChunk, found: BloomFilter) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from pqassay_reference.columns.page_values import DataPage
 from pqassay_reference.lint.decoded_chunk import DecodedChunk
-from pqassay_reference.lint.footer import wrong
+from pqassay_reference.lint.parquet_file_footer import wrong
 from pqassay_spec.parquet.column_order import FLOATING, TOTAL, Order, is_nan, key, type_order, width_of
 from pqassay_spec.parquet.file import chunk_start
 from pqassay_spec.parquet.thrift import BoundaryOrder, ColumnIndex, OffsetIndex, PageLocation, Type

@@ -13,7 +13,7 @@ from typing import Any
 
 from pqassay_reference.columns.page_values import DataPage
 from pqassay_reference.lint.decoded_chunk import DecodedChunk
-from pqassay_reference.lint.footer import wrong
+from pqassay_reference.lint.parquet_file_footer import wrong
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.column_order import (
     FLOATING,

@@ -20,10 +20,9 @@ from pqassay_reference.columns.chunk_structures import (
 from pqassay_reference.columns.page_values import DataPage, data_pages
 from pqassay_reference.lint.bloom import lint_bloom_filter
 from pqassay_reference.lint.decoded_chunk import DecodedChunk
-from pqassay_reference.lint.footer import lint_footer, wrong
-from pqassay_reference.lint.idx1 import frame
 from pqassay_reference.lint.page_index import lint_page_index
-from pqassay_reference.lint.sorting import lint_sorting
+from pqassay_reference.lint.parquet_file_footer import frame, lint_footer, wrong
+from pqassay_reference.lint.parquet_file_sorting import lint_sorting
 from pqassay_reference.lint.statistics import lint_statistics
 from pqassay_spec.base.errors import Unsupported
 from pqassay_spec.base.sources import FileSource, Source

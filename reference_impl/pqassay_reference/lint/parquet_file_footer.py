@@ -1,4 +1,4 @@
-"""Whether what a footer says of schema, row groups and sorting agrees with itself.
+"""Whether a Parquet file has head, footer and tail, and whether what the footer says agrees with itself.
 
 Source: apache/parquet-format, ``parquet.thrift``; chapter ``parquet_file.md``.
 """
@@ -8,11 +8,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pqassay_spec.base.errors import FormatError, Malformed
+from pqassay_spec.base.sources import Source
 from pqassay_spec.grammar.record_walk import mistyped_fields
 from pqassay_spec.grammar.thrift_wire import WireType
 from pqassay_spec.parquet.extension_fields import extensions
-from pqassay_spec.parquet.file import chunk_start
-from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.file import (
+    Framing,
+    chunk_start,
+    read_footer,
+    read_framing,
+    read_head,
+    referenced_offsets,
+    referenced_ranges,
+)
+from pqassay_spec.parquet.schema import SchemaLeaf, leaves
 from pqassay_spec.parquet.thrift import (
     ColumnMetaData,
     FieldRepetitionType,
@@ -27,6 +36,26 @@ from pqassay_spec.parquet.types import ANNOTATIONS, CONVERTED, annotation_of, co
 def wrong(rule: str, message: str, field: str) -> FormatError:
     """The error of a rule that is broken."""
     return Malformed(message, rule=rule, field=field)
+
+
+def frame(source: Source) -> tuple[Framing, FileMetaData]:
+    """Read head, tail and footer, and see where the footer refers to. Raises `FormatError`."""
+    read_head(source)
+    framing = read_framing(source)
+    metadata, _ = read_footer(source, framing)
+    leaves(metadata)  # raises where the schema is no tree
+    for named in (*referenced_offsets(metadata), *referenced_ranges(metadata, source)):
+        end = named.end if named.length else named.start + 1
+        if not framing.body_start <= named.start <= end <= framing.footer_start:
+            raise Malformed(f"the {named} lies outside the body", rule="PQF-008", field=named.field)
+    behind = framing.body_start
+    for named in sorted(referenced_ranges(metadata, source)):
+        if named.start < behind:
+            raise Malformed(
+                f"the {named} overlaps what is stored before it", rule="PQF-009", field=named.field
+            )
+        behind = max(behind, named.end)
+    return framing, metadata
 
 
 def lint_footer(metadata: FileMetaData, footer: bytes, columns: Sequence[SchemaLeaf]) -> None:
