@@ -83,9 +83,7 @@ LISTS_IN_PAGES = TinyParquet(WITH_LISTS, layout=Layout(page_rows=3, size_statist
 def good(name: str, title: str, file: TinyParquet, rules: tuple[str, ...], *misread_by: str) -> Good:
     """A file whose values were all compared with what is said of them; a scan looks for its first metal."""
     predicate: Sequence[Any] = ("=", "metal", file.columns[0].values[0])
-    return Good(
-        name, title, file, predicate, rules, requires=("parquet",), misread_by=misread_by, since=SINCE
-    )
+    return Good(name, title, file, predicate, rules, misread_by=misread_by, since=SINCE)
 
 
 GOOD = (
@@ -94,7 +92,7 @@ GOOD = (
     good("sta/audited-nan", "NaN is counted in chunk and pages under both orders of floating point numbers, and bounds nothing", WITH_NAN, ("STA-044",)),
     good("sta/audited-page-headers", "Pages of both versions whose headers bound and count what they hold", HEADERS, ("STA-050",), "fastparquet"),
     good("sta/audited-lists", "A list whose nulls count empty and missing lists as well", LISTS, ("STA-043",)),
-    Good("sta/three-pages-of-lists", "Three data pages of lists, with histograms of the levels of the chunk", LISTS_IN_PAGES, LEAD, requires=("parquet",), since=SINCE),
+    Good("sta/three-pages-of-lists", "Three data pages of lists, with histograms of the levels of the chunk", LISTS_IN_PAGES, LEAD, since=SINCE),
     good("sta/audited-box", "Points on both sides of the antimeridian, well within their box", GEOMETRY, ("STA-049",), "Polars", "Spark"),
 )  # fmt: skip
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -81,7 +81,7 @@ class Mistrusted(Exception):  # noqa: N818 - says what is wrong with a structure
 
 
 @contextmanager
-def _mistrusting() -> Iterator[None]:
+def _mistrusting() -> Generator[None]:
     """Turn what is wrong with the bytes of a structure into `Mistrusted`."""
     try:
         yield
