@@ -15,7 +15,15 @@ from pqassay_reference.lint.decoded_chunk import DecodedChunk
 from pqassay_reference.lint.parquet_file_footer import wrong
 from pqassay_spec.parquet.column_order import FLOATING, TOTAL, Order, is_nan, key, type_order, width_of
 from pqassay_spec.parquet.file import chunk_start
-from pqassay_spec.parquet.thrift import BoundaryOrder, ColumnIndex, OffsetIndex, PageLocation, Type
+from pqassay_spec.parquet.thrift import (
+    BoundaryOrder,
+    ColumnIndex,
+    OffsetIndex,
+    PageLocation,
+    SizeStatistics,
+    Statistics,
+    Type,
+)
 
 
 def lint_page_index(
@@ -107,10 +115,10 @@ def _lint_counts(chunk: DecodedChunk, index: ColumnIndex) -> None:
     """The nulls and NaN of the pages, against those of the chunk."""
     if index.nan_counts is not None and type_order(chunk.leaf.element) not in FLOATING:
         raise wrong("PIX-032", "NaN is counted where none can be", "column_index.nan_counts")
-    whole = chunk.facts.statistics
+    whole = chunk.facts.statistics or Statistics()
     for counts, total, rule in (
-        (index.null_counts, whole.null_count if whole else None, "PIX-028"),
-        (index.nan_counts, whole.nan_count if whole else None, "PIX-032"),
+        (index.null_counts, whole.null_count, "PIX-028"),
+        (index.nan_counts, whole.nan_count, "PIX-032"),
     ):
         if counts is None:
             continue
@@ -119,42 +127,24 @@ def _lint_counts(chunk: DecodedChunk, index: ColumnIndex) -> None:
 
 
 def _lint_histograms(chunk: DecodedChunk, index: ColumnIndex, page_count: int) -> None:
-    """The level histograms of the pages, against those of the chunk and against the levels."""
-    whole, pages = chunk.facts.size_statistics, chunk.pages or ()
-    _lint_histogram(
-        index.repetition_level_histograms,
-        whole.repetition_level_histogram if whole else None,
-        [page.repetition for page in pages],
-        width=chunk.leaf.max_repetition_level + 1,
-        page_count=page_count,
-    )
-    _lint_histogram(
-        index.definition_level_histograms,
-        whole.definition_level_histogram if whole else None,
-        [page.definition for page in pages],
-        width=chunk.leaf.max_definition_level + 1,
-        page_count=page_count,
-    )
+    """The level histograms of the pages, against those of the chunk and against the levels.
 
-
-def _lint_histogram(
-    counts: Sequence[int] | None,
-    whole: Sequence[int] | None,
-    levels_of_pages: Sequence[Sequence[int]],
-    *,
-    width: int,
-    page_count: int,
-) -> None:
-    """The histograms of all pages, which follow each other in one list: ``width`` counts for each page."""
-    if counts is None:
-        return
-    if len(counts) != width * page_count:
-        raise wrong("PIX-029", "a level histogram has other entries than pages and levels", "column_index")
-    if whole and [sum(counts[level::width]) for level in range(width)] != whole:
-        raise wrong("PIX-029", "the level histograms do not add up", "column_index")
-    for number, levels in enumerate(levels_of_pages):
-        histogram = counts[number * width : (number + 1) * width]
-        if histogram != [levels.count(level) for level in range(width)]:
+    They follow each other in one list: as many counts for each page as there are levels.
+    """
+    leaf, pages = chunk.leaf, chunk.pages or ()
+    whole = chunk.facts.size_statistics or SizeStatistics()
+    repetition, definition = [page.repetition for page in pages], [page.definition for page in pages]
+    for counts, total, width, levels in (
+        (index.repetition_level_histograms, whole.repetition_level_histogram, leaf.max_repetition_level + 1, repetition),
+        (index.definition_level_histograms, whole.definition_level_histogram, leaf.max_definition_level + 1, definition),
+    ):  # fmt: skip
+        if counts is None:
+            continue
+        if len(counts) != width * page_count:
+            raise wrong("PIX-029", "a histogram has other entries than pages and levels", "column_index")
+        if total and [sum(counts[level::width]) for level in range(width)] != total:
+            raise wrong("PIX-029", "the level histograms do not add up", "column_index")
+        if pages and counts != [page.count(level) for page in levels for level in range(width)]:
             raise wrong("PIX-058", "a level histogram is not that of its page", "column_index")
 
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from pqassay_reference.columns.page_values import DataPage
@@ -19,14 +20,14 @@ from pqassay_spec.parquet.column_order import (
     FLOATING,
     TOTAL,
     Order,
+    is_bound,
     is_nan,
     key,
     key_by_signed_bytes,
     type_order,
-    width_of,
 )
 from pqassay_spec.parquet.schema import SchemaLeaf, is_string
-from pqassay_spec.parquet.thrift import BoundingBox, ColumnMetaData, Statistics, Type
+from pqassay_spec.parquet.thrift import BoundingBox, ColumnMetaData, SizeStatistics, Statistics
 from pqassay_spec.parquet.wkb import Coordinate, coordinates
 
 
@@ -69,7 +70,7 @@ def _lint_null_counts(facts: ColumnMetaData, pages: Sequence[DataPage]) -> None:
         if count is None:
             return
         counts.append(count)
-    whole = facts.statistics.null_count if facts.statistics else None
+    whole = (facts.statistics or Statistics()).null_count
     if counts and whole not in (None, sum(counts)):
         raise _wrong("STA-031", "the null counts of the pages do not add up")
 
@@ -85,7 +86,7 @@ class _Described:
     Attributes:
         leaf: The column.
         order: How its values compare; ``None`` where nobody knows.
-        said: The statistics.
+        statistics: The statistics.
         count: How many values and nulls there are.
         values: The values; ``None`` where they could not be decoded.
         nulls: How many nulls there are; ``None`` where they could not be counted.
@@ -93,7 +94,7 @@ class _Described:
 
     leaf: SchemaLeaf
     order: Order | None
-    said: Statistics
+    statistics: Statistics
     count: int
     values: Sequence[bytes] | None
     nulls: int | None
@@ -114,7 +115,7 @@ class _Described:
         self._deprecated()
 
     def _null_count(self) -> None:
-        count = self.said.null_count
+        count = self.statistics.null_count
         if count is None:
             return
         if not 0 <= count <= self.count or (count and not self.leaf.max_definition_level):
@@ -123,17 +124,17 @@ class _Described:
             raise _wrong("STA-043", f"{count} nulls, where there are {self.nulls}")
 
     def _distinct_count(self) -> None:
-        count = self.said.distinct_count
+        count = self.statistics.distinct_count
         if count is not None and not 0 <= count <= self.count:
             raise _wrong("STA-012", f"{count} distinct values among {self.count}")
 
     def _nan_count(self) -> None:
-        count, order = self.said.nan_count, self.by_type
+        count, order = self.statistics.nan_count, self.by_type
         if count is None:
             if self.order in TOTAL:
                 raise _wrong("STA-024", "NaN is not counted under the total order")
             return
-        if order not in FLOATING or not 0 <= count <= self.count - (self.said.null_count or 0):
+        if order not in FLOATING or not 0 <= count <= self.count - (self.statistics.null_count or 0):
             raise _wrong("STA-013", f"{count} NaN among {self.count} values")
         if self.values is not None:
             nans = sum(is_nan(order, raw) for raw in self.values)
@@ -142,14 +143,9 @@ class _Described:
 
     def _forms(self) -> None:
         """Whether the bounds are values of the type."""
-        said, width, element = self.said, width_of(self.leaf.element), self.leaf.element
+        said, element = self.statistics, self.leaf.element
         for raw in (said.min_value, said.max_value, said.min, said.max):
-            if raw is None or width is None:
-                continue
-            cut = (
-                element.type == Type.FIXED_LEN_BYTE_ARRAY and len(raw) < width and self.by_type is Order.BYTES
-            )
-            if len(raw) != width and not cut:
+            if raw is not None and not is_bound(element, raw):
                 raise _wrong("STA-005", f"a bound has {len(raw)} bytes")
         annotated = element.logicalType is not None or element.converted_type is not None
         for raw in (said.min_value, said.max_value):
@@ -162,7 +158,7 @@ class _Described:
     def _bounds(self, order: Order) -> None:
         """The bounds, against each other and against the values."""
         self._nan_bounds(order)
-        said = self.said
+        said = self.statistics
         least = None if said.min_value is None else key(order, said.min_value)
         greatest = None if said.max_value is None else key(order, said.max_value)
         if least is not None and greatest is not None and least > greatest:
@@ -182,16 +178,16 @@ class _Described:
 
     def _nan_bounds(self, order: Order) -> None:
         """Bounds are NaN under the total order alone, and there only where all values are."""
-        nans, nulls = self.said.nan_count, self.said.null_count
+        nans, nulls = self.statistics.nan_count, self.statistics.null_count
         if nans is None or order not in FLOATING:
             return
         only_nan = nulls is not None and nans == self.count - nulls > 0
-        for raw in (self.said.min_value, self.said.max_value):
+        for raw in (self.statistics.min_value, self.statistics.max_value):
             if raw is not None and is_nan(order, raw) != (only_nan and order in TOTAL):
                 raise _wrong("STA-008", "a bound is NaN, or should be")
 
     def _deprecated(self) -> None:
-        low, high = self.said.min, self.said.max
+        low, high = self.statistics.min, self.statistics.max
         if low is None or high is None:
             return
         if self.by_type in (Order.BYTES, Order.DECIMAL):
@@ -210,50 +206,30 @@ class _Described:
 
     def _deprecated_bytes(self, order: Order, low: bytes, high: bytes) -> None:
         """Some writers compared bytes as signed ones, others as the type does: one of both must hold."""
-
-        def by_type(raw: bytes) -> Any:
-            return key(order, raw)
-
-        values = self.values or ()
-        if all(
-            any(not of(low) <= of(raw) <= of(high) for raw in values) for of in (by_type, key_by_signed_bytes)
-        ):
+        keys: tuple[Callable[[bytes], Any], ...] = (partial(key, order), key_by_signed_bytes)
+        if not any(all(of(low) <= of(raw) <= of(high) for raw in self.values or ()) for of in keys):
             raise _wrong("STA-048", "a value lies outside the deprecated bounds")
 
 
 def _lint_histograms(chunk: DecodedChunk) -> None:
-    """The level histograms of a chunk."""
-    sizes, pages = chunk.facts.size_statistics, chunk.pages
-    if sizes is None:
-        return
-    repetition, definition = sizes.repetition_level_histogram, sizes.definition_level_histogram
-    _lint_histogram(
-        chunk,
-        repetition,
-        chunk.leaf.max_repetition_level,
-        None if pages is None else [level for page in pages for level in page.repetition],
-    )
-    _lint_histogram(
-        chunk,
-        definition,
-        chunk.leaf.max_definition_level,
-        None if pages is None else [level for page in pages for level in page.definition],
-    )
-    nulls = chunk.facts.statistics.null_count if chunk.facts.statistics else None
+    """The level histograms of a chunk, against its levels and its nulls."""
+    leaf, pages = chunk.leaf, chunk.pages or ()
+    sizes = chunk.facts.size_statistics or SizeStatistics()
+    for counts, most, levels in (
+        (sizes.repetition_level_histogram, leaf.max_repetition_level, [page.repetition for page in pages]),
+        (sizes.definition_level_histogram, leaf.max_definition_level, [page.definition for page in pages]),
+    ):
+        if not counts:
+            continue
+        if len(counts) != most + 1 or min(counts) < 0 or sum(counts) != chunk.facts.num_values:
+            raise _wrong("STA-019", "a level histogram is not one of the levels of the chunk")
+        occurring = list(itertools.chain.from_iterable(levels))
+        if chunk.pages is not None and counts != [occurring.count(level) for level in range(most + 1)]:
+            raise _wrong("STA-046", "a level histogram does not count the levels")
+    nulls = (chunk.facts.statistics or Statistics()).null_count
+    definition = sizes.definition_level_histogram
     if definition and nulls not in (None, sum(definition[:-1])):
         raise _wrong("STA-020", "the levels leave other nulls than null_count says")
-
-
-def _lint_histogram(
-    chunk: DecodedChunk, counts: Sequence[int] | None, most: int, levels: Sequence[int] | None
-) -> None:
-    """How often each level up to ``most`` is said to occur, against the levels themselves."""
-    if not counts:
-        return
-    if len(counts) != most + 1 or min(counts) < 0 or sum(counts) != chunk.facts.num_values:
-        raise _wrong("STA-019", "a level histogram is not one of the levels of the chunk")
-    if levels is not None and counts != [levels.count(level) for level in range(most + 1)]:
-        raise _wrong("STA-046", "a level histogram does not count the levels")
 
 
 # ------------------------------------------------------------------------------------------------- bounding box
