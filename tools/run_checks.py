@@ -99,9 +99,10 @@ def lacking() -> list[str]:
 def main() -> int:
     """Run the checks; return the exit status."""
     *before, tests = CHECKS
+    # The block waits for it.
     with subprocess.Popen(
         CLASSES, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ):  # which is waited for
+    ):
         failed = [check.name for check in before if not passes(check)]
     if not passes(tests):
         failed.append(tests.name)

@@ -188,9 +188,8 @@ class _Driver:
         case = golden.case
         request = self._requests(golden, operation, folder)[number]
         bench = Bench(golden, folder, self.launcher)
-        if not isinstance(
-            request, protocol.EncodeRequest
-        ):  # a writer gets rows or a value, and nothing to copy from
+        # A writer gets rows or a value, and nothing to copy from.
+        if not isinstance(request, protocol.EncodeRequest):
             bench.hand_over()
         exchange = self._exchange(request, operation, folder)
         try:

@@ -34,9 +34,8 @@ def rate(bitset: bytes) -> float:
     share = ones / (len(seen) * 8)
     if share <= CLEARLY_SPARSE:
         return share
-    ones_of_words = [
-        word.bit_count() for word in memoryview(seen).cast("I")
-    ]  # the byte order moves no bit out of a word
+    # The byte order moves no bit out of a word.
+    ones_of_words = [word.bit_count() for word in memoryview(seen).cast("I")]
     width = len(SALTS)
     products = map(prod, zip(*(ones_of_words[place::width] for place in range(width)), strict=True))
     return float(sum(products) / WORD_BITS**width / (len(seen) // BLOCK_SIZE))

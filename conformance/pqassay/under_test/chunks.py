@@ -142,10 +142,11 @@ class ColumnChunkUnderTest:
         start = chunk_start(self.chunk)
         if start is None:
             raise NotApplicable
+        # Where the chunk begins, both of them say.
         for name in (
             "dictionary_page_offset",
             "data_page_offset",
-        ):  # where the chunk begins, both of them say
+        ):
             field = f"footer.{self.path}.meta_data.{name}"
             if field in self.file.stray_offsets:
                 raise Broken("PQF-008")

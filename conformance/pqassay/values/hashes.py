@@ -180,9 +180,8 @@ def missing(bitset: bytes, array: pa.Array[Any]) -> pa.Array[Any]:
     if floating:
         values = values.filter(pc.invert(pc.is_nan(values)))
     if floating or pa.types.is_integer(values.type):
-        values = values.filter(
-            pa.array(~held(bitset, hashes_of(values)))
-        )  # hashing is faster than finding the distinct
+        # Hashing is faster than finding the distinct.
+        values = values.filter(pa.array(~held(bitset, hashes_of(values))))
         if floating:
             zeros = pa.array(np.zeros(1, values.type.to_pandas_dtype()))
             if held(bitset, hashes_of(zeros))[0]:

@@ -145,9 +145,8 @@ def estimate(spark: SparkSession, plan: Plan, positions: Sequence[int], kept: in
     shallow: tuple[Tier, ...] = tuple(tier for tier in TIERS if tier != "values")
     costs = _measured(spark, chosen, plan.settings, shallow) if chosen else {}
     if small:
-        with contextlib.suppress(
-            JobError
-        ):  # a decoder that crashes on one of them; the check itself survives that
+        # A decoder that crashes on one of them; the check itself survives that.
+        with contextlib.suppress(JobError):
             costs.update(_measured(spark, small, plan.settings, ("values",)))
     tiers: list[TierEstimate] = []
     for tier, found in costs.items():

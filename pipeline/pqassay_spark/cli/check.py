@@ -229,10 +229,9 @@ class _Run:
             was_running = is_running()
             self._spark = self._stack.enter_context(command_session(self.master, ship=self.ship))
             if not was_running:
-                self._spark.sparkContext.setLogLevel(
-                    "FATAL"
-                )  # we say in a line what failed; Spark takes pages
-            require_modules(self._spark, is_deep=self.wanted.options["tier"] == "values")
+                # We say in a line what failed; Spark takes pages.
+                self._spark.sparkContext.setLogLevel("FATAL")
+            require_modules(self._spark, is_deep=self.wanted.options.get("tier") == "values")
         return self._spark
 
 

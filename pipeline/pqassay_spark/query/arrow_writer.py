@@ -164,9 +164,8 @@ class IndexWriter(DataSourceArrowWriter):
         shown: list[Path] = []
         was_complete = (root / SUCCESS).exists()
         try:
-            (root / SUCCESS).unlink(
-                missing_ok=True
-            )  # whoever is killed from here on leaves no mark of completeness
+            # Whoever is killed from here on leaves no mark of completeness.
+            (root / SUCCESS).unlink(missing_ok=True)
             replaced.mkdir(exist_ok=True)
             for path in old:
                 path.rename(replaced / path.name)

@@ -142,8 +142,8 @@ def _decode_structure(request: Request, _: str) -> Answer:
         return {"answer": "accept", "value": bloom_filters(source, request["column"], probes)}
 
 
-def _lint_chunks(request: Request, _: str) -> Answer:
-    from pqassay_reference.lint.chunks import lint_file
+def _lint_parquet_file(request: Request, _: str) -> Answer:
+    from pqassay_reference.lint.parquet_file import lint_file
 
     lint_file(request["file"])
     return {"answer": "accept"}
@@ -179,15 +179,15 @@ OPERATIONS: dict[str, Callable[[Request, str], Answer]] = {
     "idx1.lint": _lint,
     "idx1.encode": _encode,
     "idx1.scan": _scan,
-    "pqf.lint": _lint_chunks,
+    "pqf.lint": _lint_parquet_file,
     "pqf.scan": _scan,
-    "sta.lint": _lint_chunks,
+    "sta.lint": _lint_parquet_file,
     "sta.scan": _scan_pages,
     "pix.decode": _decode_structure,
-    "pix.lint": _lint_chunks,
+    "pix.lint": _lint_parquet_file,
     "pix.scan": _scan_pages,
     "blm.decode": _decode_structure,
-    "blm.lint": _lint_chunks,
+    "blm.lint": _lint_parquet_file,
     "blm.scan": _scan_pages,
     **{f"pm.{name}": _pm(name) for name in ("decode", "lint", "encode", "snapshot", "prune", "plan")},
 }

@@ -82,35 +82,41 @@ def data_pages(source: Source, start: int, facts: ColumnMetaData, leaf: SchemaLe
     """
     if facts.codec != CompressionCodec.UNCOMPRESSED:
         raise Unsupported("the pages are compressed", field="pages")
-    end, at, counted = start + facts.total_compressed_size, start, 0
+    end, at = start + facts.total_compressed_size, start
     pages: list[DataPage] = []
     dictionary: list[bytes] | None = None
     while at < end:
-        raw = source.read(at, end - at)
-        header, taken = decode(PageHeader, raw, root="pages.header", base=at, rule="PQF-050")
-        size = header.compressed_page_size
-        if size < 0 or size != header.uncompressed_page_size or taken + size > end - at:
-            raise _malformed("a page is longer than its chunk, or than it says", "PQF-051", at)
-        body = raw[taken : taken + size]
-        if header.crc is not None and header.crc & 0xFFFFFFFF != zlib.crc32(body):
-            raise _malformed("the CRC of a page is not that of its bytes", "PQF-063", at)
+        header, body, taken = _next_page(source, at, end)
         if header.type == PageType.DICTIONARY_PAGE:
             if dictionary is not None or pages or header.dictionary_page_header is None:
                 raise _malformed("a dictionary page is not the first page", "PQF-054", at)
             dictionary = plain_values(body, leaf, header.dictionary_page_header.num_values)
         elif header.type in (PageType.DATA_PAGE, PageType.DATA_PAGE_V2):
-            page = DataPage(at, taken + size, header)
+            page = DataPage(at, taken, header)
             _fill(page, body, leaf, dictionary)
             pages.append(page)
-            counted += page.data.num_values
-        at += taken + size
+        at += taken
     if at != end:
         raise _malformed("the pages do not fill their chunk", "PQF-051", at)
-    if counted != facts.num_values:
+    count = sum(page.data.num_values for page in pages)
+    if count != facts.num_values:
         raise _malformed(
-            f"the pages hold {counted} values, the footer says {facts.num_values}", "PQF-057", start
+            f"the pages hold {count} values, the footer says {facts.num_values}", "PQF-057", start
         )
     return pages
+
+
+def _next_page(source: Source, at: int, end: int) -> tuple[PageHeader, bytes, int]:
+    """The header and the body of the page at an offset, and the bytes that both take."""
+    raw = source.read(at, end - at)
+    header, taken = decode(PageHeader, raw, root="pages.header", base=at, rule="PQF-050")
+    size = header.compressed_page_size
+    if size < 0 or size != header.uncompressed_page_size or taken + size > end - at:
+        raise _malformed("a page is longer than its chunk, or than it says", "PQF-051", at)
+    body = raw[taken : taken + size]
+    if header.crc is not None and header.crc & 0xFFFFFFFF != zlib.crc32(body):
+        raise _malformed("the CRC of a page is not that of its bytes", "PQF-063", at)
+    return header, body, taken + size
 
 
 def _malformed(message: str, rule: str, offset: int) -> Malformed:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pqassay_reference.golden.pages import MARKS, METAL, SINCE, WITH_LISTS, YEAR
 from pqassay_reference.golden.parquet_file import LEAD, TWO_COLUMNS
+from pqassay_reference.golden.parquet_file_pages import MARKS, METAL, SINCE, WITH_LISTS, YEAR
 from pqassay_reference.golden.recipes import Bad, Good
 from pqassay_reference.tiny.parquet import Layout, TinyParquet
 from pqassay_spec.mutation.mutations import Mutation
@@ -18,7 +18,6 @@ COUNTED = Layout(page_rows=3, histograms=True)
 V1 = TinyParquet(TWO_COLUMNS, page_index=True, layout=Layout(page_rows=3))
 V2 = TinyParquet(TWO_COLUMNS, page_index=True, layout=Layout(page_rows=3, version=2))
 LISTS = TinyParquet(WITH_LISTS, page_index=True, layout=COUNTED)
-SIZES = TinyParquet(WITH_LISTS, layout=Layout(page_rows=3, size_statistics=True))
 PLACES = TinyParquet(TWO_COLUMNS, layout=Layout(page_rows=3, offset_index=True))
 
 
@@ -31,7 +30,6 @@ GOOD = (
     _good("pix/three-pages-v2", "Three data pages of version 2 in each chunk, with their index", V2),
     _good("pix/three-pages-without-bounds", "Three data pages in each chunk, with an offset index alone", PLACES),
     _good("pix/three-pages-of-lists", "Three data pages of lists, with histograms of their levels in the index", LISTS),
-    _good("sta/three-pages-of-lists", "Three data pages of lists, with histograms of the levels of the chunk", SIZES),
 )  # fmt: skip
 
 WITHIN_A_ROW = b"".join(
@@ -40,7 +38,6 @@ WITHIN_A_ROW = b"".join(
 )
 """Levels of as many rows as before, but the first value goes on with the row of the page before."""
 
-MISPLACED = "Readers that use the index look for pages where none begin."
 SHIFTED = "Readers that use the index put the rows of one column beside those of another."
 
 
@@ -66,5 +63,4 @@ BAD = (
     _bad("pix/first-row-of-lists", "The second page of lists is said to begin a row later than it does", SHIFTED, "pix/three-pages-of-lists", Mutation("set", f"{MARKS}.offset_index.page_locations[1].first_row_index", 4), "PIX-038", "PIX-054", tier="values"),
     _bad("pix/page-begins-within-a-row", "A page of lists begins in the midst of a list", "Readers that jump to it put the end of one list into another row.", "pix/three-pages-of-lists", Mutation("set", f"{MARKS}.pages[1].body", WITHIN_A_ROW + b"".join(value.to_bytes(4, "little") for value in (8, 9, 10, 11))), "PIX-055", tier="values"),
     _bad("pix/levels-of-page", "Two entries of a level histogram are exchanged", "Readers that count lists by it count wrong.", "pix/three-pages-of-lists", Mutation("swap", f"{MARKS}.column_index.definition_level_histograms[4]", f"{MARKS}.column_index.definition_level_histograms[6]"), "PIX-058", tier="values"),
-    _bad("sta/levels-of-chunk", "Two entries of a level histogram are exchanged", "Readers that count lists by it count wrong.", "sta/three-pages-of-lists", Mutation("swap", f"footer.{MARKS}.meta_data.size_statistics.definition_level_histogram[1]", f"footer.{MARKS}.meta_data.size_statistics.definition_level_histogram[2]"), "STA-046", tier="values"),
 )  # fmt: skip

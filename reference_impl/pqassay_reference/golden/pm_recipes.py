@@ -1,6 +1,6 @@
 """What a golden case of ``_pm`` is: a file made of values, or such a file with one mutation.
 
-The cases themselves stand in `golden_pm`, `golden_pm_damaged` and `golden_pm_data`; `golden` writes them.
+The cases themselves are in `pm`, `pm_damaged` and `pm_data`; `generator` writes them.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """What a golden case is: a good file, or a good file with one mutation, and what everybody has to make of it.
 
-The cases themselves stand in the modules `golden_<family>`; `golden` writes them.
+The cases themselves are in the modules named like their family; `generator` writes them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from pqassay_reference.golden.rows import literal_rows
@@ -262,10 +262,3 @@ def column_values(file: TinyParquet, name: str) -> list[str]:
         value.decode() if isinstance(value, bytes) else value for value in column.values if value is not None
     }
     return sorted(texts)
-
-
-def with_index(file: TinyParquet, **options: Any) -> TinyParquet:
-    """The same file with its index changed."""
-    if file.index is None:
-        raise ValueError("the file has no index")
-    return replace(file, index=replace(file.index, **options))

@@ -53,12 +53,10 @@ class Counters:
     """What was asked of a dataset and how much it saved.
 
     Attributes:
-        scans: How often a scanner or fragments were asked for.
-        files: Files that there were, summed over these.
-        skipped: Files that were left out, summed over these.
+        files: Files that there were, summed over all times that a scanner or fragments were asked for.
+        skipped: Files that were left out, summed likewise.
     """
 
-    scans: int = 0
     files: int = 0
     skipped: int = 0
 
@@ -263,7 +261,6 @@ class IndexedDataset(pads.FileSystemDataset):
         kept = None if condition is None else np.flatnonzero(self._decide(condition).kept)
         count = len(shared.fragments)
         with shared.lock:
-            shared.counters.scans += 1
             shared.counters.files += count
             shared.counters.skipped += 0 if kept is None else count - len(kept)
         if kept is None or len(kept) == count:

@@ -189,9 +189,8 @@ def _fresh(listed: Listed, schema: pa.Schema, entries: ColumnEntries) -> tuple[C
     same = (np.array(listed.sizes, np.int64)[now] == entries.sizes[there]) & (
         np.array(listed.modified, np.int64)[now] == entries.modified[there]
     )
-    same &= (
-        entries.modified[there] != 0
-    )  # where nobody knows the time, nobody knows whether the file is the same
+    # Where nobody knows the time, nobody knows whether the file is the same.
+    same &= entries.modified[there] != 0
     fresh = there[same]
     starts, codes = _gathered(entries.starts, entries.codes, fresh)
     used, codes = np.unique(codes, return_inverse=True)

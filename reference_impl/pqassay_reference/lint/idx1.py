@@ -13,19 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pqassay_reference.errors import Refused
+from pqassay_reference.lint.parquet_file_footer import frame
 from pqassay_reference.rewrite.extract import Extracted, extract
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import FileSource, Source
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.idx1 import companion as idx1_companion
-from pqassay_spec.parquet.file import (
-    Framing,
-    read_footer,
-    read_framing,
-    read_head,
-    referenced_offsets,
-    referenced_ranges,
-)
+from pqassay_spec.parquet.file import Framing, referenced_ranges
 from pqassay_spec.parquet.schema import is_string, leaves
 from pqassay_spec.parquet.thrift import FileMetaData, KeyValue
 
@@ -63,24 +57,6 @@ def lint_file(path: str | os.PathLike[str], column: str | None = None) -> None:
         companion = _companion(source, blob, metadata, pairs)
         named = ".".join(companion.column) if companion else None
         _true(Path(path), metadata, column or named, found, companion)
-
-
-def frame(source: Source) -> tuple[Framing, FileMetaData]:
-    """Read head, tail and footer, and see where the footer refers to. Raises `FormatError`."""
-    read_head(source)
-    framing = read_framing(source)
-    metadata, _ = read_footer(source, framing)
-    leaves(metadata)  # raises where the schema is no tree
-    for given in (*referenced_offsets(metadata), *referenced_ranges(metadata, source)):
-        end = given.end if given.length else given.start + 1
-        if not framing.body_start <= given.start <= end <= framing.footer_start:
-            raise Malformed(f"the {given} lies outside the body", rule="PQF-008", field=given.field)
-    behind = framing.body_start
-    for given in sorted(referenced_ranges(metadata, source)):
-        if given.start < behind:
-            raise Malformed(f"the {given} overlaps what stands before it", rule="PQF-009", field=given.field)
-        behind = max(behind, given.end)
-    return framing, metadata
 
 
 def _well_formed(source: Source, framing: Framing, metadata: FileMetaData, found: Extracted) -> idx1.Blob:

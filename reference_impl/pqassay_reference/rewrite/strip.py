@@ -10,6 +10,7 @@ Source: chapter ``parquet_file.md``, section "What may be removed from a footer"
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -24,7 +25,7 @@ from pqassay_spec.grammar.thrift_decoder import decode
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.parquet.file import referenced_ranges
 from pqassay_spec.parquet.schema import leaves
-from pqassay_spec.parquet.thrift import ColumnChunk, FileMetaData, KeyValue
+from pqassay_spec.parquet.thrift import ColumnChunk, FileMetaData, KeyValue, RowGroup
 
 COLUMN_INDEX = ("column_index_offset", "column_index_length")
 OFFSET_INDEX = ("offset_index_offset", "offset_index_length")
@@ -211,37 +212,18 @@ def _require_plaintext(metadata: FileMetaData) -> None:
 def _removal(metadata: FileMetaData, selection: Selection) -> tuple[Removal, Stripped]:
     """What goes from the footer, by field and by number."""
     removal, keys = _removal_of_whole_file(metadata, selection)
-    counts: dict[str, int] = dict.fromkeys(
-        ("column_indexes", "offset_indexes", "bloom_filters", "statistics", "encoding_stats", "elsewhere"), 0
-    )
-    of_row_groups = 0
+    counts = Counter[str]()
     if selection.chunks or selection.of_row_groups:
-        row_groups: dict[str | int, Removal | None] = {}
         shared: dict[tuple[frozenset[str], frozenset[str]], Removal] = {}
         ordinals = _ordinals(metadata, selection.columns)
+        row_groups: dict[str | int, Removal | None] = {}
         for number in _row_groups(metadata, selection.row_groups):
-            going_here: dict[str | int, Removal | None] = {
-                name: None
-                for name in selection.of_row_groups
-                if getattr(metadata.row_groups[number], name) is not None
-            }
-            of_row_groups += bool(going_here)
-            columns: dict[str | int, Removal | None] = {}
-            for ordinal, chunk in enumerate(metadata.row_groups[number].columns):
-                if ordinals is not None and ordinal not in ordinals:
-                    continue
-                if chunk.file_path:
-                    counts["elsewhere"] += 1
-                elif fields := _chunk_removal(chunk, selection, counts, shared):
-                    columns[ordinal] = fields
-            if columns:
-                going_here["columns"] = columns
-            if going_here:
-                row_groups[number] = going_here
+            group = metadata.row_groups[number]
+            if going := _row_group_removal(group, ordinals, selection, counts, shared):
+                row_groups[number] = going
         if row_groups:
             removal["row_groups"] = row_groups
-    orders = "column_orders" in removal
-    return removal, Stripped("", keys=keys, column_orders=orders, row_groups=of_row_groups, **counts)
+    return removal, Stripped("", keys=keys, column_orders="column_orders" in removal, **counts)
 
 
 def _removal_of_whole_file(
@@ -259,10 +241,35 @@ def _removal_of_whole_file(
     return removal, tuple(pair.key for pair in pairs if pair.key in names)
 
 
+def _row_group_removal(
+    group: RowGroup,
+    ordinals: Collection[int] | None,
+    selection: Selection,
+    counts: Counter[str],
+    shared: dict[tuple[frozenset[str], frozenset[str]], Removal],
+) -> dict[str | int, Removal | None]:
+    """What goes from one row group: fields of its own, and of the chunks of some columns."""
+    going: dict[str | int, Removal | None] = {
+        name: None for name in selection.of_row_groups if getattr(group, name) is not None
+    }
+    counts["row_groups"] += bool(going)
+    columns: dict[str | int, Removal | None] = {}
+    for ordinal, chunk in enumerate(group.columns):
+        if ordinals is not None and ordinal not in ordinals:
+            continue
+        if chunk.file_path:
+            counts["elsewhere"] += 1
+        elif fields := _chunk_removal(chunk, selection, counts, shared):
+            columns[ordinal] = fields
+    if columns:
+        going["columns"] = columns
+    return going
+
+
 def _chunk_removal(
     chunk: ColumnChunk,
     selection: Selection,
-    counts: dict[str, int],
+    counts: Counter[str],
     shared: dict[tuple[frozenset[str], frozenset[str]], Removal],
 ) -> Removal:
     """What goes from one chunk; chunks that lose the same share one removal."""

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -23,15 +24,19 @@ from typing import Any, cast
 
 from construct import ConstructError
 
+from pqassay_reference.columns.chunk_structures import (
+    HASHED_DIFFERENTLY,
+    may_hold,
+    read_bloom_filter,
+    read_column_index,
+    read_offset_index,
+)
 from pqassay_reference.errors import Refused
 from pqassay_reference.predicate.literals import python_value
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.base.sources import Source
-from pqassay_spec.grammar.thrift import Record
-from pqassay_spec.grammar.thrift_decoder import decode
-from pqassay_spec.parquet import bloom
-from pqassay_spec.parquet.column_order import FLOATING, Order, key, order_of, type_order, width_of, zeros
-from pqassay_spec.parquet.file import BLOOM_HEADER_LIMIT, chunk_start
+from pqassay_spec.parquet.column_order import Order, key, order_of, width_of
+from pqassay_spec.parquet.file import chunk_start
 from pqassay_spec.parquet.page_search import (
     Condition,
     Rows,
@@ -45,7 +50,6 @@ from pqassay_spec.parquet.page_search import (
 from pqassay_spec.parquet.plain_encoding import FIXED_WIDTH, UNSIGNED
 from pqassay_spec.parquet.schema import SchemaLeaf
 from pqassay_spec.parquet.thrift import (
-    BloomFilterHeader,
     BoundaryOrder,
     ColumnChunk,
     ColumnIndex,
@@ -71,12 +75,18 @@ NEGATED: dict[str, str] = {
 }
 """What is true where a condition is false."""
 
-NUMBERS_ALONE = (Type.BOOLEAN, Type.INT96)
-"""Types whose bloom filters are left aside: what of a value they hash is disputed."""
-
 
 class Mistrusted(Exception):  # noqa: N818 - says what is wrong with a structure, which is then not used
     """A structure of an index contradicts itself or its neighbours."""
+
+
+@contextmanager
+def _mistrusting() -> Generator[None]:
+    """Turn what is wrong with the bytes of a structure into `Mistrusted`."""
+    try:
+        yield
+    except FormatError as error:
+        raise Mistrusted(str(error)) from None
 
 
 @dataclass
@@ -120,22 +130,13 @@ class ChunkParts:
 
     # ------------------------------------------------------------------------------------------ its structures
 
-    def _read(self, kind: type[Record], name: str) -> Any:
-        offset, length = getattr(self.chunk, f"{name}_offset"), getattr(self.chunk, f"{name}_length")
-        if not offset or not length or offset < self.body.start or offset + length > self.body.stop:
-            raise Mistrusted(f"there is no {name}")
-        try:
-            record, taken = decode(kind, self.source.read(offset, length))
-        except FormatError as error:
-            raise Mistrusted(str(error)) from None
-        if taken != length:
-            raise Mistrusted(f"bytes stand behind the {name}")
-        return record
-
     @cached_property
     def offset_index(self) -> OffsetIndex:
         """The offset index. Raises `Mistrusted`."""
-        index: OffsetIndex = self._read(OffsetIndex, "offset_index")
+        with _mistrusting():
+            index = read_offset_index(self.source, self.body, self.chunk)
+        if index is None:
+            raise Mistrusted("there is no offset index")
         places = index.page_locations
         start = chunk_start(self.chunk)
         if not places or start is None or places[0].first_row_index:
@@ -156,7 +157,10 @@ class ChunkParts:
     @cached_property
     def column_index(self) -> ColumnIndex:
         """The column index. Raises `Mistrusted`."""
-        index: ColumnIndex = self._read(ColumnIndex, "column_index")
+        with _mistrusting():
+            index = read_column_index(self.source, self.body, self.chunk)
+        if index is None:
+            raise Mistrusted("there is no column index")
         count = len(self.offset_index.page_locations)
         for name in ("null_pages", "min_values", "max_values", "null_counts", "nan_counts"):
             entries: list[Any] | None = getattr(index, name)
@@ -214,26 +218,18 @@ class ChunkParts:
     @cached_property
     def bitset(self) -> bytes:
         """The bitset of the bloom filter. Raises `Mistrusted`."""
-        offset, length = self.facts.bloom_filter_offset, self.facts.bloom_filter_length
-        if not offset or offset not in self.body or self.leaf.element.type in NUMBERS_ALONE:
+        if self.leaf.element.type in HASHED_DIFFERENTLY:
+            raise Mistrusted("what of such values is hashed is disputed")
+        with _mistrusting():
+            found = read_bloom_filter(self.source, self.body, self.facts)
+        if found is None:
             raise Mistrusted("there is no bloom filter")
-        try:
-            raw = self.source.read(offset, min(BLOOM_HEADER_LIMIT, self.body.stop - offset))
-            header, taken = decode(BloomFilterHeader, raw)
-        except FormatError as error:
-            raise Mistrusted(str(error)) from None
-        known = header.algorithm.BLOCK, header.hash.XXHASH, header.compression.UNCOMPRESSED
-        size = header.numBytes
-        if None in known or size <= 0 or size % bloom.BLOCK_SIZE or length not in (None, taken + size):
-            raise Mistrusted("the bloom filter is not one that is known, or its sizes disagree")
-        if offset + taken + size > self.body.stop:
-            raise Mistrusted("the bloom filter reaches beyond the body")
-        bitset = self.source.read(offset + taken, size)
-        if not bitset.strip(b"\0"):
-            raise Mistrusted(
-                "the bloom filter is empty"
-            )  # of a chunk without values, the null count tells as much
-        return bitset
+        if self.facts.bloom_filter_length not in (None, found.length):
+            raise Mistrusted("the bloom filter has another length than the footer says")
+        if not found.bitset.strip(b"\0"):
+            # Of a chunk without values; the null count tells as much.
+            raise Mistrusted("the bloom filter is empty")
+        return found.bitset
 
     # -------------------------------------------------------------------------------------------- its decisions
 
@@ -279,22 +275,12 @@ class ChunkParts:
 
     def _not_held(self, raw: bytes) -> bool:
         """Whether the bloom filter leaves no row. Zeros of both signs are equal, and hash apart; NaN equals nothing."""
-        import xxhash  # noqa: PLC0415 - only files with bloom filters need it
-
         try:
             bitset = self.bitset
         except Mistrusted:
             return False
         self.used.add("bloom filter")
-        sought = zeros_hashed(self.leaf, raw)
-        return not any(bloom.probe(bitset, xxhash.xxh64_intdigest(one)) for one in sought)
-
-
-def zeros_hashed(leaf: SchemaLeaf, raw: bytes) -> list[bytes]:
-    """What to hash in search of a value: of a zero both signs, which are equal and hash apart."""
-    if type_order(leaf.element) in FLOATING and raw in (both := zeros(len(raw))):
-        return list(both)
-    return [raw]
+        return not may_hold(bitset, self.leaf, raw)
 
 
 def plain_bytes(leaf: SchemaLeaf, literal: Any) -> bytes | None:

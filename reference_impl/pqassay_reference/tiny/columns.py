@@ -143,11 +143,10 @@ def timestamp(unit: Literal["millis", "micros", "nanos"], utc: bool = True) -> S
     return Scalar(Type.INT64, LogicalType(TIMESTAMP=meaning), converted)
 
 
-def time(unit: Literal["millis", "micros", "nanos"], utc: bool = True) -> Scalar:
-    """Times of day; see `timestamp`."""
-    older = unit != "nanos" and utc
-    converted = ConvertedType[f"TIME_{unit.upper()}"] if older else None
-    meaning = TimeType(isAdjustedToUTC=utc, unit=UNITS[unit])
+def time(unit: Literal["millis", "micros", "nanos"]) -> Scalar:
+    """Times of day in UTC."""
+    converted = None if unit == "nanos" else ConvertedType[f"TIME_{unit.upper()}"]
+    meaning = TimeType(isAdjustedToUTC=True, unit=UNITS[unit])
     return Scalar(Type.INT32 if unit == "millis" else Type.INT64, LogicalType(TIME=meaning), converted)
 
 

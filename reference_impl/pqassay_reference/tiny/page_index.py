@@ -6,13 +6,13 @@ Source: apache/parquet-format, ``PageIndex.md`` and ``BloomFilter.md``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from pqassay_reference.errors import Refused
 from pqassay_reference.tiny.columns import Entry, Leaf
 from pqassay_reference.tiny.layout import Layout
 from pqassay_reference.tiny.pages import Page
 from pqassay_reference.tiny.statistics import (
+    Bounds,
     bounds_of,
     counts_nan,
     histograms,
@@ -43,37 +43,45 @@ def column_index(leaf: Leaf, layout: Layout, pages: Sequence[Page]) -> ColumnInd
     if order is None:
         return None
     bounds = [bounds_of(leaf, layout, page.entries, layout.index_truncate) for page in pages]
-    null_pages = [nulls(page.entries) == len(page.entries) for page in pages]
-    if any(bound is None and not null for bound, null in zip(bounds, null_pages, strict=True)):
+    null_counts = [nulls(page.entries) for page in pages]
+    null_pages = [count == len(page.entries) for count, page in zip(null_counts, pages, strict=True)]
+    if any(bound is None and not is_null for bound, is_null in zip(bounds, null_pages, strict=True)):
         return None
-    known = [bound for bound in bounds if bound is not None]
-    index = ColumnIndex(
+    repetition_histograms, definition_histograms = _histograms(leaf, layout, pages)
+    return ColumnIndex(
         null_pages=null_pages,
         min_values=[b"" if bound is None else bound.least for bound in bounds],
         max_values=[b"" if bound is None else bound.greatest for bound in bounds],
-        boundary_order=layout.boundary_order,
-        null_counts=[nulls(page.entries) for page in pages] if layout.null_counts else None,
+        boundary_order=_boundary_order(layout, [bound for bound in bounds if bound is not None]),
+        null_counts=null_counts if layout.null_counts else None,
+        nan_counts=[nans(order, page.entries) for page in pages] if counts_nan(leaf, layout) else None,
+        repetition_level_histograms=repetition_histograms,
+        definition_level_histograms=definition_histograms,
     )
-    if layout.boundary_order is None:
-        lows, highs = [bound.least_key for bound in known], [bound.greatest_key for bound in known]
-        index.boundary_order = _boundary_order(lows, highs)
-    if counts_nan(leaf, layout):
-        index.nan_counts = [nans(order, page.entries) for page in pages]
-    if layout.histograms:
-        found = [histograms(leaf, page.entries) for page in pages]
-        if leaf.max_repetition:
-            index.repetition_level_histograms = [count for levels, _ in found for count in levels or ()]
-        if leaf.max_definition:
-            index.definition_level_histograms = [count for _, levels in found for count in levels or ()]
-    return index
 
 
-def _boundary_order(lows: list[Any], highs: list[Any]) -> BoundaryOrder:
+def _boundary_order(layout: Layout, bounds: Sequence[Bounds]) -> int:
+    """The order that the layout claims, by default the one that the bounds have."""
+    if layout.boundary_order is not None:
+        return layout.boundary_order
+    lows, highs = [bound.least_key for bound in bounds], [bound.greatest_key for bound in bounds]
     if lows == sorted(lows) and highs == sorted(highs):
         return BoundaryOrder.ASCENDING
     if lows == sorted(lows, reverse=True) and highs == sorted(highs, reverse=True):
         return BoundaryOrder.DESCENDING
     return BoundaryOrder.UNORDERED
+
+
+def _histograms(
+    leaf: Leaf, layout: Layout, pages: Sequence[Page]
+) -> tuple[list[int] | None, list[int] | None]:
+    """The histograms of both kinds of levels, page after page; ``None`` where there is only level 0."""
+    if not layout.histograms:
+        return None, None
+    of_pages = [histograms(leaf, page.entries) for page in pages]
+    repetitions = [count for repetition, _ in of_pages for count in repetition or ()]
+    definitions = [count for _, definition in of_pages for count in definition or ()]
+    return (repetitions if leaf.max_repetition else None), (definitions if leaf.max_definition else None)
 
 
 def offset_index(leaf: Leaf, layout: Layout, pages: Sequence[Page]) -> OffsetIndex:

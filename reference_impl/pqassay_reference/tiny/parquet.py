@@ -117,6 +117,9 @@ Part = Literal["row groups", "row group 0", "other row groups", "idx1", "column 
 BODY: tuple[Part, ...] = ("row groups", "bloom filters", "column indexes", "offset indexes", "idx1")
 """Order of the parts of the body, where no other is asked for."""
 
+ROW_GROUPS = {"row groups": slice(None), "row group 0": slice(1), "other row groups": slice(1, None)}
+"""Which of all row groups a part of the body consists of."""
+
 
 @dataclass(frozen=True)
 class Index:
@@ -209,12 +212,9 @@ class TinyParquet:
         for part in self.body:
             if isinstance(part, bytes):
                 self._out += part
-            elif part == "row groups":
-                self._write_row_groups(chunks, row_groups, groups, 0, len(groups))
-            elif part == "row group 0":
-                self._write_row_groups(chunks, row_groups, groups, 0, 1)
-            elif part == "other row groups":
-                self._write_row_groups(chunks, row_groups, groups, 1, len(groups))
+            elif part in ROW_GROUPS:
+                for number in range(len(groups))[ROW_GROUPS[part]]:
+                    row_groups[number] = self._write_row_group(number, len(groups[number]), chunks[number])
             elif part == "idx1":
                 keys += self._write_index(count)
             else:
@@ -285,28 +285,20 @@ class TinyParquet:
 
     # ------------------------------------------------------------------------------------------ the body
 
-    def _write_row_groups(
-        self,
-        chunks: list[list[_Chunk]],
-        row_groups: list[RowGroup],
-        groups: list[range],
-        start: int,
-        end: int,
-    ) -> None:
-        for number in range(start, end):
-            first = len(self._out)
-            for chunk in chunks[number]:
-                self._write_pages(chunk)
-            size = sum(chunk.metadata.total_compressed_size for chunk in chunks[number])
-            row_groups[number] = RowGroup(
-                columns=[chunk.record for chunk in chunks[number]],
-                total_byte_size=size,
-                num_rows=len(groups[number]),
-                sorting_columns=None if self.sorting_columns is None else list(self.sorting_columns),
-                file_offset=first,
-                total_compressed_size=size,
-                ordinal=number,
-            )
+    def _write_row_group(self, number: int, row_count: int, chunks: Sequence[_Chunk]) -> RowGroup:
+        first = len(self._out)
+        for chunk in chunks:
+            self._write_pages(chunk)
+        size = sum(chunk.metadata.total_compressed_size for chunk in chunks)
+        return RowGroup(
+            columns=[chunk.record for chunk in chunks],
+            total_byte_size=size,
+            num_rows=row_count,
+            sorting_columns=None if self.sorting_columns is None else list(self.sorting_columns),
+            file_offset=first,
+            total_compressed_size=size,
+            ordinal=number,
+        )
 
     def _write_pages(self, chunk: _Chunk) -> None:
         start, facts = len(self._out), chunk.metadata

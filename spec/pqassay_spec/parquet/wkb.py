@@ -15,7 +15,7 @@ import struct
 from collections.abc import Generator, Iterator
 from enum import IntEnum
 
-from construct import Byte, Float64b, Float64l, Int32ub, Int32ul
+from construct import Byte, Float64l, Int32ub, Int32ul
 
 from pqassay_spec.base.errors import Malformed
 
@@ -50,8 +50,6 @@ _Z, _M, _ZM = 1, 2, 3
 ORDER = Byte
 NUMBER = {ByteOrder.BIG: Int32ub, ByteOrder.LITTLE: Int32ul}
 """A kind or a count."""
-
-ORDINATE = {ByteOrder.BIG: Float64b, ByteOrder.LITTLE: Float64l}
 
 NUMBER_SIZE = Int32ul.sizeof()
 ORDINATE_SIZE = Float64l.sizeof()

@@ -108,9 +108,8 @@ def _read_snapshot(source: Source, header: Header, size: int, number: int) -> Sn
     fields = pm.FOOTER_RECORD.read(raw)
     known = KNOWN_FOOTER_FEATURES
     if not fields.footer_feature_flags & FooterFeature.COVERING_INDEX:
-        known &= ~int(
-            FooterFeature.COVERING_INDEX_REQUIRED
-        )  # a flag's own complement is short of unknown bits
+        # A flag's own complement is short of unknown bits.
+        known &= ~int(FooterFeature.COVERING_INDEX_REQUIRED)
     if unknown := fields.footer_feature_flags & REQUIRED_FEATURES & ~known:
         name = "footer_feature_flags"
         raise Malformed(

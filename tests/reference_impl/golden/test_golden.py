@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 import shutil
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from pqassay_reference import golden
 from pqassay_reference.cli.main import app
 from pqassay_reference.errors import Refused
-from pqassay_reference.golden.generator import golden_cases, write_golden_files
+from pqassay_reference.golden.generator import TABLES, golden_cases, write_golden_files
 from pqassay_reference.golden.recipes import Made
+from pqassay_spec.rules.catalogue import families
 
 GOLDEN_FILES = Path(__file__).parents[3] / "golden_files"
 
@@ -24,6 +28,20 @@ def test_the_golden_files_are_what_the_generator_writes() -> None:
 
     assert ([], []) == (written.changed, written.removed)
     assert len(written.unchanged) > 100
+
+
+def test_the_cases_of_a_module_are_of_the_family_that_its_name_begins_with() -> None:
+    misplaced: list[str] = []
+    for path in Path(golden.__file__).parent.glob("*.py"):
+        module = importlib.import_module(f"{golden.__name__}.{path.stem}")
+        prefixes = [
+            family.prefix.lower() for family in families() if f"{path.stem}_".startswith(f"{family.module}_")
+        ]
+        if path.stem != "museum_cases":  # it shows defects of all families
+            recipes = chain.from_iterable(getattr(module, name, ()) for name in TABLES)
+            misplaced += [recipe.id for recipe in recipes if recipe.id.partition("/")[0] not in prefixes]
+
+    assert [] == misplaced
 
 
 def test_a_case_is_written_as_it_stands_here(tmp_path: Path) -> None:

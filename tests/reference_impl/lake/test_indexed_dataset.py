@@ -174,7 +174,7 @@ def test_what_was_asked_and_saved_is_counted(lake: Path) -> None:
     dataset.filter(NATION == "Chad").to_table()
     dataset.to_table()
 
-    assert (3, 12, 3 + 2) == (dataset.counters.scans, dataset.counters.files, dataset.counters.skipped)
+    assert (12, 3 + 2) == (dataset.counters.files, dataset.counters.skipped)
 
 
 def test_a_raising_filter_raises_what_arrow_raises_and_nothing_else(lake: Path) -> None:
@@ -194,7 +194,7 @@ def test_a_dataset_made_without_open_indexed_is_an_ordinary_one(lake: Path) -> N
     assert [0] == ids(dataset, PERU)
     assert [0] == ids(dataset.filter(PERU))
     assert () == dataset.warnings
-    assert 0 == dataset.counters.scans
+    assert 0 == dataset.counters.files
     with pytest.raises(ValueError, match="open_indexed"):
         dataset.prune(PERU)
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pqassay_reference.lint.chunks import lint_file
+from pqassay_reference.lint.parquet_file import lint_file
 from pqassay_reference.scan.structures import bloom_filters, page_index
 from pqassay_reference.tiny.layout import Layout
 from pqassay_reference.tiny.parquet import Column, Encoding, ListOf, TinyParquet

@@ -1,4 +1,4 @@
-"""Whether what a footer says of schema, row groups and sorting agrees with itself.
+"""Whether a Parquet file has head, footer and tail, and whether what the footer says agrees with itself.
 
 Source: apache/parquet-format, ``parquet.thrift``; chapter ``parquet_file.md``.
 """
@@ -8,18 +8,54 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pqassay_spec.base.errors import FormatError, Malformed
+from pqassay_spec.base.sources import Source
 from pqassay_spec.grammar.record_walk import mistyped_fields
 from pqassay_spec.grammar.thrift_wire import WireType
 from pqassay_spec.parquet.extension_fields import extensions
-from pqassay_spec.parquet.file import chunk_start
-from pqassay_spec.parquet.schema import SchemaLeaf
-from pqassay_spec.parquet.thrift import FieldRepetitionType, FileMetaData, RowGroup, SchemaElement, Type
+from pqassay_spec.parquet.file import (
+    Framing,
+    chunk_start,
+    read_footer,
+    read_framing,
+    read_head,
+    referenced_offsets,
+    referenced_ranges,
+)
+from pqassay_spec.parquet.schema import SchemaLeaf, leaves
+from pqassay_spec.parquet.thrift import (
+    ColumnMetaData,
+    FieldRepetitionType,
+    FileMetaData,
+    RowGroup,
+    SchemaElement,
+    Type,
+)
 from pqassay_spec.parquet.types import ANNOTATIONS, CONVERTED, annotation_of, converted_of
 
 
 def wrong(rule: str, message: str, field: str) -> FormatError:
     """The error of a rule that is broken."""
     return Malformed(message, rule=rule, field=field)
+
+
+def frame(source: Source) -> tuple[Framing, FileMetaData]:
+    """Read head, tail and footer, and see where the footer refers to. Raises `FormatError`."""
+    read_head(source)
+    framing = read_framing(source)
+    metadata, _ = read_footer(source, framing)
+    leaves(metadata)  # raises where the schema is no tree
+    for named in (*referenced_offsets(metadata), *referenced_ranges(metadata, source)):
+        end = named.end if named.length else named.start + 1
+        if not framing.body_start <= named.start <= end <= framing.footer_start:
+            raise Malformed(f"the {named} lies outside the body", rule="PQF-008", field=named.field)
+    behind = framing.body_start
+    for named in sorted(referenced_ranges(metadata, source)):
+        if named.start < behind:
+            raise Malformed(
+                f"the {named} overlaps what is stored before it", rule="PQF-009", field=named.field
+            )
+        behind = max(behind, named.end)
+    return framing, metadata
 
 
 def lint_footer(metadata: FileMetaData, footer: bytes, columns: Sequence[SchemaLeaf]) -> None:
@@ -66,32 +102,31 @@ def _lint_row_group(group: RowGroup, columns: Sequence[SchemaLeaf]) -> None:
     sorted_by = [sorting.column_idx for sorting in group.sorting_columns or ()]
     if len(set(sorted_by)) != len(sorted_by) or any(not 0 <= at < len(columns) for at in sorted_by):
         raise wrong(
-            "PQF-030", "a sorting column is none, or stands twice", "footer.row_groups.sorting_columns"
+            "PQF-030", "a sorting column is none, or is listed twice", "footer.row_groups.sorting_columns"
         )
     if len(group.columns) != len(columns):
         raise wrong(
             "PQF-012", "a row group lists other chunks than the schema has leaves", "footer.row_groups"
         )
-    starts: list[int] = []
     for leaf, chunk in zip(columns, group.columns, strict=True):
-        facts = chunk.meta_data
-        if facts is None:
-            if chunk.crypto_metadata is None and not chunk.file_path:
-                raise wrong("PQF-014", f"column {leaf.name} has no metadata", "footer.row_groups.columns")
-            continue
-        if not leaf.is_at(facts.path_in_schema) or facts.type != leaf.element.type:
-            raise wrong("PQF-013", f"a chunk is not of column {leaf.name}", "footer.row_groups.columns")
-        if (
-            min(group.num_rows, facts.num_values, facts.total_compressed_size, facts.total_uncompressed_size)
-            < 0
-        ):
-            raise wrong("PQF-015", "a count or a size is negative", "footer.row_groups")
-        dictionary = facts.dictionary_page_offset
-        if dictionary and dictionary >= facts.data_page_offset:
-            raise wrong("PQF-026", "a dictionary page stands behind the data", "footer.row_groups.columns")
-        if not leaf.max_repetition_level and facts.num_values != group.num_rows:
-            raise wrong("PQF-017", f"{facts.num_values} values in {group.num_rows} rows", "footer.row_groups")
-        start = None if chunk.file_path else chunk_start(chunk)
-        starts += [] if start is None else [start]
-    if group.file_offset and len(starts) == len(columns) and group.file_offset != min(starts):
+        if chunk.meta_data is not None:
+            _lint_chunk(group, leaf, chunk.meta_data)
+        elif chunk.crypto_metadata is None and not chunk.file_path:
+            raise wrong("PQF-014", f"column {leaf.name} has no metadata", "footer.row_groups.columns")
+    starts = [chunk_start(chunk) for chunk in group.columns if not chunk.file_path]
+    known = [start for start in starts if start is not None]
+    if group.file_offset and len(known) == len(columns) and group.file_offset != min(known):
         raise wrong("PQF-021", "a row group begins elsewhere", "footer.row_groups.file_offset")
+
+
+def _lint_chunk(group: RowGroup, leaf: SchemaLeaf, facts: ColumnMetaData) -> None:
+    if not leaf.is_at(facts.path_in_schema) or facts.type != leaf.element.type:
+        raise wrong("PQF-013", f"a chunk is not of column {leaf.name}", "footer.row_groups.columns")
+    sizes = facts.total_compressed_size, facts.total_uncompressed_size
+    if min(group.num_rows, facts.num_values, *sizes) < 0:
+        raise wrong("PQF-015", "a count or a size is negative", "footer.row_groups")
+    dictionary = facts.dictionary_page_offset
+    if dictionary and dictionary >= facts.data_page_offset:
+        raise wrong("PQF-026", "a dictionary page is stored behind the data", "footer.row_groups.columns")
+    if not leaf.max_repetition_level and facts.num_values != group.num_rows:
+        raise wrong("PQF-017", f"{facts.num_values} values in {group.num_rows} rows", "footer.row_groups")
