@@ -143,10 +143,8 @@ class ColumnChunkUnderTest:
         if start is None:
             raise NotApplicable
         # Where the chunk begins, both of them say.
-        for name in (
-            "dictionary_page_offset",
-            "data_page_offset",
-        ):
+        # Both of them say where the chunk begins.
+        for name in ("dictionary_page_offset", "data_page_offset"):
             field = f"footer.{self.path}.meta_data.{name}"
             if field in self.file.stray_offsets:
                 raise Broken("PQF-008")
