@@ -457,8 +457,8 @@ class Spark(Engine):
         try:
             yield
         finally:
-            for key, value in before.items():
-                self._session.conf.set(key, str(value))
+            for key, old in before.items():
+                self._session.conf.set(key, str(old))
 
     def _job(self, paths: Sequence[Path], queries: Sequence[Query]) -> dict[tuple[Path, Query], Rows]:
         from pyspark.sql import functions  # heavy, and without Java of no use

@@ -21,13 +21,13 @@ import pytest
 import pqassay
 import wicked_judges
 from idx1_files import Idx1File
+from places import ROOT
 from pqassay.errors import UsageError
 from pqassay.judge import workers
 from pqassay.judge.one_file import Judged, Settings
 from pqassay.judge.workers import Limits
 from pqassay.lake.targets import Target, find
 
-ROOT = Path(__file__).parents[3]
 GOOD = Idx1File().build()
 BAD = Idx1File(payload=b"Peru\nSingapura").build()
 

@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from places import GOLDEN_FILES
 from pqassay_reference.cli.main import app
 from pqassay_reference.errors import Refused
 from pqassay_reference.golden.generator import golden_cases, write_golden_files
 from pqassay_reference.golden.recipes import Made
-
-GOLDEN_FILES = Path(__file__).parents[3] / "golden_files"
 
 
 def test_the_golden_files_are_what_the_generator_writes() -> None:
