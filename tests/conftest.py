@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import java_start
+from pqassay.judge import workers
 from pqassay_spark.jobs.java import JavaMissingError, require_java
 from pqassay_spark.jobs.session import spark_session
 
@@ -27,6 +28,9 @@ os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.envir
 
 # What tests start in processes of their own gets these, too.
 os.environ.setdefault(java_start.VARIABLE, java_start.options())
+
+# Worker processes start from one that has loaded their libraries, as those of the command do.
+workers.preload()
 
 
 @functools.cache

@@ -398,8 +398,14 @@ class Spark(Engine):
 
     SKIPPING = ("stats", "dictionary", "columnindex", "bloom")
 
-    _schemas: ClassVar[dict[tuple[tuple[Path, int], ...], StructType]] = {}
-    """What Spark found out about files: to ask again costs as much as to read them."""
+    UNHURRIED: ClassVar = {
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    }
+    """What makes large queries fast: for a few rows it takes longer than it saves, and no reader of files asks for it."""
+
+    _schemas: ClassVar[dict[tuple[Path, int], StructType]] = {}
+    """What Spark found out about the first of several files of one schema: to ask again costs as much as to read them."""
 
     def __init__(self, session: SparkSession, *, vectorized: bool = True) -> None:
         self._session, self._vectorized = session, vectorized
@@ -435,7 +441,7 @@ class Spark(Engine):
     def rows_decoded(self, path: Path, query: Query, *, without: Sequence[str] = ()) -> int:
         """Rows that the scan handed on before the filter saw them; ``without`` names parts of `SKIPPING` to leave out."""
         with self._reader():
-            frame = self._frame([path], query, without)
+            frame = self._asked(self._opened([path], without), query)
             frame.toArrow()
             plan: Any = frame._jdf.queryExecution().executedPlan()
             if plan.getClass().getSimpleName() == "AdaptiveSparkPlanExec":
@@ -444,20 +450,23 @@ class Spark(Engine):
 
     @contextmanager
     def _reader(self) -> Iterator[None]:
-        key = "spark.sql.parquet.enableVectorizedReader"
-        before = self._session.conf.get(key)
-        self._session.conf.set(key, str(self._vectorized).lower())
+        asked = {"spark.sql.parquet.enableVectorizedReader": str(self._vectorized).lower(), **self.UNHURRIED}
+        before = {key: self._session.conf.get(key) for key in asked}
+        for key, value in asked.items():
+            self._session.conf.set(key, value)
         try:
             yield
         finally:
-            self._session.conf.set(key, str(before))
+            for key, old in before.items():
+                self._session.conf.set(key, str(old))
 
     def _job(self, paths: Sequence[Path], queries: Sequence[Query]) -> dict[tuple[Path, Query], Rows]:
         from pyspark.sql import functions  # heavy, and without Java of no use
 
         with self._reader():
+            opened = self._opened(paths)
             frames = [
-                self._frame(paths, query).withColumn("\0query", functions.lit(number))
+                self._asked(opened, query).withColumn("\0query", functions.lit(number))
                 for number, query in enumerate(queries)
             ]
             table = functools.reduce(lambda one, other: one.union(other), frames).toArrow()
@@ -472,18 +481,21 @@ class Spark(Engine):
             found[Path(unquote(urlsplit(url).path)), queries[number]][tuple(row)] += 1
         return found
 
-    def _frame(self, paths: Sequence[Path], query: Query, without: Sequence[str] = ()) -> DataFrame:
-        from pyspark.sql import functions  # heavy, and without Java of no use
-
+    def _opened(self, paths: Sequence[Path], without: Sequence[str] = ()) -> DataFrame:
         skipping = {
             f"parquet.filter.{part}.enabled": str(part not in without).lower() for part in self.SKIPPING
         }
         reader = self._session.read.options(**skipping)
-        key = tuple((path, path.stat().st_mtime_ns) for path in paths)
+        key = paths[0], paths[0].stat().st_mtime_ns
         if key in self._schemas:
             reader = reader.schema(self._schemas[key])
         frame = reader.parquet(*map(str, paths))
         self._schemas[key] = frame.schema
+        return frame
+
+    def _asked(self, frame: DataFrame, query: Query) -> DataFrame:
+        from pyspark.sql import functions  # heavy, and without Java of no use
+
         columns = query.columns or tuple(frame.columns)
         if query.where is not None:
             column = functions.col(_quoted(query.where.column, "`"))

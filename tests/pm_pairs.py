@@ -7,13 +7,13 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 import pqassay
+from places import INTEROP
 from pqassay.report.model import Coverage, FileReport
 from pqassay_reference.pm import write
 from pqassay_reference.pm.generate import generate
@@ -28,8 +28,6 @@ from pqassay_spec.pm import reading as pm_reading
 from pqassay_spec.pm.from_parquet import BloomMode
 from pqassay_spec.pm.value import Chunk, Column, RowGroup, SnapshotValue
 from pqassay_spec.rules.catalogue import Tier
-
-INTEROP = Path(__file__).parents[1] / "golden_files" / "interop"
 
 
 @dataclass(frozen=True)

@@ -6,17 +6,15 @@ import dataclasses
 import io
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pqassay
 from idx1_files import Idx1File
+from places import GOLDEN_FILES, ROOT
 from pqassay.report.formats import FormatName
 from pqassay.report.model import BaselineState, FileReport, Finding, Ignored, Report, StaleEntry, summarise
 from pqassay.report.rendering import write_report
 from pqassay.report.run_model import Driver, Problem, Result, RunLimits, RunReport, RunSummary, counts, scores
-
-ROOT = Path(__file__).parents[1]
 
 RENDERED = [name for name in FormatName if name is not FormatName.JSON]
 
@@ -39,7 +37,7 @@ WICKED = [
 @cache
 def museum() -> Report:
     """A check of real broken files, with a known finding and stale entries, an errored file and notes."""
-    folder = ROOT / "golden_files" / "blm"
+    folder = GOLDEN_FILES / "blm"
     report = pqassay.check(str(folder), tier="index")
     first = next(file for file in report.files if file.outcome == "nonconformant")
     files = [

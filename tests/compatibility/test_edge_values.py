@@ -34,6 +34,7 @@ from edge_tables import (
     table,
 )
 from pairwise import pairwise
+from places import GUIDES
 from pqassay_spark.jobs.session import session_settings
 from written_files import write_datafusion, write_fastparquet
 from written_files import write_spark as write_one_file
@@ -413,7 +414,7 @@ def test_what_spark_writes_is_right_but_for_what_is_known(spark: SparkSession, t
 
 
 def test_every_defect_stands_in_the_guide() -> None:
-    guide = (Path(__file__).parents[2] / "docs" / "guide" / "findings.md").read_text()
+    guide = (GUIDES / "findings.md").read_text()
     rules = {rule for writer in (*WRITERS.values(), SPARK) for rule in writer.defects}
 
     assert [] == sorted(rule for rule in rules if f"#{rule.lower()})" not in guide)

@@ -26,6 +26,7 @@ from hypothesis import strategies as st
 from asked_engines import SCHEMA, Asked, DataFusion, DuckDB, Polars, PyArrow, Tree
 from idx1_files import parquet
 from indexed_lakes import entry, published, with_record, write_index_table
+from places import GUIDES
 from pqassay.literals.predicate import keeps
 from pqassay_reference.lake.indexed_dataset import IndexedDataset, open_indexed
 from pqassay_reference.predicate.expressions import expression_of
@@ -459,7 +460,7 @@ def test_files_replaced_after_opening_are_seen_by_a_dataset_that_is_opened_anew(
     assert 1 == after.count_rows(filter=pc.field("nation") == "b")
 
 
-GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "query.md"
+GUIDE = GUIDES / "query.md"
 
 
 def test_the_guide_runs(

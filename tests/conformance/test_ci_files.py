@@ -16,9 +16,8 @@ import pytest
 from typer.testing import CliRunner
 
 from idx1_files import Idx1File
+from places import ROOT
 from pqassay.cli.main import app
-
-ROOT = Path(__file__).parents[2]
 
 yaml: Any = importlib.import_module("yaml")
 

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 import pqassay
+from places import GOLDEN_FILES
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.grammar.field_paths import get
 from pqassay_spec.mutation.mutations import FORMS, IN_DATA, Mutation, form_of, mutate_files
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.rules.catalogue import rules
 
-GOLDEN_FILES = Path(__file__).parents[2] / "golden_files"
 MANIFESTS = sorted(GOLDEN_FILES.rglob("case.json"))
 CASES: dict[str, dict[str, Any]] = {
     path.parent.relative_to(GOLDEN_FILES).as_posix(): json.loads(path.read_text()) for path in MANIFESTS

@@ -6,13 +6,13 @@ import importlib
 import pkgutil
 import sys
 import tomllib
-from pathlib import Path
 
 import pytest
 
 import pqassay
 import pqassay_spec
 from idx1_files import Idx1File
+from places import GUIDES, ROOT
 
 pytest_plugins = ["pytester"]
 
@@ -24,7 +24,6 @@ for package in (pqassay, pqassay_spec):
             importlib.import_module(module.name)
 pqassay.check(Idx1File().build(), tier="values")  # and what that loads when it needs it
 
-ROOT = Path(__file__).parents[2]
 
 NAME = "pqassay.pytest_plugin"
 
@@ -90,7 +89,7 @@ def test_the_fixture_passes_good_files_and_fails_with_the_findings_of_others(
 
 
 def test_the_example_of_the_guide_passes(pytester: pytest.Pytester) -> None:
-    guide = (ROOT / "docs" / "guide" / "ci.md").read_text("utf-8")
+    guide = (GUIDES / "ci.md").read_text("utf-8")
     pytester.makepyfile(guide.partition("```python\n")[2].partition("```")[0])
 
     assert {"passed": 1} == outcomes(pytester)[0]

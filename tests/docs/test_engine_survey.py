@@ -5,16 +5,14 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import pqassay
+from places import ROOT
 from pqassay.proof.queries import true_rows
 from pqassay.proof.worker import Answered
-
-ROOT = Path(__file__).parents[2]
 
 
 def load() -> Any:

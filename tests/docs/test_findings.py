@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "findings.md"
+from places import GUIDES
+
+GUIDE = GUIDES / "findings.md"
 
 PROGRAM = re.compile(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```\n)?", re.DOTALL)
 """A program, and what it prints."""

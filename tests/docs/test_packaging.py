@@ -10,16 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from places import GOLDEN_FILES, ROOT
 from pqassay_spec import __version__
-
-ROOT = Path(__file__).parents[2]
 
 ROOMS = {
     "pqassay_spec": ROOT / "spec" / "pqassay_spec",
     "pqassay_reference": ROOT / "reference_impl" / "pqassay_reference",
     "pqassay": ROOT / "conformance" / "pqassay",
     "pqassay_spark": ROOT / "pipeline" / "pqassay_spark",
-    "pqassay/golden_files": ROOT / "golden_files",
+    "pqassay/golden_files": GOLDEN_FILES,
 }
 """Where the folders of the wheel stand in the repository."""
 

@@ -9,12 +9,12 @@ import subprocess
 from collections.abc import Generator, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 import pqassay
+from places import GUIDES, ROOT
 from pqassay.proof import trial
 from pqassay.proof.engines import Engine
 from pqassay.proof.trial import Asked, EngineProcesses
@@ -25,9 +25,8 @@ from pqassay.report.text import render
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-ROOT = Path(__file__).parents[2]
 
-GUIDE = (ROOT / "docs" / "guide" / "prove.md").read_text()
+GUIDE = (GUIDES / "prove.md").read_text()
 
 LOSS = re.compile(r"  (\d+) rows?, \d+ lost$")
 """The end of the line of an engine that loses rows: how many it returns."""

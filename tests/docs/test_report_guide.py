@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from places import GOLDEN_FILES, GUIDES
 from pqassay.cli.main import app
 
-ROOT = Path(__file__).parents[2]
-
-GUIDE = (ROOT / "docs" / "guide" / "report.md").read_text()
+GUIDE = (GUIDES / "report.md").read_text()
 
 EXIT_CODE_OF_THE_COMPARISON = 1
 
@@ -24,7 +23,7 @@ def test_the_commands_that_compare_two_reports_print_what_the_guide_shows(
     (session,) = re.findall(r"```console\n(\$ mkdir .*?)```\n", GUIDE, re.DOTALL)
     commands = [line.removeprefix("$ ") for line in session.splitlines() if line.startswith("$ ")]
     shown = "".join(f"{line}\n" for line in session.splitlines() if not line.startswith("$ "))
-    (tmp_path / "golden_files").symlink_to(ROOT / "golden_files")
+    (tmp_path / "golden_files").symlink_to(GOLDEN_FILES)
     monkeypatch.chdir(tmp_path)
     printed = ""
     for command in commands:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import math
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-ROOT = Path(__file__).parents[2]
+from places import ROOT
 
 WITHIN = 0.35
 """How far a prediction may be off: the page says 35 %."""

@@ -16,6 +16,7 @@ import pytest
 import typer.main
 
 import pqassay
+from places import GUIDES, ROOT
 from pqassay.cli.main import app
 from pqassay_spark.check.findings_table import FIELDS
 from pqassay_spark.cli.main import app as spark_app
@@ -25,7 +26,6 @@ from pqassay_spec.idx1.companion import COMPANION_FIELDS
 from pqassay_spec.pm.json import COLUMN_FIELDS, QUESTDB_FIELDS
 from pqassay_spec.rules.catalogue import families, rules
 
-ROOT = Path(__file__).parents[2]
 CHAPTERS = ROOT / "spec" / "chapters"
 
 IMPORT_ROOTS = [str(ROOT / room) for room in ("spec", "reference_impl", "conformance", "pipeline")]
@@ -192,7 +192,7 @@ def test_the_worked_example_is_conformant() -> None:
 
 
 def test_the_guide_describes_every_option_of_check() -> None:
-    guide = (ROOT / "docs" / "guide" / "check.md").read_text()
+    guide = (GUIDES / "check.md").read_text()
     described = set(re.findall(r"^\| `(--[a-z0-9-]+)", guide, re.MULTILINE))
     command = typer.main.get_group(app).commands["check"]
     assert described == {
@@ -201,7 +201,7 @@ def test_the_guide_describes_every_option_of_check() -> None:
 
 
 def test_the_guide_names_every_option_that_checks_on_spark_have_beside() -> None:
-    guide = (ROOT / "docs" / "guide" / "spark-check.md").read_text()
+    guide = (GUIDES / "spark-check.md").read_text()
     commands = [typer.main.get_group(one).commands["check"] for one in (spark_app, app)]
     on_spark, here = (
         {option for parameter in command.params for option in parameter.opts if option[:2] == "--"}

@@ -33,9 +33,8 @@ from engines import (
     expected,
     parameters,
 )
+from places import GOLDEN_FILES
 from pqassay_reference.rewrite.strip import Selection, strip_file
-
-GOLDEN_FILES = Path(__file__).parents[2] / "golden_files"
 
 CAN_CRASH = ("fastparquet",)
 """Engines that run in a process of their own."""

@@ -17,11 +17,11 @@ import pqassay
 from engine_limits import EXCEPTIONS, UNSAFE, columns, literal
 from engine_worker import read_in_a_worker
 from engines import ENGINES, WHOLE, Query, Rows, Where, engine, expected
+from places import GOLDEN_FILES
 from pqassay_reference.cli.main import app
 from pqassay_reference.golden.museum import absent, exhibits
 from pqassay_spec.grammar.field_paths import steps
 
-GOLDEN_FILES = Path(__file__).parents[2] / "golden_files"
 MISTAKES = 69
 
 CASES: dict[str, dict[str, Any]] = {

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from places import GOLDEN_FILES
 from pqassay.literals.predicate import columns_of, keeps
 
-GOLDEN_FILES = Path(__file__).parents[2] / "golden_files"
 FOLDERS = {
     path.parent.name: path.parent for path in sorted(GOLDEN_FILES.glob("interop/questdb-*/*/case.json"))
 }

@@ -17,12 +17,14 @@ import pyarrow.parquet as pq
 import pytest
 import yaml  # type: ignore[import-untyped] # its stubs are no dependency of ours
 
+from places import ROOT
+
 if TYPE_CHECKING:
     from types import ModuleType
 
     from pyspark.sql import SparkSession
 
-GATE = Path(__file__).parents[2] / "examples" / "lake_gate"
+GATE = ROOT / "examples" / "lake_gate"
 
 ROWS = 400
 

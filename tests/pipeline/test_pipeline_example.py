@@ -15,9 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import pqassay
+from places import ROOT
 from pqassay_reference.rewrite.embed import embed_file
-
-ROOT = Path(__file__).parents[2]
 
 REWRITER = """
 import subprocess, sys, time

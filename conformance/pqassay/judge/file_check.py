@@ -32,6 +32,7 @@ from pqassay.under_test.pm_chunks import Screens
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import FormatError, Truncated
 from pqassay_spec.base.sources import FileSource, Source
+from pqassay_spec.base.terminal import printable
 from pqassay_spec.grammar.hexdump import ROW, marked
 from pqassay_spec.parquet.extension_fields import extensions, has_extensions
 from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, Rule, Tier, Verdict, rules, rules_for
@@ -268,7 +269,8 @@ def _finding(rule: Rule, group: Group, file: FileUnderTest) -> Finding:
         column=group.column,
         count=group.count,
         at=positions,
-        message=group.first[0].message,
+        # Names come out of the file, and a message is one line.
+        message=printable(group.first[0].message),
         remedy=_remedy(rule, group, file),
         hexdump=_hexdump(file, positions[0]),
         explanation=explanation(rule.id, _created_by(file)),

@@ -27,9 +27,11 @@ every Parquet writer writes them.
 # Subclasses of Construct call each other's hooks, whose names begin with an underscore.
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias, TypeVar, cast
 
 from construct import Bytes, Float64l, Int8sb
@@ -141,6 +143,7 @@ class Record:
     __slots__: ClassVar[tuple[str, ...]] = ("unknown",)
     fields: ClassVar[tuple[Field, ...]] = ()
     is_union: ClassVar[bool] = False
+    members: ClassVar[attrgetter[Any]] = attrgetter("unknown")
     unknown: tuple[UnknownField, ...]
 
     def __init__(self, **values: Any) -> None:
@@ -152,9 +155,7 @@ class Record:
         self.unknown = tuple(values.get("unknown", ()))
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and all(
-            getattr(self, name) == getattr(other, name) for name in (*self.__slots__, "unknown")
-        )
+        return type(other) is type(self) and self.members(self) == self.members(other)
 
     __hash__ = None  # type: ignore[assignment]  # records are mutable
 
@@ -199,6 +200,7 @@ def thrift_struct(declaration: type[AnyRecord]) -> type[AnyRecord]:
         "__qualname__": declaration.__qualname__,
         "__slots__": tuple(rows),
         "fields": table,
+        "members": attrgetter(*rows, "unknown"),
     }
     return cast("type[AnyRecord]", type(declaration.__name__, (Record,), namespace))
 
@@ -275,6 +277,19 @@ class CompactList(AnyConstruct):
         return obj
 
 
+class _TracedValues(dict[int, AnyConstruct]):
+    """Copies of the values of a struct, each made when the first such field is met: most files lack most fields."""
+
+    def __init__(self, struct: CompactStruct, recorder: Recorder) -> None:
+        super().__init__()
+        self.struct, self.recorder = struct, recorder
+
+    def __missing__(self, identifier: int) -> AnyConstruct:
+        value, kind = self.struct.values[identifier], self.struct.by_id[identifier].type
+        self[identifier] = traced = self.recorder.copy(value, kind=kind)
+        return traced
+
+
 class CompactStruct(AnyConstruct):
     """A declared struct: fields in any order, unknown ones kept raw, a stop byte.
 
@@ -284,7 +299,7 @@ class CompactStruct(AnyConstruct):
     def __init__(self, record: type[Record]) -> None:
         super().__init__()
         self.record = record
-        self.by_id = {field.id: field for field in record.fields}
+        self.by_id = {field.id: field for field in sorted(record.fields, key=lambda field: field.id)}
         self.values = {field.id: value_grammar(field.type) for field in record.fields}
         self.header: AnyConstruct = FieldHeader()
         self.recorder: Recorder | None = None
@@ -293,10 +308,7 @@ class CompactStruct(AnyConstruct):
         """A copy that notes every field under its name."""
         copy = object.__new__(CompactStruct)
         copy.__dict__.update(self.__dict__)
-        copy.values = {
-            identifier: recorder.copy(value, kind=self.by_id[identifier].type)
-            for identifier, value in self.values.items()
-        }
+        copy.values = _TracedValues(self, recorder)
         copy.recorder = recorder
         return copy
 
@@ -357,10 +369,12 @@ class CompactStruct(AnyConstruct):
         return field
 
     def _build(self, obj: Record, stream: Any, context: Any, path: str) -> Any:
-        entries: list[tuple[int, Field | UnknownField]] = [(field.id, field) for field in self.record.fields]
-        entries += [(field.id, field) for field in obj.unknown]
+        entries: Iterable[Field | UnknownField] = self.by_id.values()
+        if obj.unknown:
+            entries = sorted([*entries, *obj.unknown], key=lambda entry: entry.id)
         last = 0
-        for identifier, entry in sorted(entries, key=lambda pair: pair[0]):
+        for entry in entries:
+            identifier = entry.id
             if isinstance(entry, Field):
                 value = getattr(obj, entry.name)
                 if value is None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, cast
 
 from construct import Struct as FlatStruct
@@ -47,7 +48,12 @@ class EncodedStruct:
         if record == self.original:  # to compare takes far less time than to build
             return self.raw
         built = _built(record)
-        return self.raw if built == _built(self.original) else built
+        return self.raw if built == self._rebuilt else built
+
+    @cached_property
+    def _rebuilt(self) -> bytes:
+        """The bytes of the original as this package writes it; the same for every layout that is tried."""
+        return _built(self.original)
 
 
 @dataclass

@@ -22,6 +22,7 @@ from typer.testing import CliRunner
 import pqassay
 from counting_source import CountingSource
 from idx1_files import edited
+from places import GOLDEN_FILES
 from pqassay.judge.file_check import Selection, check_source
 from pqassay.under_test import index_reads
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
@@ -565,7 +566,6 @@ def outcome(data: bytes) -> tuple[Any, ...]:
     )
 
 
-GOLDEN_FILES = Path(__file__).parents[3] / "golden_files"
 JUDGED = [
     path
     for folder in ("pix", "pqf", "idx1", "interop")

@@ -13,13 +13,13 @@ from typer.testing import CliRunner
 
 import pqassay
 from idx1_files import Idx1File, companion, parquet, table
+from places import ROOT
 from pqassay.cli.main import app
 from pqassay.report.model import json_schema
 from pqassay.suite.cases import CaseError
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.rules.catalogue import rules, rules_for
 
-ROOT = Path(__file__).parents[3]
 GOOD = Idx1File().build()
 BAD = Idx1File(payload=b"Peru\nSingapura").build()
 

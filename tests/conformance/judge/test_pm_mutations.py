@@ -5,20 +5,16 @@ from __future__ import annotations
 import contextlib
 import copy
 import pickle
-import random
-import resource
-import sys
-import tracemalloc
 import zlib
 from collections.abc import Callable
 from dataclasses import replace
+from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 import pqassay
+from damage import Damaged, bounded_memory, require_report, scattered
 from pqassay.dump import JsonLines, Tree, dump
 from pqassay_reference.errors import Refused
 from pqassay_reference.golden.pm_recipes import PmFile
@@ -40,10 +36,9 @@ from pqassay_reference.pm.query import migrate, plan, prune
 from pqassay_reference.pm.read import PmReader
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource
-from pqassay_spec.mutation.mutations import FORMS, Inapplicable, Mutation, mutate
+from pqassay_spec.mutation.mutations import FORMS, Mutation, mutate
 from pqassay_spec.mutation.pm_dissection import take_apart
 from pqassay_spec.mutation.pm_layout import put_together
-from pqassay_spec.mutation.possible import mutations_of
 from pqassay_spec.pm import file as pm_file
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import header as pm_header
@@ -82,28 +77,6 @@ FILES = {
     "empty": PmFile((SnapshotValue((), (), 0, 0),)).build(),
 }
 TREES = {name: pickle.dumps(take_apart(data)) for name, data in FILES.items()}
-POSSIBLE = {name: list(mutations_of(data, "pm")) for name, data in FILES.items()}
-DRAWN, STACKED = 12_700, 500
-
-
-def mutated(name: str, mutation: Mutation) -> bytes:
-    """What `mutate` makes of a file, without taking it apart for each mutation anew."""
-    if mutation.raw:
-        return mutate(FILES[name], mutation, "pm")
-    tree = pickle.loads(TREES[name])
-    FORMS["pm"].operators[mutation.op](tree, mutation.path, mutation.to)
-    return FORMS["pm"].put_together(tree, mutation.named)
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_a_tree_that_is_used_again_gives_what_a_mutation_gives(name: str) -> None:
-    some = [mutation for mutation in POSSIBLE[name] if not mutation.raw][::40]
-
-    assert [mutate(FILES[name], mutation, "pm") for mutation in some] == [
-        mutated(name, mutation) for mutation in some
-    ]
-
-
 # ------------------------------------------------------------------------------------------------ every reader
 
 
@@ -141,102 +114,60 @@ READERS: list[Callable[[bytes], object]] = [walked, asked]
 SLOW_READERS: list[Callable[[bytes], object]] = [take_apart, linted, migrate]
 
 
-def read_in_every_way(data: bytes) -> None:
-    """Feed bytes to everything that reads bytes: whatever else than a `FormatError` comes out fails the test.
+class TestDamagedPm(Damaged):
+    form = "pm"
+    files = FILES
+    drawn, stacked = 12_700, 500
 
-    The reference refuses what it has no answer for. The judge reads every file, specification and reference take turns; what
-    reads the whole file field by field is slow, and gets every eighth.
-    """
-    report = pqassay.check(data, kind="pm", tier="index")
-    assert report.files[0].outcome in ("conformant", "nonconformant")
-    number = zlib.crc32(data)
-    chosen = number % 8 == 0
-    for read in (*READERS, *SLOW_READERS) if chosen else READERS[number % len(READERS) :][:1]:
-        with contextlib.suppress(FormatError, Refused):
-            read(data)
-    if chosen:
-        report.to_json()
-        for writer in (Tree, JsonLines):
-            dump(BytesSource(data), writer(lambda line: line.encode()), "pm")
+    def read_good(self, data: bytes) -> None:
+        report = pqassay.check(data, kind="pm", tier="index")
 
+        assert [] == [finding.rule for finding in report.files[0].findings if finding.verdict != "INFO"]
+        for read in (*READERS, *SLOW_READERS):
+            if read is not migrate or data != FILES["extended"]:
+                read(data)
 
-def resident() -> int:
-    """The greatest resident size of this process so far, in bytes."""
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    def read(self, data: bytes) -> None:
+        """The reference refuses what it has no answer for.
 
+        The judge reads every file, specification and reference take turns; what reads the whole file field by field is slow, and
+        gets every eighth.
+        """
+        report = pqassay.check(data, kind="pm", tier="index")
+        require_report(report.files[0])
+        assert report.files[0].outcome != "errored"
+        number = zlib.crc32(data)
+        chosen = number % 8 == 0
+        for read in (*READERS, *SLOW_READERS) if chosen else READERS[number % len(READERS) :][:1]:
+            with contextlib.suppress(FormatError, Refused):
+                read(data)
+        if chosen:
+            report.to_json()
+            for writer in (Tree, JsonLines):
+                dump(BytesSource(data), writer(lambda line: line.encode()), "pm")
 
-@pytest.mark.parametrize("name", FILES)
-def test_good_files_are_read_in_every_way(name: str) -> None:
-    data = FILES[name]
+    @classmethod
+    def mutated(cls, name: str, mutation: Mutation) -> bytes:
+        """What `mutate` makes of a file, without taking it apart for each mutation anew."""
+        if mutation.raw:
+            return mutate(FILES[name], mutation, "pm")
+        tree = pickle.loads(TREES[name])
+        FORMS["pm"].operators[mutation.op](tree, mutation.path, mutation.to)
+        return FORMS["pm"].put_together(tree, mutation.named)
 
-    assert [] == [
-        finding.rule
-        for finding in pqassay.check(data, kind="pm", tier="index").files[0].findings
-        if finding.verdict != "INFO"
-    ]
-    for read in (*READERS, *SLOW_READERS):
-        if read is not migrate or name != "extended":
-            read(data)
+    def damaged(self, chance: Random) -> bytes:
+        data = scattered(FILES[chance.choice(sorted(FILES))], chance, chance.randint(1, 3))
+        # Without this, most would end at the committed size.
+        size = len(data).to_bytes(pm.CRC_START, "little")
+        return size + data[pm.CRC_START :] if chance.random() < 0.5 else data
 
+    def test_a_tree_that_is_used_again_gives_what_a_mutation_gives(self) -> None:
+        for name, data in FILES.items():
+            some = [mutation for mutation in self.possible(name) if not mutation.raw][::40]
 
-@pytest.mark.parametrize("name", FILES)
-def test_nothing_but_format_errors_comes_out_of_any_mutation_that_the_grammar_suggests(name: str) -> None:
-    before = resident()
-    for mutation in POSSIBLE[name]:
-        read_in_every_way(mutated(name, mutation))
-
-    assert resident() - before < 64 * len(FILES[name]) + (64 << 20)
-
-
-HOSTILE_NUMBERS = [0, 1, 0x7F, 0x80, 0xFF, 1 << 31, (1 << 31) - 1, 1 << 32, 1 << 63, (1 << 64) - 1]
-
-
-def damaged(chance: random.Random) -> bytes:
-    """A good file with a few bytes set, removed, inserted, repeated or cut off."""
-    data = bytearray(FILES[chance.choice(sorted(FILES))])
-    for _ in range(chance.randint(1, 3)):
-        place = chance.randrange(max(len(data), 1))
-        kind = chance.choice(["set", "number", "remove", "insert", "repeat", "cut"])
-        if kind == "set":
-            data[place : place + 1] = chance.randbytes(chance.randint(1, 4))
-        elif kind == "number":
-            width = chance.choice([1, 2, 4, 8])
-            number = chance.choice([*HOSTILE_NUMBERS, len(data), place]) % (1 << (8 * width))
-            data[place - place % width : place - place % width + width] = number.to_bytes(width, "little")
-        elif kind == "remove":
-            del data[place : place + chance.randint(1, 16)]
-        elif kind == "insert":
-            data[place:place] = chance.randbytes(chance.randint(1, 16))
-        elif kind == "repeat":
-            data[place:place] = data[place : place + chance.randint(1, 64)]
-        else:
-            del data[place:]
-    if chance.random() < 0.5:  # else most would end at the committed size
-        data[: pm.CRC_START] = len(data).to_bytes(pm.CRC_START, "little")
-    return bytes(data)
-
-
-@settings(max_examples=DRAWN, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.integers(0, (1 << 64) - 1))
-def test_nothing_but_format_errors_comes_out_of_damaged_files(seed: int) -> None:
-    # Drawing every choice from hypothesis takes longer than reading the file.
-    read_in_every_way(damaged(random.Random(seed)))
-
-
-@settings(max_examples=STACKED, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.integers(0, (1 << 64) - 1))
-def test_nothing_but_format_errors_comes_out_of_several_mutations(seed: int) -> None:
-    chance = random.Random(seed)
-    name = chance.choice(sorted(FILES))
-    data = mutated(name, chance.choice(POSSIBLE[name]))
-    with contextlib.suppress(Inapplicable, FormatError):
-        data = mutate(data, chance.choice(POSSIBLE[name]), "pm")
-    read_in_every_way(data)
-
-
-def test_there_are_twenty_thousand_mutations() -> None:
-    assert sum(map(len, POSSIBLE.values())) + DRAWN + STACKED >= 20_000
+            assert [mutate(data, mutation, "pm") for mutation in some] == [
+                self.mutated(name, mutation) for mutation in some
+            ]
 
 
 # ----------------------------------------------------------------------------------------------- hostile files
@@ -281,13 +212,9 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_what_a_file_only_claims_asks_for_no_memory(name: str) -> None:
     data = HOSTILE[name]()
-    tracemalloc.start()
-    pqassay.check(data, kind="pm", tier="index")
-    for read in (walked, asked, linted):
-        with contextlib.suppress(FormatError, Refused):
-            read(data)
-    dump(BytesSource(data), Tree(lambda line: line.encode()), "pm")
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-
-    assert peak < 64 * len(data) + (64 << 20)
+    with bounded_memory(len(data)):
+        pqassay.check(data, kind="pm", tier="index")
+        for read in (walked, asked, linted):
+            with contextlib.suppress(FormatError, Refused):
+                read(data)
+        dump(BytesSource(data), Tree(lambda line: line.encode()), "pm")

@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 import pqassay
 from idx1_files import Idx1File, companion, edited, parquet, table
+from places import ROOT
 from pqassay.cli.main import app
 from pqassay.errors import UsageError
 from pqassay.judge.file_check import Selection, check_source
@@ -32,7 +33,6 @@ from pqassay_spec.parquet.thrift import FileMetaData, KeyValue
 
 PLAIN = parquet(table())
 GOOD = Idx1File().build()
-ROOT = Path(__file__).parents[3]
 ENVIRONMENT = {
     **os.environ,
     "PYTHONPATH": os.pathsep.join(str(ROOT / name) for name in ("spec", "reference_impl", "conformance")),

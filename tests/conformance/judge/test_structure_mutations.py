@@ -8,20 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import itertools
-import random
-import resource
-import sys
-import tracemalloc
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 import pqassay
-from pqassay.report.model import FileReport
+from damage import Damaged, bounded_memory, require_report
 from pqassay_reference.tiny.parquet import (
     BODY,
     AnyType,
@@ -38,7 +34,6 @@ from pqassay_spec.mutation.file_layout import put_together
 from pqassay_spec.mutation.file_operators import traced_file
 from pqassay_spec.mutation.file_tree import FileTree
 from pqassay_spec.mutation.mutations import Inapplicable, Mutation, mutate
-from pqassay_spec.mutation.possible import mutations_of
 from pqassay_spec.parquet.levels import repeating_run
 from pqassay_spec.parquet.plain_encoding import LENGTH
 from pqassay_spec.parquet.thrift import (
@@ -106,26 +101,10 @@ FILES = {
     ),
 }
 DATA = {name: file.build() for name, file in FILES.items()}
-POSSIBLE = {
-    name: [mutation for mutation in mutations_of(data) if not mutation.raw] for name, data in DATA.items()
-}
 LEAVES = {name: [leaf for leaf in traced_file(data) if leaf.length] for name, data in DATA.items()}
-DAMAGED = 16_200
 TIERS: tuple[Tier, ...] = ("index", "pages")
 DECODED = 10
 """One file of so many is judged by its values, too."""
-
-
-@functools.cache
-def suggested() -> Sequence[bytes]:
-    """Files with a mutation of the grammar: every field of every structure, with every kind of false value."""
-    files: list[bytes] = []
-    for name in FILES:
-        for mutation in POSSIBLE[name]:
-            with contextlib.suppress(Inapplicable):
-                files.append(mutate(DATA[name], mutation))
-    return files
-
 
 HOSTILE = (
     b"\0",
@@ -139,21 +118,7 @@ HOSTILE = (
 )
 
 
-def damaged() -> Iterator[bytes]:
-    """Files with single leaves overwritten, cut short, doubled or turned around, in one place or in two."""
-    chance = random.Random(2)
-    for number in range(DAMAGED):
-        name = sorted(FILES)[number % len(FILES)]
-        data = bytearray(DATA[name])
-        for _ in range(chance.randint(1, 2)):
-            leaf = chance.choice(LEAVES[name])
-            start, end = leaf.offset, leaf.offset + leaf.length
-            old = bytes(data[start:end])
-            data[start:end] = _wrong(old, chance)
-        yield bytes(data)
-
-
-def _wrong(old: bytes, chance: random.Random) -> bytes:
+def _wrong(old: bytes, chance: Random) -> bytes:
     kind = chance.randrange(6)
     if kind == 0:
         return chance.randbytes(len(old))
@@ -171,61 +136,61 @@ def _wrong(old: bytes, chance: random.Random) -> bytes:
 # ------------------------------------------------------------------------------------------------- the reports
 
 
-def require_report(file: FileReport) -> None:
-    """A report is good if it says what is wrong with the file, and nothing of what is wrong with this program."""
-    assert file.outcome in ("conformant", "nonconformant", "errored")
-    assert "mistake in pqassay" not in (file.error or "")
-    for finding in file.findings:
-        assert len(finding.message) < 1_000
-        assert "\n" not in finding.message
+class TestDamagedStructures(Damaged):
+    files = DATA
+    drawn, stacked = 16_200, 500
 
+    def read_good(self, data: bytes) -> None:
+        (file,) = pqassay.check(data, tier="values").files
 
-def resident() -> int:
-    """The greatest resident size of this process so far, in bytes."""
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+        assert (None, []) == (file.error, [one.rule for one in file.findings if one.verdict != "INFO"])
 
-
-@pytest.mark.parametrize("name", FILES)
-def test_the_files_that_are_damaged_are_good(name: str) -> None:
-    (file,) = pqassay.check(DATA[name], tier="values").files
-
-    assert (None, []) == (file.error, [one.rule for one in file.findings if one.verdict != "INFO"])
-
-
-def test_there_are_twenty_thousand_mutations() -> None:
-    assert DAMAGED + sum(map(len, POSSIBLE.values())) >= 20_000
-
-
-@pytest.mark.parametrize("made", [suggested, damaged])
-def test_whatever_is_wrong_with_a_structure_there_is_a_report(made: Callable[[], Iterable[bytes]]) -> None:
-    before = resident()
-    for data in made():
+    def read(self, data: bytes) -> None:
         (file,) = pqassay.check(data, tier=TIERS[zlib.crc32(data) % 2]).files
         require_report(file)
 
-    assert resident() - before < 64 * max(map(len, DATA.values())) + (64 << 20)
+    @classmethod
+    def possible(cls, name: str) -> Sequence[Mutation]:
+        """All that leave the structures whole: single leaves are damaged by `damaged`."""
+        return [mutation for mutation in super().possible(name) if not mutation.raw]
 
+    def damaged(self, chance: Random) -> bytes:
+        """A file with one or two leaves overwritten, cut short, doubled or turned around."""
+        name = chance.choice(sorted(DATA))
+        data = bytearray(DATA[name])
+        for _ in range(chance.randint(1, 2)):
+            leaf = chance.choice(LEAVES[name])
+            start, end = leaf.offset, leaf.offset + leaf.length
+            data[start:end] = _wrong(bytes(data[start:end]), chance)
+        return bytes(data)
 
-def test_values_of_damaged_files_are_judged_in_workers_and_no_mistake_comes_to_light(tmp_path: Path) -> None:
-    files = [data for data in itertools.chain(suggested(), damaged()) if zlib.crc32(data) % DECODED == 0]
-    for number, data in enumerate(files):
-        (tmp_path / f"{number:05}.parquet").write_bytes(data)
-    report = pqassay.check(tmp_path, tier="values", jobs=2)
+    def test_values_of_damaged_files_are_judged_in_workers_and_no_mistake_comes_to_light(
+        self, tmp_path: Path
+    ) -> None:
+        files = [self.damaged(Random(seed)) for seed in range(self.drawn // DECODED)]
+        for name in DATA:
+            for mutation in self.possible(name)[::DECODED]:
+                with contextlib.suppress(Inapplicable):
+                    files.append(self.mutated(name, mutation))
+        for number, data in enumerate(files):
+            (tmp_path / f"{number:05}.parquet").write_bytes(data)
+        report = pqassay.check(tmp_path, tier="values", jobs=2)
 
-    assert len(files) == len(report.files)
-    assert len(files) > 1_500
-    for file in report.files:
-        require_report(file)
+        assert len(files) == len(report.files)
+        assert len(files) > 1_500
+        for file in report.files:
+            require_report(file)
 
 
 # ----------------------------------------------------------------------------------------------- hostile files
 
 
-def test_the_same_files_are_made_in_every_run() -> None:
-    first, again = (list(itertools.islice(damaged(), 50)) for _ in range(2))
+def test_a_message_stays_one_line_whatever_a_column_is_called() -> None:
+    data = mutate(DATA["flat"], Mutation("set", "footer.schema[1].name", "wo\nrd"))
+    (file,) = pqassay.check(data, tier="footer").files
 
-    assert first == again
+    assert ["PQF-012"] == [finding.rule for finding in file.findings if finding.verdict != "INFO"]
+    assert "leaf 0 is wo\\nrd" in file.findings[0].message
 
 
 MOST = (1 << 31) - 1
@@ -345,14 +310,10 @@ HOSTILE_FILES: dict[str, Callable[[], bytes]] = {
 @pytest.mark.parametrize("name", HOSTILE_FILES)
 def test_what_a_file_only_claims_asks_for_no_memory(name: str) -> None:
     data = HOSTILE_FILES[name]()
-    tracemalloc.start()
-    for tier in TIERS:
-        (file,) = pqassay.check(data, tier=tier, crc=tier == "pages").files
-        require_report(file)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-
-    assert peak < 64 * len(data) + (64 << 20)
+    with bounded_memory(len(data)):
+        for tier in TIERS:
+            (file,) = pqassay.check(data, tier=tier, crc=tier == "pages").files
+            require_report(file)
 
 
 def test_what_a_file_only_claims_costs_the_decoder_one_file(tmp_path: Path) -> None:

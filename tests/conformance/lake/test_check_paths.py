@@ -20,6 +20,7 @@ from typer.testing import CliRunner
 
 import pqassay
 from idx1_files import Idx1File, parquet, table
+from places import ROOT
 from pqassay.cli.main import app
 from pqassay.errors import UsageError
 from pqassay.lake import targets
@@ -453,6 +454,5 @@ def test_a_list_of_ten_thousand_names_is_checked_in_one_process() -> None:
 
 
 def environment() -> dict[str, str]:
-    root = Path(__file__).parents[3]
-    roots = [str(root / name) for name in ("spec", "reference_impl", "conformance", "pipeline")]
+    roots = [str(ROOT / name) for name in ("spec", "reference_impl", "conformance", "pipeline")]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(roots)}

@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 
 import pqassay
 from idx1_files import Idx1File
+from places import GUIDES
 from pqassay.cli.main import app
 from pqassay.errors import UsageError
 from pqassay.report import junit as render_junit
@@ -32,8 +33,6 @@ from pqassay.report.run_model import RunReport
 from pqassay_spec.rules import documents
 from pqassay_spec.rules.catalogue import rules
 from report_samples import RENDERED, WICKED, museum, rendered, run_report, samples, wicked, with_more
-
-ROOT = Path(__file__).parents[3]
 
 VENDORED = Path(__file__).parent / "vendored"
 
@@ -465,7 +464,7 @@ def test_the_site_is_linked_where_it_is_told(written: Path) -> None:
 
 
 def test_the_guide_describes_every_option_and_format_of_report() -> None:
-    guide = (ROOT / "docs" / "guide" / "report.md").read_text("utf-8")
+    guide = (GUIDES / "report.md").read_text("utf-8")
     described = set(re.findall(r"^\| `(--[a-z-]+)", guide, re.MULTILINE))
     command = typer.main.get_group(app).commands["report"]
 

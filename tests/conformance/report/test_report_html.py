@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from places import ROOT
 from pqassay.report.formats import FormatName
 from pqassay.report.model import Report, summarise
 from pqassay.report.run_model import RunReport
@@ -101,7 +102,7 @@ def test_the_marked_bytes_are_those_of_the_finding() -> None:
     files = [dataclasses.replace(report.files[1], path="one.parquet", findings=[finding])]
     page = Page(rendered(dataclasses.replace(report, files=files, summary=summarise(files)), FormatName.HTML))
     first = finding.at[0]
-    data = (Path(__file__).parents[3] / finding.path).read_bytes()[first.offset : first.offset + first.length]
+    data = (ROOT / finding.path).read_bytes()[first.offset : first.offset + first.length]
 
     hexadecimal = " ".join(text for text in page.marked if re.fullmatch(r"[0-9a-f]{2}( [0-9a-f]{2})*", text))
     assert data.hex(" ").startswith(hexadecimal)

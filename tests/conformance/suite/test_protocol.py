@@ -17,6 +17,7 @@ import jsonschema
 import pytest
 
 from inside import Inside
+from places import GUIDES, ROOT
 from pqassay.literals.rows import Column, Float, LongInteger, Rows
 from pqassay.report import run_model
 from pqassay.report.run_model import Operation
@@ -26,7 +27,6 @@ from pqassay.suite.protocol import ProtocolError, applicable, read_answer, read_
 from pqassay.suite.runner import Settings, run
 from pqassay_spec.pm.value_json import from_json, to_json
 
-ROOT = Path(__file__).parents[3]
 PROTOCOL = (ROOT / "conformance" / "PROTOCOL.md").read_text()
 HELLO = b'{"answer": "accept", "name": "n", "version": "1", "language": "C", "capabilities": ["idx1"]}'
 
@@ -183,7 +183,7 @@ def example(language: str) -> str:
 
 
 def test_what_the_guide_shows_is_what_comes(tmp_path: Path) -> None:
-    guide = (ROOT / "docs" / "guide" / "run.md").read_text()
+    guide = (GUIDES / "run.md").read_text()
     shown = re.search(r"\$ (pqassay run --case .*)\n((?:.*\n)*?)```", guide)
     assert shown is not None
     (tmp_path / "driver.py").write_text(example("python"))

@@ -18,14 +18,13 @@ from typer.testing import CliRunner, Result
 
 from golden_cases import ROWS, VALUES, broken_case, valid_case, write_case, write_driver
 from idx1_files import Idx1File, parquet, table
+from places import ROOT
 from pqassay.cli.main import app
 from pqassay.report.run_model import RunReport, json_schema
 from pqassay.suite.cases import load
 from pqassay.suite.process import Limits
 from pqassay.suite.runner import Settings, run
 from pqassay_spec.rules.catalogue import rules
-
-ROOT = Path(__file__).parents[3]
 
 GOOD_VALUE = json.dumps({"answer": "accept", "value": {"values": VALUES}})
 PERU = '{"answer": "accept", "rows": [["Peru", 4], ["Peru", 1]]}'

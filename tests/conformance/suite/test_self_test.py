@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from inside import Here, Inside
+from places import ROOT
 from pqassay.report.run_model import Operation, RunReport
 from pqassay.suite import runner
 from pqassay.suite.answers import ASKING
@@ -25,7 +26,6 @@ from pqassay.suite.runner import Settings, run, tasks
 from pqassay_reference.cli.driver import respond
 from pqassay_spec.rules.catalogue import rules
 
-ROOT = Path(__file__).parents[3]
 IMPLEMENTATIONS = ROOT / "conformance" / "implementations"
 FAKE_FILES = ROOT / "tests" / "conformance" / "suite" / "fakes"
 FAKES = tomllib.loads((IMPLEMENTATIONS / "null_scores.toml").read_text())

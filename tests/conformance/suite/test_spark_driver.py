@@ -13,11 +13,12 @@ from typing import Any
 
 import pytest
 
+from places import ROOT
 from pqassay.suite.cases import golden_folder, load, select
 from pqassay.suite.process import Limits
 from pqassay.suite.runner import Settings, run
 
-FOLDER = Path(__file__).parents[3] / "conformance" / "implementations" / "spark"
+FOLDER = ROOT / "conformance" / "implementations" / "spark"
 DRIVER = FOLDER / "driver.py"
 
 CASES = ("idx1/plain", "idx1/magic", "idx1/carriage-*", "pqf/all-types", "interop/spark-4.3.0/index*")

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 import pqassay
 import wicked_judges
 from idx1_files import Idx1File
+from places import GOLDEN_FILES, ROOT
 from pqassay.cli.main import app as judge_app
 from pqassay.errors import UsageError
 from pqassay.judge.checker import concluded, planned
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 
-ROOT = Path(__file__).parents[3]
 GOOD = Idx1File().build()
 BAD = Idx1File(payload=b"Peru\nSingapura").build()
 
@@ -60,7 +60,7 @@ def wicked_lake(folder: Path) -> Path:
         ".dot.parquet",
     ):
         (deep / name).write_bytes(BAD if name.startswith("new") else GOOD)
-    golden = ROOT / "golden_files" / "pm"
+    golden = GOLDEN_FILES / "pm"
     for case in ("row-count-of-another", "ascii-number"):
         shutil.copytree(golden / case, folder / "pm" / case)
     (folder / "_temporary").mkdir()
@@ -88,10 +88,10 @@ def plan(wicked: Path) -> Plan:
 
 
 def test_the_report_on_all_golden_files_is_that_of_the_judge(spark: SparkSession) -> None:
-    expected = pqassay.check(ROOT / "golden_files", tier="index", jobs=1)
+    expected = pqassay.check(GOLDEN_FILES, tier="index", jobs=1)
 
     assert expected.summary.files > 300
-    assert expected.to_json() == check(spark, ROOT / "golden_files", tier="index").to_json()
+    assert expected.to_json() == check(spark, GOLDEN_FILES, tier="index").to_json()
 
 
 @pytest.mark.parametrize("tier", ["footer", "values"])

@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 import pqassay
 from idx1_files import Idx1File
+from places import GOLDEN_FILES, ROOT
 from pqassay.errors import UsageError
 from pqassay.judge.checker import planned
 from pqassay.judge.one_file import Settings
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
     from pqassay.report.model import Report
 
-ROOT = Path(__file__).parents[3]
 GOOD = Idx1File().build()
 WARNED = Idx1File(keys=[("distinct_index_offset", "00{offset}")]).build()
 BROKEN = GOOD[:-9]
@@ -115,7 +115,7 @@ def test_other_readers_read_a_table_by_its_folder(lake: Path, tmp_path: Path) ->
 
 
 def test_what_is_read_back_is_what_was_reported(tmp_path: Path) -> None:
-    report = pqassay.check(ROOT / "golden_files", tier="index", jobs=1)
+    report = pqassay.check(GOLDEN_FILES, tier="index", jobs=1)
     written(tmp_path / "table", report)
     rows = list(findings_table.read(tmp_path / "table", SETTINGS))
 

@@ -14,6 +14,7 @@ import pytest
 
 import pqassay
 from engines import ENGINES, WHOLE, Limit, Rows, cell, engine
+from places import INTEROP
 from pqassay_reference.rewrite.embed import embed_file
 from pqassay_spark.produce.writer_matrix import MATRIX, WriterCase, write_case, write_matrix
 from pqassay_spark.produce.written_features import features
@@ -167,7 +168,7 @@ def apart(path: Path) -> tuple[bytes, FileMetaData]:
 
 
 def test_the_golden_files_of_this_spark_are_what_it_writes(spark: SparkSession, written: Written) -> None:
-    golden = Path(__file__).parents[3] / "golden_files" / "interop" / f"spark-{spark.version}"
+    golden = INTEROP / f"spark-{spark.version}"
     stored = {path.parent.name: path for path in golden.glob("*/data.parquet")}
     if not stored:
         pytest.skip(f"there are no golden files of Spark {spark.version}")

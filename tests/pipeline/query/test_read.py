@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import pqassay_spark
+from places import GUIDES
 from pqassay_reference.errors import Refused
 from pqassay_reference.rewrite.embed import embed_file
 from pqassay_spark.query import pruned_scan
@@ -358,7 +359,7 @@ def test_a_backslash_means_what_it_means_to_spark(spark: SparkSession) -> None:
     assert list(expected) == found
 
 
-GUIDE = Path(__file__).parents[3] / "docs" / "guide" / "query.md"
+GUIDE = GUIDES / "query.md"
 
 
 @pytest.mark.spark

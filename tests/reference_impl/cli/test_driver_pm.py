@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
+from places import INTEROP
 from pqassay_reference.cli.driver import respond
 from pqassay_reference.lint.pm import lint_file
 from pqassay_spec.base.errors import Malformed
 
-QUESTDB = Path(__file__).parents[3] / "golden_files" / "interop" / "questdb-9.4.3"
+QUESTDB = INTEROP / "questdb-9.4.3"
 CHAIN = QUESTDB / "o3-chain-5"
 
 

@@ -16,15 +16,16 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
+from places import GUIDES, INTEROP
 from pqassay_reference.cli import pm_tables, tables
 from pqassay_reference.cli.main import app
 from pqassay_reference.cli.pm import pm_app
 from pqassay_reference.cli.tables import Table, plain_lines
 
-INTEROP = Path(__file__).parents[3] / "golden_files" / "interop" / "questdb-9.4.3"
+QUESTDB = INTEROP / "questdb-9.4.3"
 
 
-GUIDE = Path(__file__).parents[3] / "docs" / "guide" / "pm.md"
+GUIDE = GUIDES / "pm.md"
 IN_EXAMPLES = {"--columns", "--where"}
 """Options that the guide shows and does not explain."""
 
@@ -70,7 +71,7 @@ def made(data: Path) -> Path:
 @pytest.fixture
 def chain(tmp_path: Path) -> Path:
     """A file of QuestDB's with six snapshots."""
-    return Path(shutil.copytree(INTEROP / "o3-chain-5", tmp_path / "chain")) / "_pm"
+    return Path(shutil.copytree(QUESTDB / "o3-chain-5", tmp_path / "chain")) / "_pm"
 
 
 # ------------------------------------------------------------------------------------------------------- generate
@@ -113,12 +114,12 @@ def test_bloom_filters_are_a_choice(options: list[str], said: str, data: Path, t
 def test_generate_reproduces_what_questdb_wrote(name: str, tmp_path: Path) -> None:
     made = tmp_path / "_pm"
     result = run(
-        "generate", INTEROP / name / "data.parquet", "--path", "encode", "--history", "--output", made
+        "generate", QUESTDB / name / "data.parquet", "--path", "encode", "--history", "--output", made
     )
 
     assert 0 == result.exit_code
     assert ("6 snapshots, types of QuestDB" in result.stdout) == (name == "o3-chain-5")
-    assert (INTEROP / name / "_pm").read_bytes() == made.read_bytes()
+    assert (QUESTDB / name / "_pm").read_bytes() == made.read_bytes()
 
 
 def test_the_key_can_be_given(data: Path, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from idx1_files import Idx1File, companion, edited, parquet, table
+from places import GOLDEN_FILES
 from pqassay_reference.lake.index_tail import (
     REQUEST_SIZE,
     KnownSchemas,
@@ -33,9 +34,8 @@ from pqassay_spec.idx1 import companion as idx1_companion
 from pqassay_spec.parquet.file import read_footer, read_framing
 from pqassay_spec.parquet.thrift import FileMetaData, KeyValue
 
-GOLDEN = Path(__file__).parents[3] / "golden_files"
-FILES = sorted(GOLDEN.glob("idx1/*/*.parquet"))
-OTHERS = sorted(GOLDEN.glob("pqf/*/*.parquet"))
+FILES = sorted(GOLDEN_FILES.glob("idx1/*/*.parquet"))
+OTHERS = sorted(GOLDEN_FILES.glob("pqf/*/*.parquet"))
 
 WITH_COMPANION = ((idx1.KEY, "{offset}"), (idx1.COMPANION_KEY, companion()))
 GOOD = Idx1File(keys=WITH_COMPANION).build()

@@ -20,6 +20,7 @@ import pytest
 
 from idx1_files import parquet
 from indexed_lakes import Values, lake_table, published, with_record, write_lake
+from places import GOLDEN_FILES
 from pqassay_reference.lake.indexed_dataset import IndexedDataset, IndexWarning, open_indexed
 from pqassay_reference.rewrite.embed import embed_file
 
@@ -243,7 +244,7 @@ def test_a_file_with_an_index_that_cannot_be_used_is_kept_and_a_warning_says_so(
 
 
 def test_the_drafts_are_kept(lake: Path) -> None:
-    golden = Path(__file__).parents[3] / "golden_files" / "idx1"
+    golden = GOLDEN_FILES / "idx1"
     for name in ("draft-g0", "draft-g1"):
         (lake / f"{name}.parquet").write_bytes((golden / name / "data.parquet").read_bytes())
 

@@ -18,6 +18,7 @@ import pytest
 import xxhash
 
 import pqassay
+from places import INTEROP
 from pqassay_reference.errors import Refused
 from pqassay_reference.pm.generate import Generated, generate, generate_file
 from pqassay_reference.pm.read import PmReader
@@ -31,7 +32,6 @@ from pqassay_spec.pm.value import Chunk, Column, ExternalBloom, SnapshotValue, S
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-INTEROP = Path(__file__).parents[3] / "golden_files" / "interop"
 REAL = sorted(INTEROP.glob("questdb-*/*/_pm"))
 REWRITTEN = ("drop-rename-1", "drop-rename-2")
 """Real files that QuestDB rewrote, going by the schema of the Parquet file."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -13,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from idx1_files import edited
+from places import INTEROP
 from pqassay_reference.errors import Refused
 from pqassay_reference.pm.generate import Generated, generate
 from pqassay_reference.pm.history import MOST_ATTEMPTS
@@ -22,7 +22,7 @@ from pqassay_spec.grammar.thrift import grammar
 from pqassay_spec.parquet.file import MAGIC, read_footer, read_framing
 from pqassay_spec.parquet.thrift import FileMetaData, KeyValue
 
-CHAIN = Path(__file__).parents[3] / "golden_files" / "interop" / "questdb-9.4.3" / "o3-chain-5"
+CHAIN = INTEROP / "questdb-9.4.3" / "o3-chain-5"
 
 
 def questdb_key(unused: int) -> str:

@@ -14,6 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 import pqassay
+from places import INTEROP
 from pm_values import row_group, snapshot
 from pqassay_reference.cli.main import app
 from pqassay_reference.errors import Refused
@@ -28,7 +29,7 @@ from pqassay_spec.base.sources import BytesSource, FileSource, Source
 from pqassay_spec.mutation.mutations import Mutation, mutate
 from pqassay_spec.pm import header as pm_header
 
-INTEROP = Path(__file__).parents[3] / "golden_files" / "interop" / "questdb-9.4.3"
+QUESTDB = INTEROP / "questdb-9.4.3"
 
 
 def described(table: pa.Table, **options: Any) -> PmReader:
@@ -203,7 +204,7 @@ def test_an_encrypted_parquet_file_is_not_overwritten(tmp_path: Path) -> None:
 
 def test_snapshots_that_are_lost_with_the_file_that_is_replaced_are_named(tmp_path: Path) -> None:
     data = tmp_path / "data.parquet"
-    shutil.copy(INTEROP / "o3-chain-5" / "data.parquet", data)
+    shutil.copy(QUESTDB / "o3-chain-5" / "data.parquet", data)
     _, whole = generate_file(data, history=True, path="encode")
     assert ((), 6) == (whole.lost, whole.snapshots)
 
@@ -232,7 +233,7 @@ def test_snapshots_that_are_lost_with_the_file_that_is_replaced_are_named(tmp_pa
 def test_reference_and_judge_are_of_one_opinion(
     name: str, field: str, number: int, verdict: str | None, tmp_path: Path
 ) -> None:
-    folder = shutil.copytree(INTEROP / name, tmp_path / name, copy_function=shutil.copyfile)
+    folder = shutil.copytree(QUESTDB / name, tmp_path / name, copy_function=shutil.copyfile)
     path = folder / "_pm"
     path.write_bytes(mutate(path.read_bytes(), Mutation("set", field, number), "pm"))
 

@@ -17,7 +17,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kills import ROOT, killed_everywhere
+from kills import killed_everywhere
+from places import INTEROP, ROOT
 from pm_values import KEY, NATION, TIMESTAMP, next_snapshots, row_group, row_groups, snapshot, snapshots
 from pqassay_reference.errors import Refused
 from pqassay_reference.pm import write as pm_write
@@ -70,11 +71,8 @@ def test_the_empty_file_of_one_column_has_the_bytes_that_questdb_writes() -> Non
     assert bytes.fromhex(expected) == made
 
 
-QUESTDB = ROOT / "golden_files" / "interop"
-
-
 @pytest.mark.parametrize(
-    "path", sorted(QUESTDB.glob("questdb-*/*/_pm")), ids=lambda path: f"{path.parts[-3]}-{path.parts[-2]}"
+    "path", sorted(INTEROP.glob("questdb-*/*/_pm")), ids=lambda path: f"{path.parts[-3]}-{path.parts[-2]}"
 )
 def test_a_file_of_one_snapshot_is_written_as_questdb_does(path: Path) -> None:
     data = path.read_bytes()
@@ -87,7 +85,7 @@ def test_a_file_of_one_snapshot_is_written_as_questdb_does(path: Path) -> None:
 
 
 def test_a_chain_is_written_as_questdb_does_update_by_update() -> None:
-    chain = [(QUESTDB / "questdb-9.4.3" / f"o3-chain-{number}" / "_pm").read_bytes() for number in range(6)]
+    chain = [(INTEROP / "questdb-9.4.3" / f"o3-chain-{number}" / "_pm").read_bytes() for number in range(6)]
     written = pm_write.create(value_of(chain[0]))
     for data in chain[1:]:
         written = pm_write.update(written, value_of(data))

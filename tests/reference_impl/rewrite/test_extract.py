@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from idx1_files import Idx1File, companion, parquet, table
+from places import INTEROP
 from pqassay_reference.rewrite.extract import extract
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource
@@ -103,8 +103,7 @@ def test_what_cannot_be_read_is_a_format_error(file: Idx1File, message: str) -> 
 def test_the_published_reading_of_foreign_files_is_theirs() -> None:
     import json
 
-    folder = Path(__file__).parents[3] / "golden_files" / "interop"
-    paths = sorted(folder.glob("datafusion-*/*/case.json"))
+    paths = sorted(INTEROP.glob("datafusion-*/*/case.json"))
     cases = {path: json.loads(path.read_text()) for path in paths}
     indexed = {path: record for path, record in cases.items() if record["family"] == "IDX1"}
     for case, record in indexed.items():

@@ -16,6 +16,7 @@ import pytest
 import pqassay
 from idx1_files import Idx1File, edited, parquet, table
 from kills import killed_everywhere
+from places import GOLDEN_FILES
 from pqassay_reference.errors import Refused
 from pqassay_reference.rewrite import finished_file
 from pqassay_reference.rewrite.embed import IndexingWriter, embed_file
@@ -586,7 +587,7 @@ def test_a_kill_at_any_moment_leaves_the_old_file_or_the_new_one(path: Path) -> 
 def test_what_other_fields_say_as_well_goes_when_it_is_named(
     case: str, selection: Selection, lost: str, tmp_path: Path
 ) -> None:
-    path = Path(__file__).parents[3] / "golden_files" / case / "data.parquet"
+    path = GOLDEN_FILES / case / "data.parquet"
     stripped = tmp_path / "stripped.parquet"
     done = strip_file(path, selection, output=stripped)
     count, name = lost.split()

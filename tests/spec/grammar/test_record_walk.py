@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import doctest
-from pathlib import Path
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from places import GOLDEN_FILES
 from pqassay.strategies import records
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import FileSource
@@ -18,8 +18,6 @@ from pqassay_spec.grammar.thrift import Record, UnknownField, grammar, wire_type
 from pqassay_spec.grammar.thrift_wire import WireType
 from pqassay_spec.parquet.file import read_footer, read_framing
 from pqassay_spec.parquet.thrift import ColumnIndex, FileMetaData, PageHeader, SchemaElement
-
-GOLDEN_FILES = Path(__file__).parents[3] / "golden_files"
 
 
 def at(record: Record, path: str) -> Any:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pyarrow.parquet as pq
 import pytest
 import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 
+from places import GOLDEN_FILES
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.mutation.file_dissection import take_apart
 from pqassay_spec.parquet import bloom
-
-GOLDEN_FILES = Path(__file__).parents[3] / "golden_files"
 
 hashes = st.integers(0, (1 << 64) - 1)
 

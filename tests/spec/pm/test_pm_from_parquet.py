@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from places import INTEROP
 from pqassay_spec.base.errors import Malformed, Unsupported
 from pqassay_spec.base.sources import BytesSource, FileSource
 from pqassay_spec.parquet.file import Framing, read_footer, read_framing
@@ -45,7 +46,6 @@ from pqassay_spec.pm.reading import read_value
 from pqassay_spec.pm.value import SnapshotValue
 from pqassay_spec.pm.value import SortingColumn as SortedBy
 
-INTEROP = Path(__file__).parents[3] / "golden_files" / "interop"
 PATHS: dict[str, Any] = {"drop-rename-1": "schema", "drop-rename-2": "schema"}
 """Real files that QuestDB rewrote; the others are of its first encoding."""
 

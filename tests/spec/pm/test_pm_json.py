@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from places import INTEROP
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import FileSource
 from pqassay_spec.parquet.file import read_footer, read_framing
@@ -15,9 +16,7 @@ from pqassay_spec.pm import json as pm_json
 from pqassay_spec.pm.fields import fields_of
 from pqassay_spec.pm.json import COLUMN_FIELDS, QUESTDB_FIELDS, QuestDBColumn, QuestDBMetadata
 
-QUESTDB_FILES = sorted(
-    (Path(__file__).parents[3] / "golden_files" / "interop").glob("questdb-*/*/data.parquet")
-)
+QUESTDB_FILES = sorted(INTEROP.glob("questdb-*/*/data.parquet"))
 
 COLUMN = {"column_type": 5, "column_top": 0}
 

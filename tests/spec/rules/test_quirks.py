@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
+from places import GUIDES
 from pqassay_spec.rules import created_by
 from pqassay_spec.rules.catalogue import rules
 from pqassay_spec.rules.created_by import Writer
@@ -30,7 +29,7 @@ def test_created_by_is_taken_apart(text: str, expected: Writer | None) -> None:
 
 
 def test_every_quirk_names_rules_that_exist_and_versions_that_are_numbers() -> None:
-    guide = (Path(__file__).parents[3] / "docs" / "guide" / "findings.md").read_text()
+    guide = (GUIDES / "findings.md").read_text()
     for quirk in quirks():
         assert set(quirk.rules) <= set(rules())
         for version in filter(None, (quirk.since, quirk.before)):
