@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from places import GOLDEN_FILES
 from pqassay_reference.lint.parquet_file import lint_file
 from pqassay_reference.scan.structures import bloom_filters, page_index
 from pqassay_reference.tiny.layout import Layout
@@ -20,7 +21,6 @@ from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.mutation.mutations import Mutation, mutate
 
-GOLDEN_FILES = Path(__file__).parents[3] / "golden_files"
 FAMILIES = ("PQF", "STA", "PIX", "BLM")
 
 
