@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import struct
+import tracemalloc
 import zlib
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
 import pqassay
+from assembled_pm import add_blocks, add_footer, chunk, header, judged, rules
 from pqassay.report.model import Report
 from pqassay.under_test import pm as pm_under_test
+from pqassay.under_test.file import FileUnderTest, Options
+from pqassay.under_test.pm import PmUnderTest
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.base.sources import BytesSource, FileSource
+from pqassay_spec.pm import file as pm_file
 from pqassay_spec.pm import grammar as pm
+from pqassay_spec.pm import header as pm_header
 from pqassay_spec.pm.codes import FooterFeature
+from pqassay_spec.pm.trace import trace_pm
 
 HEADER = pm.FixedHeader(0, 0, -1, 0, 1, 0)
 COLUMN = pm.ColumnDescriptor(64, 0, 5, 4, 0, 1, 1, 0, 1, 0)
@@ -252,3 +262,99 @@ def test_statistics_that_all_refer_to_the_same_bytes_are_compared_in_place() -> 
     report = check(builder.built())
 
     assert {"PM-069": 400} == {f.rule: f.count for f in report.files[0].findings if f.rule == "PM-069"}
+
+
+def test_names_that_lie_over_each_other_are_not_all_read() -> None:
+    """Two megabytes once became four gigabytes of names."""
+    columns, length = 2_000, 200_000
+    raw = header([b"x" * length, *[b""] * (columns - 1)], length=length)
+    add_footer(raw)
+    found, coverage = judged(raw)
+    assert {"PM-022": columns - 1} == rules(found)
+    assert {"PM-021", "PM-023"} <= coverage.not_checked.keys()
+
+
+def test_a_long_name_is_cut_in_findings() -> None:
+    """A report once repeated it in each finding, and one that is no UTF-8 in hexadecimal."""
+    for name in (b"n" * 100_000, b"\xff" * 100_000):
+        raw = header([name, b"b"])
+        add_footer(raw, add_blocks(raw, [[chunk(reserved=1)] * 2]))
+        found, _ = judged(raw)
+        assert ("PM-059" in rules(found), "PM-023" in rules(found)) == (True, name[0] == 0xFF)
+        shown = [
+            text for finding in found.findings for text in (finding.column or "", finding.at[0].actual or "")
+        ]
+        assert max(map(len, shown)) < 200
+
+
+def test_many_gaps_are_found_in_one_pass() -> None:
+    """Each once made a list of all blocks before it."""
+    raw = header([])
+    blocks = 50_000
+    nothing: list[bytes] = []
+    add_footer(raw, add_blocks(raw, [nothing] * blocks, behind=b"12345678"))
+    found, _ = judged(raw)
+    assert {"PM-053": blocks} == rules(found)
+    assert ["blocks[0]", "blocks[1]"] == [position.field for position in found.findings[0].at[:2]]
+
+
+def test_a_dump_of_structures_over_each_other_ends() -> None:
+    """A third of a megabyte once gave hundreds of megabytes of names, and hundreds of millions of lines of blocks."""
+    columns, row_groups = 500, 2_000
+    names = header([b"n" * 100_000, *[b""] * columns], length=100_000)
+    add_footer(names)
+    blocks = header([b"ab"] * columns)
+    (offset,) = add_blocks(blocks, [[chunk()] * columns], behind=bytes(8 * row_groups))
+    add_footer(blocks, [offset + 8 * number for number in range(row_groups)])
+    for raw, kind in ((names, "names"), (blocks, "blocks")):
+        problems: list[FormatError] = []
+        shown = sum(leaf.length for batch in trace_pm(BytesSource(raw), problems) for leaf in batch)
+        assert [f"{kind} lie over each other; the others are left out"] == [
+            error.reason for error in problems
+        ]
+        assert shown < 5 * len(raw)
+
+
+def test_entries_of_sections_are_not_kept() -> None:
+    """Each of 20 bytes once took half a kilobyte, and one of the scratchpad, of eight bytes, more."""
+    count = 100_000
+    for flags, section in (
+        (0b100 | 1 << 32, struct.pack("<I", count) + bytes(20 * count)),
+        (0b10, struct.pack("<I", count) + bytes(8 * count)),
+    ):
+        raw = header([b"a"])
+        add_footer(raw, flags=flags, sections=section)
+        source = BytesSource(bytes(raw))
+        tracemalloc.start()
+        try:
+            found = pm_file.read_snapshot(source, pm_header.read_header(source, len(raw)), len(raw))
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert peak < 10 * len(section)
+        (value, _) = next(iter(found.sections.values()))
+        entries = value["indexes" if flags & 0b100 else "entries"]
+        assert (count, count, 0) == (len(entries), len(list(entries)), entries[0][0])
+
+
+def test_blocks_over_each_other_do_not_make_a_small_file_large() -> None:
+    """Every eight bytes began another block of a thousand chunks."""
+    columns, row_groups = 1_000, 5_000
+    raw = header([b"ab"] * columns)
+    (offset,) = add_blocks(raw, [[chunk()] * columns], behind=bytes(8 * row_groups))
+    add_footer(raw, [offset + 8 * number for number in range(row_groups)])
+    found, coverage = judged(raw)
+    assert row_groups - 1 == rules(found)["PM-052"]
+    assert "PM-054" in coverage.not_checked
+
+
+def test_a_file_that_shrinks_while_it_is_judged_does_not_end_the_process(tmp_path: Path) -> None:
+    """Large files were mapped: whoever touches a page that is gone is killed."""
+    raw = header([b"ab"] * 1_000)
+    add_footer(raw, add_blocks(raw, [[chunk()] * 1_000] * 1_100))
+    path = tmp_path / pm.FILE_NAME
+    path.write_bytes(raw)
+    with FileSource(path) as source:
+        content = FileUnderTest(source, Options("index"), "pm").part(PmUnderTest).content
+        path.write_bytes(b"")
+        assert raw == content

@@ -7,11 +7,13 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from pyarrow import fs
 from typer.testing import CliRunner
 
 import pqassay
+from pm_pairs import PmPair, generated, written
 from pqassay.cli.main import app
 from pqassay.errors import UsageError
 from pqassay.judge.file_check import Selection, why_none
@@ -235,3 +237,25 @@ def test_dump_shows_a_damaged_pm_file_as_far_as_it_can_be_read(pair: Path) -> No
     assert 1 == result.exit_code
     assert "column_descriptors[0]" in result.stdout
     assert "PM-002" in result.stderr
+
+
+def test_a_required_field_may_have_parts_that_are_not() -> None:
+    """The repetition is that of the field at the top, as DuckDB's structs show."""
+    rows = [{"s": {"a": 1, "b": 2}, "t": {"c": {"d": 3}}}] * 9
+    number = pa.int32()
+    schema = pa.schema(
+        [
+            pa.field("s", pa.struct([("a", number), ("b", number)]), nullable=False),
+            pa.field("t", pa.struct([("c", pa.struct([("d", number)]))]), nullable=False),
+        ]
+    )
+    data = written(pa.Table.from_pylist(rows, schema=schema))
+    found, _ = generated(data).report(only=())
+    assert [] == found.findings
+
+
+def test_a_stale_file_is_said_to_be_stale_and_nothing_else() -> None:
+    """A longer Parquet file was also said to hold an append that is not published yet."""
+    short, long = (written(pa.table({"a": list(range(rows))})) for rows in (10, 1_000))
+    stale = PmPair(generated(short).raw, long)
+    assert ["PM-100"] == [finding.rule for finding in stale.report()[0].findings]

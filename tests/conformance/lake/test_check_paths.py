@@ -25,6 +25,8 @@ from pqassay.cli.main import app
 from pqassay.errors import UsageError
 from pqassay.lake import targets
 from pqassay.lake.patterns import PathPattern, split
+from pqassay_reference.rewrite.embed import embed_file
+from pqassay_spec.base.sources import FileSource
 from pqassay_spec.idx1 import blob as idx1
 
 GOOD = Idx1File().build()
@@ -456,3 +458,23 @@ def test_a_list_of_ten_thousand_names_is_checked_in_one_process() -> None:
 def environment() -> dict[str, str]:
     roots = [str(ROOT / name) for name in ("spec", "reference_impl", "conformance", "pipeline")]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(roots)}
+
+
+PLAIN = parquet(table())
+
+
+def test_named_pipes_are_refused_at_once(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    with pytest.raises(OSError, match="no regular file"):
+        FileSource(pipe)
+
+
+def test_paths_that_are_not_utf8_are_read(tmp_path: Path) -> None:
+    path = os.fsdecode(os.fsencode(tmp_path) + b"/b\xff.parquet")
+    Path(path).write_bytes(PLAIN)
+    embed_file(path, "nation")
+
+    assert "conformant" == pqassay.check(path).files[0].outcome
+    assert r"b\udcff.parquet: conformant" in CliRunner().invoke(app, ["check", path]).stdout

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import struct
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import xxhash
 from hypothesis import HealthCheck, given, settings
@@ -16,9 +20,12 @@ from counting_source import CountingSource
 from pm_values import COLUMNS, MICROSECONDS, row_group, snapshot, snapshots
 from pqassay_reference.errors import Refused
 from pqassay_reference.pm import query, write
+from pqassay_reference.pm.column_values import with_stored_values
+from pqassay_reference.pm.generate import generate
 from pqassay_reference.pm.parts import Extensions
 from pqassay_reference.pm.query import Range
 from pqassay_reference.pm.read import PmReader
+from pqassay_reference.predicate.text import parse_predicate
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.parquet import bloom
@@ -324,3 +331,111 @@ def test_entries_that_all_lead_to_one_block_are_refused_before_they_fill_memory(
         with pytest.raises(Malformed) as caught:
             ask()
         assert caught.value.rule == "PM-052"
+
+
+def described(table: pa.Table, **options: Any) -> PmReader:
+    """The _pm of a table that pyarrow wrote, one row in each row group."""
+    written = io.BytesIO()
+    pq.write_table(table, written, row_group_size=1, **options)
+    return PmReader.from_bytes(generate(BytesSource(written.getvalue())).raw)
+
+
+def kept(reader: PmReader, text: str) -> list[int]:
+    columns = {column.name: column for column in reader.columns}
+    return query.prune(reader, with_stored_values(parse_predicate(text), columns))
+
+
+@pytest.mark.parametrize("digits", [17, 28, 29, 38])
+def test_a_decimal_of_many_digits_is_found(digits: int) -> None:
+    values = [
+        Decimal("9" * digits).scaleb(-5) if digits <= 28 else Decimal("9" * (digits - 5) + ".99999")
+    ] * 2
+    values[1] = values[1].copy_negate()
+    reader = described(pa.table({"d": pa.array(values, pa.decimal128(38, 5))}))
+
+    assert [[0], [1]] == [kept(reader, f"d = {value}") for value in values]
+    assert [[0], [1]] == [kept(reader, f"d = '{value}'") for value in values]
+
+
+def test_a_number_that_is_no_float_decides_nothing_about_whole_numbers() -> None:
+    reader = described(pa.table({"n": pa.array([1, 5])}))
+
+    assert 0 in kept(reader, "n < 1.00000000000000000001")
+    assert [0] == kept(reader, "n < 1.5 AND n < 3")
+
+
+@pytest.mark.parametrize("value", [{"x": None}, {"x": 1}])
+def test_a_required_struct_is_no_null_where_all_of_its_parts_are(value: dict[str, Any]) -> None:
+    kind = pa.struct([pa.field("x", pa.int32())])
+    table = pa.table({"s": pa.array([value], kind)}, schema=pa.schema([pa.field("s", kind, nullable=False)]))
+    reader = described(table)
+
+    assert [0] == query.prune(reader, ["is not null", "s"])
+    assert not query.is_all_null(reader, 0, "s")
+
+
+def test_empty_lists_have_to_be_fetched() -> None:
+    reader = described(pa.table({"l": pa.array([[], None], pa.list_(pa.int32()))}))
+
+    assert [False, False] == [query.is_all_null(reader, number, "l") for number in range(2)]
+    assert 2 == len(query.plan(reader, ["l"], leave_out_nulls=True))
+
+
+def test_a_range_may_be_given_the_other_way_round() -> None:
+    reader = described(pa.table({"n": pa.array([1, 5, 9])}))
+
+    assert [1] == kept(reader, "n BETWEEN SYMMETRIC 7 AND 3")
+    assert [] == kept(reader, "n BETWEEN 7 AND 3")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "n < CAST(10.9 AS INT)",
+        "n = '5'::int",
+        "t >= CAST('2024-01-01 12:00' AS DATE)",
+        "t = '2024-01-01 12:00:00.5'::timestamp(0)",
+        "s = CAST('abc' AS CHAR(1))",
+        "n = CAST('1.55' AS DECIMAL(5, 1))",
+    ],
+)
+def test_a_cast_that_makes_another_value_is_refused(text: str) -> None:
+    with pytest.raises(Refused, match="the cast may change the constant"):
+        parse_predicate(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["t >= DATE '2024-01-01'", "t >= '2024-01-01'::timestamp", "t >= CAST(NULL AS INT)"]
+)
+def test_a_cast_that_says_what_a_constant_is_anyhow_is_read(text: str) -> None:
+    assert [">=", "t"] == parse_predicate(text)[:2]
+
+
+def test_a_number_without_its_end_is_refused() -> None:
+    with pytest.raises(Refused, match="'1e' is no number"):
+        parse_predicate("n = 1e")
+
+
+def test_a_number_of_very_many_digits_is_refused() -> None:
+    reader = described(pa.table({"d": pa.array([Decimal("1.5")])}))
+
+    with pytest.raises(Refused, match="1E\\+99999999 is no value"):
+        kept(reader, "d < 1e99999999")
+
+
+@pytest.mark.parametrize("number", [10**40, -(2**200), 10**400])
+@pytest.mark.parametrize("kind", [pa.float32(), pa.float64()])
+def test_whole_numbers_beyond_floats_are_compared_with_floats(number: int, kind: pa.DataType) -> None:
+    filters = {"bloom_filter_options": {"f": True}}
+    reader = described(pa.table({"f": pa.array([0.5, -0.5], kind)}), **filters)
+
+    below = [0, 1] if number > 0 else []
+    assert [] == query.prune(reader, ["in", "f", [number]])
+    assert below == query.prune(reader, ["<", "f", number])
+
+
+def test_times_of_96_bits_are_compared_with_text_and_decide_nothing() -> None:
+    stamps = pa.array([0, 10**15], pa.timestamp("us"))
+    reader = described(pa.table({"t": stamps}), use_deprecated_int96_timestamps=True)
+
+    assert [0, 1] == kept(reader, "t > '2024-01-01'")

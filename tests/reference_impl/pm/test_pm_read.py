@@ -18,7 +18,7 @@ from pqassay_reference.errors import Refused
 from pqassay_reference.pm import write
 from pqassay_reference.pm.read import PmReader
 from pqassay_spec.base.errors import Malformed
-from pqassay_spec.base.sources import BytesSource, FileSource
+from pqassay_spec.base.sources import BytesSource, FileSource, Source
 from pqassay_spec.pm import file as pm_file
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import header as pm_header
@@ -221,3 +221,40 @@ def test_external_bloom_filters_are_an_array_of_offset_and_length(tmp_path: Path
     (tmp_path / "_pm").write_bytes(write.create(value))
     with FileSource(tmp_path / "_pm") as source:
         assert [[(5000, 64)], [(0, 0)]] == PmReader(source).bloom_matrix().tolist()
+
+
+def test_an_update_between_reading_the_committed_size_and_mapping_it_is_no_damage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "_pm"
+    path.write_bytes(write.create(OLD))
+    read, updates = pm_header.read_committed_size, [NEW]
+
+    def read_then_updated(source: Source) -> int:
+        size = read(source)
+        if updates and isinstance(source, FileSource):
+            write.update_file(path, updates.pop())
+        return size
+
+    monkeypatch.setattr(pm_header, "read_committed_size", read_then_updated)
+    with PmReader.map(path) as reader:
+        reader.verify()
+        assert OLD == reader.value()
+
+
+def test_an_update_between_opening_a_file_and_reading_its_committed_size_is_no_damage(tmp_path: Path) -> None:
+    path = tmp_path / "_pm"
+    path.write_bytes(write.create(OLD))
+    with FileSource(path) as source:
+        write.update_file(path, NEW)
+
+        assert path.stat().st_size == pm_header.read_committed_size(source)
+        assert NEW.row_groups == PmReader(source).value().row_groups
+
+
+def test_a_file_that_was_cut_short_is_damage_however_often_it_is_opened(tmp_path: Path) -> None:
+    path = tmp_path / "_pm"
+    path.write_bytes(write.create(OLD)[:-1])
+
+    with pytest.raises(Malformed, match="PM-002"), PmReader.map(path):
+        pass
