@@ -105,14 +105,30 @@ def _of_numbers(order: Order, keys: NDArray[Any], begins: NDArray[np.int64]) -> 
     )
 
 
+def comparable_keys(order: Order, values: Any, width: int) -> Keys:
+    """The keys of values; of those with a dictionary, the ranks of their entries, which compare like them. See `extremes_of`."""
+    if not pa.types.is_dictionary(values.type):
+        return keys_of(order, values, width)
+    ranks: Keys = _ranks(_entry_keys(order, values, width))[values.indices.to_numpy()]
+    return ranks
+
+
+def _entry_keys(order: Order, values: Any, width: int) -> Any:
+    keys: Any = keys_of(order, values.dictionary, width)
+    return keys.cast(pa.large_binary()) if order is Order.BYTES else keys
+
+
+def _ranks(keys: Any) -> NDArray[np.int32]:
+    ranks: NDArray[np.int32] = pc.rank(keys, tiebreaker="dense").to_numpy().astype(np.int32)
+    return ranks
+
+
 def _by_rank(order: Order, values: Any, begins: NDArray[np.int64], width: int) -> tuple[Keys, Keys]:
     """Of a dictionary, each entry is compared once, and then numbers are."""
-    keys: Any = keys_of(order, values.dictionary, width)
-    if order is Order.BYTES:
-        keys = keys.cast(pa.large_binary())
+    keys = _entry_keys(order, values, width)
     if not len(begins):
         return keys[:0], keys[:0]
-    ranks = pc.rank(keys, tiebreaker="dense").to_numpy().astype(np.int32)
+    ranks = _ranks(keys)
     entry_of = np.zeros(int(ranks.max(initial=0)) + 1, np.int64)
     entry_of[ranks] = np.arange(len(ranks))
     places = ranks[values.indices.to_numpy()]

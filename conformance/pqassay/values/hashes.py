@@ -164,28 +164,3 @@ def held(bitset: bytes, hashes: Hashes) -> npt.NDArray[np.bool_]:
     pairs = words.view(np.uint64)  # two words at once: the bits that are asked for are the lowest of each
     both = pairs[:, 0] & pairs[:, 1] & pairs[:, 2] & pairs[:, 3]
     return np.asarray(both & both >> thirty_two & np.uint64(1), np.bool_)
-
-
-def missing(bitset: bytes, array: pa.Array[Any]) -> pa.Array[Any]:
-    """The distinct values of an array that a bloom filter does not hold.
-
-    Nulls are in no filter. NaN is left out: no reader looks for it. Negative zero may be held as zero, which it equals.
-
-    Args:
-        bitset: Whole blocks, at least one.
-        array: Values of a column as `pqassay.values.physical` gives them; booleans and INT96 have no filters.
-    """
-    values = array.drop_null()
-    floating = pa.types.is_floating(values.type)
-    if floating:
-        values = values.filter(pc.invert(pc.is_nan(values)))
-    if floating or pa.types.is_integer(values.type):
-        # Hashing is faster than finding the distinct.
-        values = values.filter(pa.array(~held(bitset, hashes_of(values))))
-        if floating:
-            zeros = pa.array(np.zeros(1, values.type.to_pandas_dtype()))
-            if held(bitset, hashes_of(zeros))[0]:
-                values = values.filter(pc.not_equal(values, zeros[0]))
-        return pc.unique(values)
-    distinct = pc.unique(values)
-    return distinct.filter(pa.array(~held(bitset, hashes_of(distinct))))

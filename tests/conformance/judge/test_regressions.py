@@ -22,7 +22,7 @@ from pqassay.errors import UsageError
 from pqassay.judge.file_check import Selection, check_source
 from pqassay.under_test.file import Options
 from pqassay.under_test.violation import Violation
-from pqassay.values import index_column
+from pqassay.values import physical
 from pqassay_reference.errors import Refused, Undecodable
 from pqassay_reference.rewrite.embed import IndexingWriter, embed_file
 from pqassay_reference.rewrite.extract import extract, extract_file
@@ -434,11 +434,11 @@ def test_the_values_are_those_of_the_named_file(
     assert (["IDX1-016"], None) == ([finding.rule for finding in report.findings], report.error)
 
 
-@pytest.mark.parametrize("listing", [index_column.OPEN_FILES, "/nowhere/{}"], ids=["native", "read by us"])
+@pytest.mark.parametrize("listing", [physical.OPEN_FILES, "/nowhere/{}"], ids=["native", "read by us"])
 def test_a_file_that_is_replaced_meanwhile_is_judged_as_one(
     listing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(index_column, "OPEN_FILES", listing)
+    monkeypatch.setattr(physical, "OPEN_FILES", listing)
     path, other = tmp_path / "f.parquet", tmp_path / "other"
     path.write_bytes(GOOD)
     other.write_bytes(Idx1File(payload=b"nobody").build())
@@ -576,14 +576,9 @@ def test_many_carriage_returns_are_counted_not_piled_up(monkeypatch: pytest.Monk
     assert 4 == len(made)
 
 
-def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(index_column, "BATCH_ROWS", 2)
-
-
-def test_nulls_of_all_batches_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    small_batches(monkeypatch)
+def test_nulls_of_all_row_groups_are_counted() -> None:
     values = [None, "a", "a", "a", None, "a"]
-    file = Idx1File(data=parquet(table(values)), payload=b"a")
+    file = Idx1File(data=parquet(table(values), row_group_size=2), payload=b"a")
     record = idx1_companion.make_companion(
         file.blob(),
         offset=file.build().index(idx1.MAGIC),
@@ -598,12 +593,10 @@ def test_nulls_of_all_batches_are_counted(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize("values", [["a", "a", "", ""], ["", "", "a", "a"]])
-def test_a_value_of_any_batch_shows_that_not_all_are_empty(
-    values: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    small_batches(monkeypatch)
+def test_a_value_of_any_row_group_shows_that_not_all_are_empty(values: list[str]) -> None:
+    data = parquet(table(values), row_group_size=2)
 
-    assert {"IDX1-016"} == rules_of(Idx1File(data=parquet(table(values)), payload=b"").build())
+    assert {"IDX1-016"} == rules_of(Idx1File(data=data, payload=b"").build())
 
 
 def test_a_dictionary_column_holds_what_its_rows_name_not_what_its_dictionary_lists() -> None:
@@ -657,7 +650,7 @@ def test_a_column_that_does_not_decode_may_be_the_one_that_fits() -> None:
         report.files[0].outcome,
         [finding.rule for finding in report.files[0].findings],
     )
-    assert coverage.not_checked["IDX1-016"].startswith("column b cannot be decoded")
+    assert coverage.not_checked["IDX1-016"].startswith("row group 0 of column b cannot be decoded")
 
 
 def test_a_draft_that_would_overlap_pages_is_a_stale_key() -> None:
