@@ -18,7 +18,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pm_pairs import PmPair, generated, real, with_chunk, with_footer, written
-
 from pqassay_spec.parquet.thrift import ColumnCryptoMetaData, EncryptionWithColumnKey, FileMetaData
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.value import ExternalBloom, SnapshotValue
