@@ -165,18 +165,24 @@ class _Auditors:
 
     def _judged(self, chunk: ColumnChunkUnderTest) -> list[Claim]:
         claims = [claim for family in self._families if (claim := family.claim(chunk)) is not None]
-        needing = [claim for claim in claims if claim.needs_values]
-        if not needing:
-            return claims
+        self._judge(chunk, [claim for claim in claims if claim.needs_values])
+        return claims
+
+    def _judge(self, chunk: ColumnChunkUnderTest, claims: list[Claim]) -> None:
+        """Decode a chunk if anything is claimed of it, and have the claims judged.
+
+        The values stay in this frame: exceptions that were remembered while claims were made keep that of the caller.
+        """
+        if not claims:
+            return
         try:
             values = self._decoded(chunk)
         except NotChecked as reason:
-            for claim in needing:
+            for claim in claims:
                 claim.leave(reason)
         else:
-            for claim in needing:
+            for claim in claims:
                 claim.judge(values)
-        return claims
 
     def _decoded(self, chunk: ColumnChunkUnderTest) -> ChunkValues:
         from pqassay.values.chunk_values import ChunkValues, Decoders  # noqa: PLC0415 - pyarrow, at this tier only
