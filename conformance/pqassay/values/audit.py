@@ -133,6 +133,11 @@ def why_left_out(chunk: ColumnChunk, row_group: int, leaf: SchemaLeaf) -> NotChe
     return None
 
 
+def _size(chunk: ColumnChunkUnderTest) -> int:
+    """Bytes of a chunk without compression, as far as known."""
+    return max(chunk.facts.total_uncompressed_size, 0)
+
+
 class _Auditors:
     """The threads that audit chunks, each with decoders of its own; made when first needed."""
 
@@ -155,13 +160,16 @@ class _Auditors:
 
     def run(self, chunks: Sequence[ColumnChunkUnderTest]) -> Iterator[list[Claim]]:
         """The claims of the chunks of one row group, judged, in the order of the chunks."""
-        size = sum(max(chunk.facts.total_uncompressed_size, 0) for chunk in chunks)
-        if self._threads == 1 or len(chunks) == 1 or size < WORTH_A_THREAD:
+        if self._threads == 1 or len(chunks) == 1 or sum(map(_size, chunks)) < WORTH_A_THREAD:
             yield from map(self._judged, chunks)
             return
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self._threads)
-        yield from self._pool.map(self._judged, chunks)
+        # The largest first: then no thread is left alone with a large one at the end.
+        largest_first = sorted(chunks, key=_size, reverse=True)
+        judged = {chunk.ordinal: self._pool.submit(self._judged, chunk) for chunk in largest_first}
+        for chunk in chunks:
+            yield judged.pop(chunk.ordinal).result()
 
     def _judged(self, chunk: ColumnChunkUnderTest) -> list[Claim]:
         claims = [claim for family in self._families if (claim := family.claim(chunk)) is not None]

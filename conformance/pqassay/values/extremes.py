@@ -1,7 +1,7 @@
 """The least and the greatest value of each page of a column chunk.
 
-All pages are gone through at once, by ``reduceat`` over the places where they begin; byte arrays without a dictionary alone
-are asked page by page.
+All pages of numbers are gone through at once, by ``reduceat`` over the places where they begin.  Arrow is asked for the extremes of
+bytes, page by page; where pages are small, those of one width are compared as words, all at once.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -25,6 +25,10 @@ WORD = 8
 
 WIDEST_BY_WORDS = 64
 """Bytes of the longest keys that are compared word by word; longer ones are asked page by page."""
+
+
+WORTH_A_CALL = 256
+"""Keys of one width in a page, on average, from which on each page is asked by itself."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,11 @@ def extremes_of(order: Order, values: Any, starts: NDArray[np.int64], width: int
             least, greatest = keys[:0], keys[:0]
         elif isinstance(keys, np.ndarray):
             least, greatest = _of_numbers(order, keys, begins)
-        elif pa.types.is_fixed_size_binary(keys.type) and keys.type.byte_width <= WIDEST_BY_WORDS:
+        elif (
+            pa.types.is_fixed_size_binary(keys.type)
+            and keys.type.byte_width <= WIDEST_BY_WORDS
+            and len(keys) < WORTH_A_CALL * len(pages)
+        ):
             least, greatest = _by_words(keys, begins)
         else:
             least, greatest = _one_by_one(keys, begins, int(starts[-1]))
@@ -183,7 +191,8 @@ def _one_by_one(keys: Any, begins: NDArray[np.int64], end: int) -> tuple[Keys, K
         found: Any = pc.min_max(keys.slice(first, behind - first))
         least.append(found["min"].as_py())
         greatest.append(found["max"].as_py())
-    return pa.array(least, pa.large_binary()), pa.array(greatest, pa.large_binary())
+    kind = keys.type if pa.types.is_fixed_size_binary(keys.type) else pa.large_binary()
+    return pa.array(least, kind), pa.array(greatest, kind)
 
 
 def beyond(order: Order, values: Any, bound: Any, width: int, *, above: bool) -> NDArray[np.bool_]:
