@@ -110,8 +110,8 @@ def check_source(
     Returns:
         The report, and the coverage that it will name.
     """
-    file = FileUnderTest(source, options, kind, beside, pm_screens)
     plan = _planned(tuple(selection.only), tuple(selection.skip), tuple(vars(options).items()), kind)
+    file = FileUnderTest(source, options, kind, beside, pm_screens, plan.left_out)
     answers = ask(file, plan.asked)
     told = sorted(answers.found.items(), key=lambda item: plan.order[item[0]])
     reasons = tuple((rule_id, reason) for rule_id, answer in told if (reason := answer.why_not_checked))

@@ -20,10 +20,9 @@ import pyarrow.parquet as pq
 from pqassay.proof.queries import Column, Kind, NoQuery
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
-from pqassay.values.index_column import first_line
+from pqassay.values.keys import extended
 from pqassay.values.levels import PageCounts, counts_of
-from pqassay.values.order import extended
-from pqassay.values.physical import open_physical, read_chunk, require_physical
+from pqassay.values.physical import decode_chunk, first_line, open_physical
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.grammar.thrift import grammar
 from pqassay_spec.parquet.schema import SchemaLeaf
@@ -257,9 +256,8 @@ class TrueValues:
         group = self.file.metadata.row_groups[row_group]
         is_told = rows == facts.num_values == group.num_rows
         decoder = self._decoder if is_told else self._decoder_by_pages(ordinal, name)
-        pieces = read_chunk(decoder, row_group, ordinal, name)
+        pieces = decode_chunk(decoder, row_group, ordinal, leaf)
         array = pieces[0] if len(pieces) == 1 else pa.concat_arrays(pieces)
-        require_physical(array, leaf)
         if rows != len(array):
             raise NotChecked(
                 f"the pages of column {name} hold {rows} rows in row group {row_group}, and pyarrow decodes {len(array)}"

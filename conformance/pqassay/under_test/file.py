@@ -7,7 +7,7 @@ checked*.  So one damage is one finding.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 
@@ -121,6 +121,7 @@ class FileUnderTest:
         opener: Opens a file of the same folder by its name; ``None`` where there is none. Who made it closes what it opened.
         pm_screens: Loads the screens for the many chunks of a large ``_pm``, see `pqassay.under_test.pm_chunks.Screens`;
             ``None`` where there are none, and every chunk is judged by the rules alone.
+        left_out: The rules that are not tested; values of which no other speaks are not decoded.
     """
 
     source: Source
@@ -128,6 +129,7 @@ class FileUnderTest:
     kind: str = DEFAULT_FILE
     opener: Callable[[str], Source | None] = nothing_beside
     pm_screens: Callable[[], Any] = no_screens
+    left_out: Container[str] = ()
     _parts: dict[Any, Any] = field(default_factory=dict[Any, Any])
 
     def beside(self, name: str) -> Source | None:

@@ -1,32 +1,77 @@
-"""The audit of all values of a Parquet file: decoded once, row group by row group, compared with all that is said of them.
+"""The audit of values: each column chunk is decoded once, and everything that is said of it is put to the same decoded values.
 
-Every check of tier ``values`` that speaks of values asks this one part of the file.  Several column chunks of a row group are decoded
-and compared at the same time; no more of them are in memory than there are threads.
+A family of claims (`Family`) says of each chunk what it claims of it (`Claim`), or that it claims nothing; chunks of which nothing
+is claimed are not decoded.  Statistics, page index, bloom filters, sorting columns and an embedded index are families of the
+audit of a Parquet file, `ValueAudit`; ``_pm`` is one that is put to the chunks of the file beside it, by `audit`.
+
+Several column chunks of a row group are decoded and compared at the same time; no more of them are in memory than there are
+threads, and the columns by which the row group is sorted, which are compared together.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
-from pqassay.under_test.file import FileUnderTest, NotChecked, Remembered
+from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.violation import Violation
-from pqassay.values.outcomes import Outcome
+from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource, FileSource
+from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.thrift import ColumnChunk
 
 if TYPE_CHECKING:
-    from pqassay.values.chunk_values import Decoders
-    from pqassay.values.claims import Outcomes
+    from pqassay.values.chunk_values import ChunkValues, Decoders
+    from pqassay.values.outcomes import Outcome
 
 MOST_THREADS = 4
 """Column chunks that are in memory at the same time, at most."""
 
 WORTH_A_THREAD = 4 << 20
 """Bytes of a row group, without compression, below which a second thread gains nothing."""
+
+
+class Claim(Protocol):
+    """What one family claims of one column chunk."""
+
+    @property
+    def needs_values(self) -> bool:
+        """Whether the chunk has to be decoded for it."""
+        ...
+
+    def judge(self, values: ChunkValues) -> None:
+        """Compare it with the values. Chunks of one row group are judged at the same time, in several threads."""
+        ...
+
+    def leave(self, reason: NotChecked) -> None:
+        """Take note that the values cannot be decoded."""
+        ...
+
+    def settle(self) -> None:
+        """Hand over what came of it: one after the other, in the order of the chunks."""
+        ...
+
+
+class Family(Protocol):
+    """A structure, or several, that says something of the values of a file."""
+
+    def claim(self, chunk: ColumnChunkUnderTest) -> Claim | None:
+        """What it claims of a chunk, ``None`` where that is nothing."""
+        ...
+
+
+_MORE_FAMILIES: list[Callable[[FileUnderTest], Family]] = []
+
+
+def claiming(make: Callable[[FileUnderTest], Family]) -> Callable[[FileUnderTest], Family]:
+    """Register what makes a family of claims, which raises `FormatError`, `NotChecked` or `NotApplicable` where there is nothing to claim."""
+    _MORE_FAMILIES.append(make)
+    return make
 
 
 class ValueAudit:
@@ -37,52 +82,68 @@ class ValueAudit:
 
     @Remembered
     def outcomes(self) -> dict[str, Outcome]:
-        """What came of each rule.
+        """What came of each rule; what came of registered families, they know themselves.
 
         Raises:
             FormatError, NotChecked, NotApplicable: The chunks cannot be told apart, or there are none.
         """
-        from pqassay.values.chunk_audit import RULES  # noqa: PLC0415 - pyarrow, at this tier only
+        from pqassay.values.chunk_audit import ChunkFamily  # noqa: PLC0415 - pyarrow, at this tier only
+        from pqassay.values.row_order import SortingFamily  # noqa: PLC0415 - likewise
 
-        found = {rule: Outcome() for rule in RULES}
-        with _Auditors(self.file) as auditors:
-            for chunks in self._by_row_group():
-                for outcomes in auditors.run(chunks):
-                    for rule, outcome in outcomes.items():
-                        found[rule].merge(outcome)
-        self._note_left_out(found)
-        return found
+        chunks = self.file.part(ColumnChunks).all
+        of_chunks, of_sorting = ChunkFamily(self.file), SortingFamily(self.file)
+        families: list[Family] = [of_chunks, of_sorting]
+        for make in _MORE_FAMILIES:
+            try:
+                families.append(make(self.file))
+            except (FormatError, NotApplicable, NotChecked):
+                continue  # its own checks say so
+        audit(self.file, chunks, families)
+        of_chunks.note_left_out()
+        return of_chunks.outcomes | of_sorting.outcomes
 
-    def _by_row_group(self) -> Iterator[list[ColumnChunkUnderTest]]:
-        group: list[ColumnChunkUnderTest] = []
-        for chunk in self.file.part(ColumnChunks).all:
-            if group and group[-1].row_group != chunk.row_group:
-                yield group
-                group = []
-            group.append(chunk)
-        if group:
-            yield group
 
-    def _note_left_out(self, found: dict[str, Outcome]) -> None:
-        """Chunks that are encrypted or stored elsewhere leave what is tested on the others unproved."""
-        for number, group in enumerate(self.file.metadata.row_groups):
-            for chunk, leaf in zip(group.columns, self.file.leaves, strict=True):
-                reason = ""
-                if chunk.file_path:
-                    reason = f"row group {number} of column {leaf.name} is stored in another file"
-                elif chunk.crypto_metadata is not None or chunk.meta_data is None:
-                    reason = f"row group {number} of column {leaf.name} is encrypted; pqassay has no keys"
-                if reason:
-                    for outcome in found.values():
-                        outcome.hindered(NotChecked(reason))
-                    return
+def audited(file: FileUnderTest, rule: str) -> Iterator[Violation]:
+    """The violations of a rule. Raises as a check does."""
+    return file.part(ValueAudit).outcomes[rule].result()
+
+
+def audit(file: FileUnderTest, chunks: Iterable[ColumnChunkUnderTest], families: Sequence[Family]) -> None:
+    """Put the claims of all families to the values of the chunks.
+
+    Args:
+        file: The file.
+        chunks: Its column chunks, row group by row group.
+        families: What claims something of them.
+    """
+    with _Auditors(file, families) as auditors:
+        for _, group in groupby(chunks, lambda chunk: chunk.row_group):
+            for claims in auditors.run(list(group)):
+                for claim in claims:
+                    claim.settle()
+
+
+def why_left_out(chunk: ColumnChunk, row_group: int, leaf: SchemaLeaf) -> NotChecked | None:
+    """Why nobody can decode the values of a chunk in this file, if so."""
+    of = f"row group {row_group} of column {leaf.name}"
+    if chunk.file_path:
+        return NotChecked(f"{of} is stored in another file")
+    if chunk.crypto_metadata is not None or chunk.meta_data is None:
+        return NotChecked(f"{of} is encrypted; pqassay has no keys")
+    return None
+
+
+def _size(chunk: ColumnChunkUnderTest) -> int:
+    """Bytes of a chunk without compression, as far as known."""
+    return max(chunk.facts.total_uncompressed_size, 0)
 
 
 class _Auditors:
     """The threads that audit chunks, each with decoders of its own; made when first needed."""
 
-    def __init__(self, file: FileUnderTest) -> None:
+    def __init__(self, file: FileUnderTest, families: Sequence[Family]) -> None:
         self._file = file
+        self._families = families
         is_local = isinstance(file.source, (FileSource, BytesSource))
         self._threads = min(MOST_THREADS, os.cpu_count() or 1) if is_local else 1
         self._idle: SimpleQueue[Decoders] = SimpleQueue()
@@ -97,30 +158,48 @@ class _Auditors:
         while not self._idle.empty():
             self._idle.get().close()
 
-    def run(self, chunks: Sequence[ColumnChunkUnderTest]) -> Iterator[Outcomes]:
-        """What comes of the chunks of one row group, in their order."""
-        size = sum(max(chunk.facts.total_uncompressed_size, 0) for chunk in chunks)
-        if self._threads == 1 or len(chunks) == 1 or size < WORTH_A_THREAD:
-            yield from map(self._audit, chunks)
+    def run(self, chunks: Sequence[ColumnChunkUnderTest]) -> Iterator[list[Claim]]:
+        """The claims of the chunks of one row group, judged, in the order of the chunks."""
+        if self._threads == 1 or len(chunks) == 1 or sum(map(_size, chunks)) < WORTH_A_THREAD:
+            yield from map(self._judged, chunks)
             return
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self._threads)
-        yield from self._pool.map(self._audit, chunks)
+        # The largest first: then no thread is left alone with a large one at the end.
+        largest_first = sorted(chunks, key=_size, reverse=True)
+        judged = {chunk.ordinal: self._pool.submit(self._judged, chunk) for chunk in largest_first}
+        for chunk in chunks:
+            yield judged.pop(chunk.ordinal).result()
 
-    def _audit(self, chunk: ColumnChunkUnderTest) -> Outcomes:
-        from pqassay.values.chunk_audit import audit  # noqa: PLC0415 - likewise
-        from pqassay.values.chunk_values import Decoders  # noqa: PLC0415 - pyarrow, at this tier only
+    def _judged(self, chunk: ColumnChunkUnderTest) -> list[Claim]:
+        claims = [claim for family in self._families if (claim := family.claim(chunk)) is not None]
+        self._judge(chunk, [claim for claim in claims if claim.needs_values])
+        return claims
+
+    def _judge(self, chunk: ColumnChunkUnderTest, claims: list[Claim]) -> None:
+        """Decode a chunk if anything is claimed of it, and have the claims judged.
+
+        The values stay in this frame: exceptions that were remembered while claims were made keep that of the caller.
+        """
+        if not claims:
+            return
+        try:
+            values = self._decoded(chunk)
+        except NotChecked as reason:
+            for claim in claims:
+                claim.leave(reason)
+        else:
+            for claim in claims:
+                claim.judge(values)
+
+    def _decoded(self, chunk: ColumnChunkUnderTest) -> ChunkValues:
+        from pqassay.values.chunk_values import ChunkValues, Decoders  # noqa: PLC0415 - pyarrow, at this tier only
 
         try:
             decoders = self._idle.get_nowait()
         except Empty:
             decoders = Decoders(self._file)
         try:
-            return audit(chunk, decoders)
+            return ChunkValues(chunk, decoders)
         finally:
             self._idle.put(decoders)
-
-
-def audited(file: FileUnderTest, rule: str) -> Iterator[Violation]:
-    """The violations of a rule. Raises as a check does."""
-    return file.part(ValueAudit).outcomes[rule].result()

@@ -15,8 +15,7 @@ from pqassay.report.model import FIRST_POSITIONS
 from pqassay.under_test.file import NotChecked
 from pqassay.values.chunk_values import ChunkValues, plain
 from pqassay.values.extremes import Extremes, beyond, extremes_of
-from pqassay.values.keys import bound_keys, chosen, equal, less, with_signs_turned
-from pqassay.values.order import decimal_width
+from pqassay.values.keys import bound_keys, chosen, decimal_width, equal, less, with_signs_turned
 from pqassay_spec.parquet.column_order import Order, is_nan, key_by_signed_bytes
 
 
@@ -50,11 +49,14 @@ class BoundsAudit:
     Args:
         found: The values.
         longest: Bytes of the longest bound that will be asked about, for decimals.
+        starts: Where the values of each page begin, and behind them where the last ones end; those of one page, where
+            only bounds of the chunk will be asked about.
     """
 
-    def __init__(self, found: ChunkValues, longest: int) -> None:
+    def __init__(self, found: ChunkValues, longest: int, starts: NDArray[np.int64]) -> None:
         self.found = found
         self._longest = longest
+        self._starts = starts
         self._comparable: dict[tuple[Order, bool], _Comparable] = {}
 
     def _in(self, order: Order, *, signed_bytes: bool = False) -> _Comparable:
@@ -63,10 +65,10 @@ class BoundsAudit:
             values: Any = self.found.values
             width = 0
             if order is Order.DECIMAL:
-                width = max(self._longest, _decimal_width(values), 1)
+                width = max(self._longest, decimal_width(values), 1)
             if signed_bytes:
                 values = with_signs_turned(values)
-            extremes = extremes_of(order, values, self.found.starts, width)
+            extremes = extremes_of(order, values, self._starts, width)
             self._comparable[key] = _Comparable(order, values, width, extremes)
         return self._comparable[key]
 
@@ -86,7 +88,7 @@ class BoundsAudit:
             return None
         outside = beyond(order, given.values, bound, given.width, above=above)
         place = int(outside.argmax())
-        page = int(np.searchsorted(self.found.starts, place, "right")) - 1
+        page = int(np.searchsorted(self._starts, place, "right")) - 1
         return Beyond(place, page, int(outside.sum()))
 
     def is_met(self, order: Order, raw: bytes, *, above: bool) -> bool | None:
@@ -97,6 +99,10 @@ class BoundsAudit:
         if bound is None:
             return None
         return bool(equal(extremes.greatest if above else extremes.least, bound).any())
+
+    def is_usable(self, order: Order, raw: bytes) -> bool:
+        """Whether a bound of the chunk is a value of the type, and bounds anything. Raises as `of_chunk` does."""
+        return bool(bound_keys(order, [raw], self.found.values.type, self._in(order).width)[1][0])
 
     def _bound(self, given: _Comparable, raw: bytes, *, signed_bytes: bool) -> Any:
         if signed_bytes:
@@ -135,7 +141,3 @@ class BoundsAudit:
         found = np.diff(self.found.page_starts) > 0
         found[self._in(order).extremes.pages] = False
         return found
-
-
-def _decimal_width(values: Any) -> int:
-    return decimal_width(values.dictionary if hasattr(values, "dictionary") else values)

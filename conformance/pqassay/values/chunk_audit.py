@@ -1,21 +1,23 @@
-"""The audit of one column chunk: what is said of its values, and whether it is true.
-
-A chunk of which nothing is said is not decoded.
-"""
+"""What statistics, page index and bloom filters say of one column chunk, and whether it is true."""
 
 from __future__ import annotations
 
 from functools import partial
 
+import numpy as np
+
 from pqassay.under_test.chunks import ColumnChunkUnderTest
-from pqassay.under_test.file import NotChecked
+from pqassay.under_test.file import FileUnderTest, NotChecked
 from pqassay.under_test.violation import Violation
 from pqassay.values import pages, statistics
-from pqassay.values.bloom import Lacking, lacking
-from pqassay.values.chunk_values import ChunkValues, Decoders
-from pqassay.values.claims import ChunkClaims, Found, Outcomes, others
+from pqassay.values.audit import why_left_out
+from pqassay.values.bloom import absent
+from pqassay.values.chunk_values import ChunkValues
+from pqassay.values.claims import ChunkClaims, Found, others
+from pqassay.values.outcomes import Outcome
 from pqassay.values.pages import PageClaims
 from pqassay.values.statistics import StatisticsClaims
+from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.column_order import FLOATING, shown, type_order
 from pqassay_spec.parquet.thrift import Type
 
@@ -23,19 +25,6 @@ HELD, SPECIAL_HELD = "BLM-020", "BLM-021"
 
 RULES = (*statistics.RULES, *pages.RULES, HELD, SPECIAL_HELD)
 """The rules that an audit decides."""
-
-
-def audit(chunk: ColumnChunkUnderTest, decoders: Decoders) -> Outcomes:
-    """What comes of each rule that is about a chunk."""
-    found = _ChunkAudit(chunk)
-    found.claim_statistics()
-    found.claim_sizes()
-    found.claim_page_headers()
-    found.claim_column_index()
-    found.claim_offset_index()
-    found.claim_bloom_filter()
-    found.run(decoders)
-    return found.outcomes
 
 
 class _BloomClaims(ChunkClaims):
@@ -54,15 +43,19 @@ class _BloomClaims(ChunkClaims):
             self._claim(partial(self._judge_bloom_filter, bitset), *rules)
 
     def _judge_bloom_filter(self, bitset: bytes, found: ChunkValues) -> Found:
-        missing: Lacking = lacking(found, bitset)
-        for rule, outside in ((HELD, missing.others), (SPECIAL_HELD, missing.special)):
-            if outside.count:
-                value = shown(type_order(self.chunk.leaf.element), outside.value)
+        missing = absent(found, bitset)
+        if missing is None:
+            return
+        special = found.is_nan | found.is_zero(negative=True) | found.is_zero(negative=False)
+        for rule, mask in ((HELD, missing & ~special), (SPECIAL_HELD, missing & special)):
+            if mask.any():
+                place = int(mask.argmax())
+                value = shown(type_order(self.chunk.leaf.element), found.raw_of(place))
                 yield (
                     rule,
                     Violation(
-                        f"{self._where(found, outside.first)} holds {value}, which its bloom filter does not hold"
-                        + others(outside.count),
+                        f"{self._where(found, place)} holds {value}, which its bloom filter does not hold"
+                        + others(int(np.count_nonzero(mask))),
                         f"{self.chunk.path}.bloom_filter.bitset",
                         expected=f"a filter that holds {value}",
                         actual="one that does not",
@@ -72,3 +65,52 @@ class _BloomClaims(ChunkClaims):
 
 class _ChunkAudit(StatisticsClaims, PageClaims, _BloomClaims):
     """All that is said of a chunk."""
+
+    def __init__(self, chunk: ColumnChunkUnderTest, outcomes: dict[str, Outcome]) -> None:
+        super().__init__(chunk)
+        self._of_file = outcomes
+        self.claim_statistics()
+        self.claim_sizes()
+        self.claim_page_headers()
+        self.claim_column_index()
+        self.claim_offset_index()
+        self.claim_bloom_filter()
+
+    def settle(self) -> None:
+        """Add what came of the claims to what came of those about other chunks."""
+        for rule, outcome in self.outcomes.items():
+            self._of_file[rule].merge(outcome)
+
+
+class ChunkFamily:
+    """What statistics, page index and bloom filters say of the chunks of a file.
+
+    Attributes:
+        outcomes: What came of each rule.
+    """
+
+    def __init__(self, file: FileUnderTest) -> None:
+        self._file = file
+        self.outcomes = {rule: Outcome() for rule in RULES}
+        self._is_asked = not all(rule in file.left_out for rule in RULES)
+
+    def claim(self, chunk: ColumnChunkUnderTest) -> _ChunkAudit | None:
+        """Gather what is said of a chunk."""
+        if not self._is_asked:
+            return None
+        try:
+            return _ChunkAudit(chunk, self.outcomes)
+        except FormatError as error:  # STA-002: which order belongs to which column, nobody can say
+            for outcome in self.outcomes.values():
+                outcome.hindered(error)
+            return None
+
+    def note_left_out(self) -> None:
+        """Chunks that are encrypted or stored elsewhere leave what is tested on the others unproved."""
+        for number, group in enumerate(self._file.metadata.row_groups):
+            for chunk, leaf in zip(group.columns, self._file.leaves, strict=True):
+                reason = why_left_out(chunk, number, leaf)
+                if reason is not None:
+                    for outcome in self.outcomes.values():
+                        outcome.hindered(reason)
+                    return

@@ -18,7 +18,7 @@ from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.file import NotApplicable, NotChecked
 from pqassay.under_test.violation import Violation
 from pqassay.values.bounds import BoundsAudit
-from pqassay.values.chunk_values import ChunkValues, Decoders
+from pqassay.values.chunk_values import ChunkValues, excused
 from pqassay.values.outcomes import Outcome
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.column_order import FLOATING, TOTAL, width_of, zeros
@@ -76,20 +76,23 @@ class ChunkClaims:
         self.longest = 0
         self._bounds: BoundsAudit | None = None
 
-    def run(self, decoders: Decoders) -> None:
-        """Decode the chunk, if anything is said of it, and judge what is said."""
-        if not self.claims:
-            return
-        try:
-            found = ChunkValues(self.chunk, decoders)
-        except NotChecked as reason:
-            for rules, _ in self.claims:
-                self._hinder(rules, reason)
-            return
-        self._bounds = BoundsAudit(found, self.longest)
+    @property
+    def needs_values(self) -> bool:
+        """Whether anything is said that the values decide."""
+        return bool(self.claims)
+
+    def leave(self, reason: NotChecked) -> None:
+        """Note why the values cannot be decoded; if the pages break a rule, that is why."""
+        why = excused(self.chunk, reason)
+        for rules, _ in self.claims:
+            self._hinder(rules, why)
+
+    def judge(self, values: ChunkValues) -> None:
+        """Judge what is said."""
+        self._bounds = BoundsAudit(values, self.longest, values.starts)
         for rules, judge in self.claims:
             try:
-                for rule, violation in judge(found):
+                for rule, violation in judge(values):
                     self.outcomes[rule].add(self._of_chunk(violation))
             except NotApplicable:
                 continue
@@ -105,7 +108,8 @@ class ChunkClaims:
     def _claim(self, judge: Judge, *rules: str) -> None:
         for rule in rules:
             self._applies(rule)
-        self.claims.append((rules, judge))
+        if not all(rule in self.chunk.file.left_out for rule in rules):
+            self.claims.append((rules, judge))
 
     def _hinder(self, rules: Sequence[str], reason: Exception) -> None:
         for rule in rules:

@@ -1,7 +1,7 @@
 """The least and the greatest value of each page of a column chunk.
 
-All pages are gone through at once, by ``reduceat`` over the places where they begin; byte arrays without a dictionary alone
-are asked page by page.
+All pages of numbers are gone through at once, by ``reduceat`` over the places where they begin.  Arrow is asked for the extremes of
+bytes, page by page; where pages are small, those of one width are compared as words, all at once.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -25,6 +25,10 @@ WORD = 8
 
 WIDEST_BY_WORDS = 64
 """Bytes of the longest keys that are compared word by word; longer ones are asked page by page."""
+
+
+WORTH_A_CALL = 256
+"""Keys of one width in a page, on average, from which on each page is asked by itself."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,11 @@ def extremes_of(order: Order, values: Any, starts: NDArray[np.int64], width: int
             least, greatest = keys[:0], keys[:0]
         elif isinstance(keys, np.ndarray):
             least, greatest = _of_numbers(order, keys, begins)
-        elif pa.types.is_fixed_size_binary(keys.type) and keys.type.byte_width <= WIDEST_BY_WORDS:
+        elif (
+            pa.types.is_fixed_size_binary(keys.type)
+            and keys.type.byte_width <= WIDEST_BY_WORDS
+            and len(keys) < WORTH_A_CALL * len(pages)
+        ):
             least, greatest = _by_words(keys, begins)
         else:
             least, greatest = _one_by_one(keys, begins, int(starts[-1]))
@@ -105,14 +113,30 @@ def _of_numbers(order: Order, keys: NDArray[Any], begins: NDArray[np.int64]) -> 
     )
 
 
+def comparable_keys(order: Order, values: Any, width: int) -> Keys:
+    """The keys of values; of those with a dictionary, the ranks of their entries, which compare like them. See `extremes_of`."""
+    if not pa.types.is_dictionary(values.type):
+        return keys_of(order, values, width)
+    ranks: Keys = _ranks(_entry_keys(order, values, width))[values.indices.to_numpy()]
+    return ranks
+
+
+def _entry_keys(order: Order, values: Any, width: int) -> Any:
+    keys: Any = keys_of(order, values.dictionary, width)
+    return keys.cast(pa.large_binary()) if order is Order.BYTES else keys
+
+
+def _ranks(keys: Any) -> NDArray[np.int32]:
+    ranks: NDArray[np.int32] = pc.rank(keys, tiebreaker="dense").to_numpy().astype(np.int32)
+    return ranks
+
+
 def _by_rank(order: Order, values: Any, begins: NDArray[np.int64], width: int) -> tuple[Keys, Keys]:
     """Of a dictionary, each entry is compared once, and then numbers are."""
-    keys: Any = keys_of(order, values.dictionary, width)
-    if order is Order.BYTES:
-        keys = keys.cast(pa.large_binary())
+    keys = _entry_keys(order, values, width)
     if not len(begins):
         return keys[:0], keys[:0]
-    ranks = pc.rank(keys, tiebreaker="dense").to_numpy().astype(np.int32)
+    ranks = _ranks(keys)
     entry_of = np.zeros(int(ranks.max(initial=0)) + 1, np.int64)
     entry_of[ranks] = np.arange(len(ranks))
     places = ranks[values.indices.to_numpy()]
@@ -167,7 +191,8 @@ def _one_by_one(keys: Any, begins: NDArray[np.int64], end: int) -> tuple[Keys, K
         found: Any = pc.min_max(keys.slice(first, behind - first))
         least.append(found["min"].as_py())
         greatest.append(found["max"].as_py())
-    return pa.array(least, pa.large_binary()), pa.array(greatest, pa.large_binary())
+    kind = keys.type if pa.types.is_fixed_size_binary(keys.type) else pa.large_binary()
+    return pa.array(least, kind), pa.array(greatest, kind)
 
 
 def beyond(order: Order, values: Any, bound: Any, width: int, *, above: bool) -> NDArray[np.bool_]:

@@ -9,6 +9,7 @@ says `pqassay_spec.parquet.bloom`; here it is done for an array of hashes.
 # The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,20 @@ def hash_rows(rows: npt.NDArray[np.uint8]) -> Hashes:
     ['de0327b0d25d92cc', 'fe796c96042e67c9']
     """
     count, width = rows.shape
+    content = np.ascontiguousarray(rows)
+
+    def word(start: int, size: int) -> Hashes:
+        return np.ndarray((count,), f"<u{size}", content, start, (width,)).astype(np.uint64)
+
+    return _hashes(word, count, width)
+
+
+Words = Callable[[int, int], Hashes]
+"""The words of so many bytes that stand at a place of all values."""
+
+
+def _hashes(word: Words, count: int, width: int) -> Hashes:
+    """XXH64 of so many values of one width, given what reads their words."""
     first, second, third, fourth, fifth = _PRIMES
     position = 0
     if width >= STRIPE:
@@ -79,38 +94,39 @@ def hash_rows(rows: npt.NDArray[np.uint8]) -> Hashes:
         lanes = [np.full(count, seed & 0xFFFFFFFFFFFFFFFF, np.uint64) for seed in seeds]
         while position + STRIPE <= width:
             for number in range(4):
-                lanes[number] = _round(lanes[number], _word(rows, position + 8 * number, 8))
+                lanes[number] = _round(lanes[number], word(position + 8 * number, 8))
             position += STRIPE
         rotations = (1, 7, 12, 18)
         hashes = np.zeros(count, np.uint64)
         for lane, bits in zip(lanes, rotations, strict=True):
             hashes = hashes + _rotated(lane, bits)
         for lane in lanes:
-            hashes = (hashes ^ _round(np.zeros(count, np.uint64), lane)) * first + fourth
+            hashes = (hashes ^ _rotated(lane * second, 31) * first) * first + fourth
     else:
         hashes = np.full(count, fifth, np.uint64)
-    hashes = hashes + np.uint64(width)
+    hashes += np.uint64(width)
     while position + 8 <= width:
-        word = _round(np.zeros(count, np.uint64), _word(rows, position, 8))
-        hashes = _rotated(hashes ^ word, 27) * first + fourth
+        hashes ^= _rotated(word(position, 8) * second, 31) * first
+        hashes = _rotated(hashes, 27) * first + fourth
         position += 8
     if position + 4 <= width:
-        hashes = _rotated(hashes ^ _word(rows, position, 4) * first, 23) * second + third
+        hashes ^= word(position, 4) * first
+        hashes = _rotated(hashes, 23) * second + third
         position += 4
     for column in range(position, width):
-        hashes = _rotated(hashes ^ rows[:, column].astype(np.uint64) * fifth, 11) * first
-    hashes = (hashes ^ hashes >> np.uint64(33)) * second
-    hashes = (hashes ^ hashes >> np.uint64(29)) * third
-    return hashes ^ hashes >> np.uint64(32)
-
-
-def _word(rows: npt.NDArray[np.uint8], start: int, width: int) -> Hashes:
-    part = np.ascontiguousarray(rows[:, start : start + width])
-    return part.view(f"<u{width}").reshape(len(rows)).astype(np.uint64)
+        hashes ^= word(column, 1) * fifth
+        hashes = _rotated(hashes, 11) * first
+    for bits, prime in ((33, second), (29, third)):
+        hashes ^= hashes >> np.uint64(bits)
+        hashes *= prime
+    hashes ^= hashes >> np.uint64(32)
+    return hashes
 
 
 def _rotated(words: Hashes, bits: int) -> Hashes:
-    return words << np.uint64(bits) | words >> np.uint64(64 - bits)
+    rotated = words << np.uint64(bits)
+    rotated |= words >> np.uint64(64 - bits)
+    return rotated
 
 
 def _round(lane: Hashes, words: Hashes) -> Hashes:
@@ -137,13 +153,22 @@ def _hashes_of_bytes(array: Any) -> Hashes:
         content = buffer_of(array, 2, np.uint8)
         for length in common:
             same = lengths == length
-            first = starts[same].astype(np.int64)
-            hashes[same] = hash_rows(content.take(first[:, None] + np.arange(length), mode="clip"))
+            hashes[same] = _hashes(_words_at(content, starts[same]), int(np.count_nonzero(same)), length)
             left &= ~same
     if left.any():
         values: list[Any] = (array.filter(pa.array(left)) if common else array).to_pylist()
         hashes[left] = np.fromiter(map(xxhash.xxh64_intdigest, values), np.uint64, len(values))
     return hashes
+
+
+def _words_at(content: npt.NDArray[np.uint8], starts: npt.NDArray[Any]) -> Words:
+    """What reads the words of byte arrays where they stand."""
+
+    def word(start: int, size: int) -> Hashes:
+        everywhere = np.ndarray((max(len(content) - size + 1, 0),), f"<u{size}", content, 0, (1,))
+        return everywhere[starts + start].astype(np.uint64)
+
+    return word
 
 
 def held(bitset: bytes, hashes: Hashes) -> npt.NDArray[np.bool_]:
@@ -157,35 +182,10 @@ def held(bitset: bytes, hashes: Hashes) -> npt.NDArray[np.bool_]:
     thirty_two = np.uint64(32)
     chosen = (hashes >> thirty_two) * np.uint64(len(blocks)) >> thirty_two
     low = (hashes & np.uint64(0xFFFFFFFF)).astype(np.uint32)
-    bits = np.multiply.outer(low, np.array(SALTS, np.uint32))
-    bits >>= np.uint32(27)
     words = np.take(blocks, chosen.astype(np.intp), axis=0)
-    words >>= bits
-    pairs = words.view(np.uint64)  # two words at once: the bits that are asked for are the lowest of each
-    both = pairs[:, 0] & pairs[:, 1] & pairs[:, 2] & pairs[:, 3]
-    return np.asarray(both & both >> thirty_two & np.uint64(1), np.bool_)
-
-
-def missing(bitset: bytes, array: pa.Array[Any]) -> pa.Array[Any]:
-    """The distinct values of an array that a bloom filter does not hold.
-
-    Nulls are in no filter. NaN is left out: no reader looks for it. Negative zero may be held as zero, which it equals.
-
-    Args:
-        bitset: Whole blocks, at least one.
-        array: Values of a column as `pqassay.values.physical` gives them; booleans and INT96 have no filters.
-    """
-    values = array.drop_null()
-    floating = pa.types.is_floating(values.type)
-    if floating:
-        values = values.filter(pc.invert(pc.is_nan(values)))
-    if floating or pa.types.is_integer(values.type):
-        # Hashing is faster than finding the distinct.
-        values = values.filter(pa.array(~held(bitset, hashes_of(values))))
-        if floating:
-            zeros = pa.array(np.zeros(1, values.type.to_pandas_dtype()))
-            if held(bitset, hashes_of(zeros))[0]:
-                values = values.filter(pc.not_equal(values, zeros[0]))
-        return pc.unique(values)
-    distinct = pc.unique(values)
-    return distinct.filter(pa.array(~held(bitset, hashes_of(distinct))))
+    found = np.ones(len(hashes), np.uint32)
+    for number, salt in enumerate(SALTS):
+        bits = low * np.uint32(salt)
+        bits >>= np.uint32(27)
+        found &= words[:, number] >> bits  # the bit that is asked for is the lowest now
+    return found.astype(np.bool_)

@@ -1,117 +1,34 @@
-"""The values of string columns, compared with an index batch by batch.
+"""The values of string columns, compared with those of an index, chunk by chunk.
 
-Memory stays at one batch, the index, one byte for each value of it, and a bounded number of examples, however many distinct values a column has.
+Memory stays at the index, a bit for each value of it and each column, and a bounded number of hashes and examples of each column,
+however many distinct values it has.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
-import io
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from pqassay.report.model import FIRST_POSITIONS
+from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.file import NotChecked
-from pqassay_spec.base.errors import Truncated
-from pqassay_spec.base.sources import BytesSource, FileSource, Source
+from pqassay.values.chunk_values import ChunkValues
+from pqassay.values.hashes import hashes_of
 from pqassay_spec.parquet.schema import SchemaLeaf
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
-
-BATCH_ROWS = 1 << 16
-
-OPEN_FILES = "/proc/self/fd/{}"
-"""Where Linux shows the open files of a process."""
 
 COUNTED_VALUES = 10_000
 """Distinct missing values that are counted exactly; beyond, the count is a lower bound."""
 
-
-class SourceFile(io.RawIOBase):
-    """A `Source` as a Python file, for decoders that want one."""
-
-    def __init__(self, source: Source) -> None:
-        super().__init__()
-        self._source = source
-        self._position = 0
-
-    def readable(self) -> bool:
-        """Always."""
-        return True
-
-    def seekable(self) -> bool:
-        """Always."""
-        return True
-
-    def tell(self) -> int:
-        """The position."""
-        return self._position
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Move the position."""
-        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._source.size}[whence]
-        self._position = base + offset
-        return self._position
-
-    def readinto(self, buffer: WriteableBuffer) -> int:
-        """Read what there is, up to the length of the buffer."""
-        view = memoryview(buffer).cast("B")
-        length = max(0, min(len(view), self._source.size - self._position))
-        try:
-            view[:length] = self._source.read(self._position, length)
-        except Truncated as error:
-            raise OSError(str(error)) from error
-        self._position += length
-        return length
-
-
-def open_parquet(
-    source: Source, metadata: pq.FileMetaData | None = None, dictionaries: list[str] | None = None
-) -> pq.ParquetFile:
-    """Open a source with pyarrow: the very bytes that the other checks see, whatever the source is called.
-
-    Args:
-        source: The file.
-        metadata: What counts instead of the footer in the file.
-        dictionaries: Columns that come as a dictionary and indexes into it.
-
-    Raises:
-        NotChecked: pyarrow refuses the file.
-    """
-    try:
-        file = _native(source) or pa.PythonFile(SourceFile(source), mode="r")
-        return pq.ParquetFile(file, metadata=metadata, read_dictionary=dictionaries)
-    except MemoryError:  # an ArrowException as well
-        raise
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise NotChecked(f"pyarrow cannot open the file: {first_line(error)}", judgeable=False) from error
-
-
-def _native(source: Source) -> pa.NativeFile | None:
-    """The open file or the bytes behind a source; ``None`` where the system has no way to them.
-
-    A Python file would be slower, and threads of the decoder that still hold it when the interpreter ends abort
-    the process.
-    Its name would not do: pyarrow takes a text for a URI or expands a ``~`` in it, and the file that has the name now
-    may be another one.
-    """
-    if isinstance(source, BytesSource):
-        return pa.BufferReader(source.view)
-    if not isinstance(source, FileSource):
-        return None
-    try:
-        return pa.OSFile(OPEN_FILES.format(source.fileno()), mode="r")
-    except OSError:
-        return None
+EXAMPLES = 3
+"""Missing values that messages name."""
 
 
 class IndexValues:
@@ -132,31 +49,30 @@ class IndexValues:
         return {value: number for number, value in enumerate(self.texts)}
 
 
-@dataclass
 class Comparison:
     """A column beside an index.
 
     Attributes:
         leaf: The column.
+        index: The values of the index.
         rows: Values seen, nulls included.
         null_count: Nulls seen.
-        missing: Examples of values of the column that the index lacks.
-        missing_count: How many there are; a lower bound from `COUNTED_VALUES` on.
+        missing: The first examples, sorted, of values of the column that the index lacks.
         with_line_feed: Examples of values that hold a line feed.
-        index: The values of the index.
-        seen: Which of them occur in the column, 1 or 0 for each.
         only_empty: Whether every value that is not null is the empty string.
     """
 
-    leaf: SchemaLeaf
-    index: IndexValues
-    seen: bytearray
-    rows: int = 0
-    null_count: int = 0
-    missing: list[str] = field(default_factory=list[str])
-    missing_count: int = 0
-    with_line_feed: list[str] = field(default_factory=list[str])
-    only_empty: bool = True
+    def __init__(self, leaf: SchemaLeaf, index: IndexValues) -> None:
+        self.leaf = leaf
+        self.index = index
+        self.rows = self.null_count = 0
+        self.missing: list[str] = []
+        self.with_line_feed: list[str] = []
+        self.only_empty = True
+        self._seen = np.packbits(np.zeros(len(index.texts), np.bool_))
+        self._missing = np.zeros(0, np.uint64)
+        """Hashes of missing values: of many columns, the values themselves might take too much memory."""
+        self._examples: list[bytes] = []
 
     @property
     def column(self) -> str:
@@ -169,100 +85,101 @@ class Comparison:
         return self.rows - self.null_count
 
     @property
+    def missing_count(self) -> int:
+        """Distinct values that the index lacks; a lower bound from `COUNTED_VALUES` on."""
+        return len(self._missing)
+
+    @property
+    def seen(self) -> NDArray[np.bool_]:
+        """Which values of the index occur in the column."""
+        return np.unpackbits(self._seen, count=len(self.index.texts)).astype(np.bool_)
+
+    @property
     def difference(self) -> int:
         """How far column and index are apart, in values."""
-        return self.missing_count + self.seen.count(0)
+        return self.missing_count + len(self.index.texts) - int(np.count_nonzero(self.seen))
 
     @cached_property
     def extra(self) -> list[str]:
         """Values of the index that occur in no row, in the order of the index."""
-        return [value for value, seen in zip(self.index.texts, self.seen, strict=True) if not seen]
+        return [self.index.texts[number] for number in np.flatnonzero(~self.seen).tolist()]
+
+    def add(self, values: ChunkValues) -> None:
+        """Compare the values of a further chunk."""
+        self.rows += values.entries
+        self.null_count += values.entries - values.count
+        distinct = values.distinct().cast(pa.large_binary())
+        self.only_empty = self.only_empty and not pc.max(pc.binary_length(distinct)).as_py()
+        places = pc.index_in(distinct, value_set=self.index.raw)
+        seen = np.zeros(len(self.index.texts), np.bool_)
+        seen[places.drop_null().to_numpy()] = True
+        strange: Any = distinct.filter(pc.is_null(places))
+        broken: Any = pc.match_substring(strange, "\n")
+        lacking: list[bytes] = []
+        for raw in strange.filter(broken).to_pylist():
+            if len(self.with_line_feed) < FIRST_POSITIONS:
+                self.with_line_feed.append(raw.decode("utf-8", "backslashreplace"))
+            # A value that no index can hold; its pieces may stand in this one, and are its own then.
+            pieces = raw.decode("utf-8", "surrogateescape").split("\n")
+            numbers = [self.index.numbers[piece] for piece in pieces if piece in self.index.numbers]
+            if len(numbers) < len(pieces):
+                lacking.append(raw)
+            else:
+                seen[numbers] = True
+        self._seen |= np.packbits(seen)
+        self._note_missing(pa.array(lacking, pa.large_binary()))
+        self._note_missing(strange.filter(pc.invert(broken)))
+
+    def _note_missing(self, values: Any) -> None:
+        room = COUNTED_VALUES - len(self._missing)
+        if not room or not len(values):
+            return
+        hashes = hashes_of(values)
+        fresh = np.flatnonzero(~np.isin(hashes, self._missing))[:room]
+        self._missing = np.concatenate((self._missing, hashes[fresh]))
+        self._examples = sorted(self._examples + values.take(pa.array(fresh)).to_pylist())[:EXAMPLES]
+        self.missing = [raw.decode("utf-8", "backslashreplace") for raw in self._examples]
 
 
-def compare(file: pq.ParquetFile, ordinal: int, leaf: SchemaLeaf, index: IndexValues) -> Comparison:
-    """Compare a string column with the values of an index.
+class IndexFamily:
+    """What an index says of the string columns that it may be about.
 
     Args:
-        file: The opened file.
-        ordinal: Position of the column among all leaves; its name may be that of another one as well.
-        leaf: The column.
+        columns: The columns, by their positions among all leaves.
         index: The values of the index.
 
-    Raises:
-        NotChecked: The pages cannot be decoded.
+    Attributes:
+        comparisons: What came of each column; why it was not compared, where it was not.
     """
-    result = Comparison(leaf, index, bytearray(len(index.texts)))
-    seen = np.frombuffer(result.seen, np.uint8)
-    missing: set[bytes] = set()
-    try:
-        for flat in _batches(file, ordinal):
-            result.rows += len(flat)
-            result.null_count += flat.null_count
-            unique = pc.unique(flat).drop_null()
-            result.only_empty = result.only_empty and all(not v.as_py() for v in unique[:2])
-            places = pc.index_in(unique, value_set=index.raw)
-            seen[places.drop_null().to_numpy()] = 1
-            strange = unique.filter(pc.is_null(places))
-            for raw in _items(strange.filter(pc.match_substring(strange, "\n"))):
-                _with_line_feed(raw, missing, result)
-            for raw in _items(strange.filter(pc.invert(pc.match_substring(strange, "\n")))):
-                if len(missing) < COUNTED_VALUES:
-                    missing.add(raw)
-    except MemoryError:  # an ArrowException as well
-        raise
-    except pa.ArrowNotImplementedError as error:
-        raise NotChecked(f"pyarrow does not decode column {leaf.name}: {first_line(error)}") from error
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise NotChecked(
-            f"column {leaf.name} cannot be decoded: {first_line(error)}", judgeable=False
-        ) from error
-    result.missing_count = len(missing)
-    result.missing = [raw.decode("utf-8", "backslashreplace") for raw in sorted(missing)[:3]]
-    return result
+
+    def __init__(self, columns: Sequence[tuple[int, SchemaLeaf]], index: IndexValues) -> None:
+        self.comparisons: dict[int, Comparison | NotChecked] = {
+            ordinal: Comparison(leaf, index) for ordinal, leaf in columns
+        }
+
+    def claim(self, chunk: ColumnChunkUnderTest) -> _IndexClaim | None:
+        """That the index is about the column of a chunk."""
+        comparison = self.comparisons.get(chunk.ordinal)
+        return _IndexClaim(self, chunk, comparison) if isinstance(comparison, Comparison) else None
 
 
-def _with_line_feed(raw: bytes, missing: set[bytes], result: Comparison) -> None:
-    """A value that no index can hold; its pieces may stand in this one, and are its own then."""
-    if len(result.with_line_feed) < FIRST_POSITIONS:
-        result.with_line_feed.append(raw.decode("utf-8", "backslashreplace"))
-    pieces = raw.decode("utf-8", "surrogateescape").split("\n")
-    numbers = result.index.numbers
-    if all(piece in numbers for piece in pieces):
-        for piece in pieces:
-            result.seen[numbers[piece]] = 1
-    elif len(missing) < COUNTED_VALUES:
-        missing.add(raw)
+class _IndexClaim:
+    """A column chunk that an index may be about. Those of one column follow each other, each in its row group."""
 
+    needs_values = True
 
-def _items(array: Any) -> list[Any]:
-    items: list[Any] = array.to_pylist()
-    return items
+    def __init__(self, family: IndexFamily, chunk: ColumnChunkUnderTest, comparison: Comparison) -> None:
+        self._family = family
+        self._chunk = chunk
+        self._comparison = comparison
 
+    def judge(self, values: ChunkValues) -> None:
+        """Compare the values."""
+        self._comparison.add(values)
 
-def _batches(file: pq.ParquetFile, ordinal: int) -> Iterator[pa.Array[Any]]:
-    row_groups = list(range(file.num_row_groups))
-    for batch in file.reader.iter_batches(BATCH_ROWS, row_groups, column_indices=[ordinal]):
-        yield _innermost(batch.column(0)).cast(pa.large_binary())
+    def leave(self, reason: NotChecked) -> None:
+        """The column is not compared."""
+        self._family.comparisons[self._chunk.ordinal] = reason
 
-
-def _innermost(array: Any) -> Any:
-    """Follow the one selected leaf down through structs, lists, dictionaries and extension types."""
-    while True:
-        kind = array.type
-        if isinstance(kind, pa.BaseExtensionType):
-            array = array.storage
-        elif pa.types.is_dictionary(kind):
-            array = array.dictionary_decode()
-        elif pa.types.is_struct(kind):
-            array = pc.struct_field(array, [0])
-        elif pa.types.is_map(kind):
-            array = pa.StructArray.from_arrays([array.keys, array.items], names=["key", "value"])
-        elif pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
-            array = array.flatten()
-        else:
-            return array
-
-
-def first_line(error: BaseException) -> str:
-    """What an exception says, as a report repeats it."""
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+    def settle(self) -> None:
+        """Nothing is left to do."""

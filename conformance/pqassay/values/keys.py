@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from pqassay.under_test.file import NotChecked
 from pqassay.values.hashes import buffer_of, physical_rows
-from pqassay.values.order import extended
 from pqassay_spec.parquet.column_order import FLOATING, SIGN, TOTAL, WIDTHS, Order
 from pqassay_spec.parquet.thrift import Type
 
@@ -30,6 +29,9 @@ DAYS_FROM = 8
 """Where the days of an INT96 timestamp begin; the nanoseconds stand before them."""
 
 HALF_WIDTH = 2
+
+MOST_DECIMAL = 256
+"""Bytes of the longest decimals that are compared; no type has more than 32."""
 
 
 def keys_of(order: Order, values: Any, width: int = 0) -> Keys:
@@ -59,6 +61,41 @@ def keys_of(order: Order, values: Any, width: int = 0) -> Keys:
     else:
         numbers = values.to_numpy(zero_copy_only=False)
     return _of_numbers(order, numbers)
+
+
+def decimal_width(array: Any) -> int:
+    """Bytes of the longest value of an array of decimals, or of an entry of their dictionary, 0 for none."""
+    if pa.types.is_dictionary(array.type):
+        return decimal_width(array.dictionary)
+    if pa.types.is_fixed_size_binary(array.type):
+        return int(array.type.byte_width)
+    lengths: Any = pc.binary_length(array)
+    return int(pc.max(lengths).as_py() or 0)
+
+
+def extended(values: Any, width: int) -> NDArray[np.uint8]:
+    """Big-endian numbers extended at the front to one width by their sign: a row of bytes for each.
+
+    Raises:
+        NotChecked: They are more than `MOST_DECIMAL` bytes long.
+    """
+    if width > MOST_DECIMAL:
+        raise NotChecked(f"decimals of {width} bytes are not compared")
+    if pa.types.is_fixed_size_binary(values.type):
+        given = physical_rows(values)
+        sign = np.where(given[:, :1] >= SIGN, 0xFF, 0).astype(np.uint8)
+        return np.concatenate([np.repeat(sign, width - given.shape[1], axis=1), given], axis=1)
+    values = values.cast(pa.large_binary())
+    ends = buffer_of(values, 1, np.int64)[values.offset : values.offset + len(values) + 1]
+    raw = buffer_of(values, 2, np.uint8)
+    lengths = np.diff(ends)
+    filled = lengths > 0
+    result = np.zeros((len(values), width), np.uint8)
+    result[filled] = np.where(raw[ends[:-1][filled]] >= SIGN, 0xFF, 0).astype(np.uint8)[:, np.newaxis]
+    behind = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    columns = np.repeat(width - lengths, lengths) + behind
+    result[np.repeat(np.arange(len(values)), lengths), columns] = raw[ends[0] : ends[0] + len(columns)]
+    return result
 
 
 def is_half_type(kind: pa.DataType) -> bool:

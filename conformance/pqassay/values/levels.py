@@ -33,6 +33,9 @@ MOST_COUNTS = 1 << 24
 PROBED, SHORT_RUNS, MOST_JUMPED = 32, 32 * 32, 1 << 18
 """A section whose first runs, so many, take less than so many bytes, has many runs, which numpy follows; if it is not too large."""
 
+WORD = 8
+"""Bytes of the longest words in which packed values are looked for."""
+
 SHORT_HEADER = 3
 """Bytes of the longest headers that numpy reads; longer ones stand in sections of few runs."""
 
@@ -127,7 +130,10 @@ def _by_steps(raw: bytes, width: int, count: int) -> Runs:
     position, left = 0, count
     while left > 0:
         start = position
-        header, position = read_header(raw, position)
+        if position < available and raw[position] < VARINT_GOES_ON:  # as most are
+            header, position = raw[position], position + 1
+        else:
+            header, position = read_header(raw, position)
         if header & PACKED:
             length = min((header >> 1) * GROUP, left)
             enough = position + (length * width + 7) // 8
@@ -198,8 +204,8 @@ def _by_jumps(data: bytes, width: int, count: int) -> Runs | None:
     jumps = np.append(np.minimum(ends, available), available)
     begins = np.zeros(1, np.int64)
     while begins[-1] < available:
-        begins = np.concatenate((begins, jumps[begins]))
-        jumps = jumps[jumps]
+        begins = np.concatenate((begins, jumps.take(begins)))
+        jumps = jumps.take(jumps)
     begins = begins[: int(np.searchsorted(begins, available))]
     lengths = (header[begins] >> 1) * np.where(is_packed[begins], GROUP, 1)
     wanted = int(np.searchsorted(np.cumsum(lengths), count)) + 1
@@ -239,19 +245,16 @@ def unpacked(raw: bytes, width: int, count: int) -> NDArray[np.unsignedinteger]:
     if width == 1:
         return np.unpackbits(np.frombuffer(raw, np.uint8), count=count, bitorder="little")
     groups = -(-count // GROUP)
-    whole = np.frombuffer(raw.ljust(groups * width, b"\0"), np.uint8, groups * width)
+    raw = raw.ljust(groups * width + WORD, b"\0")
     if width in (8, 16, 32):
-        return whole.view(np.dtype(kind).newbyteorder("<"))[:count]
-    table = whole.reshape(groups, width)
+        return np.frombuffer(raw, np.dtype(kind).newbyteorder("<"), count)
     out = np.empty((groups, GROUP), kind)
     for lane in range(GROUP):
         first, shift = divmod(lane * width, 8)
-        last = (lane * width + width - 1) // 8
-        wide: type[np.unsignedinteger] = np.uint64 if shift + width > 32 else np.uint32
-        bits = table[:, first].astype(wide)
-        for byte in range(first + 1, last + 1):
-            bits |= table[:, byte].astype(wide) << wide(8 * (byte - first))
-        out[:, lane] = (bits >> wide(shift)) & wide((1 << width) - 1)
+        # In each group, the value is among the bits of a word that begins at the same byte.
+        code = "<u8" if shift + width > 32 else "<u4"
+        words = np.ndarray((groups,), code, raw, first, (width,))
+        out[:, lane] = words >> words.dtype.type(shift) & words.dtype.type((1 << width) - 1)
     return out.reshape(-1)[:count]
 
 

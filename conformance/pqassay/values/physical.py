@@ -4,16 +4,17 @@ Statistics and bloom filters are about these, and a decoder that turns milliseco
 dictionary's, would lose what is to be compared.  So pyarrow gets the pages of the file together with a footer
 in which every annotation and every key is left out: then an INT64 is an int64, and a BYTE_ARRAY bytes.
 
-Memory stays at one batch of one column, or at one column chunk where that is asked for.
+Every column chunk is decoded by `decode_chunk`, and by nothing else.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+import io
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,8 +23,9 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from pqassay.under_test.file import NotChecked
-from pqassay.values.index_column import BATCH_ROWS, first_line, open_parquet
-from pqassay_spec.base.sources import Source
+from pqassay.values.hashes import physical_rows
+from pqassay_spec.base.errors import Truncated
+from pqassay_spec.base.sources import BytesSource, FileSource, Source
 from pqassay_spec.grammar.thrift import ListOf, value_grammar
 from pqassay_spec.grammar.thrift_wire import read_byte, read_field_id, skip
 from pqassay_spec.parquet.column_order import WIDTHS
@@ -31,8 +33,14 @@ from pqassay_spec.parquet.file import HEAD, MAGIC, TAIL
 from pqassay_spec.parquet.schema import SchemaLeaf
 from pqassay_spec.parquet.thrift import FileMetaData, SchemaElement, Type
 
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
 ARROW_KEY = b"ARROW:schema"
 """The key under which Arrow keeps the types that it gives values when it reads them."""
+
+OPEN_FILES = "/proc/self/fd/{}"
+"""Where Linux shows the open files of a process."""
 
 _SCHEMA = next(field.id for field in FileMetaData.fields if field.name == "schema")
 
@@ -101,41 +109,27 @@ def _framed(footer: bytes) -> bytes:
     return HEAD.build({"magic": MAGIC}) + footer + tail
 
 
-def batches(
-    file: pq.ParquetFile, row_group: int, ordinals: Sequence[int], name: str
-) -> Iterator[list[pa.Array[Any]]]:
-    """The values of column chunks, batch by batch; of a list, its items one behind the other.
-
-    Args:
-        file: A file from `open_physical`.
-        row_group: Position of the row group.
-        ordinals: Positions of the columns among all leaves, ascending; of columns with groups around them one at a time.
-        name: What messages call them.
-
-    Raises:
-        NotChecked: The pages cannot be decoded.
-    """
-    with _decoding(f"row group {row_group} of column {name}"):
-        for batch in file.reader.iter_batches(BATCH_ROWS, [row_group], column_indices=list(ordinals)):
-            yield [leaf_of(column) for column in batch.columns]
-
-
-def read_chunk(file: pq.ParquetFile, row_group: int, ordinal: int, name: str) -> list[pa.Array[Any]]:
+def decode_chunk(file: pq.ParquetFile, row_group: int, ordinal: int, leaf: SchemaLeaf) -> list[pa.Array[Any]]:
     """All rows of one column chunk in pieces, at least one, groups and lists around its leaf included; see `leaf_of`.
+
+    All values that the judge ever sees are decoded here.
 
     Args:
         file: A file from `open_physical`, used by one thread at a time.
         row_group: Position of the row group.
         ordinal: Position of the column among all leaves.
-        name: What messages call it.
+        leaf: The column.
 
     Raises:
-        NotChecked: The pages cannot be decoded.
+        NotChecked: The pages cannot be decoded, or the values do not come as they are stored.
     """
-    with _decoding(f"row group {row_group} of column {name}"):
+    with _decoding(f"row group {row_group} of column {leaf.name}"):
         table = file.reader.read_row_group(row_group, column_indices=[ordinal], use_threads=False)
     column = table.column(0)
-    return list(column.chunks) or [pa.array([], column.type)]
+    pieces = list(column.chunks) or [pa.array([], column.type)]
+    for piece in pieces:
+        _require_physical(leaf_of(piece), leaf)
+    return pieces
 
 
 _PHYSICAL: dict[Type, Callable[[pa.DataType], bool]] = {
@@ -151,7 +145,7 @@ _PHYSICAL: dict[Type, Callable[[pa.DataType], bool]] = {
 """What values of each type come as."""
 
 
-def require_physical(array: pa.Array[Any], leaf: SchemaLeaf) -> None:
+def _require_physical(array: pa.Array[Any], leaf: SchemaLeaf) -> None:
     """Raise `NotChecked` unless the values came as they are stored, as those of a sound footer do."""
     is_right = next((test for kind, test in _PHYSICAL.items() if kind == leaf.element.type), None)
     kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
@@ -193,3 +187,99 @@ def rows_of(array: Any) -> NDArray[np.int64]:
             array = array.flatten()
         else:
             return rows
+
+
+def stored_bytes(one: pa.Array[Any]) -> bytes:
+    """The PLAIN bytes of an array's only value, without the length of a byte array."""
+    if pa.types.is_boolean(one.type):
+        one = one.cast(pa.uint8())
+    if pa.types.is_binary(one.type) or pa.types.is_large_binary(one.type):
+        raw: bytes = one[0].as_py()
+        return raw
+    return physical_rows(one).tobytes()
+
+
+# ------------------------------------------------------------------------------------------------- opening
+
+
+class SourceFile(io.RawIOBase):
+    """A `Source` as a Python file, for decoders that want one."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__()
+        self._source = source
+        self._position = 0
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def seekable(self) -> bool:
+        """Always."""
+        return True
+
+    def tell(self) -> int:
+        """The position."""
+        return self._position
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Move the position."""
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._source.size}[whence]
+        self._position = base + offset
+        return self._position
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        """Read what there is, up to the length of the buffer."""
+        view = memoryview(buffer).cast("B")
+        length = max(0, min(len(view), self._source.size - self._position))
+        try:
+            view[:length] = self._source.read(self._position, length)
+        except Truncated as error:
+            raise OSError(str(error)) from error
+        self._position += length
+        return length
+
+
+def open_parquet(
+    source: Source, metadata: pq.FileMetaData | None = None, dictionaries: list[str] | None = None
+) -> pq.ParquetFile:
+    """Open a source with pyarrow: the very bytes that the other checks see, whatever the source is called.
+
+    Args:
+        source: The file.
+        metadata: What counts instead of the footer in the file.
+        dictionaries: Columns that come as a dictionary and indexes into it.
+
+    Raises:
+        NotChecked: pyarrow refuses the file.
+    """
+    try:
+        file = _native(source) or pa.PythonFile(SourceFile(source), mode="r")
+        return pq.ParquetFile(file, metadata=metadata, read_dictionary=dictionaries)
+    except MemoryError:  # an ArrowException as well
+        raise
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise NotChecked(f"pyarrow cannot open the file: {first_line(error)}", judgeable=False) from error
+
+
+def _native(source: Source) -> pa.NativeFile | None:
+    """The open file or the bytes behind a source; ``None`` where the system has no way to them.
+
+    A Python file would be slower, and threads of the decoder that still hold it when the interpreter ends abort
+    the process.
+    Its name would not do: pyarrow takes a text for a URI or expands a ``~`` in it, and the file that has the name now
+    may be another one.
+    """
+    if isinstance(source, BytesSource):
+        return pa.BufferReader(source.view)
+    if not isinstance(source, FileSource):
+        return None
+    try:
+        return pa.OSFile(OPEN_FILES.format(source.fileno()), mode="r")
+    except OSError:
+        return None
+
+
+def first_line(error: BaseException) -> str:
+    """What an exception says, as a report repeats it."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]

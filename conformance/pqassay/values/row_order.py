@@ -10,142 +10,223 @@ Source: apache/parquet-format, ``parquet.thrift``, ``RowGroup.sorting_columns`` 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from pqassay.under_test.file import NotChecked
-from pqassay.values.keys import equal, is_nan_key, keys_of, less
-from pqassay.values.order import decimal_width, stored_bytes
-from pqassay.values.physical import leaf_of, read_chunk, require_physical
-from pqassay_spec.parquet.column_order import FLOATING, Order
-from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
+from pqassay.under_test.file import FileUnderTest, NotChecked
+from pqassay.under_test.violation import Violation
+from pqassay.values.chunk_values import ChunkValues, excused
+from pqassay.values.extremes import comparable_keys
+from pqassay.values.keys import decimal_width, equal, is_nan_key, less
+from pqassay.values.outcomes import Outcome
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.parquet.column_order import FLOATING, Order, shown, type_order
+from pqassay_spec.parquet.thrift import RowGroup
+
+SORTED = "PQF-075"
+RULES = (SORTED,)
 
 
 @dataclass(frozen=True)
 class SortedColumn:
-    """A column by which rows are sorted.
+    """A column by which the rows of a row group are sorted.
 
     Attributes:
-        ordinal: Its position among all leaves.
-        leaf: The column, without lists around it.
+        chunk: The column chunk, without lists around it.
         order: How its values compare.
         descending, nulls_first: How they are sorted.
     """
 
-    ordinal: int
-    leaf: SchemaLeaf
+    chunk: ColumnChunkUnderTest
     order: Order
     descending: bool
     nulls_first: bool
 
 
 @dataclass(frozen=True)
-class Disorder:
-    """Where rows are not sorted.
+class _Compared:
+    """Of each row behind the first: whether it belongs before the one before it, and whether both are equal."""
 
-    Attributes:
-        row: The first row that should stand before the one before it.
-        column: The column that says so.
-        before, after: Its PLAIN values in the row before and in this one, ``None`` for null.
-        count: How many such rows there are.
-    """
+    values: ChunkValues
+    falls: NDArray[np.bool_]
+    same: NDArray[np.bool_]
 
-    row: int
-    column: SortedColumn
-    before: bytes | None
-    after: bytes | None
-    count: int
+    def raw(self, row: int) -> bytes | None:
+        """The PLAIN bytes of the value in a row, ``None`` for null."""
+        valid = self.values.valid
+        return self.values.raw_of(int(np.count_nonzero(valid[:row]))) if valid[row] else None
 
 
 @dataclass
-class _Read:
-    """A column of a row group: which rows hold a value, where that stands among the values, and the values."""
+class _Sorting:
+    """What a row group says of the order of its rows, and what is known of the columns that were decoded so far."""
 
-    valid: NDArray[np.bool_]
-    places: NDArray[np.int64]
-    values: Any
+    number: int
+    columns: Sequence[SortedColumn]
+    is_decided: bool = False
+    compared: dict[int, _Compared] = field(default_factory=dict[int, _Compared])
 
-    def raw(self, row: int) -> bytes | None:
-        if not self.valid[row]:
+    def violation(self) -> Violation | None:
+        """The first row that is out of order, ``None`` without. Raises `NotChecked`.
+
+        NaN stands somewhere, nobody says where: a row with one is in order beside any other.
+        """
+        compared = [self.compared[place] for place in range(len(self.columns))]
+        undecided = np.ones(len(compared[0].falls), np.bool_)
+        wrong = np.zeros(len(undecided), np.int8)
+        """For each row behind the first, 1 + the column that puts it out of order, 0 where none does."""
+        for place, column in enumerate(compared):
+            if len(column.falls) != len(undecided):
+                raise NotChecked(f"the columns of row group {self.number} have different numbers of rows")
+            wrong[undecided & column.falls] = place + 1
+            undecided &= column.same
+        if not wrong.any():
             return None
-        one = self.values.slice(int(self.places[row]), 1)
-        return stored_bytes(one.combine_chunks() if isinstance(one, pa.ChunkedArray) else one)
+        row = int((wrong != 0).argmax()) + 1
+        place = int(wrong[row - 1]) - 1
+        return self._violation(row, self.columns[place], compared[place], int(np.count_nonzero(wrong)))
+
+    def _violation(self, row: int, column: SortedColumn, compared: _Compared, count: int) -> Violation:
+        before, after = (
+            "null" if raw is None else shown(column.order, raw)
+            for raw in (compared.raw(row - 1), compared.raw(row))
+        )
+        how = f"{'descending' if column.descending else 'ascending'}, nulls {'first' if column.nulls_first else 'last'}"
+        name = column.chunk.column
+        return Violation(
+            f"row {row} of row group {self.number} holds {after} in column {name}, the row before it "
+            f"{before}, and the rows are said to be sorted by it, {how}",
+            f"footer.row_groups[{self.number}].sorting_columns",
+            column=name,
+            row_group=self.number,
+            expected=f"{name} {how}",
+            actual=f"{before} before {after}",
+            more=count - 1,
+        )
 
 
-def disorder(file: pq.ParquetFile, row_group: int, columns: Sequence[SortedColumn]) -> Disorder | None:
-    """The first row of a row group that is out of order, ``None`` without.
+class SortingFamily:
+    """What row groups say of the order of their rows.
 
-    NaN stands somewhere, nobody says where: a row with one is in order beside any other.
-
-    Args:
-        file: A file from `pqassay.values.physical.open_physical`.
-        row_group: Position of the row group.
-        columns: The columns, the first one counts first.
-
-    Raises:
-        NotChecked: A column cannot be decoded.
+    Attributes:
+        outcomes: What came of the rule.
     """
-    undecided: NDArray[np.bool_] | None = None
-    wrong: NDArray[np.int8] | None = None
-    """For each row behind the first, 1 + the column that puts it out of order, 0 where none does."""
-    reads: list[_Read] = []
-    for number, column in enumerate(columns):
-        read = _read(file, row_group, column)
-        reads.append(read)
-        if undecided is None or wrong is None:
-            undecided = np.ones(max(len(read.valid) - 1, 0), np.bool_)
-            wrong = np.zeros(len(undecided), np.int8)
-        elif len(undecided) != max(len(read.valid) - 1, 0):
-            raise NotChecked(f"the columns of row group {row_group} have different numbers of rows")
-        falls, same = _compared(read, column)
-        wrong[undecided & falls] = number + 1
-        undecided &= same
-    if wrong is None or not wrong.any():
-        return None
-    place = int((wrong != 0).argmax())
-    number = int(wrong[place]) - 1
-    return Disorder(
-        place + 1,
-        columns[number],
-        reads[number].raw(place),
-        reads[number].raw(place + 1),
-        int((wrong != 0).sum()),
-    )
+
+    def __init__(self, file: FileUnderTest) -> None:
+        """Gather what they say. Raises what `ColumnChunks.all` does."""
+        self._outcome = Outcome()
+        self.outcomes = {SORTED: self._outcome}
+        self._sortings: dict[int, _Sorting] = {}
+        if SORTED in file.left_out:
+            return
+        chunks = {(chunk.row_group, chunk.ordinal): chunk for chunk in file.part(ColumnChunks).all}
+        for number, group in enumerate(file.metadata.row_groups):
+            self._outcome.applies |= bool(group.sorting_columns)
+            try:
+                columns = _sorted_columns(group, number, chunks)
+            except (FormatError, NotChecked) as reason:
+                self._outcome.hindered(reason)
+            else:
+                self._sortings[number] = _Sorting(number, columns)
+
+    def claim(self, chunk: ColumnChunkUnderTest) -> _SortingClaim | None:
+        """What is said of a chunk: that the rows are sorted by it."""
+        sorting = self._sortings.get(chunk.row_group)
+        if sorting is None or all(chunk is not column.chunk for column in sorting.columns):
+            return None
+        return _SortingClaim(chunk, sorting, self._outcome)
 
 
-def _read(file: pq.ParquetFile, row_group: int, column: SortedColumn) -> _Read:
-    leaves = [leaf_of(piece) for piece in read_chunk(file, row_group, column.ordinal, column.leaf.name)]
-    for leaf in leaves:
-        require_physical(leaf, column.leaf)
-    valid = np.concatenate([np.asarray(leaf.is_valid(), np.bool_) for leaf in leaves])
-    values: Any = pa.chunked_array([leaf.drop_null() for leaf in leaves])
-    if len(leaves) == 1 or not pa.types.is_binary(values.type):
-        values = pa.concat_arrays(values.chunks)
-    return _Read(valid, np.cumsum(valid) - 1, values)
+class _SortingClaim:
+    """A column chunk by which rows are sorted, by itself or with others."""
+
+    needs_values = True
+
+    def __init__(self, chunk: ColumnChunkUnderTest, sorting: _Sorting, outcome: Outcome) -> None:
+        self._chunk = chunk
+        self._sorting = sorting
+        self._outcome = outcome
+        self._compared: dict[int, _Compared] = {}
+        self._problem: NotChecked | None = None
+
+    def judge(self, values: ChunkValues) -> None:
+        """Compare each row with the one before."""
+        try:
+            for place, column in enumerate(self._sorting.columns):
+                if column.chunk is self._chunk:
+                    self._compared[place] = _compared(values, column)
+        except NotChecked as reason:
+            self._problem = reason
+
+    def leave(self, reason: NotChecked) -> None:
+        """Note why the values cannot be decoded; if the pages break a rule, that is why."""
+        self._problem = excused(self._chunk, reason)
+
+    def settle(self) -> None:
+        """Once all columns of the sorting are compared, say what came of it."""
+        sorting = self._sorting
+        sorting.compared |= self._compared
+        self._compared = {}
+        if self._problem is not None:
+            sorting.is_decided = True
+            self._outcome.hindered(self._problem)
+        elif not sorting.is_decided and len(sorting.compared) == len(sorting.columns):
+            sorting.is_decided = True
+            try:
+                violation = sorting.violation()
+                if violation is not None:
+                    self._outcome.add(violation)
+            except NotChecked as reason:
+                self._outcome.hindered(reason)
+        if sorting.is_decided:
+            sorting.compared.clear()
 
 
-def _compared(read: _Read, column: SortedColumn) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Of each row behind the first: whether it belongs before the one before it, and whether both are equal."""
-    before, after = read.valid[:-1], read.valid[1:]
-    same = ~before & ~after
-    falls = (before & ~after) if column.nulls_first else (~before & after)
-    both = np.flatnonzero(before & after)
-    if not len(both):
-        return falls, same
-    width = max(decimal_width(read.values), 1) if column.order is Order.DECIMAL else 0
-    keys: Any = keys_of(column.order, read.values, width)  # of long byte arrays, a chunked array
-    left, right = keys[:-1], keys[1:]  # of two rows with values, these are neighbours among the values
-    pairs = read.places[:-1][both]
+def _sorted_columns(
+    group: RowGroup, number: int, chunks: dict[tuple[int, int], ColumnChunkUnderTest]
+) -> list[SortedColumn]:
+    """The columns by which a row group is sorted. Raises `NotChecked` and STA-002 where one cannot be followed."""
+    found: list[SortedColumn] = []
+    for given in group.sorting_columns or []:
+        if not 0 <= given.column_idx < len(group.columns):
+            raise NotChecked(f"row group {number} is sorted by leaf {given.column_idx}, and there is none")
+        chunk = chunks.get((number, given.column_idx))
+        if chunk is None:
+            raise NotChecked(
+                f"row group {number} is sorted by a column that is encrypted or stored elsewhere"
+            )
+        leaf, order = chunk.leaf, chunk.order or type_order(chunk.leaf.element)
+        if order is None:
+            raise NotChecked(
+                f"how values of column {leaf.name}, {leaf.physical_type}, are sorted, nobody says"
+            )
+        if leaf.max_repetition_level:
+            raise NotChecked(f"how lists are sorted, as in column {leaf.name}, nobody says")
+        found.append(SortedColumn(chunk, order, given.descending, given.nulls_first))
+    return found
+
+
+def _compared(values: ChunkValues, column: SortedColumn) -> _Compared:
+    width = max(decimal_width(values.values), 1) if column.order is Order.DECIMAL else 0
+    keys: Any = comparable_keys(column.order, values.values, width)
+    left, right = keys[:-1], keys[1:]
     descends = less(left, right) if column.descending else less(right, left)
     equals = equal(left, right)
     if column.order in FLOATING:
         nan = is_nan_key(column.order, keys)
         descends &= ~(nan[:-1] | nan[1:])
+    if values.count == values.entries:
+        return _Compared(values, descends, equals)
+    before, after = values.valid[:-1], values.valid[1:]
+    same = ~before & ~after
+    falls = (before & ~after) if column.nulls_first else (~before & after)
+    both = np.flatnonzero(before & after)
+    # Of two rows with values, these are neighbours among the values.
+    pairs = np.cumsum(values.valid)[both] - 1
     falls[both] = descends[pairs]
     same[both] = equals[pairs]
-    return falls, same
+    return _Compared(values, falls, same)

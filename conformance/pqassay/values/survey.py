@@ -5,7 +5,6 @@ Several rules look at the bodies.  The survey notes for each of them where it is
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -315,16 +314,19 @@ class _Surveyor:
         most = BITS.get(self.chunk.leaf.element.type or 0)
         if most is None:
             return
-        widest = 0
-        with suppress(Malformed):
+        widest, beyond_all = 0, False
+        try:
             for block in blocks(raw):
                 widest = max(widest, block.bits)
-        if widest > most:
+        except Malformed as error:
+            beyond_all = error.rule == "PQF-079"
+        if widest > most or beyond_all:
+            bits = "more than 64 bits" if beyond_all else f"{widest} bits"
             raise Malformed(
-                f"differences of {widest} bits between numbers of {most}",
+                f"differences of {bits} between numbers of {most}",
                 rule="PQF-079",
                 expected=f"at most {most} bits",
-                actual=f"{widest} bits",
+                actual=bits,
             )
 
     def _excess(self, page: PageUnderTest, expected: str, actual: str) -> None:

@@ -26,7 +26,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from pqassay_spec.base.errors import Malformed
+from pqassay_spec.base.errors import Malformed, Truncated
 from pqassay_spec.grammar.thrift_wire import read_varint, varint
 from pqassay_spec.parquet.thrift import Type
 
@@ -163,13 +163,21 @@ def blocks(data: bytes | memoryview) -> Iterator[Block]:
     """The blocks, as far as the bytes go. Miniblocks of the last one that hold no value may have any width.
 
     Raises:
-        Malformed: See `read_header`; or a block whose widths are not there.
+        Malformed: See `read_header`; a block whose widths are not there; or PQF-079, a least difference of more bits than
+            numbers of any type have.
     """
     header = read_header(data)
     size = header.block // header.miniblocks
     left, position = header.total - 1, header.end
     while left > 0:
-        least, position = read_varint(data, position)
+        try:
+            least, position = read_varint(data, position)
+        except Truncated:
+            raise
+        except Malformed:
+            raise Malformed(
+                "the least difference of a block takes more than 64 bits", rule="PQF-079", offset=position
+            ) from None
         widths = bytes(data[position : position + header.miniblocks])
         if len(widths) < header.miniblocks:
             raise Malformed("a block ends before the widths of its miniblocks do", offset=position)

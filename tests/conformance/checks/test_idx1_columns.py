@@ -11,7 +11,6 @@ import pytest
 import pqassay
 from idx1_files import Idx1File, companion, edited, parquet, table
 from pqassay.under_test.violation import Violation
-from pqassay.values import index_column
 from pqassay_reference.rewrite.extract import extract
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.idx1 import blob as idx1
@@ -148,14 +147,9 @@ def test_many_carriage_returns_are_counted_not_piled_up(monkeypatch: pytest.Monk
     assert 4 == len(made)
 
 
-def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(index_column, "BATCH_ROWS", 2)
-
-
-def test_nulls_of_all_batches_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    small_batches(monkeypatch)
+def test_nulls_of_all_row_groups_are_counted() -> None:
     values = [None, "a", "a", "a", None, "a"]
-    file = Idx1File(data=parquet(table(values)), payload=b"a")
+    file = Idx1File(data=parquet(table(values), row_group_size=2), payload=b"a")
     record = idx1_companion.make_companion(
         file.blob(),
         offset=file.build().index(idx1.MAGIC),
@@ -170,12 +164,10 @@ def test_nulls_of_all_batches_are_counted(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize("values", [["a", "a", "", ""], ["", "", "a", "a"]])
-def test_a_value_of_any_batch_shows_that_not_all_are_empty(
-    values: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    small_batches(monkeypatch)
+def test_a_value_of_any_row_group_shows_that_not_all_are_empty(values: list[str]) -> None:
+    data = parquet(table(values), row_group_size=2)
 
-    assert {"IDX1-016"} == rules_of(Idx1File(data=parquet(table(values)), payload=b"").build())
+    assert {"IDX1-016"} == rules_of(Idx1File(data=data, payload=b"").build())
 
 
 def test_a_dictionary_column_holds_what_its_rows_name_not_what_its_dictionary_lists() -> None:

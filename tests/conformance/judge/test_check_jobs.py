@@ -199,13 +199,13 @@ def patched(tmp_path: Path) -> Path:
         "import sys\n"
         f"sys.path += [{str(ROOT / 'tests')!r}, *{[str(ROOT / r) for r in ('spec', 'conformance')]!r}]\n"
         "from pathlib import Path\n"
-        "from pqassay.values import index_column\n"
+        "from pqassay.values import physical\n"
         "from wicked_judges import _obey\n"
-        "decode = index_column.open_parquet\n"
+        "decode = physical.open_parquet\n"
         "def open_parquet(source, *arguments):\n"
         "    _obey(Path(source.name).stem)\n"
         "    return decode(source, *arguments)\n"
-        "index_column.open_parquet = open_parquet\n"
+        "physical.open_parquet = open_parquet\n"
     )
     return folder
 

@@ -16,7 +16,7 @@ from pqassay.cli.main import app
 from pqassay.errors import UsageError
 from pqassay.judge.file_check import Selection, check_source
 from pqassay.under_test.file import Options
-from pqassay.values import index_column
+from pqassay.values import physical
 from pqassay_spec.base.sources import FileSource
 from pqassay_spec.parquet.thrift import KeyValue
 
@@ -105,11 +105,11 @@ def test_the_values_are_those_of_the_named_file(
     assert (["IDX1-016"], None) == ([finding.rule for finding in report.findings], report.error)
 
 
-@pytest.mark.parametrize("listing", [index_column.OPEN_FILES, "/nowhere/{}"], ids=["native", "read by us"])
+@pytest.mark.parametrize("listing", [physical.OPEN_FILES, "/nowhere/{}"], ids=["native", "read by us"])
 def test_a_file_that_is_replaced_meanwhile_is_judged_as_one(
     listing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(index_column, "OPEN_FILES", listing)
+    monkeypatch.setattr(physical, "OPEN_FILES", listing)
     path, other = tmp_path / "f.parquet", tmp_path / "other"
     path.write_bytes(GOOD)
     other.write_bytes(Idx1File(payload=b"nobody").build())

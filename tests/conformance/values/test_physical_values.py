@@ -18,10 +18,14 @@ import xxhash
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pqassay.under_test.file import NotChecked
-from pqassay.values.hashes import hash_rows, hashes_of, held, missing
-from pqassay.values.order import BoundsCheck, stored_bytes
-from pqassay.values.physical import batches, open_physical
+from pqassay.under_test.chunks import ColumnChunks
+from pqassay.under_test.file import FileUnderTest, NotChecked, Options
+from pqassay.values.bloom import absent
+from pqassay.values.chunk_values import ChunkValues, Decoders
+from pqassay.values.extremes import beyond
+from pqassay.values.hashes import hash_rows, hashes_of, held
+from pqassay.values.keys import bound_keys, decimal_width
+from pqassay.values.physical import decode_chunk, leaf_of, open_physical, stored_bytes
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.parquet import bloom
 from pqassay_spec.parquet import file as parquet_file
@@ -49,9 +53,10 @@ def opened(data: bytes) -> tuple[pq.ParquetFile, FileMetaData]:
 
 def column(data: bytes, ordinal: int = 0) -> pa.Array[Any]:
     """All values of the first row group of a column."""
-    file, _ = opened(data)
+    file, metadata = opened(data)
     with file:
-        return pa.concat_arrays([array for (array,) in batches(file, 0, [ordinal], "it")])
+        pieces = decode_chunk(file, 0, ordinal, leaves(metadata)[ordinal])
+    return pa.concat_arrays([leaf_of(piece) for piece in pieces])
 
 
 NESTED = pa.table(
@@ -111,16 +116,15 @@ def test_what_stands_behind_the_footer_does_not_matter() -> None:
     metadata, _ = parquet_file.read_footer(source, framing)
     footer = source.read(framing.footer_start, framing.footer_length)
     with open_physical(BytesSource(data + b"not published yet"), footer, metadata) as file:
-        assert [[1, 2, 3]] == [array.to_pylist() for (array,) in batches(file, 0, [0], "a")]
+        assert [[1, 2, 3]] == [array.to_pylist() for array in decode_chunk(file, 0, 0, leaves(metadata)[0])]
 
 
 def test_pages_that_cannot_be_decoded_are_said_to_be() -> None:
     """Damaged pages leave the file unjudged."""
     data = bytearray(written(pa.table({"a": list(range(100))}), compression="zstd", use_dictionary=False))
     data[40:200] = b"\xff" * 160
-    file, _ = opened(bytes(data))
-    with file, pytest.raises(NotChecked, match=r"row group 0 of column a cannot be decoded") as caught:
-        list(batches(file, 0, [0], "a"))
+    with pytest.raises(NotChecked, match=r"row group 0 of column a cannot be decoded") as caught:
+        column(bytes(data))
     assert not caught.value.judgeable
 
 
@@ -155,18 +159,22 @@ def test_the_order_follows_from_the_type(element: SchemaElement, order: Order | 
     assert order == type_order(element)
 
 
-def bounds(order: Order, values: pa.Array[Any], low: bytes | None, high: bytes | None) -> BoundsCheck:
-    """A check that has seen the values in two batches."""
-    check = BoundsCheck(order, low, high)
-    middle = len(values) // 2
-    check.add(values[:middle])
-    check.add(values[middle:])
-    return check
+Verdict = tuple[int, int, int, int]
+"""How many values lie outside on each side, and where the first of them stands."""
+
+NOTHING_OUTSIDE: Verdict = (0, -1, 0, -1)
 
 
-def verdict(check: BoundsCheck) -> tuple[int, int, int, int]:
-    """How many values lie outside on each side, and where the first of them stands."""
-    return check.below.count, check.below.first, check.above.count, check.above.first
+def verdict(order: Order, array: pa.Array[Any], low: bytes | None, high: bytes | None) -> Verdict:
+    """Which values of an array, nulls among them, lie outside bounds."""
+    values, places = array.drop_null(), np.flatnonzero(np.asarray(array.is_valid()))
+    width = max(decimal_width(values), len(low or b""), len(high or b"")) if order is Order.DECIMAL else 0
+    found: list[int] = []
+    for raw, above in ((low, False), (high, True)):
+        keys, usable = bound_keys(order, [raw], values.type, width)
+        mask = beyond(order, values, keys[0], width, above=above) & usable[0]
+        found += [int(mask.sum()), int(places[mask.argmax()]) if mask.any() else -1]
+    return found[0], found[1], found[2], found[3]
 
 
 SIGNED_KINDS = {4: (pa.int32(), "<i"), 8: (pa.int64(), "<q")}
@@ -185,16 +193,14 @@ def test_true_bounds_of_numbers_are_silent_and_narrower_ones_are_found(
     )
     numbers = [value for value in values if value is not None]
     low, high = min(numbers), max(numbers)
-    good = bounds(Order.SIGNED, pa.array(values, kind), struct.pack(code, low), struct.pack(code, high))
-    assert (0, -1, 0, -1) == verdict(good)
-    assert (True, True) == (good.meets_minimum, good.meets_maximum)
+    good = verdict(Order.SIGNED, pa.array(values, kind), struct.pack(code, low), struct.pack(code, high))
+    assert NOTHING_OUTSIDE == good
     if low < high:
-        bad = bounds(
+        bad = verdict(
             Order.SIGNED, pa.array(values, kind), struct.pack(code, low + 1), struct.pack(code, high - 1)
         )
         expected = (numbers.count(low), values.index(low), numbers.count(high), values.index(high))
-        assert expected == verdict(bad)
-        assert struct.pack(code, low) == bad.below.value
+        assert expected == bad
 
 
 def any_value(values: list[Any]) -> bool:
@@ -209,12 +215,12 @@ def test_unsigned_numbers_compare_unsigned(values: list[int | None]) -> None:
     numbers = [value for value in values if value is not None]
     stored = pa.array(values, pa.uint32()).view(pa.int32())
     low, high = min(numbers), max(numbers)
-    good = bounds(Order.UNSIGNED, stored, struct.pack("<I", low), struct.pack("<I", high))
-    assert (0, -1, 0, -1) == verdict(good)
+    good = verdict(Order.UNSIGNED, stored, struct.pack("<I", low), struct.pack("<I", high))
+    assert NOTHING_OUTSIDE == good
     if low < high:
-        bad = bounds(Order.UNSIGNED, stored, struct.pack("<I", high), struct.pack("<I", low))
-        assert sum(n < high for n in numbers) == bad.below.count
-        assert sum(n > low for n in numbers) == bad.above.count
+        bad = verdict(Order.UNSIGNED, stored, struct.pack("<I", high), struct.pack("<I", low))
+        assert sum(n < high for n in numbers) == bad[0]
+        assert sum(n > low for n in numbers) == bad[2]
 
 
 FLOATS = {16: st.floats(width=16), 32: st.floats(width=32), 64: st.floats()}
@@ -232,15 +238,15 @@ def test_nan_is_beyond_no_bound_and_zero_has_no_sign(kind: tuple[Any, str, int],
     order, stored = (Order.HALF, halves(array)) if width == 16 else (Order.FLOAT, array)
     numbers = [value for value in values if value is not None and not math.isnan(value)]
     nan = struct.pack(code, float("nan"))
-    assert (0, -1, 0, -1) == verdict(bounds(order, stored, nan, nan))
+    assert NOTHING_OUTSIDE == verdict(order, stored, nan, nan)
     if numbers:
         low, high = min(numbers), max(numbers)
         packed = [struct.pack(code, 0.0 if bound == 0 else bound) for bound in (low, high)]
-        assert (0, -1, 0, -1) == verdict(bounds(order, stored, *packed))
+        assert NOTHING_OUTSIDE == verdict(order, stored, *packed)
         if low < high:
-            bad = bounds(order, stored, struct.pack(code, high), struct.pack(code, low))
-            assert sum(n < high for n in numbers) == bad.below.count
-            assert sum(n > low for n in numbers) == bad.above.count
+            bad = verdict(order, stored, struct.pack(code, high), struct.pack(code, low))
+            assert sum(n < high for n in numbers) == bad[0]
+            assert sum(n > low for n in numbers) == bad[2]
 
 
 def halves(array: pa.Array[Any]) -> pa.Array[Any]:
@@ -255,10 +261,10 @@ def test_bytes_compare_unsigned_from_the_first_on(values: Raw) -> None:
     found = [value for value in values if value is not None]
     low, high = min(found), max(found)
     array = pa.array(values, pa.binary())
-    assert (0, -1, 0, -1) == verdict(bounds(Order.BYTES, array, low[:2], high))
-    bad = bounds(Order.BYTES, array, low + b"\0", high[:-1] if high else None)
-    assert (found.count(low), values.index(low)) == (bad.below.count, bad.below.first)
-    assert (bad.above.count > 0) == bool(high)
+    assert NOTHING_OUTSIDE == verdict(Order.BYTES, array, low[:2], high)
+    bad = verdict(Order.BYTES, array, low + b"\0", high[:-1] if high else None)
+    assert (found.count(low), values.index(low)) == bad[:2]
+    assert (bad[2] > 0) == bool(high)
 
 
 @settings(deadline=None)
@@ -267,8 +273,8 @@ def test_bytes_of_a_fixed_size_compare_alike(values: Raw) -> None:
     """Whatever the width of the bound."""
     found = [value for value in values if value is not None]
     array = pa.array(values, pa.binary(3))
-    assert (0, -1, 0, -1) == verdict(bounds(Order.BYTES, array, min(found), max(found)))
-    assert sum(v < b"\x80" for v in found) == bounds(Order.BYTES, array, b"\x80", None).below.count
+    assert NOTHING_OUTSIDE == verdict(Order.BYTES, array, min(found), max(found))
+    assert sum(v < b"\x80" for v in found) == verdict(Order.BYTES, array, b"\x80", None)[0]
 
 
 @settings(deadline=None)
@@ -284,33 +290,33 @@ def test_decimals_compare_as_signed_big_endian_numbers(
     array = pa.array(raw, pa.binary(5) if fixed else pa.binary())
     numbers = [value for value in values if value is not None]
     if not numbers:
-        assert (0, -1, 0, -1) == verdict(bounds(Order.DECIMAL, array, b"\1", b"\0"))
+        assert NOTHING_OUTSIDE == verdict(Order.DECIMAL, array, b"\1", b"\0")
         return
     low, high = min(numbers), max(numbers)
     packed = [bound.to_bytes(6, "big", signed=True) for bound in (low, high, low + 1, high - 1)]
-    assert (0, -1, 0, -1) == verdict(bounds(Order.DECIMAL, array, packed[0], packed[1]))
-    bad = bounds(Order.DECIMAL, array, packed[2], packed[3])
+    assert NOTHING_OUTSIDE == verdict(Order.DECIMAL, array, packed[0], packed[1])
+    bad = verdict(Order.DECIMAL, array, packed[2], packed[3])
     expected = (numbers.count(low), values.index(low), numbers.count(high), values.index(high))
-    assert expected == verdict(bad)
+    assert expected == bad
 
 
 def test_decimals_beyond_all_measure_are_not_compared() -> None:
     """They would be extended to their longest."""
     with pytest.raises(NotChecked, match="decimals of 1000 bytes"):
-        bounds(Order.DECIMAL, pa.array([b"\0" * 1000, b"\1"], pa.binary()), b"\0", b"\1")
+        verdict(Order.DECIMAL, pa.array([b"\0" * 1000, b"\1"], pa.binary()), b"\0", b"\1")
 
 
 def test_booleans_compare_false_before_true() -> None:
     """Bounds are bytes 0 and 1."""
     values = pa.array([True, None, False])
-    assert (0, -1, 0, -1) == verdict(bounds(Order.BOOLEAN, values, b"\0", b"\1"))
-    assert (1, 2, 1, 0) == verdict(bounds(Order.BOOLEAN, values, b"\1", b"\0"))
+    assert NOTHING_OUTSIDE == verdict(Order.BOOLEAN, values, b"\0", b"\1")
+    assert (1, 2, 1, 0) == verdict(Order.BOOLEAN, values, b"\1", b"\0")
 
 
 def test_a_bound_of_another_width_bounds_nothing() -> None:
     """That its size is wrong, another rule says."""
     values = pa.array([1, 2], pa.int32())
-    assert (0, -1, 0, -1) == verdict(bounds(Order.SIGNED, values, struct.pack("<q", 5), b"\0"))
+    assert NOTHING_OUTSIDE == verdict(Order.SIGNED, values, struct.pack("<q", 5), b"\0")
 
 
 def test_bounds_are_shown_for_people() -> None:
@@ -367,18 +373,28 @@ def filter_of(values: pa.Array[Any]) -> bytes:
     return bytes(bitset)
 
 
+def lacking(bitset: bytes, values: pa.Array[Any]) -> list[Any]:
+    """The values that a filter does not hold, once they are written to a file and read."""
+    file = FileUnderTest(
+        BytesSource(written(pa.table({"a": values}), use_dictionary=False)), Options("values")
+    )
+    found = ChunkValues(file.part(ColumnChunks).all[0], Decoders(file))
+    mask = absent(found, bitset)
+    return [] if mask is None else found.values.filter(pa.array(mask)).to_pylist()
+
+
 @pytest.mark.parametrize("values", VALUES, ids=lambda values: str(values.type))
 def test_a_filter_that_lacks_a_value_is_found_out(values: pa.Array[Any]) -> None:
     """The full one lacks none; one without the last value lacks this."""
-    assert [] == missing(filter_of(values), values).to_pylist()
-    assert [values[-1].as_py()] == missing(filter_of(values[:-1]), values).to_pylist()
+    assert [] == lacking(filter_of(values), values)
+    assert [values[-1].as_py()] == lacking(filter_of(values[:-1]), values)
 
 
-def test_nan_and_the_sign_of_zero_are_not_looked_for() -> None:
+def test_the_sign_of_zero_is_not_looked_for() -> None:
     """A filter that holds zero holds negative zero."""
-    values = pa.array([float("nan"), -0.0])
-    assert [] == missing(filter_of(pa.array([0.0])), values).to_pylist()
-    assert [-0.0] == missing(filter_of(pa.array([1.0])), values).to_pylist()
+    values = pa.array([-0.0, 1.0])
+    assert [] == lacking(filter_of(pa.array([0.0, 1.0])), values)
+    assert [-0.0] == lacking(filter_of(pa.array([1.0])), values)
 
 
 def test_hashes_of_sliced_arrays_are_those_of_their_values() -> None:

@@ -1,4 +1,4 @@
-"""The orders of columns: literals for each, and agreement with Python's own comparison, bit patterns and pyarrow's."""
+"""The orders of columns: literals for each, and agreement with Python's own comparison and bit patterns."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pqassay.values.order import BoundsCheck, comparable
 from pqassay_spec.grammar.thrift import UnknownField
 from pqassay_spec.grammar.thrift_wire import WireType
 from pqassay_spec.parquet.column_order import (
@@ -439,55 +437,6 @@ def test_int96_timestamps_compare_by_day_and_then_by_nanosecond(
 
     before = (day, nanosecond) < (other_day, other_nanosecond)
     assert before == (key(Order.TIMESTAMP, left) < key(Order.TIMESTAMP, right))
-
-
-# ------------------------------------------------------------------------------------- agreement with pyarrow
-
-ARRAYS: dict[Order, tuple[pa.DataType, st.SearchStrategy[bytes]]] = {
-    Order.SIGNED: (pa.int32(), st.binary(min_size=4, max_size=4)),
-    Order.UNSIGNED: (pa.int64(), st.binary(min_size=8, max_size=8)),
-    Order.FLOAT: (pa.float64(), st.binary(min_size=8, max_size=8).filter(lambda raw: not is_nan(Order.FLOAT, raw))),
-    Order.HALF: (pa.binary(2), st.binary(min_size=2, max_size=2).filter(lambda raw: not is_nan(Order.HALF, raw))),
-    Order.BYTES: (pa.binary(), st.binary(max_size=5)),
-    Order.DECIMAL: (pa.binary(), st.binary(min_size=1, max_size=5)),
-}  # fmt: skip
-"""Orders that the fast comparison knows, each with a type in which it gets the values."""
-
-
-def array(kind: pa.DataType, raws: list[bytes]) -> pa.Array[Any]:
-    if pa.types.is_binary(kind) or pa.types.is_fixed_size_binary(kind):
-        return pa.array(raws, kind)
-    return pa.Array.from_buffers(kind, len(raws), [None, pa.py_buffer(b"".join(raws))])
-
-
-@pytest.mark.parametrize("order", ARRAYS)
-@settings(deadline=None)
-@given(data=st.data())
-def test_the_fast_comparison_agrees(order: Order, data: st.DataObject) -> None:
-    kind, raws = ARRAYS[order]
-    drawn = data.draw(st.lists(raws, min_size=2, max_size=6))
-    width = max(map(len, drawn))
-    fast: Any = comparable(order, array(kind, drawn), width).to_pylist()
-
-    slow = [key(order, raw) for raw in drawn]
-    for i, left in enumerate(slow):
-        for j, right in enumerate(slow):
-            assert (left < right) == (fast[i] < fast[j])
-
-
-@pytest.mark.parametrize("order", ARRAYS)
-@settings(deadline=None)
-@given(data=st.data())
-def test_bounds_that_are_values_exclude_what_the_order_excludes(order: Order, data: st.DataObject) -> None:
-    kind, raws = ARRAYS[order]
-    drawn = data.draw(st.lists(raws, min_size=2, max_size=6))
-    low, high = drawn[:2]
-    check = BoundsCheck(order, low, high)
-    check.add(array(kind, drawn))
-
-    least, greatest = key(order, low), key(order, high)
-    assert sum(key(order, raw) < least for raw in drawn) == check.below.count
-    assert sum(key(order, raw) > greatest for raw in drawn) == check.above.count
 
 
 # ---------------------------------------------------------------------------------------- bounds as bytes

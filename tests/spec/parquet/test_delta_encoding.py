@@ -99,6 +99,8 @@ def test_pyarrow_writes_what_is_decoded_here_and_reads_what_is_encoded_here(
         ("80 01 04 05 02 02 00 00", "before the widths"),
         ("80 01 04 05 02 02 08 00 00 00 01 02", "1 of 5 values are there"),
         ("80 01 04 05 02 02 21 00 00 00", "PQF-079"),
+        ("80 01 04 05 02 ff ff ff ff ff ff ff ff ff 03", "PQF-079"),
+        ("80 01 04 05 02 ff ff ff ff ff ff ff ff ff ff 01", "PQF-079"),
         ("80 01 04 ff ff ff ff ff ff ff ff 7f 02 02 00 00 00 00", "not finished"),
     ],
 )

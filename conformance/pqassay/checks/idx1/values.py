@@ -8,6 +8,7 @@ values all of which the index holds.  If none fits, the nearest one says what di
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -18,14 +19,18 @@ from pqassay.checks.subjects import FILE
 from pqassay.report.model import FIRST_POSITIONS
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.violation import Violation
+from pqassay.values.audit import Family, ValueAudit, claiming, why_left_out
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.parquet.schema import SchemaLeaf, is_string
 
 if TYPE_CHECKING:
-    from pqassay.values.index_column import Comparison
+    from pqassay.values.index_column import Comparison, IndexFamily
 
+
+OF_VALUES = ("IDX1-013", "IDX1-015", "IDX1-016", "IDX1-017", "IDX1-018", "IDX1-019", "IDX1-022", "IDX1-023")
+"""The rules that ask for the values of columns."""
 
 NO_FIT = 3
 """Distance of a column that an index cannot describe."""
@@ -48,35 +53,48 @@ class IndexedColumn:
         self.index = file.part(EmbeddedIndex)
 
     @Remembered
+    def family(self) -> IndexFamily:
+        """The columns to compare with, for the audit of values.
+
+        Raises:
+            FormatError, NotApplicable: There is no index that could be compared.
+            NotChecked: There is no such column (IDX1-018 is broken).
+        """
+        from pqassay.values.index_column import IndexFamily, IndexValues  # noqa: PLC0415 - pyarrow, at this tier only
+
+        values = IndexValues(self.index.values if self.index.blob.payload else ())
+        if not self.candidates:
+            raise NotChecked("IDX1-018 is broken")
+        family = IndexFamily(self.candidates, values)
+        for ordinal, leaf in self.candidates:
+            try:
+                self._require_here(ordinal, leaf)
+            except NotChecked as reason:
+                family.comparisons[ordinal] = reason
+        return family
+
+    @Remembered
     def comparison(self) -> Comparison:
         """The comparison with the declared column, or with the one that fits best.
 
         Raises:
             NotChecked: There is no such column (IDX1-018 is broken), or it cannot be decoded.
         """
-        from pqassay.values.index_column import IndexValues, compare, open_parquet  # noqa: PLC0415 - pyarrow, at this tier only
-
-        values = IndexValues(self.index.values if self.index.blob.payload else ())
-        if not self.candidates:
-            raise NotChecked("IDX1-018 is broken")
-        best: Comparison | None = None  # all of them together would take the index times the columns
-        filled: str | None = None
-        problem: NotChecked | None = None
-        with open_parquet(self.file.source) as parquet:
-            for ordinal, leaf in self.candidates:
-                try:
-                    self._require_here(ordinal, leaf)
-                    found = compare(parquet, ordinal, leaf, values)
-                except NotChecked as error:
-                    problem = problem or error
-                    continue
-                if filled is None and found.value_rows:
-                    filled = found.column
-                if best is None or self.distance(found) < self.distance(best):
-                    best = found
+        compared = self.family.comparisons
+        with suppress(NotApplicable):  # a summary has no chunks
+            _ = self.file.part(ValueAudit).outcomes
+        problem = next((found for found in compared.values() if isinstance(found, NotChecked)), None)
+        columns = [found for found in compared.values() if not isinstance(found, NotChecked)]
+        best = min(columns, key=self.distance, default=None)
         if best is None or (problem is not None and self.distance(best)[0] == NO_FIT):
             raise problem or NotChecked("no column can be decoded")
-        if not values.texts and self.declared is None and not best.value_rows and filled is not None:
+        filled = next((found.column for found in columns if found.value_rows), None)
+        if (
+            not self.index.blob.payload
+            and self.declared is None
+            and not best.value_rows
+            and filled is not None
+        ):
             self.undecided = best.column, filled
             raise NotChecked(
                 f"an empty index fits column {best.column}, which has no values, and no other; "
@@ -85,13 +103,12 @@ class IndexedColumn:
         return best
 
     def _require_here(self, ordinal: int, leaf: SchemaLeaf) -> None:
-        """Raise `NotChecked` where pages of a column are stored in another file; decoders look for them in this one."""
+        """Raise `NotChecked` where pages of a column are encrypted or stored in another file; decoders look for them in this one."""
         for number, row_group in enumerate(self.file.metadata.row_groups):
-            elsewhere = row_group.columns[ordinal].file_path if ordinal < len(row_group.columns) else None
-            if elsewhere:
-                raise NotChecked(
-                    f"row group {number} of column {leaf.name} is stored in another file, {show(elsewhere)}"
-                )
+            chunk = row_group.columns[ordinal] if ordinal < len(row_group.columns) else None
+            reason = chunk and why_left_out(chunk, number, leaf)
+            if chunk and reason:
+                raise NotChecked(f"{reason}, {show(chunk.file_path)}") if chunk.file_path else reason
 
     def distance(self, comparison: Comparison) -> tuple[int, int]:
         """Order of preference: equal, equal to the pieces, superset of a column with values, then by what differs.
@@ -145,6 +162,14 @@ class IndexedColumn:
         if self.user_column is not None or path is None:
             return False
         return sum(leaf.is_at(path) for leaf in self.file.leaves) > 1
+
+
+@claiming
+def index_claims(file: FileUnderTest) -> Family:
+    """What an index says of the values of columns, unless no rule about it is tested."""
+    if all(rule_id in file.left_out for rule_id in OF_VALUES):
+        raise NotApplicable
+    return file.part(IndexedColumn).family
 
 
 @rule("IDX1-013", of=FILE)

@@ -1,6 +1,6 @@
 """Checks of ``_pm`` against the values in the Parquet file, tier ``values``.
 
-Every column chunk about which ``_pm`` says something is decoded once, batch by batch, and compared with all that is said:
+Every column chunk about which ``_pm`` says something is decoded once, by the audit of values, and compared with all that is said:
 bounds, nulls, bloom filter, order of the designated timestamp.  INT96 has no order in Parquet, and booleans have no bloom
 filters: what is said about theirs is not compared with values.
 """
@@ -8,13 +8,16 @@ filters: what is said about theirs is not compared with values.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pqassay.checks import rule as about
 from pqassay.checks.pm.pair import Pair
 from pqassay.checks.subjects import FILE
+from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.file import FileUnderTest, NotChecked, Remembered
 from pqassay.under_test.violation import Violation
+from pqassay.values.audit import audit, why_left_out
 from pqassay.values.outcomes import Outcome
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.bloom import BLOCK_SIZE
@@ -27,10 +30,11 @@ from pqassay_spec.pm.block import MAX, MIN
 from pqassay_spec.pm.codes import NO_COLUMN, StatFlag
 
 if TYPE_CHECKING:
-    from pqassay.values.chunk_scan import Descents, Found
-    from pqassay.values.order import Outside
+    from pqassay.values.chunk_values import ChunkValues
+    from pqassay.values.pm_claims import BoundFound, Descents, Found, Outside
 
 BELOW, ABOVE, NULLS, BLOOM, ASCENT, EXACT = "PM-140", "PM-141", "PM-142", "PM-143", "PM-144", "PM-145"
+RULES = (BELOW, ABOVE, NULLS, BLOOM, ASCENT, EXACT)
 
 MIN_EXACT, MAX_EXACT = int(StatFlag.MIN_STAT_VALUE_EXACT), int(StatFlag.MAX_STAT_VALUE_EXACT)
 NULLS_COUNTED = int(StatFlag.NULL_COUNT_PRESENT)
@@ -47,11 +51,18 @@ UNHASHED_TYPES = (Type.BOOLEAN, Type.INT96)
 
 
 class Comparison:
-    """All values, compared with all that ``_pm`` says about them."""
+    """All values, compared with all that ``_pm`` says about them: a family of claims.
+
+    Attributes:
+        found: What came of each rule so far.
+        last: The value of the designated timestamp that was read last; ``None`` before the first.
+    """
 
     def __init__(self, file: FileUnderTest) -> None:
         self.file = file
         self.pair = file.part(Pair)
+        self.found = {rule: Outcome() for rule in RULES}
+        self.last: int | None = None
 
     @Remembered
     def outcomes(self) -> dict[str, Outcome]:
@@ -60,33 +71,31 @@ class Comparison:
         Raises:
             FormatError, NotChecked: The two files do not belong together, or one cannot be read.
         """
-        from pqassay.values.chunk_scan import scan  # noqa: PLC0415 - pyarrow, at this tier only
-        from pqassay.values.physical import open_physical  # noqa: PLC0415 - likewise
-
         pair = self.pair
-        outcomes = {rule: Outcome() for rule in (BELOW, ABOVE, NULLS, BLOOM, ASCENT, EXACT)}
-        row_groups, _ = pair.row_group_count, pair.blocks
-        ascending = self._ascending_column(outcomes[ASCENT])
-        last: int | None = None
-        with open_physical(pair.data, pair.parquet.footer, pair.metadata) as parquet:
-            for row_group in range(row_groups):
-                compared = [
-                    _ChunkComparison(
-                        pair, row_group, column, outcomes, ascends=column == ascending, last=last
+        row_groups, _, _ = pair.row_group_count, pair.blocks, self.ascending_column
+        chunks: list[ColumnChunkUnderTest] = []
+        for number, group in enumerate(pair.metadata.row_groups[:row_groups]):
+            for column, (chunk, leaf) in enumerate(zip(group.columns, pair.leaves, strict=True)):
+                reason, facts = why_left_out(chunk, number, leaf), chunk.meta_data
+                if facts is not None and reason is None:
+                    chunks.append(
+                        ColumnChunkUnderTest(pair.parquet, number, column, group, chunk, facts, leaf)
                     )
-                    for column in range(pair.column_count)
-                ]
-                wanted = [chunk for chunk in compared if chunk.is_wanted]
-                found = scan(parquet, row_group, [chunk.chunk for chunk in wanted])
-                for chunk, outcome in zip(wanted, found, strict=True):
-                    chunk.judge(outcome)
-                    if chunk.column == ascending and not isinstance(outcome, NotChecked):
-                        last = outcome.descents.last
-        return outcomes
+                elif reason is not None:
+                    claim = _ChunkComparison(self, number, column)
+                    claim.leave(reason)
+                    claim.settle()
+        audit(pair.parquet, chunks, [self])
+        return self.found
 
-    def _ascending_column(self, outcome: Outcome) -> int:
+    def claim(self, chunk: ColumnChunkUnderTest) -> _ChunkComparison:
+        """What is said of a chunk."""
+        return _ChunkComparison(self, chunk.row_group, chunk.ordinal)
+
+    @Remembered
+    def ascending_column(self) -> int:
         """The designated timestamp, if its values can be followed; `NO_COLUMN` if not."""
-        column = self.pair.header.fixed.designated_timestamp
+        column, outcome = self.pair.header.fixed.designated_timestamp, self.found[ASCENT]
         if column == NO_COLUMN:
             return NO_COLUMN
         outcome.applies = True
@@ -103,31 +112,54 @@ class Comparison:
 class _ChunkComparison:
     """One column chunk: what is said about it, and what its values are."""
 
-    def __init__(
-        self,
-        pair: Pair,
-        row_group: int,
-        column: int,
-        outcomes: dict[str, Outcome],
-        *,
-        ascends: bool,
-        last: int | None,
-    ) -> None:
-        from pqassay.values.chunk_scan import Chunk, Said  # noqa: PLC0415 - pyarrow, at this tier only
+    def __init__(self, of: Comparison, row_group: int, column: int) -> None:
+        from pqassay.values.pm_claims import Said  # noqa: PLC0415 - pyarrow, at this tier only
 
-        self.pair = pair
+        self._all = of
+        self.pair = of.pair
         self.row_group = row_group
         self.column = column
-        self.outcomes = outcomes
-        self.block = pair.blocks[row_group]
+        self.outcomes = {rule: Outcome() for rule in RULES}
+        self.block = of.pair.blocks[row_group]
         self.record = self.block.chunks[column]
-        self.leaf: SchemaLeaf = pair.leaves[column]
+        self.leaf: SchemaLeaf = of.pair.leaves[column]
         self.order = type_order(self.leaf.element)
+        ascends = column == of.ascending_column
         self.said = Said(self.order, self._bound(MIN), self._bound(MAX), self._bitset(), ascends)
-        facts = pair.facts[row_group][column]
-        size = 0 if facts is None else max(facts.total_uncompressed_size, 0)
-        self.chunk = Chunk(column, self.leaf, self.said, size, last)
         self.rules = [rule for rule, wanted in self._wanted().items() if wanted]
+
+    @property
+    def needs_values(self) -> bool:
+        """Whether anything is said that decoding would decide."""
+        return any(rule not in self._all.file.left_out for rule in self.rules)
+
+    def judge(self, values: ChunkValues) -> None:
+        """Compare what is said with the values."""
+        from pqassay.values.pm_claims import compare  # noqa: PLC0415 - pyarrow, at this tier only
+
+        try:
+            found = compare(values, self.said, self._all.last)
+        except NotChecked as reason:
+            self.leave(reason)
+            return
+        if self.said.ascends:
+            self._all.last = found.descents.last
+        self._judge_bounds(found)
+        if self.counts_nulls:
+            self._judge_nulls(found)
+        self._judge_bloom(found.lacking)
+        self._judge_ascent(found.descents)
+        self.said = replace(self.said, bitset=None)  # it may be large, and this one waits to be settled
+
+    def leave(self, reason: NotChecked) -> None:
+        """Note why the values are not known, with the rules that it is about."""
+        for rule in self.rules:
+            self.outcomes[rule].hindered(reason)
+
+    def settle(self) -> None:
+        """Add what came of it to what came of other chunks."""
+        for rule, outcome in self.outcomes.items():
+            self._all.found[rule].merge(outcome)
 
     @property
     def path(self) -> str:
@@ -138,32 +170,6 @@ class _ChunkComparison:
     def counts_nulls(self) -> bool:
         """Whether the record says how many nulls there are."""
         return bool(self.record.stat_flags & NULLS_COUNTED)
-
-    @property
-    def is_wanted(self) -> bool:
-        """Whether anything is said that decoding would decide. If it is, and cannot be decoded, that is noted."""
-        if not self.rules:
-            return False
-        chunk = self.pair.metadata.row_groups[self.row_group].columns[self.column]
-        if chunk.file_path:
-            self.judge(NotChecked(f"{self._of} is stored in another file"))  # decoders look in this one
-        elif chunk.crypto_metadata is not None or chunk.meta_data is None:
-            self.judge(NotChecked(f"{self._of} is encrypted; pqassay has no keys"))
-        else:
-            return True
-        return False
-
-    def judge(self, found: Found | NotChecked) -> None:
-        """Note what is wrong; or why it could not be found out, with the rules that it is about."""
-        if isinstance(found, NotChecked):
-            for rule in self.rules:
-                self.outcomes[rule].hindered(found)
-            return
-        self._judge_bounds(found)
-        if self.counts_nulls:
-            self._judge_nulls(found)
-        self._judge_bloom(found.lacking)
-        self._judge_ascent(found.descents)
 
     def _wanted(self) -> dict[str, bool]:
         said, flags = self.said, self.record.stat_flags
@@ -230,7 +236,7 @@ class _ChunkComparison:
     def _violation(
         self, rule: str, message: str, path: str, place: tuple[int, int], *, expected: str, actual: str
     ) -> None:
-        self.outcomes[rule].violations.append(
+        self.outcomes[rule].add(
             Violation(
                 message=message,
                 field=path,
@@ -244,22 +250,20 @@ class _ChunkComparison:
         )
 
     def _judge_bounds(self, found: Found) -> None:
-
-        bounds, said = found.bounds, self.said
-        if bounds is None:
-            return
-        sides = (
-            (MIN, said.minimum, bounds.below, bounds.meets_minimum, "at most"),
-            (MAX, said.maximum, bounds.above, bounds.meets_maximum, "at least"),
+        order, said = self.order, self.said
+        sides: tuple[tuple[str, bytes | None, BoundFound, str], ...] = (
+            (MIN, said.minimum, found.minimum, "at most"),
+            (MAX, said.maximum, found.maximum, "at least"),
         )
-        for side, bound, outside, is_met, words in sides:
+        for side, bound, compared, words in sides:
+            outside = compared.beyond
             statistic = pm_block.find_statistic(self.block, self.column, side)
             if bound is None or statistic is None:
                 continue
             rule, name, exact = SIDES[side]
-            text = shown(bounds.order, bound)
+            text = shown(order, bound)
             if outside.count:
-                value = shown(bounds.order, outside.value)
+                value = shown(order, outside.value)
                 self._violation(
                     rule,
                     f"{self._place_of(outside.first)} of {self._of} holds {value}, {name} is {text}{_others(outside.count)}",
@@ -268,7 +272,7 @@ class _ChunkComparison:
                     expected=f"{name} {words} {value}",
                     actual=text,
                 )
-            elif is_met is False and self.record.stat_flags & exact:
+            elif compared.is_met is False and self.record.stat_flags & exact:
                 self._violation(
                     EXACT,
                     f"{name} of {self._of} is said to be exact, and no value is {text}",
@@ -322,7 +326,7 @@ class _ChunkComparison:
     def _judge_ascent(self, descents: Descents) -> None:
         if not descents.count:
             return
-        before = f"row {descents.first - 1}" if descents.first else "the row group before"
+        before = "the row group before" if descents.previous is None else f"row {descents.previous}"
         name = "designated_timestamp"
         self._violation(
             ASCENT,

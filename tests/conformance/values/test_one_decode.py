@@ -1,0 +1,171 @@
+"""Each column chunk is decoded once, whatever is said of it, and only where something is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pqassay
+from idx1_files import Idx1File
+from pm_pairs import generated
+from pqassay.proof.true_values import TrueValues
+from pqassay.under_test.file import FileUnderTest, NotChecked, Options
+from pqassay.values import chunk_values, physical
+from pqassay_reference.tiny.parquet import Column, Encoding, Layout, SortingColumn, TinyParquet
+from pqassay_spec.base.sources import BytesSource
+from pqassay_spec.mutation.mutations import Mutation, mutate
+from pqassay_spec.parquet.delta_encoding import encode
+
+NATIONS = ["Chad", "Chad", "Fiji", "Iran", "Iran", "Mali"]
+SHIPS = ["c", "e", "a", "b", "d", "f"]
+YEARS = [1, 2, 1, 1, 2, 2]
+SORTED = TinyParquet(
+    (Column("nation", "string", NATIONS), Column("ship", "string", SHIPS), Column("year", "int64", YEARS)),
+    row_group_rows=3,
+    page_rows=2,
+    page_index=True,
+    bloom_filters=("nation", "year"),
+    sorting_columns=[
+        SortingColumn(column_idx=0, descending=False, nulls_first=False),
+        SortingColumn(column_idx=2, descending=False, nulls_first=False),
+    ],
+)
+PAYLOAD = b"Chad\nFiji\nIran\nMali"
+
+
+class Decodes:
+    """Row group and ordinal of each column chunk that was decoded."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._seen: list[tuple[int, int]] = []
+
+        def decode(file: Any, row_group: int, ordinal: int, leaf: Any) -> Any:
+            self._seen.append((row_group, ordinal))
+            return physical.decode_chunk(file, row_group, ordinal, leaf)
+
+        monkeypatch.setattr(chunk_values, "decode_chunk", decode)
+
+    def of(self, data: bytes, only: Sequence[str] = (), **options: Any) -> list[tuple[int, int]]:
+        """Those of one check of a file that breaks nothing."""
+        self._seen.clear()
+        (file,) = pqassay.check(data, tier="values", only=only, **options).files
+        assert (None, []) == (file.error, file.findings)
+        return sorted(self._seen)
+
+
+@pytest.fixture
+def decodes(monkeypatch: pytest.MonkeyPatch) -> Decodes:
+    return Decodes(monkeypatch)
+
+
+def chunks(*ordinals: int) -> list[tuple[int, int]]:
+    """The chunks of some columns, in both row groups."""
+    return [(row_group, ordinal) for row_group in range(2) for ordinal in ordinals]
+
+
+def test_a_file_that_is_indexed_and_sorted_is_decoded_once(decodes: Decodes) -> None:
+    """The index names no column: both columns of strings are compared with it."""
+    data = Idx1File(data=SORTED.build(), payload=PAYLOAD).build()
+
+    assert chunks(0, 1, 2) == decodes.of(data)
+
+
+def test_dictionaries_are_decoded_once(decodes: Decodes) -> None:
+    dictionaries = replace(SORTED, layout=Layout(dictionary=Encoding.RLE_DICTIONARY)).build()
+
+    assert chunks(0, 1, 2) == decodes.of(Idx1File(data=dictionaries, payload=PAYLOAD).build())
+
+
+@pytest.mark.parametrize(
+    ("rules", "ordinals"),
+    [
+        (["PQF-075"], [0, 2]),
+        (["IDX1-016"], [0, 1]),
+        (["IDX1-016", "PQF-075"], [0, 1, 2]),
+        (["BLM-02?"], [0, 2]),
+        (["STA-040"], [0, 1, 2]),
+        (["STA-044"], []),
+        (["IDX1-001", "PIX-0[1-3]?"], []),
+    ],
+)
+def test_what_no_rule_asks_for_is_not_decoded(
+    rules: list[str], ordinals: list[int], decodes: Decodes
+) -> None:
+    data = Idx1File(data=SORTED.build(), payload=PAYLOAD).build()
+
+    assert chunks(*ordinals) == decodes.of(data, only=rules)
+
+
+def test_a_column_that_is_named_is_compared_alone(decodes: Decodes) -> None:
+    data = Idx1File(data=SORTED.build(), payload=PAYLOAD).build()
+
+    assert chunks(0) == decodes.of(data, only=["IDX1-016"], idx1_column="nation")
+
+
+def test_the_data_beside_pm_is_decoded_once(decodes: Decodes) -> None:
+    pair = generated(SORTED.build())
+
+    assert chunks(0, 1, 2) == decodes.of(pair.raw, kind="pm", beside={"data.parquet": pair.data})
+    assert [] == decodes.of(pair.raw, ["PM-100"], kind="pm", beside={"data.parquet": pair.data})
+
+
+def test_nothing_else_decodes_values() -> None:
+    """But the programs of engines, which `--prove` asks."""
+    package = Path(physical.__file__).parents[1]
+    names = ("read_row_group", "iter_batches", "read_table", "to_batches")
+    found = {
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if any(f".{name}(" in path.read_text() for name in names)
+    }
+    assert {"values/physical.py", "proof/engines.py"} >= found
+
+
+# --------------------------------------------------------------------------------------- differences that are too wide
+
+
+WIDE = {
+    "a least one of 65 bits": [(1 << 63) - 1, -(1 << 63), 0, 7],
+    "a miniblock of 65 bits": [0, -(1 << 63), (1 << 63) - 1],
+}
+BY_FIRST = [SortingColumn(column_idx=0, descending=False, nulls_first=False)]
+
+
+def wide(values: list[int]) -> bytes:
+    """A sorted column of INT64 whose differences were taken in more than 64 bits. Some readers decode them, and pyarrow refuses."""
+    column = Column("number", "int64", values, optional=False)
+    data = TinyParquet(
+        (column,), layout=Layout(delta=True), sorting_columns=BY_FIRST, page_index=True
+    ).build()
+    return mutate(data, Mutation("set", "row_groups[0].columns[0].pages[0].body", encode(values, bits=128)))
+
+
+@pytest.mark.parametrize("values", WIDE.values(), ids=WIDE)
+def test_differences_of_more_than_64_bits_are_a_finding_and_leave_the_file_judged(values: list[int]) -> None:
+    report = pqassay.check(wide(values), tier="values")
+    (file,) = report.files
+    reasons = report.coverages[file.coverage].not_checked
+
+    assert (None, ["PQF-079"]) == (file.error, [finding.rule for finding in file.findings])
+    for rule in ("STA-040", "STA-041", "PIX-050", "PIX-051", "PQF-075"):
+        assert "PQF-079 is broken" == reasons[rule]
+
+
+@pytest.mark.parametrize("values", WIDE.values(), ids=WIDE)
+def test_pm_beside_differences_of_more_than_64_bits_is_judged(values: list[int]) -> None:
+    file, coverage = generated(wide(values)).report("values", ["PM-14*"])
+
+    assert ("conformant", None) == (file.outcome, file.error)
+    assert "PQF-079 is broken" == coverage.not_checked["PM-140"]
+
+
+@pytest.mark.parametrize("values", WIDE.values(), ids=WIDE)
+def test_no_query_is_made_of_differences_of_more_than_64_bits(values: list[int]) -> None:
+    file = FileUnderTest(BytesSource(wide(values)), Options("values"))
+
+    with pytest.raises(NotChecked, match="row group 0 of column number cannot be decoded"):
+        TrueValues(file).stored(0, "number")
