@@ -33,6 +33,7 @@ import pyarrow.parquet as pq
 import pqassay
 from pqassay.suite.manifest import OWN, REMARKS
 from pqassay_reference.golden import museum
+from pqassay_spec.base.strict_json import EXACT_INTEGERS
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.rules.catalogue import rules
 
@@ -123,7 +124,7 @@ def literal(value: Any) -> Any:
         case None | bool() | str():
             return value
         case int():
-            return value if abs(value) <= 1 << 53 else {"int": str(value)}
+            return value if abs(value) <= EXACT_INTEGERS else {"int": str(value)}
         case float():
             return {"float": repr(value)}
         case Decimal():

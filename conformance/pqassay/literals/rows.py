@@ -18,11 +18,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from pqassay_spec.base.strict_json import EXACT_INTEGERS
+
 CLOSED = {"extra": "forbid"}
 """Configures the JSON Schema of a class: members that it does not declare are errors."""
-
-EXACT_INTEGERS = 1 << 53
-"""Up to here, and down to its negative, JSON readers of all languages agree about whole numbers."""
 
 
 @dataclass(frozen=True)

@@ -18,15 +18,14 @@ from pqassay.under_test.pm_bounds import Comparison
 from pqassay.under_test.pm_chunks import (
     MOST_OFFSET,
     MOST_UNDECIDED,
-    SIDES,
     BlockFacts,
     ColumnFacts,
-    Side,
     Suspects,
 )
 from pqassay_spec.parquet.bloom import BLOCK_SIZE
 from pqassay_spec.parquet.file import HEAD_SIZE
 from pqassay_spec.pm import grammar as pm
+from pqassay_spec.pm.block import SIDES, Side
 from pqassay_spec.pm.codes import (
     ALIGNMENT,
     BLOCK_SHIFT,
@@ -274,8 +273,7 @@ def _absent(batch: Batch) -> Masks:
     for flag, name in (
         (StatFlag.NULL_COUNT_PRESENT, "null_count"),
         (StatFlag.DISTINCT_COUNT_PRESENT, "distinct_count"),
-        (StatFlag.MIN_STAT_PRESENT, "min_stat"),
-        (StatFlag.MAX_STAT_PRESENT, "max_stat"),
+        *((side.present, side.field) for side in SIDES),
     ):
         absent = ~batch.flag(flag)
         if absent.any():

@@ -19,6 +19,7 @@ from construct import ConstructError
 from pqassay_reference.errors import Refused
 from pqassay_spec.parquet.bloom import BLOCK_SIZE as BITSET_STEP
 from pqassay_spec.pm import grammar as pm
+from pqassay_spec.pm.block import MAX, MIN
 from pqassay_spec.pm.codes import (
     ALIGNMENT,
     MOST_INLINE,
@@ -211,14 +212,13 @@ def _chunk(chunk: Chunk, used: int, path: str) -> tuple[pm.ColumnChunk, list[byt
     """The record of a chunk, and the statistics that stand behind the records, where ``used`` bytes stand already."""
     flags = 0
     sizes, slots, spilled = [0, 0], [0, 0], list[bytes]()
-    for side, (bound, exact) in enumerate(((chunk.min, chunk.min_exact), (chunk.max, chunk.max_exact))):
+    for side, bound, exact in ((MIN, chunk.min, chunk.min_exact), (MAX, chunk.max, chunk.max_exact)):
         if bound is None:
             continue
-        present, inlined, is_exact = _SIDES[side]
-        flags |= present | (is_exact if exact else 0)
+        flags |= side.present | (side.exact if exact else 0)
         if 1 <= len(bound) <= MOST_INLINE:
-            flags |= inlined
-            sizes[side], slots[side] = len(bound), int.from_bytes(bound, "little")
+            flags |= side.inlined
+            sizes[side.position], slots[side.position] = len(bound), int.from_bytes(bound, "little")
             continue
         if not bound:
             raise Refused(f"{path}: a bound of no bytes cannot be told from none: leave it out")
@@ -228,7 +228,7 @@ def _chunk(chunk: Chunk, used: int, path: str) -> tuple[pm.ColumnChunk, list[byt
                 "leave it out, or let the Parquet writer shorten it"
             )
         with naming(path):
-            slots[side] = reference(used + sum(map(len, spilled)), len(bound))
+            slots[side.position] = reference(used + sum(map(len, spilled)), len(bound))
         spilled.append(bound)
     if chunk.distinct_count is not None:
         flags |= DISTINCT_COUNT_PRESENT
@@ -253,10 +253,6 @@ def _chunk(chunk: Chunk, used: int, path: str) -> tuple[pm.ColumnChunk, list[byt
 
 
 # Plain numbers: there are thousands of chunks, and flags are slow to combine.
-_SIDES = (
-    (int(StatFlag.MIN_STAT_PRESENT), int(StatFlag.MIN_STAT_INLINED), int(StatFlag.MIN_STAT_VALUE_EXACT)),
-    (int(StatFlag.MAX_STAT_PRESENT), int(StatFlag.MAX_STAT_INLINED), int(StatFlag.MAX_STAT_VALUE_EXACT)),
-)
 DISTINCT_COUNT_PRESENT, NULL_COUNT_PRESENT = (
     int(StatFlag.DISTINCT_COUNT_PRESENT),
     int(StatFlag.NULL_COUNT_PRESENT),

@@ -234,7 +234,7 @@ class PmReader:
         block = self.block(row_group)
         least, greatest = (
             pm_block.read_statistic(self.source, block, column, side, self.footer.start)
-            for side in (pm_block.MIN, pm_block.MAX)
+            for side in pm_block.SIDES
         )
         return least, greatest
 

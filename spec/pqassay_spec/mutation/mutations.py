@@ -22,6 +22,7 @@ from typing import Any, Literal, cast
 from construct import ConstructError
 
 from pqassay_spec.base.errors import FormatError
+from pqassay_spec.base.strict_json import EXACT_INTEGERS
 from pqassay_spec.grammar.trace import Leaf
 from pqassay_spec.mutation import file_dissection, file_layout, pm_dissection, pm_layout
 from pqassay_spec.mutation.file_operators import FILE_OPERATORS, traced_file
@@ -30,9 +31,6 @@ from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import trace as pm_trace
 
 FormName = Literal["parquet", "pm"]
-
-EXACT_INTEGERS = 1 << 53
-"""Up to here, and down to its negative, JSON readers of all languages agree about whole numbers."""
 
 
 @dataclass(frozen=True)

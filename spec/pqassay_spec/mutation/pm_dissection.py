@@ -229,11 +229,13 @@ def _block(
         bloom_filters=[None] * len(header.bloom_columns),
     )
     candidates: list[_Candidate] = []
-    for side, kind in ((pm_block.MIN, "min_stats"), (pm_block.MAX, "max_stats")):
+    for side in pm_block.SIDES:
         for column in range(header.column_count):
             place = pm_block.find_statistic(parsed, column, side)
             if place is not None and not place.inlined and place.length:
-                candidates.append(_Candidate(place.offset, place.offset + place.length, Part(kind, column)))
+                candidates.append(
+                    _Candidate(place.offset, place.offset + place.length, Part(f"{side.field}s", column))
+                )
     for offset, number in blooms:
         bits = offset + pm.BLOOM_LENGTH_SIZE
         length = int.from_bytes(data[offset:bits], "little", signed=True)

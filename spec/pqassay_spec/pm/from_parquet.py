@@ -27,7 +27,6 @@ from pqassay_spec.parquet.thrift import (
     ColumnChunk,
     ColumnMetaData,
     Encoding,
-    FieldRepetitionType,
     FileMetaData,
     Statistics,
     Type,
@@ -291,7 +290,8 @@ def column_of(
             f"column {field.name}: FIXED_LEN_BYTE_ARRAY of {element.type_length} bytes", field="footer.schema"
         )
     code = described.column_type if described is not None else type_of(field)
-    repetition = _REPETITIONS.get(field.top.repetition_type, Repetition.OPTIONAL)
+    given = field.top.repetition_type
+    repetition = next((kind for kind in Repetition if kind == given), Repetition.OPTIONAL)
     if path == "encode":
         bare = type_tag(code) == ColumnType.SYMBOL and null_free
         repetition = Repetition.REQUIRED if bare else Repetition.OPTIONAL
@@ -307,13 +307,6 @@ def column_of(
         is_ascii=path == "schema" and described is not None and described.ascii is True,
         local_key_is_global=described is not None and described.format == LOCAL_KEY_IS_GLOBAL,
     )
-
-
-_REPETITIONS: dict[int | None, Repetition] = {
-    FieldRepetitionType.REQUIRED: Repetition.REQUIRED,
-    FieldRepetitionType.OPTIONAL: Repetition.OPTIONAL,
-    FieldRepetitionType.REPEATED: Repetition.REPEATED,
-}
 
 
 # -------------------------------------------------------------------------------------------------- column chunks

@@ -16,7 +16,7 @@ from pqassay_spec.pm import block as pm_block
 from pqassay_spec.pm import file as pm_file
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import header as pm_header
-from pqassay_spec.pm.block import MAX, MIN, Block
+from pqassay_spec.pm.block import MAX, MIN, SIDES, Block
 from pqassay_spec.pm.codes import NO_COLUMN, ColumnFlag, HeaderFeature, StatFlag, repetition
 from pqassay_spec.pm.file import Snapshot
 from pqassay_spec.pm.header import Header
@@ -181,7 +181,7 @@ def _chunk(
 ) -> Chunk:
     given, flags = block.chunks[column], block.chunks[column].stat_flags
     bounds: list[bytes | None] = []
-    for side in (MIN, MAX):
+    for side in SIDES:
         found = pm_block.find_statistic(block, column, side)
         if found is not None and not found.inlined:
             budget.spend(found.length, "PM-069", found.offset)
@@ -197,7 +197,7 @@ def _chunk(
         distinct_count=given.distinct_count if flags & StatFlag.DISTINCT_COUNT_PRESENT else None,
         min=least,
         max=greatest,
-        min_exact=least is not None and bool(flags & StatFlag.MIN_STAT_VALUE_EXACT),
-        max_exact=greatest is not None and bool(flags & StatFlag.MAX_STAT_VALUE_EXACT),
+        min_exact=least is not None and bool(flags & MIN.exact),
+        max_exact=greatest is not None and bool(flags & MAX.exact),
         bloom=bloom,
     )

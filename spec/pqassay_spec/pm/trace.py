@@ -20,7 +20,7 @@ from pqassay_spec.pm import block as pm_block
 from pqassay_spec.pm import file as pm_file
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import header as pm_header
-from pqassay_spec.pm.block import MAX, MIN, Block
+from pqassay_spec.pm.block import MIN, SIDES, Block
 from pqassay_spec.pm.codes import HeaderFeature, column_flags_name, type_name
 from pqassay_spec.pm.file import Snapshot
 from pqassay_spec.pm.header import Header
@@ -244,11 +244,11 @@ class _Tracer:
     def _out_of_line(self, block: Block, path: str, end: int) -> Batches:
         found: list[Leaf] = []
         for column in range(len(block.chunks)):
-            for side in (MIN, MAX):
+            for side in SIDES:
                 place = pm_block.find_statistic(block, column, side)
                 if place is None or place.inlined:
                     continue
-                field = f"{path}.{side}s[{column}]"
+                field = f"{path}.{side.field}s[{column}]"
                 if not self._afford(CONTENTS, place.length, field):
                     break
                 try:
@@ -256,7 +256,7 @@ class _Tracer:
                 except FormatError as error:
                     self.problems.append(error.within(field=field))
                     continue
-                doc = f"{'Least' if side == MIN else 'Greatest'} value of column {column}, out of line."
+                doc = f"{'Least' if side is MIN else 'Greatest'} value of column {column}, out of line."
                 found.append(Leaf(field, place.offset, place.length, raw, doc))
         yield sorted(found, key=lambda leaf: leaf.offset)
 

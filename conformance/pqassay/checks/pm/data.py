@@ -14,10 +14,10 @@ from pqassay.checks.subjects import FILE
 from pqassay.under_test.file import FileUnderTest, NotChecked
 from pqassay.under_test.violation import Violation
 from pqassay_spec.grammar.hexdump import show
-from pqassay_spec.parquet.thrift import FieldRepetitionType, Type
+from pqassay_spec.parquet.thrift import Type
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import header as pm_header
-from pqassay_spec.pm.codes import Repetition, repetition
+from pqassay_spec.pm.codes import Repetition, repetition, repetition_name
 from pqassay_spec.pm.order import sorting_of
 from pqassay_spec.pm.value import SortingColumn
 
@@ -179,30 +179,21 @@ def levels_agree(file: FileUnderTest) -> Iterator[Violation]:
                 yield _column_violation(pair, column, name, name.upper(), str(expected), str(actual))
 
 
-REPETITIONS = {
-    FieldRepetitionType.REQUIRED: Repetition.REQUIRED,
-    FieldRepetitionType.OPTIONAL: Repetition.OPTIONAL,
-    FieldRepetitionType.REPEATED: Repetition.REPEATED,
-}
-
-
 @rule("PM-108", of=FILE)
 def repetitions_agree(file: FileUnderTest) -> Iterator[Violation]:
     """Of a nested column it is that of the field below the schema's root."""
     pair = file.part(Pair)
-    names = {kind.value: kind.name for kind in Repetition}
     for column in range(pair.column_count):
         actual = repetition(pair.header.descriptors[column].flags)
         given = pair.fields[column].top.repetition_type
-        expected = next((ours for theirs, ours in REPETITIONS.items() if theirs == given), None)
-        if expected is not None and actual != expected:
+        if given is not None and given in set(Repetition) and actual != given:
             yield _column_violation(
                 pair,
                 column,
                 "flags",
                 "FIELD_REPETITION",
-                expected.name,
-                names.get(actual, f"unknown {actual}"),
+                repetition_name(given),
+                repetition_name(actual),
             )
 
 
