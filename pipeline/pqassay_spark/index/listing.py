@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from pqassay.lake import kinds, targets
-from pqassay_spark.query.lake_listing import local_path
+from pqassay_spark.jobs.uris import local_path
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.file import SUMMARY_NAMES, read_footer, read_framing
 from pqassay_spec.rules.catalogue import DEFAULT_FILE

@@ -24,7 +24,7 @@ from pqassay_spark.index.file_work import WORKER_DIED, answered
 from pqassay_spark.index.listing import Listing, list_files
 from pqassay_spark.jobs.distributed import run_tasks
 from pqassay_spark.jobs.packing import pack, task_count
-from pqassay_spark.query.lake_listing import local_path
+from pqassay_spark.jobs.uris import local_path
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import FileSource
 from pqassay_spec.parquet.file import read_framing

@@ -28,7 +28,7 @@ from pqassay_spark.index.table_upkeep import Survey
 from pqassay_spark.index.task import Answer, Outcome, Settings, Work, index_task
 from pqassay_spark.jobs.distributed import run_tasks
 from pqassay_spark.jobs.packing import PER_FILE, pack, task_count
-from pqassay_spark.query.lake_listing import local_path
+from pqassay_spark.jobs.uris import local_path
 from pqassay_spec.base.sources import TEMPORARY_SUFFIX, remove_leftover
 
 if TYPE_CHECKING:
