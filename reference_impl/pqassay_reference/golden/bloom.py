@@ -14,7 +14,6 @@ from pqassay_spec.mutation.mutations import Mutation
 from pqassay_spec.parquet.bloom import BLOCK_SIZE, insert
 
 SINCE = "0.5.0"
-REQUIRES = ("parquet",)
 
 METALS = ["tin", "lead", None, "zinc", "lead", "nickel", "", "copper"]
 MASSES = [118.71, 207.2, None, 65.38, 207.2, 58.693, 0.0, 63.546]
@@ -102,7 +101,6 @@ def _good(
         title,
         file,
         predicate,
-        requires=REQUIRES,
         misread_by=misread_by,
         since=SINCE,
         column=column,

@@ -115,7 +115,7 @@ WITH_AVRO = TinyParquet(TWO_COLUMNS, keys=(("parquet.avro.schema", AVRO),))
 def _good(
     name: str, title: str, file: TinyParquet, predicate: Sequence[Any], *misread_by: str, **more: Any
 ) -> Good:
-    return Good(name, title, file, predicate, requires=("parquet",), misread_by=misread_by, since=SINCE, **more)  # fmt: skip
+    return Good(name, title, file, predicate, misread_by=misread_by, since=SINCE, **more)  # fmt: skip
 
 
 GOOD = (

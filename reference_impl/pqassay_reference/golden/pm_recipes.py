@@ -11,7 +11,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pqassay_reference.golden.pm_values import size_of
-from pqassay_reference.golden.recipes import DATA, Decode, Encode, Made, family_of
+from pqassay_reference.golden.recipes import (
+    DATA,
+    Decode,
+    Encode,
+    Made,
+    capabilities_of,
+    capabilities_of_bad,
+    decode_of,
+    family_of,
+)
 from pqassay_reference.pm import write as pm_write
 from pqassay_reference.pm.parts import NO_EXTENSIONS, Extensions
 from pqassay_spec.mutation.mutations import Mutation, mutate_files
@@ -93,15 +102,6 @@ class Plan:
         return {**record, "ranges": [[one.offset, one.length] for one in chunks]}
 
 
-EXTENSIONS = "pm.extensions"
-"""The capability to read what later revisions added."""
-
-
-def _capabilities(value: SnapshotValue) -> list[str]:
-    """What an implementation has to know to be asked about a file."""
-    return ["pm", "pm.bloom"] if value.bloom_columns else ["pm"]
-
-
 @dataclass(frozen=True)
 class PmGood:
     """A valid case.
@@ -139,7 +139,7 @@ class PmGood:
         return Made(self._manifest(), pm.FILE_NAME, self.file.build(), beside)
 
     def _manifest(self) -> dict[str, Any]:
-        newest = self.file.newest
+        newest, family = self.file.newest, family_of(self.id)
         expect: dict[str, Any] = {
             "check": {"rules": [], "tier": self.tier},
             "lint": "accept",
@@ -162,12 +162,12 @@ class PmGood:
             expect["plan"] = [one.to_json(newest) for one in self.plan]
         return {
             "id": self.id,
-            "family": family_of(self.id),
+            "family": family,
             "kind": "valid",
             "since": self.since,
             "title": self.title,
             "effect": "none",
-            "requires": _capabilities(newest),
+            "requires": capabilities_of(family, *["pm.bloom"] * bool(newest.bloom_columns)),
             "rules": list(self.rules),
             "expect": expect,
             "provenance": {"by": "generator", "oracles": list(self.oracles)},
@@ -185,7 +185,7 @@ class PmBad:
         parent: Id of the case that it is made from.
         mutation: The one difference; a path that begins with ``data.`` changes the Parquet file beside the input.
         rules: Exactly the rules that a check reports, in the order of the report.
-        decode: What a reader must do with the newest snapshot; ``None`` where it is not asked.
+        decode: What a reader must do with the newest snapshot; ``None`` where it is not asked, and where the rules say it.
         reads: Members of the parent's value (paths into its JSON) that a reader which accepts reads otherwise.
         older: What a reader must do when it is asked for the parent's oldest snapshot; ``None`` where it is not asked.
         prune: What is asked.
@@ -218,9 +218,9 @@ class PmBad:
         expect: dict[str, Any] = {"check": {"rules": list(self.rules), "tier": self.tier}}
         if any(rules()[rule].verdict == "FAIL" for rule in self.rules):
             expect["lint"] = "reject"
-        if self.decode is not None:
-            expect["decode"] = self.decode
-        if self.decode not in (None, "reject"):
+        if decode := self.decode or decode_of(self.id, self.rules):
+            expect["decode"] = decode
+        if decode not in (None, "reject"):
             expect["value"] = copy.deepcopy(parent["value"])
             for path, value in self.reads.items():
                 owner, member = owner_of(expect["value"], path)
@@ -241,9 +241,7 @@ class PmBad:
             "effect": self.effect,
             "parent": self.parent,
             "mutation": self.mutation.to_json(),
-            "requires": list(
-                dict.fromkeys([*parent_manifest["requires"], *[EXTENSIONS] * ("PM-006" in self.rules)])
-            ),
+            "requires": capabilities_of_bad(self.rules, parent_manifest),
             "rules": list(self.rules),
             "expect": expect,
             "provenance": {"by": "generator", "oracles": []},

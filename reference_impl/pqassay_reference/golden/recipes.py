@@ -14,16 +14,13 @@ from pqassay_reference.scan.structures import bloom_filters, page_index
 from pqassay_reference.tiny.parquet import TinyParquet
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.mutation.mutations import Mutation, mutate
-from pqassay_spec.rules.catalogue import Tier, rules
+from pqassay_spec.rules.catalogue import Tier, families, rules
 
 DATA = "data.parquet"
 """The name of a Parquet file in a case."""
 
 STRUCTURES = ("PIX", "BLM")
-"""Families whose structures are decoded as they stand in the file."""
-
-UNREADABLE = frozenset({"PIX-010", "PIX-020", "PIX-021", "BLM-002", "BLM-003", "BLM-004"})
-"""Rules without which a page index or a bloom filter says nothing: who decodes it must refuse."""
+"""Families whose structures are decoded as they are stored in the file."""
 
 Decode = Literal["accept", "reject", "either"]
 Encode = Literal["accept", "reject"]
@@ -86,7 +83,6 @@ class Good:
         values: Values of the index; by default those of the indexed column.
         column: The column whose page index or bloom filters are to be decoded; by default that of the predicate.
         probes: Values that are looked up in those bloom filters.
-        requires: Capabilities.
         decode: Whether a reader of the index must read it; ``None`` where there is nothing to decode.
         encode: Whether a writer must be able to write such a file; ``None`` where it is not asked.
         scan: What a scan must do; ``None`` where it is not asked.
@@ -102,7 +98,6 @@ class Good:
     values: Sequence[str] | None = None
     column: str | None = None
     probes: tuple[Any, ...] = ()
-    requires: tuple[str, ...] = ()
     decode: Decode | None = "accept"
     encode: Encode | None = "accept"
     scan: Scan | None = "same-rows"
@@ -125,10 +120,9 @@ class Bad:
         parent: Id of the case that it is made from.
         mutation: The one difference.
         rules: Exactly the rules that a check reports, in the order of the report.
-        decode, encode, scan: What a reader or writer must do; ``None`` where it is not asked.
+        decode, encode, scan: What a reader or writer must do; ``None`` where it is not asked, and where the rules say it.
         values: The values that a reader which accepts must read; by default the parent's.
         predicate: What a scan looks for; by default what it looks for in the parent.
-        requires: Capabilities; by default the parent's.
         tier: The tier at which the rules are reported.
         since: Version that added it.
     """
@@ -144,7 +138,6 @@ class Bad:
     scan: Scan | None = None
     values: Sequence[str] | None = None
     predicate: Sequence[Any] | None = None
-    requires: tuple[str, ...] | None = None
     tier: Tier = "values"
     since: str = "0.2.0"
 
@@ -165,7 +158,7 @@ def manifest_of_good(case: Good) -> dict[str, Any]:
         "since": case.since,
         "title": case.title,
         "effect": "none",
-        "requires": list(case.requires or _capabilities(family)),
+        "requires": capabilities_of(family, *["idx1.companion"] * (index is not None and index.companion)),
         "rules": list(case.rules),
     }
     if index is not None:
@@ -210,7 +203,7 @@ def manifest_of_bad(case: Bad, parent: dict[str, Any]) -> dict[str, Any]:
         "effect": case.effect,
         "parent": case.parent,
         "mutation": case.mutation.to_json(),
-        "requires": list(parent["requires"] if case.requires is None else case.requires),
+        "requires": capabilities_of_bad(case.rules, parent),
         "rules": list(case.rules),
     }
     if "column" in parent:
@@ -220,11 +213,9 @@ def manifest_of_bad(case: Bad, parent: dict[str, Any]) -> dict[str, Any]:
     expect: dict[str, Any] = {"check": {"rules": list(case.rules), "tier": case.tier}}
     if any(rules()[rule].verdict == "FAIL" for rule in case.rules):
         expect["lint"] = "reject"
-    if family_of(case.id) in STRUCTURES and UNREADABLE & set(case.rules):
-        expect["decode"] = "reject"
-    elif case.decode is not None:
-        expect["decode"] = case.decode
-        if case.decode != "reject":
+    if decode := case.decode or decode_of(case.id, case.rules):
+        expect["decode"] = decode
+        if decode != "reject":
             value = parent["expect"].get("value", {})
             expect["value"] = {
                 **value,
@@ -247,12 +238,21 @@ def family_of(case_id: str) -> str:
     return case_id.partition("/")[0].upper()
 
 
-PARQUET_FAMILIES = ("PQF", "STA", "PIX", "BLM")
-"""Families about what every Parquet reader knows."""
+def capabilities_of(family: str, *more: str) -> list[str]:
+    """What an implementation has to know to be asked about a valid case of a family, by its prefix."""
+    return [next(known.capability for known in families() if known.prefix == family), *more]
 
 
-def _capabilities(family: str) -> tuple[str, ...]:
-    return ("parquet",) if family in PARQUET_FAMILIES else (family.lower(),)
+def capabilities_of_bad(broken: Sequence[str], parent: dict[str, Any]) -> list[str]:
+    """What an implementation has to know to be asked about a case that breaks rules."""
+    more = [capability for rule in broken if (capability := rules()[rule].capability)]
+    return list(dict.fromkeys([*parent["requires"], *more]))
+
+
+def decode_of(case_id: str, broken: Sequence[str]) -> Decode | None:
+    """What a reader of the case's structure must do by the rules of its family alone; ``None`` where they leave it open."""
+    own = [rules()[rule] for rule in broken if rule.startswith(f"{family_of(case_id)}-")]
+    return "reject" if any(rule.decode == "reject" for rule in own) else None
 
 
 def column_values(file: TinyParquet, name: str) -> list[str]:
