@@ -84,9 +84,9 @@ class ChunkUnderTest:
         self._content, header = parsed.content, parsed.header
         self._region_start = place.offset + header.block_size
         self.place = place
-        start = place.offset + pm.BLOCK_HEADER_SIZE
+        start = place.offset + pm.BlockHeader.size
         self.num_rows = int.from_bytes(self._content[place.offset : start], "little")
-        self.given = pm.CHUNK_RECORD.read(self._content, start + column * pm.CHUNK_SIZE)
+        self.given = pm.ColumnChunk.read(self._content, start + column * pm.ColumnChunk.size)
         self.described = header.descriptors[column]
         self.width, self.order = facts
 
@@ -122,7 +122,7 @@ class ChunkUnderTest:
     def bound(self, side: Side) -> bytes | None:
         """A bound as it is stored; ``None`` if there is none, or if its place or its width cannot be right."""
         if self.is_inlined(side):
-            size, width = self.size(side), pm.CHUNK_RECORD.widths[side.field]
+            size, width = self.size(side), pm.ColumnChunk.widths[side.field]
             if not 1 <= size <= width or size != (self.width or size):
                 return None
             return self.slot(side).to_bytes(width, "little")[:size]

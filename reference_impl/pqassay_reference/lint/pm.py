@@ -202,7 +202,7 @@ def _footer(header: Header, snapshot: Snapshot) -> None:
     )
     if "scratchpad" in snapshot.sections:
         notes, _ = snapshot.sections["scratchpad"]
-        head = pm.SCRATCHPAD_HEAD_RECORD.size
+        head = pm.ScratchpadHead.size
         length = pm.SECTION_COUNT_SIZE + sum(head + note.length for note in notes.entries)
         fits = notes.entry_count > 0 and length <= pm.MOST_SCRATCHPAD
         _require(fits, "PM-085", f"{notes.entry_count} notes of {length} bytes", f"{path}.scratchpad")
@@ -399,7 +399,7 @@ def _blooms(source: Source, linted: Linted, snapshot: Snapshot, following: Seque
     taken: list[tuple[int, int]] = []
     for number, entry in enumerate(pm_file.read_bloom_entries(source, header, snapshot)):
         path = f"{snapshot.path}.bloom_entries[{number}].offset"
-        if entry == (0, 0):
+        if entry == pm.NO_BLOOM:
             continue
         if external:
             end = entry.offset + entry.length

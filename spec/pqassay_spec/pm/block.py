@@ -28,7 +28,7 @@ class Block(NamedTuple):
     @property
     def region_start(self) -> int:
         """Where the statistics that stand out of line begin."""
-        return self.offset + pm.BLOCK_HEADER_SIZE + pm.CHUNK_SIZE * len(self.chunks)
+        return self.offset + pm.BlockHeader.size + pm.ColumnChunk.size * len(self.chunks)
 
 
 def read_block(source: Source, header: Header, offset: int, end: int) -> Block:
@@ -52,8 +52,8 @@ def read_block(source: Source, header: Header, offset: int, end: int) -> Block:
             actual=f"[{offset}, {offset + header.block_size})",
         )
     raw = source.read(offset, header.block_size)
-    rows = pm.BLOCK_RECORD.read(raw).num_rows
-    return Block(offset, rows, pm.CHUNK_RECORD.read_many(raw, pm.BLOCK_HEADER_SIZE, header.column_count))
+    rows = pm.BlockHeader.read(raw).num_rows
+    return Block(offset, rows, pm.ColumnChunk.read_many(raw, pm.BlockHeader.size, header.column_count))
 
 
 class Statistic(NamedTuple):
@@ -126,8 +126,8 @@ def find_statistic(block: Block, column: int, side: Side) -> Statistic | None:
         return None
     is_exact = bool(chunk.stat_flags & side.exact)
     if chunk.stat_flags & side.inlined:
-        record = block.offset + pm.BLOCK_HEADER_SIZE + column * pm.CHUNK_SIZE
-        return Statistic(record + pm.CHUNK_RECORD.offsets[side.field], side.size(chunk), True, is_exact)
+        record = block.offset + pm.BlockHeader.size + column * pm.ColumnChunk.size
+        return Statistic(record + pm.ColumnChunk.offsets[side.field], side.size(chunk), True, is_exact)
     offset, length = split_reference(side.slot(chunk))
     return Statistic(block.region_start + offset, length, False, is_exact)
 
@@ -142,7 +142,7 @@ def read_statistic(source: Source, block: Block, column: int, side: Side, end: i
     if found is None:
         return None
     if found.inlined:
-        width = pm.CHUNK_RECORD.widths[side.field]
+        width = pm.ColumnChunk.widths[side.field]
         if not 0 < found.length <= width:
             raise Malformed(
                 f"a statistic of {found.length} bytes in its slot", rule="PM-065", offset=found.offset

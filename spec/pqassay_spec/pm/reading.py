@@ -98,8 +98,8 @@ def _designated_timestamp(header: Header) -> int:
             f"the designated timestamp is column {column}, of {header.column_count}",
             rule="PM-033",
             field="header.designated_timestamp",
-            offset=pm.HEADER_RECORD.offsets["designated_timestamp"],
-            length=pm.HEADER_RECORD.widths["designated_timestamp"],
+            offset=pm.FixedHeader.offsets["designated_timestamp"],
+            length=pm.FixedHeader.widths["designated_timestamp"],
         )
     return column
 
@@ -111,8 +111,8 @@ def _sorting(header: Header) -> tuple[SortingColumn, ...]:
                 f"rows are sorted by column {column}, of {header.column_count}",
                 rule="PM-037",
                 field=f"sorting_columns[{position}].index",
-                offset=header.names_start - pm.SORTING_COLUMN_SIZE * (len(header.sorting_columns) - position),
-                length=pm.SORTING_COLUMN_SIZE,
+                offset=header.names_start - pm.SortingColumn.size * (len(header.sorting_columns) - position),
+                length=pm.SortingColumn.size,
             )
     return tuple(SortingColumn(column, descending) for column, descending in header.sorted_by)
 
@@ -143,7 +143,7 @@ def _row_groups(source: Source, header: Header, snapshot: Snapshot) -> tuple[Row
     width, budget = len(header.bloom_columns), _Budget(snapshot.start)
     found: list[RowGroup] = []
     for number, offset in enumerate(snapshot.blocks):
-        entry = snapshot.entries_start + pm.ENTRY_SIZE * number
+        entry = snapshot.entries_start + pm.RowGroupEntry.size * number
         try:
             budget.spend(header.block_size, "PM-052", entry)
             block = pm_block.read_block(source, header, offset, snapshot.start)
@@ -166,7 +166,7 @@ def _blooms(
     """The bloom filters of a row group by column."""
     found: dict[int, Bloom] = {}
     for column, entry in zip(header.bloom_columns, entries, strict=True):
-        if entry == (0, 0):
+        if entry == pm.NO_BLOOM:
             continue
         if HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features:
             found[column] = ExternalBloom(*entry)

@@ -498,7 +498,7 @@ def read_bound(
         return None
     width = physical_width(column)
     if found.inlined and width is not None and not found.length:
-        slot = pm.CHUNK_RECORD.widths[side.field]
+        slot = pm.ColumnChunk.widths[side.field]
         return side.slot(block.chunks[position]).to_bytes(slot, "little")[:width] if width <= slot else None
     try:
         bound = read_statistic(source, block, position, side, end)

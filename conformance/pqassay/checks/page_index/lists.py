@@ -17,7 +17,6 @@ from pqassay.under_test.page_bounds import false_null_pages, page_count, present
 from pqassay.under_test.violation import Violation, first_places
 from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Type
 
-
 # Screens, see `pqassay.under_test.index_screen`.
 sound_offset_index: Screen[ColumnChunkUnderTest] = attrgetter("offset_index_shape")
 sound_column_index: Screen[ColumnChunkUnderTest] = attrgetter("column_index_shape")

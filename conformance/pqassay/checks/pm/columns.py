@@ -362,12 +362,12 @@ def rows_are_sorted_by_it(file: FileUnderTest) -> Iterator[Violation]:
 
 def _at_sorting(parsed: PmUnderTest, position: int, message: str, expected: str) -> Violation:
     header = parsed.header
-    start = header.names_start - pm.SORTING_COLUMN_SIZE * (len(header.sorting_columns) - position)
+    start = header.names_start - pm.SortingColumn.size * (len(header.sorting_columns) - position)
     return Violation(
         message,
         f"sorting_columns[{position}].index",
         start,
-        pm.SORTING_COLUMN_SIZE,
+        pm.SortingColumn.size,
         expected=expected,
         actual=str(header.sorting_columns[position]),
     )

@@ -99,8 +99,8 @@ def columns_are_as_many(file: FileUnderTest) -> Iterator[Violation]:
         yield Violation(
             message=f"COLUMN_COUNT is {said}, data.footer.schema has {there} leaf columns",
             field="header.column_count",
-            offset=pm.HEADER_RECORD.offsets["column_count"],
-            length=pm.HEADER_RECORD.widths["column_count"],
+            offset=pm.FixedHeader.offsets["column_count"],
+            length=pm.FixedHeader.widths["column_count"],
             expected=str(there),
             actual=str(said),
         )
@@ -137,7 +137,7 @@ def _column_violation(
         message=f"{words} of column {leaf.name} is {actual}, in data.footer.schema it is {expected}",
         field=f"column_descriptors[{column}].{name}",
         offset=pm_header.descriptor_place(column, name),
-        length=pm.DESCRIPTOR_RECORD.widths[name],
+        length=pm.ColumnDescriptor.widths[name],
         expected=expected,
         actual=actual,
         column=leaf.name,
@@ -216,12 +216,12 @@ def sorting_agrees(file: FileUnderTest) -> Iterator[Violation]:
         return
     expected, said = (_sorting_text(pair, sorting) for sorting in (declared[0], actual))
     name = "sorting_column_count"
-    place = (pm.HEADER_RECORD.offsets[name], pm.HEADER_RECORD.widths[name])
+    place = (pm.FixedHeader.offsets[name], pm.FixedHeader.widths[name])
     path = f"header.{name}"
     if header.sorting_columns:
         place = (
-            header.names_start - pm.SORTING_COLUMN_SIZE * len(header.sorting_columns),
-            pm.SORTING_COLUMN_SIZE,
+            header.names_start - pm.SortingColumn.size * len(header.sorting_columns),
+            pm.SortingColumn.size,
         )
         path = "sorting_columns[0].index"
     yield Violation(

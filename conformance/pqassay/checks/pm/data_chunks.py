@@ -41,7 +41,7 @@ def row_groups_have_their_rows(file: FileUnderTest) -> Iterator[Violation]:
                 f"data.footer.row_groups[{row_group}].num_rows is {there}",
                 field=f"{pair.block_path(row_group)}.num_rows",
                 offset=block.offset,
-                length=pm.BLOCK_HEADER_SIZE,
+                length=pm.BlockHeader.size,
                 expected=str(there),
                 actual=str(block.num_rows),
                 row_group=row_group,
@@ -349,7 +349,7 @@ def bloom_filters_are_there_alike(file: FileUnderTest) -> Iterator[Violation]:
     applies = False
     for row_group, column, there, _ in _bloom_chunks(pair):
         number = pair.bloom_number(row_group, column)
-        is_here = number is not None and pair.bloom_entries[number] != (0, 0)
+        is_here = number is not None and pair.bloom_entries[number] != pm.NO_BLOOM
         applies |= is_here or there is not None
         if is_here == (there is not None):
             continue
@@ -357,10 +357,10 @@ def bloom_filters_are_there_alike(file: FileUnderTest) -> Iterator[Violation]:
         where = f"{data_path(row_group, column)}.bloom_filter_offset"
         said = f"bloom filter of row group {row_group} of column {leaf.name}"
         if number is None:
-            path, place = "header.feature_flags", (pm.HEADER_RECORD.offsets["feature_flags"], 8)
+            path, place = "header.feature_flags", (pm.FixedHeader.offsets["feature_flags"], 8)
             if pair.header.bloom_columns:
                 path = "header_sections.bloom_filters.bloom_col_count"
-                place = (pair.header.sections_start, pm.ENTRY_SIZE)
+                place = (pair.header.sections_start, pm.RowGroupEntry.size)
         else:
             path = f"{pair.snapshot.path}.bloom_entries[{number}].offset"
             place = pair.bloom_entry_place(number)
@@ -388,7 +388,7 @@ def bitsets_agree(file: FileUnderTest) -> Iterator[Violation]:
     found = False
     for row_group, column, there, _ in _bloom_chunks(pair):
         number = pair.bloom_number(row_group, column)
-        if number is None or there is None or pair.bloom_entries[number] == (0, 0):
+        if number is None or there is None or pair.bloom_entries[number] == pm.NO_BLOOM:
             continue
         entry = pair.bloom_entries[number]
         if pair.is_external:

@@ -286,8 +286,8 @@ class Pair:
 
     def chunk_place(self, row_group: int, column: int, name: str) -> tuple[int, int]:
         """Offset and length of a field of a column chunk's record."""
-        start = self.snapshot.blocks[row_group] + pm.BLOCK_HEADER_SIZE + column * pm.CHUNK_SIZE
-        return start + pm.CHUNK_RECORD.offsets[name], pm.CHUNK_RECORD.widths[name]
+        start = self.snapshot.blocks[row_group] + pm.BlockHeader.size + column * pm.ColumnChunk.size
+        return start + pm.ColumnChunk.offsets[name], pm.ColumnChunk.widths[name]
 
     def bloom_entry_place(self, number: int) -> tuple[int, int]:
         """Offset and length of an entry of bloom filters."""

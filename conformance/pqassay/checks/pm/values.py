@@ -204,7 +204,7 @@ class _ChunkComparison:
     def _bitset(self) -> bytes | None:
         """The bitset of a bloom filter that can be probed; ``None`` without."""
         number = self.pair.bloom_number(self.row_group, self.column)
-        if number is None or self.pair.bloom_entries[number] == (0, 0):
+        if number is None or self.pair.bloom_entries[number] == pm.NO_BLOOM:
             return None
         outcome = self.outcomes[BLOOM]
         outcome.applies = True
@@ -328,7 +328,7 @@ class _ChunkComparison:
             f"row {descents.first} of {self._of} holds {descents.after}, {before} {descents.before}"
             + _others(descents.count, "descent"),
             f"header.{name}",
-            (pm.HEADER_RECORD.offsets[name], pm.HEADER_RECORD.widths[name]),
+            (pm.FixedHeader.offsets[name], pm.FixedHeader.widths[name]),
             expected=f"at least {descents.before}",
             actual=str(descents.after),
         )
