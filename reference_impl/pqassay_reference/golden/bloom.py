@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pqassay_reference.golden.recipes import Bad, Good, Scan
+from pqassay_reference.golden.recipes import Bad, Good
 from pqassay_reference.tiny.layout import Layout
 from pqassay_reference.tiny.parquet import Column, Encoding, ListOf, TinyParquet, decimal, fixed
+from pqassay_spec.golden.case import Scan
 from pqassay_spec.grammar.thrift_values import Varint
 from pqassay_spec.mutation.mutations import Mutation
 from pqassay_spec.parquet.bloom import BLOCK_SIZE, insert

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pqassay_reference.golden.recipes import Bad, Good, Scan
+from pqassay_reference.golden.recipes import Bad, Good
 from pqassay_reference.tiny.parquet import Column, Encoding, Layout, ListOf, TinyParquet
+from pqassay_spec.golden.case import Scan
 from pqassay_spec.mutation.mutations import Mutation
 from pqassay_spec.parquet.thrift import BoundaryOrder
 from pqassay_spec.rules.catalogue import Tier
