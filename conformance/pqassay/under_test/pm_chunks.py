@@ -11,12 +11,12 @@ from pqassay.under_test.file import FileUnderTest, NotChecked, Remembered
 from pqassay.under_test.pm import Place, PmUnderTest
 from pqassay.under_test.pm_bounds import BoundOrder, order_of
 from pqassay.under_test.violation import Violation
+from pqassay_spec.parquet.column_order import WIDTHS
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.block import SIDES, Block, Side
 from pqassay_spec.pm.codes import (
     DESIGNATED_TYPE_BIT,
     NO_TYPE,
-    STATISTIC_WIDTHS,
     PhysicalType,
     split_reference,
 )
@@ -72,7 +72,7 @@ def column_facts(descriptors: Sequence[pm.ColumnDescriptor]) -> list[ColumnFacts
     return found
 
 
-_WIDTHS = {int(kind): width for kind, width in STATISTIC_WIDTHS.items()}
+_WIDTHS = {int(kind): width for kind, width in WIDTHS.items()}
 
 
 class ChunkUnderTest:

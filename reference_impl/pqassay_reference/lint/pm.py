@@ -21,6 +21,7 @@ from typing import Any
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import FileSource, Source
 from pqassay_spec.parquet.bloom import BLOCK_SIZE as BITSET_STEP
+from pqassay_spec.parquet.column_order import WIDTHS
 from pqassay_spec.parquet.file import MAGIC_SIZE
 from pqassay_spec.pm import block as pm_block
 from pqassay_spec.pm import file as pm_file
@@ -34,7 +35,6 @@ from pqassay_spec.pm.codes import (
     NO_COLUMN,
     NO_TYPE,
     REQUIRED_FEATURES,
-    STATISTIC_WIDTHS,
     Codec,
     ColumnFlag,
     ColumnType,
@@ -323,7 +323,7 @@ def _width(column: pm.ColumnDescriptor) -> int | None:
     """Bytes of each value of a column; ``None`` for byte arrays."""
     if column.physical_type == PhysicalType.FIXED_LEN_BYTE_ARRAY:
         return column.fixed_byte_len
-    return STATISTIC_WIDTHS.get(PhysicalType(column.physical_type))
+    return WIDTHS.get(PhysicalType(column.physical_type))
 
 
 def _in_order(column: pm.ColumnDescriptor, least: bytes, greatest: bytes) -> bool:

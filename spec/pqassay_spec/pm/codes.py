@@ -113,17 +113,6 @@ ALIGNMENT = 1 << BLOCK_SHIFT
 """What blocks and inlined bloom filters are aligned to, in bytes from the start of the file."""
 
 
-STATISTIC_WIDTHS = {
-    PhysicalType.BOOLEAN: 1,
-    PhysicalType.INT32: 4,
-    PhysicalType.INT64: 8,
-    PhysicalType.INT96: 12,
-    PhysicalType.FLOAT: 4,
-    PhysicalType.DOUBLE: 8,
-}
-"""Bytes of a statistic of each physical type that has one width; FIXED_LEN_BYTE_ARRAY has that of its column."""
-
-
 class ColumnType(IntEnum):
     """QuestDB's column types: the low byte of TYPE."""
 

@@ -21,6 +21,7 @@ from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
 from pqassay_spec.base.sources import Source
 from pqassay_spec.grammar.thrift_decoder import decode
 from pqassay_spec.parquet.bloom import BLOCK_SIZE
+from pqassay_spec.parquet.column_order import WIDTHS
 from pqassay_spec.parquet.file import BLOOM_HEADER_LIMIT, Framing, chunk_start
 from pqassay_spec.parquet.thrift import (
     BloomFilterHeader,
@@ -34,7 +35,6 @@ from pqassay_spec.parquet.thrift import (
 from pqassay_spec.pm.bounds import bounds_of
 from pqassay_spec.pm.codes import (
     NO_COLUMN,
-    STATISTIC_WIDTHS,
     Codec,
     ColumnType,
     EncodingBit,
@@ -338,7 +338,7 @@ def chunk_of(
     facts = readable(chunk, where)
     statistics = facts.statistics or Statistics()
     bounds = bounds_of(statistics, field.leaf.element, code)
-    assumed = is_questdb or facts.type in STATISTIC_WIDTHS
+    assumed = is_questdb or facts.type in WIDTHS
     """Fixed widths are not cut short, so that their bounds occur; of text nobody knows."""
     start = chunk_start(chunk)
     found = Chunk(
