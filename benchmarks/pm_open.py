@@ -59,18 +59,18 @@ def make_large(path: Path, columns: int, megabytes: int) -> None:
     value = described(small)
     small.unlink()
     one = create(value)
-    header_end = len(one) - pm.LEAST_FOOTER - pm.TRAILER_SIZE - pm.ENTRY_SIZE
-    size = pm.BLOCK_HEADER_SIZE + pm.CHUNK_SIZE * columns
+    header_end = len(one) - pm.LEAST_FOOTER - pm.TRAILER_SIZE - pm.RowGroupEntry.size
+    size = pm.BlockHeader.size + pm.ColumnChunk.size * columns
     start = header_end - size
     count = (megabytes << 20) // size
     body = np.tile(np.frombuffer(one[start:header_end], np.uint8), (count, 1))
-    chunks = body[:, pm.BLOCK_HEADER_SIZE :].view(np.dtype(pm.CHUNK_RECORD.dtype))
+    chunks = body[:, pm.BlockHeader.size :].view(np.dtype(pm.ColumnChunk.dtype))
     chunks["byte_range_start"] += np.arange(count, dtype=np.uint64)[:, None] * np.uint64(
         value.parquet_footer_offset
     )
     entries = (start + size * np.arange(count) >> 3).astype("<u4").tobytes()
     fields = pm.FooterFields((count + 1) * value.parquet_footer_offset, 1000, count, 0, 0, 0)
-    footer = pm.FOOTER_RECORD.build(fields) + entries
+    footer = fields.build() + entries
     content = b"".join((one[pm.CRC_START : start], body.tobytes(), footer))
     crc = pm.CHECKSUM.build({"checksum": zlib.crc32(content)})
     trailer = pm.TRAILER.build({"footer_length": len(footer) + len(crc)})

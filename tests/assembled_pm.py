@@ -19,12 +19,12 @@ def header(
     names: Sequence[bytes], *, flags: int = 0, sections: bytes = b"", length: int | None = None
 ) -> bytearray:
     """A header with optional INT64 columns; ``length`` is what each says of its name, which then begins with the area."""
-    start = pm.HEADER_SIZE + pm.DESCRIPTOR_SIZE * len(names)
-    raw = bytearray(pm.HEADER_RECORD.build(pm.FixedHeader(0, flags, -1, 0, len(names), 0)))
+    start = pm.FixedHeader.size + pm.ColumnDescriptor.size * len(names)
+    raw = bytearray(pm.FixedHeader.build(pm.FixedHeader(0, flags, -1, 0, len(names), 0)))
     position = start
     for name in names:
         offset, said = (position, len(name)) if length is None else (start, length)
-        raw += pm.DESCRIPTOR_RECORD.build(
+        raw += pm.ColumnDescriptor.build(
             pm.ColumnDescriptor(offset, -1, -1, 0b100, 0, said, PhysicalType.INT64, 0, 1, 0)
         )
         position += len(name)
@@ -34,7 +34,7 @@ def header(
 def chunk(**given: int) -> bytes:
     """A column chunk without values, 50 bytes long in the Parquet file."""
     plain = pm.ColumnChunk(0, 1, NULLS_KNOWN, 0, 0, 0, 4, 50, 0, 0, 0, 0)
-    return pm.CHUNK_RECORD.build(plain._replace(**given))
+    return pm.ColumnChunk.build(plain.changed(**given))
 
 
 def add_blocks(raw: bytearray, blocks: Sequence[Sequence[bytes]], *, behind: bytes = b"") -> list[int]:
@@ -59,7 +59,7 @@ def add_footer(
     """Append a footer and commit it."""
     start = len(raw)
     before, *_ = struct.unpack_from("<Q", raw)
-    raw += pm.FOOTER_RECORD.build(pm.FooterFields(parquet_footer, 100, len(offsets), 0, before, flags))
+    raw += pm.FooterFields.build(pm.FooterFields(parquet_footer, 100, len(offsets), 0, before, flags))
     raw += b"".join(struct.pack("<I", stored_offset(offset)) for offset in offsets) + entries + sections
     raw += struct.pack("<I", zlib.crc32(raw[pm.CRC_START :]))
     raw += struct.pack("<I", len(raw) - start)

@@ -15,16 +15,16 @@ def require_the_same(reader: PmReader, raw: bytes) -> None:
     matrix = reader.chunk_matrix()
     assert (reader.row_group_count, header.column_count) == matrix.shape
     for number, offset in enumerate(footer.blocks):
-        start = offset + pm.BLOCK_HEADER_SIZE
-        rows = Array(header.column_count, pm.COLUMN_CHUNK).parse(raw[start:])
-        parsed = [tuple(int(row[name]) for name in pm.CHUNK_RECORD.offsets) for row in rows]
+        start = offset + pm.BlockHeader.size
+        rows = Array(header.column_count, pm.ColumnChunk.grammar).parse(raw[start:])
+        parsed = [tuple(int(row[name]) for name in pm.ColumnChunk.offsets) for row in rows]
         assert parsed == [tuple(record) for record in matrix[number].tolist()]
         assert parsed == [tuple(record) for record in reader.chunk_array(number).tolist()]
         assert parsed == [tuple(chunk) for chunk in reader.block(number).chunks]
-    fields = pm.FOOTER_FIELDS.parse(raw[footer.start :])
-    assert tuple(int(fields[name]) for name in pm.FOOTER_RECORD.offsets) == tuple(footer.fields)
-    columns = Array(header.column_count, pm.COLUMN_DESCRIPTOR).parse(raw[pm.HEADER_SIZE :])
-    parsed = [tuple(int(row[name]) for name in pm.DESCRIPTOR_RECORD.offsets) for row in columns]
+    fields = pm.FooterFields.grammar.parse(raw[footer.start :])
+    assert tuple(int(fields[name]) for name in pm.FooterFields.offsets) == tuple(footer.fields)
+    columns = Array(header.column_count, pm.ColumnDescriptor.grammar).parse(raw[pm.FixedHeader.size :])
+    parsed = [tuple(int(row[name]) for name in pm.ColumnDescriptor.offsets) for row in columns]
     assert parsed == [tuple(column) for column in header.descriptors]
     grammar = pm.bloom_entries(header.features, reader.row_group_count, len(header.bloom_columns))
     entries, found = grammar.parse(raw[footer.bloom_start :]), reader.bloom_matrix().reshape(-1).tolist()

@@ -31,8 +31,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import pqassay
-from pqassay.suite.manifest import OWN, REMARKS
+from pqassay.suite.manifest import REMARKS
 from pqassay_reference.golden import museum
+from pqassay_spec.base.strict_json import EXACT_INTEGERS
+from pqassay_spec.golden.case import OWN, to_json
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.rules.catalogue import rules
 
@@ -123,7 +125,7 @@ def literal(value: Any) -> Any:
         case None | bool() | str():
             return value
         case int():
-            return value if abs(value) <= 1 << 53 else {"int": str(value)}
+            return value if abs(value) <= EXACT_INTEGERS else {"int": str(value)}
         case float():
             return {"float": repr(value)}
         case Decimal():
@@ -401,7 +403,7 @@ def save(path: Path, record: Mapping[str, Any]) -> None:
 def exhibit_of(case_id: str) -> dict[str, Any]:
     """The member of a manifest that makes its case an exhibit; nothing for most."""
     found = museum.exhibits().get(case_id)
-    return {} if found is None else {"exhibit": found.record()}
+    return {} if found is None else {"exhibit": to_json(found)}
 
 
 # ----------------------------------------------------------------------------------------------------- the remarks

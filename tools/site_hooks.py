@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any
 from mkdocs.exceptions import PluginError
 
 from pqassay_reference.golden import museum
+from pqassay_spec.golden.case import to_json
 from pqassay_spec.grammar.field_tables import construct_rows, thrift_rows
 from pqassay_spec.grammar.hexdump import ROW, marked
 from pqassay_spec.grammar.thrift import EnumOf, FieldType, ListOf, Record, type_name
@@ -340,7 +341,7 @@ def museum_rooms(link: Link) -> Iterator[str]:
                 yield from _exhibit(case, family, link)
     yield from ("## Not shown", "", "What no file of this collection can show, and why.")
     rows = (
-        (str(one.number), one.defect, one.reason, "<br>".join(map(_sighting, (s.record() for s in one.seen))))
+        (str(one.number), one.defect, one.reason, "<br>".join(map(_sighting, map(to_json, one.seen))))
         for one in museum.absent()
     )
     yield from table(("Exhibit", "Defect", "Why there is no file", "Seen in"), rows)

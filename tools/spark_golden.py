@@ -19,10 +19,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pqassay.literals.rows import write_value
 from pqassay_reference.rewrite.embed import embed_file
 from pqassay_spark.jobs.session import spark_session
 from pqassay_spark.produce.writer_matrix import FLAT, MATRIX, WriterCase, write_case
+from pqassay_spec.golden.literals import write_value
 from pqassay_spec.mutation.mutations import Mutation, mutate
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -42,7 +42,7 @@ def _labelled(label: str, text: str) -> Iterator[str]:
 def golden_pair(rule_id: str) -> Iterator[str]:
     """Yield the lines about a golden file that breaks a rule and the one that it was made from; none without goldens."""
     from pqassay.suite.cases import CaseError, golden_folder  # noqa: PLC0415 - only this needs it
-    from pqassay.suite.manifest import MANIFEST  # noqa: PLC0415 - only this needs it
+    from pqassay_spec.golden.case import MANIFEST  # noqa: PLC0415 - only this needs it
 
     try:
         folder = golden_folder()

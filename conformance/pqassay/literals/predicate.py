@@ -11,7 +11,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
-from pqassay.literals.rows import Binary, Float, LongInteger, Value, ValueNotReadableError, read_value
+from pqassay_spec.golden.literals import Binary, Float, LongInteger, Value, ValueNotReadableError, read_value
 
 Truth = bool | None
 """``None``: unknown."""

@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 from sqlglot.tokens import Tokenizer
 
 from pqassay.literals.predicate import NULL_TESTS
-from pqassay.literals.rows import EXACT_INTEGERS
 from pqassay.under_test.file import NotChecked
+from pqassay_spec.base.strict_json import EXACT_INTEGERS
 
 
 class NoQuery(NotChecked):

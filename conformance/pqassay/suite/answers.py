@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from pqassay.literals.rows import Rows, ValueNotReadableError, digest, read_value, rows_difference
+from pqassay.literals.rows import digest, rows_difference
 from pqassay.report.run_model import Operation
 from pqassay.suite import pm_answers, protocol, written_file
 from pqassay.suite.bench import RIGHT, Asking, Bench, Judgement, described, expects
-from pqassay.suite.manifest import Case
 from pqassay.suite.process import Limits
 from pqassay.suite.protocol import Accept, Answer, IgnoredIndex, Reject
+from pqassay_spec.golden.case import Case
+from pqassay_spec.golden.literals import Rows, ValueNotReadableError, read_value
 
 JUDGING_LIMITS = Limits(seconds=120)
 """What looking at a written file may take, however little the driver may."""

@@ -12,9 +12,10 @@ from pathlib import Path
 
 from pqassay.suite import protocol
 from pqassay.suite.cases import GoldenCase
-from pqassay.suite.manifest import Case
+from pqassay.suite.manifest import handed_over
 from pqassay.suite.process import Launcher
 from pqassay.suite.protocol import Answer, Reject
+from pqassay_spec.golden.case import Case
 
 OUTPUT = "written.parquet"
 
@@ -49,12 +50,12 @@ class Bench:
     @property
     def input(self) -> Path:
         """Where the copy of the input stands."""
-        return self.folder / self.case.handed_over
+        return self.folder / handed_over(self.case)
 
     @property
     def output(self) -> Path:
         """Where a writer is to write. A file whose kind is told by its name has that name."""
-        name = self.case.handed_over
+        name = handed_over(self.case)
         return self.folder / (OUTPUT if name.endswith(".parquet") else name)
 
     def hand_over(self) -> None:

@@ -12,8 +12,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pqassay.literals.predicate import keeps
-from pqassay.literals.rows import Value
-from pqassay.suite.manifest import MANIFEST, Case, ManifestError, read_manifest
+from pqassay.suite.manifest import ManifestError, read_manifest
+from pqassay_spec.golden.case import MANIFEST, Case
+from pqassay_spec.golden.literals import Value
 
 
 class CaseError(Exception):

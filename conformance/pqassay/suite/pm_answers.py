@@ -7,14 +7,14 @@ import json
 from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple, TypeVar, cast
 
-from pqassay.literals.rows import LongInteger, ValueNotReadableError, read_value
 from pqassay.report.run_model import Operation
 from pqassay.suite import protocol
 from pqassay.suite.bench import RIGHT, Asking, Bench, Judgement, expects
-from pqassay.suite.manifest import PruneExpectation
 from pqassay.suite.protocol import Accept, Answer, IgnoredIndex, Reject
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource
+from pqassay_spec.golden.case import PruneExpectation
+from pqassay_spec.golden.literals import LongInteger, ValueNotReadableError, read_value
 from pqassay_spec.pm import file as pm_file
 from pqassay_spec.pm import header as pm_header
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, ClassVar, Literal, cast
 
-from pqassay.literals.rows import CLOSED, LongInteger, Rows, Written
 from pqassay.report.run_model import Operation
+from pqassay_spec.base.strict_json import CLOSED
+from pqassay_spec.golden.literals import LongInteger, Rows, Written
 
 PROTOCOL: Literal[1] = 1
 

@@ -34,10 +34,10 @@ from pqassay.suite.answers import ASKING, operations
 from pqassay.suite.bench import Bench, described
 from pqassay.suite.cases import GoldenCase, inputs_digest, manifests_digest
 from pqassay.suite.expectations import Expectations
-from pqassay.suite.manifest import Case
 from pqassay.suite.process import Ended, Launcher, Limits, read_answer_file
 from pqassay.suite.protocol import Answer, HelloAnswer, ProtocolError
 from pqassay_spec import __version__
+from pqassay_spec.golden.case import Case
 from pqassay_spec.rules.catalogue import digest as rules_digest
 
 NOT_SUPPORTED = 3

@@ -18,8 +18,8 @@ from typing import Any, cast
 
 from pqassay.judge.checker import check
 from pqassay.literals.predicate import literal
-from pqassay.literals.rows import Value, write_value
 from pqassay_spec.base.sources import FileSource
+from pqassay_spec.golden.literals import Value, write_value
 from pqassay_spec.pm import file as pm_file
 from pqassay_spec.pm import header as pm_header
 from pqassay_spec.pm.reading import read_value

@@ -114,7 +114,7 @@ class PmUnderTest:
     def fixed(self) -> pm.FixedHeader:
         """The first bytes of the header. Raises PM-001, PM-002."""
         _ = self.size
-        return pm.HEADER_RECORD.read(self.file.source.read(0, pm.HEADER_SIZE))
+        return pm.FixedHeader.read(self.file.source.read(0, pm.FixedHeader.size))
 
     @Remembered
     def content(self) -> memoryview:
@@ -319,7 +319,7 @@ class PmUnderTest:
 
     def in_header(self, name: str, message: str, **more: Any) -> Violation:
         """A violation at a field of the header."""
-        record = pm.HEADER_RECORD
+        record = pm.FixedHeader
         return Violation(message, f"header.{name}", record.offsets[name], record.widths[name], **more)
 
     def in_descriptor(self, column: int, name: str, message: str, **more: Any) -> Violation:
@@ -328,7 +328,7 @@ class PmUnderTest:
             message,
             f"column_descriptors[{column}].{name}",
             pm_header.descriptor_place(column, name),
-            pm.DESCRIPTOR_RECORD.widths[name],
+            pm.ColumnDescriptor.widths[name],
             column=self.names[column],
             **more,
         )
@@ -343,16 +343,16 @@ class PmUnderTest:
         return Violation(
             message,
             f"{snapshot.path}.row_group_entries[{row_group}].block_offset",
-            snapshot.entries_start + row_group * pm.ENTRY_SIZE,
-            pm.ENTRY_SIZE,
+            snapshot.entries_start + row_group * pm.RowGroupEntry.size,
+            pm.RowGroupEntry.size,
             row_group=row_group,
             **more,
         )
 
     def in_chunk(self, place: Place, column: int, name: str, message: str, **more: Any) -> Violation:
         """A violation at a field of a column chunk."""
-        record = pm.CHUNK_RECORD
-        start = place.offset + pm.BLOCK_HEADER_SIZE + column * pm.CHUNK_SIZE
+        record = pm.ColumnChunk
+        start = place.offset + pm.BlockHeader.size + column * pm.ColumnChunk.size
         return Violation(
             message,
             f"{place.path}.column_chunks[{column}].{name}",

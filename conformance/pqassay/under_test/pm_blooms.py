@@ -98,7 +98,7 @@ class BloomFilters:
 
     def external(self, row: Row) -> list[pm.BloomEntry]:
         """The entries of a row where the filters stand in the Parquet file."""
-        return pm.EXTERNAL_BLOOM_RECORD.read_many(row.raw, 0, len(self.parsed.header.bloom_columns))
+        return pm.BloomEntry.read_many(row.raw, 0, len(self.parsed.header.bloom_columns))
 
     def inlined(self, row: Row) -> list[BloomFilter]:
         """The filters of a row, those that are absent left out; none where the block cannot be read."""
@@ -107,7 +107,7 @@ class BloomFilters:
         if row.place is None:
             return found
         stored = memoryview(row.raw).cast("B")
-        content, step = self.parsed.content, pm.INLINED_BLOOM_SIZE
+        content, step = self.parsed.content, pm.InlinedBloom.size
         for position, column in enumerate(columns):
             entry = int.from_bytes(stored[position * step : (position + 1) * step], "little")
             if not entry:

@@ -11,16 +11,14 @@ from pqassay.under_test.file import FileUnderTest, NotChecked, Remembered
 from pqassay.under_test.pm import Place, PmUnderTest
 from pqassay.under_test.pm_bounds import BoundOrder, order_of
 from pqassay.under_test.violation import Violation
+from pqassay_spec.parquet.column_order import WIDTHS
 from pqassay_spec.pm import grammar as pm
-from pqassay_spec.pm.block import MAX, MIN, Block
+from pqassay_spec.pm.block import SIDES, Block, Side
 from pqassay_spec.pm.codes import (
     DESIGNATED_TYPE_BIT,
     NO_TYPE,
-    STATISTIC_WIDTHS,
     PhysicalType,
-    StatFlag,
     split_reference,
-    split_sizes,
 )
 
 SCREENED_FROM = 2_000
@@ -37,37 +35,6 @@ MOST_OFFSET = (1 << 64) - 1
 
 MOST_UNDECIDED = 20_000
 """Chunks of one rule that a screen may leave undecided before the rest is not judged."""
-
-
-class Side(NamedTuple):
-    """MIN or MAX: its name, its slot, its flags, and its position in STAT_SIZES."""
-
-    name: str
-    field: str
-    present: StatFlag
-    inlined: StatFlag
-    exact: StatFlag
-    position: int
-
-
-SIDES = (
-    Side(
-        "MIN",
-        MIN,
-        StatFlag.MIN_STAT_PRESENT,
-        StatFlag.MIN_STAT_INLINED,
-        StatFlag.MIN_STAT_VALUE_EXACT,
-        0,
-    ),
-    Side(
-        "MAX",
-        MAX,
-        StatFlag.MAX_STAT_PRESENT,
-        StatFlag.MAX_STAT_INLINED,
-        StatFlag.MAX_STAT_VALUE_EXACT,
-        1,
-    ),
-)
 
 
 class Broken(NamedTuple):
@@ -105,7 +72,7 @@ def column_facts(descriptors: Sequence[pm.ColumnDescriptor]) -> list[ColumnFacts
     return found
 
 
-_WIDTHS = {int(kind): width for kind, width in STATISTIC_WIDTHS.items()}
+_WIDTHS = {int(kind): width for kind, width in WIDTHS.items()}
 
 
 class ChunkUnderTest:
@@ -117,9 +84,9 @@ class ChunkUnderTest:
         self._content, header = parsed.content, parsed.header
         self._region_start = place.offset + header.block_size
         self.place = place
-        start = place.offset + pm.BLOCK_HEADER_SIZE
+        start = place.offset + pm.BlockHeader.size
         self.num_rows = int.from_bytes(self._content[place.offset : start], "little")
-        self.given = pm.CHUNK_RECORD.read(self._content, start + column * pm.CHUNK_SIZE)
+        self.given = pm.ColumnChunk.read(self._content, start + column * pm.ColumnChunk.size)
         self.described = header.descriptors[column]
         self.width, self.order = facts
 
@@ -128,7 +95,7 @@ class ChunkUnderTest:
         """Bytes behind the block's chunks, up to whatever follows the block."""
         return max(self.place.follows - self._region_start, 0)
 
-    def has(self, flag: StatFlag) -> bool:
+    def has(self, flag: int) -> bool:
         """Whether STAT_FLAGS sets a bit."""
         return bool(self.given.stat_flags & flag)
 
@@ -142,11 +109,11 @@ class ChunkUnderTest:
 
     def size(self, side: Side) -> int:
         """What STAT_SIZES says."""
-        return split_sizes(self.given.stat_sizes)[side.position]
+        return side.size(self.given)
 
     def slot(self, side: Side) -> int:
         """The slot as a number."""
-        return self.given.max_stat if side.position else self.given.min_stat
+        return side.slot(self.given)
 
     def reference(self, side: Side) -> tuple[int, int]:
         """The slot as a reference: offset in the region behind the chunks, and length."""
@@ -155,7 +122,7 @@ class ChunkUnderTest:
     def bound(self, side: Side) -> bytes | None:
         """A bound as it is stored; ``None`` if there is none, or if its place or its width cannot be right."""
         if self.is_inlined(side):
-            size, width = self.size(side), pm.CHUNK_RECORD.widths[side.field]
+            size, width = self.size(side), pm.ColumnChunk.widths[side.field]
             if not 1 <= size <= width or size != (self.width or size):
                 return None
             return self.slot(side).to_bytes(width, "little")[:size]
@@ -206,7 +173,7 @@ def block_facts(block: Block, follows: int) -> BlockFacts:
         for side in SIDES:
             if chunk.stat_flags & (side.present | side.inlined) != side.present:
                 continue
-            offset, length = split_reference(chunk.max_stat if side.position else chunk.min_stat)
+            offset, length = split_reference(side.slot(chunk))
             if offset + length > max(follows - block.region_start, 0):
                 has_strays = True
                 continue

@@ -23,10 +23,7 @@ from pqassay.values.levels import PageCounts, counts_of
 from pqassay.values.physical import decode_chunk, leaf_of, open_physical, rows_of, stored_bytes
 from pqassay.values.survey import survey as survey_of
 from pqassay_spec.base.errors import FormatError
-from pqassay_spec.parquet.thrift import DictionaryPageHeader, Encoding, Type
-
-DICTIONARY = (Encoding.PLAIN_DICTIONARY, Encoding.RLE_DICTIONARY)
-"""Encodings of data pages whose values are indexes into the dictionary."""
+from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, DictionaryPageHeader, Type
 
 
 class Decoders:
@@ -267,7 +264,7 @@ def _dictionary_entries(chunk: ColumnChunkUnderTest) -> int | None:
     if chunk.leaf.element.type != Type.BYTE_ARRAY:
         return None
     try:
-        if not all(page.data_header.encoding in DICTIONARY for page in chunk.data_pages):
+        if not all(page.data_header.encoding in DICTIONARY_ENCODINGS for page in chunk.data_pages):
             return None
         headers = [page.own_header for page in chunk.pages if page.is_dictionary]
     except (FormatError, NotChecked):

@@ -18,15 +18,14 @@ from pqassay.under_test.pm_bounds import Comparison
 from pqassay.under_test.pm_chunks import (
     MOST_OFFSET,
     MOST_UNDECIDED,
-    SIDES,
     BlockFacts,
     ColumnFacts,
-    Side,
     Suspects,
 )
 from pqassay_spec.parquet.bloom import BLOCK_SIZE
 from pqassay_spec.parquet.file import HEAD_SIZE
 from pqassay_spec.pm import grammar as pm
+from pqassay_spec.pm.block import SIDES, Side
 from pqassay_spec.pm.codes import (
     ALIGNMENT,
     BLOCK_SHIFT,
@@ -48,8 +47,8 @@ Array: TypeAlias = NDArray[Any]
 Masks = Sequence[Array]
 """For each violation that a chunk can have of a rule, which chunks have it: arrays of blocks x columns."""
 
-CHUNK = np.dtype(pm.CHUNK_RECORD.dtype)
-BLOCK_HEADER = np.dtype(pm.BLOCK_RECORD.dtype)
+CHUNK = np.dtype(pm.ColumnChunk.dtype)
+BLOCK_HEADER = np.dtype(pm.BlockHeader.dtype)
 _U64 = np.uint64
 _BITS_OF_BYTE = _U64(8)
 
@@ -137,13 +136,13 @@ class Batch:
         raw = self.chunks.view(np.uint8).reshape(len(places), -1) if shape.count else None
         rows: list[int] = []
         for number, place in enumerate(places):
-            start = place.offset + pm.BLOCK_HEADER_SIZE
+            start = place.offset + pm.BlockHeader.size
             rows.append(int(shape.content[place.offset : start].view(BLOCK_HEADER)["num_rows"][0]))
             if raw is not None:
                 raw[number] = shape.content[start : start + raw.shape[1]]
         self.num_rows = np.array(rows, _U64)[:, None]
         self.body_end = np.array([place.body_end for place in places], _U64)[:, None]
-        size = pm.BLOCK_HEADER_SIZE + pm.CHUNK_SIZE * shape.count
+        size = pm.BlockHeader.size + pm.ColumnChunk.size * shape.count
         self.region_start = np.array([place.offset + size for place in places], _U64)[:, None]
         # A block that the next one overlaps has no region at all.
         rooms = [max(place.follows - place.offset - size, 0) for place in places]
@@ -274,8 +273,7 @@ def _absent(batch: Batch) -> Masks:
     for flag, name in (
         (StatFlag.NULL_COUNT_PRESENT, "null_count"),
         (StatFlag.DISTINCT_COUNT_PRESENT, "distinct_count"),
-        (StatFlag.MIN_STAT_PRESENT, "min_stat"),
-        (StatFlag.MAX_STAT_PRESENT, "max_stat"),
+        *((side.present, side.field) for side in SIDES),
     ):
         absent = ~batch.flag(flag)
         if absent.any():
@@ -529,7 +527,7 @@ def end_of_filters(content: memoryview, entries: bytes, region_end: int, follows
         before with nothing but padding between them; else ``None``.
     """
     data = np.frombuffer(content, np.uint8)
-    starts: Array = np.sort(np.frombuffer(entries, np.dtype(f"<u{pm.INLINED_BLOOM_SIZE}")).astype(np.int64))
+    starts: Array = np.sort(np.frombuffer(entries, np.dtype(f"<u{pm.InlinedBloom.size}")).astype(np.int64))
     starts = starts[np.count_nonzero(starts == 0) :] << BLOCK_SHIFT
     if not len(starts):
         return region_end

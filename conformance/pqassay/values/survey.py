@@ -24,6 +24,7 @@ from pqassay_spec.parquet.delta_encoding import BITS, blocks
 from pqassay_spec.parquet.levels import WIDEST, bit_width
 from pqassay_spec.parquet.plain_encoding import LENGTH
 from pqassay_spec.parquet.thrift import (
+    DICTIONARY_ENCODINGS,
     CompressionCodec,
     DataPageHeader,
     DataPageHeaderV2,
@@ -34,9 +35,6 @@ from pqassay_spec.parquet.thrift import (
 
 if TYPE_CHECKING:
     from pqassay.under_test.chunks import ColumnChunkUnderTest
-
-DICTIONARY = (Encoding.PLAIN_DICTIONARY, Encoding.RLE_DICTIONARY)
-"""Encodings of data pages whose values are indexes into the dictionary."""
 
 LENGTH_SIZE = LENGTH.sizeof()
 
@@ -251,7 +249,7 @@ class _Surveyor:
 
     def _values(self, page: PageUnderTest, encoding: int, raw: memoryview, count: int) -> None:
         """What can be said of the values without decoding them."""
-        if encoding in DICTIONARY:
+        if encoding in DICTIONARY_ENCODINGS:
             self._indexes(page, raw, count)
             return
         if encoding == Encoding.DELTA_BINARY_PACKED and count:

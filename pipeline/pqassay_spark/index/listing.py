@@ -8,12 +8,12 @@ table are no data.
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from pqassay.lake import kinds, targets
+from pqassay_spark.jobs.uris import local_path
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.file import SUMMARY_NAMES, read_footer, read_framing
 from pqassay_spec.rules.catalogue import DEFAULT_FILE
@@ -72,7 +72,7 @@ def list_files(root: str | os.PathLike[str]) -> Listing:
     Raises:
         UsageError: There is nothing under this path.
     """
-    path = local_path(os.fspath(root))
+    path = local_path(root)
     if targets.is_uri(path):
         return _list_store(path)
     is_folder = os.path.isdir(path)
@@ -84,15 +84,6 @@ def list_files(root: str | os.PathLike[str]) -> Listing:
         if target.kind == "folder" or _is_data(target)
     ]
     return Listing(base, sorted(_joined(files), key=lambda file: os.fsencode(file.names[0])), is_folder)
-
-
-def local_path(root: str) -> str:
-    """The path behind a ``file:`` URI, whose percent signs mean themselves as Hadoop has it; anything else as it is.
-
-    >>> local_path("file:///lake/a%20b"), local_path("file:/lake"), local_path("s3://lake/a")
-    ('/lake/a%20b', '/lake', 's3://lake/a')
-    """
-    return re.sub(r"^file:(//)?(?=/)", "", root)
 
 
 def _list_store(uri: str) -> Listing:

@@ -21,9 +21,10 @@ from pqassay_reference.errors import Refused
 from pqassay_reference.pm.generate import generate_file
 from pqassay_reference.pm.read import PmReader
 from pqassay_spark.index.file_work import WORKER_DIED, answered
-from pqassay_spark.index.listing import Listing, list_files, local_path
+from pqassay_spark.index.listing import Listing, list_files
 from pqassay_spark.jobs.distributed import run_tasks
 from pqassay_spark.jobs.packing import pack, task_count
+from pqassay_spark.jobs.uris import local_path
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import FileSource
 from pqassay_spec.parquet.file import read_framing
@@ -119,7 +120,7 @@ def generate_files(
         Refused: A folder holds several Parquet files, and ``into`` is not given.
         JobError: The executors cannot do it.
     """
-    if is_uri(local_path(os.fspath(root))):
+    if is_uri(local_path(root)):
         raise Refused(f"{os.fspath(root)} is no local path; _pm is generated for local files only")
     listing = list_files(root)
     if into is None:

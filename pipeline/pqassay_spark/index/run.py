@@ -23,11 +23,12 @@ from pqassay_reference.rewrite.embed import DEFAULT_LIMIT
 from pqassay_reference.rewrite.finished_file import enclosing_table
 from pqassay_spark.index import table_upkeep
 from pqassay_spark.index.file_work import WORKER_DIED
-from pqassay_spark.index.listing import DataFile, Listing, list_files, local_path
+from pqassay_spark.index.listing import DataFile, Listing, list_files
 from pqassay_spark.index.table_upkeep import Survey
 from pqassay_spark.index.task import Answer, Outcome, Settings, Work, index_task
 from pqassay_spark.jobs.distributed import run_tasks
 from pqassay_spark.jobs.packing import PER_FILE, pack, task_count
+from pqassay_spark.jobs.uris import local_path
 from pqassay_spec.base.sources import TEMPORARY_SUFFIX, remove_leftover
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def index_files(
 
         require_objects(listing)
     _require_sense(listing, wanted, inside_table=inside_table)
-    folder = _table_folder(table, local_path(os.fspath(root)), listing)
+    folder = _table_folder(table, local_path(root), listing)
     settings = Settings(wanted, None, 0, force, inside_table, max_bytes)
     if folder is None and len(wanted) > 1:
         raise Refused(

@@ -24,7 +24,13 @@ from pqassay_reference.columns.column_values import read_distinct_values
 from pqassay_reference.errors import Refused
 from pqassay_reference.lake.index_table import Entry
 from pqassay_reference.rewrite.embed import embed_columns
-from pqassay_reference.rewrite.finished_file import ChangedError, WrittenState
+from pqassay_reference.rewrite.finished_file import (
+    ICEBERG_FOLDER,
+    TABLE_MARKS,
+    ChangedError,
+    WrittenState,
+    kind_of_table,
+)
 from pqassay_spark.index.listing import Listing
 from pqassay_spark.index.task import (
     Outcome,
@@ -38,9 +44,6 @@ from pqassay_spec.base.sources import temporary_name
 
 OBJECT_STORES = ("s3", "gcs")
 """What pyarrow calls the stores that replace an object at once."""
-
-TABLE_MARKS = {"_delta_log": "Delta", ".hoodie": "Hudi", "_spark_metadata": "Spark streaming"}
-"""Folders by which tables are known that record the size of each file; Iceberg's is looked at more closely."""
 
 CHUNK = 8 << 20
 
@@ -64,12 +67,13 @@ def stored_table(listing: Listing) -> str | None:
     with _in_words(listing.root):
         system = filesystem(listing.store)
         while "/" in folder:  # what is left is the bucket
-            for info in system.get_file_info([f"{folder}/{mark}" for mark in TABLE_MARKS]):
-                if info.type == fs.FileType.Directory:
-                    return f"the {TABLE_MARKS[info.base_name]} table {folder.rpartition('/')[2]}"
-            selector = fs.FileSelector(f"{folder}/metadata", allow_not_found=True)
-            if any(".metadata.json" in info.base_name for info in system.get_file_info(selector)):
-                return f"the Iceberg table {folder.rpartition('/')[2]}"
+            marks = system.get_file_info([f"{folder}/{mark}" for mark in TABLE_MARKS])
+            metadata = fs.FileSelector(f"{folder}/{ICEBERG_FOLDER}", allow_not_found=True)
+            if kind := kind_of_table(
+                (info.base_name for info in marks if info.type == fs.FileType.Directory),
+                (info.base_name for info in system.get_file_info(metadata)),
+            ):
+                return f"the {kind} table {folder.rpartition('/')[2]}"
             folder = folder.rpartition("/")[0]
     return None
 

@@ -29,8 +29,8 @@ from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 from pqassay_reference.errors import Refused
 from pqassay_reference.rewrite.embed import IndexingWriter
 from pqassay_reference.rewrite.finished_file import enclosing_table
+from pqassay_spark.jobs.uris import is_remote, local_path
 from pqassay_spark.jobs.worker_memory import keep_what_is_loaded
-from pqassay_spark.query.lake_listing import is_remote, local_path
 from pqassay_spark.query.parquet_rows import SCHEMA_KEY, arrow_schema, require_supported
 from pqassay_spark.query.partition_names import is_hidden
 from pqassay_spec.base.sources import write_whole

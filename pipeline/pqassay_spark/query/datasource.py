@@ -33,9 +33,10 @@ from pyspark.sql import types as st
 
 from pqassay_reference.errors import Refused, Undecodable
 from pqassay_reference.scan.scan import Trust
+from pqassay_spark.jobs.uris import is_remote, local_path
 from pqassay_spark.query.arrow_writer import IndexWriter
 from pqassay_spark.query.lake_indexes import Believed, LakeIndexes
-from pqassay_spark.query.lake_listing import Lake, LakeFile, is_remote, local_path
+from pqassay_spark.query.lake_listing import Lake, LakeFile
 from pqassay_spark.query.parquet_rows import arrow_schema, read_rows, require_supported, spark_schema
 from pqassay_spark.query.partition_names import kind_of_values
 from pqassay_spark.query.predicates import SchemaColumn, arrow_condition

@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 from pqassay_reference.lake.indexed_dataset import IndexedDataset, IndexWarning, open_indexed
 from pqassay_reference.lake.listing import IGNORED, located
 from pqassay_reference.scan.scan import Trust
-from pqassay_spark.query.lake_listing import arrow_uri, is_remote, local_path
+from pqassay_spark.jobs.uris import arrow_uri, is_remote, local_path
 
 Identity: TypeAlias = tuple[int, int, int, int, int]
 """Device, number, length and both times of change of a file: another file differs in one of them."""

@@ -9,7 +9,6 @@ files directly in it are read; in one with partitions, those beside the folders 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,9 +18,8 @@ import pyarrow.fs as pafs
 
 from pqassay_reference.columns.column_values import native_file
 from pqassay_reference.errors import Refused
+from pqassay_spark.jobs.uris import arrow_uri, is_remote, local_path
 from pqassay_spark.query.partition_names import is_hidden, partition_of
-
-URI = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:/.*", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -37,20 +35,6 @@ class LakeFile:
     name: str
     size: int
     partition: dict[str, str | None]
-
-
-def local_path(root: str | os.PathLike[str]) -> str:
-    """The path behind ``file:`` URIs, which Hadoop takes literally; other URIs and paths stay what they are.
-
-    >>> local_path("file:///lake/a%20b"), local_path("file:/lake"), local_path("s3a://lake/a")
-    ('/lake/a%20b', '/lake', 's3a://lake/a')
-    """
-    return re.sub(r"^file:(//)?(?=/)", "", os.fspath(root))
-
-
-def is_remote(root: str | os.PathLike[str]) -> bool:
-    """Whether a root is a URI of anything but this machine's files."""
-    return URI.fullmatch(local_path(root)) is not None
 
 
 @dataclass(frozen=True)
@@ -87,11 +71,6 @@ class Lake:
         if not is_remote(path):
             return None, os.path.abspath(path)  # noqa: PTH100 - `resolve` would follow links, which Spark does not
         return pafs.FileSystem.from_uri(arrow_uri(path))
-
-
-def arrow_uri(uri: str) -> str:
-    """How Arrow names what Hadoop calls ``s3a://...``."""
-    return re.sub("^s3[an]:", "s3:", uri)
 
 
 def _walk(base: str) -> list[tuple[str, int]]:

@@ -29,8 +29,8 @@ from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
 from pqassay_reference.scan.scan import Trust
+from pqassay_spark.jobs.uris import is_remote, local_path
 from pqassay_spark.query.lake_indexes import Believed, Early, loaded, loading
-from pqassay_spark.query.lake_listing import is_remote, local_path
 from pqassay_spark.query.partition_names import partition_of
 from pqassay_spark.query.predicates import (
     Tree,

@@ -22,7 +22,7 @@ from pqassay_spec.pm.codes import (
     FooterFeature,
     HeaderFeature,
     PhysicalType,
-    Repetition,
+    repetition_name,
 )
 from pqassay_spec.pm.types import described_type
 from pqassay_spec.pm.value import Chunk, Column, ExternalBloom, SnapshotValue
@@ -96,7 +96,7 @@ def column_table(value: SnapshotValue) -> Table:
             column.name,
             described_type(column.type),
             _physical(column),
-            _repetition(column.repetition),
+            repetition_name(column.repetition).lower(),
             f"{column.max_def_level}/{column.max_rep_level}",
             str(column.id) if column.id >= 0 else "-",
             ", ".join(_column_flags(column)),
@@ -111,10 +111,6 @@ def _physical(column: Column) -> str:
     names = {member.value: member.name for member in PhysicalType}
     name = names.get(column.physical_type, f"unknown {column.physical_type}")
     return f"{name}({column.fixed_byte_len})" if column.fixed_byte_len else name
-
-
-def _repetition(number: int) -> str:
-    return {member.value: member.name.lower() for member in Repetition}.get(number, f"unknown {number}")
 
 
 def _column_flags(column: Column) -> Iterator[str]:

@@ -21,6 +21,7 @@ from pqassay_spec.parquet.delta_encoding import BITS
 from pqassay_spec.parquet.plain_encoding import LENGTH
 from pqassay_spec.parquet.schema import SchemaLeaf
 from pqassay_spec.parquet.thrift import (
+    DICTIONARY_ENCODINGS,
     ColumnMetaData,
     CompressionCodec,
     DataPageHeader,
@@ -30,8 +31,6 @@ from pqassay_spec.parquet.thrift import (
     PageType,
     Type,
 )
-
-DICTIONARY_ENCODINGS = (Encoding.PLAIN_DICTIONARY, Encoding.RLE_DICTIONARY)
 
 
 @dataclass

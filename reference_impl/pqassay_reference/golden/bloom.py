@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pqassay_reference.golden.recipes import Bad, Good, Scan
+from pqassay_reference.golden.recipes import Bad, Good
 from pqassay_reference.tiny.layout import Layout
 from pqassay_reference.tiny.parquet import Column, Encoding, ListOf, TinyParquet, decimal, fixed
+from pqassay_spec.golden.case import Scan
 from pqassay_spec.grammar.thrift_values import Varint
 from pqassay_spec.mutation.mutations import Mutation
 from pqassay_spec.parquet.bloom import BLOCK_SIZE, insert
 
 SINCE = "0.5.0"
-REQUIRES = ("parquet",)
 
 METALS = ["tin", "lead", None, "zinc", "lead", "nickel", "", "copper"]
 MASSES = [118.71, 207.2, None, 65.38, 207.2, 58.693, 0.0, 63.546]
@@ -102,7 +102,6 @@ def _good(
         title,
         file,
         predicate,
-        requires=REQUIRES,
         misread_by=misread_by,
         since=SINCE,
         column=column,

@@ -6,11 +6,11 @@ It owns the cases whose manifest says ``provenance.by = generator``; hand-typed 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import importlib
 import json
 import pkgutil
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from graphlib import TopologicalSorter
 from itertools import chain
@@ -21,9 +21,7 @@ from pqassay_reference.errors import Refused
 from pqassay_reference.golden.museum import exhibits
 from pqassay_reference.golden.recipes import Derived, Made, Recipe
 from pqassay_spec.base.sources import write_whole
-
-MANIFEST = "case.json"
-OWNER = "generator"
+from pqassay_spec.golden.case import GENERATOR, MANIFEST, to_json
 
 TABLES = ("GOOD", "BAD")
 """Names of the tables of recipes in the modules of this room."""
@@ -67,19 +65,8 @@ def golden_cases(recipes: Sequence[Recipe] | None = None) -> Iterator[GoldenCase
         if recipe.id in made:
             raise Refused(f"there are two cases called {recipe.id}")
         made[recipe.id] = case = recipe.make(made)
-        input_ = _file(case.file, case.data)
-        if case.beside:
-            input_ |= {"beside": [_file(name, content) for name, content in case.beside.items()]}
-        manifest = {key: value for key, value in case.manifest.items() if key not in ("expect", "provenance")}
-        if recipe.id in exhibits():
-            manifest |= {"exhibit": exhibits()[recipe.id].record()}
-        manifest |= {"input": input_}
-        manifest |= {key: case.manifest[key] for key in ("expect", "provenance")}
-        yield GoldenCase(recipe.id, manifest, {case.file: case.data, **case.beside})
-
-
-def _file(name: str, content: bytes) -> dict[str, Any]:
-    return {"file": name, "sha256": hashlib.sha256(content).hexdigest()}
+        manifest = to_json(replace(case.manifest, exhibit=exhibits().get(recipe.id)))
+        yield GoldenCase(recipe.id, manifest, {case.manifest.input.file: case.data, **case.beside})
 
 
 class Written(NamedTuple):
@@ -152,7 +139,7 @@ def _owned_files(manifest: Path, folder: Path) -> list[str]:
     """The names of a case's files, its manifest first; none if the generator did not write it."""
     try:
         record: Any = json.loads(manifest.read_text(encoding="utf-8"))
-        if record["provenance"]["by"] != OWNER or folder / record["id"] != manifest.parent:
+        if record["provenance"]["by"] != GENERATOR or folder / record["id"] != manifest.parent:
             return []
         described = [record["input"], *record["input"].get("beside", [])]
         names = [str(file["file"]) for file in described]

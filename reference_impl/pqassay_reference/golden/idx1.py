@@ -53,11 +53,10 @@ FOOTER = OFFSET + idx1.HEADER_SIZE + LENGTH
 END = len(PLAIN.build()) - FOOTER
 
 SINGAPORE, PERU = look_for("Singapore"), look_for("Peru")
-COMPANION_NEEDED = ("idx1", "idx1.companion")
 
 GOOD = (
     Good("idx1/plain", "An index of one column, behind the data", PLAIN, SINGAPORE),
-    Good("idx1/companion", "An index with its companion record", COMPANION, SINGAPORE, requires=COMPANION_NEEDED),
+    Good("idx1/companion", "An index with its companion record", COMPANION, SINGAPORE),
     Good("idx1/behind-page-index-and-bloom-filters", "Row groups, bloom filters, page index, index: where a finished file gets it", PAGED, PERU),
     Good("idx1/before-page-index-and-bloom-filters", "Row groups, index, bloom filters, page index: where the published writer puts it", BLOB_FIRST, PERU),
     Good("idx1/before-page-index", "Row groups, index, page index: where pyarrow puts it", BLOB_BEFORE_PAGE_INDEX, PERU),
@@ -70,8 +69,8 @@ GOOD = (
     Good("idx1/many-values", "A thousand values", TinyParquet((Column("nation", "string", [f"value {number:03d}" for number in range(1000)]),), row_group_rows=300, page_rows=100, index=Index("nation")), look_for("value 777")),
     Good("idx1/no-rows", "No rows, an empty payload", indexed(), look_for("a"), values=()),
     Good("idx1/only-nulls", "Nothing but nulls, an empty payload", indexed(None, None), ("is null", "nation"), values=()),
-    Good("idx1/only-nulls-companion", "Nothing but nulls, and a companion record that says so", replace(indexed(None, None), index=Index("nation", companion=True)), ("is null", "nation"), values=(), requires=COMPANION_NEEDED),
-    Good("idx1/only-nulls-beside-values", "Nothing but nulls in the indexed column, and values in another one; the companion record says which is meant", TinyParquet((Column("nation", "string", [None, None]), Column("city", "string", ["p", "q"])), index=Index("nation", companion=True)), ("is null", "nation"), values=(), rules=("IDX1-019",), requires=COMPANION_NEEDED),
+    Good("idx1/only-nulls-companion", "Nothing but nulls, and a companion record that says so", replace(indexed(None, None), index=Index("nation", companion=True)), ("is null", "nation"), values=()),
+    Good("idx1/only-nulls-beside-values", "Nothing but nulls in the indexed column, and values in another one; the companion record says which is meant", TinyParquet((Column("nation", "string", [None, None]), Column("city", "string", ["p", "q"])), index=Index("nation", companion=True)), ("is null", "nation"), values=(), rules=("IDX1-019",)),
     Good("idx1/empty-value-first", "The empty string, in front of the others", indexed("a", "", None), look_for(""), rules=("IDX1-012",)),
     Good("idx1/empty-value-between", "The empty string between two others", indexed("a", "", "b", payload=b"a\n\nb"), look_for(""), rules=("IDX1-012",)),
     Good("idx1/carriage-return-last", "A value that ends in a carriage return, as the last one", indexed("a\r", "b"), look_for("a\r"), rules=("IDX1-014",)),
@@ -81,9 +80,9 @@ GOOD = (
     Good("idx1/other-line-ends", "Characters at which other splitters split: U+2028, U+0085, VT, FF, FS", indexed("x\u2028y", "x\x85y", "p\x0bq", "p\x0cq", "p\x1cq"), look_for("x\u2028y")),
     Good("idx1/unicode", "NUL, a byte order mark, combining characters, characters beyond the BMP", indexed("nul\0z", "\ufeffbom", "é", "e\u0301", "😀", "ß", "日本"), look_for("e\u0301")),
     Good("idx1/values-like-magics", "Values that look like magics and headers", indexed("IDX1", "PAR1", "IDX1\x03\0\0\0\0\0\0\0abc"), look_for("IDX1")),
-    Good("idx1/column-with-dots", "A column whose name holds dots and quotation marks", TinyParquet((Column('a.b "c"', "string", ["x", "y"]),), index=Index('a.b "c"', companion=True)), ("=", 'a.b "c"', "x"), requires=COMPANION_NEEDED, encode=None, misread_by=("fastparquet",)),
-    Good("idx1/key-text-elsewhere", "The text of the key also stands in the name of a column, in the value of another key and at the beginning of a longer key", TinyParquet((Column("distinct_index_offset", "string", ["p", "q"]), Column("nation", "string", ["x", "y"])), index=Index("nation", companion=True), keys=(("note", "distinct_index_offset"), ("distinct_index_offset.old", "4"))), look_for("x"), requires=COMPANION_NEEDED),
-    Good("idx1/second-column", "Two string columns; the index describes the second", TinyParquet((Column("city", "string", ["p", "q"]), Column("nation", "string", ["x", "y"])), index=Index("nation", companion=True)), look_for("x"), requires=COMPANION_NEEDED),
+    Good("idx1/column-with-dots", "A column whose name holds dots and quotation marks", TinyParquet((Column('a.b "c"', "string", ["x", "y"]),), index=Index('a.b "c"', companion=True)), ("=", 'a.b "c"', "x"), encode=None, misread_by=("fastparquet",)),
+    Good("idx1/key-text-elsewhere", "The text of the key also stands in the name of a column, in the value of another key and at the beginning of a longer key", TinyParquet((Column("distinct_index_offset", "string", ["p", "q"]), Column("nation", "string", ["x", "y"])), index=Index("nation", companion=True), keys=(("note", "distinct_index_offset"), ("distinct_index_offset.old", "4"))), look_for("x")),
+    Good("idx1/second-column", "Two string columns; the index describes the second", TinyParquet((Column("city", "string", ["p", "q"]), Column("nation", "string", ["x", "y"])), index=Index("nation", companion=True)), look_for("x")),
     Good("idx1/without-annotation", "Text in a column that is not annotated as text", TinyParquet((Column("nation", "binary", [b"a", b"b", None]),), index=Index("nation")), ("=", "nation", {"bytes": "61"}), encode=None),
     Good("idx1/line-feed-without-index", "A value that holds a line feed, and therefore no index", TinyParquet(column("x\ny", "z")), look_for("x\ny"), rules=("IDX1-015",), decode=None, encode=None),
     Good("idx1/only-empty-value-without-index", "Only the empty string, and therefore no index", TinyParquet(column("", None)), look_for(""), rules=("IDX1-013",), decode=None, encode=None),
@@ -104,7 +103,6 @@ def _offset(name: str, title: str, text: str, rule: str) -> Bad:
         "idx1/plain",
         mutation,
         (rule,),
-        decode="reject",
         scan="refusal-allowed",
     )
 
@@ -112,7 +110,7 @@ def _offset(name: str, title: str, text: str, rule: str) -> Bad:
 def _length(name: str, title: str, length: int, effect: str) -> Bad:
     """A case about a length that reaches beyond the body."""
     mutation = Mutation("set", "idx1.length", length)
-    return Bad(f"idx1/{name}", title, effect, "idx1/plain", mutation, ("IDX1-008",), decode="reject", scan="refusal-allowed")  # fmt: skip
+    return Bad(f"idx1/{name}", title, effect, "idx1/plain", mutation, ("IDX1-008",), scan="refusal-allowed")  # fmt: skip
 
 
 def _companion(name: str, title: str, mutation: Mutation, rule: str) -> Bad:
@@ -127,7 +125,7 @@ def _payload(text: str) -> Mutation:
 BAD = (
     Bad("idx1/key-twice", "The key occurs twice with the same value", "none today; a program that changes one of them decides by chance", "idx1/plain", Mutation("duplicate", "footer.key_value_metadata[0]"), ("IDX1-001", "PQF-006"), decode="either", scan="refusal-allowed"),
     Bad("idx1/key-twice-first-stale", "The key occurs twice; the first one is that of an older file", "Readers that take the first value fail; readers that take the last one work.", "idx1/plain", Mutation("insert", "footer.key_value_metadata[0]", {"key": idx1.KEY, "value": "4"}), ("IDX1-001", "IDX1-007", "PQF-006"), decode="either", scan="refusal-allowed"),
-    Bad("idx1/key-without-value", "The key has no value", REFUSED, "idx1/plain", Mutation("remove", "footer.key_value_metadata[0].value"), ("IDX1-002", "PQF-010"), decode="reject", scan="refusal-allowed"),
+    Bad("idx1/key-without-value", "The key has no value", REFUSED, "idx1/plain", Mutation("remove", "footer.key_value_metadata[0].value"), ("IDX1-002", "PQF-010"), scan="refusal-allowed"),
     _offset("offset-empty", "The offset is an empty text", "", "IDX1-003"),
     _offset("offset-word", "The offset is a word", "abc", "IDX1-003"),
     _offset("offset-negative", "The offset is negative", "-5", "IDX1-003"),
@@ -136,7 +134,7 @@ BAD = (
     _offset("offset-full-width", "The offset is written in full-width digits", "".join(chr(0xFEE0 + ord(digit)) for digit in str(OFFSET)), "IDX1-003"),
     _offset("offset-underscore", "The offset holds an underscore, which some languages allow", f"{str(OFFSET)[0]}_{str(OFFSET)[1:]}", "IDX1-003"),
     _offset("offset-65-bits", "The offset is 2^64", str(1 << 64), "IDX1-003"),
-    Bad("idx1/offset-space", "A space stands before the offset", REFUSED, "idx1/plain", Mutation("prepend", "footer.key_value_metadata[0].value", " "), ("IDX1-003",), decode="reject", scan="refusal-allowed"),
+    Bad("idx1/offset-space", "A space stands before the offset", REFUSED, "idx1/plain", Mutation("prepend", "footer.key_value_metadata[0].value", " "), ("IDX1-003",), scan="refusal-allowed"),
     Bad("idx1/offset-plus-sign", "A plus sign stands before the offset", "The published reader takes it, others refuse it.", "idx1/plain", Mutation("prepend", "footer.key_value_metadata[0].value", "+"), ("IDX1-004",), decode="either", scan="refusal-allowed"),
     Bad("idx1/offset-leading-zeros", "Zeros stand before the offset", "The published reader takes them, others refuse them or read an octal number.", "idx1/plain", Mutation("prepend", "footer.key_value_metadata[0].value", "00"), ("IDX1-004",), decode="either", scan="refusal-allowed"),
     _offset("offset-zero", "The offset is that of the file's own magic", "0", "IDX1-005"),
@@ -145,9 +143,9 @@ BAD = (
     _offset("offset-beyond", "The offset lies beyond the file", "1000000", "IDX1-005"),
     _offset("offset-63-bits", "The offset is 2^63-1", str((1 << 63) - 1), "IDX1-005"),
     _offset("offset-64-bits", "The offset is 2^64-1", str((1 << 64) - 1), "IDX1-005"),
-    Bad("idx1/magic", "Another magic", REFUSED, "idx1/plain", Mutation("set", "idx1.magic", b"IDX2"), ("IDX1-006",), decode="reject", scan="refusal-allowed"),
-    Bad("idx1/magic-reversed", "The magic in reverse, as a big-endian writer has it", REFUSED, "idx1/plain", Mutation("set", "idx1.magic", b"1XDI"), ("IDX1-006",), decode="reject", scan="refusal-allowed"),
-    Bad("idx1/stale-into-page-index", "A program rewrote the file without the index and kept the key, which now points into the page index", REFUSED, "idx1/before-page-index", Mutation("remove", "idx1"), ("IDX1-007",), decode="reject", scan="refusal-allowed"),
+    Bad("idx1/magic", "Another magic", REFUSED, "idx1/plain", Mutation("set", "idx1.magic", b"IDX2"), ("IDX1-006",), scan="refusal-allowed"),
+    Bad("idx1/magic-reversed", "The magic in reverse, as a big-endian writer has it", REFUSED, "idx1/plain", Mutation("set", "idx1.magic", b"1XDI"), ("IDX1-006",), scan="refusal-allowed"),
+    Bad("idx1/stale-into-page-index", "A program rewrote the file without the index and kept the key, which now points into the page index", REFUSED, "idx1/before-page-index", Mutation("remove", "idx1"), ("IDX1-007",), scan="refusal-allowed"),
     _offset("stale-into-data", "A program rewrote the file and kept the key, which now points into a data page", "4", "IDX1-007"),
     _length("length-one-more", "The length is one too great, so that the payload reaches into the footer", LENGTH + 1, "A reader takes a byte of the footer for a part of the last value."),
     _length("length-to-the-end", "The length reaches to the end of the file exactly", LENGTH + END, "A reader takes the footer for values."),
@@ -157,8 +155,8 @@ BAD = (
     _length("length-big-endian", "The length in the byte order of big-endian machines", int.from_bytes(LENGTH.to_bytes(8, "little"), "big"), "A reader that believes it dies for want of memory."),
     Bad("idx1/length-into-page-index", "The length is one too great, so that the payload reaches into the column index", "A reader takes a byte of the column index for a part of the last value.", "idx1/before-page-index", Mutation("add", "idx1.length", 1), ("IDX1-009",), scan=None, tier="index"),
     Bad("idx1/page-index-displaced", "The page index is recorded too early by the length of the blob: the writer did not count it", "Readers that use the page index fail or skip pages that hold rows; the others notice nothing.", "idx1/before-page-index", Mutation("displace", "idx1"), ("IDX1-009", "PIX-010", "PIX-020"), decode="either", scan="refusal-allowed"),
-    Bad("idx1/payload-not-utf8", "A byte of the payload is no UTF-8", REFUSED, "idx1/one-value", Mutation("set", "idx1.payload", b"\xff"), ("IDX1-010",), decode="reject", scan="refusal-allowed"),
-    Bad("idx1/payload-surrogate", "The payload holds a surrogate", REFUSED, "idx1/one-value", Mutation("set", "idx1.payload", b"\xed\xa0\x80"), ("IDX1-010",), decode="reject", scan="refusal-allowed"),
+    Bad("idx1/payload-not-utf8", "A byte of the payload is no UTF-8", REFUSED, "idx1/one-value", Mutation("set", "idx1.payload", b"\xff"), ("IDX1-010",), scan="refusal-allowed"),
+    Bad("idx1/payload-surrogate", "The payload holds a surrogate", REFUSED, "idx1/one-value", Mutation("set", "idx1.payload", b"\xed\xa0\x80"), ("IDX1-010",), scan="refusal-allowed"),
     Bad("idx1/value-twice", "A value stands twice in the index", "none: readers make a set of it", "idx1/another-order", _payload("a\nb\nc\na"), ("IDX1-011",), decode="either", scan="refusal-allowed"),
     Bad("idx1/empty-value-last", "The empty string is the last value", LOST, "idx1/empty-value-first", _payload("a\n"), ("IDX1-012",), decode="either", scan="refusal-allowed"),
     Bad("idx1/line-feed-at-the-end", "A line feed behind the last value", "An exact reader finds an empty value that no row has.", "idx1/another-order", _payload("b\nc\na\n"), ("IDX1-012", "IDX1-017"), decode="either", values=("", "a", "b", "c"), scan="refusal-allowed"),

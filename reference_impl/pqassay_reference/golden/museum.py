@@ -13,50 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-
-@dataclass(frozen=True)
-class Sighting:
-    """Where a defect was seen.
-
-    Attributes:
-        software: What had it, or read it wrong.
-        versions: Which; ``None`` where nobody wrote it down.
-        reference: Link to where people spoke of it; ``None`` where they did not yet.
-    """
-
-    software: str
-    versions: str | None = None
-    reference: str | None = None
-
-    def record(self) -> dict[str, str]:
-        """As it stands in a manifest."""
-        members = {"software": self.software, "versions": self.versions, "reference": self.reference}
-        return {name: member for name, member in members.items() if member is not None}
-
-
-@dataclass(frozen=True)
-class Exhibit:
-    """A golden case that shows a defect.
-
-    Attributes:
-        case: Its id.
-        numbers: Numbers of the defects that it shows.
-        story: What they did to people.
-        seen: Where.
-    """
-
-    case: str
-    numbers: tuple[int, ...]
-    story: str
-    seen: tuple[Sighting, ...]
-
-    def record(self) -> dict[str, Any]:
-        """As it stands in a manifest."""
-        return {
-            "numbers": list(self.numbers),
-            "story": self.story,
-            "seen": [sighting.record() for sighting in self.seen],
-        }
+from pqassay_spec.golden.case import Exhibit, Sighting
 
 
 @dataclass(frozen=True)
@@ -73,7 +30,7 @@ class Absent:
     number: int
     defect: str
     reason: str
-    seen: tuple[Sighting, ...]
+    seen: list[Sighting]
 
 
 @cache
@@ -81,8 +38,8 @@ def _table() -> dict[str, list[dict[str, Any]]]:
     return tomllib.loads((files("pqassay_reference.golden") / "museum.toml").read_text("utf-8"))
 
 
-def _seen(row: dict[str, Any]) -> tuple[Sighting, ...]:
-    return tuple(Sighting(**sighting) for sighting in row["seen"])
+def _seen(row: dict[str, Any]) -> list[Sighting]:
+    return [Sighting(**sighting) for sighting in row["seen"]]
 
 
 @cache
@@ -96,7 +53,7 @@ def exhibits() -> Mapping[str, Exhibit]:
     for row in _table()["exhibit"]:
         if row["case"] in found:
             raise ValueError(f"museum.toml holds {row['case']} twice")
-        found[row["case"]] = Exhibit(row["case"], tuple(row["numbers"]), row["story"], _seen(row))
+        found[row["case"]] = Exhibit(numbers=row["numbers"], story=row["story"], seen=_seen(row))
     return found
 
 

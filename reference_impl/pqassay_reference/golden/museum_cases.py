@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from pqassay_reference.golden.page_index import DICTIONARY
 from pqassay_reference.golden.parquet_file import METALS, TWO_COLUMNS
-from pqassay_reference.golden.recipes import Bad, Good, Scan
+from pqassay_reference.golden.recipes import Bad, Good
 from pqassay_reference.tiny.parquet import (
     Column,
     Encoding,
@@ -25,6 +25,7 @@ from pqassay_reference.tiny.parquet import (
     fixed,
 )
 from pqassay_spec.base.sources import BytesSource
+from pqassay_spec.golden.case import Scan
 from pqassay_spec.grammar.thrift import Record, unknown_field
 from pqassay_spec.grammar.thrift_decoder import decode
 from pqassay_spec.grammar.thrift_wire import WireType
@@ -115,7 +116,7 @@ WITH_AVRO = TinyParquet(TWO_COLUMNS, keys=(("parquet.avro.schema", AVRO),))
 def _good(
     name: str, title: str, file: TinyParquet, predicate: Sequence[Any], *misread_by: str, **more: Any
 ) -> Good:
-    return Good(name, title, file, predicate, requires=("parquet",), misread_by=misread_by, since=SINCE, **more)  # fmt: skip
+    return Good(name, title, file, predicate, misread_by=misread_by, since=SINCE, **more)  # fmt: skip
 
 
 GOOD = (

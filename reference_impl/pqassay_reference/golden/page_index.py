@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pqassay_reference.golden.recipes import Bad, Good, Scan
+from pqassay_reference.golden.recipes import Bad, Good
 from pqassay_reference.tiny.parquet import Column, Encoding, Layout, ListOf, TinyParquet
+from pqassay_spec.golden.case import Scan
 from pqassay_spec.mutation.mutations import Mutation
 from pqassay_spec.parquet.thrift import BoundaryOrder
 from pqassay_spec.rules.catalogue import Tier
 
 SINCE = "0.5.0"
-REQUIRES = ("parquet",)
 
 PAIRS, THREES, FOURS = Layout(page_rows=2, exact=True), Layout(page_rows=3), Layout(page_rows=4)
 
@@ -75,7 +75,7 @@ LEAD: Sequence[Any] = ("=", "metal", "lead")
 
 
 def _good(name: str, title: str, file: TinyParquet, predicate: Sequence[Any]) -> Good:
-    return Good(f"pix/{name}", title, file, predicate, requires=REQUIRES, since=SINCE)
+    return Good(f"pix/{name}", title, file, predicate, since=SINCE)
 
 
 GOOD = (

@@ -22,7 +22,7 @@ PLACES = TinyParquet(TWO_COLUMNS, layout=Layout(page_rows=3, offset_index=True))
 
 
 def _good(name: str, title: str, file: TinyParquet, *misread_by: str) -> Good:
-    return Good(name, title, file, LEAD, requires=("parquet",), misread_by=misread_by, since=SINCE)
+    return Good(name, title, file, LEAD, misread_by=misread_by, since=SINCE)
 
 
 GOOD = (

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from pqassay_reference.golden.parquet_file import LEAD, METALS, TWO_COLUMNS, YEARS
-from pqassay_reference.golden.recipes import Bad, Good, Made
+from pqassay_reference.golden.recipes import Bad, Good, Made, capabilities_of, input_of
 from pqassay_reference.rewrite.footer_splice import footer_and_tail
 from pqassay_reference.tiny.parquet import (
     Column,
@@ -19,6 +18,7 @@ from pqassay_reference.tiny.parquet import (
     fixed,
 )
 from pqassay_spec.base.sources import BytesSource
+from pqassay_spec.golden.case import GENERATOR, Case, CheckExpectation, Expect, Provenance
 from pqassay_spec.grammar.thrift import grammar
 from pqassay_spec.mutation.mutations import Mutation
 from pqassay_spec.parquet.file import HEAD, SUMMARY_NAME, read_footer, read_framing
@@ -83,19 +83,20 @@ class Summary:
             for chunk in group.columns:
                 chunk.file_path = "part-0.parquet"
         content = HEAD.build({}) + footer_and_tail(bytes(grammar(FileMetaData).build(footer)))
-        manifest: dict[str, Any] = {
-            "id": self.id,
-            "family": "PQF",
-            "kind": "valid",
-            "since": SINCE,
-            "title": self.title,
-            "effect": "none",
-            "requires": ["parquet"],
-            "rules": list(self.rules),
-            "expect": {"check": {"rules": [], "tier": "values"}, "lint": "accept"},
-            "provenance": {"by": "generator", "oracles": []},
-        }
-        return Made(manifest, SUMMARY_NAME, content)
+        manifest = Case(
+            id=self.id,
+            family="PQF",
+            kind="valid",
+            since=SINCE,
+            title=self.title,
+            effect="none",
+            requires=capabilities_of("PQF"),
+            rules=list(self.rules),
+            input=input_of(SUMMARY_NAME, content),
+            expect=Expect(check=CheckExpectation(rules=[], tier="values"), lint="accept"),
+            provenance=Provenance(by=GENERATOR, oracles=[]),
+        )
+        return Made(manifest, content)
 
 
 GOOD = (

@@ -26,7 +26,7 @@ from pqassay_spec.mutation.file_dissection import take_apart
 from pqassay_spec.mutation.file_layout import put_together
 from pqassay_spec.mutation.file_tree import Piece
 from pqassay_spec.mutation.mutations import IN_DATA, Mutation, mutate
-from pqassay_spec.parquet.file import read_footer, read_framing
+from pqassay_spec.parquet.file import TAIL_SIZE, read_footer, read_framing
 from pqassay_spec.parquet.thrift import FileMetaData
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.codes import NO_COLUMN, ColumnFlag, ColumnType, PhysicalType, StatFlag
@@ -180,7 +180,7 @@ FIRST = described(parquet_before(), **SORTED)
 SECOND = described(
     parquet_appended(),
     **SORTED,
-    unused_bytes=FIRST.parquet_footer_length + pm.NO_FOOTER_BYTES,
+    unused_bytes=FIRST.parquet_footer_length + TAIL_SIZE,
     previous_sizes=(len(parquet_before()),),
 )
 

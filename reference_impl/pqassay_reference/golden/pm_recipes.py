@@ -7,19 +7,41 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pqassay_reference.golden.pm_values import size_of
-from pqassay_reference.golden.recipes import DATA, Decode, Encode, Made, family_of
+from pqassay_reference.golden.recipes import (
+    DATA,
+    Made,
+    capabilities_of,
+    capabilities_of_bad,
+    decode_of,
+    family_of,
+    input_of,
+    lint_of,
+)
 from pqassay_reference.pm import write as pm_write
 from pqassay_reference.pm.parts import NO_EXTENSIONS, Extensions
+from pqassay_spec.golden.case import (
+    GENERATOR,
+    Acceptance,
+    Answering,
+    Case,
+    CheckExpectation,
+    Expect,
+    Input,
+    PlanExpectation,
+    Provenance,
+    PruneExpectation,
+    SnapshotExpectation,
+)
 from pqassay_spec.mutation.mutations import Mutation, mutate_files
 from pqassay_spec.mutation.operators import owner_of
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.value import SnapshotValue
 from pqassay_spec.pm.value_json import to_json
-from pqassay_spec.rules.catalogue import Tier, rules
+from pqassay_spec.rules.catalogue import Tier
 
 SINCE = "0.3.0"
 
@@ -66,11 +88,14 @@ class Prune:
     kept: Sequence[int] | None = None
     snapshot: SnapshotValue | None = None
 
-    def to_json(self) -> dict[str, Any]:
+    def expectation(self) -> PruneExpectation:
         """The entry of a manifest."""
-        kept = self.must_keep if self.kept is None else self.kept
-        record = {"predicate": self.predicate, "must_keep": list(self.must_keep), "kept": list(kept)}
-        return record if self.snapshot is None else {**record, "parquet_file_size": size_of(self.snapshot)}
+        return PruneExpectation(
+            predicate=list(self.predicate),
+            must_keep=list(self.must_keep),
+            kept=list(self.must_keep if self.kept is None else self.kept),
+            parquet_file_size=None if self.snapshot is None else size_of(self.snapshot),
+        )
 
 
 @dataclass(frozen=True)
@@ -80,26 +105,18 @@ class Plan:
     columns: Sequence[str]
     row_groups: Sequence[int] | None = None
 
-    def to_json(self, value: SnapshotValue) -> dict[str, Any]:
+    def expectation(self, value: SnapshotValue) -> PlanExpectation:
         """The entry of a manifest: the ranges are those of the value."""
         names = [column.name for column in value.columns]
         chosen = range(len(value.row_groups)) if self.row_groups is None else self.row_groups
         chunks = [
             value.row_groups[number].chunks[names.index(name)] for number in chosen for name in self.columns
         ]
-        record: dict[str, Any] = {"columns": list(self.columns)}
-        if self.row_groups is not None:
-            record["row_groups"] = list(self.row_groups)
-        return {**record, "ranges": [[one.offset, one.length] for one in chunks]}
-
-
-EXTENSIONS = "pm.extensions"
-"""The capability to read what later revisions added."""
-
-
-def _capabilities(value: SnapshotValue) -> list[str]:
-    """What an implementation has to know to be asked about a file."""
-    return ["pm", "pm.bloom"] if value.bloom_columns else ["pm"]
+        return PlanExpectation(
+            columns=list(self.columns),
+            row_groups=None if self.row_groups is None else list(self.row_groups),
+            ranges=[[chunk.offset, chunk.length] for chunk in chunks],
+        )
 
 
 @dataclass(frozen=True)
@@ -127,7 +144,7 @@ class PmGood:
     prune: tuple[Prune, ...] = ()
     plan: tuple[Plan, ...] = ()
     asked: tuple[SnapshotValue, ...] | None = None
-    encode: Encode | None = "accept"
+    encode: Acceptance | None = "accept"
     rules: tuple[str, ...] = ()
     tier: Tier = "values"
     oracles: tuple[str, ...] = ()
@@ -135,43 +152,42 @@ class PmGood:
 
     def make(self, _: Mapping[str, Made]) -> Made:
         """See `pqassay_reference.golden.recipes.Recipe`."""
+        data = self.file.build()
         beside = {} if self.data is None else {DATA: self.data()}
-        return Made(self._manifest(), pm.FILE_NAME, self.file.build(), beside)
+        return Made(self._manifest(input_of(pm.FILE_NAME, data, beside)), data, beside)
 
-    def _manifest(self) -> dict[str, Any]:
-        newest = self.file.newest
-        expect: dict[str, Any] = {
-            "check": {"rules": [], "tier": self.tier},
-            "lint": "accept",
-            "decode": "accept",
-            "value": to_json(newest),
-        }
-        if self.encode is not None and len(self.file.snapshots) == 1:
-            expect["encode"] = self.encode
+    def _manifest(self, given: Input) -> Case:
+        newest, family = self.file.newest, family_of(self.id)
         asked = tuple(reversed(self.file.snapshots)) if self.asked is None else self.asked
-        expect["snapshots"] = [
-            {"parquet_file_size": size_of(value), "answer": "accept", "value": to_json(value)}
+        snapshots = [
+            SnapshotExpectation(parquet_file_size=size_of(value), answer="accept", value=to_json(value))
             for value in asked
         ]
         unknown = max(map(size_of, self.file.snapshots)) + 1
         # Alone, a size that is not there would give credit for refusing everything.
-        expect["snapshots"] += [{"parquet_file_size": unknown, "answer": "reject"}] * bool(asked)
-        if self.prune:
-            expect["prune"] = [one.to_json() for one in self.prune]
-        if self.plan:
-            expect["plan"] = [one.to_json(newest) for one in self.plan]
-        return {
-            "id": self.id,
-            "family": family_of(self.id),
-            "kind": "valid",
-            "since": self.since,
-            "title": self.title,
-            "effect": "none",
-            "requires": _capabilities(newest),
-            "rules": list(self.rules),
-            "expect": expect,
-            "provenance": {"by": "generator", "oracles": list(self.oracles)},
-        }
+        snapshots += [SnapshotExpectation(parquet_file_size=unknown, answer="reject")] * bool(asked)
+        return Case(
+            id=self.id,
+            family=family,
+            kind="valid",
+            since=self.since,
+            title=self.title,
+            effect="none",
+            requires=capabilities_of(family, *["pm.bloom"] * bool(newest.bloom_columns)),
+            rules=list(self.rules),
+            input=given,
+            expect=Expect(
+                check=CheckExpectation(rules=[], tier=self.tier),
+                lint="accept",
+                decode="accept",
+                value=to_json(newest),
+                encode=self.encode if len(self.file.snapshots) == 1 else None,
+                snapshots=snapshots,
+                prune=[one.expectation() for one in self.prune] or None,
+                plan=[one.expectation(newest) for one in self.plan] or None,
+            ),
+            provenance=Provenance(by=GENERATOR, oracles=list(self.oracles)),
+        )
 
 
 @dataclass(frozen=True)
@@ -185,7 +201,7 @@ class PmBad:
         parent: Id of the case that it is made from.
         mutation: The one difference; a path that begins with ``data.`` changes the Parquet file beside the input.
         rules: Exactly the rules that a check reports, in the order of the report.
-        decode: What a reader must do with the newest snapshot; ``None`` where it is not asked.
+        decode: What a reader must do with the newest snapshot; ``None`` where it is not asked, and where the rules say it.
         reads: Members of the parent's value (paths into its JSON) that a reader which accepts reads otherwise.
         older: What a reader must do when it is asked for the parent's oldest snapshot; ``None`` where it is not asked.
         prune: What is asked.
@@ -199,9 +215,9 @@ class PmBad:
     parent: str
     mutation: Mutation
     rules: tuple[str, ...]
-    decode: Decode | None = None
+    decode: Answering | None = None
     reads: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    older: Decode | None = None
+    older: Answering | None = None
     prune: tuple[Prune, ...] = ()
     tier: Tier = "index"
     since: str = SINCE
@@ -209,42 +225,43 @@ class PmBad:
     def make(self, before: Mapping[str, Made]) -> Made:
         """See `pqassay_reference.golden.recipes.Recipe`."""
         parent = before[self.parent]
-        files = mutate_files({parent.file: parent.data, **parent.beside}, parent.file, self.mutation)
-        data = files.pop(parent.file)
-        return Made(self._manifest(parent.manifest), parent.file, data, files)
+        name = parent.manifest.input.file
+        files = mutate_files({name: parent.data, **parent.beside}, name, self.mutation)
+        data = files.pop(name)
+        return Made(self._manifest(parent.manifest, input_of(name, data, files)), data, files)
 
-    def _manifest(self, parent_manifest: dict[str, Any]) -> dict[str, Any]:
-        parent = parent_manifest["expect"]
-        expect: dict[str, Any] = {"check": {"rules": list(self.rules), "tier": self.tier}}
-        if any(rules()[rule].verdict == "FAIL" for rule in self.rules):
-            expect["lint"] = "reject"
-        if self.decode is not None:
-            expect["decode"] = self.decode
-        if self.decode not in (None, "reject"):
-            expect["value"] = copy.deepcopy(parent["value"])
-            for path, value in self.reads.items():
-                owner, member = owner_of(expect["value"], path)
-                owner[member] = value
+    def _manifest(self, parent: Case, given: Input) -> Case:
+        decode = self.decode or decode_of(self.id, self.rules)
+        value: dict[str, Any] | None = None
+        if decode not in (None, "reject"):
+            value = copy.deepcopy(parent.expect.value) or {}
+            for path, member in self.reads.items():
+                owner, name = owner_of(value, path)
+                owner[name] = member
+        snapshots: list[SnapshotExpectation] | None = None
         if self.older is not None:
-            oldest = parent["snapshots"][-2]
-            expect["snapshots"] = [{**oldest, "answer": self.older}]
-            if self.older == "reject":
-                del expect["snapshots"][0]["value"]
-        if self.prune:
-            expect["prune"] = [one.to_json() for one in self.prune]
-        return {
-            "id": self.id,
-            "family": family_of(self.id),
-            "kind": "invalid",
-            "since": self.since,
-            "title": self.title,
-            "effect": self.effect,
-            "parent": self.parent,
-            "mutation": self.mutation.to_json(),
-            "requires": list(
-                dict.fromkeys([*parent_manifest["requires"], *[EXTENSIONS] * ("PM-006" in self.rules)])
+            oldest = (parent.expect.snapshots or [])[-2]
+            said = None if self.older == "reject" else oldest.value
+            snapshots = [replace(oldest, answer=self.older, value=said)]
+        return Case(
+            id=self.id,
+            family=family_of(self.id),
+            kind="invalid",
+            since=self.since,
+            title=self.title,
+            effect=self.effect,
+            parent=self.parent,
+            mutation=self.mutation,
+            requires=capabilities_of_bad(self.rules, parent),
+            rules=list(self.rules),
+            input=given,
+            expect=Expect(
+                check=CheckExpectation(rules=list(self.rules), tier=self.tier),
+                lint=lint_of(self.rules),
+                decode=decode,
+                value=value,
+                snapshots=snapshots,
+                prune=[one.expectation() for one in self.prune] or None,
             ),
-            "rules": list(self.rules),
-            "expect": expect,
-            "provenance": {"by": "generator", "oracles": []},
-        }
+            provenance=Provenance(by=GENERATOR, oracles=[]),
+        )

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from pqassay_spec.parquet import bloom
-from pqassay_spec.pm import grammar as pm
+from pqassay_spec.parquet.file import TAIL_SIZE
 from pqassay_spec.pm.codes import (
     DESIGNATED_TYPE_BIT,
     Codec,
@@ -119,7 +119,7 @@ def snapshot(columns: Sequence[Column], groups: Sequence[RowGroup], **more: Any)
 
 def size_of(value: SnapshotValue) -> int:
     """Bytes of the Parquet file that a snapshot describes."""
-    return value.parquet_footer_offset + value.parquet_footer_length + pm.NO_FOOTER_BYTES
+    return value.parquet_footer_offset + value.parquet_footer_length + TAIL_SIZE
 
 
 def appended(before: SnapshotValue, group: RowGroup) -> SnapshotValue:
@@ -136,7 +136,7 @@ def replaced(before: SnapshotValue, number: int, group: RowGroup) -> SnapshotVal
 
 
 def _behind(before: SnapshotValue, groups: tuple[RowGroup, ...], new: RowGroup, dead: int) -> SnapshotValue:
-    dead += before.parquet_footer_length + pm.NO_FOOTER_BYTES
+    dead += before.parquet_footer_length + TAIL_SIZE
     return replace(
         before,
         row_groups=groups,

@@ -5,29 +5,38 @@ The cases themselves are in the modules named like their family; `generator` wri
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from pqassay_reference.golden.rows import literal_rows
 from pqassay_reference.scan.structures import bloom_filters, page_index
 from pqassay_reference.tiny.parquet import TinyParquet
 from pqassay_spec.base.sources import BytesSource
+from pqassay_spec.golden.case import (
+    GENERATOR,
+    Acceptance,
+    Answering,
+    Case,
+    CheckExpectation,
+    Expect,
+    GoldenFile,
+    Input,
+    Provenance,
+    Scan,
+)
 from pqassay_spec.mutation.mutations import Mutation, mutate
-from pqassay_spec.rules.catalogue import Tier, rules
+from pqassay_spec.rules.catalogue import Tier, families, rules
 
 DATA = "data.parquet"
 """The name of a Parquet file in a case."""
 
-STRUCTURES = ("PIX", "BLM")
-"""Families whose structures are decoded as they stand in the file."""
-
-UNREADABLE = frozenset({"PIX-010", "PIX-020", "PIX-021", "BLM-002", "BLM-003", "BLM-004"})
-"""Rules without which a page index or a bloom filter says nothing: who decodes it must refuse."""
-
-Decode = Literal["accept", "reject", "either"]
-Encode = Literal["accept", "reject"]
-Scan = Literal["same-rows", "refusal-allowed"]
+STRUCTURES: Mapping[str, Callable[[BytesSource, str, Sequence[Any]], dict[str, Any]]] = {
+    "PIX": lambda source, column, _: page_index(source, column),
+    "BLM": bloom_filters,
+}
+"""Families whose structures are decoded as they are stored in the file, and what reads those of a column."""
 
 ENGINES = ("pyarrow", "DuckDB", "Polars", "DataFusion", "fastparquet", "Spark")
 """Foreign readers that the tests have read every valid case."""
@@ -38,14 +47,12 @@ class Made:
     """What a recipe gives.
 
     Attributes:
-        manifest: The case's manifest, but for its files.
-        file: The name of its input.
+        manifest: The case's manifest.
         data: The bytes of its input.
         beside: Names and bytes of the files that stand beside the input.
     """
 
-    manifest: dict[str, Any]
-    file: str
+    manifest: Case
     data: bytes
     beside: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
 
@@ -86,7 +93,6 @@ class Good:
         values: Values of the index; by default those of the indexed column.
         column: The column whose page index or bloom filters are to be decoded; by default that of the predicate.
         probes: Values that are looked up in those bloom filters.
-        requires: Capabilities.
         decode: Whether a reader of the index must read it; ``None`` where there is nothing to decode.
         encode: Whether a writer must be able to write such a file; ``None`` where it is not asked.
         scan: What a scan must do; ``None`` where it is not asked.
@@ -102,16 +108,16 @@ class Good:
     values: Sequence[str] | None = None
     column: str | None = None
     probes: tuple[Any, ...] = ()
-    requires: tuple[str, ...] = ()
-    decode: Decode | None = "accept"
-    encode: Encode | None = "accept"
+    decode: Answering | None = "accept"
+    encode: Acceptance | None = "accept"
     scan: Scan | None = "same-rows"
     misread_by: tuple[str, ...] = ()
     since: str = "0.2.0"
 
     def make(self, _: Mapping[str, Made]) -> Made:
         """See `Recipe`."""
-        return Made(manifest_of_good(self), DATA, self.file.build())
+        data = self.file.build()
+        return Made(manifest_of_good(self, data), data)
 
 
 @dataclass(frozen=True)
@@ -125,10 +131,9 @@ class Bad:
         parent: Id of the case that it is made from.
         mutation: The one difference.
         rules: Exactly the rules that a check reports, in the order of the report.
-        decode, encode, scan: What a reader or writer must do; ``None`` where it is not asked.
+        decode, encode, scan: What a reader or writer must do; ``None`` where it is not asked, and where the rules say it.
         values: The values that a reader which accepts must read; by default the parent's.
         predicate: What a scan looks for; by default what it looks for in the parent.
-        requires: Capabilities; by default the parent's.
         tier: The tier at which the rules are reported.
         since: Version that added it.
     """
@@ -139,107 +144,109 @@ class Bad:
     parent: str
     mutation: Mutation
     rules: tuple[str, ...]
-    decode: Decode | None = None
-    encode: Encode | None = None
+    decode: Answering | None = None
+    encode: Acceptance | None = None
     scan: Scan | None = None
     values: Sequence[str] | None = None
     predicate: Sequence[Any] | None = None
-    requires: tuple[str, ...] | None = None
     tier: Tier = "values"
     since: str = "0.2.0"
 
     def make(self, before: Mapping[str, Made]) -> Made:
         """See `Recipe`."""
         parent = before[self.parent]
-        return Made(manifest_of_bad(self, parent.manifest), parent.file, mutate(parent.data, self.mutation))
+        data = mutate(parent.data, self.mutation)
+        return Made(manifest_of_bad(self, parent.manifest, data), data)
 
 
-def manifest_of_good(case: Good) -> dict[str, Any]:
-    """The manifest of a valid case, but for its files."""
-    index = case.file.index
-    family = family_of(case.id)
-    record: dict[str, Any] = {
-        "id": case.id,
-        "family": family,
-        "kind": "valid",
-        "since": case.since,
-        "title": case.title,
-        "effect": "none",
-        "requires": list(case.requires or _capabilities(family)),
-        "rules": list(case.rules),
-    }
-    if index is not None:
-        record["column"] = index.column
-    expect: dict[str, Any] = {"check": {"rules": [], "tier": "values"}, "lint": "accept"}
-    if index is not None and case.decode is not None:
-        expect["decode"] = case.decode
+def manifest_of_good(case: Good, data: bytes) -> Case:
+    """The manifest of a valid case."""
+    family, index = family_of(case.id), case.file.index
+    column = None if index is None else index.column
+    value: dict[str, Any] | None = None
+    if case.decode is None:
+        pass
+    elif index is not None:
         values = column_values(case.file, index.column) if case.values is None else list(case.values)
-        expect["value"] = {"layout": index.layout.value, "values": values}
-    if family in STRUCTURES and index is None and case.decode is not None:
-        record["column"] = column = case.column or str(case.predicate[1])
-        expect["decode"] = case.decode
-        source = BytesSource(case.file.build())
-        if family == "BLM":
-            expect["probes"] = list(case.probes)
-            expect["value"] = bloom_filters(source, column, case.probes)
-        else:
-            expect["value"] = page_index(source, column)
-    if index is not None and case.encode is not None:
-        expect["encode"] = case.encode
-    if case.scan is not None:
-        expect["scan"] = case.scan
-    expect |= {"predicate": list(case.predicate), "rows": literal_rows(case.file)}
-    return {
-        **record,
-        "expect": expect,
-        "provenance": {
-            "by": "generator",
-            "oracles": [engine for engine in ENGINES if engine not in case.misread_by],
-        },
-    }
+        value = {"layout": index.layout.value, "values": values}
+    elif family in STRUCTURES:
+        column = case.column or str(case.predicate[1])
+        value = STRUCTURES[family](BytesSource(data), column, case.probes)
+    return Case(
+        id=case.id,
+        family=family,
+        kind="valid",
+        since=case.since,
+        title=case.title,
+        effect="none",
+        requires=capabilities_of(family, *["idx1.companion"] * (index is not None and index.companion)),
+        rules=list(case.rules),
+        column=column,
+        input=input_of(DATA, data),
+        expect=Expect(
+            check=CheckExpectation(rules=[], tier="values"),
+            lint="accept",
+            decode=None if value is None else case.decode,
+            probes=None if value is None or family != "BLM" else list(case.probes),
+            value=value,
+            encode=None if index is None else case.encode,
+            scan=case.scan,
+            predicate=list(case.predicate),
+            rows=literal_rows(case.file),
+        ),
+        provenance=Provenance(
+            by=GENERATOR, oracles=[engine for engine in ENGINES if engine not in case.misread_by]
+        ),
+    )
 
 
-def manifest_of_bad(case: Bad, parent: dict[str, Any]) -> dict[str, Any]:
-    """The manifest of an invalid case, but for its files, from that of its parent."""
-    record: dict[str, Any] = {
-        "id": case.id,
-        "family": family_of(case.id),
-        "kind": "invalid",
-        "since": case.since,
-        "title": case.title,
-        "effect": case.effect,
-        "parent": case.parent,
-        "mutation": case.mutation.to_json(),
-        "requires": list(parent["requires"] if case.requires is None else case.requires),
-        "rules": list(case.rules),
-    }
-    if "column" in parent:
-        record["column"] = parent["column"]
-    elif case.mutation.path == "idx1":
-        record["column"] = parent["expect"]["rows"]["columns"][0]["name"]
-    expect: dict[str, Any] = {"check": {"rules": list(case.rules), "tier": case.tier}}
-    if any(rules()[rule].verdict == "FAIL" for rule in case.rules):
-        expect["lint"] = "reject"
-    if family_of(case.id) in STRUCTURES and UNREADABLE & set(case.rules):
-        expect["decode"] = "reject"
-    elif case.decode is not None:
-        expect["decode"] = case.decode
-        if case.decode != "reject":
-            value = parent["expect"].get("value", {})
-            expect["value"] = {
-                **value,
-                "values": list(value["values"] if case.values is None else case.values),
-            }
-            if case.mutation.path == "idx1.layout":
-                expect["value"]["layout"] = case.mutation.to
-    if case.encode is not None:
-        expect["encode"] = case.encode
-    if case.scan is not None:
-        expect["scan"] = case.scan
-        expect["predicate"] = list(case.predicate or parent["expect"]["predicate"])
-    if case.scan is not None or case.encode is not None:
-        expect["rows"] = parent["expect"]["rows"]
-    return {**record, "expect": expect, "provenance": {"by": "generator", "oracles": []}}
+def manifest_of_bad(case: Bad, parent: Case, data: bytes) -> Case:
+    """The manifest of an invalid case, from that of its parent."""
+    decode = case.decode or decode_of(case.id, case.rules)
+    value: dict[str, Any] | None = None
+    if decode not in (None, "reject"):
+        value = dict(parent.expect.value or {})
+        value["values"] = list(value["values"] if case.values is None else case.values)
+        if case.mutation.path == "idx1.layout":
+            value["layout"] = case.mutation.to
+    column, rows = parent.column, parent.expect.rows
+    if column is None and case.mutation.path == "idx1" and rows is not None:
+        column = rows.columns[0].name
+    return Case(
+        id=case.id,
+        family=family_of(case.id),
+        kind="invalid",
+        since=case.since,
+        title=case.title,
+        effect=case.effect,
+        parent=case.parent,
+        mutation=case.mutation,
+        requires=capabilities_of_bad(case.rules, parent),
+        rules=list(case.rules),
+        column=column,
+        input=input_of(parent.input.file, data),
+        expect=Expect(
+            check=CheckExpectation(rules=list(case.rules), tier=case.tier),
+            lint=lint_of(case.rules),
+            decode=decode,
+            value=value,
+            encode=case.encode,
+            scan=case.scan,
+            predicate=None if case.scan is None else list(case.predicate or parent.expect.predicate or ()),
+            rows=None if case.scan is None and case.encode is None else rows,
+        ),
+        provenance=Provenance(by=GENERATOR, oracles=[]),
+    )
+
+
+def input_of(file: str, data: bytes, beside: Mapping[str, bytes] | None = None) -> Input:
+    """The input of a case, with the files beside it."""
+    others = [GoldenFile(file=name, sha256=_sha256(content)) for name, content in (beside or {}).items()]
+    return Input(file=file, sha256=_sha256(data), beside=others or None)
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def family_of(case_id: str) -> str:
@@ -247,12 +254,26 @@ def family_of(case_id: str) -> str:
     return case_id.partition("/")[0].upper()
 
 
-PARQUET_FAMILIES = ("PQF", "STA", "PIX", "BLM")
-"""Families about what every Parquet reader knows."""
+def capabilities_of(family: str, *more: str) -> list[str]:
+    """What an implementation has to know to be asked about a valid case of a family, by its prefix."""
+    return [next(known.capability for known in families() if known.prefix == family), *more]
 
 
-def _capabilities(family: str) -> tuple[str, ...]:
-    return ("parquet",) if family in PARQUET_FAMILIES else (family.lower(),)
+def capabilities_of_bad(broken: Sequence[str], parent: Case) -> list[str]:
+    """What an implementation has to know to be asked about a case that breaks rules."""
+    more = [capability for rule in broken if (capability := rules()[rule].capability)]
+    return list(dict.fromkeys([*parent.requires, *more]))
+
+
+def lint_of(broken: Sequence[str]) -> Acceptance | None:
+    """What a linter must say of a case that breaks rules; ``None`` where none of them is a failure."""
+    return "reject" if any(rules()[rule].verdict == "FAIL" for rule in broken) else None
+
+
+def decode_of(case_id: str, broken: Sequence[str]) -> Answering | None:
+    """What a reader of the case's structure must do by the rules of its family alone; ``None`` where they leave it open."""
+    own = [rules()[rule] for rule in broken if rule.startswith(f"{family_of(case_id)}-")]
+    return "reject" if any(rule.decode == "reject" for rule in own) else None
 
 
 def column_values(file: TinyParquet, name: str) -> list[str]:

@@ -2,7 +2,7 @@
 
     >>> from pqassay_reference.tiny.columns import decimal
     >>> literal(decimal(9, 2), -5), literal("uint64", 2**64 - 1), literal(ListOf("date"), [1, None])
-    ({'decimal': '-0.05'}, {'int': '18446744073709551615'}, {'list': [{'date': '1'}, None]})
+    (Decimal(decimal='-0.05'), LongInteger(int='18446744073709551615'), List(list=[Date(date='1'), None]))
 
 Source: ``conformance/PROTOCOL.md``, section "Values".
 """
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from pqassay_reference.predicate.literals import json_value
 from pqassay_reference.tiny.columns import (
     KINDS,
     NANOSECONDS_OF_A_DAY,
@@ -25,39 +24,51 @@ from pqassay_reference.tiny.columns import (
     type_name,
 )
 from pqassay_reference.tiny.parquet import TinyParquet
+from pqassay_spec.golden.literals import (
+    Column,
+    Date,
+    Decimal,
+    Float,
+    List,
+    Map,
+    Rows,
+    Time,
+    Timestamp,
+    Written,
+    write_value,
+)
+from pqassay_spec.golden.literals import Struct as WrittenStruct
 from pqassay_spec.parquet.column_order import Order, number_of
 from pqassay_spec.parquet.plain_encoding import INT96_TIMESTAMP, JULIAN_DAY_OF_1970
 from pqassay_spec.parquet.thrift import LogicalType, TimeUnit, Type
 
 
-def literal_rows(file: TinyParquet) -> dict[str, Any]:
+def literal_rows(file: TinyParquet) -> Rows:
     """Columns and rows of a file."""
     columns = [
-        {"name": column.name, "type": type_name(column.kind), "nullable": column.optional}
+        Column(name=column.name, type=type_name(column.kind), nullable=column.optional)
         for column in file.columns
     ]
     rows = [
         [literal(column.kind, value) for value, column in zip(row, file.columns, strict=True)]
         for row in file.rows()
     ]
-    return {"columns": columns, "rows": rows}
+    return Rows(columns, rows)
 
 
-def literal(kind: AnyType, value: Any) -> Any:
+def literal(kind: AnyType, value: Any) -> Written:
     """One value as a manifest holds it."""
     match kind:
         case Repeated():
-            return {"list": [literal(kind.element, item) for item in value or ()]}
+            return List([literal(kind.element, item) for item in value or ()])
         case _ if value is None:
             return None
         case ListOf():
-            return {"list": [literal(kind.element, item) for item in value]}
+            return List([literal(kind.element, item) for item in value])
         case MapOf():
-            return {"map": [[literal(kind.key, key), literal(kind.value, item)] for key, item in value]}
+            return Map([(literal(kind.key, key), literal(kind.value, item)) for key, item in value])
         case Struct():
-            return {
-                "struct": {member.name: literal(member.type, value[member.name]) for member in kind.members}
-            }
+            return WrittenStruct({part.name: literal(part.type, value[part.name]) for part in kind.members})
         case Scalar():
             return _single(kind, value)
         case _:
@@ -67,36 +78,36 @@ def literal(kind: AnyType, value: Any) -> Any:
 _FLOATS = {Type.FLOAT: Order.FLOAT, Type.DOUBLE: Order.FLOAT}
 
 
-def _single(scalar: Scalar, value: Any) -> Any:
+def _single(scalar: Scalar, value: Any) -> Written:
     """A value by what it means."""
     logical, raw = scalar.logical, raw_value(scalar, value)
     order = Order.HALF if logical is not None and logical.FLOAT16 else _FLOATS.get(scalar.physical)
     if order is not None:
-        return {"float": repr(number_of(order, raw))}
+        return Float(repr(number_of(order, raw)))
     if scalar.physical is Type.BOOLEAN:
         return raw != b"\0"
     if scalar.physical is Type.INT96:
         stamp = INT96_TIMESTAMP.parse(raw)
         days = stamp.julian_day - JULIAN_DAY_OF_1970
-        return {"timestamp": str(days * NANOSECONDS_OF_A_DAY + stamp.nanoseconds)}
+        return Timestamp(str(days * NANOSECONDS_OF_A_DAY + stamp.nanoseconds))
     if scalar.is_decimal:
-        return {"decimal": _decimal_text(_unscaled(scalar, raw), scalar.scale or 0)}
+        return Decimal(_decimal_text(_unscaled(scalar, raw), scalar.scale or 0))
     if scalar.physical in (Type.INT32, Type.INT64):
         return _integer(scalar, raw)
     is_text = logical is not None and any((logical.STRING, logical.ENUM, logical.JSON))
-    return raw.decode() if is_text else {"bytes": raw.hex()}
+    return write_value(raw.decode() if is_text else raw)
 
 
-def _integer(scalar: Scalar, raw: bytes) -> Any:
+def _integer(scalar: Scalar, raw: bytes) -> Written:
     logical = scalar.logical or LogicalType()
     number = int(number_of(Order.UNSIGNED if scalar.is_unsigned else Order.SIGNED, raw) or 0)
     if logical.DATE is not None:
-        return {"date": str(number)}
+        return Date(str(number))
     if logical.TIME is not None:
-        return {"time": str(number * _nanoseconds(logical.TIME.unit))}
+        return Time(str(number * _nanoseconds(logical.TIME.unit)))
     if logical.TIMESTAMP is not None:
-        return {"timestamp": str(number * _nanoseconds(logical.TIMESTAMP.unit))}
-    return json_value(number)
+        return Timestamp(str(number * _nanoseconds(logical.TIMESTAMP.unit)))
+    return write_value(number)
 
 
 def _unscaled(scalar: Scalar, raw: bytes) -> int:

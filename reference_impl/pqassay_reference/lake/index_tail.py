@@ -19,15 +19,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import islice
-from typing import Any, NamedTuple, Self, TypeAlias
-
-from construct import Struct
+from typing import Any, Self, TypeAlias
 
 from pqassay_reference.rewrite.extract import NO_KEY, Extracted, NoIndexError, extract
 from pqassay_spec.base import strict_json
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.base.sources import FileSource, Source, require_range
-from pqassay_spec.grammar.flat_records import FlatRecord
+from pqassay_spec.grammar.flat_records import integer_format
 from pqassay_spec.grammar.thrift import grammar
 from pqassay_spec.grammar.thrift_wire import WireType, field_ranges, read_byte, read_field_id, read_varint
 from pqassay_spec.idx1 import blob as idx1
@@ -57,21 +55,9 @@ Columns: TypeAlias = dict[tuple[str, ...], list[SchemaLeaf]]
 _FIELDS = {declared.name: declared for declared in FileMetaData.fields}
 
 
-class _FooterLength(NamedTuple):
-    footer_length: int
-
-
-class _PayloadLength(NamedTuple):
-    length: int
-
-
 # Single numbers of declared structures in Python's own terms: to call the grammar for them takes longer than the rest.
-_FOOTER_LENGTH = FlatRecord(
-    Struct(*(part for part in TAIL.subcons if part.name == "footer_length")), _FooterLength
-)
-_PAYLOAD_LENGTH = FlatRecord(
-    Struct(*(part for part in idx1.HEADER.subcons if part.name == "length")), _PayloadLength
-)
+_FOOTER_LENGTH = integer_format(TAIL, "footer_length")
+_PAYLOAD_LENGTH = integer_format(idx1.HEADER, "length")
 _SEPARATOR = idx1.SEPARATOR.encode()
 
 
@@ -248,7 +234,7 @@ def _footer(source: Source) -> tuple[int, bytes]:
     if available <= 0:
         raise _Doubtful
     tail = source.read(source.size - TAIL_SIZE, TAIL_SIZE)
-    length = _FOOTER_LENGTH.read(tail).footer_length
+    (length,) = _FOOTER_LENGTH.unpack_from(tail)
     if not tail.endswith(MAGIC) or not 0 < length <= available:
         raise _Doubtful
     start = source.size - TAIL_SIZE - length
@@ -260,7 +246,7 @@ def _blob(source: Source, offset: int, end: int) -> tuple[idx1.Blob, bytes]:
     if offset + idx1.HEADER_SIZE > end:
         raise _Doubtful
     header = source.read(offset, idx1.HEADER_SIZE)
-    length = _PAYLOAD_LENGTH.read(header, idx1.MAGIC_SIZE).length
+    (length,) = _PAYLOAD_LENGTH.unpack_from(header, idx1.MAGIC_SIZE)
     start = offset + idx1.HEADER_SIZE
     if not header.startswith(idx1.MAGIC) or length > end - start:
         raise _Doubtful

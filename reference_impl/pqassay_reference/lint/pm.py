@@ -21,12 +21,13 @@ from typing import Any
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import FileSource, Source
 from pqassay_spec.parquet.bloom import BLOCK_SIZE as BITSET_STEP
+from pqassay_spec.parquet.column_order import WIDTHS
 from pqassay_spec.parquet.file import MAGIC_SIZE
 from pqassay_spec.pm import block as pm_block
 from pqassay_spec.pm import file as pm_file
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import header as pm_header
-from pqassay_spec.pm.block import MAX, MIN, Block, Statistic
+from pqassay_spec.pm.block import MIN, SIDES, Block, Side, Statistic
 from pqassay_spec.pm.codes import (
     DECIMALS,
     KNOWN_COLUMN_FLAGS,
@@ -34,7 +35,6 @@ from pqassay_spec.pm.codes import (
     NO_COLUMN,
     NO_TYPE,
     REQUIRED_FEATURES,
-    STATISTIC_WIDTHS,
     Codec,
     ColumnFlag,
     ColumnType,
@@ -45,7 +45,6 @@ from pqassay_spec.pm.codes import (
     Repetition,
     StatFlag,
     repetition,
-    split_sizes,
     type_tag,
 )
 from pqassay_spec.pm.file import KNOWN_FOOTER_FEATURES, Snapshot
@@ -203,7 +202,7 @@ def _footer(header: Header, snapshot: Snapshot) -> None:
     )
     if "scratchpad" in snapshot.sections:
         notes, _ = snapshot.sections["scratchpad"]
-        head = pm.SCRATCHPAD_HEAD_RECORD.size
+        head = pm.ScratchpadHead.size
         length = pm.SECTION_COUNT_SIZE + sum(head + note.length for note in notes.entries)
         fits = notes.entry_count > 0 and length <= pm.MOST_SCRATCHPAD
         _require(fits, "PM-085", f"{notes.entry_count} notes of {length} bytes", f"{path}.scratchpad")
@@ -275,12 +274,11 @@ def _block(source: Source, header: Header, block: Block, end: int) -> None:
 
 def _statistics(source: Source, block: Block, position: int, column: pm.ColumnDescriptor, end: int) -> None:
     bounds: list[bytes] = []
-    for side in (MIN, MAX):
-        chunk, path = block.chunks[position], f"blocks[{block.offset}].column_chunks[{position}].{side}"
+    for side in SIDES:
+        chunk, path = block.chunks[position], f"blocks[{block.offset}].column_chunks[{position}].{side.field}"
         found = pm_block.find_statistic(block, position, side)
-        size = _size_in_slot(chunk, side)
-        flag = StatFlag.MIN_STAT_INLINED if side == MIN else StatFlag.MAX_STAT_INLINED
-        if not chunk.stat_flags & flag:
+        size = side.size(chunk)
+        if not chunk.stat_flags & side.inlined:
             _require(size == 0, "PM-065", f"a size of {size}, and nothing in the slot", path)
         if found is None:
             continue
@@ -299,22 +297,20 @@ def _statistics(source: Source, block: Block, position: int, column: pm.ColumnDe
             _in_order(column, *bounds),
             "PM-072",
             f"MIN {bounds[0].hex()} is greater than MAX {bounds[1].hex()}",
-            f"blocks[{block.offset}].column_chunks[{position}].{MIN}",
+            f"blocks[{block.offset}].column_chunks[{position}].{MIN.field}",
         )
 
 
-def _size_in_slot(chunk: pm.ColumnChunk, side: str) -> int:
-    return split_sizes(chunk.stat_sizes)[side == MAX]
-
-
-def _bound(source: Source, block: Block, position: int, side: str, found: Statistic, end: int) -> bytes:
+def _bound(source: Source, block: Block, position: int, side: Side, found: Statistic, end: int) -> bytes:
     """The bytes of a statistic, which stands where it should."""
-    chunk, path = block.chunks[position], f"blocks[{block.offset}].column_chunks[{position}].{side}"
+    path = f"blocks[{block.offset}].column_chunks[{position}].{side.field}"
     bound = pm_block.read_statistic(source, block, position, side, end) or b""
     if found.inlined:
-        slot = chunk.max_stat if side == MAX else chunk.min_stat
         _require(
-            slot >> 8 * len(bound) == 0, "PM-067", "bytes that the statistic leaves over are not 0", path
+            side.slot(block.chunks[position]) >> 8 * len(bound) == 0,
+            "PM-067",
+            "bytes that the statistic leaves over are not 0",
+            path,
         )
     else:
         _require(
@@ -327,7 +323,7 @@ def _width(column: pm.ColumnDescriptor) -> int | None:
     """Bytes of each value of a column; ``None`` for byte arrays."""
     if column.physical_type == PhysicalType.FIXED_LEN_BYTE_ARRAY:
         return column.fixed_byte_len
-    return STATISTIC_WIDTHS.get(PhysicalType(column.physical_type))
+    return WIDTHS.get(PhysicalType(column.physical_type))
 
 
 def _in_order(column: pm.ColumnDescriptor, least: bytes, greatest: bytes) -> bool:
@@ -383,9 +379,7 @@ def _times(source: Source, linted: Linted, snapshot: Snapshot) -> None:
     last: int | None = None
     for offset in snapshot.blocks:
         block = linted.blocks[offset]
-        bounds = [
-            pm_block.read_statistic(source, block, position, side, snapshot.start) for side in (MIN, MAX)
-        ]
+        bounds = [pm_block.read_statistic(source, block, position, side, snapshot.start) for side in SIDES]
         least, greatest = (
             None if bound is None else int.from_bytes(bound, "little", signed=True) for bound in bounds
         )
@@ -405,7 +399,7 @@ def _blooms(source: Source, linted: Linted, snapshot: Snapshot, following: Seque
     taken: list[tuple[int, int]] = []
     for number, entry in enumerate(pm_file.read_bloom_entries(source, header, snapshot)):
         path = f"{snapshot.path}.bloom_entries[{number}].offset"
-        if entry == (0, 0):
+        if entry == pm.NO_BLOOM:
             continue
         if external:
             end = entry.offset + entry.length
@@ -430,7 +424,7 @@ def _statistics_end(block: Block) -> int:
     found = [
         pm_block.find_statistic(block, position, side)
         for position in range(len(block.chunks))
-        for side in (MIN, MAX)
+        for side in SIDES
     ]
     ends = [one.offset + one.length for one in found if one is not None and not one.inlined]
     return max([block.region_start, *ends])

@@ -18,10 +18,10 @@ from uuid import UUID
 from pqassay_reference.errors import Refused
 from pqassay_reference.predicate.text import Tree
 from pqassay_spec.base.terminal import printable
+from pqassay_spec.parquet.column_order import WIDTHS
 from pqassay_spec.pm.codes import (
     DECIMALS,
     NANOSECONDS_TYPE_BIT,
-    STATISTIC_WIDTHS,
     ColumnType,
     PhysicalType,
     type_tag,
@@ -67,7 +67,7 @@ def shown_value(raw: bytes, column: Column) -> str:
     >>> shown_value(bytes.fromhex("ff85"), Column("d16", PhysicalType.FIXED_LEN_BYTE_ARRAY, type=525341, fixed_byte_len=2))
     '-1.23'
     """
-    width = STATISTIC_WIDTHS.get(cast("PhysicalType", column.physical_type))
+    width = WIDTHS.get(cast("PhysicalType", column.physical_type))
     if width is not None and len(raw) != width:
         return _hex(raw)
     tag = type_tag(column.type)

@@ -19,6 +19,7 @@ from construct import ConstructError
 from pqassay_reference.errors import Refused
 from pqassay_spec.parquet.bloom import BLOCK_SIZE as BITSET_STEP
 from pqassay_spec.pm import grammar as pm
+from pqassay_spec.pm.block import MAX, MIN
 from pqassay_spec.pm.codes import (
     ALIGNMENT,
     MOST_INLINE,
@@ -90,22 +91,24 @@ def header_bytes(value: SnapshotValue, *, sorting_written_out: bool = False) -> 
     features = header_features(value, sorting_written_out=sorting_written_out)
     sorting = () if HeaderFeature.SORTING_IS_DTS_ASC in features else value.sorting
     with naming("header"):
-        fixed = pm.HEADER_RECORD.build(
-            pm.FixedHeader(0, features, value.designated_timestamp, len(sorting), len(value.columns), 0)
-        )
+        fixed = pm.FixedHeader(
+            0, features, value.designated_timestamp, len(sorting), len(value.columns), 0
+        ).build()
     names: list[bytes] = []
     for index, column in enumerate(value.columns):
         with naming(f"names[{index}]"):
             names.append(column.name.encode())
     descending = {by.column for by in value.sorting if by.descending}
-    position = len(fixed) + pm.DESCRIPTOR_SIZE * len(value.columns) + pm.SORTING_COLUMN_SIZE * len(sorting)
+    position = (
+        len(fixed) + pm.ColumnDescriptor.size * len(value.columns) + pm.SortingColumn.size * len(sorting)
+    )
     descriptors: list[bytes] = []
     for index, (column, name) in enumerate(zip(value.columns, names, strict=True)):
         with naming(f"column_descriptors[{index}]"):
             descriptors.append(_descriptor(column, position, len(name), index in descending))
         position += len(name)
     parts = [fixed, *descriptors]
-    parts += [pm.SORTING_COLUMN.build({"index": by.column}) for by in sorting]
+    parts += [pm.SortingColumn(by.column).build() for by in sorting]
     parts += names
     if value.bloom_columns:
         columns = list(value.bloom_columns)
@@ -125,20 +128,18 @@ def _descriptor(column: Column, name_offset: int, name_length: int, descending: 
         | ColumnFlag.DESCENDING * descending
         | column.repetition << REPETITION_SHIFT
     )
-    return pm.DESCRIPTOR_RECORD.build(
-        pm.ColumnDescriptor(
-            name_offset,
-            column.id,
-            column.type,
-            flags,
-            column.fixed_byte_len,
-            name_length,
-            column.physical_type,
-            column.max_rep_level,
-            column.max_def_level,
-            0,
-        )
-    )
+    return pm.ColumnDescriptor(
+        name_offset,
+        column.id,
+        column.type,
+        flags,
+        column.fixed_byte_len,
+        name_length,
+        column.physical_type,
+        column.max_rep_level,
+        column.max_def_level,
+        0,
+    ).build()
 
 
 def _require_columns(value: SnapshotValue) -> None:
@@ -187,13 +188,13 @@ def block_bytes(value: SnapshotValue, number: int) -> BlockBytes:
     if len(group.chunks) != len(value.columns):
         raise Refused(f"{path} has {len(group.chunks)} column chunks, for {len(value.columns)} columns")
     with naming(f"{path}: num_rows"):
-        parts = [pm.BLOCK_HEADER.build({"num_rows": group.num_rows})]
+        parts = [pm.BlockHeader(group.num_rows).build()]
     statistics: list[bytes] = []
     used = 0
     for column, chunk in enumerate(group.chunks):
         record, spilled = _chunk(chunk, used, f"{path}, column {column}")
         with naming(f"{path}, column {column}"):
-            parts.append(pm.CHUNK_RECORD.build(record))
+            parts.append(record.build())
         statistics += spilled
         used += sum(map(len, spilled))
     parts += statistics
@@ -211,14 +212,13 @@ def _chunk(chunk: Chunk, used: int, path: str) -> tuple[pm.ColumnChunk, list[byt
     """The record of a chunk, and the statistics that stand behind the records, where ``used`` bytes stand already."""
     flags = 0
     sizes, slots, spilled = [0, 0], [0, 0], list[bytes]()
-    for side, (bound, exact) in enumerate(((chunk.min, chunk.min_exact), (chunk.max, chunk.max_exact))):
+    for side, bound, exact in ((MIN, chunk.min, chunk.min_exact), (MAX, chunk.max, chunk.max_exact)):
         if bound is None:
             continue
-        present, inlined, is_exact = _SIDES[side]
-        flags |= present | (is_exact if exact else 0)
+        flags |= side.present | (side.exact if exact else 0)
         if 1 <= len(bound) <= MOST_INLINE:
-            flags |= inlined
-            sizes[side], slots[side] = len(bound), int.from_bytes(bound, "little")
+            flags |= side.inlined
+            sizes[side.position], slots[side.position] = len(bound), int.from_bytes(bound, "little")
             continue
         if not bound:
             raise Refused(f"{path}: a bound of no bytes cannot be told from none: leave it out")
@@ -228,7 +228,7 @@ def _chunk(chunk: Chunk, used: int, path: str) -> tuple[pm.ColumnChunk, list[byt
                 "leave it out, or let the Parquet writer shorten it"
             )
         with naming(path):
-            slots[side] = reference(used + sum(map(len, spilled)), len(bound))
+            slots[side.position] = reference(used + sum(map(len, spilled)), len(bound))
         spilled.append(bound)
     if chunk.distinct_count is not None:
         flags |= DISTINCT_COUNT_PRESENT
@@ -253,10 +253,6 @@ def _chunk(chunk: Chunk, used: int, path: str) -> tuple[pm.ColumnChunk, list[byt
 
 
 # Plain numbers: there are thousands of chunks, and flags are slow to combine.
-_SIDES = (
-    (int(StatFlag.MIN_STAT_PRESENT), int(StatFlag.MIN_STAT_INLINED), int(StatFlag.MIN_STAT_VALUE_EXACT)),
-    (int(StatFlag.MAX_STAT_PRESENT), int(StatFlag.MAX_STAT_INLINED), int(StatFlag.MAX_STAT_VALUE_EXACT)),
-)
 DISTINCT_COUNT_PRESENT, NULL_COUNT_PRESENT = (
     int(StatFlag.DISTINCT_COUNT_PRESENT),
     int(StatFlag.NULL_COUNT_PRESENT),
@@ -340,7 +336,7 @@ def footer_bytes(value: SnapshotValue, places: Sequence[Place], before: int, ext
     entries: list[bytes] = []
     for number, place in enumerate(places):
         with naming(f"row group {number}: offset of its block"):
-            entries.append(pm.ROW_GROUP_ENTRY.build({"block_offset": stored_offset(place.block)}))
+            entries.append(pm.RowGroupEntry(stored_offset(place.block)).build())
     for number, place in enumerate(places):
         entries += _bloom_entries(value, number, place)
     return finished_footer(
@@ -387,7 +383,7 @@ def finished_footer(
         with naming("covering_index"):
             sections.append(pm.COVERING_INDEX.build({"index_count": len(indexes), "indexes": indexes}))
     with naming("footer"):
-        fields = pm.FOOTER_RECORD.build(pm.FooterFields(*described, before, features))
+        fields = pm.FooterFields(*described, before, features).build()
     return b"".join((fields, entries, *sections))
 
 
@@ -398,11 +394,11 @@ def _bloom_entries(value: SnapshotValue, number: int, place: Place) -> list[byte
         with naming(f"row group {number}, column {column}: place of the bloom filter"):
             if value.bloom_external:
                 bloom: Any = chunks[column].bloom or ExternalBloom(0, 0)
-                entries.append(pm.EXTERNAL_BLOOM_RECORD.build(pm.BloomEntry(bloom.offset, bloom.length)))
+                entries.append(pm.BloomEntry(bloom.offset, bloom.length).build())
             else:
                 offset = place.blooms[position]
                 stored = 0 if offset is None else stored_offset(offset)
-                entries.append(pm.INLINED_BLOOM.build({"offset": stored}))
+                entries.append(pm.InlinedBloom(stored).build())
     return entries
 
 

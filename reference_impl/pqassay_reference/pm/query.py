@@ -175,7 +175,7 @@ class _FactsOfRowGroup:
         column = reader.columns[position]
         least, greatest = (
             read_bound(reader.source, self.block, position, column, side, reader.footer.start)
-            for side in (pm_block.MIN, pm_block.MAX)
+            for side in pm_block.SIDES
         )
         bitset = _Lazy(lambda: _bitset(reader, self.row_group, position))
         return Facts(column, chunk.num_values, _null_count(chunk), least, greatest, bitset.may_hold)
@@ -291,7 +291,7 @@ class _Times:
         block = reader.block(row_group)
         found = [
             read_bound(reader.source, block, self.column, column, side, reader.footer.start)
-            for side in (pm_block.MIN, pm_block.MAX)
+            for side in pm_block.SIDES
         ]
         if column.physical_type != PhysicalType.INT64 or None in found:
             raise _NoBoundError

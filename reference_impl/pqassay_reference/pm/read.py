@@ -214,8 +214,8 @@ class PmReader:
         offset = self._block_offset(row_group)
         if not isinstance(self.source, BytesSource):
             return pm_block.read_block(self.source, self.header, offset, self.footer.start)
-        head = pm.BLOCK_HEADER.parse(self.source.read(offset, pm.BLOCK_HEADER_SIZE))
-        chunks = _Chunks(self.source.view, offset + pm.BLOCK_HEADER_SIZE, self.header.column_count)
+        head = pm.BlockHeader.grammar.parse(self.source.read(offset, pm.BlockHeader.size))
+        chunks = _Chunks(self.source.view, offset + pm.BlockHeader.size, self.header.column_count)
         return Block(offset, int(head.num_rows), chunks)
 
     def _block_offset(self, row_group: int) -> int:
@@ -234,7 +234,7 @@ class PmReader:
         block = self.block(row_group)
         least, greatest = (
             pm_block.read_statistic(self.source, block, column, side, self.footer.start)
-            for side in (pm_block.MIN, pm_block.MAX)
+            for side in pm_block.SIDES
         )
         return least, greatest
 
@@ -254,7 +254,7 @@ class PmReader:
         if column not in columns:
             return None
         entry = self._bloom_entries[row_group * len(columns) + columns.index(column)]
-        if entry == (0, 0):
+        if entry == pm.NO_BLOOM:
             return None
         if HeaderFeature.BLOOM_FILTERS_EXTERNAL in self.header.features:
             return ExternalBloom(*entry)
@@ -291,15 +291,15 @@ class PmReader:
         import numpy as np  # noqa: PLC0415 - heavy, and most readings do without
 
         offset = self._block_offset(row_group)
-        dtype = np.dtype(pm.CHUNK_RECORD.dtype)
-        start = offset + pm.BLOCK_HEADER_SIZE
+        dtype = np.dtype(pm.ColumnChunk.dtype)
+        start = offset + pm.BlockHeader.size
         return np.frombuffer(self._view(start, self.header.column_count * dtype.itemsize), dtype)
 
     def chunk_matrix(self) -> NDArray[np.void]:
         """The same for all row groups: a copy, of shape (row groups, columns)."""
         import numpy as np  # noqa: PLC0415 - as above
 
-        found = np.empty((self.row_group_count, self.header.column_count), np.dtype(pm.CHUNK_RECORD.dtype))
+        found = np.empty((self.row_group_count, self.header.column_count), np.dtype(pm.ColumnChunk.dtype))
         for number in range(self.row_group_count):
             found[number] = self.chunk_array(number)
         return found
@@ -308,8 +308,8 @@ class PmReader:
         """Offsets of the row groups' blocks, in bytes."""
         import numpy as np  # noqa: PLC0415 - as above
 
-        raw = self._view(self.footer.entries_start, pm.ENTRY_SIZE * self.row_group_count)
-        return _in_bytes(np.frombuffer(raw, np.dtype(pm.ENTRY_RECORD.dtype))["block_offset"])
+        raw = self._view(self.footer.entries_start, pm.RowGroupEntry.size * self.row_group_count)
+        return _in_bytes(np.frombuffer(raw, np.dtype(pm.RowGroupEntry.dtype))["block_offset"])
 
     def bloom_matrix(self) -> NDArray[Any]:
         """Where the bloom filters stand, of shape (row groups, columns with bloom filters); 0 where there is none.
@@ -322,8 +322,8 @@ class PmReader:
         length = self.footer.bloom_count * pm_file.bloom_entry_size(self.header)
         raw = self._view(self.footer.bloom_start, length)
         if HeaderFeature.BLOOM_FILTERS_EXTERNAL in self.header.features:
-            return np.frombuffer(raw, np.dtype(pm.EXTERNAL_BLOOM_RECORD.dtype)).reshape(shape)
-        return _in_bytes(np.frombuffer(raw, np.dtype(pm.INLINED_BLOOM_RECORD.dtype))["offset"]).reshape(shape)
+            return np.frombuffer(raw, np.dtype(pm.BloomEntry.dtype)).reshape(shape)
+        return _in_bytes(np.frombuffer(raw, np.dtype(pm.InlinedBloom.dtype))["offset"]).reshape(shape)
 
     def _view(self, offset: int, length: int) -> bytes | memoryview:
         if isinstance(self.source, BytesSource):
@@ -366,7 +366,7 @@ class _Chunks(Sequence[pm.ColumnChunk]):
         if isinstance(index, slice):
             return [self[one] for one in range(*index.indices(self._count))]
         place = range(self._count)[index]
-        return pm.CHUNK_RECORD.read(self._view, self._start + place * pm.CHUNK_SIZE)
+        return pm.ColumnChunk.read(self._view, self._start + place * pm.ColumnChunk.size)
 
 
 class _Part:

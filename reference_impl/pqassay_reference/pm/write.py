@@ -30,6 +30,7 @@ from pqassay_reference.pm.parts import (
 from pqassay_reference.pm.storage import FileStorage, MemoryStorage, Storage
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import replaced_file
+from pqassay_spec.parquet.file import TAIL_SIZE
 from pqassay_spec.pm import file as pm_file
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import header as pm_header
@@ -297,7 +298,7 @@ def append_footer_in(
 
 def value_size(value: SnapshotValue) -> int:
     """Size of the Parquet file that a value describes."""
-    return value.parquet_footer_offset + value.parquet_footer_length + pm.NO_FOOTER_BYTES
+    return value.parquet_footer_offset + value.parquet_footer_length + TAIL_SIZE
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-EXACT_INTEGERS = 1 << 53
-"""Whole numbers beyond are written as text."""
+from pqassay_spec.base.strict_json import EXACT_INTEGERS
 
 
 def python_value(written: Any) -> Any:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Generator
+import re
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -170,13 +171,24 @@ def file_state(path: Path) -> tuple[int, int, int]:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-TABLE_MARKS = {
-    "Delta": ("_delta_log",),
-    "Iceberg": ("metadata/*.metadata.json", "metadata/*.metadata.json.gz"),
-    "Hudi": (".hoodie",),
-    "Spark streaming": ("_spark_metadata",),
-}
-"""By what the folder of a table is known, for the kinds that record the size of each file."""
+TABLE_MARKS = {"_delta_log": "Delta", ".hoodie": "Hudi", "_spark_metadata": "Spark streaming"}
+"""Entries of a folder by which a table is known whose metadata record the size of each file."""
+
+ICEBERG_FOLDER = "metadata"
+ICEBERG_MARK = re.compile(r".*\.metadata\.json(\.gz)?", re.DOTALL)
+"""Folder of an Iceberg table, and the names of files in it, by which the table is known."""
+
+
+def kind_of_table(marks: Iterable[str], metadata: Iterable[str]) -> str | None:
+    """Kind of the table that a folder is; ``None`` if it is none.
+
+    Args:
+        marks: Those of `TABLE_MARKS` that are in the folder.
+        metadata: Names of the files in its `ICEBERG_FOLDER`.
+    """
+    kinds = [TABLE_MARKS[mark] for mark in marks]
+    kinds += ["Iceberg" for name in metadata if ICEBERG_MARK.fullmatch(name)]
+    return kinds[0] if kinds else None
 
 
 def enclosing_table(path: str | os.PathLike[str]) -> str | None:
@@ -187,9 +199,9 @@ def enclosing_table(path: str | os.PathLike[str]) -> str | None:
     lexical = Path(os.path.abspath(path))  # noqa: PTH100 - `resolve` would follow the link
     real = Path(os.path.realpath(path))
     for folder in dict.fromkeys((*lexical.parents, *real.parents)):
-        for kind, marks in TABLE_MARKS.items():
-            if any(any(folder.glob(mark)) for mark in marks):
-                return f"the {kind} table {folder.name}"
+        marks = [mark for mark in TABLE_MARKS if any(folder.glob(mark))]
+        if kind := kind_of_table(marks, (file.name for file in folder.glob(f"{ICEBERG_FOLDER}/*.json*"))):
+            return f"the {kind} table {folder.name}"
     return None
 
 

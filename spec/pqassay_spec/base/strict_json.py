@@ -5,6 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
+CLOSED = {"extra": "forbid"}
+"""Configures the JSON Schema of a class, as its ``__pydantic_config__``: members that it does not declare are errors."""
+
+EXACT_INTEGERS = 1 << 53
+"""Up to here, and down to its negative, doubles hold every whole number, and JSON readers of all languages agree."""
+
 
 def parse(text: str) -> Any:
     """Parse a JSON text. Time and memory grow with its length only.

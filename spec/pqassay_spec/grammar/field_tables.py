@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, cast
 
 from construct import Array, Bytes, Const, FormatField, Renamed, Struct
 
+from pqassay_spec.grammar.flat_records import FlatStruct
 from pqassay_spec.grammar.labelled import Labelled
 from pqassay_spec.grammar.thrift import Record, type_name
 from pqassay_spec.grammar.thrift_values import AnyConstruct
@@ -32,7 +33,9 @@ _INTEGERS = {"B": "u8", "H": "u16", "L": "u32", "Q": "u64", "b": "i8", "h": "i16
 
 
 def construct_rows(structure: Any) -> Iterator[FieldRow]:
-    """Rows of a construct ``Struct``, in the order of its bytes."""
+    """Rows of a construct ``Struct`` or a declared flat structure, in the order of its bytes."""
+    if isinstance(structure, type) and issubclass(structure, FlatStruct):
+        structure = structure.grammar
     if not isinstance(structure, Struct):
         raise TypeError("only a Struct has fields")
     offset: int | None = 0

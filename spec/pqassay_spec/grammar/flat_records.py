@@ -1,95 +1,163 @@
-"""Structures of nothing but integers, read many at a time: faster readings that follow from the grammar.
+"""Structures of nothing but little-endian integers: declared once, parsed one by one or many at a time.
 
-The grammar stays the definition. From it come a ``struct`` format, which reads thousands of records in a millisecond
-without any other library, and a description of the same record as a numpy dtype.
+A structure is a class whose body lists its fields in the order of the format, each with its construct and its doc.
 
-    >>> from typing import NamedTuple
-    >>> from construct import Int8ul, Int32ul, Struct
-    >>> class Point(NamedTuple):
-    ...     x: int
-    ...     y: int
-    >>> POINT = FlatRecord(Struct("x" / Int8ul, "y" / Int32ul), Point)
-    >>> POINT.read(bytes((1, 2, 0, 0, 0))), POINT.dtype
-    (Point(x=1, y=2), [('x', '<u1'), ('y', '<u4')])
+    >>> from construct import Int8ul, Int32ul
+    >>> @flat_struct
+    ... class Point(FlatStruct):
+    ...     "A place on a grid."
+    ...     x: int = member(Int8ul, "Distance to the right.")
+    ...     y: int = member(Int32ul, "Distance up.")
+    >>> Point.read(bytes((1, 2, 0, 0, 0))), Point(1, 2).build().hex(" ")
+    (Point(x=1, y=2), '01 02 00 00 00')
+    >>> Point.grammar.sizeof(), Point.dtype
+    (5, [('x', '<u1'), ('y', '<u4')])
+
+The class is a named tuple. From the declaration come the construct grammar (parse, build, trace, field tables), a ``struct``
+format, which reads thousands of records in a millisecond without any other library, and the description of a record as a
+numpy dtype.
 """
 
 from __future__ import annotations
 
 import struct
+from collections import namedtuple
 from collections.abc import Iterator
-from typing import Any, Generic, NamedTuple, TypeVar, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast, dataclass_transform
 
-from construct import FormatField, Renamed
+from construct import FormatField, Renamed, Struct
 
 from pqassay_spec.grammar.labelled import Labelled
 
-Row = TypeVar("Row", bound=NamedTuple)
+Row = TypeVar("Row", bound="FlatStruct")
 Bytes = bytes | bytearray | memoryview
 
 
-class FlatRecord(Generic[Row]):
-    """A ``Struct`` of little-endian integers.
+@dataclass(frozen=True)
+class _Member:
+    """What `member` leaves in the class body until the decorator names it."""
 
-    Args:
-        grammar: The structure.
-        row: A named tuple with the names of its fields, in their order.
+    construct: Any
+    doc: str
+
+
+def member(construct: Any, doc: str) -> Any:
+    """Declare a field of a flat structure: a little-endian integer, `Labelled` or not."""
+    return _Member(construct, doc)
+
+
+@dataclass_transform(field_specifiers=(member,), frozen_default=True)
+class FlatStruct:
+    """Base of all declared flat structures: a named tuple of integers.
+
+    Attributes:
+        grammar: The construct ``Struct``.
+        layout: The same as a format of Python's ``struct``.
+        size: Bytes of a record.
+        dtype: What ``numpy.dtype`` takes.
+        offsets: Where each field starts in a record, in bytes.
+        widths: Bytes of each field.
     """
 
-    def __init__(self, grammar: Any, row: type[Row]) -> None:
-        members = [_integer(member) for member in grammar.subcons]
-        names = tuple(member.name for member in members)
-        if names != row._fields:
-            raise TypeError(f"{row.__name__} has fields {row._fields}, the grammar {names}")
-        self.row = row
-        self.grammar = grammar
-        self.struct = struct.Struct("<" + "".join(member.code for member in members))
-        self.size = self.struct.size
-        """Bytes of a record."""
-        self.dtype = [
-            (member.name, f"<{'u' if member.code.isupper() else 'i'}{member.width}") for member in members
-        ]
-        """What ``numpy.dtype`` takes."""
-        self.offsets: dict[str, int] = {}
-        """Where each field stands in a record, in bytes."""
-        self.widths: dict[str, int] = {}
-        """Bytes of each field."""
-        position = 0
-        for member in members:
-            self.offsets[member.name], self.widths[member.name] = position, member.width
-            position += member.width
+    __slots__ = ()
+    grammar: ClassVar[Any]
+    layout: ClassVar[struct.Struct]
+    size: ClassVar[int]
+    dtype: ClassVar[list[tuple[str, str]]]
+    offsets: ClassVar[dict[str, int]]
+    widths: ClassVar[dict[str, int]]
 
-    def read(self, data: Bytes, offset: int = 0) -> Row:
+    if TYPE_CHECKING:  # what a named tuple has
+
+        def __iter__(self) -> Iterator[int]: ...
+        def __getitem__(self, position: int) -> int: ...
+        def _asdict(self) -> dict[str, int]: ...
+        def _replace(self, **values: int) -> Self: ...
+        @classmethod
+        def _make(cls, values: tuple[int, ...]) -> Self: ...
+
+    @classmethod
+    def read(cls, data: Bytes, offset: int = 0) -> Self:
         """The record at an offset. Raises `struct.error` where it does not fit."""
-        return self.row._make(self.struct.unpack_from(data, offset))
+        return cls._make(cls.layout.unpack_from(data, offset))
 
-    def read_many(self, data: Bytes, offset: int, count: int) -> list[Row]:
+    @classmethod
+    def read_many(cls, data: Bytes, offset: int, count: int) -> list[Self]:
         """``count`` records, one behind the other. Raises `struct.error` where they do not fit."""
-        return list(self.iterate(data, offset, count))
+        return list(cls.iterate(data, offset, count))
 
-    def iterate(self, data: Bytes, offset: int, count: int) -> Iterator[Row]:
+    @classmethod
+    def iterate(cls, data: Bytes, offset: int, count: int) -> Iterator[Self]:
         """The same, one by one."""
-        part = memoryview(data)[offset : offset + count * self.size]
-        if len(part) != count * self.size:
-            raise struct.error(f"{count} records of {self.size} bytes do not fit")
-        return map(self.row._make, self.struct.iter_unpack(part))
+        part = memoryview(data)[offset : offset + count * cls.size]
+        if len(part) != count * cls.size:
+            raise struct.error(f"{count} records of {cls.size} bytes do not fit")
+        return map(cls._make, cls.layout.iter_unpack(part))
 
-    def build(self, row: Row) -> bytes:
+    def build(self) -> bytes:
         """The bytes of a record. Raises `struct.error` where a number does not fit into its field."""
-        return self.struct.pack(*row)
+        return self.layout.pack(*self)
+
+    def members(self) -> dict[str, int]:
+        """The fields by their names."""
+        return self._asdict()
+
+    def changed(self, **values: int) -> Self:
+        """The same record with other values of some fields."""
+        return self._replace(**values)
 
 
-class _Integer(NamedTuple):
-    """A member of a structure: its name, its code in a ``struct`` format, its bytes."""
+def flat_struct(declaration: type[Row]) -> type[Row]:
+    """Turn a class body of `member` rows into a class of named tuples.
 
-    name: str
-    code: str
-    width: int
+    Raises:
+        TypeError: A field is no little-endian integer, or has the name of an attribute of `FlatStruct`.
+    """
+    rows = {name: row for name, row in vars(declaration).items() if isinstance(row, _Member)}
+    if taken := sorted(
+        rows.keys() & vars(FlatStruct).keys() | rows.keys() & FlatStruct.__annotations__.keys()
+    ):
+        raise TypeError(f"{declaration.__name__} cannot have a field {', '.join(taken)}")
+    integers = {name: _integer(name, row.construct) for name, row in rows.items()}
+    layout = struct.Struct("<" + "".join(field.fmtstr[-1] for field in integers.values()))
+    widths = {name: int(field.length) for name, field in integers.items()}
+    made: Any = namedtuple  # noqa: PYI024 - its fields are known at run time only
+    others = {name: value for name, value in vars(declaration).items() if name not in rows}
+    return cast(
+        "type[Row]",
+        type(
+            declaration.__name__,
+            (made(declaration.__name__, rows), FlatStruct),
+            {
+                **others,
+                "__slots__": (),
+                "grammar": Struct(*(name / row.construct * row.doc for name, row in rows.items())),
+                "layout": layout,
+                "size": layout.size,
+                "dtype": [
+                    (name, f"<{'u' if field.fmtstr[-1].isupper() else 'i'}{field.length}")
+                    for name, field in integers.items()
+                ],
+                "offsets": {
+                    name: sum(list(widths.values())[:position]) for position, name in enumerate(widths)
+                },
+                "widths": widths,
+            },
+        ),
+    )
 
 
-def _integer(member: Any) -> _Integer:
-    field = member
-    while isinstance(field, (Renamed, Labelled)):
-        field = cast("Any", field).subcon
-    if not isinstance(field, FormatField) or (field.length > 1 and field.fmtstr[0] != "<"):
-        raise TypeError(f"{member.name} is no little-endian integer")
-    return _Integer(member.name, field.fmtstr[-1], field.length)
+def integer_format(structure: Any, name: str) -> struct.Struct:
+    """One integer of a construct ``Struct``, flat or not, as a format of Python's ``struct``."""
+    construct = next(part for part in structure.subcons if part.name == name)
+    return struct.Struct("<" + _integer(name, construct).fmtstr[-1])
+
+
+def _integer(name: str, construct: Any) -> Any:
+    """The integer behind a field's construct."""
+    while isinstance(construct, (Renamed, Labelled)):
+        construct = cast("Any", construct).subcon
+    if not isinstance(construct, FormatField) or (construct.length > 1 and construct.fmtstr[0] != "<"):
+        raise TypeError(f"{name} is no little-endian integer")
+    return cast("Any", construct)

@@ -17,11 +17,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, cast
+from typing import Any, ClassVar, Literal, cast
 
 from construct import ConstructError
 
 from pqassay_spec.base.errors import FormatError
+from pqassay_spec.base.strict_json import CLOSED, EXACT_INTEGERS
 from pqassay_spec.grammar.trace import Leaf
 from pqassay_spec.mutation import file_dissection, file_layout, pm_dissection, pm_layout
 from pqassay_spec.mutation.file_operators import FILE_OPERATORS, traced_file
@@ -30,9 +31,6 @@ from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import trace as pm_trace
 
 FormName = Literal["parquet", "pm"]
-
-EXACT_INTEGERS = 1 << 53
-"""Up to here, and down to its negative, JSON readers of all languages agree about whole numbers."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +97,7 @@ class Mutation:
         raw: Whether nothing is computed anew.
     """
 
+    __pydantic_config__: ClassVar = CLOSED
     op: str
     path: str
     to: Any = None

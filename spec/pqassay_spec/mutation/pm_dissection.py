@@ -49,9 +49,9 @@ def take_apart(data: bytes) -> PmTree:
     header = pm_header.read_header(source, size)
     found = list(pm_file.walk(source, header, size))
     tree = PmTree(
-        header=header.fixed._asdict(),
+        header=header.fixed.members(),
         column_descriptors=[
-            {**record._asdict(), NAME: number} for number, record in enumerate(header.descriptors)
+            {**record.members(), NAME: number} for number, record in enumerate(header.descriptors)
         ],
         sorting_columns=[{"index": index} for index in header.sorting_columns],
         names=[None] * header.column_count,
@@ -117,18 +117,18 @@ def _header_sections(header: pm_header.Header) -> HeaderSections:
 def _snapshot(data: bytes, header: pm_header.Header, snapshot: pm_file.Snapshot) -> Snapshot:
     sections = {name: _plain(value) for name, (value, _) in snapshot.sections.items()}
     external = HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features
-    entry = pm.EXTERNAL_BLOOM if external else pm.INLINED_BLOOM
+    entry = pm.BloomEntry.grammar if external else pm.InlinedBloom.grammar
     width = entry.sizeof()
     starts = range(snapshot.bloom_start, snapshot.bloom_start + snapshot.bloom_count * width, width)
     return Snapshot(
         key=snapshot.number,
-        footer=snapshot.fields._asdict(),
+        footer=snapshot.fields.members(),
         row_group_entries=[
             {
-                **_plain(pm.ROW_GROUP_ENTRY.parse(data[start : start + pm.ENTRY_SIZE])),
+                **_plain(pm.RowGroupEntry.grammar.parse(data[start : start + pm.RowGroupEntry.size])),
                 TARGET: None,
             }
-            for start in range(snapshot.entries_start, snapshot.bloom_start, pm.ENTRY_SIZE)
+            for start in range(snapshot.entries_start, snapshot.bloom_start, pm.RowGroupEntry.size)
         ],
         bloom_entries=[
             {**_plain(entry.parse(data[start : start + width])), TARGET: None} for start in starts
@@ -223,17 +223,19 @@ def _block(
     block = Block(
         key=0,
         num_rows=parsed.num_rows,
-        column_chunks=[{**chunk._asdict(), ORDINAL: number} for number, chunk in enumerate(parsed.chunks)],
+        column_chunks=[{**chunk.members(), ORDINAL: number} for number, chunk in enumerate(parsed.chunks)],
         min_stats=[None] * header.column_count,
         max_stats=[None] * header.column_count,
         bloom_filters=[None] * len(header.bloom_columns),
     )
     candidates: list[_Candidate] = []
-    for side, kind in ((pm_block.MIN, "min_stats"), (pm_block.MAX, "max_stats")):
+    for side in pm_block.SIDES:
         for column in range(header.column_count):
             place = pm_block.find_statistic(parsed, column, side)
             if place is not None and not place.inlined and place.length:
-                candidates.append(_Candidate(place.offset, place.offset + place.length, Part(kind, column)))
+                candidates.append(
+                    _Candidate(place.offset, place.offset + place.length, Part(f"{side.field}s", column))
+                )
     for offset, number in blooms:
         bits = offset + pm.BLOOM_LENGTH_SIZE
         length = int.from_bytes(data[offset:bits], "little", signed=True)

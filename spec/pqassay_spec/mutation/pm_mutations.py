@@ -40,9 +40,9 @@ def mutations_of_pm(data: bytes) -> Iterator[Mutation]:
 
 
 def _of_header(tree: PmTree) -> Iterator[Mutation]:
-    yield from _of_flat("header", tree.header, pm.FIXED_HEADER)
-    yield from _of_elements("column_descriptors", tree.column_descriptors, pm.COLUMN_DESCRIPTOR)
-    yield from _of_elements("sorting_columns", tree.sorting_columns, pm.SORTING_COLUMN)
+    yield from _of_flat("header", tree.header, pm.FixedHeader.grammar)
+    yield from _of_elements("column_descriptors", tree.column_descriptors, pm.ColumnDescriptor.grammar)
+    yield from _of_elements("sorting_columns", tree.sorting_columns, pm.SortingColumn.grammar)
     for number, name in enumerate(tree.names):
         yield from of_value(f"names[{number}]", name)
         yield Mutation("set", f"names[{number}]", b"\xff\xfe")
@@ -57,7 +57,7 @@ def _of_block(block: Block, path: str) -> Iterator[Mutation]:
     yield Mutation("duplicate", path)
     yield from of_integer(f"{path}.num_rows", block.num_rows, 64)
     yield from of_value(f"{path}.padding", block.padding)
-    yield from _of_elements(f"{path}.column_chunks", block.column_chunks, pm.COLUMN_CHUNK)
+    yield from _of_elements(f"{path}.column_chunks", block.column_chunks, pm.ColumnChunk.grammar)
     for kind in ("min_stats", "max_stats"):
         for number, raw in enumerate(getattr(block, kind)):
             yield from of_value(f"{path}.{kind}[{number}]", raw)
@@ -74,9 +74,9 @@ def _of_block(block: Block, path: str) -> Iterator[Mutation]:
 def _of_snapshot(tree: PmTree, snapshot: Snapshot, path: str) -> Iterator[Mutation]:
     yield Mutation("remove", path)
     yield Mutation("duplicate", path)
-    yield from _of_flat(f"{path}.footer", snapshot.footer, pm.FOOTER_FIELDS)
-    yield from _of_elements(f"{path}.row_group_entries", snapshot.row_group_entries, pm.ROW_GROUP_ENTRY)
-    entry = pm.EXTERNAL_BLOOM if is_external(tree) else pm.INLINED_BLOOM
+    yield from _of_flat(f"{path}.footer", snapshot.footer, pm.FooterFields.grammar)
+    yield from _of_elements(f"{path}.row_group_entries", snapshot.row_group_entries, pm.RowGroupEntry.grammar)
+    entry = pm.BloomEntry.grammar if is_external(tree) else pm.InlinedBloom.grammar
     yield from _of_elements(f"{path}.bloom_entries", snapshot.bloom_entries, entry)
     yield from _of_sections(f"{path}.", snapshot, pm.FOOTER_SECTIONS)
     yield from of_value(f"{path}.rest", snapshot.rest)

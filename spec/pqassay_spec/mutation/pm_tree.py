@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, cast
 
 from construct import Array
 
-from pqassay_spec.grammar.flat_records import FlatRecord
+from pqassay_spec.grammar.flat_records import FlatStruct
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.codes import ALIGNMENT, HeaderFeature
 
@@ -190,11 +190,11 @@ class Serialised:
         self._put(f"{path}.padding", owner.padding)
 
     def _header(self, tree: PmTree) -> None:
-        self.content += _packed(pm.HEADER_RECORD, tree.header)
+        self.content += _packed(pm.FixedHeader, tree.header)
         for descriptor in tree.column_descriptors:
-            self.content += _packed(pm.DESCRIPTOR_RECORD, descriptor)
+            self.content += _packed(pm.ColumnDescriptor, descriptor)
         for sorting in tree.sorting_columns:
-            self.content += pm.SORTING_COLUMN.build(sorting)
+            self.content += pm.SortingColumn.grammar.build(sorting)
         for part in tree.names_order:
             held = tree.names if part.kind == "names" else tree.gaps
             self._put(f"{part.kind}[{part.key}]", held[part.key] or b"")
@@ -203,9 +203,9 @@ class Serialised:
     def _block(self, block: Block, path: str) -> None:
         self._pad(block, path)
         start = len(self.content)
-        self.content += pm.BLOCK_HEADER.build({"num_rows": block.num_rows})
+        self.content += pm.BlockHeader.grammar.build({"num_rows": block.num_rows})
         for chunk in block.column_chunks:
-            self.content += _packed(pm.CHUNK_RECORD, chunk)
+            self.content += _packed(pm.ColumnChunk, chunk)
         self.places[path] = (start, len(self.content) - start)
         for part in block.order:
             held = getattr(block, part.kind)[part.key]
@@ -219,11 +219,11 @@ class Serialised:
 
 def footer_bytes(tree: PmTree, snapshot: Snapshot) -> bytes:
     """The bytes of a snapshot, its trailer included."""
-    entry = pm.EXTERNAL_BLOOM if is_external(tree) else pm.INLINED_BLOOM
+    entry = pm.BloomEntry.grammar if is_external(tree) else pm.InlinedBloom.grammar
     return b"".join(
         (
-            _packed(pm.FOOTER_RECORD, snapshot.footer),
-            *(pm.ROW_GROUP_ENTRY.build(one) for one in snapshot.row_group_entries),
+            _packed(pm.FooterFields, snapshot.footer),
+            *(pm.RowGroupEntry.grammar.build(one) for one in snapshot.row_group_entries),
             *(entry.build({"length": 0, **one}) for one in snapshot.bloom_entries),
             _sections(snapshot, pm.FOOTER_SECTIONS),
             snapshot.rest,
@@ -233,9 +233,9 @@ def footer_bytes(tree: PmTree, snapshot: Snapshot) -> bytes:
     )
 
 
-def _packed(record: FlatRecord[Any], members: Flat) -> bytes:
+def _packed(record: type[FlatStruct], members: Flat) -> bytes:
     """A flat record, faster than construct builds it."""
-    return record.struct.pack(*(members[name] for name in record.offsets))
+    return record.layout.pack(*(members[name] for name in record.offsets))
 
 
 def aligning(position: int) -> bytes:

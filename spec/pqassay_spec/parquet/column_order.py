@@ -22,6 +22,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from pqassay_spec.grammar.hexdump import show
+from pqassay_spec.parquet.plain_encoding import FIXED_WIDTH, INT96_TIMESTAMP
 from pqassay_spec.parquet.thrift import ColumnOrder, ConvertedType, SchemaElement, Type, TypeDefinedOrder
 from pqassay_spec.parquet.types import ANNOTATIONS, CONVERTED, annotation_of
 
@@ -131,11 +132,8 @@ def order_of(element: SchemaElement, column_order: ColumnOrder | None = TYPE_DEF
 
 WIDTHS = {
     Type.BOOLEAN: 1,
-    Type.INT32: 4,
-    Type.INT64: 8,
-    Type.INT96: 12,
-    Type.FLOAT: 4,
-    Type.DOUBLE: 8,
+    Type.INT96: INT96_TIMESTAMP.sizeof(),
+    **{kind: value.sizeof() for kind, value in FIXED_WIDTH.items()},
 }
 """Bytes of one value of each physical type as a bound holds it."""
 

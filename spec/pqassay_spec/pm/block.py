@@ -28,7 +28,7 @@ class Block(NamedTuple):
     @property
     def region_start(self) -> int:
         """Where the statistics that stand out of line begin."""
-        return self.offset + pm.BLOCK_HEADER_SIZE + pm.CHUNK_SIZE * len(self.chunks)
+        return self.offset + pm.BlockHeader.size + pm.ColumnChunk.size * len(self.chunks)
 
 
 def read_block(source: Source, header: Header, offset: int, end: int) -> Block:
@@ -52,8 +52,8 @@ def read_block(source: Source, header: Header, offset: int, end: int) -> Block:
             actual=f"[{offset}, {offset + header.block_size})",
         )
     raw = source.read(offset, header.block_size)
-    rows = pm.BLOCK_RECORD.read(raw).num_rows
-    return Block(offset, rows, pm.CHUNK_RECORD.read_many(raw, pm.BLOCK_HEADER_SIZE, header.column_count))
+    rows = pm.BlockHeader.read(raw).num_rows
+    return Block(offset, rows, pm.ColumnChunk.read_many(raw, pm.BlockHeader.size, header.column_count))
 
 
 class Statistic(NamedTuple):
@@ -65,33 +65,74 @@ class Statistic(NamedTuple):
     exact: bool
 
 
-MIN, MAX = "min_stat", "max_stat"
+class Side(NamedTuple):
+    """MIN or MAX, the two bounds of a chunk: what the record of a chunk says about each, and where.
+
+    Flags are plain numbers here, which are many times faster to combine than flags with names.
+
+    Attributes:
+        name: ``MIN`` or ``MAX``.
+        field: The field of the record that is its slot.
+        parquet_field: The field of Parquet's statistics that is the same bound.
+        position: Its position in what `split_sizes` returns, and wherever else both bounds are listed.
+        present: The bit of STAT_FLAGS that says that there is one.
+        inlined: The bit that says that it is stored in its slot.
+        exact: The bit that says that it is a value of the chunk.
+    """
+
+    name: str
+    field: str
+    parquet_field: str
+    position: int
+    present: int
+    inlined: int
+    exact: int
+
+    def slot(self, chunk: pm.ColumnChunk) -> int:
+        """What the slot holds, as a number."""
+        return chunk.max_stat if self.position else chunk.min_stat
+
+    def size(self, chunk: pm.ColumnChunk) -> int:
+        """Bytes of the slot that count, as STAT_SIZES says."""
+        return split_sizes(chunk.stat_sizes)[self.position]
 
 
-def find_statistic(block: Block, column: int, side: str) -> Statistic | None:
-    """Where a chunk's statistic stands, ``MIN`` or ``MAX``; ``None`` if there is none. Nothing is checked."""
+MIN = Side(
+    "MIN",
+    "min_stat",
+    "min_value",
+    0,
+    int(StatFlag.MIN_STAT_PRESENT),
+    int(StatFlag.MIN_STAT_INLINED),
+    int(StatFlag.MIN_STAT_VALUE_EXACT),
+)
+MAX = Side(
+    "MAX",
+    "max_stat",
+    "max_value",
+    1,
+    int(StatFlag.MAX_STAT_PRESENT),
+    int(StatFlag.MAX_STAT_INLINED),
+    int(StatFlag.MAX_STAT_VALUE_EXACT),
+)
+SIDES = (MIN, MAX)
+"""Both bounds, in the order in which they are stored."""
+
+
+def find_statistic(block: Block, column: int, side: Side) -> Statistic | None:
+    """Where a chunk's statistic is stored; ``None`` if there is none. Nothing is checked."""
     chunk = block.chunks[column]
-    present, inlined, exact = _SIDES[side]
-    if not chunk.stat_flags & present:
+    if not chunk.stat_flags & side.present:
         return None
-    is_exact = bool(chunk.stat_flags & exact)
-    if chunk.stat_flags & inlined:
-        place = block.offset + pm.BLOCK_HEADER_SIZE + column * pm.CHUNK_SIZE + pm.CHUNK_RECORD.offsets[side]
-        return Statistic(place, split_sizes(chunk.stat_sizes)[side == MAX], True, is_exact)
-    offset, length = split_reference(chunk.max_stat if side == MAX else chunk.min_stat)
+    is_exact = bool(chunk.stat_flags & side.exact)
+    if chunk.stat_flags & side.inlined:
+        record = block.offset + pm.BlockHeader.size + column * pm.ColumnChunk.size
+        return Statistic(record + pm.ColumnChunk.offsets[side.field], side.size(chunk), True, is_exact)
+    offset, length = split_reference(side.slot(chunk))
     return Statistic(block.region_start + offset, length, False, is_exact)
 
 
-_SIDES = {
-    side: tuple(map(int, flags))  # plain numbers are many times faster than flags with names
-    for side, flags in {
-        MIN: (StatFlag.MIN_STAT_PRESENT, StatFlag.MIN_STAT_INLINED, StatFlag.MIN_STAT_VALUE_EXACT),
-        MAX: (StatFlag.MAX_STAT_PRESENT, StatFlag.MAX_STAT_INLINED, StatFlag.MAX_STAT_VALUE_EXACT),
-    }.items()
-}
-
-
-def read_statistic(source: Source, block: Block, column: int, side: str, end: int) -> bytes | None:
+def read_statistic(source: Source, block: Block, column: int, side: Side, end: int) -> bytes | None:
     """The bytes of a chunk's statistic, in Parquet's encoding; ``None`` if there is none.
 
     Raises:
@@ -101,12 +142,12 @@ def read_statistic(source: Source, block: Block, column: int, side: str, end: in
     if found is None:
         return None
     if found.inlined:
-        if not 0 < found.length <= pm.CHUNK_RECORD.widths[side]:
+        width = pm.ColumnChunk.widths[side.field]
+        if not 0 < found.length <= width:
             raise Malformed(
                 f"a statistic of {found.length} bytes in its slot", rule="PM-065", offset=found.offset
             )
-        slot = block.chunks[column].max_stat if side == MAX else block.chunks[column].min_stat
-        return slot.to_bytes(pm.CHUNK_RECORD.widths[side], "little")[: found.length]
+        return side.slot(block.chunks[column]).to_bytes(width, "little")[: found.length]
     if found.offset + found.length > end:
         raise Malformed(
             f"a statistic at [{found.offset}, {found.offset + found.length}), where {end} bytes may be read",

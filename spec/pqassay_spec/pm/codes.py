@@ -10,13 +10,16 @@ from __future__ import annotations
 
 from enum import IntEnum, IntFlag
 
-from pqassay_spec.parquet.thrift import CompressionCodec, Type
+from pqassay_spec.parquet.thrift import CompressionCodec, FieldRepetitionType, Type
 
 PhysicalType = Type
 """Physical types have Parquet's numbers."""
 
 Codec = CompressionCodec
 """Codecs have Parquet's numbers."""
+
+Repetition = FieldRepetitionType
+"""FIELD_REPETITION, how often a column's value may occur in a row, has Parquet's numbers."""
 
 
 class HeaderFeature(IntFlag):
@@ -68,14 +71,6 @@ KNOWN_COLUMN_FLAGS = sum(ColumnFlag) | REPETITION_MASK
 """The bits of a column descriptor's FLAGS that mean something; the others are 0."""
 
 
-class Repetition(IntEnum):
-    """FIELD_REPETITION: how often a column's value may occur in a row."""
-
-    REQUIRED = 0
-    OPTIONAL = 1
-    REPEATED = 2
-
-
 class EncodingBit(IntFlag):
     """Bits of a column chunk's ENCODINGS. Encodings of levels (RLE, BIT_PACKED) have none."""
 
@@ -116,17 +111,6 @@ BLOCK_SHIFT = 3
 
 ALIGNMENT = 1 << BLOCK_SHIFT
 """What blocks and inlined bloom filters are aligned to, in bytes from the start of the file."""
-
-
-STATISTIC_WIDTHS = {
-    PhysicalType.BOOLEAN: 1,
-    PhysicalType.INT32: 4,
-    PhysicalType.INT64: 8,
-    PhysicalType.INT96: 12,
-    PhysicalType.FLOAT: 4,
-    PhysicalType.DOUBLE: 8,
-}
-"""Bytes of a statistic of each physical type that has one width; FIXED_LEN_BYTE_ARRAY has that of its column."""
 
 
 class ColumnType(IntEnum):
@@ -220,14 +204,22 @@ def repetition(flags: int) -> int:
     return (flags & REPETITION_MASK) >> REPETITION_SHIFT
 
 
+def repetition_name(number: int) -> str:
+    """FIELD_REPETITION for people.
+
+    >>> repetition_name(1), repetition_name(3)
+    ('OPTIONAL', 'unknown 3')
+    """
+    return next((kind.name for kind in Repetition if kind == number), f"unknown {number}")
+
+
 def column_flags_name(flags: int) -> str:
     """A column descriptor's FLAGS for people.
 
     >>> column_flags_name(0b10100), column_flags_name(0b1), column_flags_name(0b101100)
     ('OPTIONAL|DESCENDING', 'REQUIRED|LOCAL_KEY_IS_GLOBAL', 'unknown 3|unknown 0x20')
     """
-    names = {member.value: member.name for member in Repetition}
-    words = [names.get(repetition(flags), f"unknown {repetition(flags)}")]
+    words = [repetition_name(repetition(flags))]
     words += [member.name or "" for member in ColumnFlag if flags & member]
     rest = flags & ~KNOWN_COLUMN_FLAGS
     return "|".join(words + ([f"unknown {rest:#x}"] if rest else []))

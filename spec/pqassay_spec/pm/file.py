@@ -66,11 +66,11 @@ class Snapshot:
     @property
     def entries_start(self) -> int:
         """Where the entries of the row groups stand."""
-        return self.start + pm.FOOTER_FIELDS_SIZE
+        return self.start + pm.FooterFields.size
 
     def place(self, name: str) -> tuple[int, int]:
         """Offset and length of one of the footer's fields."""
-        return self.start + pm.FOOTER_RECORD.offsets[name], pm.FOOTER_RECORD.widths[name]
+        return self.start + pm.FooterFields.offsets[name], pm.FooterFields.widths[name]
 
 
 def read_snapshot(source: Source, header: Header, size: int, number: int = 0) -> Snapshot:
@@ -105,7 +105,7 @@ def _read_snapshot(source: Source, header: Header, size: int, number: int) -> Sn
             actual=str(length),
         )
     raw = source.read(start, length)
-    fields = pm.FOOTER_RECORD.read(raw)
+    fields = pm.FooterFields.read(raw)
     known = KNOWN_FOOTER_FEATURES
     if not fields.footer_feature_flags & FooterFeature.COVERING_INDEX:
         # A flag's own complement is short of unknown bits.
@@ -116,21 +116,21 @@ def _read_snapshot(source: Source, header: Header, size: int, number: int) -> Sn
             why_refused(unknown),
             rule="PM-015",
             field=f"{path}.footer.{name}",
-            offset=start + pm.FOOTER_RECORD.offsets[name],
-            length=pm.FOOTER_RECORD.widths[name],
+            offset=start + pm.FooterFields.offsets[name],
+            length=pm.FooterFields.widths[name],
             actual=f"{fields.footer_feature_flags:#x}",
         )
-    bloom_start = pm.FOOTER_FIELDS_SIZE + pm.ENTRY_SIZE * fields.row_group_count
+    bloom_start = pm.FooterFields.size + pm.RowGroupEntry.size * fields.row_group_count
     if bloom_start > length - pm.CHECKSUM_SIZE:
         name = "row_group_count"
         raise Malformed(
             f"{fields.row_group_count} row groups do not fit into a footer of {length} bytes",
             rule="PM-014",
             field=f"{path}.footer.{name}",
-            offset=start + pm.FOOTER_RECORD.offsets[name],
-            length=pm.FOOTER_RECORD.widths[name],
+            offset=start + pm.FooterFields.offsets[name],
+            length=pm.FooterFields.widths[name],
         )
-    blocks = [block_offset(entry) for entry in read_u32s(raw, pm.FOOTER_FIELDS_SIZE, fields.row_group_count)]
+    blocks = [block_offset(entry) for entry in read_u32s(raw, pm.FooterFields.size, fields.row_group_count)]
     bloom_count = fields.row_group_count * len(header.bloom_columns)
     end = bloom_start + bloom_count * bloom_entry_size(header)
     if end > length - pm.CHECKSUM_SIZE:
@@ -178,7 +178,7 @@ def _read_sections(
 def bloom_entry_size(header: Header) -> int:
     """Bytes of an entry of the footer's matrix of bloom filters."""
     external = HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features
-    return pm.EXTERNAL_BLOOM_SIZE if external else pm.INLINED_BLOOM_SIZE
+    return pm.BloomEntry.size if external else pm.InlinedBloom.size
 
 
 def read_bloom_entries(source: Source, header: Header, snapshot: Snapshot) -> list[pm.BloomEntry]:
@@ -186,7 +186,7 @@ def read_bloom_entries(source: Source, header: Header, snapshot: Snapshot) -> li
     width = bloom_entry_size(header)
     raw = source.read(snapshot.bloom_start, width * snapshot.bloom_count)
     if HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features:
-        return pm.EXTERNAL_BLOOM_RECORD.read_many(raw, 0, snapshot.bloom_count)
+        return pm.BloomEntry.read_many(raw, 0, snapshot.bloom_count)
     return [pm.BloomEntry(block_offset(entry), 0) for entry in read_u32s(raw, 0, snapshot.bloom_count)]
 
 

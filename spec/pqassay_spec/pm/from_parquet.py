@@ -21,13 +21,13 @@ from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
 from pqassay_spec.base.sources import Source
 from pqassay_spec.grammar.thrift_decoder import decode
 from pqassay_spec.parquet.bloom import BLOCK_SIZE
+from pqassay_spec.parquet.column_order import WIDTHS
 from pqassay_spec.parquet.file import BLOOM_HEADER_LIMIT, Framing, chunk_start
 from pqassay_spec.parquet.thrift import (
     BloomFilterHeader,
     ColumnChunk,
     ColumnMetaData,
     Encoding,
-    FieldRepetitionType,
     FileMetaData,
     Statistics,
     Type,
@@ -35,7 +35,6 @@ from pqassay_spec.parquet.thrift import (
 from pqassay_spec.pm.bounds import bounds_of
 from pqassay_spec.pm.codes import (
     NO_COLUMN,
-    STATISTIC_WIDTHS,
     Codec,
     ColumnType,
     EncodingBit,
@@ -291,7 +290,8 @@ def column_of(
             f"column {field.name}: FIXED_LEN_BYTE_ARRAY of {element.type_length} bytes", field="footer.schema"
         )
     code = described.column_type if described is not None else type_of(field)
-    repetition = _REPETITIONS.get(field.top.repetition_type, Repetition.OPTIONAL)
+    given = field.top.repetition_type
+    repetition = next((kind for kind in Repetition if kind == given), Repetition.OPTIONAL)
     if path == "encode":
         bare = type_tag(code) == ColumnType.SYMBOL and null_free
         repetition = Repetition.REQUIRED if bare else Repetition.OPTIONAL
@@ -307,13 +307,6 @@ def column_of(
         is_ascii=path == "schema" and described is not None and described.ascii is True,
         local_key_is_global=described is not None and described.format == LOCAL_KEY_IS_GLOBAL,
     )
-
-
-_REPETITIONS: dict[int | None, Repetition] = {
-    FieldRepetitionType.REQUIRED: Repetition.REQUIRED,
-    FieldRepetitionType.OPTIONAL: Repetition.OPTIONAL,
-    FieldRepetitionType.REPEATED: Repetition.REPEATED,
-}
 
 
 # -------------------------------------------------------------------------------------------------- column chunks
@@ -345,7 +338,7 @@ def chunk_of(
     facts = readable(chunk, where)
     statistics = facts.statistics or Statistics()
     bounds = bounds_of(statistics, field.leaf.element, code)
-    assumed = is_questdb or facts.type in STATISTIC_WIDTHS
+    assumed = is_questdb or facts.type in WIDTHS
     """Fixed widths are not cut short, so that their bounds occur; of text nobody knows."""
     start = chunk_start(chunk)
     found = Chunk(

@@ -29,8 +29,9 @@ from construct import (
     this,
 )
 
-from pqassay_spec.grammar.flat_records import FlatRecord
+from pqassay_spec.grammar.flat_records import FlatStruct, flat_struct, member
 from pqassay_spec.grammar.labelled import Labelled
+from pqassay_spec.parquet.file import TAIL_SIZE
 from pqassay_spec.pm.codes import (
     Codec,
     ColumnFlag,
@@ -50,38 +51,51 @@ DATA_NAME = "data.parquet"
 JSON_KEY = "questdb"
 """The key of the Parquet footer under which QuestDB keeps what ``_pm`` does not repeat from Parquet."""
 
-# --8<-- [start:header]
-FIXED_HEADER = Struct(
-    "parquet_meta_file_size"
-    / Int64ul
-    * "Bytes of this file that are committed, 0 before the first commit. Written last; no checksum covers it.",
-    "feature_flags" / Labelled(Int64ul, HeaderFeature) * "What the whole file makes use of.",
-    "designated_timestamp" / Int32sl * "Descriptor of the designated timestamp, -1 if there is none.",
-    "sorting_column_count" / Int32ul * "Sorting columns.",
-    "column_count" / Int32ul * "Columns.",
-    "reserved" / Int32ul * "0.",
-)
-"""The beginning of the file."""
 
-COMMITTED_SIZE = Struct(*FIXED_HEADER.subcons[:1])
+# --8<-- [start:header]
+@flat_struct
+class FixedHeader(FlatStruct):
+    """The beginning of the file."""
+
+    parquet_meta_file_size: int = member(
+        Int64ul,
+        "Bytes of this file that are committed, 0 before the first commit. Written last; no checksum covers it.",
+    )
+    feature_flags: int = member(Labelled(Int64ul, HeaderFeature), "What the whole file makes use of.")
+    designated_timestamp: int = member(
+        Int32sl, "Descriptor of the designated timestamp, -1 if there is none."
+    )
+    sorting_column_count: int = member(Int32ul, "Sorting columns.")
+    column_count: int = member(Int32ul, "Columns.")
+    reserved: int = member(Int32ul, "0.")
+
+
+COMMITTED_SIZE = Struct(*FixedHeader.grammar.subcons[:1])
 """The one field of the header that changes."""
 
-COLUMN_DESCRIPTOR = Struct(
-    "name_offset" / Int64ul * "Offset of the name in the file.",
-    "id" / Int32sl * "The column's number in QuestDB's table, -1 if no table knows it.",
-    "type" / Int32sl * "QuestDB's type code, -1 if unknown.",
-    "flags" / Labelled(Int32ul, ColumnFlag) * "Flags; bits 2 and 3 are the repetition of the field.",
-    "fixed_byte_len" / Int32sl * "Bytes of a FIXED_LEN_BYTE_ARRAY, else 0.",
-    "name_length" / Int32ul * "Bytes of the name.",
-    "physical_type" / Labelled(Int8ul, PhysicalType) * "Parquet's physical type.",
-    "max_rep_level" / Int8ul * "Greatest repetition level, 0 outside lists.",
-    "max_def_level" / Int8ul * "Greatest definition level, 0 where nulls cannot be.",
-    "reserved" / Int8ul * "0.",
-)
-"""A column, the same in all row groups."""
 
-SORTING_COLUMN = Struct("index" / Int32ul * "A descriptor's position.")
-"""A column by which the rows are sorted; the descriptor's flags say in which direction."""
+@flat_struct
+class ColumnDescriptor(FlatStruct):
+    """A column, the same in all row groups."""
+
+    name_offset: int = member(Int64ul, "Offset of the name in the file.")
+    id: int = member(Int32sl, "The column's number in QuestDB's table, -1 if no table knows it.")
+    type: int = member(Int32sl, "QuestDB's type code, -1 if unknown.")
+    flags: int = member(Labelled(Int32ul, ColumnFlag), "Flags; bits 2 and 3 are the repetition of the field.")
+    fixed_byte_len: int = member(Int32sl, "Bytes of a FIXED_LEN_BYTE_ARRAY, else 0.")
+    name_length: int = member(Int32ul, "Bytes of the name.")
+    physical_type: int = member(Labelled(Int8ul, PhysicalType), "Parquet's physical type.")
+    max_rep_level: int = member(Int8ul, "Greatest repetition level, 0 outside lists.")
+    max_def_level: int = member(Int8ul, "Greatest definition level, 0 where nulls cannot be.")
+    reserved: int = member(Int8ul, "0.")
+
+
+@flat_struct
+class SortingColumn(FlatStruct):
+    """A column by which the rows are sorted; the descriptor's flags say in which direction."""
+
+    index: int = member(Int32ul, "A descriptor's position.")
+
 
 BLOOM_COLUMNS = Struct(
     "bloom_col_count" / Int32ul * "Columns with bloom filters, at least one.",
@@ -95,27 +109,38 @@ SQUASH_TRACKER = Struct("squash_tracker" / Int64sl * "Tracks merged partitions; 
 """An extension of later revisions."""
 # --8<-- [end:header]
 
-# --8<-- [start:block]
-BLOCK_HEADER = Struct("num_rows" / Int64ul * "Rows of the row group.")
-"""The beginning of a row group's block."""
 
-COLUMN_CHUNK = Struct(
-    "codec" / Labelled(Int8ul, Codec) * "How the pages are compressed, with Parquet's number.",
-    "encodings" / Labelled(Int8ul, EncodingBit) * "Encodings of the values, one bit each.",
-    "stat_flags" / Labelled(Int8ul, StatFlag) * "Which statistics there are, and where.",
-    "stat_sizes" / Int8ul * "Sizes of the statistics in their slots: MIN_STAT low nibble, MAX_STAT high.",
-    "reserved" / Int32ul * "0.",
-    "num_values" / Int64ul * "Values, nulls included; more than rows where a row holds a list.",
-    "byte_range_start"
-    / Int64ul
-    * "Where the chunk starts in the Parquet file, its dictionary page included.",
-    "total_compressed" / Int64ul * "Bytes of the chunk's pages as they are stored.",
-    "null_count" / Int64ul * "Nulls.",
-    "distinct_count" / Int64ul * "Distinct values.",
-    "min_stat" / Int64ul * "The least value in Parquet's encoding, or a reference to where it stands.",
-    "max_stat" / Int64ul * "The greatest value, likewise.",
-)
-"""A column chunk. All are of one size, so that the n-th is found without reading the others."""
+# --8<-- [start:block]
+@flat_struct
+class BlockHeader(FlatStruct):
+    """The beginning of a row group's block."""
+
+    num_rows: int = member(Int64ul, "Rows of the row group.")
+
+
+@flat_struct
+class ColumnChunk(FlatStruct):
+    """A column chunk. All are of one size, so that the n-th is found without reading the others."""
+
+    codec: int = member(Labelled(Int8ul, Codec), "How the pages are compressed, with Parquet's number.")
+    encodings: int = member(Labelled(Int8ul, EncodingBit), "Encodings of the values, one bit each.")
+    stat_flags: int = member(Labelled(Int8ul, StatFlag), "Which statistics there are, and where.")
+    stat_sizes: int = member(
+        Int8ul, "Sizes of the statistics in their slots: MIN_STAT low nibble, MAX_STAT high."
+    )
+    reserved: int = member(Int32ul, "0.")
+    num_values: int = member(Int64ul, "Values, nulls included; more than rows where a row holds a list.")
+    byte_range_start: int = member(
+        Int64ul, "Where the chunk starts in the Parquet file, its dictionary page included."
+    )
+    total_compressed: int = member(Int64ul, "Bytes of the chunk's pages as they are stored.")
+    null_count: int = member(Int64ul, "Nulls.")
+    distinct_count: int = member(Int64ul, "Distinct values.")
+    min_stat: int = member(
+        Int64ul, "The least value in Parquet's encoding, or a reference to where it stands."
+    )
+    max_stat: int = member(Int64ul, "The greatest value, likewise.")
+
 
 BLOOM_BITSET = Struct(
     "length" / Int32sl * "Bytes of the bitset.",
@@ -127,40 +152,71 @@ BLOOM_LENGTH = Struct(*BLOOM_BITSET.subcons[:1])
 """The length of a bloom filter, which is read before it is believed."""
 # --8<-- [end:block]
 
+
 # --8<-- [start:footer]
-FOOTER_FIELDS = Struct(
-    "parquet_footer_offset" / Int64ul * "Where the Parquet file's footer starts.",
-    "parquet_footer_length" / Int32ul * "Bytes of the Parquet file's footer.",
-    "row_group_count" / Int32ul * "Row groups of this snapshot.",
-    "unused_bytes"
-    / Int64ul
-    * "Dead bytes in the Parquet file: old footers and row groups that were replaced.",
-    "prev_parquet_meta_file_size"
-    / Int64ul
-    * "Committed size of the snapshot before, 0 if this is the first.",
-    "footer_feature_flags" / Labelled(Int64ul, FooterFeature) * "What this footer makes use of.",
-)
-"""The beginning of a footer. The Parquet file's size follows: footer offset + footer length + 8."""
+@flat_struct
+class FooterFields(FlatStruct):
+    """The beginning of a footer. The Parquet file's size follows: footer offset + footer length + 8."""
 
-ROW_GROUP_ENTRY = Struct("block_offset" / Int32ul * "Offset of the row group's block, shifted right by 3.")
+    parquet_footer_offset: int = member(Int64ul, "Where the Parquet file's footer starts.")
+    parquet_footer_length: int = member(Int32ul, "Bytes of the Parquet file's footer.")
+    row_group_count: int = member(Int32ul, "Row groups of this snapshot.")
+    unused_bytes: int = member(
+        Int64ul, "Dead bytes in the Parquet file: old footers and row groups that were replaced."
+    )
+    prev_parquet_meta_file_size: int = member(
+        Int64ul, "Committed size of the snapshot before, 0 if this is the first."
+    )
+    footer_feature_flags: int = member(Labelled(Int64ul, FooterFeature), "What this footer makes use of.")
 
-INLINED_BLOOM = Struct(
-    "offset" / Int32ul * "Offset of the bloom filter, shifted right by 3; 0 if there is none."
-)
-"""An entry for one row group and one column with bloom filters, where the filters stand in this file."""
+    @property
+    def parquet_file_size(self) -> int:
+        """Bytes of the Parquet file that this snapshot describes."""
+        return self.parquet_footer_offset + self.parquet_footer_length + TAIL_SIZE
 
-EXTERNAL_BLOOM = Struct(
-    "offset" / Int64ul * "Offset of the bitset in the Parquet file.",
-    "length" / Int64ul * "Bytes of the bitset. Both are 0 if there is none.",
-)
-"""The same, where the filters stand in the Parquet file."""
+
+@flat_struct
+class RowGroupEntry(FlatStruct):
+    """An entry for one row group."""
+
+    block_offset: int = member(Int32ul, "Offset of the row group's block, shifted right by 3.")
+
+
+@flat_struct
+class InlinedBloom(FlatStruct):
+    """An entry for one row group and one column with bloom filters, where the filters stand in this file."""
+
+    offset: int = member(Int32ul, "Offset of the bloom filter, shifted right by 3; 0 if there is none.")
+
+
+@flat_struct
+class BloomEntry(FlatStruct):
+    """An entry for one row group and one column with bloom filters, where the filters stand in the Parquet file.
+
+    Readers also make one of an `InlinedBloom`, with the offset in bytes and the length 0.
+    """
+
+    offset: int = member(Int64ul, "Offset of the bitset in the Parquet file.")
+    length: int = member(Int64ul, "Bytes of the bitset. Both are 0 if there is none.")
+
+
+NO_BLOOM = BloomEntry(0, 0)
+"""The entry of a row group and a column that have no filter."""
 
 SEQ_TXN = Struct("seq_txn" / Int64sl * "Sequencer transaction of the snapshot, -1 if there is none.")
 """An extension of later revisions."""
 
+
+@flat_struct
+class ScratchpadHead(FlatStruct):
+    """The beginning of an entry of the scratchpad."""
+
+    code: int = member(Int32ul, "Whose entry it is.")
+    length: int = member(Int32ul, "Bytes of its data.")
+
+
 SCRATCHPAD_ENTRY = Struct(
-    "code" / Int32ul * "Whose entry it is.",
-    "length" / Int32ul * "Bytes of its data.",
+    *ScratchpadHead.grammar.subcons,
     "data" / Bytes(this.length) * "Anything.",
 )
 SCRATCHPAD = Struct(
@@ -169,14 +225,19 @@ SCRATCHPAD = Struct(
 )
 """An extension of later revisions: notes of the writer."""
 
-COVERING_INDEX_ENTRY = Struct(
-    "column_id" / Int32ul * "The column's number in QuestDB's table.",
-    "index_txn" / Int64ul * "Transaction of the index file.",
-    "im_file_size" / Int64ul * "Committed size of the index file.",
-)
+
+@flat_struct
+class CoveringIndexEntry(FlatStruct):
+    """An index file beside this one."""
+
+    column_id: int = member(Int32ul, "The column's number in QuestDB's table.")
+    index_txn: int = member(Int64ul, "Transaction of the index file.")
+    im_file_size: int = member(Int64ul, "Committed size of the index file.")
+
+
 COVERING_INDEX = Struct(
     "index_count" / Int32ul * "Entries, at least one.",
-    "indexes" / Array(this.index_count, COVERING_INDEX_ENTRY) * "All index files of the snapshot.",
+    "indexes" / Array(this.index_count, CoveringIndexEntry.grammar) * "All index files of the snapshot.",
 )
 """An extension of later revisions: the index files beside this one."""
 
@@ -187,105 +248,8 @@ TRAILER = Struct("footer_length" / Int32ul * "Bytes from the footer's start thro
 CRC_START = COMMITTED_SIZE.sizeof()
 """Where the range of the checksum begins: behind the committed size, which changes after it is computed."""
 
-NO_FOOTER_BYTES = 8
-"""Bytes of a Parquet file behind its footer: the footer's length and the magic."""
-
 MOST_SCRATCHPAD = 1 << 20
 """Bytes of the longest scratchpad, its count included."""
-
-
-# ----------------------------------------------------------------------------- the same, read many at a time
-
-
-class FixedHeader(NamedTuple):
-    """A parsed `FIXED_HEADER`."""
-
-    parquet_meta_file_size: int
-    feature_flags: int
-    designated_timestamp: int
-    sorting_column_count: int
-    column_count: int
-    reserved: int
-
-
-class ColumnDescriptor(NamedTuple):
-    """A parsed `COLUMN_DESCRIPTOR`."""
-
-    name_offset: int
-    id: int
-    type: int
-    flags: int
-    fixed_byte_len: int
-    name_length: int
-    physical_type: int
-    max_rep_level: int
-    max_def_level: int
-    reserved: int
-
-
-class BlockHeader(NamedTuple):
-    """A parsed `BLOCK_HEADER`."""
-
-    num_rows: int
-
-
-class ColumnChunk(NamedTuple):
-    """A parsed `COLUMN_CHUNK`."""
-
-    codec: int
-    encodings: int
-    stat_flags: int
-    stat_sizes: int
-    reserved: int
-    num_values: int
-    byte_range_start: int
-    total_compressed: int
-    null_count: int
-    distinct_count: int
-    min_stat: int
-    max_stat: int
-
-
-class FooterFields(NamedTuple):
-    """A parsed `FOOTER_FIELDS`."""
-
-    parquet_footer_offset: int
-    parquet_footer_length: int
-    row_group_count: int
-    unused_bytes: int
-    prev_parquet_meta_file_size: int
-    footer_feature_flags: int
-
-    @property
-    def parquet_file_size(self) -> int:
-        """Bytes of the Parquet file that this snapshot describes."""
-        return self.parquet_footer_offset + self.parquet_footer_length + NO_FOOTER_BYTES
-
-
-class BloomEntry(NamedTuple):
-    """A parsed `EXTERNAL_BLOOM`; also an `INLINED_BLOOM`, with the offset in bytes and the length 0."""
-
-    offset: int
-    length: int
-
-
-class BlockEntry(NamedTuple):
-    """A parsed `ROW_GROUP_ENTRY`, with the offset as it is stored."""
-
-    block_offset: int
-
-
-class InlinedBloomEntry(NamedTuple):
-    """A parsed `INLINED_BLOOM`, with the offset as it is stored."""
-
-    offset: int
-
-
-class ScratchpadHead(NamedTuple):
-    """The beginning of a parsed `SCRATCHPAD_ENTRY`."""
-
-    code: int
-    length: int
 
 
 class ScratchpadEntry(NamedTuple):
@@ -296,45 +260,16 @@ class ScratchpadEntry(NamedTuple):
     data: bytes
 
 
-class CoveringIndexEntry(NamedTuple):
-    """A parsed `COVERING_INDEX_ENTRY`."""
-
-    column_id: int
-    index_txn: int
-    im_file_size: int
-
-
-HEADER_RECORD = FlatRecord(FIXED_HEADER, FixedHeader)
-DESCRIPTOR_RECORD = FlatRecord(COLUMN_DESCRIPTOR, ColumnDescriptor)
-BLOCK_RECORD = FlatRecord(BLOCK_HEADER, BlockHeader)
-CHUNK_RECORD = FlatRecord(COLUMN_CHUNK, ColumnChunk)
-FOOTER_RECORD = FlatRecord(FOOTER_FIELDS, FooterFields)
-ENTRY_RECORD = FlatRecord(ROW_GROUP_ENTRY, BlockEntry)
-INLINED_BLOOM_RECORD = FlatRecord(INLINED_BLOOM, InlinedBloomEntry)
-EXTERNAL_BLOOM_RECORD = FlatRecord(EXTERNAL_BLOOM, BloomEntry)
-
-SCRATCHPAD_HEAD_RECORD = FlatRecord(Struct(*SCRATCHPAD_ENTRY.subcons[:2]), ScratchpadHead)
-COVERING_INDEX_RECORD = FlatRecord(COVERING_INDEX_ENTRY, CoveringIndexEntry)
-
-HEADER_SIZE = FIXED_HEADER.sizeof()
-DESCRIPTOR_SIZE = COLUMN_DESCRIPTOR.sizeof()
-SORTING_COLUMN_SIZE = SORTING_COLUMN.sizeof()
-BLOCK_HEADER_SIZE = BLOCK_HEADER.sizeof()
-CHUNK_SIZE = COLUMN_CHUNK.sizeof()
-FOOTER_FIELDS_SIZE = FOOTER_FIELDS.sizeof()
-ENTRY_SIZE = ROW_GROUP_ENTRY.sizeof()
-INLINED_BLOOM_SIZE = INLINED_BLOOM.sizeof()
-EXTERNAL_BLOOM_SIZE = EXTERNAL_BLOOM.sizeof()
 BLOOM_LENGTH_SIZE = BLOOM_LENGTH.sizeof()
 CHECKSUM_SIZE = CHECKSUM.sizeof()
 TRAILER_SIZE = TRAILER.sizeof()
 SECTION_COUNT_SIZE = SCRATCHPAD.subcons[0].sizeof()
 """Bytes of the count with which scratchpad and covering index begin."""
 
-LEAST_FOOTER = FOOTER_FIELDS_SIZE + CHECKSUM_SIZE
+LEAST_FOOTER = FooterFields.size + CHECKSUM_SIZE
 """Bytes of a footer without row groups, up to the trailer."""
 
-LEAST_FILE = HEADER_SIZE + LEAST_FOOTER + TRAILER_SIZE
+LEAST_FILE = FixedHeader.size + LEAST_FOOTER + TRAILER_SIZE
 """Bytes of a file without columns and row groups."""
 
 
@@ -374,5 +309,5 @@ FOOTER_SECTIONS: Sequence[FeatureSection] = (
 
 def bloom_entries(header_flags: int, row_group_count: int, bloom_col_count: int) -> Any:
     """Grammar of a footer's matrix of bloom filters, row group by row group; a `HeaderFeature` says which entries it has."""
-    entry = EXTERNAL_BLOOM if header_flags & HeaderFeature.BLOOM_FILTERS_EXTERNAL else INLINED_BLOOM
-    return Array(row_group_count * bloom_col_count, entry)
+    entry = BloomEntry if header_flags & HeaderFeature.BLOOM_FILTERS_EXTERNAL else InlinedBloom
+    return Array(row_group_count * bloom_col_count, entry.grammar)

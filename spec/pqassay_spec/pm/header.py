@@ -58,7 +58,7 @@ class Header:
     @property
     def block_size(self) -> int:
         """Bytes of a block up to its statistics that stand out of line."""
-        return pm.BLOCK_HEADER_SIZE + pm.CHUNK_SIZE * self.column_count
+        return pm.BlockHeader.size + pm.ColumnChunk.size * self.column_count
 
     @property
     def sorted_by(self) -> list[tuple[int, bool]]:
@@ -82,7 +82,7 @@ def read_committed_size(source: Source) -> int:
         Malformed: Rule PM-001 (too short for a header), PM-002 (never committed, or more than there is).
     """
     with boundary(rule="PM-001", field="header", offset=0):
-        fixed = pm.HEADER_RECORD.read(source.read(0, pm.HEADER_SIZE))
+        fixed = pm.FixedHeader.read(source.read(0, pm.FixedHeader.size))
     size = fixed.parquet_meta_file_size
     if size > source.size and isinstance(source, FileSource):
         source.measure()
@@ -112,10 +112,10 @@ def read_header(source: Source, size: int) -> Header:
             designated timestamp), PM-011 (the header does not fit), PM-040 and PM-041 (bloom columns).
     """
     with boundary(rule="PM-001", field="header", offset=0):
-        fixed = pm.HEADER_RECORD.read(source.read(0, pm.HEADER_SIZE))
+        fixed = pm.FixedHeader.read(source.read(0, pm.FixedHeader.size))
     _require_features(fixed)
-    sorting_start = pm.HEADER_SIZE + pm.DESCRIPTOR_SIZE * fixed.column_count
-    names_start = sorting_start + pm.SORTING_COLUMN_SIZE * fixed.sorting_column_count
+    sorting_start = pm.FixedHeader.size + pm.ColumnDescriptor.size * fixed.column_count
+    names_start = sorting_start + pm.SortingColumn.size * fixed.sorting_column_count
     room = size - pm.LEAST_FOOTER - pm.TRAILER_SIZE
     if names_start > room:
         raise Malformed(
@@ -123,12 +123,12 @@ def read_header(source: Source, size: int) -> Header:
             f"of {room} before the footer",
             rule="PM-011",
             field="header.column_count",
-            offset=pm.HEADER_RECORD.offsets["column_count"],
-            length=pm.HEADER_RECORD.widths["column_count"],
+            offset=pm.FixedHeader.offsets["column_count"],
+            length=pm.FixedHeader.widths["column_count"],
         )
-    raw = source.read(pm.HEADER_SIZE, names_start - pm.HEADER_SIZE)
-    descriptors = pm.DESCRIPTOR_RECORD.read_many(raw, 0, fixed.column_count)
-    sorting = read_u32s(raw, sorting_start - pm.HEADER_SIZE, fixed.sorting_column_count)
+    raw = source.read(pm.FixedHeader.size, names_start - pm.FixedHeader.size)
+    descriptors = pm.ColumnDescriptor.read_many(raw, 0, fixed.column_count)
+    sorting = read_u32s(raw, sorting_start - pm.FixedHeader.size, fixed.sorting_column_count)
     names = [(column.name_offset + column.name_length, index) for index, column in enumerate(descriptors)]
     sections_start, widest = max([*names, (names_start, -1)])
     if sections_start > room:
@@ -137,13 +137,13 @@ def read_header(source: Source, size: int) -> Header:
             rule="PM-011",
             field=f"column_descriptors[{widest}].name_offset",
             offset=descriptor_place(widest, "name_offset"),
-            length=pm.DESCRIPTOR_RECORD.widths["name_offset"],
+            length=pm.ColumnDescriptor.widths["name_offset"],
         )
     end = sections_start
     bloom_columns: Sequence[int] = ()
     if fixed.feature_flags & HeaderFeature.BLOOM_FILTERS:
         bloom_columns = _read_bloom_columns(source, end, room, fixed.column_count)
-        end += pm.ENTRY_SIZE * (1 + len(bloom_columns))
+        end += pm.RowGroupEntry.size * (1 + len(bloom_columns))
     squash = None
     if fixed.feature_flags & HeaderFeature.SQUASH_TRACKER:
         with boundary(rule="PM-011", field="header_sections.squash_tracker", offset=end):
@@ -159,8 +159,8 @@ def _require_features(fixed: pm.FixedHeader) -> None:
     flags = fixed.feature_flags
     place: dict[str, Any] = {
         "field": "header.feature_flags",
-        "offset": pm.HEADER_RECORD.offsets["feature_flags"],
-        "length": pm.HEADER_RECORD.widths["feature_flags"],
+        "offset": pm.FixedHeader.offsets["feature_flags"],
+        "length": pm.FixedHeader.widths["feature_flags"],
         "actual": f"{flags:#x}",
     }
     if unknown := flags & REQUIRED_FEATURES & ~KNOWN_HEADER_FEATURES:
@@ -186,16 +186,20 @@ def why_refused(unknown: int) -> str:
 
 def _read_bloom_columns(source: Source, start: int, room: int, column_count: int) -> Sequence[int]:
     path = "header_sections.bloom_filters"
-    count = read_u32s(source.read(start, pm.ENTRY_SIZE), 0, 1)[0] if start + pm.ENTRY_SIZE <= room else 0
-    if not 0 < count <= column_count or start + pm.ENTRY_SIZE * (1 + count) > room:
+    count = (
+        read_u32s(source.read(start, pm.RowGroupEntry.size), 0, 1)[0]
+        if start + pm.RowGroupEntry.size <= room
+        else 0
+    )
+    if not 0 < count <= column_count or start + pm.RowGroupEntry.size * (1 + count) > room:
         raise Malformed(
             f"{count} columns with bloom filters, of {column_count}",
             rule="PM-040",
             field=f"{path}.bloom_col_count",
             offset=start,
-            length=pm.ENTRY_SIZE,
+            length=pm.RowGroupEntry.size,
         )
-    columns = read_u32s(source.read(start + pm.ENTRY_SIZE, pm.ENTRY_SIZE * count), 0, count)
+    columns = read_u32s(source.read(start + pm.RowGroupEntry.size, pm.RowGroupEntry.size * count), 0, count)
     for position, column in enumerate(columns):
         wrong = "PM-040" if column >= column_count else ""
         if position and column <= columns[position - 1]:
@@ -210,15 +214,15 @@ def _read_bloom_columns(source: Source, start: int, room: int, column_count: int
                 ),
                 rule=wrong,
                 field=f"{path}.bloom_filter_columns[{position}]",
-                offset=start + pm.ENTRY_SIZE * (1 + position),
-                length=pm.ENTRY_SIZE,
+                offset=start + pm.RowGroupEntry.size * (1 + position),
+                length=pm.RowGroupEntry.size,
             )
     return columns
 
 
 def descriptor_place(column: int, name: str) -> int:
     """Offset of a field of a column descriptor."""
-    return pm.HEADER_SIZE + column * pm.DESCRIPTOR_SIZE + pm.DESCRIPTOR_RECORD.offsets[name]
+    return pm.FixedHeader.size + column * pm.ColumnDescriptor.size + pm.ColumnDescriptor.offsets[name]
 
 
 def read_name(source: Source, header: Header, column: int) -> str:
@@ -236,7 +240,7 @@ def read_name(source: Source, header: Header, column: int) -> str:
             rule="PM-021",
             field=field,
             offset=descriptor_place(column, "name_offset"),
-            length=pm.DESCRIPTOR_RECORD.widths["name_offset"],
+            length=pm.ColumnDescriptor.widths["name_offset"],
             expected=f"within [{header.names_start}, {header.sections_start})",
             actual=f"[{start}, {end})",
         )

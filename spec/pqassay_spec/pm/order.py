@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
+from pqassay_spec.parquet.column_order import WIDTHS
 from pqassay_spec.parquet.thrift import FileMetaData, RowGroup, Statistics, Type
 from pqassay_spec.pm.bounds import verbatim_bounds
-from pqassay_spec.pm.codes import NO_COLUMN, STATISTIC_WIDTHS, ColumnType, type_tag
+from pqassay_spec.pm.codes import NO_COLUMN, ColumnType, type_tag
 from pqassay_spec.pm.fields import Field, type_of
 from pqassay_spec.pm.json import QuestDBMetadata
 from pqassay_spec.pm.types import is_descending, is_designated
@@ -90,7 +91,7 @@ def _ranges(metadata: FileMetaData, ordinal: int) -> Iterator[tuple[int, int] | 
         if group.num_rows:
             facts = group.columns[ordinal].meta_data
             low, high = verbatim_bounds((facts.statistics if facts else None) or Statistics())
-            if low is None or high is None or {len(low), len(high)} != {STATISTIC_WIDTHS[Type.INT64]}:
+            if low is None or high is None or {len(low), len(high)} != {WIDTHS[Type.INT64]}:
                 yield None
             else:
                 yield int.from_bytes(low, "little", signed=True), int.from_bytes(high, "little", signed=True)

@@ -16,7 +16,7 @@ from pqassay_spec.pm import block as pm_block
 from pqassay_spec.pm import file as pm_file
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import header as pm_header
-from pqassay_spec.pm.block import MAX, MIN, Block
+from pqassay_spec.pm.block import MAX, MIN, SIDES, Block
 from pqassay_spec.pm.codes import NO_COLUMN, ColumnFlag, HeaderFeature, StatFlag, repetition
 from pqassay_spec.pm.file import Snapshot
 from pqassay_spec.pm.header import Header
@@ -98,8 +98,8 @@ def _designated_timestamp(header: Header) -> int:
             f"the designated timestamp is column {column}, of {header.column_count}",
             rule="PM-033",
             field="header.designated_timestamp",
-            offset=pm.HEADER_RECORD.offsets["designated_timestamp"],
-            length=pm.HEADER_RECORD.widths["designated_timestamp"],
+            offset=pm.FixedHeader.offsets["designated_timestamp"],
+            length=pm.FixedHeader.widths["designated_timestamp"],
         )
     return column
 
@@ -111,8 +111,8 @@ def _sorting(header: Header) -> tuple[SortingColumn, ...]:
                 f"rows are sorted by column {column}, of {header.column_count}",
                 rule="PM-037",
                 field=f"sorting_columns[{position}].index",
-                offset=header.names_start - pm.SORTING_COLUMN_SIZE * (len(header.sorting_columns) - position),
-                length=pm.SORTING_COLUMN_SIZE,
+                offset=header.names_start - pm.SortingColumn.size * (len(header.sorting_columns) - position),
+                length=pm.SortingColumn.size,
             )
     return tuple(SortingColumn(column, descending) for column, descending in header.sorted_by)
 
@@ -143,7 +143,7 @@ def _row_groups(source: Source, header: Header, snapshot: Snapshot) -> tuple[Row
     width, budget = len(header.bloom_columns), _Budget(snapshot.start)
     found: list[RowGroup] = []
     for number, offset in enumerate(snapshot.blocks):
-        entry = snapshot.entries_start + pm.ENTRY_SIZE * number
+        entry = snapshot.entries_start + pm.RowGroupEntry.size * number
         try:
             budget.spend(header.block_size, "PM-052", entry)
             block = pm_block.read_block(source, header, offset, snapshot.start)
@@ -166,7 +166,7 @@ def _blooms(
     """The bloom filters of a row group by column."""
     found: dict[int, Bloom] = {}
     for column, entry in zip(header.bloom_columns, entries, strict=True):
-        if entry == (0, 0):
+        if entry == pm.NO_BLOOM:
             continue
         if HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features:
             found[column] = ExternalBloom(*entry)
@@ -181,7 +181,7 @@ def _chunk(
 ) -> Chunk:
     given, flags = block.chunks[column], block.chunks[column].stat_flags
     bounds: list[bytes | None] = []
-    for side in (MIN, MAX):
+    for side in SIDES:
         found = pm_block.find_statistic(block, column, side)
         if found is not None and not found.inlined:
             budget.spend(found.length, "PM-069", found.offset)
@@ -197,7 +197,7 @@ def _chunk(
         distinct_count=given.distinct_count if flags & StatFlag.DISTINCT_COUNT_PRESENT else None,
         min=least,
         max=greatest,
-        min_exact=least is not None and bool(flags & StatFlag.MIN_STAT_VALUE_EXACT),
-        max_exact=greatest is not None and bool(flags & StatFlag.MAX_STAT_VALUE_EXACT),
+        min_exact=least is not None and bool(flags & MIN.exact),
+        max_exact=greatest is not None and bool(flags & MAX.exact),
         bloom=bloom,
     )

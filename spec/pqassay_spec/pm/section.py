@@ -60,8 +60,8 @@ def _read_seq_txn(part: bytes) -> tuple[Any, int]:
 def _notes(part: bytes, count: int) -> Iterator[pm.ScratchpadEntry]:
     position = pm.SECTION_COUNT_SIZE
     for _ in range(count):
-        code, length = pm.SCRATCHPAD_HEAD_RECORD.read(part, position)
-        position += pm.SCRATCHPAD_HEAD_RECORD.size
+        code, length = pm.ScratchpadHead.read(part, position)
+        position += pm.ScratchpadHead.size
         yield pm.ScratchpadEntry(code, length, part[position : position + length])
         position += length
 
@@ -69,7 +69,7 @@ def _notes(part: bytes, count: int) -> Iterator[pm.ScratchpadEntry]:
 def _read_scratchpad(part: bytes) -> tuple[Any, int]:
     count = int(pm.SCRATCHPAD.subcons[0].parse(part))
     part, position = part[: pm.MOST_SCRATCHPAD], pm.SECTION_COUNT_SIZE
-    head = pm.SCRATCHPAD_HEAD_RECORD.struct
+    head = pm.ScratchpadHead.layout
     for _ in range(count):
         (_, length) = head.unpack_from(part, position)
         position += head.size
@@ -80,14 +80,14 @@ def _read_scratchpad(part: bytes) -> tuple[Any, int]:
 
 
 def _indexes(part: bytes, count: int) -> Iterator[pm.CoveringIndexEntry]:
-    return pm.COVERING_INDEX_RECORD.iterate(part, pm.SECTION_COUNT_SIZE, count)
+    return pm.CoveringIndexEntry.iterate(part, pm.SECTION_COUNT_SIZE, count)
 
 
 def _read_covering_index(part: bytes) -> tuple[Any, int]:
     count = int(pm.COVERING_INDEX.subcons[0].parse(part))
-    end = pm.SECTION_COUNT_SIZE + count * pm.COVERING_INDEX_RECORD.size
+    end = pm.SECTION_COUNT_SIZE + count * pm.CoveringIndexEntry.size
     if end > len(part):
-        raise struct.error(f"{count} records of {pm.COVERING_INDEX_RECORD.size} bytes do not fit")
+        raise struct.error(f"{count} records of {pm.CoveringIndexEntry.size} bytes do not fit")
     return Container(index_count=count, indexes=Entries(part[:end], count, _indexes)), end
 
 

@@ -27,9 +27,11 @@ from typing import Any, NamedTuple, TypeGuard, cast
 
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import Source
+from pqassay_spec.base.strict_json import EXACT_INTEGERS
 from pqassay_spec.parquet.bloom import BLOCK_SIZE as BITSET_STEP
 from pqassay_spec.parquet.bloom import probe
-from pqassay_spec.pm.block import MAX, Block, find_statistic, read_statistic
+from pqassay_spec.pm import grammar as pm
+from pqassay_spec.pm.block import Block, Side, find_statistic, read_statistic
 from pqassay_spec.pm.codes import DECIMALS, ColumnType, PhysicalType, Repetition, type_tag
 from pqassay_spec.pm.value import Chunk, Column
 
@@ -75,9 +77,6 @@ NEVER_NULL = frozenset((ColumnType.BYTE, ColumnType.SHORT))
 
 LARGEST_COUNT = (1 << 63) - 1
 """Null counts beyond are no counts, but negative numbers."""
-
-WHOLE_FLOATS = float(1 << 53)
-"""Below, floats that are whole numbers are equal to one whole number only."""
 
 
 class Facts(NamedTuple):
@@ -397,7 +396,7 @@ def _fitting(column: Column, value: Any) -> Any:
 
 def _whole(value: Any) -> int | None:
     """A whole number. Of floats only those count that no engine can take for another."""
-    if isinstance(value, float) and value.is_integer() and abs(value) < WHOLE_FLOATS:
+    if isinstance(value, float) and value.is_integer() and abs(value) < EXACT_INTEGERS:
         return int(value)
     return value if isinstance(value, int) else None
 
@@ -479,7 +478,7 @@ def _is_number(value: Any) -> TypeGuard[float]:
 
 
 def read_bound(
-    source: Source, block: Block, position: int, column: Column, side: str, end: int
+    source: Source, block: Block, position: int, column: Column, side: Side, end: int
 ) -> bytes | None:
     """A chunk's bound as skipping uses it; ``None`` where there is none, or none that can be used.
 
@@ -499,10 +498,8 @@ def read_bound(
         return None
     width = physical_width(column)
     if found.inlined and width is not None and not found.length:
-        slot = block.chunks[position].max_stat if side == MAX else block.chunks[position].min_stat
-        return (
-            slot.to_bytes(struct.calcsize("<Q"), "little")[:width] if width <= struct.calcsize("<Q") else None
-        )
+        slot = pm.ColumnChunk.widths[side.field]
+        return side.slot(block.chunks[position]).to_bytes(slot, "little")[:width] if width <= slot else None
     try:
         bound = read_statistic(source, block, position, side, end)
     except FormatError:

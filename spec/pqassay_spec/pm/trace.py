@@ -13,14 +13,14 @@ from construct import Bytes, Renamed
 
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.base.sources import BytesSource, Source
-from pqassay_spec.grammar.flat_records import FlatRecord
+from pqassay_spec.grammar.flat_records import FlatStruct
 from pqassay_spec.grammar.labelled import Labelled
 from pqassay_spec.grammar.trace import Leaf, trace
 from pqassay_spec.pm import block as pm_block
 from pqassay_spec.pm import file as pm_file
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import header as pm_header
-from pqassay_spec.pm.block import MAX, MIN, Block
+from pqassay_spec.pm.block import MIN, SIDES, Block
 from pqassay_spec.pm.codes import HeaderFeature, column_flags_name, type_name
 from pqassay_spec.pm.file import Snapshot
 from pqassay_spec.pm.header import Header
@@ -56,7 +56,7 @@ def traced(data: bytes) -> list[Leaf]:
 class Pattern:
     """Traces records of nothing but integers, many at a time."""
 
-    def __init__(self, record: FlatRecord[Any], **labels: Label) -> None:
+    def __init__(self, record: type[FlatStruct], **labels: Label) -> None:
         self._record = record
         self._leaves = trace(record.grammar, bytes(record.size))[1]
         self._labels = [labels.get(member.name) or _label(member) for member in record.grammar.subcons]
@@ -81,8 +81,8 @@ def _label(member: Any) -> Label | None:
     return member.label if isinstance(member, Labelled) else None
 
 
-_DESCRIPTORS = Pattern(pm.DESCRIPTOR_RECORD, type=type_name, flags=column_flags_name)
-_CHUNKS = Pattern(pm.CHUNK_RECORD)
+_DESCRIPTORS = Pattern(pm.ColumnDescriptor, type=type_name, flags=column_flags_name)
+_CHUNKS = Pattern(pm.ColumnChunk)
 
 
 NAMES, BLOCKS, CONTENTS = "names", "blocks", "statistics and bloom filters"
@@ -110,18 +110,18 @@ class _Tracer:
     def whole(self) -> Batches:
         """Everything."""
         try:
-            raw = self.source.read(0, pm.HEADER_SIZE)
+            raw = self.source.read(0, pm.FixedHeader.size)
         except FormatError as error:
             self.problems.append(error.within(rule="PM-001", field="header"))
             return
-        fixed = pm.HEADER_RECORD.read(raw)
-        yield trace(pm.FIXED_HEADER, raw, root="header")[1]
+        fixed = pm.FixedHeader.read(raw)
+        yield trace(pm.FixedHeader.grammar, raw, root="header")[1]
         try:
             size = pm_header.read_committed_size(self.source)
             header = pm_header.read_header(self.source, size)
         except FormatError as error:
             self.problems.append(error)
-            room = max(0, self.source.size - pm.HEADER_SIZE) // pm.DESCRIPTOR_SIZE
+            room = max(0, self.source.size - pm.FixedHeader.size) // pm.ColumnDescriptor.size
             yield from self._descriptors(min(fixed.column_count, room))
             return
         yield from self._header(header)
@@ -154,13 +154,15 @@ class _Tracer:
     # ------------------------------------------------------------------------------------------- the header
 
     def _descriptors(self, count: int) -> Batches:
-        return self._records(_DESCRIPTORS, pm.DESCRIPTOR_SIZE, "column_descriptors", pm.HEADER_SIZE, count)
+        return self._records(
+            _DESCRIPTORS, pm.ColumnDescriptor.size, "column_descriptors", pm.FixedHeader.size, count
+        )
 
     def _header(self, header: Header) -> Batches:
         yield from self._descriptors(header.column_count)
-        start = pm.HEADER_SIZE + pm.DESCRIPTOR_SIZE * header.column_count
+        start = pm.FixedHeader.size + pm.ColumnDescriptor.size * header.column_count
         yield from self._numbers(
-            "sorting_columns", "index", start, len(header.sorting_columns), pm.SORTING_COLUMN
+            "sorting_columns", "index", start, len(header.sorting_columns), pm.SortingColumn.grammar
         )
         names: list[Leaf] = []
         for column, described in enumerate(header.descriptors):
@@ -232,11 +234,13 @@ class _Tracer:
         except FormatError as error:
             self.problems.append(error.within(field=path))
             return
-        yield trace(pm.BLOCK_HEADER, self.source.read(offset, pm.BLOCK_HEADER_SIZE), root=path, base=offset)[
-            1
-        ]
-        start = offset + pm.BLOCK_HEADER_SIZE
-        yield from self._records(_CHUNKS, pm.CHUNK_SIZE, f"{path}.column_chunks", start, header.column_count)
+        yield trace(
+            pm.BlockHeader.grammar, self.source.read(offset, pm.BlockHeader.size), root=path, base=offset
+        )[1]
+        start = offset + pm.BlockHeader.size
+        yield from self._records(
+            _CHUNKS, pm.ColumnChunk.size, f"{path}.column_chunks", start, header.column_count
+        )
         yield from self._out_of_line(block, path, end)
         for position, place in sorted(blooms.items(), key=lambda item: item[1]):
             yield self._bloom(f"{path}.bloom_filters[{position}]", place, end)
@@ -244,11 +248,11 @@ class _Tracer:
     def _out_of_line(self, block: Block, path: str, end: int) -> Batches:
         found: list[Leaf] = []
         for column in range(len(block.chunks)):
-            for side in (MIN, MAX):
+            for side in SIDES:
                 place = pm_block.find_statistic(block, column, side)
                 if place is None or place.inlined:
                     continue
-                field = f"{path}.{side}s[{column}]"
+                field = f"{path}.{side.field}s[{column}]"
                 if not self._afford(CONTENTS, place.length, field):
                     break
                 try:
@@ -256,7 +260,7 @@ class _Tracer:
                 except FormatError as error:
                     self.problems.append(error.within(field=field))
                     continue
-                doc = f"{'Least' if side == MIN else 'Greatest'} value of column {column}, out of line."
+                doc = f"{'Least' if side is MIN else 'Greatest'} value of column {column}, out of line."
                 found.append(Leaf(field, place.offset, place.length, raw, doc))
         yield sorted(found, key=lambda leaf: leaf.offset)
 
@@ -278,18 +282,18 @@ class _Tracer:
 
     def _footer(self, header: Header, snapshot: Snapshot) -> Batches:
         path = snapshot.path
-        raw = self.source.read(snapshot.start, pm.FOOTER_FIELDS_SIZE)
-        yield trace(pm.FOOTER_FIELDS, raw, root=f"{path}.footer", base=snapshot.start)[1]
+        raw = self.source.read(snapshot.start, pm.FooterFields.size)
+        yield trace(pm.FooterFields.grammar, raw, root=f"{path}.footer", base=snapshot.start)[1]
         entries = f"{path}.row_group_entries"
         yield from self._numbers(
-            entries, "block_offset", snapshot.entries_start, len(snapshot.blocks), pm.ROW_GROUP_ENTRY
+            entries, "block_offset", snapshot.entries_start, len(snapshot.blocks), pm.RowGroupEntry.grammar
         )
         start, entries = snapshot.bloom_start, f"{path}.bloom_entries"
         if HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features:
-            size = pm.EXTERNAL_BLOOM_SIZE
+            size = pm.BloomEntry.size
             yield from self._records(_EXTERNAL_BLOOMS, size, entries, start, snapshot.bloom_count)
         else:
-            yield from self._numbers(entries, "offset", start, snapshot.bloom_count, pm.INLINED_BLOOM)
+            yield from self._numbers(entries, "offset", start, snapshot.bloom_count, pm.InlinedBloom.grammar)
         ends = [*[place for _, place in snapshot.sections.values()][1:], snapshot.sections_end]
         for (name, (_, place)), end in zip(snapshot.sections.items(), ends, strict=False):
             structure = next(section.structure for section in pm.FOOTER_SECTIONS if section.name == name)
@@ -305,4 +309,4 @@ class _Tracer:
         yield trace(pm.TRAILER, self.source.read(start, pm.TRAILER_SIZE), root=path, base=start)[1]
 
 
-_EXTERNAL_BLOOMS = Pattern(pm.EXTERNAL_BLOOM_RECORD)
+_EXTERNAL_BLOOMS = Pattern(pm.BloomEntry)

@@ -10,13 +10,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
+from pqassay_spec.base.strict_json import EXACT_INTEGERS
 from pqassay_spec.pm.codes import PhysicalType
 from pqassay_spec.pm.value import Chunk, Column, ExternalBloom, RowGroup, SnapshotValue, SortingColumn
 
 Thing = TypeVar("Thing")
-
-EXACT_INTEGERS = 1 << 53
-"""Up to here, and down to its negative, JSON readers of all languages agree about whole numbers."""
 
 
 class NotAValueError(ValueError):

@@ -30,6 +30,9 @@ Tier = Literal["footer", "index", "pages", "values"]
 Effect = Literal["rows lost", "wrong rows", "read fails", "pruning lost", "cosmetic"]
 """What a user notices when an engine relies on the broken thing."""
 
+Decoding = Literal["reject"]
+"""What a reader of the structure does with a file that breaks a rule, where the rule alone decides that."""
+
 OriginKind = Literal["stated", "inferred", "ours"]
 """Whether the document says it, the document implies it, or this specification adds it."""
 
@@ -38,6 +41,9 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 DEFAULT_FILE = "parquet"
 """The kind of file that a family's rules judge, where its rules file names none."""
+
+DEFAULT_CAPABILITY = "parquet"
+"""What an implementation has to know to be asked about a family's files, where its rules file does not say."""
 
 DEFAULT_CALLED = "file"
 """What such a file is called in counts, where its rules file does not say."""
@@ -75,6 +81,8 @@ class Rule:
         verdict: How it is reported; by default FAIL for MUST, WARN for SHOULD, INFO for MAY.
         practice: Why the verdict is weaker than the level: what real software does.
         reading: For POLICY: the reading of the ambiguous text that is taken.
+        decode: ``reject`` if a reader that decodes the structure must refuse a file that breaks it.
+        capability: What an implementation has to know, beside its family's, to be asked about a file that breaks it.
         excluded: Why no file can show it, if none can.
     """
 
@@ -90,6 +98,8 @@ class Rule:
     verdict: Verdict
     practice: str = ""
     reading: str = ""
+    decode: Decoding | Literal[""] = ""
+    capability: str = ""
     excluded: str = ""
 
 
@@ -98,7 +108,8 @@ class Family:
     """The rules of one structure.
 
     ``module`` names the chapter and, in every package, the room of what is about this structure; ``file`` the kind of the
-    files whose bytes the rules judge, and ``called`` what counts in reports call such a file.
+    files whose bytes the rules judge, ``called`` what counts in reports call such a file, and ``capability`` what an
+    implementation has to know to be asked about one.
     """
 
     module: str
@@ -108,6 +119,7 @@ class Family:
     rules: tuple[Rule, ...]
     file: str = DEFAULT_FILE
     called: str = DEFAULT_CALLED
+    capability: str = DEFAULT_CAPABILITY
 
     @property
     def chapter(self) -> str:
@@ -123,6 +135,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "tier": TIERS,
     "effect": get_args(Effect),
     "verdict": VERDICTS,
+    "decode": get_args(Decoding),
 }
 
 
@@ -197,13 +210,10 @@ def parse_family(module: str, text: str) -> Family:
     except tomllib.TOMLDecodeError as error:
         raise CatalogueError(f"{module}.toml: {error}") from None
     top = _table(document, {"family", "rule"}, module)
-    header = _table(
-        top.get("family", {}), {"prefix", "title", "since", "file", "called"}, f"{module}: family"
-    )
-    header.setdefault("file", DEFAULT_FILE)
-    header.setdefault("called", DEFAULT_CALLED)
-    for name in ("prefix", "title", "since", "file", "called"):
-        if not isinstance(header.get(name), str) or not header[name]:
+    given = _table(top.get("family", {}), set(_FAMILY), f"{module}: family")
+    header = {name: given.get(name, default) for name, default in _FAMILY.items()}
+    for name, value in header.items():
+        if not isinstance(value, str) or not value:
             raise CatalogueError(f"{module}: family.{name} is missing")
     rows = top.get("rule")
     if not isinstance(rows, list) or not rows:
@@ -213,6 +223,9 @@ def parse_family(module: str, text: str) -> Family:
         raise CatalogueError(f"{module}: rules are not in the order of their ids, or an id is repeated")
     return Family(module=module, rules=parsed, **header)
 
+
+_FAMILY = {field.name: field.default for field in fields(Family) if field.name not in ("module", "rules")}
+"""Members of a rules file's ``[family]``, each with what it is if it is absent."""
 
 _OPTIONAL = {field.name for field in fields(Rule) if field.default is not MISSING} | {"verdict"}
 _REQUIRED = {field.name for field in fields(Rule)} - _OPTIONAL
@@ -296,8 +309,8 @@ def json_schema() -> dict[str, Any]:
     }
     family = {
         "type": "object",
-        "properties": {"prefix": text, "title": text, "since": text, "file": text, "called": text},
-        "required": ["prefix", "title", "since"],
+        "properties": dict.fromkeys(_FAMILY, text),
+        "required": [name for name, default in _FAMILY.items() if default is MISSING],
         "additionalProperties": False,
     }
     return {

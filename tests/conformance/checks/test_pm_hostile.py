@@ -52,21 +52,21 @@ class Builder:
     def __init__(
         self, header: pm.FixedHeader = HEADER, columns: Sequence[pm.ColumnDescriptor] = (COLUMN,)
     ) -> None:
-        descriptors = b"".join(map(pm.DESCRIPTOR_RECORD.build, columns))
-        self.data = bytearray(pm.HEADER_RECORD.build(header) + descriptors + b"x")
+        descriptors = b"".join(map(pm.ColumnDescriptor.build, columns))
+        self.data = bytearray(header.build() + descriptors + b"x")
         self.size = 0
 
     def block(self, chunk: pm.ColumnChunk, more: bytes = b"") -> int:
         """Append a block of one chunk; return its entry."""
         self.data += bytes(-len(self.data) % 8)
         entry = len(self.data) >> 3
-        self.data += struct.pack("<Q", 10) + pm.CHUNK_RECORD.build(chunk) + more
+        self.data += struct.pack("<Q", 10) + pm.ColumnChunk.build(chunk) + more
         return entry
 
     def footer(self, entries: bytes = b"", *, flags: int = 0, sections: bytes = b"", **fields: int) -> None:
         """Append a footer."""
-        made = pm.FooterFields(1000, 20, len(entries) // 4, 0, self.size, flags)._replace(**fields)
-        self.data += pm.FOOTER_RECORD.build(made) + entries + sections
+        made = pm.FooterFields(1000, 20, len(entries) // 4, 0, self.size, flags).changed(**fields)
+        self.data += made.build() + entries + sections
         length = pm.LEAST_FOOTER + len(entries) + len(sections)
         self.data += struct.pack("<II", zlib.crc32(memoryview(self.data)[8:]), length)
         self.size = len(self.data)
@@ -100,7 +100,7 @@ def test_the_file_that_the_others_differ_from_is_good() -> None:
     ],
 )
 def test_a_header_that_says_too_much_is_one_finding(field: str, value: int, rule: str) -> None:
-    builder = Builder(HEADER._replace(**{field: value}))
+    builder = Builder(HEADER.changed(**{field: value}))
     builder.footer(sections=b"\xff" * 64)
 
     assert [rule] == [found for found in broken(check(builder.built())) if found != "PM-013"]
@@ -126,7 +126,7 @@ def test_a_footer_that_says_too_much_is_one_finding(field: str, value: int, rule
 
 def test_a_parquet_file_of_impossible_size_is_no_trouble() -> None:
     builder = Builder()
-    entry = builder.block(GOOD._replace(byte_range_start=(1 << 64) - 1, total_compressed=(1 << 64) - 1))
+    entry = builder.block(GOOD.changed(byte_range_start=(1 << 64) - 1, total_compressed=(1 << 64) - 1))
     builder.footer(
         struct.pack("<I", entry), parquet_footer_offset=(1 << 64) - 1, parquet_footer_length=(1 << 32) - 1
     )
@@ -184,7 +184,7 @@ def test_thousands_of_snapshots_are_judged_whole() -> None:
     crc, end = 0, 8
     for _ in range(3000):  # with the checksum resumed, or this alone would be quadratic
         start = len(builder.data)
-        builder.data += pm.FOOTER_RECORD.build(pm.FooterFields(1000, 20, 1, 0, builder.size, 0)) + entries
+        builder.data += pm.FooterFields(1000, 20, 1, 0, builder.size, 0).build() + entries
         crc = zlib.crc32(memoryview(builder.data)[end:], crc)
         end = len(builder.data)
         builder.data += struct.pack("<II", crc, end - start + pm.CHECKSUM_SIZE)
@@ -233,7 +233,7 @@ def test_a_count_of_entries_that_are_not_there_is_one_finding(count: int) -> Non
 
 def test_a_file_in_which_everything_is_wrong_has_a_finding_for_each_rule_and_column() -> None:
     ones = pm.ColumnChunk(
-        *[(1 << 64) - 1 if width == 8 else (1 << 8 * width) - 1 for width in pm.CHUNK_RECORD.widths.values()]
+        *[(1 << 64) - 1 if width == 8 else (1 << 8 * width) - 1 for width in pm.ColumnChunk.widths.values()]
     )
     builder = Builder()
     entries = [builder.block(ones) for _ in range(5000)]
@@ -254,8 +254,8 @@ def test_a_file_in_which_everything_is_wrong_has_a_finding_for_each_rule_and_col
 
 
 def test_statistics_that_all_refer_to_the_same_bytes_are_compared_in_place() -> None:
-    shared = GOOD._replace(stat_flags=0x80 | 0b001001, min_stat=60_000, max_stat=60_000)
-    builder = Builder(columns=(COLUMN._replace(physical_type=6, type=26),))
+    shared = GOOD.changed(stat_flags=0x80 | 0b001001, min_stat=60_000, max_stat=60_000)
+    builder = Builder(columns=(COLUMN.changed(physical_type=6, type=26),))
     entries = [builder.block(shared) for _ in range(200)]
     entries.append(builder.block(shared, bytes(70_000)))
     builder.footer(b"".join(struct.pack("<I", entry) for entry in entries))

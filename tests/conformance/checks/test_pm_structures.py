@@ -66,7 +66,7 @@ def test_an_external_filter_lies_in_the_parquet_file_of_every_snapshot_that_refe
     for offset, expected in ((999_900, {}), (1_000_032, {"PM-079": 1})):
         raw = header([b"a"], flags=0b11, sections=struct.pack("<II", 1, 0))
         blocks = add_blocks(raw, [[chunk()]])
-        entry = pm.EXTERNAL_BLOOM_RECORD.build(pm.BloomEntry(offset, 32))
+        entry = pm.BloomEntry.build(pm.BloomEntry(offset, 32))
         add_footer(raw, blocks, entries=entry)
         add_footer(raw, blocks, entries=entry, parquet_footer=2_000_000)
         assert expected == rules(judged(raw)[0])

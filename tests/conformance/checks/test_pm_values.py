@@ -429,7 +429,7 @@ def test_nothing_said_is_nothing_to_compare() -> None:
 def test_a_designated_timestamp_that_is_no_column_is_another_rules_matter() -> None:
     """It is not followed."""
     pair = pair_of(1, 2)
-    place = pm.HEADER_RECORD.offsets["designated_timestamp"]
+    place = pm.FixedHeader.offsets["designated_timestamp"]
     raw = bytearray(pair.raw)
     raw[place : place + 4] = struct.pack("<i", 7)
     report, coverage = PmPair(bytes(raw), pair.data).report("values", VALUES)

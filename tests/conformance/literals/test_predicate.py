@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pqassay.literals.predicate import PredicateError, columns_of, keeps, truth_of
-from pqassay.literals.rows import Value
+from pqassay_spec.golden.literals import Value
 
 ROW: dict[str, Value] = {"n": "b", "y": 5, "x": None, "f": float("nan"), "raw": b"\xff"}
 

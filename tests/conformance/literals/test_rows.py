@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from pqassay.literals.rows import (
+from pqassay.literals.rows import canonical_row, digest, rows_difference
+from pqassay_spec.golden.literals import (
     Binary,
     Date,
     Decimal,
@@ -24,10 +25,7 @@ from pqassay.literals.rows import (
     Value,
     ValueNotReadableError,
     Written,
-    canonical_row,
-    digest,
     read_value,
-    rows_difference,
     write_value,
 )
 

@@ -17,6 +17,7 @@ from pqassay.suite.cases import (
     matches,
     select,
 )
+from pqassay.suite.manifest import file_kind, handed_over
 
 
 def edited(home: Path, **members: Any) -> None:
@@ -85,7 +86,7 @@ def test_the_files_beside_an_input_are_read_and_compared_like_the_input(tmp_path
     (golden,) = load(tmp_path)
     digest = inputs_digest([golden])
 
-    assert ("pm", "_pm") == (golden.case.file_kind, golden.case.handed_over)
+    assert ("pm", "_pm") == (file_kind(golden.case), handed_over(golden.case))
     assert {"data.parquet": (home / "data.parquet").read_bytes()} == golden.beside()
     (home / "data.parquet").write_bytes(b"PAR1")
     with pytest.raises(CaseError, match=r"data.parquet is not the file"):

@@ -18,13 +18,13 @@ import pytest
 
 from inside import Inside
 from places import GUIDES, ROOT
-from pqassay.literals.rows import Column, Float, LongInteger, Rows
 from pqassay.report import run_model
 from pqassay.report.run_model import Operation
 from pqassay.suite import manifest, protocol, runner
 from pqassay.suite.cases import golden_folder, load, select
 from pqassay.suite.protocol import ProtocolError, applicable, read_answer, read_hello
 from pqassay.suite.runner import Settings, run
+from pqassay_spec.golden.literals import Column, Float, LongInteger, Rows
 from pqassay_spec.pm.value_json import from_json, to_json
 
 PROTOCOL = (ROOT / "conformance" / "PROTOCOL.md").read_text()

@@ -49,22 +49,20 @@ def file_of(blocks: list[list[pm.ColumnChunk]], region: bytes, *, is_questdb: bo
     """A file of these chunks, each row group of ten rows."""
     count = len(COLUMNS)
     names = b"".join(b"%c" % (97 + number) for number in range(count))
-    start = pm.HEADER_SIZE + count * pm.DESCRIPTOR_SIZE
+    start = pm.FixedHeader.size + count * pm.ColumnDescriptor.size
     descriptors = b"".join(
-        pm.DESCRIPTOR_RECORD.build(
-            pm.ColumnDescriptor(
-                start + number,
-                number,
-                code & ~(0 if is_questdb or code < 0 else DESIGNATED_TYPE_BIT),
-                0,
-                width,
-                1,
-                kind,
-                repetitions,
-                definitions,
-                0,
-            )
-        )
+        pm.ColumnDescriptor(
+            start + number,
+            number,
+            code & ~(0 if is_questdb or code < 0 else DESIGNATED_TYPE_BIT),
+            0,
+            width,
+            1,
+            kind,
+            repetitions,
+            definitions,
+            0,
+        ).build()
         for number, (kind, code, width, repetitions, definitions) in enumerate(COLUMNS)
     )
     body = names
@@ -72,11 +70,11 @@ def file_of(blocks: list[list[pm.ColumnChunk]], region: bytes, *, is_questdb: bo
     for chunks in blocks:
         body += bytes(-(start + len(body)) % 8)
         entries.append(start + len(body) >> 3)
-        body += struct.pack("<Q", 10) + b"".join(map(pm.CHUNK_RECORD.build, chunks)) + region
-    footer = pm.FOOTER_RECORD.build(pm.FooterFields(10_000, 20, len(blocks), 0, 0, 0))
+        body += struct.pack("<Q", 10) + b"".join(map(pm.ColumnChunk.build, chunks)) + region
+    footer = pm.FooterFields(10_000, 20, len(blocks), 0, 0, 0).build()
     footer += b"".join(struct.pack("<I", entry) for entry in entries) + bytes(4)
     size = start + len(body) + len(footer) + 4
-    header = pm.HEADER_RECORD.build(pm.FixedHeader(size, 4, 0, 0, count, 0))
+    header = pm.FixedHeader(size, 4, 0, 0, count, 0).build()
     return header + descriptors + body + footer + struct.pack("<I", len(footer))
 
 
@@ -202,7 +200,7 @@ def test_screens_equal_the_rules_where_only_bounds_differ(patches: pytest.Monkey
 
 def test_what_screens_count_is_what_rules_find(patches: pytest.MonkeyPatch) -> None:
     good = pm.ColumnChunk(0, 1, 0x80, 0, 0, 10, 4, 50, 0, 0, 0, 0)
-    bad = good._replace(codec=9, reserved=1)
+    bad = good.changed(codec=9, reserved=1)
     found = agree(
         file_of([[bad if number % 2 else good] * len(COLUMNS) for number in range(9)], b""), patches
     )
@@ -216,7 +214,7 @@ def test_batches_add_up(patches: pytest.MonkeyPatch) -> None:
     bad = pm.ColumnChunk(9, 1, 0x80, 0, 0, 10, 4, 50, 0, 0, 0, 0)
     data = file_of([[bad] * len(COLUMNS)] * 7, b"")
     with patches.context() as patch:
-        patch.setattr(pm_screens, "BATCH_BYTES", 2 * pm.CHUNK_SIZE * len(COLUMNS))
+        patch.setattr(pm_screens, "BATCH_BYTES", 2 * pm.ColumnChunk.size * len(COLUMNS))
         assert {7} == set(agree(data, patches)["PM-060"][0].values())
 
 
@@ -226,7 +224,7 @@ def test_every_rule_about_chunks_has_a_screen() -> None:
 
 def test_an_equal_prefix_is_compared_byte_by_byte(patches: pytest.MonkeyPatch) -> None:
     good = pm.ColumnChunk(0, 1, 0x80, 0, 0, 10, 4, 50, 0, 0, 0, 0)
-    swapped = good._replace(stat_flags=0x80 | 0b001001, min_stat=16 << 16 | 16, max_stat=16)
+    swapped = good.changed(stat_flags=0x80 | 0b001001, min_stat=16 << 16 | 16, max_stat=16)
     chunks = [
         swapped if kind[0] == PhysicalType.FIXED_LEN_BYTE_ARRAY and kind[2] == 16 else good
         for kind in COLUMNS

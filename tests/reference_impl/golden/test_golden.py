@@ -11,7 +11,6 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
-from pqassay_spec.golden.case import GENERATOR, Case, CheckExpectation, Expect, Provenance
 from typer.testing import CliRunner
 
 from places import GOLDEN_FILES
@@ -20,6 +19,7 @@ from pqassay_reference.cli.main import app
 from pqassay_reference.errors import Refused
 from pqassay_reference.golden.generator import TABLES, golden_cases, write_golden_files
 from pqassay_reference.golden.recipes import Made, input_of
+from pqassay_spec.golden.case import GENERATOR, Case, CheckExpectation, Expect, Provenance
 from pqassay_spec.rules.catalogue import families
 
 

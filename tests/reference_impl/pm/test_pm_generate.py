@@ -496,4 +496,4 @@ def test_what_stands_there_is_replaced_whole(tmp_path: Path) -> None:
 
     assert done.raw == target.read_bytes()
     assert {data, target} == set(tmp_path.iterdir())
-    assert len(done.raw) == pm.HEADER_RECORD.read(done.raw).parquet_meta_file_size
+    assert len(done.raw) == pm.FixedHeader.read(done.raw).parquet_meta_file_size

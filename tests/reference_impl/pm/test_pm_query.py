@@ -316,15 +316,15 @@ def test_a_file_is_migrated_in_its_place_or_to_another(tmp_path: Path) -> None:
 
 def test_entries_that_all_lead_to_one_block_are_refused_before_they_fill_memory() -> None:
     columns, row_groups = 200, 20_000
-    start = pm.HEADER_SIZE + columns * pm.DESCRIPTOR_SIZE
+    start = pm.FixedHeader.size + columns * pm.ColumnDescriptor.size
     column = pm.ColumnDescriptor(start, -1, -1, 0, 0, 0, 1, 0, 0, 0)
-    block = pm.BLOCK_HEADER.build({"num_rows": 1}) + bytes(columns * pm.CHUNK_SIZE)
-    footer = pm.FOOTER_RECORD.build(pm.FooterFields(1 << 40, 9, row_groups, 0, 0, 0))
-    footer += pm.ROW_GROUP_ENTRY.build({"block_offset": start >> 3}) * row_groups
+    block = pm.BlockHeader(1).build() + bytes(columns * pm.ColumnChunk.size)
+    footer = pm.FooterFields(1 << 40, 9, row_groups, 0, 0, 0).build()
+    footer += pm.RowGroupEntry(start >> 3).build() * row_groups
     length = len(footer) + pm.CHECKSUM_SIZE
     size = start + len(block) + length + pm.TRAILER_SIZE
-    data = pm.HEADER_RECORD.build(pm.FixedHeader(size, 0, -1, 0, columns, 0))
-    data += pm.DESCRIPTOR_RECORD.build(column) * columns + block + footer + bytes(pm.CHECKSUM_SIZE)
+    data = pm.FixedHeader(size, 0, -1, 0, columns, 0).build()
+    data += pm.ColumnDescriptor.build(column) * columns + block + footer + bytes(pm.CHECKSUM_SIZE)
     reader = PmReader.from_bytes(data + pm.TRAILER.build({"footer_length": length}))
 
     for ask in (lambda: query.plan(reader, [""]), lambda: query.prune(reader, ["is null", ""])):

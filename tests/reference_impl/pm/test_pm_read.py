@@ -34,9 +34,9 @@ SIZES = tuple(map(write.value_size, (NEW, OLD)))
 def test_opening_reads_header_trailer_and_footer_and_nothing_else() -> None:
     source = CountingSource(FILE)
     reader = PmReader(source)
-    descriptors = pm.DESCRIPTOR_SIZE * len(COLUMNS)
+    descriptors = pm.ColumnDescriptor.size * len(COLUMNS)
     allowed = [
-        range(pm.HEADER_SIZE + descriptors),
+        range(pm.FixedHeader.size + descriptors),
         range(reader.header.sections_start, reader.header.end),
         range(reader.footer.start, reader.size),
     ]
@@ -55,7 +55,7 @@ def test_only_what_is_asked_is_read_then() -> None:
     assert [(reader.footer.blocks[1], reader.header.block_size)] == source.ranges
     source.ranges.clear()
     reader.bloom(2, 1)
-    entries = (reader.footer.bloom_start, 3 * pm.INLINED_BLOOM_SIZE)
+    entries = (reader.footer.bloom_start, 3 * pm.InlinedBloom.size)
     offset = reader.footer.blocks[2] + reader.header.block_size
     filter_start = -(-(offset + len(b"Peru and more")) // 8) * 8
     assert [entries, (filter_start, 4), (filter_start + 4, 64)] == source.ranges
@@ -164,7 +164,7 @@ def test_names_that_lie_over_each_other_are_refused_before_they_are_read() -> No
     data = bytearray(write.create(replace(many, sorting=(), designated_timestamp=-1)))
     for column in range(3):
         place = pm_header.descriptor_place(column, "name_offset")
-        struct.pack_into("<Q", data, place, pm.HEADER_SIZE + 3 * pm.DESCRIPTOR_SIZE)
+        struct.pack_into("<Q", data, place, pm.FixedHeader.size + 3 * pm.ColumnDescriptor.size)
         place = pm_header.descriptor_place(column, "name_length")
         struct.pack_into("<I", data, place, 3000)
     with pytest.raises(Malformed, match="the names lie over each other"):

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 from idx1_files import Idx1File, companion, parquet, table
 from indexed_lakes import with_record
 from pqassay.literals.predicate import keeps
-from pqassay.literals.rows import Rows, rows_difference
+from pqassay.literals.rows import rows_difference
 from pqassay.suite.cases import golden_folder, load
 from pqassay_reference.columns.rows import rows_of, table_of
 from pqassay_reference.errors import Refused, Undecodable
@@ -22,6 +22,7 @@ from pqassay_reference.predicate.literals import json_value, python_value
 from pqassay_reference.rewrite.embed import IndexingWriter
 from pqassay_reference.rewrite.extract import extract_file
 from pqassay_reference.scan.scan import Scanned, Trust, scan_file
+from pqassay_spec.golden.literals import Rows
 from pqassay_spec.idx1 import blob as idx1
 
 WITH_COMPANION = ((idx1.KEY, "{offset}"), (idx1.COMPANION_KEY, companion()))

@@ -38,6 +38,7 @@ from pqassay_reference.tiny.parquet import (
     decimal,
     fixed,
 )
+from pqassay_spec.golden.case import to_json
 from pqassay_spec.mutation.file_dissection import take_apart
 from pqassay_spec.parquet import bloom
 from pqassay_spec.parquet.thrift import BoundaryOrder, Type
@@ -204,7 +205,7 @@ def test_what_is_written_is_read_back_and_breaks_no_rule(file: TinyParquet) -> N
     data = file.build()
     read = rows_of(pq.read_table(io.BytesIO(data)), [column.name for column in file.columns])
 
-    assert literal_rows(file)["rows"] == read
+    assert to_json(literal_rows(file))["rows"] == read
     findings = pqassay.check(data, tier="values").files[0].findings
     assert [] == [finding for finding in findings if finding.rule not in FOR_OPTIONS]
     assert data == file.build()

@@ -172,7 +172,7 @@ def test_an_external_entry_is_set_whole() -> None:
     data = mutate(PmFile((EXTERNAL,)).build(), Mutation("set", "snapshots[0].bloom_entries[0]", entry), "pm")
     header, (snapshot,) = opened(data)
 
-    assert (0, 0) == pm_file.read_bloom_entries(BytesSource(data), header, snapshot)[0]
+    assert pm.NO_BLOOM == pm_file.read_bloom_entries(BytesSource(data), header, snapshot)[0]
 
 
 def test_what_was_wrong_before_is_left_alone() -> None:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import pickle
 import struct
 import zlib
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
-from construct import Array, Int8ul, Int32ul, Struct
+from construct import Array, Bytes, Int8ul, Int32ul, Struct
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import BytesSource
-from pqassay_spec.grammar.flat_records import FlatRecord
+from pqassay_spec.grammar.flat_records import FlatStruct, flat_struct, integer_format, member
 from pqassay_spec.grammar.trace import trace
 from pqassay_spec.pm import block as pm_block
 from pqassay_spec.pm import codes as pm_codes
@@ -30,12 +31,12 @@ ONE_COLUMN = bytes.fromhex(
 )
 """A column ``x`` and no row groups, as QuestDB's own writer makes it."""
 
-RECORDS: list[FlatRecord[Any]] = [
-    pm.HEADER_RECORD,
-    pm.DESCRIPTOR_RECORD,
-    pm.CHUNK_RECORD,
-    pm.FOOTER_RECORD,
-    pm.EXTERNAL_BLOOM_RECORD,
+RECORDS: list[type[FlatStruct]] = [
+    pm.FixedHeader,
+    pm.ColumnDescriptor,
+    pm.ColumnChunk,
+    pm.FooterFields,
+    pm.BloomEntry,
 ]
 
 
@@ -55,7 +56,7 @@ def chained(*previous: int) -> bytes:
     data = ONE_COLUMN
     for size in previous:
         fields = pm.FooterFields(4 + len(data), 10, 0, 0, size, 0)
-        data += pm.FOOTER_RECORD.build(fields) + bytes(4) + struct.pack("<I", pm.LEAST_FOOTER)
+        data += fields.build() + bytes(4) + struct.pack("<I", pm.LEAST_FOOTER)
         data = with_checksum(struct.pack("<Q", len(data)) + data[8:])
     return data
 
@@ -89,7 +90,7 @@ def test_the_sizes_are_those_of_the_document() -> None:
         (pm.BLOOM_COLUMNS, {"bloom_col_count": 2, "bloom_filter_columns": [1, 7]}, "02000000 01000000 07000000"),
         (pm.SQUASH_TRACKER, {"squash_tracker": -2}, "feffffffffffffff"),
         (pm.BLOOM_BITSET, {"length": 2, "bitset": b"\x01\x02"}, "02000000 0102"),
-        (pm.ROW_GROUP_ENTRY, {"block_offset": 9}, "09000000"),
+        (pm.RowGroupEntry.grammar, {"block_offset": 9}, "09000000"),
         (pm.SEQ_TXN, {"seq_txn": -1}, "ffffffffffffffff"),
         (
             pm.SCRATCHPAD,
@@ -120,7 +121,7 @@ def test_a_flat_record_reads_what_the_grammar_reads(data: st.DataObject) -> None
     raw = data.draw(st.binary(min_size=record.size * count, max_size=record.size * count))
     parsed = [tuple(row[name] for name in record.offsets) for row in Array(count, record.grammar).parse(raw)]
 
-    assert record.read_many(raw, 0, count) == parsed
+    assert list(map(tuple, record.read_many(raw, 0, count))) == parsed
     assert b"".join(record.build(row) for row in record.iterate(raw, 0, count)) == raw
 
 
@@ -133,23 +134,47 @@ def test_numpy_reads_what_the_grammar_reads(data: st.DataObject) -> None:
     array = np.frombuffer(raw, np.dtype(record.dtype))
 
     assert array.dtype.itemsize == record.size
-    assert [tuple(row) for row in array.tolist()] == record.read_many(raw, 0, 3)
+    assert [tuple(row) for row in array.tolist()] == list(map(tuple, record.read_many(raw, 0, 3)))
 
 
 def test_a_flat_record_refuses_what_is_not_flat() -> None:
-    class Pair(NamedTuple):
-        first: int
-        second: int
+    with pytest.raises(TypeError, match="second is no little-endian integer"):
 
-    with pytest.raises(TypeError, match="fields"):
-        FlatRecord(Struct("first" / Int8ul), Pair)
-    with pytest.raises(TypeError, match="no little-endian integer"):
-        FlatRecord(Struct("first" / Int8ul, "second" / Array(2, Int32ul)), Pair)
+        @flat_struct
+        class Listed(FlatStruct):
+            first: int = member(Int8ul, "First.")
+            second: list[int] = member(Array(2, Int32ul), "Second.")
+
+    taken = {"size": member(Int8ul, "First."), "grammar": member(Int8ul, "Second.")}
+    with pytest.raises(TypeError, match="Named cannot have a field grammar, size"):
+        flat_struct(type("Named", (FlatStruct,), taken))
+
+
+def test_a_flat_struct_is_a_named_tuple_with_the_docs_of_its_fields() -> None:
+    entry = pm.BloomEntry(4, length=32)
+
+    assert (4, 32) == tuple(entry)
+    assert entry == pm.BloomEntry.read(entry.build())
+    assert pm.BloomEntry(4, 64) == entry.changed(length=64)
+    assert {"offset": 4, "length": 32} == entry.members()
+    assert entry == pickle.loads(pickle.dumps(entry))
+    assert [
+        "Offset of the bitset in the Parquet file.",
+        "Bytes of the bitset. Both are 0 if there is none.",
+    ] == [field.docs for field in pm.BloomEntry.grammar.subcons]
+
+
+def test_one_integer_of_any_structure_has_a_format() -> None:
+    declared = Struct("magic" / Bytes(4), "length" / Int32ul)
+
+    assert (7,) == integer_format(declared, "length").unpack_from(b"abcd\x07\0\0\0", 4)
+    with pytest.raises(TypeError, match="magic is no little-endian integer"):
+        integer_format(declared, "magic")
 
 
 def test_records_that_do_not_fit_are_not_read() -> None:
     with pytest.raises(struct.error):
-        pm.CHUNK_RECORD.read_many(bytes(100), 0, 2)
+        pm.ColumnChunk.read_many(bytes(100), 0, 2)
 
 
 # -------------------------------------------------------------------------------------------- what is refused
@@ -306,7 +331,7 @@ def test_an_offset_is_stored_shifted() -> None:
 
 def test_numbers_and_flags_are_shown_by_name() -> None:
     raw = bytes((6, 3, 0xBF, 0x84)) + bytes(60)
-    labels = {leaf.path: leaf.label for leaf in trace(pm.COLUMN_CHUNK, raw)[1] if leaf.label}
+    labels = {leaf.path: leaf.label for leaf in trace(pm.ColumnChunk.grammar, raw)[1] if leaf.label}
 
     assert labels == {
         "codec": "ZSTD",

@@ -33,27 +33,27 @@ def built(
 ) -> bytes:
     """A file of one column, whose blocks hold an inlined MIN, a MAX out of line and, in the first row group, a filter."""
     flags = HeaderFeature.BLOOM_FILTERS | HeaderFeature.BLOOM_FILTERS_EXTERNAL * external
-    start = pm.HEADER_SIZE + pm.DESCRIPTOR_SIZE + pm.SORTING_COLUMN_SIZE * len(sorting)
-    head = pm.DESCRIPTOR_RECORD.build(pm.ColumnDescriptor(start, 7, 11, 0b0110, 0, len(name), 6, 0, 1, 0))
-    head += b"".join(pm.SORTING_COLUMN.build({"index": index}) for index in sorting) + name
+    start = pm.FixedHeader.size + pm.ColumnDescriptor.size + pm.SortingColumn.size * len(sorting)
+    head = pm.ColumnDescriptor(start, 7, 11, 0b0110, 0, len(name), 6, 0, 1, 0).build()
+    head += b"".join(pm.SortingColumn(index).build() for index in sorting) + name
     head += pm.BLOOM_COLUMNS.build({"bloom_col_count": 1, "bloom_filter_columns": [0]})
-    block = -(-(pm.HEADER_SIZE + len(head)) // 8) * 8
+    block = -(-(pm.FixedHeader.size + len(head)) // 8) * 8
     given = StatFlag.MIN_STAT_PRESENT | StatFlag.MIN_STAT_INLINED | StatFlag.MAX_STAT_PRESENT
     given |= StatFlag.MAX_STAT_VALUE_EXACT | StatFlag.NULL_COUNT_PRESENT
     chunk = pm.ColumnChunk(1, 2, given, sizes, 0, 9, 100, 50, 3, 0, 0x6261, out_of_line)
-    body = pm.BLOCK_HEADER.build({"num_rows": 8}) + pm.CHUNK_RECORD.build(chunk) + LONG
+    body = pm.BlockHeader(8).build() + pm.ColumnChunk.build(chunk) + LONG
     place = -(-(block + len(body)) // 8) * 8
     body = body.ljust(place - block, b"\0") + pm.BLOOM_BITSET.build({"length": 32, "bitset": BITSET})
     footer_start = block + len(body)
-    footer = pm.FOOTER_RECORD.build(pm.FooterFields(1000, 92, blocks, 5, 0, 0))
-    footer += pm.ROW_GROUP_ENTRY.build({"block_offset": stored_offset(block)}) * blocks
+    footer = pm.FooterFields(1000, 92, blocks, 5, 0, 0).build()
+    footer += pm.RowGroupEntry(stored_offset(block)).build() * blocks
     if external:
-        footer += pm.EXTERNAL_BLOOM.build({"offset": 200, "length": 64})
+        footer += pm.BloomEntry(200, 64).build()
     else:
-        footer += pm.INLINED_BLOOM.build({"offset": stored_offset(place) if bloom is None else bloom})
-        footer += pm.INLINED_BLOOM.build({"offset": 0}) * (blocks - 1)
+        footer += pm.InlinedBloom(stored_offset(place) if bloom is None else bloom).build()
+        footer += pm.InlinedBloom(0).build() * (blocks - 1)
     size = footer_start + len(footer) + pm.CHECKSUM_SIZE + pm.TRAILER_SIZE
-    fixed = pm.HEADER_RECORD.build(pm.FixedHeader(size, flags, designated, len(sorting), 1, 0))
+    fixed = pm.FixedHeader(size, flags, designated, len(sorting), 1, 0).build()
     data = (fixed + head).ljust(block, b"\0") + body + footer
     data += pm.CHECKSUM.build({"checksum": zlib.crc32(data[pm.CRC_START :])})
     return data + pm.TRAILER.build({"footer_length": len(footer) + pm.CHECKSUM_SIZE})
@@ -128,10 +128,10 @@ def test_a_small_file_whose_entries_all_lead_to_one_block_does_not_fill_memory()
 
 def test_a_small_file_whose_columns_share_a_long_name_does_not_fill_memory() -> None:
     columns, length = 100, 5000
-    start = pm.HEADER_SIZE + columns * pm.DESCRIPTOR_SIZE
+    start = pm.FixedHeader.size + columns * pm.ColumnDescriptor.size
     size = start + length + pm.LEAST_FOOTER + pm.TRAILER_SIZE
-    data = pm.HEADER_RECORD.build(pm.FixedHeader(size, 0, -1, 0, columns, 0))
-    data += pm.DESCRIPTOR_RECORD.build(pm.ColumnDescriptor(start, -1, -1, 0, 0, length, 1, 0, 0, 0)) * columns
+    data = pm.FixedHeader(size, 0, -1, 0, columns, 0).build()
+    data += pm.ColumnDescriptor(start, -1, -1, 0, 0, length, 1, 0, 0, 0).build() * columns
     data += b"x" * length + bytes(pm.LEAST_FOOTER) + pm.TRAILER.build({"footer_length": pm.LEAST_FOOTER})
     with pytest.raises(Malformed) as caught:
         value_of(data)

@@ -457,7 +457,7 @@ def test_a_bloom_filter_is_asked_for_the_plain_bytes(name: str, value: Any, expe
 def bound(kind: str, flags: int, sizes: int, slot: int, behind: bytes = b"") -> bytes | None:
     """The MIN of a block of one column."""
     record = pm.ColumnChunk(0, 1, flags, sizes, 0, 1, 4, 9, 0, 0, slot, 0)
-    raw = pm.BLOCK_HEADER.build({"num_rows": 1}) + pm.CHUNK_RECORD.build(record) + behind
+    raw = pm.BlockHeader(1).build() + pm.ColumnChunk.build(record) + behind
     block = Block(0, 1, [record])
     return pm_skip.read_bound(BytesSource(raw), block, 0, KINDS[kind].column, MIN, len(raw))
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import random
 import struct
-from typing import Any
 
 import pytest
 
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource
-from pqassay_spec.grammar.flat_records import FlatRecord
+from pqassay_spec.grammar.flat_records import FlatStruct
 from pqassay_spec.grammar.trace import trace
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import trace as pm_trace
@@ -26,12 +25,10 @@ EMPTY = bytes.fromhex(
 
 def with_a_block() -> bytes:
     """The same with one row group whose chunk has a statistic out of line."""
-    chunk = pm.CHUNK_RECORD.build(
-        pm.ColumnChunk(0, 1, 0b1000_1001, 0, 0, 3, 4, 50, 1, 0, 0 << 16 | 9, 9 << 16 | 10)
-    )
+    chunk = pm.ColumnChunk(0, 1, 0b1000_1001, 0, 0, 3, 4, 50, 1, 0, 0 << 16 | 9, 9 << 16 | 10).build()
     block = struct.pack("<Q", 3) + chunk + b"least val" + b"greatest v"
     head = bytearray(EMPTY[:65]) + bytes(7)
-    footer = pm.FOOTER_RECORD.build(pm.FooterFields(100, 20, 1, 0, 0, 0)) + struct.pack("<II", 9, 0)
+    footer = pm.FooterFields(100, 20, 1, 0, 0, 0).build() + struct.pack("<II", 9, 0)
     data = head + block + footer + struct.pack("<I", len(footer))
     struct.pack_into("<Q", data, 0, len(data))
     return bytes(data)
@@ -77,8 +74,8 @@ def test_a_block_is_traced_with_its_statistics_out_of_line() -> None:
     )
 
 
-@pytest.mark.parametrize("record", [pm.DESCRIPTOR_RECORD, pm.CHUNK_RECORD, pm.EXTERNAL_BLOOM_RECORD])
-def test_records_by_the_pattern_are_those_that_the_grammar_traces(record: FlatRecord[Any]) -> None:
+@pytest.mark.parametrize("record", [pm.ColumnDescriptor, pm.ColumnChunk, pm.BloomEntry])
+def test_records_by_the_pattern_are_those_that_the_grammar_traces(record: type[FlatStruct]) -> None:
     pattern = pm_trace.Pattern(record)
     raw = random.Random(7).randbytes(3 * record.size)
     expected = [

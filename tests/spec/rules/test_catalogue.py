@@ -17,6 +17,7 @@ from construct import Struct
 from jsonschema import Draft202012Validator
 
 from pqassay_spec.grammar.field_tables import construct_rows
+from pqassay_spec.grammar.flat_records import FlatStruct
 from pqassay_spec.grammar.thrift import ListOf, Record
 from pqassay_spec.idx1.blob import BLOB
 from pqassay_spec.parquet.file import HEAD, TAIL
@@ -122,22 +123,22 @@ ROOTS: dict[str, Any] = {
     "tail": TAIL,
     "footer": FileMetaData,
     "idx1": BLOB,
-    "header": pm.FIXED_HEADER,
-    "column_descriptors": pm.COLUMN_DESCRIPTOR,
-    "sorting_columns": pm.SORTING_COLUMN,
+    "header": pm.FixedHeader,
+    "column_descriptors": pm.ColumnDescriptor,
+    "sorting_columns": pm.SortingColumn,
     "names": {},
     "header_sections": {"bloom_filters": pm.BLOOM_COLUMNS, "squash_tracker": pm.SQUASH_TRACKER},
     "blocks": {
         "num_rows": None,
-        "column_chunks": pm.COLUMN_CHUNK,
+        "column_chunks": pm.ColumnChunk,
         "min_stats": None,
         "max_stats": None,
         "bloom_filters": pm.BLOOM_BITSET,
     },
     "snapshots": {
-        "footer": pm.FOOTER_FIELDS,
-        "row_group_entries": pm.ROW_GROUP_ENTRY,
-        "bloom_entries": pm.EXTERNAL_BLOOM,
+        "footer": pm.FooterFields,
+        "row_group_entries": pm.RowGroupEntry,
+        "bloom_entries": pm.BloomEntry,
         "seq_txn": None,
         "scratchpad": pm.SCRATCHPAD,
         "covering_index": pm.COVERING_INDEX,
@@ -171,7 +172,9 @@ def _members(declaration: Any) -> Iterator[tuple[str, Any]]:
         yield from _members(declaration.element)
     elif isinstance(declaration, dict):
         yield from cast("dict[str, Any]", declaration).items()
-    elif isinstance(declaration, Struct):
+    elif isinstance(declaration, Struct) or (
+        isinstance(declaration, type) and issubclass(declaration, FlatStruct)
+    ):
         yield from ((row.name, None) for row in construct_rows(declaration))
     elif isinstance(declaration, type) and issubclass(declaration, Record):
         yield from ((field.name, field.type) for field in declaration.fields)
@@ -270,6 +273,8 @@ BROKEN: list[tuple[str, str]] = [
     (with_line("role", 'role = "judge"'), "abc: ABC-001: role is 'judge', not one of writer, reader, both"),
     (with_line("tier", 'tier = "page"'), "abc: ABC-001: tier is 'page', not one of footer, index, pages, values"),
     (with_line("effect", 'effect = "none"'), "abc: ABC-001: effect is 'none', not one of rows lost, wrong rows, read fails, pruning lost, cosmetic"),
+    (with_line("decode", 'decode = "accept"'), "abc: ABC-001: decode is 'accept', not one of reject"),
+    (with_line("capability", "capability = 1"), "abc: ABC-001: capability is missing or no text"),
     (with_line("sentence", 'sentence = "No full stop"'), "abc: ABC-001: the sentence does not end in a full stop"),
     (with_line("sentence", 'sentence = ""'), "abc: ABC-001: sentence is missing or no text"),
     (with_line("field", 'field = ["footer"]'), "abc: ABC-001: field is missing or no text"),

@@ -15,10 +15,7 @@ from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
 from pqassay.under_test.page_bounds import false_null_pages, page_count, present_values, unequal_lists
 from pqassay.under_test.violation import Violation, first_places
-from pqassay_spec.parquet.thrift import Encoding, Type
-
-DICTIONARY_ENCODINGS = (Encoding.PLAIN_DICTIONARY, Encoding.RLE_DICTIONARY)
-
+from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Type
 
 # Screens, see `pqassay.under_test.index_screen`.
 sound_offset_index: Screen[ColumnChunkUnderTest] = attrgetter("offset_index_shape")

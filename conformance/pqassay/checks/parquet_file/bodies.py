@@ -10,7 +10,7 @@ from pqassay.checks.subjects import CHUNK
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.file import NotApplicable
 from pqassay.under_test.violation import Violation
-from pqassay_spec.parquet.thrift import DataPageHeaderV2, Encoding
+from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, DataPageHeaderV2, Encoding
 
 if TYPE_CHECKING:
     from pqassay.values.levels import PageCounts
@@ -123,9 +123,7 @@ def nothing_follows_the_values(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
 @rule("PQF-077", of=CHUNK)
 def indexes_lie_in_the_dictionary(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Of chunks with pages that are encoded by a dictionary."""
-    from pqassay.values.survey import DICTIONARY  # noqa: PLC0415 - numpy, at this tier only
-
-    if not any(page.data_header.encoding in DICTIONARY for page in chunk.data_pages):
+    if not any(page.data_header.encoding in DICTIONARY_ENCODINGS for page in chunk.data_pages):
         raise NotApplicable
     yield from _noted(chunk, "PQF-077")
 

@@ -13,10 +13,7 @@ from pqassay.under_test.page_walk import DATA_PAGES, PageUnderTest
 from pqassay.under_test.violation import Violation
 from pqassay.values.crc import crc_violations
 from pqassay_spec.base.errors import Malformed
-from pqassay_spec.parquet.thrift import Encoding, PageType
-
-DICTIONARY = (Encoding.PLAIN_DICTIONARY, Encoding.RLE_DICTIONARY)
-"""Encodings of data pages by indexes into a dictionary: two names of one encoding."""
+from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Encoding, PageType
 
 
 @rule("PQF-050", of=CHUNK)
@@ -354,7 +351,7 @@ def _encoding_name(number: int) -> str:
 
 def _merged(encoding: int) -> int:
     """The two names of dictionary indexes are one encoding."""
-    return int(Encoding.RLE_DICTIONARY) if encoding in DICTIONARY else encoding
+    return int(Encoding.RLE_DICTIONARY) if encoding in DICTIONARY_ENCODINGS else encoding
 
 
 def _merged_type(number: int) -> int:

@@ -11,9 +11,10 @@ from pqassay.checks.subjects import FILE
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked
 from pqassay.under_test.pm import Place, PmUnderTest
 from pqassay.under_test.pm_blooms import BloomFilters
-from pqassay.under_test.pm_chunks import SIDES, BlockFacts, ChunkUnderTest, Sweep
+from pqassay.under_test.pm_chunks import BlockFacts, ChunkUnderTest, Sweep
 from pqassay.under_test.violation import Violation
 from pqassay_spec.grammar.hexdump import show
+from pqassay_spec.pm.block import SIDES
 from pqassay_spec.pm.codes import ALIGNMENT, REQUIRED_FEATURES, PhysicalType
 from pqassay_spec.pm.file import Snapshot
 from pqassay_spec.pm.header import KNOWN_HEADER_FEATURES

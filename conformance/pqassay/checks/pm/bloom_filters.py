@@ -35,7 +35,7 @@ def _at_entry(blooms: BloomFilters, bloom: BloomFilter, message: str, expected: 
         message,
         f"{path}.offset",
         offset,
-        pm.INLINED_BLOOM_SIZE,
+        pm.InlinedBloom.size,
         expected=expected,
         actual=f"[{bloom.offset}, {bloom.end})" if bloom.is_sized else str(bloom.offset),
         column=blooms.parsed.names[bloom.column],
@@ -92,11 +92,11 @@ def external_filters_lie_in_the_body(file: FileUnderTest) -> Iterator[Violation]
     """Of the Parquet file that the snapshot describes."""
     blooms = _filters(file, external=True)
     columns = blooms.parsed.header.bloom_columns
-    record = pm.EXTERNAL_BLOOM_RECORD
+    record = pm.BloomEntry
     for row in blooms.rows:
         end = row.snapshot.fields.parquet_footer_offset
         for position, entry in enumerate(blooms.external(row)):
-            if entry == (0, 0):
+            if entry == pm.NO_BLOOM:
                 continue
             is_sized = entry.length > 0 and entry.length % BLOCK_SIZE == 0
             if is_sized and HEAD_SIZE <= entry.offset <= end - entry.length:

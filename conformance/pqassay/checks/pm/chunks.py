@@ -14,15 +14,15 @@ from pqassay.checks.pm.file import bits
 from pqassay.checks.subjects import FILE
 from pqassay.under_test.file import FileUnderTest, NotApplicable
 from pqassay.under_test.pm import PmUnderTest
-from pqassay.under_test.pm_chunks import SIDES, Broken, ChunkRule, ChunkUnderTest, Sweep
+from pqassay.under_test.pm_chunks import Broken, ChunkRule, ChunkUnderTest, Sweep
 from pqassay.under_test.violation import Violation
 from pqassay_spec.parquet.file import HEAD_SIZE
+from pqassay_spec.pm.block import SIDES
 from pqassay_spec.pm.codes import MOST_INLINE, Codec, EncodingBit, PhysicalType, StatFlag
 
 KNOWN_ENCODINGS = sum(EncodingBit)
 KNOWN_CODECS = frozenset(Codec)
-BOUNDS = StatFlag.MIN_STAT_PRESENT | StatFlag.MAX_STAT_PRESENT
-INLINED_BOUNDS = BOUNDS | StatFlag.MIN_STAT_INLINED | StatFlag.MAX_STAT_INLINED
+INLINED_BOUNDS = sum(side.present | side.inlined for side in SIDES)
 
 
 # --------------------------------------------------------------------------------------- values and nulls
@@ -121,8 +121,7 @@ def absent_is_zero(chunk: ChunkUnderTest) -> Iterator[Broken]:
     counts = (
         (StatFlag.NULL_COUNT_PRESENT, "null_count", given.null_count),
         (StatFlag.DISTINCT_COUNT_PRESENT, "distinct_count", given.distinct_count),
-        (StatFlag.MIN_STAT_PRESENT, "min_stat", given.min_stat),
-        (StatFlag.MAX_STAT_PRESENT, "max_stat", given.max_stat),
+        *((StatFlag(side.present), side.field, side.slot(given)) for side in SIDES),
     )
     for flag, name, value in counts:
         if value and not chunk.has(flag):
@@ -131,9 +130,7 @@ def absent_is_zero(chunk: ChunkUnderTest) -> Iterator[Broken]:
     for side in SIDES:
         stray = given.stat_flags & (side.inlined | side.exact)
         if stray and not chunk.has(side.present):
-            said = (
-                f"{bits(stray)} of STAT_FLAGS is set, and {side.present.name} ({bits(side.present)}) is clear"
-            )
+            said = f"{bits(stray)} of STAT_FLAGS is set, and {StatFlag(side.present).name} ({bits(side.present)}) is clear"
             yield Broken("stat_flags", said, f"{bits(stray)} clear", f"{given.stat_flags:#04x}")
 
 

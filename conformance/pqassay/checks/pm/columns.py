@@ -221,7 +221,7 @@ def repetition_agrees_with_the_levels(file: FileUnderTest) -> Iterator[Violation
 def _why_not(found: int, max_rep_level: int, max_def_level: int, *, is_nested: bool) -> str:
     """What a repetition would have to be; empty if it is possible."""
     if max_rep_level:
-        return "" if max_def_level or found == Repetition.REQUIRED else "REQUIRED"
+        return "" if max_def_level or found == Repetition.REQUIRED else Repetition.REQUIRED.name
     if is_nested and max_def_level and found == Repetition.REQUIRED:
         return ""  # a field that is always there, with parts that may be missing
     expected = Repetition.OPTIONAL if max_def_level else Repetition.REQUIRED
@@ -362,12 +362,12 @@ def rows_are_sorted_by_it(file: FileUnderTest) -> Iterator[Violation]:
 
 def _at_sorting(parsed: PmUnderTest, position: int, message: str, expected: str) -> Violation:
     header = parsed.header
-    start = header.names_start - pm.SORTING_COLUMN_SIZE * (len(header.sorting_columns) - position)
+    start = header.names_start - pm.SortingColumn.size * (len(header.sorting_columns) - position)
     return Violation(
         message,
         f"sorting_columns[{position}].index",
         start,
-        pm.SORTING_COLUMN_SIZE,
+        pm.SortingColumn.size,
         expected=expected,
         actual=str(header.sorting_columns[position]),
     )

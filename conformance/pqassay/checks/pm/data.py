@@ -14,10 +14,10 @@ from pqassay.checks.subjects import FILE
 from pqassay.under_test.file import FileUnderTest, NotChecked
 from pqassay.under_test.violation import Violation
 from pqassay_spec.grammar.hexdump import show
-from pqassay_spec.parquet.thrift import FieldRepetitionType, Type
+from pqassay_spec.parquet.thrift import Type
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import header as pm_header
-from pqassay_spec.pm.codes import Repetition, repetition
+from pqassay_spec.pm.codes import Repetition, repetition, repetition_name
 from pqassay_spec.pm.order import sorting_of
 from pqassay_spec.pm.value import SortingColumn
 
@@ -99,8 +99,8 @@ def columns_are_as_many(file: FileUnderTest) -> Iterator[Violation]:
         yield Violation(
             message=f"COLUMN_COUNT is {said}, data.footer.schema has {there} leaf columns",
             field="header.column_count",
-            offset=pm.HEADER_RECORD.offsets["column_count"],
-            length=pm.HEADER_RECORD.widths["column_count"],
+            offset=pm.FixedHeader.offsets["column_count"],
+            length=pm.FixedHeader.widths["column_count"],
             expected=str(there),
             actual=str(said),
         )
@@ -137,7 +137,7 @@ def _column_violation(
         message=f"{words} of column {leaf.name} is {actual}, in data.footer.schema it is {expected}",
         field=f"column_descriptors[{column}].{name}",
         offset=pm_header.descriptor_place(column, name),
-        length=pm.DESCRIPTOR_RECORD.widths[name],
+        length=pm.ColumnDescriptor.widths[name],
         expected=expected,
         actual=actual,
         column=leaf.name,
@@ -179,30 +179,21 @@ def levels_agree(file: FileUnderTest) -> Iterator[Violation]:
                 yield _column_violation(pair, column, name, name.upper(), str(expected), str(actual))
 
 
-REPETITIONS = {
-    FieldRepetitionType.REQUIRED: Repetition.REQUIRED,
-    FieldRepetitionType.OPTIONAL: Repetition.OPTIONAL,
-    FieldRepetitionType.REPEATED: Repetition.REPEATED,
-}
-
-
 @rule("PM-108", of=FILE)
 def repetitions_agree(file: FileUnderTest) -> Iterator[Violation]:
     """Of a nested column it is that of the field below the schema's root."""
     pair = file.part(Pair)
-    names = {kind.value: kind.name for kind in Repetition}
     for column in range(pair.column_count):
         actual = repetition(pair.header.descriptors[column].flags)
         given = pair.fields[column].top.repetition_type
-        expected = next((ours for theirs, ours in REPETITIONS.items() if theirs == given), None)
-        if expected is not None and actual != expected:
+        if given is not None and given in set(Repetition) and actual != given:
             yield _column_violation(
                 pair,
                 column,
                 "flags",
                 "FIELD_REPETITION",
-                expected.name,
-                names.get(actual, f"unknown {actual}"),
+                repetition_name(given),
+                repetition_name(actual),
             )
 
 
@@ -225,12 +216,12 @@ def sorting_agrees(file: FileUnderTest) -> Iterator[Violation]:
         return
     expected, said = (_sorting_text(pair, sorting) for sorting in (declared[0], actual))
     name = "sorting_column_count"
-    place = (pm.HEADER_RECORD.offsets[name], pm.HEADER_RECORD.widths[name])
+    place = (pm.FixedHeader.offsets[name], pm.FixedHeader.widths[name])
     path = f"header.{name}"
     if header.sorting_columns:
         place = (
-            header.names_start - pm.SORTING_COLUMN_SIZE * len(header.sorting_columns),
-            pm.SORTING_COLUMN_SIZE,
+            header.names_start - pm.SortingColumn.size * len(header.sorting_columns),
+            pm.SortingColumn.size,
         )
         path = "sorting_columns[0].index"
     yield Violation(

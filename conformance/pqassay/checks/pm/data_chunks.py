@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
-from typing import NamedTuple
 
 from pqassay.checks import rule
 from pqassay.checks.pm.pair import Pair
@@ -20,9 +19,9 @@ from pqassay_spec.parquet.file import chunk_start
 from pqassay_spec.parquet.thrift import ColumnMetaData, Statistics
 from pqassay_spec.pm import block as pm_block
 from pqassay_spec.pm import grammar as pm
-from pqassay_spec.pm.block import MAX, MIN, Block
+from pqassay_spec.pm.block import SIDES, Block, Side
 from pqassay_spec.pm.bounds import bounds_of, verbatim_bounds
-from pqassay_spec.pm.codes import MOST_INLINE, StatFlag, split_reference, split_sizes
+from pqassay_spec.pm.codes import MOST_INLINE, StatFlag, split_reference
 from pqassay_spec.pm.from_parquet import bloom_of, encodings_of
 from pqassay_spec.pm.value import ExternalBloom
 
@@ -42,7 +41,7 @@ def row_groups_have_their_rows(file: FileUnderTest) -> Iterator[Violation]:
                 f"data.footer.row_groups[{row_group}].num_rows is {there}",
                 field=f"{pair.block_path(row_group)}.num_rows",
                 offset=block.offset,
-                length=pm.BLOCK_HEADER_SIZE,
+                length=pm.BlockHeader.size,
                 expected=str(there),
                 actual=str(block.num_rows),
                 row_group=row_group,
@@ -195,42 +194,6 @@ def distinct_counts_agree(file: FileUnderTest) -> Iterator[Violation]:
 # ----------------------------------------------------------------------------------------------------- statistics
 
 
-class Side(NamedTuple):
-    """One of the two bounds: its field in a chunk's record, its field in Parquet's statistics, and its flags.
-
-    Flags are plain numbers here, which are faster than their names.
-    """
-
-    name: str
-    theirs: str
-    present: int
-    inlined: int
-    exact: StatFlag
-
-    def slot(self, record: pm.ColumnChunk) -> tuple[int, int]:
-        """What the slot of the bound holds, and how many bytes of it count."""
-        least, greatest = split_sizes(record.stat_sizes)
-        return (record.max_stat, greatest) if self.name == MAX else (record.min_stat, least)
-
-
-SIDES = (
-    Side(
-        MIN,
-        "min_value",
-        int(StatFlag.MIN_STAT_PRESENT),
-        int(StatFlag.MIN_STAT_INLINED),
-        StatFlag.MIN_STAT_VALUE_EXACT,
-    ),
-    Side(
-        MAX,
-        "max_value",
-        int(StatFlag.MAX_STAT_PRESENT),
-        int(StatFlag.MAX_STAT_INLINED),
-        StatFlag.MAX_STAT_VALUE_EXACT,
-    ),
-)
-
-
 def _statistics(pair: Pair) -> Iterator[tuple[int, int, ColumnMetaData, pm.ColumnChunk]]:
     """Every chunk whose facts can be read: row group, column, facts, record."""
     for row_group, row in enumerate(pair.facts):
@@ -257,7 +220,7 @@ def bounds_are_verbatim(file: FileUnderTest) -> Iterator[Violation]:
             if _holds(pair, block, record, side, expected):
                 continue  # most do
             try:
-                actual = pm_block.read_statistic(pair.source, block, column, side.name, pair.snapshot.start)
+                actual = pm_block.read_statistic(pair.source, block, column, side, pair.snapshot.start)
             except FormatError as error:
                 problem = error
                 continue
@@ -270,7 +233,7 @@ def bounds_are_verbatim(file: FileUnderTest) -> Iterator[Violation]:
 
 def _holds(pair: Pair, block: Block, record: pm.ColumnChunk, side: Side, bound: bytes) -> bool:
     """Whether a record certainly has this bound. What makes it doubtful is told with more care, and more slowly."""
-    slot, size = side.slot(record)
+    slot, size = side.slot(record), side.size(record)
     if record.stat_flags & side.inlined:
         return len(bound) == size <= MOST_INLINE and slot == int.from_bytes(bound, "little")
     offset, length = split_reference(slot)
@@ -285,12 +248,12 @@ def _holds(pair: Pair, block: Block, record: pm.ColumnChunk, side: Side, bound: 
 def _wrong_bound(
     pair: Pair, row_group: int, column: int, side: Side, *, expected: bytes, actual: bytes
 ) -> Violation:
-    place = pm_block.find_statistic(pair.blocks[row_group], column, side.name)
-    leaf, name = pair.leaves[column], "MAX" if side.name == MAX else "MIN"
-    where = f"{data_path(row_group, column)}.statistics.{side.theirs}"
+    place = pm_block.find_statistic(pair.blocks[row_group], column, side)
+    leaf = pair.leaves[column]
+    where = f"{data_path(row_group, column)}.statistics.{side.parquet_field}"
     return Violation(
-        message=f"{name} of row group {row_group} of column {leaf.name} is {_bytes(actual)}, {where} is {_bytes(expected)}",
-        field=pair.statistic_path(row_group, column, side.name),
+        message=f"{side.name} of row group {row_group} of column {leaf.name} is {_bytes(actual)}, {where} is {_bytes(expected)}",
+        field=pair.statistic_path(row_group, column, side),
         offset=place.offset if place else None,
         length=place.length if place else 0,
         expected=_bytes(expected),
@@ -318,13 +281,16 @@ def bounds_are_present_alike(file: FileUnderTest) -> Iterator[Violation]:
         leaf = pair.leaves[column]
         kept = bounds_of(statistics, leaf.element, pair.header.descriptors[column].type)[:2]
         for side, is_here, bound, keepable in zip(SIDES, here, said, kept, strict=True):
-            name = "MAX" if side.name == MAX else "MIN"
-            where = f"{data_path(row_group, column)}.statistics.{side.theirs}"
+            where = f"{data_path(row_group, column)}.statistics.{side.parquet_field}"
             is_known = column == pair.header.fixed.designated_timestamp
             if is_here and bound is None and not is_known:
-                message = f"{name} of row group {row_group} of column {leaf.name} is there, {where} is not"
+                message = (
+                    f"{side.name} of row group {row_group} of column {leaf.name} is there, {where} is not"
+                )
             elif not is_here and keepable is not None:
-                message = f"{name} of row group {row_group} of column {leaf.name} is not there, {where} is"
+                message = (
+                    f"{side.name} of row group {row_group} of column {leaf.name} is not there, {where} is"
+                )
             else:
                 continue
             offset, length = pair.chunk_place(row_group, column, "stat_flags")
@@ -333,7 +299,7 @@ def bounds_are_present_alike(file: FileUnderTest) -> Iterator[Violation]:
                 field=f"{pair.chunk_path(row_group, column)}.stat_flags",
                 offset=offset,
                 length=length,
-                expected=f"no {name}" if is_here else f"{name} {_bytes(keepable or b'')}",
+                expected=f"no {side.name}" if is_here else f"{side.name} {_bytes(keepable or b'')}",
                 actual=f"{record.stat_flags:#04x}",
                 column=leaf.name,
                 row_group=row_group,
@@ -356,8 +322,8 @@ def exactness_agrees(file: FileUnderTest) -> Iterator[Violation]:
                     row_group,
                     column,
                     "stat_flags",
-                    f"statistics.is_{side.theirs}_exact",
-                    expected=f"false, without {side.exact.name}",
+                    f"statistics.is_{side.parquet_field}_exact",
+                    expected=f"false, without {StatFlag(side.exact).name}",
                     actual=f"{record.stat_flags:#04x}",
                 )
 
@@ -383,7 +349,7 @@ def bloom_filters_are_there_alike(file: FileUnderTest) -> Iterator[Violation]:
     applies = False
     for row_group, column, there, _ in _bloom_chunks(pair):
         number = pair.bloom_number(row_group, column)
-        is_here = number is not None and pair.bloom_entries[number] != (0, 0)
+        is_here = number is not None and pair.bloom_entries[number] != pm.NO_BLOOM
         applies |= is_here or there is not None
         if is_here == (there is not None):
             continue
@@ -391,10 +357,10 @@ def bloom_filters_are_there_alike(file: FileUnderTest) -> Iterator[Violation]:
         where = f"{data_path(row_group, column)}.bloom_filter_offset"
         said = f"bloom filter of row group {row_group} of column {leaf.name}"
         if number is None:
-            path, place = "header.feature_flags", (pm.HEADER_RECORD.offsets["feature_flags"], 8)
+            path, place = "header.feature_flags", (pm.FixedHeader.offsets["feature_flags"], 8)
             if pair.header.bloom_columns:
                 path = "header_sections.bloom_filters.bloom_col_count"
-                place = (pair.header.sections_start, pm.ENTRY_SIZE)
+                place = (pair.header.sections_start, pm.RowGroupEntry.size)
         else:
             path = f"{pair.snapshot.path}.bloom_entries[{number}].offset"
             place = pair.bloom_entry_place(number)
@@ -422,7 +388,7 @@ def bitsets_agree(file: FileUnderTest) -> Iterator[Violation]:
     found = False
     for row_group, column, there, _ in _bloom_chunks(pair):
         number = pair.bloom_number(row_group, column)
-        if number is None or there is None or pair.bloom_entries[number] == (0, 0):
+        if number is None or there is None or pair.bloom_entries[number] == pm.NO_BLOOM:
             continue
         entry = pair.bloom_entries[number]
         if pair.is_external:

@@ -75,7 +75,7 @@ def types_agree(file: FileUnderTest) -> Iterator[Violation]:
                 f"schema[{column}].column_type in {_key_path(pair)} is {texts[0]}",
                 field=f"column_descriptors[{column}].type",
                 offset=pm_header.descriptor_place(column, "type"),
-                length=pm.DESCRIPTOR_RECORD.widths["type"],
+                length=pm.ColumnDescriptor.widths["type"],
                 expected=texts[0],
                 actual=texts[1],
                 column=leaf.name,
@@ -99,7 +99,7 @@ def flags_agree(file: FileUnderTest) -> Iterator[Violation]:
                     f"schema[{column}].{member} in {_key_path(pair)}",
                     field=f"column_descriptors[{column}].flags",
                     offset=pm_header.descriptor_place(column, "flags"),
-                    length=pm.DESCRIPTOR_RECORD.widths["flags"],
+                    length=pm.ColumnDescriptor.widths["flags"],
                     expected=f"{flag.name} {'set' if expected else 'clear'}",
                     actual=f"{described.flags:#x}",
                     column=leaf.name,
@@ -136,8 +136,8 @@ def designated_timestamps_agree(file: FileUnderTest) -> Iterator[Violation]:
         yield Violation(
             message=f"DESIGNATED_TIMESTAMP is {actual}, the type codes in {_key_path(pair)} mark {expected}",
             field=f"header.{name}",
-            offset=pm.HEADER_RECORD.offsets[name],
-            length=pm.HEADER_RECORD.widths[name],
+            offset=pm.FixedHeader.offsets[name],
+            length=pm.FixedHeader.widths[name],
             expected=str(expected),
             actual=str(actual),
         )

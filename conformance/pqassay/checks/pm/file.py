@@ -391,8 +391,8 @@ def covering_index_is_well_formed(file: FileUnderTest) -> Iterator[Violation]:
                 yield Violation(
                     f"index {number} is for column {entry.column_id}, which no descriptor has as its ID",
                     f"{path}.indexes[{number}].column_id",
-                    start + pm.SECTION_COUNT_SIZE + number * pm.COVERING_INDEX_RECORD.size,
-                    pm.COVERING_INDEX_RECORD.widths["column_id"],
+                    start + pm.SECTION_COUNT_SIZE + number * pm.CoveringIndexEntry.size,
+                    pm.CoveringIndexEntry.widths["column_id"],
                     expected="the ID of a column",
                     actual=str(entry.column_id),
                 )

@@ -23,7 +23,7 @@ from pqassay_spec.pm import block as pm_block
 from pqassay_spec.pm import file as pm_file
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import json as pm_json
-from pqassay_spec.pm.block import Block
+from pqassay_spec.pm.block import Block, Side
 from pqassay_spec.pm.codes import HeaderFeature
 from pqassay_spec.pm.fields import Field, fields_of
 from pqassay_spec.pm.file import Snapshot
@@ -277,17 +277,17 @@ class Pair:
         """Field path of a row group's block in ``_pm``."""
         return self.parsed.places[self.snapshot.blocks[row_group]].path
 
-    def statistic_path(self, row_group: int, column: int, side: str) -> str:
+    def statistic_path(self, row_group: int, column: int, side: Side) -> str:
         """Field path of a statistic in ``_pm``: the slot, or the bytes that stand out of line."""
         found = pm_block.find_statistic(self.blocks[row_group], column, side)
         if found is None or found.inlined:
-            return f"{self.chunk_path(row_group, column)}.{side}"
-        return f"{self.block_path(row_group)}.{side}s[{column}]"
+            return f"{self.chunk_path(row_group, column)}.{side.field}"
+        return f"{self.block_path(row_group)}.{side.field}s[{column}]"
 
     def chunk_place(self, row_group: int, column: int, name: str) -> tuple[int, int]:
         """Offset and length of a field of a column chunk's record."""
-        start = self.snapshot.blocks[row_group] + pm.BLOCK_HEADER_SIZE + column * pm.CHUNK_SIZE
-        return start + pm.CHUNK_RECORD.offsets[name], pm.CHUNK_RECORD.widths[name]
+        start = self.snapshot.blocks[row_group] + pm.BlockHeader.size + column * pm.ColumnChunk.size
+        return start + pm.ColumnChunk.offsets[name], pm.ColumnChunk.widths[name]
 
     def bloom_entry_place(self, number: int) -> tuple[int, int]:
         """Offset and length of an entry of bloom filters."""

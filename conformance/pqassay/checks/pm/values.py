@@ -26,7 +26,7 @@ from pqassay_spec.parquet.schema import SchemaLeaf
 from pqassay_spec.parquet.thrift import Type
 from pqassay_spec.pm import block as pm_block
 from pqassay_spec.pm import grammar as pm
-from pqassay_spec.pm.block import MAX, MIN
+from pqassay_spec.pm.block import MAX, MIN, Side
 from pqassay_spec.pm.codes import NO_COLUMN, StatFlag
 
 if TYPE_CHECKING:
@@ -36,12 +36,11 @@ if TYPE_CHECKING:
 BELOW, ABOVE, NULLS, BLOOM, ASCENT, EXACT = "PM-140", "PM-141", "PM-142", "PM-143", "PM-144", "PM-145"
 RULES = (BELOW, ABOVE, NULLS, BLOOM, ASCENT, EXACT)
 
-MIN_EXACT, MAX_EXACT = int(StatFlag.MIN_STAT_VALUE_EXACT), int(StatFlag.MAX_STAT_VALUE_EXACT)
 NULLS_COUNTED = int(StatFlag.NULL_COUNT_PRESENT)
-"""Flags as plain numbers, which are faster."""
+"""The flag as a plain number, which is faster."""
 
-SIDES = {MIN: (BELOW, "MIN", MIN_EXACT), MAX: (ABOVE, "MAX", MAX_EXACT)}
-"""The rule about each bound, its name, and the flag that says that it occurs."""
+RULES_OF = {MIN: BELOW, MAX: ABOVE}
+"""The rule about each bound."""
 
 ASCENDING_TYPES = (Type.INT32, Type.INT64)
 """Types of which a designated timestamp is decoded."""
@@ -173,8 +172,8 @@ class _ChunkComparison:
 
     def _wanted(self) -> dict[str, bool]:
         said, flags = self.said, self.record.stat_flags
-        exact = (said.minimum is not None and bool(flags & MIN_EXACT)) or (
-            said.maximum is not None and bool(flags & MAX_EXACT)
+        exact = (said.minimum is not None and bool(flags & MIN.exact)) or (
+            said.maximum is not None and bool(flags & MAX.exact)
         )
         wanted = {
             BELOW: said.minimum is not None,
@@ -190,11 +189,11 @@ class _ChunkComparison:
 
     # ------------------------------------------------------------------------------------------- what is said
 
-    def _bound(self, side: str) -> bytes | None:
+    def _bound(self, side: Side) -> bytes | None:
         """A bound that can be compared; ``None`` without."""
         if pm_block.find_statistic(self.block, self.column, side) is None:
             return None
-        outcome = self.outcomes[SIDES[side][0]]
+        outcome = self.outcomes[RULES_OF[side]]
         outcome.applies = True
         if self.order is None:
             outcome.hindered(
@@ -211,7 +210,7 @@ class _ChunkComparison:
     def _bitset(self) -> bytes | None:
         """The bitset of a bloom filter that can be probed; ``None`` without."""
         number = self.pair.bloom_number(self.row_group, self.column)
-        if number is None or self.pair.bloom_entries[number] == (0, 0):
+        if number is None or self.pair.bloom_entries[number] == pm.NO_BLOOM:
             return None
         outcome = self.outcomes[BLOOM]
         outcome.applies = True
@@ -251,7 +250,7 @@ class _ChunkComparison:
 
     def _judge_bounds(self, found: Found) -> None:
         order, said = self.order, self.said
-        sides: tuple[tuple[str, bytes | None, BoundFound, str], ...] = (
+        sides: tuple[tuple[Side, bytes | None, BoundFound, str], ...] = (
             (MIN, said.minimum, found.minimum, "at most"),
             (MAX, said.maximum, found.maximum, "at least"),
         )
@@ -260,19 +259,19 @@ class _ChunkComparison:
             statistic = pm_block.find_statistic(self.block, self.column, side)
             if bound is None or statistic is None:
                 continue
-            rule, name, exact = SIDES[side]
+            name = side.name
             text = shown(order, bound)
             if outside.count:
                 value = shown(order, outside.value)
                 self._violation(
-                    rule,
+                    RULES_OF[side],
                     f"{self._place_of(outside.first)} of {self._of} holds {value}, {name} is {text}{_others(outside.count)}",
                     self.pair.statistic_path(self.row_group, self.column, side),
                     (statistic.offset, statistic.length),
                     expected=f"{name} {words} {value}",
                     actual=text,
                 )
-            elif compared.is_met is False and self.record.stat_flags & exact:
+            elif compared.is_met is False and self.record.stat_flags & side.exact:
                 self._violation(
                     EXACT,
                     f"{name} of {self._of} is said to be exact, and no value is {text}",
@@ -333,7 +332,7 @@ class _ChunkComparison:
             f"row {descents.first} of {self._of} holds {descents.after}, {before} {descents.before}"
             + _others(descents.count, "descent"),
             f"header.{name}",
-            (pm.HEADER_RECORD.offsets[name], pm.HEADER_RECORD.widths[name]),
+            (pm.FixedHeader.offsets[name], pm.FixedHeader.widths[name]),
             expected=f"at least {descents.before}",
             actual=str(descents.after),
         )

@@ -1,0 +1,241 @@
+"""The manifest of a golden case: the members of a ``case.json``, in their order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, ClassVar, Literal, cast
+
+from pqassay_spec.base.strict_json import CLOSED
+from pqassay_spec.golden.literals import LongInteger, Rows
+from pqassay_spec.mutation.mutations import Mutation
+from pqassay_spec.rules.catalogue import Tier
+
+MANIFEST = "case.json"
+"""The name of the manifest in the folder of its case."""
+
+GENERATOR = "generator"
+OWN = (GENERATOR, "hand")
+"""Authors of the cases that come from no foreign software."""
+
+Acceptance = Literal["accept", "reject"]
+Answering = Literal["accept", "reject", "either"]
+Scan = Literal["same-rows", "refusal-allowed"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GoldenFile:
+    """A file in the folder of a case, and its SHA-256."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    file: str
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Input:
+    """The file that a case is about, its SHA-256, and the files that stand beside it under the names that they need."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    file: str
+    sha256: str
+    beside: list[GoldenFile] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckExpectation:
+    """The rules that ``pqassay check`` reports: exactly these, in this order, at this tier, with these options."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    rules: list[str]
+    tier: Tier
+    options: dict[str, str] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SnapshotExpectation:
+    """Whether ``_pm`` has a snapshot of a Parquet file of a size, and its value."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    parquet_file_size: int | LongInteger
+    answer: Answering
+    value: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PruneExpectation:
+    """What row groups of a snapshot a predicate leaves, of the newest without a size.
+
+    Attributes:
+        predicate: The condition.
+        must_keep: Row groups with rows that satisfy it: an answer without one of them loses rows.
+        kept: Row groups that remain at most, if everything that the document describes is used.
+        parquet_file_size: Which snapshot.
+        answer: ``either``: the damage can be seen, and refusing is right as well.
+    """
+
+    __pydantic_config__: ClassVar = CLOSED
+    predicate: list[Any]
+    must_keep: list[int]
+    kept: list[int]
+    parquet_file_size: int | LongInteger | None = None
+    answer: Answering = "accept"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanExpectation:
+    """The bytes of a Parquet file that hold some columns, all row groups if none are named.
+
+    Attributes:
+        columns: The names of the columns.
+        ranges: Offset and length of each chunk, row group by row group, in the order of the columns.
+        row_groups: Which row groups.
+        parquet_file_size: Which snapshot; the newest without.
+        answer: Whether it can be said.
+    """
+
+    __pydantic_config__: ClassVar = CLOSED
+    columns: list[str]
+    row_groups: list[int] | None = None
+    ranges: list[list[int | LongInteger]] | None = None
+    parquet_file_size: int | LongInteger | None = None
+    answer: Answering = "accept"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expect:
+    """What a checker, a reader and a writer must make of a case. What is absent is not asked.
+
+    Attributes:
+        check: What the judge reports.
+        decode: Whether a reader must read the structure; ``either``: it may refuse, but what it accepts must be `value`.
+        value: What it must read.
+        probes: Values that it looks up in bloom filters.
+        lint: Whether a linter must find it good.
+        encode: Whether a writer must be able to write `rows`, or a ``_pm`` that says `value`, or must refuse to.
+        scan: Rows that a query must give: exactly the right ones, or these or a refusal.
+        predicate: The condition of that query.
+        rows: The rows that the file was made from.
+        snapshots, prune, plan: What is asked of a ``_pm``, once for each entry.
+    """
+
+    __pydantic_config__: ClassVar = CLOSED
+    check: CheckExpectation
+    lint: Acceptance | None = None
+    decode: Answering | None = None
+    probes: list[Any] | None = None
+    value: dict[str, Any] | None = None
+    encode: Acceptance | None = None
+    snapshots: list[SnapshotExpectation] | None = None
+    prune: list[PruneExpectation] | None = None
+    plan: list[PlanExpectation] | None = None
+    scan: Scan | None = None
+    predicate: list[Any] | None = None
+    rows: Rows | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provenance:
+    """Where the files come from.
+
+    Attributes:
+        by: Who wrote them: ``generator``, ``hand``, or foreign software.
+        oracles: Who confirmed what they hold.
+        steps: What the foreign software was told, in its own language.
+    """
+
+    __pydantic_config__: ClassVar = CLOSED
+    by: str
+    oracles: list[str]
+    steps: list[str] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sighting:
+    """Where a defect was seen: the software, its versions if they are known, and a link to where people spoke of it."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    software: str
+    versions: str | None = None
+    reference: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exhibit:
+    """What a case shows in the museum of defects that software had.
+
+    Attributes:
+        numbers: Numbers of the defects in the museum.
+        story: What they did to people.
+        seen: Where they were seen.
+    """
+
+    __pydantic_config__: ClassVar = CLOSED
+    numbers: list[int]
+    story: str
+    seen: list[Sighting]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """One golden case; the attributes are the members of its manifest.
+
+    Attributes:
+        id: Path of its folder below ``golden_files``, with slashes.
+        family: Prefix of the family's rules.
+        kind: ``invalid`` exactly if the judge reports something about it; a file as foreign software wrote it is ``valid``
+            as long as there are only remarks (`REMARKS`).
+        since: Version of this specification that added it.
+        title: What it is, in one line.
+        effect: What a user notices when an engine relies on the file.
+        requires: Capabilities without which an implementation is not asked.
+        rules: Rules that it is about.
+        input: Its file.
+        expect: What must come of it.
+        provenance: Where it comes from.
+        parent: The valid case that it was made from.
+        mutation: In what it differs from its parent.
+        column: The column that an index in it describes, its path joined by dots.
+        exhibit: The defect of some software that it shows.
+    """
+
+    __pydantic_config__: ClassVar = CLOSED
+    id: str
+    family: str
+    kind: Literal["valid", "invalid"]
+    since: str
+    title: str
+    effect: str
+    parent: str | None = None
+    mutation: Mutation | None = None
+    requires: list[str]
+    rules: list[str]
+    column: str | None = None
+    exhibit: Exhibit | None = None
+    input: Input
+    expect: Expect
+    provenance: Provenance
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether its input is as foreign software wrote it."""
+        return self.parent is None and self.provenance.by not in OWN
+
+
+def to_json(value: Any) -> Any:
+    """A manifest or a part of one as JSON. Members that are what they would be without being named are left out.
+
+    >>> to_json(Sighting(software="a reader"))
+    {'software': 'a reader'}
+    """
+    if isinstance(value, Mutation):
+        return value.to_json()
+    if is_dataclass(value):
+        members = {field: getattr(value, field.name) for field in fields(value)}
+        return {
+            field.name: to_json(member) for field, member in members.items() if member is not field.default
+        }
+    if isinstance(value, dict):
+        return {name: to_json(member) for name, member in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list | tuple):
+        return [to_json(item) for item in cast("list[Any]", value)]
+    return value

@@ -1,0 +1,188 @@
+"""Rows and values as the protocol and the golden files write them down in JSON.
+
+Whole numbers beyond 2^53, floats and bytes are objects with one member that names their type, since JSON readers of many
+languages would change them: ``{"int": "9007199254740993"}``, ``{"float": "0.1"}``, ``{"bytes": "00ff"}``.
+In Python they are ``int``, ``float`` and ``bytes``.  Decimals, dates, times and timestamps have their tags, too, and so have
+lists, structs and maps; in Python they stay the objects that they are in JSON.
+
+Source: ``conformance/PROTOCOL.md``, section "Values".
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pqassay_spec.base.strict_json import CLOSED, EXACT_INTEGERS
+
+
+@dataclass(frozen=True)
+class LongInteger:
+    """A whole number that not every JSON reader would keep, in decimal."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    int: str
+
+
+@dataclass(frozen=True)
+class Float:
+    """A float of 64 bits: the shortest decimal that reads back as it, ``nan``, ``inf``, ``-inf`` or ``-0.0``."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    float: str
+
+
+@dataclass(frozen=True)
+class Binary:
+    """Bytes, two hexadecimal digits each."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    bytes: str
+
+
+@dataclass(frozen=True)
+class Decimal:
+    """A decimal with as many digits behind the point as its scale: ``1.50``."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    decimal: str
+
+
+@dataclass(frozen=True)
+class Date:
+    """A date: days since 1970-01-01."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    date: str
+
+
+@dataclass(frozen=True)
+class Time:
+    """A time of day: nanoseconds since midnight."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    time: str
+
+
+@dataclass(frozen=True)
+class Timestamp:
+    """A timestamp: nanoseconds since 1970-01-01, in UTC or, of a local one, where it is."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    timestamp: str
+
+
+@dataclass(frozen=True)
+class List:
+    """A list."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    list: list[Written]
+
+
+@dataclass(frozen=True)
+class Struct:
+    """A struct: its members by their names."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    struct: dict[str, Written]
+
+
+@dataclass(frozen=True)
+class Map:
+    """A map: pairs of a key and a value, in their order."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    map: list[tuple[Written, Written]]
+
+
+Tagged = Decimal | Date | Time | Timestamp | List | Struct | Map
+"""Values that stay in Python what they are in JSON."""
+
+Written = None | bool | int | str | LongInteger | Float | Binary | Tagged
+"""A value as it stands in JSON. Whole numbers between -2^53 and 2^53 are written as numbers."""
+
+Value = None | bool | int | float | str | bytes | Tagged
+"""A value in Python."""
+
+_WHOLE_NUMBERS = {Date: "date", Time: "time", Timestamp: "timestamp"}
+
+
+class ValueNotReadableError(ValueError):
+    """A tagged value that does not say what its tag promises."""
+
+
+def read_value(written: Written) -> Value:
+    r"""The Python value of what stands in JSON.
+
+    >>> read_value(LongInteger("9007199254740993")), read_value(Binary("00ff")), read_value("a")
+    (9007199254740993, b'\x00\xff', 'a')
+
+    Raises:
+        ValueNotReadableError: A tag with a text that does not belong to it.
+    """
+    try:
+        if isinstance(written, LongInteger):
+            if not re.fullmatch(r"-?[0-9]{1,40}", written.int, re.ASCII):
+                raise ValueNotReadableError(f"{written.int[:60]!r} is no whole number")
+            return int(written.int)
+        if isinstance(written, Float):
+            return float(written.float)
+        if isinstance(written, Binary):
+            return bytes.fromhex(written.bytes)
+        if isinstance(written, Decimal) and not re.fullmatch(
+            r"-?[0-9]+(\.[0-9]+)?", written.decimal, re.ASCII
+        ):
+            raise ValueNotReadableError(f"{written.decimal[:60]!r} is no decimal")
+        if isinstance(written, Date | Time | Timestamp):
+            text = getattr(written, _WHOLE_NUMBERS[type(written)])
+            if not re.fullmatch(r"-?[0-9]{1,40}", text, re.ASCII):
+                raise ValueNotReadableError(f"{text[:60]!r} is no whole number")
+    except ValueError as error:
+        raise ValueNotReadableError(str(error)) from None
+    return written
+
+
+def write_value(value: Value) -> Written:
+    """A Python value as it stands in JSON, the inverse of `read_value`."""
+    if isinstance(value, float):
+        return Float(repr(value))
+    if isinstance(value, bytes):
+        return Binary(value.hex())
+    if isinstance(value, int) and abs(value) > EXACT_INTEGERS:
+        return LongInteger(str(value))
+    return value
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: one value a row.
+
+    Attributes:
+        name: Its name.
+        type: Its type. Writers are asked for ``int32``, ``int64``, ``double``, ``string`` and ``binary`` alone.
+        nullable: Whether its schema allows null.
+    """
+
+    __pydantic_config__: ClassVar = CLOSED
+    name: str
+    type: str
+    nullable: bool
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A table as literals: its columns, and its rows with one value a column."""
+
+    __pydantic_config__: ClassVar = CLOSED
+    columns: list[Column]
+    rows: list[list[Written]]
+
+    def names(self) -> list[str]:
+        """The names of the columns, in order."""
+        return [column.name for column in self.columns]
+
+    def values(self) -> list[list[Value]]:
+        """The rows as Python values."""
+        return [[read_value(value) for value in row] for row in self.rows]
