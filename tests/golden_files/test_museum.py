@@ -22,6 +22,8 @@ from pqassay_reference.cli.main import app
 from pqassay_reference.golden.museum import absent, exhibits
 from pqassay_spec.grammar.field_paths import steps
 
+pytestmark = pytest.mark.slow
+
 MISTAKES = 69
 
 CASES: dict[str, dict[str, Any]] = {
