@@ -16,10 +16,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 HAVE_JAVA = PYTHONPATH=pipeline $(BIN)/python -m pqassay_spark.jobs.java
 
 .DEFAULT_GOAL = help
-.PHONY: help demo pipeline test golden docs bench constraints clean
+.PHONY: help demo pipeline test test-fast golden docs bench constraints clean
 
 help: ## list these commands
-	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
 demo: $(VENV)/.made ## write a Parquet file, embed an index, check it, damage it, check again
 	@if $(HAVE_JAVA) 2> /dev/null; then $(MAKE) -s --no-print-directory $(VENV)/.spark; \
@@ -33,6 +33,9 @@ pipeline: $(VENV)/.made ## produce, index, check and query 1,000 files with Spar
 
 test: $(VENV)/.dev ## run every test and every static check
 	@$(BIN)/python tools/run_checks.py
+
+test-fast: $(VENV)/.dev ## run the static checks and tests that take seconds
+	@$(BIN)/python tools/run_checks.py --fast
 
 golden: $(VENV)/.core ## write the golden files anew
 	@$(BIN)/pqassay-ref golden golden_files

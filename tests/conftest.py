@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import hypothesis
 import pytest
 
 import java_start
@@ -28,6 +29,10 @@ os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.envir
 
 # What tests start in processes of their own gets these, too.
 os.environ.setdefault(java_start.VARIABLE, java_start.options())
+
+# How long an example takes says more about what else the machine does than about the code.
+hypothesis.settings.register_profile("tests", deadline=None)
+hypothesis.settings.load_profile("tests")
 
 # Worker processes start from one that has loaded their libraries, as those of the command do.
 workers.preload()

@@ -62,7 +62,6 @@ class Writer(NamedTuple):
         remarks: Rules of verdict INFO, WARN or POLICY, which are habits of the writer.
         defects: Rules of verdict FAIL, each explained in the guide ``findings.md``.
         refused: Choices of options that the writer refuses, by part of the error.
-        undecodable: Files whose values pyarrow cannot decode, by part of the error.
     """
 
     write: Callable[..., None]
@@ -71,7 +70,6 @@ class Writer(NamedTuple):
     remarks: Mapping[str, Told]
     defects: Mapping[str, Told] = {}
     refused: Mapping[str, int] = {}
-    undecodable: Mapping[str, int] = {}
 
 
 def write_pyarrow(
@@ -360,7 +358,7 @@ class Found(NamedTuple):
     remarks: Mapping[str, Told]
     defects: Mapping[str, Told]
     refused: Mapping[str, int]
-    undecodable: Mapping[str, int]
+    errors: Sequence[str]
 
 
 def known_part(message: str, known: Mapping[str, int]) -> str:
@@ -370,7 +368,7 @@ def known_part(message: str, known: Mapping[str, int]) -> str:
 
 def found(writer: Writer, folder: Path) -> Found:
     """Write with all choices of options, and judge with all values and checksums."""
-    paths, refused, undecodable = list[Path](), Counter[str](), Counter[str]()
+    paths, refused, errors = list[Path](), Counter[str](), list[str]()
     for number, choice in enumerate(pairwise(writer.options)):
         path = folder / f"{number}.parquet"
         options = {name: value for name, value in choice.items() if name != "rows"}
@@ -383,7 +381,7 @@ def found(writer: Writer, folder: Path) -> Found:
     places: dict[tuple[bool, str], set[tuple[str, str | None]]] = defaultdict(set)
     for file in pqassay.check(paths, tier="values", crc=True).files:
         if file.error is not None:
-            undecodable[known_part(f"{file.path}: {file.error}", writer.undecodable)] += 1
+            errors.append(f"{file.path}: {file.error}")
         for finding in file.findings:
             places[finding.verdict == "FAIL", finding.rule].add((file.path, finding.column))
     told = {
@@ -394,11 +392,11 @@ def found(writer: Writer, folder: Path) -> Found:
         {rule: seen for (is_defect, rule), seen in sorted(told.items()) if is_defect == wanted}
         for wanted in (False, True)
     )
-    return Found(remarks, defects, dict(refused), dict(undecodable))
+    return Found(remarks, defects, dict(refused), errors)
 
 
 def pinned(writer: Writer) -> Found:
-    return Found(writer.remarks, writer.defects, writer.refused, writer.undecodable)
+    return Found(writer.remarks, writer.defects, writer.refused, [])
 
 
 @pytest.mark.parametrize("name", WRITERS)

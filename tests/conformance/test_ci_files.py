@@ -19,6 +19,8 @@ from idx1_files import Idx1File
 from places import ROOT
 from pqassay.cli.main import app
 
+pytestmark = pytest.mark.slow
+
 yaml: Any = importlib.import_module("yaml")
 
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))

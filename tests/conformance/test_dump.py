@@ -14,6 +14,8 @@ from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.grammar.trace import FLUSHED, Leaf
 from pqassay_spec.idx1 import blob as idx1
 
+pytestmark = pytest.mark.slow
+
 GOOD = Idx1File().build()
 OFFSET = GOOD.index(idx1.MAGIC)
 

@@ -14,6 +14,8 @@ import pqassay_spec
 from idx1_files import Idx1File
 from places import GUIDES, ROOT
 
+pytestmark = pytest.mark.slow
+
 pytest_plugins = ["pytester"]
 
 # A test run within this process forgets what it was first to import.  Imported again, an exception would be another class to

@@ -36,6 +36,8 @@ from engines import (
 from places import GOLDEN_FILES
 from pqassay_reference.rewrite.strip import Selection, strip_file
 
+pytestmark = pytest.mark.slow
+
 CAN_CRASH = ("fastparquet",)
 """Engines that run in a process of their own."""
 

@@ -23,6 +23,8 @@ from pqassay_reference.golden.museum import absent, exhibits
 from pqassay_spec.golden.case import to_json
 from pqassay_spec.grammar.field_paths import steps
 
+pytestmark = pytest.mark.slow
+
 MISTAKES = 69
 
 CASES: dict[str, dict[str, Any]] = {

@@ -20,6 +20,8 @@ from pqassay.suite.cases import CaseError
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.rules.catalogue import rules, rules_for
 
+pytestmark = pytest.mark.slow
+
 GOOD = Idx1File().build()
 BAD = Idx1File(payload=b"Peru\nSingapura").build()
 

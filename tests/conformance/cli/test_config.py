@@ -17,6 +17,8 @@ from pqassay.cli.main import app
 from pqassay.report.formats import FormatName
 from pqassay_spec.idx1 import blob as idx1
 
+pytestmark = pytest.mark.slow
+
 GOOD = Idx1File().build()
 WARNED = Idx1File(keys=[(idx1.KEY, "00{offset}")]).build()
 

@@ -20,6 +20,8 @@ from pqassay.errors import UsageError
 from pqassay.judge.baseline import Baseline, Entry, json_schema
 from pqassay.report.model import json_schema as report_schema
 
+pytestmark = pytest.mark.slow
+
 GOOD = Idx1File().build()
 BAD = Idx1File(payload=b"Peru\nSingapura").build()
 ABC = parquet(table(["a", "b", "c"]))

@@ -28,10 +28,12 @@ from pqassay.judge.one_file import Judged, Settings
 from pqassay.judge.workers import Limits
 from pqassay.lake.targets import Target, find
 
+pytestmark = pytest.mark.slow
+
 GOOD = Idx1File().build()
 BAD = Idx1File(payload=b"Peru\nSingapura").build()
 
-TIMEOUT = 2
+TIMEOUT = 4
 """Seconds for a file: a good one takes a hundredth of that, in a worker that begins with all libraries loaded."""
 
 REASONS = {

@@ -32,6 +32,8 @@ from pqassay_spec.parquet import file as parquet_file
 from pqassay_spec.parquet.file import read_framing
 from pqassay_spec.parquet.thrift import FieldRepetitionType, FileMetaData, SchemaElement, Type
 
+pytestmark = pytest.mark.slow
+
 GOOD = Idx1File(keys=[(idx1.KEY, "{offset}"), (idx1.COMPANION_KEY, companion())]).build()
 BLOB = GOOD.index(idx1.MAGIC)
 FOOTER = read_framing(BytesSource(GOOD)).footer_start

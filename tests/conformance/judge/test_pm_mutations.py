@@ -46,6 +46,8 @@ from pqassay_spec.pm.codes import PhysicalType
 from pqassay_spec.pm.reading import read_value
 from pqassay_spec.pm.value import Chunk, Column, ExternalBloom, RowGroup, SnapshotValue, SortingColumn
 
+pytestmark = pytest.mark.slow
+
 # -------------------------------------------------------------------------------------------------- good files
 
 TWO = (TS, ORDER)

@@ -44,6 +44,8 @@ from pqassay_spec.parquet.thrift import (
 )
 from pqassay_spec.rules.catalogue import Tier
 
+pytestmark = pytest.mark.slow
+
 # -------------------------------------------------------------------------------------------------- good files
 
 WORDS = [None, "a", "b", "bc"]

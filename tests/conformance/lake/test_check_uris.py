@@ -22,6 +22,8 @@ from pqassay.lake.targets import Target
 from pqassay_spec.base.errors import Truncated
 from store_server import Requests, StoreServer, store_server
 
+pytestmark = pytest.mark.slow
+
 GOOD = Idx1File().build()
 BAD = Idx1File(payload=b"Peru\nSingapura").build()
 

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from pqassay.literals.predicate import PredicateError, columns_of, keeps, truth_of
 from pqassay_spec.golden.literals import Value
 
+pytestmark = pytest.mark.slow
+
 ROW: dict[str, Value] = {"n": "b", "y": 5, "x": None, "f": float("nan"), "raw": b"\xff"}
 
 

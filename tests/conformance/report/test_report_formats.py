@@ -34,6 +34,8 @@ from pqassay_spec.rules import documents
 from pqassay_spec.rules.catalogue import rules
 from report_samples import RENDERED, WICKED, museum, rendered, run_report, samples, wicked, with_more
 
+pytestmark = pytest.mark.slow
+
 VENDORED = Path(__file__).parent / "vendored"
 
 SAMPLES = samples()

@@ -10,6 +10,8 @@ import pytest
 
 from pqassay.suite.process import GREATEST_ANSWER, STDERR_KEPT, Launcher, Limits, read_answer_file
 
+pytestmark = pytest.mark.slow
+
 
 def launched(script: str, folder: Path, limits: Limits | None = None) -> tuple[str, str]:
     """Why a script of sh crashed, if it did, and its stderr."""

@@ -16,6 +16,8 @@ from pqassay.suite.pm_answers import differences
 from pqassay.suite.process import Limits
 from pqassay.suite.runner import Settings, run
 
+pytestmark = pytest.mark.slow
+
 CHAIN = "interop/questdb-9.4.3/o3-chain-2"
 FOLDER = golden_folder() / CHAIN
 VALUE: dict[str, Any] = json.loads((FOLDER / "case.json").read_text())["expect"]["value"]

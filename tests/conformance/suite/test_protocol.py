@@ -27,6 +27,8 @@ from pqassay.suite.runner import Settings, run
 from pqassay_spec.golden.literals import Column, Float, LongInteger, Rows
 from pqassay_spec.pm.value_json import from_json, to_json
 
+pytestmark = pytest.mark.slow
+
 PROTOCOL = (ROOT / "conformance" / "PROTOCOL.md").read_text()
 HELLO = b'{"answer": "accept", "name": "n", "version": "1", "language": "C", "capabilities": ["idx1"]}'
 
@@ -47,11 +49,27 @@ def test_the_schemas_in_the_package_are_those_of_the_classes(name: str, schema: 
     assert schema == shipped
 
 
+@pytest.fixture(scope="module")
+def manifests() -> jsonschema.Draft202012Validator:
+    """The schema of manifests, made once: that takes far longer than to look at one."""
+    return jsonschema.Draft202012Validator(manifest.json_schema())
+
+
 @pytest.mark.parametrize(
     "path", sorted(golden_folder().rglob("case.json")), ids=lambda path: path.parent.name
 )
-def test_every_manifest_follows_its_schema(path: Path) -> None:
-    jsonschema.validate(json.loads(path.read_text()), manifest.json_schema())
+def test_every_manifest_follows_its_schema(path: Path, manifests: jsonschema.Draft202012Validator) -> None:
+    manifests.validate(json.loads(path.read_text()))
+
+
+def test_a_manifest_without_a_title_does_not_follow_the_schema(
+    manifests: jsonschema.Draft202012Validator,
+) -> None:
+    record = json.loads((golden_folder() / "idx1" / "companion" / "case.json").read_text())
+    del record["title"]
+
+    with pytest.raises(jsonschema.ValidationError, match="'title' is a required property"):
+        manifests.validate(record)
 
 
 REQUESTS = [

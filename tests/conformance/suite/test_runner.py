@@ -26,6 +26,8 @@ from pqassay.suite.process import Limits
 from pqassay.suite.runner import Settings, run
 from pqassay_spec.rules.catalogue import rules
 
+pytestmark = pytest.mark.slow
+
 GOOD_VALUE = json.dumps({"answer": "accept", "value": {"values": VALUES}})
 PERU = '{"answer": "accept", "rows": [["Peru", 4], ["Peru", 1]]}'
 REJECT = '{"answer": "reject", "message": "no thanks"}'

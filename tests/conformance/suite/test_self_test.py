@@ -26,6 +26,8 @@ from pqassay.suite.runner import Settings, run, tasks
 from pqassay_reference.cli.driver import respond
 from pqassay_spec.rules.catalogue import rules
 
+pytestmark = pytest.mark.slow
+
 IMPLEMENTATIONS = ROOT / "conformance" / "implementations"
 FAKE_FILES = ROOT / "tests" / "conformance" / "suite" / "fakes"
 FAKES = tomllib.loads((IMPLEMENTATIONS / "null_scores.toml").read_text())

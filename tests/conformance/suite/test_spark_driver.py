@@ -18,6 +18,8 @@ from pqassay.suite.cases import golden_folder, load, select
 from pqassay.suite.process import Limits
 from pqassay.suite.runner import Settings, run
 
+pytestmark = pytest.mark.slow
+
 FOLDER = ROOT / "conformance" / "implementations" / "spark"
 DRIVER = FOLDER / "driver.py"
 

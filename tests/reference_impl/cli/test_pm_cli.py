@@ -22,6 +22,8 @@ from pqassay_reference.cli.main import app
 from pqassay_reference.cli.pm import pm_app
 from pqassay_reference.cli.tables import Table, plain_lines
 
+pytestmark = pytest.mark.slow
+
 QUESTDB = INTEROP / "questdb-9.4.3"
 
 

@@ -18,6 +18,8 @@ from indexed_lakes import Values, entry, lake_table, published, write_index_tabl
 from pqassay_reference.cli.main import app
 from pqassay_reference.rewrite.embed import embed_file
 
+pytestmark = pytest.mark.slow
+
 FILES: dict[str, Values] = {"a.parquet": ["Peru", "Chad"], "b.parquet": ["Chad", None], "c.parquet": ["Oman"]}
 
 

@@ -22,6 +22,8 @@ from pqassay_reference.golden.recipes import Made, input_of
 from pqassay_spec.golden.case import GENERATOR, Case, CheckExpectation, Expect, Provenance
 from pqassay_spec.rules.catalogue import families
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_golden_files_are_what_the_generator_writes() -> None:
     written = write_golden_files(GOLDEN_FILES, dry_run=True)

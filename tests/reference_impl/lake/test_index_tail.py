@@ -34,6 +34,8 @@ from pqassay_spec.idx1 import companion as idx1_companion
 from pqassay_spec.parquet.file import read_footer, read_framing
 from pqassay_spec.parquet.thrift import FileMetaData, KeyValue
 
+pytestmark = pytest.mark.slow
+
 FILES = sorted(GOLDEN_FILES.glob("idx1/*/*.parquet"))
 OTHERS = sorted(GOLDEN_FILES.glob("pqf/*/*.parquet"))
 

@@ -26,6 +26,8 @@ from pqassay_reference.predicate.expression_tree import (
 )
 from pqassay_reference.predicate.expressions import expression_of
 
+pytestmark = pytest.mark.slow
+
 NATION: Any = pc.field("nation")
 YEAR: Any = pc.field("year")
 AMOUNT: Any = pc.field("amount")

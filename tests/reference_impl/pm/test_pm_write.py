@@ -33,6 +33,8 @@ from pqassay_spec.pm import header as pm_header
 from pqassay_spec.pm.codes import FooterFeature, HeaderFeature, StatFlag, split_reference
 from pqassay_spec.pm.value import Chunk, Column, ExternalBloom, RowGroup, SnapshotValue, SortingColumn
 
+pytestmark = pytest.mark.slow
+
 BITSET = bytes(range(64))
 OLD = snapshot(row_group(0, bloom=BITSET), row_group(1), row_group(2, bloom=BITSET[:32]))
 NEW = snapshot(

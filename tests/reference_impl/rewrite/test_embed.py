@@ -37,6 +37,8 @@ from pqassay_spec.parquet.thrift import (
 )
 from verdicts import serious
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:

@@ -31,6 +31,8 @@ from pqassay_spec.parquet.thrift import (
 )
 from thrift_strategies import footer_of
 
+pytestmark = pytest.mark.slow
+
 
 @st.composite
 def removals(draw: st.DrawFn, tree: Any) -> dict[str | int, Any]:

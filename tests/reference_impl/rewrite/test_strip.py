@@ -38,6 +38,8 @@ from verdicts import serious
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.slow
+
 ROWS = 4000
 NATIONS = ["Peru", "日本", None, "Côte d'Ivoire", "Singapore", "Chad", ""]
 EVERYTHING = Selection(idx1=True, bloom_filters=True, column_index=True, offset_index=True, statistics=True)

@@ -25,6 +25,8 @@ from pqassay_reference.scan.scan import Scanned, Trust, scan_file
 from pqassay_spec.golden.literals import Rows
 from pqassay_spec.idx1 import blob as idx1
 
+pytestmark = pytest.mark.slow
+
 WITH_COMPANION = ((idx1.KEY, "{offset}"), (idx1.COMPANION_KEY, companion()))
 
 

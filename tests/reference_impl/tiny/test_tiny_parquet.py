@@ -43,6 +43,8 @@ from pqassay_spec.mutation.file_dissection import take_apart
 from pqassay_spec.parquet import bloom
 from pqassay_spec.parquet.thrift import BoundaryOrder, Type
 
+pytestmark = pytest.mark.slow
+
 
 def integers(bits: int, *, signed: bool = True) -> st.SearchStrategy[int]:
     """All integers of so many bits."""

@@ -28,6 +28,8 @@ from pqassay_spec.base.sources import (
     write_whole,
 )
 
+pytestmark = pytest.mark.slow
+
 CONTENT = bytes(range(10))
 
 

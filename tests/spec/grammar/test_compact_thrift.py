@@ -42,6 +42,8 @@ from pqassay_spec.grammar.trace import trace
 from pqassay_spec.parquet.thrift import FileMetaData
 from thrift_strategies import footer_of, small_file
 
+pytestmark = pytest.mark.slow
+
 
 class Colour(IntEnum):
     """Two colours."""

@@ -27,6 +27,8 @@ from pqassay_spec.parquet.thrift import (
 )
 from thrift_strategies import edited, footer_of, small_file, written_by_pyarrow
 
+pytestmark = pytest.mark.slow
+
 SMALL_FOOTER = footer_of(small_file())
 
 

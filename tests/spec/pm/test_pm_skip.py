@@ -22,6 +22,8 @@ from pqassay_spec.pm.codes import ColumnType, PhysicalType, StatFlag, reference
 from pqassay_spec.pm.skip import Facts, NotAPredicateError, Possible, facts_of_chunk, may_match, possible
 from pqassay_spec.pm.value import Chunk, Column, ExternalBloom
 
+pytestmark = pytest.mark.slow
+
 BITSET = 64
 EXAMPLES = 50
 INT32, INT64, INT96, FLOAT, DOUBLE = (
