@@ -7,7 +7,9 @@ What never comes in: a rule's registration, and a loop over values in Python.  T
 here is tested equal to the plain algorithms in `pqassay_spec`.  Checks import this room where they run, so that the
 tiers without values need neither numpy nor pyarrow.
 
-How one pass serves many rules: the audit goes through the row groups, several column chunks at a time.  For each chunk it
-gathers *claims* (a bound, a count, a histogram, the bits of a bloom filter), decodes the values once, puts every claim to
-them, and notes an *outcome* for each rule.  The check of a rule asks for its outcome.
+How one pass serves many rules: each *family* of claims (statistics, page index and bloom filters; sorting columns; an
+embedded index; ``_pm``) says what it claims of a column chunk.  The audit goes through the row groups, several column
+chunks at a time, decodes each chunk of which anything is claimed once (`physical.decode_chunk`, which alone decodes), and
+puts the claims of all families to the same values.  What came of them is noted as an *outcome* for each rule, and the check of a
+rule asks for its outcome.  A family whose parts belong to a room of checks registers there (`audit.claiming`).
 """

@@ -165,8 +165,9 @@ def _words_at(content: npt.NDArray[np.uint8], starts: npt.NDArray[Any]) -> Words
     """What reads the words of byte arrays where they stand."""
 
     def word(start: int, size: int) -> Hashes:
-        everywhere = np.ndarray((max(len(content) - size + 1, 0),), f"<u{size}", content, 0, (1,))
-        return everywhere[starts + start].astype(np.uint64)
+        everywhere: npt.NDArray[Any] = np.ndarray((len(content) - size + 1,), f"<u{size}", content, 0, (1,))
+        words: Hashes = everywhere[starts + start].astype(np.uint64)
+        return words
 
     return word
 

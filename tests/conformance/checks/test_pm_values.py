@@ -282,6 +282,14 @@ def test_bloom_filters_hold_every_value(blooms: Any) -> None:
     )
 
 
+@pytest.mark.parametrize(("values", "broken"), [([NAN, NAN], []), ([NAN, 1.5], ["PM-143"])])
+def test_no_reader_looks_for_nan_in_a_bloom_filter(values: list[float], broken: list[str]) -> None:
+    """An empty filter lacks every number, and is not asked for what is none."""
+    pair = pair_of(*values)
+    value = replace(pair.value, bloom_columns=(0,))
+    assert broken == rules(pair.saying(with_chunk(value, 0, 0, bloom=bytes(32))))
+
+
 def test_an_external_bloom_filter_outside_the_file_leaves_its_rule_unchecked() -> None:
     """Where it stands is another rule's matter."""
     pair = generated(real(BLOOM).data, blooms="external")

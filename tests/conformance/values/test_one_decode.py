@@ -169,3 +169,33 @@ def test_no_query_is_made_of_differences_of_more_than_64_bits(values: list[int])
 
     with pytest.raises(NotChecked, match="row group 0 of column number cannot be decoded"):
         TrueValues(file).stored(0, "number")
+
+
+# -------------------------------------------------------------------------------------------- audits that break off
+
+
+@pytest.mark.parametrize("kind", ["parquet", "pm"])
+def test_an_audit_that_broke_off_leaves_nothing_behind(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rule that asked first is not checked; the others are, and nothing is counted twice."""
+    broken_off: list[int] = []
+
+    def decode(file: Any, row_group: int, ordinal: int, leaf: Any) -> Any:
+        if row_group and not broken_off:
+            broken_off.append(ordinal)
+            raise MemoryError
+        return physical.decode_chunk(file, row_group, ordinal, leaf)
+
+    monkeypatch.setattr(chunk_values, "decode_chunk", decode)
+    pair = generated(SORTED.build())
+    indexed = Idx1File(data=pair.data, payload=PAYLOAD).build()
+    options: Any = {"only": ["IDX1-0??", "PM-14*"], "tier": "values"}
+    report = (
+        pqassay.check(pair.raw, kind="pm", beside={"data.parquet": pair.data}, **options)
+        if kind == "pm"
+        else pqassay.check(indexed, **options)
+    )
+    (file,) = report.files
+    reasons = report.coverages[file.coverage].not_checked
+
+    assert ([], "there is not enough memory for it") == (file.findings, file.error)
+    assert 1 == sum(reason == file.error for reason in reasons.values())

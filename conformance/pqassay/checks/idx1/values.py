@@ -26,7 +26,7 @@ from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.parquet.schema import SchemaLeaf, is_string
 
 if TYPE_CHECKING:
-    from pqassay.values.index_column import Comparison, IndexFamily
+    from pqassay.values.index_column import Comparison, IndexFamily, IndexValues
 
 
 OF_VALUES = ("IDX1-013", "IDX1-015", "IDX1-016", "IDX1-017", "IDX1-018", "IDX1-019", "IDX1-022", "IDX1-023")
@@ -51,27 +51,39 @@ class IndexedColumn:
     def __init__(self, file: FileUnderTest) -> None:
         self.file = file
         self.index = file.part(EmbeddedIndex)
+        self._compared: dict[int, Comparison | NotChecked] = {}
 
     @Remembered
+    def values(self) -> IndexValues:
+        """The values of the index. Raises what stands in the way of reading them."""
+        from pqassay.values.index_column import IndexValues  # noqa: PLC0415 - pyarrow, at this tier only
+
+        return IndexValues(self.index.values if self.index.blob.payload else ())
+
     def family(self) -> IndexFamily:
-        """The columns to compare with, for the audit of values.
+        """The columns to compare with, for an audit of values: new ones, since one that broke off has seen some of the values.
 
         Raises:
             FormatError, NotApplicable: There is no index that could be compared.
             NotChecked: There is no such column (IDX1-018 is broken).
         """
-        from pqassay.values.index_column import IndexFamily, IndexValues  # noqa: PLC0415 - pyarrow, at this tier only
+        from pqassay.values.index_column import IndexFamily  # noqa: PLC0415 - pyarrow, at this tier only
 
-        values = IndexValues(self.index.values if self.index.blob.payload else ())
-        if not self.candidates:
-            raise NotChecked("IDX1-018 is broken")
-        family = IndexFamily(self.candidates, values)
+        self._require_columns()
+        family = IndexFamily(self.candidates, self.values)
         for ordinal, leaf in self.candidates:
             try:
                 self._require_here(ordinal, leaf)
             except NotChecked as reason:
                 family.comparisons[ordinal] = reason
+        self._compared = family.comparisons
         return family
+
+    def _require_columns(self) -> None:
+        """Raise what `family` does, unless there are an index and columns to compare."""
+        _ = self.values
+        if not self.candidates:
+            raise NotChecked("IDX1-018 is broken")
 
     @Remembered
     def comparison(self) -> Comparison:
@@ -80,9 +92,10 @@ class IndexedColumn:
         Raises:
             NotChecked: There is no such column (IDX1-018 is broken), or it cannot be decoded.
         """
-        compared = self.family.comparisons
+        self._require_columns()
         with suppress(NotApplicable):  # a summary has no chunks
             _ = self.file.part(ValueAudit).outcomes
+        compared = self._compared or self.family().comparisons
         problem = next((found for found in compared.values() if isinstance(found, NotChecked)), None)
         columns = [found for found in compared.values() if not isinstance(found, NotChecked)]
         best = min(columns, key=self.distance, default=None)
@@ -169,7 +182,7 @@ def index_claims(file: FileUnderTest) -> Family:
     """What an index says of the values of columns, unless no rule about it is tested."""
     if all(rule_id in file.left_out for rule_id in OF_VALUES):
         raise NotApplicable
-    return file.part(IndexedColumn).family
+    return file.part(IndexedColumn).family()
 
 
 @rule("IDX1-013", of=FILE)

@@ -54,6 +54,7 @@ class Comparison:
 
     Attributes:
         found: What came of each rule so far.
+        ascending_column: The designated timestamp, if its values can be followed; `NO_COLUMN` if not.
         last: The value of the designated timestamp that was read last; ``None`` before the first.
     """
 
@@ -62,6 +63,7 @@ class Comparison:
         self.pair = file.part(Pair)
         self.found = {rule: Outcome() for rule in RULES}
         self.last: int | None = None
+        self.ascending_column = NO_COLUMN
 
     @Remembered
     def outcomes(self) -> dict[str, Outcome]:
@@ -71,7 +73,10 @@ class Comparison:
             FormatError, NotChecked: The two files do not belong together, or one cannot be read.
         """
         pair = self.pair
-        row_groups, _, _ = pair.row_group_count, pair.blocks, self.ascending_column
+        row_groups, _ = pair.row_group_count, pair.blocks
+        # New ones, since an audit that broke off has seen some of the values.
+        self.found, self.last = {rule: Outcome() for rule in RULES}, None
+        self.ascending_column = self._ascending_column()
         chunks: list[ColumnChunkUnderTest] = []
         for number, group in enumerate(pair.metadata.row_groups[:row_groups]):
             for column, (chunk, leaf) in enumerate(zip(group.columns, pair.leaves, strict=True)):
@@ -91,8 +96,7 @@ class Comparison:
         """What is said of a chunk."""
         return _ChunkComparison(self, chunk.row_group, chunk.ordinal)
 
-    @Remembered
-    def ascending_column(self) -> int:
+    def _ascending_column(self) -> int:
         """The designated timestamp, if its values can be followed; `NO_COLUMN` if not."""
         column, outcome = self.pair.header.fixed.designated_timestamp, self.found[ASCENT]
         if column == NO_COLUMN:
