@@ -109,6 +109,10 @@ class Encoding(IntEnum):
     ALP = 10
 
 
+DICTIONARY_ENCODINGS = (Encoding.PLAIN_DICTIONARY, Encoding.RLE_DICTIONARY)
+"""Encodings of data pages whose values are indexes into a dictionary: two names of one encoding."""
+
+
 class CompressionCodec(IntEnum):
     """How pages are compressed."""
 
