@@ -1,20 +1,23 @@
 """Checks: one function for each rule, in a room for each family, and how they are asked.
 
-What lives here: the families' rooms; the subjects that rules are about (`subjects`); the engine that visits each subject once and
-asks every rule about it (`asking`); and the commands that mend what is broken (`remedies`).
+What lives here: the families' rooms; the subjects that rules are about (`subjects`; what one family alone has is in its room); how
+to declare what `pqassay.values` decides (`by_values`); the engine that visits each subject once and asks every rule about it
+(`asking`); and the commands that mend what is broken (`remedies`).
 
 What never comes in: numpy, pyarrow and xxhash; what needs them is in `pqassay.values`.  Families never import each other.
 
 How a check is written: it declares its rule and its subject, and reads like the rule's sentence.
 
->>> @rule("PQF-011", of=FILE)                                      # doctest: +SKIP
+>>> @rule("PQF-011", of=FOOTER)                                    # doctest: +SKIP
 ... def version_is_known(file):
 ...     if file.metadata.version not in FOOTER_VERSIONS:
 ...         yield Violation("the version of the footer is ...", field="footer.version")
 
-It yields a `Violation` for each place where the rule is broken.  It raises `NotApplicable` where its subject has nothing that
-the rule is about, and `NotChecked` where it cannot tell.  A `FormatError` without a rule, or with this one, is a violation; one
-with another rule means that this one cannot be judged, because that one is broken.
+It yields a `Violation` for each place where the rule is broken; a check that only reads, since reading raises what is wrong, returns
+nothing.  A condition that several rules share belongs to their subject, one of a single rule to ``only``.  Where neither can tell, a
+check raises `NotApplicable` if its subject has nothing that the rule is about, `NotChecked` if it cannot tell, and `Broken` if that
+is because another rule is broken.  A `FormatError` without a rule, or with this one, is a violation; one with another rule is like
+`Broken`.
 
 Screens and laws: a check is plain Python, and it is the law.  A screen proves at once that a sound thing breaks none of several
 rules, so that they need not be asked; what it does not call sound, they judge.  Tests hold both against each other.  How
@@ -57,6 +60,7 @@ class Check:
         test: What tests one of these things.
         only: Which of them are tested; to pass over one costs less than to raise `NotApplicable`. It raises like a test.
         screen: What recognises things that certainly keep the rule.
+        decided_by: The function in `pqassay.values` that decides it, where the test only collects what came of it.
     """
 
     rule: str
@@ -64,6 +68,7 @@ class Check:
     test: Test[Any]
     only: Callable[[Any], bool] | None = None
     screen: Screen[Any] | None = None
+    decided_by: str | None = None
 
 
 def rule(
@@ -72,6 +77,7 @@ def rule(
     of: Subject[Thing],
     only: Callable[[Thing], bool] | None = None,
     screen: Screen[Thing] | None = None,
+    decided_by: str | None = None,
 ) -> Callable[[Test[Thing]], Test[Thing]]:
     """Register a function as the check of a rule; see `Check` for the arguments."""
     if rule_id not in rules():
@@ -80,7 +86,7 @@ def rule(
     def register(test: Test[Thing]) -> Test[Thing]:
         if rule_id in _registered:
             raise ValueError(f"{rule_id} has two checks")
-        _registered[rule_id] = Check(rule_id, of, test, only, screen)
+        _registered[rule_id] = Check(rule_id, of, test, only, screen, decided_by)
         return test
 
     return register

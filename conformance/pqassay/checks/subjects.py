@@ -8,7 +8,9 @@ from typing import Generic, TypeVar
 
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest, Structure
 from pqassay.under_test.file import FileUnderTest
+from pqassay.under_test.footer_parts import RowGroupUnderTest
 from pqassay.under_test.violation import Violation
+from pqassay.values.audit import ValueAudit
 
 Thing = TypeVar("Thing")
 
@@ -47,10 +49,34 @@ def _chunks_with(structure: Structure) -> Subject[ColumnChunkUnderTest]:
     )
 
 
+def _with_footer(file: FileUnderTest) -> list[FileUnderTest]:
+    _ = file.metadata
+    return [file]
+
+
+def _row_groups(file: FileUnderTest) -> list[RowGroupUnderTest]:
+    return [RowGroupUnderTest(file, number, group) for number, group in enumerate(file.metadata.row_groups)]
+
+
+def _of_row_group(violation: Violation, group: RowGroupUnderTest) -> Violation:
+    return replace(violation, row_group=group.number)
+
+
 FILE: Subject[FileUnderTest] = Subject("file", lambda file: [file])
 """The whole file, for rules about what it has once, or about several structures together."""
 
-CHUNK = _chunks_with("chunk")
+FOOTER: Subject[FileUnderTest] = Subject("footer", _with_footer)
+"""The file as its footer describes it, which can be decoded."""
+
+ROW_GROUP = Subject("row group", lambda file: file.part(_row_groups), _of_row_group)
+"""A row group as the footer lists it; that of a summary is in another file."""
+
+OWN_ROW_GROUP = Subject(
+    "own row group", lambda file: [] if file.is_summary else ROW_GROUP.find(file), _of_row_group
+)
+"""A row group of a file that is no summary of others."""
+
+CHUNK = Subject("chunk", lambda file: file.part(ColumnChunks).all, _of_chunk)
 """A column chunk whose metadata is not encrypted and whose pages are in this file."""
 
 STATISTICS = _chunks_with("statistics")
@@ -67,3 +93,15 @@ OFFSET_INDEX = _chunks_with("offset_index")
 
 BLOOM_FILTER = _chunks_with("bloom_filter")
 """A column chunk with a bloom filter."""
+
+PAGES = _chunks_with("pages")
+"""A column chunk with pages, as a walk from header to header finds them; or one whose walk fails, as asking for its pages says."""
+
+DATA_PAGES = _chunks_with("data_pages")
+"""A column chunk with data pages, or one whose walk fails."""
+
+SECOND_VERSION = _chunks_with("second_version")
+"""A column chunk with data pages of version 2, or one whose walk fails."""
+
+VALUES: Subject[ValueAudit] = Subject("values", lambda file: [file.part(ValueAudit)])
+"""All values of the file, decoded once and compared with what is said of them."""

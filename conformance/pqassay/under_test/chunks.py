@@ -29,6 +29,7 @@ from pqassay_spec.parquet.thrift import (
     ColumnIndex,
     ColumnMetaData,
     ColumnOrder,
+    DataPageHeaderV2,
     OffsetIndex,
     PageHeader,
     RowGroup,
@@ -44,7 +45,16 @@ SMALL_FILTER = 64 << 10
 LONG_HEADER = 16 << 10
 """Bytes that are tried where a bloom filter header does not fit into `BLOOM_HEADER_LIMIT`."""
 
-Structure = Literal["chunk", "statistics", "size_statistics", "column_index", "offset_index", "bloom_filter"]
+Structure = Literal[
+    "statistics",
+    "size_statistics",
+    "column_index",
+    "offset_index",
+    "bloom_filter",
+    "pages",
+    "data_pages",
+    "second_version",
+]
 """What a chunk may have that rules are about."""
 
 
@@ -98,6 +108,9 @@ class ColumnChunkUnderTest:
     def column(self) -> str:
         """The column's path joined by dots, for messages."""
         return self.leaf.name
+
+    def __str__(self) -> str:
+        return f"column {self.column} in row group {self.row_group}"
 
     @property
     def statistics(self) -> Statistics | None:
@@ -292,6 +305,11 @@ class ColumnChunkUnderTest:
         """Its data pages. Raises what `pages` does."""
         return [page for page in self.pages if page.is_data]
 
+    @Remembered
+    def second_version(self) -> list[tuple[int, DataPageHeaderV2]]:
+        """The headers of data pages of version 2, which count more, each with its position among the data pages. Raises as `pages`."""
+        return [(number, v2) for number, page in enumerate(self.data_pages) if (v2 := page.v2) is not None]
+
     def _place_of_page(self, part: str) -> tuple[int, int] | None:
         """Offset and length of a field below ``pages[n]``."""
         name, _, rest = part.partition(".")
@@ -412,11 +430,21 @@ class ColumnChunks:
         return -1, 0
 
 
+def _is_there(read: Callable[[], list[Any]]) -> bool:
+    """Whether there is something, or it cannot be read: whoever asks for it learns why."""
+    try:
+        return bool(read())
+    except (FormatError, NotApplicable, NotChecked):
+        return True
+
+
 _HAS: dict[Structure, Callable[[ColumnChunkUnderTest], bool]] = {
-    "chunk": lambda _: True,
     "statistics": lambda chunk: chunk.facts.statistics is not None,
     "size_statistics": lambda chunk: chunk.facts.size_statistics is not None,
     "column_index": lambda chunk: chunk.chunk.column_index_offset is not None,
     "offset_index": lambda chunk: chunk.chunk.offset_index_offset is not None,
     "bloom_filter": lambda chunk: bool(chunk.facts.bloom_filter_offset),
+    "pages": lambda chunk: _is_there(lambda: chunk.pages),
+    "data_pages": lambda chunk: _is_there(lambda: chunk.data_pages),
+    "second_version": lambda chunk: _is_there(lambda: chunk.second_version),
 }

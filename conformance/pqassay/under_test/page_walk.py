@@ -6,7 +6,7 @@ great pages little more than the headers is read; of small ones, many are read a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from pqassay.under_test.file import FileUnderTest, NotChecked, Remembered
@@ -109,6 +109,24 @@ class PageUnderTest(NamedTuple):
 
 DATA_PAGES = (PageType.DATA_PAGE, PageType.DATA_PAGE_V2)
 """Types of pages that hold values of the column."""
+
+HEADERS: dict[int, str] = {
+    PageType.DATA_PAGE: "data_page_header",
+    PageType.INDEX_PAGE: "index_page_header",
+    PageType.DICTIONARY_PAGE: "dictionary_page_header",
+    PageType.DATA_PAGE_V2: "data_page_header_v2",
+}
+"""The field of a page header that holds the header of a type."""
+
+
+def page_at(pages: Iterable[PageUnderTest], offset: int) -> str | None:
+    """What begins at an offset, for messages; ``None`` if it is no page."""
+    page = next((page for page in pages if page.offset == offset), None)
+    if page is None:
+        return None
+    if page.is_data:
+        return "a data page stands"
+    return "the dictionary page stands" if page.is_dictionary else "another page stands"
 
 
 class ChunkRanges:

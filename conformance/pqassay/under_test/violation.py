@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from enum import IntEnum
 from typing import TypeVar
 
 from pqassay.report.model import FIRST_POSITIONS
@@ -31,6 +32,11 @@ class Violation:
     row_group: int | None = None
     remedy: str = ""
     more: int = 0
+
+
+def name_in(names: type[IntEnum], number: int | None, unnamed: str) -> str:
+    """The name of a number of an enumeration, for messages; ``unnamed`` where it has none."""
+    return next((member.name for member in names if member == number), unnamed)
 
 
 def first_places(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from pqassay.report.model import FIRST_POSITIONS
-from pqassay.under_test.file import NotApplicable, NotChecked
+from pqassay.under_test.file import Broken, NotApplicable, NotChecked
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import FormatError
 
@@ -33,7 +33,7 @@ class Outcome:
     def hindered(self, reason: Exception) -> None:
         """Note the first reason why something could not be tested."""
         if isinstance(reason, FormatError):
-            reason = NotChecked(f"{reason.rule} is broken" if reason.rule else reason.reason)
+            reason = Broken(reason.rule) if reason.rule else NotChecked(reason.reason)
         if isinstance(reason, NotChecked):
             self.problem = self.problem or reason
 

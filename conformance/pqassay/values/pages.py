@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pqassay.report.model import FIRST_POSITIONS
 from pqassay.under_test.file import NotChecked
-from pqassay.under_test.violation import Violation
+from pqassay.under_test.violation import Violation, first_places
 from pqassay.values.chunk_values import ChunkValues
 from pqassay.values.claims import ChunkClaims, Found, ZeroBound
 from pqassay_spec.base.errors import FormatError
@@ -149,36 +148,34 @@ class PageClaims(ChunkClaims):
         left_out = found.sums(bound.left_out(found)) > 0
         wrong = np.flatnonzero(left_out & np.array([raw == bound.raw for raw in given], np.bool_))
         side = "upper" if name == "max_values" else "lower"
-        for more, page in _shown(wrong):
-            yield (
-                PAGE_ZEROS,
-                Violation(
-                    f"page {page} of {self._of} holds {bound.other}, its {side} bound is {bound}",
-                    f"{self.chunk.path}.column_index.{name}[{page}]",
-                    expected=bound.other,
-                    actual=str(bound),
-                    more=more,
-                ),
-            )
+        yield from _at_pages(
+            PAGE_ZEROS,
+            wrong.tolist(),
+            lambda page: Violation(
+                f"page {page} of {self._of} holds {bound.other}, its {side} bound is {bound}",
+                f"{self.chunk.path}.column_index.{name}[{page}]",
+                expected=bound.other,
+                actual=str(bound),
+            ),
+        )
 
     def _judge_null_pages(self, index: ColumnIndex, found: ChunkValues) -> Found:
         self._require_pages(index.null_pages, found, "column index", "PIX-021")
         non_null = found.counts.non_null
         given = np.array(index.null_pages, np.bool_)
         wrong = np.flatnonzero(given != (non_null == 0))
-        for number, page in _shown(wrong):
-            count = int(non_null[page])
-            yield (
-                NULL_PAGES,
-                Violation(
-                    f"page {page} of {self._of} holds {count} value{'' if count == 1 else 's'} that "
-                    f"{'is' if count == 1 else 'are'} not null, null_pages says {bool(given[page])}",
-                    f"{self.chunk.path}.column_index.null_pages[{page}]",
-                    expected=str(not given[page]),
-                    actual=str(bool(given[page])),
-                    more=number,
-                ),
+
+        def violation(page: int) -> Violation:
+            count, said = int(non_null[page]), bool(given[page])
+            return Violation(
+                f"page {page} of {self._of} holds {count} value{'' if count == 1 else 's'} that "
+                f"{'is' if count == 1 else 'are'} not null, null_pages says {said}",
+                f"{self.chunk.path}.column_index.null_pages[{page}]",
+                expected=str(not said),
+                actual=str(said),
             )
+
+        yield from _at_pages(NULL_PAGES, wrong.tolist(), violation)
 
     def _judge_page_nulls(self, given: Sequence[int], found: ChunkValues) -> Found:
         self._require_pages(given, found, "column index", "PIX-021")
@@ -196,18 +193,17 @@ class PageClaims(ChunkClaims):
         self, rule: str, given: Sequence[int], counted: NDArray[np.int64], name: str, what: str
     ) -> Found:
         wrong = np.flatnonzero(np.array(given, np.int64) != counted)
-        for number, page in _shown(wrong):
-            yield (
-                rule,
-                Violation(
-                    f"page {page} of {self._of} holds {counted[page]} {what}, "
-                    f"{name.rpartition('.')[2]} says {given[page]}",
-                    f"{self.chunk.path}.{name}[{page}]",
-                    expected=str(counted[page]),
-                    actual=str(given[page]),
-                    more=number,
-                ),
-            )
+        yield from _at_pages(
+            rule,
+            wrong.tolist(),
+            lambda page: Violation(
+                f"page {page} of {self._of} holds {counted[page]} {what}, "
+                f"{name.rpartition('.')[2]} says {given[page]}",
+                f"{self.chunk.path}.{name}[{page}]",
+                expected=str(counted[page]),
+                actual=str(given[page]),
+            ),
+        )
 
     def _judge_all_nan(self, index: ColumnIndex, order: Order, found: ChunkValues) -> Found:
         for listed in (index.min_values, index.max_values):
@@ -217,17 +213,16 @@ class PageClaims(ChunkClaims):
             for page in np.flatnonzero(self._judged.pages_without_place(order)).tolist()
             if not _are_infinite(order, index.min_values[page], index.max_values[page])
         ]
-        for number, page in _shown(np.array(pages, np.int64)):
-            yield (
-                ALL_NAN,
-                Violation(
-                    f"every value of page {page} of {self._of} is NaN, and there is a column index",
-                    f"{self.chunk.path}.column_index.min_values[{page}]",
-                    expected="no column index, or infinities as bounds",
-                    actual=f"{shown(order, index.min_values[page])} to {shown(order, index.max_values[page])}",
-                    more=number,
-                ),
-            )
+        yield from _at_pages(
+            ALL_NAN,
+            pages,
+            lambda page: Violation(
+                f"every value of page {page} of {self._of} is NaN, and there is a column index",
+                f"{self.chunk.path}.column_index.min_values[{page}]",
+                expected="no column index, or infinities as bounds",
+                actual=f"{shown(order, index.min_values[page])} to {shown(order, index.max_values[page])}",
+            ),
+        )
 
     # ----------------------------------------------------------------------------------------------- offset index
 
@@ -262,11 +257,9 @@ class _Fields(Sequence[str]):
         return 0
 
 
-def _shown(wrong: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """The first places that are shown, each after how many more it stands for."""
-    for number, page in enumerate(wrong[:FIRST_POSITIONS].tolist()):
-        last = number == FIRST_POSITIONS - 1
-        yield (len(wrong) - FIRST_POSITIONS if last else 0), page
+def _at_pages(rule: str, wrong: Sequence[int], violation: Callable[[int], Violation]) -> Found:
+    """A rule that is broken at pages."""
+    return ((rule, found) for found in first_places(wrong, violation))
 
 
 def _are_infinite(order: Order, low: bytes, high: bytes) -> bool:

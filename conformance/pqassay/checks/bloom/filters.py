@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pqassay.checks import rule
-from pqassay.checks.subjects import BLOOM_FILTER, FILE
+from pqassay.checks.subjects import BLOOM_FILTER, CHUNK, FILE
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked
 from pqassay.under_test.violation import Violation
@@ -30,32 +30,19 @@ def _header_field(chunk: ColumnChunkUnderTest) -> str:
     return f"{chunk.path}.bloom_filter.header"
 
 
-def _filter_of(chunk: ColumnChunkUnderTest) -> str:
-    return f"the bloom filter of column {chunk.column} in row group {chunk.row_group}"
-
-
 # ---------------------------------------------------------------------------------------------- in the footer
 
 
-@rule("BLM-001", of=FILE)
-def no_filter_has_no_offset(file: FileUnderTest) -> Iterator[Violation]:
+@rule("BLM-001", of=CHUNK, only=lambda chunk: chunk.facts.bloom_filter_offset is not None)
+def no_filter_has_no_offset(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """At offset 0 stands the magic, and no filter."""
-    applies = False
-    for chunk in file.part(ColumnChunks).all:
-        if chunk.facts.bloom_filter_offset is None:
-            continue
-        applies = True
-        if chunk.facts.bloom_filter_offset == 0:
-            yield Violation(
-                message=f"column {chunk.column} in row group {chunk.row_group} gives 0 as the offset of its bloom filter",
-                field=_offset_field(chunk),
-                expected="no bloom_filter_offset",
-                actual="0",
-                column=chunk.column,
-                row_group=chunk.row_group,
-            )
-    if not applies:
-        raise NotApplicable
+    if chunk.facts.bloom_filter_offset == 0:
+        yield Violation(
+            message=f"{chunk} gives 0 as the offset of its bloom filter",
+            field=_offset_field(chunk),
+            expected="no bloom_filter_offset",
+            actual="0",
+        )
 
 
 @rule("BLM-006", of=BLOOM_FILTER)
@@ -63,7 +50,7 @@ def length_is_given(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """With the length, one request fetches the filter."""
     if chunk.facts.bloom_filter_length is None:
         yield Violation(
-            message=f"{_filter_of(chunk)} has an offset and no length",
+            message=f"the bloom filter of {chunk} has an offset and no length",
             field=_offset_field(chunk),
             expected="a bloom_filter_length beside it",
             actual="none",
@@ -83,21 +70,18 @@ def type_is_undisputed(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         )
 
 
-@rule("BLM-010", of=FILE)
+@rule("BLM-010", of=FILE, only=lambda file: len(file.part(ColumnChunks).having("bloom_filter")) > 1)
 def filters_stand_in_order(file: FileUnderTest) -> Iterator[Violation]:
-    """As their chunks do."""
-    chunks = file.part(ColumnChunks).having("bloom_filter")
-    if len(chunks) < 2:
-        raise NotApplicable
+    """As their chunks do: a reader that needs several of them reads on and does not go back."""
     file.require_sound_ranges()
     highest = -1
-    for chunk in chunks:
+    for chunk in file.part(ColumnChunks).having("bloom_filter"):
         offset = chunk.facts.bloom_filter_offset or 0
         if not file.framing.body_start <= offset < file.framing.footer_start:
             continue  # where it stands, nobody can say
         if offset < highest:
             yield Violation(
-                message=f"{_filter_of(chunk)} stands at {offset}, before one of a column or row group before it, at {highest}",
+                message=f"the bloom filter of {chunk} stands at {offset}, before one of a column or row group before it, at {highest}",
                 field=_offset_field(chunk),
                 expected=f"an offset behind {highest}",
                 actual=str(offset),
@@ -111,10 +95,9 @@ def filters_stand_in_order(file: FileUnderTest) -> Iterator[Violation]:
 
 
 @rule("BLM-002", of=BLOOM_FILTER)
-def header_is_whole(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+def header_is_whole(chunk: ColumnChunkUnderTest) -> None:
     """Its reader raises what is wrong."""
     _ = chunk.bloom_filter_header
-    yield from ()
 
 
 @rule("BLM-003", of=BLOOM_FILTER)
@@ -129,20 +112,24 @@ def header_names_what_is_known(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
         if known is None:
             ids = ", ".join(str(field.id) for field in getattr(header, name).unknown)
             yield Violation(
-                message=f"the {name} of {_filter_of(chunk)} is one that the format does not know",
+                message=f"the {name} of the bloom filter of {chunk} is one that the format does not know",
                 field=f"{_header_field(chunk)}.{name}",
                 expected=what,
                 actual=f"member {ids}",
             )
 
 
+def _is_whole_blocks(size: int) -> bool:
+    return size > 0 and size % BLOCK_SIZE == 0
+
+
 @rule("BLM-004", of=BLOOM_FILTER)
 def size_is_that_of_blocks(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A field of 32 bits cannot hold the size of 2^31 blocks: that part of the rule is always kept."""
     header, _ = chunk.bloom_filter_header
-    if header.numBytes <= 0 or header.numBytes % BLOCK_SIZE:
+    if not _is_whole_blocks(header.numBytes):
         yield Violation(
-            message=f"{_filter_of(chunk)} has {header.numBytes} bytes, which are no whole blocks",
+            message=f"the bloom filter of {chunk} has {header.numBytes} bytes, which are no whole blocks",
             field=f"{_header_field(chunk)}.numBytes",
             expected=f"a positive multiple of {BLOCK_SIZE}",
             actual=str(header.numBytes),
@@ -156,11 +143,11 @@ def length_is_that_of_header_and_bitset(chunk: ColumnChunkUnderTest) -> Iterator
     if given is None:
         raise NotApplicable
     header, taken = chunk.bloom_filter_header
-    if header.numBytes <= 0 or header.numBytes % BLOCK_SIZE:
+    if not _is_whole_blocks(header.numBytes):
         raise Broken("BLM-004")
     if given != taken + header.numBytes:
         yield Violation(
-            message=f"{_filter_of(chunk)} has a header of {taken} bytes and a bitset of {header.numBytes}, "
+            message=f"the bloom filter of {chunk} has a header of {taken} bytes and a bitset of {header.numBytes}, "
             f"and the footer gives it {given}",
             field=f"footer.{chunk.path}.meta_data.bloom_filter_length",
             expected=f"{taken} + {header.numBytes} = {taken + header.numBytes}",
@@ -173,11 +160,11 @@ def size_is_a_power_of_two(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """No document asks for it, and most writers do it."""
     header, _ = chunk.bloom_filter_header
     size = header.numBytes
-    if size <= 0 or size % BLOCK_SIZE:
+    if not _is_whole_blocks(size):
         raise Broken("BLM-004")
     if size & (size - 1):
         yield Violation(
-            message=f"{_filter_of(chunk)} has {size} bytes",
+            message=f"the bloom filter of {chunk} has {size} bytes",
             field=f"{_header_field(chunk)}.numBytes",
             expected=f"{1 << size.bit_length() - 1} or {1 << size.bit_length()}",
             actual=str(size),
@@ -197,7 +184,7 @@ def bits_are_set_where_values_are(chunk: ColumnChunkUnderTest) -> Iterator[Viola
         raise NotChecked("whether the chunk holds a value, the footer does not say")
     if holds:
         yield Violation(
-            message=f"{_filter_of(chunk)} has no bit set, and the column holds values",
+            message=f"the bloom filter of {chunk} has no bit set, and the column holds values",
             field=f"{chunk.path}.bloom_filter.bitset",
             expected="eight bits or more",
             actual="no bit that is set",
@@ -219,9 +206,8 @@ def _holds_values(chunk: ColumnChunkUnderTest) -> bool | None:
         return None
     if said.null_count >= chunk.facts.num_values:
         return False
-    return (
-        None if chunk.leaf.max_repetition_level else True
-    )  # of lists, writers count different things as null
+    # Of lists, writers count different things as null.
+    return None if chunk.leaf.max_repetition_level else True
 
 
 @rule("BLM-009", of=BLOOM_FILTER)
@@ -230,7 +216,7 @@ def filter_is_not_full(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     passing = chunk.bloom_filter_rate
     if passing > MOST_PASSING:
         yield Violation(
-            message=f"{_filter_of(chunk)} lets about {passing:.0%} of the values pass that the column does not hold",
+            message=f"the bloom filter of {chunk} lets about {passing:.0%} of the values pass that the column does not hold",
             field=f"{chunk.path}.bloom_filter.bitset",
             expected=f"at most {MOST_PASSING:.0%}",
             actual=f"{passing:.1%}",

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from pqassay.checks import rule
-from pqassay.checks.subjects import FILE
-from pqassay.under_test.file import FileUnderTest
-from pqassay.under_test.violation import Violation
-from pqassay.values.audit import audited
+from pqassay.checks.by_values import by_audit
 
 
-@rule("BLM-020", of=FILE)
-def every_value_is_held(file: FileUnderTest) -> Iterator[Violation]:
+@by_audit("BLM-020", "chunk_audit._BloomClaims._judge_bloom_filter")
+def every_value_is_held() -> None:
     """A reader skips the row group when it looks for the value."""
-    return audited(file, "BLM-020")
 
 
-@rule("BLM-021", of=FILE)
-def zeros_and_nan_are_held_by_their_bytes(file: FileUnderTest) -> Iterator[Violation]:
+@by_audit("BLM-021", "chunk_audit._BloomClaims._judge_bloom_filter")
+def zeros_and_nan_are_held_by_their_bytes() -> None:
     """A reader hashes what it looks for as it would be stored."""
-    return audited(file, "BLM-021")

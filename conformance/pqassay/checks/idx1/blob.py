@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
 from pqassay.checks import rule
-from pqassay.checks.subjects import FILE
+from pqassay.checks.subjects import Subject
 from pqassay.report.model import FIRST_POSITIONS
 from pqassay.under_test.file import FileUnderTest, NotApplicable, Remembered
-from pqassay.under_test.violation import Violation
+from pqassay.under_test.violation import Violation, first_places
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.idx1 import blob as idx1
@@ -56,13 +56,17 @@ class EmbeddedIndex:
         return text
 
     @Remembered
-    def offset(self) -> int:
-        """The offset, inside the body. Raises IDX1-003, IDX1-005."""
-        text, field = self.offset_text, self.field(idx1.KEY)
+    def number(self) -> int:
+        """The offset as the key says it. Raises IDX1-002, IDX1-003."""
         try:
-            offset = idx1.parse_offset(text)
+            return idx1.parse_offset(self.offset_text)
         except Malformed as error:
-            raise error.within(field=field) from None
+            raise error.within(field=self.field(idx1.KEY)) from None
+
+    @Remembered
+    def offset(self) -> int:
+        """The offset, inside the body. Raises what `number` does, and IDX1-005."""
+        offset = self.number
         start, end = self.file.framing.body_start, self.file.framing.footer_start
         room = 0 if self.text(idx1.LENGTH_KEY) is not None else idx1.HEADER_SIZE
         if not start <= offset <= end - room:
@@ -70,7 +74,7 @@ class EmbeddedIndex:
                 f"offset {offset} leaves no room for an index between {start} and the footer at {end}; "
                 "a program that rewrote the file may have kept the key of an older one",
                 rule="IDX1-005",
-                field=field,
+                field=self.field(idx1.KEY),
             )
         return offset
 
@@ -134,13 +138,48 @@ class EmbeddedIndex:
         return "idx1.payload", self.blob.payload_start, len(self.blob.payload)
 
 
-@rule("IDX1-001", of=FILE)
-def key_occurs_once(file: FileUnderTest) -> Iterator[Violation]:
+Find = Callable[[FileUnderTest], Sequence[EmbeddedIndex]]
+
+
+def _with(key: str) -> Find:
+    """Finds the index of a file that has a key."""
+
+    def find(file: FileUnderTest) -> Sequence[EmbeddedIndex]:
+        index = file.part(EmbeddedIndex)
+        return [index] if index.pairs(key) else []
+
+    return find
+
+
+def _read(subject: Subject[EmbeddedIndex], part: str) -> Find:
+    """Finds the same, and reads a part of it, which raises what is wrong with that."""
+
+    def find(file: FileUnderTest) -> Sequence[EmbeddedIndex]:
+        found = subject.find(file)
+        for index in found:
+            getattr(index, part)
+        return found
+
+    return find
+
+
+KEY = Subject("key of an index", _with(idx1.KEY))
+"""The key-value pairs with the key of an index; an offset alone does not say that a blob is there."""
+
+BLOB = Subject("index", _read(KEY, "blob"))
+"""An index whose blob can be read."""
+
+COMPANION_KEY = Subject("key of a companion record", _with(idx1.COMPANION_KEY))
+"""The key-value pairs with the key of a companion record."""
+
+COMPANION = Subject("companion record", _read(COMPANION_KEY, "companion"))
+"""A companion record that can be parsed."""
+
+
+@rule("IDX1-001", of=KEY)
+def key_occurs_once(index: EmbeddedIndex) -> Iterator[Violation]:
     """The published reader takes the first, parsers that build a map take the last."""
-    index = file.part(EmbeddedIndex)
     pairs = index.pairs(idx1.KEY)
-    if not pairs:
-        raise NotApplicable
     first = pairs[0][1].value
     for position, pair in pairs[1:]:
         yield Violation(
@@ -152,31 +191,22 @@ def key_occurs_once(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@rule("IDX1-002", of=FILE)
-def key_has_a_value(file: FileUnderTest) -> Iterator[Violation]:
+@rule("IDX1-002", of=KEY)
+def key_has_a_value(index: EmbeddedIndex) -> None:
     """Asking for the text raises what is wrong."""
-    _ = file.part(EmbeddedIndex).offset_text
-    yield from ()
+    _ = index.offset_text
 
 
-@rule("IDX1-003", of=FILE)
-def offset_is_decimal(file: FileUnderTest) -> Iterator[Violation]:
+@rule("IDX1-003", of=KEY)
+def offset_is_decimal(index: EmbeddedIndex) -> None:
     """Parsing as the published reader does raises what is wrong."""
-    index = file.part(EmbeddedIndex)
-    text = index.offset_text
-    try:
-        idx1.parse_offset(text)
-    except Malformed as error:
-        raise error.within(field=index.field(idx1.KEY)) from None
-    yield from ()
+    _ = index.number
 
 
-@rule("IDX1-004", of=FILE)
-def offset_is_canonical(file: FileUnderTest) -> Iterator[Violation]:
+@rule("IDX1-004", of=KEY)
+def offset_is_canonical(index: EmbeddedIndex) -> Iterator[Violation]:
     """The spelling that every writer produces."""
-    index = file.part(EmbeddedIndex)
-    text = index.offset_text
-    number = idx1.parse_offset(text)
+    text, number = index.offset_text, index.number
     if not idx1.is_canonical_offset(text):
         yield Violation(
             message=f"{show(text)} is another spelling of {number}",
@@ -186,39 +216,34 @@ def offset_is_canonical(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@rule("IDX1-005", of=FILE)
-def offset_lies_in_the_body(file: FileUnderTest) -> Iterator[Violation]:
+@rule("IDX1-005", of=KEY)
+def offset_lies_in_the_body(index: EmbeddedIndex) -> None:
     """Asking for the offset raises what is wrong."""
-    _ = file.part(EmbeddedIndex).offset
-    yield from ()
+    _ = index.offset
 
 
-@rule("IDX1-006", of=FILE)
-def magic_stands_at_the_offset(file: FileUnderTest) -> Iterator[Violation]:
+@rule("IDX1-006", of=KEY)
+def magic_stands_at_the_offset(index: EmbeddedIndex) -> None:
     """Reading the blob raises what is wrong; draft G0 has no magic."""
-    if file.part(EmbeddedIndex).blob.layout is Layout.DRAFT_G0:
+    if index.blob.layout is Layout.DRAFT_G0:
         raise NotApplicable
-    yield from ()
 
 
-@rule("IDX1-007", of=FILE)
-def key_is_not_stale(file: FileUnderTest) -> Iterator[Violation]:
+@rule("IDX1-007", of=KEY)
+def key_is_not_stale(index: EmbeddedIndex) -> None:
     """Reading the blob raises it where the key points into another structure."""
-    _ = file.part(EmbeddedIndex).blob
-    yield from ()
+    _ = index.blob
 
 
-@rule("IDX1-008", of=FILE)
-def payload_ends_before_the_footer(file: FileUnderTest) -> Iterator[Violation]:
+@rule("IDX1-008", of=KEY)
+def payload_ends_before_the_footer(index: EmbeddedIndex) -> None:
     """Reading the blob raises what is wrong."""
-    _ = file.part(EmbeddedIndex).blob
-    yield from ()
+    _ = index.blob
 
 
-@rule("IDX1-009", of=FILE)
-def blob_overlaps_nothing(file: FileUnderTest) -> Iterator[Violation]:
+@rule("IDX1-009", of=BLOB)
+def blob_overlaps_nothing(index: EmbeddedIndex) -> Iterator[Violation]:
     """No byte of the blob belongs to a page, page index or bloom filter."""
-    index = file.part(EmbeddedIndex)
     blob = index.blob
     for other in index.overlapping(blob.start, blob.end):
         start, end = max(blob.start, other.start), min(blob.end, other.end)
@@ -234,83 +259,84 @@ def blob_overlaps_nothing(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@rule("IDX1-010", of=FILE)
-def payload_is_text(file: FileUnderTest) -> Iterator[Violation]:
+@rule("IDX1-010", of=BLOB)
+def payload_is_text(index: EmbeddedIndex) -> None:
     """Decoding raises what is wrong."""
-    _ = file.part(EmbeddedIndex).values
-    yield from ()
+    _ = index.values
 
 
-@rule("IDX1-011", of=FILE)
-def values_are_distinct(file: FileUnderTest) -> Iterator[Violation]:
-    """Every value stands once."""
-    index = file.part(EmbeddedIndex)
+@rule("IDX1-011", of=BLOB)
+def values_are_distinct(index: EmbeddedIndex) -> Iterator[Violation]:
+    """A value that is there twice takes room, and makes counts of the index wrong."""
     repeated = len(index.values) - len(set(index.values))
+    yield from first_places(
+        list(islice(_repeated(index), FIRST_POSITIONS if repeated else 0)),
+        lambda place: Violation(
+            message=f"{show(place[0])} stands in the index again",
+            field="idx1.payload",
+            offset=place[1],
+            length=len(place[0].encode()),
+            expected="each value once",
+            actual=show(place[0]),
+        ),
+        repeated,
+    )
+
+
+def _repeated(index: EmbeddedIndex) -> Iterator[tuple[str, int]]:
+    """The values that were there before, and where they are."""
     position = index.blob.payload_start
     seen: set[str] = set()
-    told = 0
-    for value in index.values if repeated else ():
-        size = len(value.encode())
+    for value in index.values:
         if value in seen:
-            told += 1
-            yield Violation(
-                message=f"{show(value)} stands in the index again",
-                field="idx1.payload",
-                offset=position,
-                length=size,
-                expected="each value once",
-                actual=show(value),
-                more=repeated - told if told == FIRST_POSITIONS else 0,
-            )
-            if told == FIRST_POSITIONS:
-                return
+            yield value, position
         seen.add(value)
-        position += size + len(idx1.SEPARATOR)
+        position += len(value.encode()) + len(idx1.SEPARATOR)
 
 
-@rule("IDX1-012", of=FILE)
-def last_value_is_not_empty(file: FileUnderTest) -> Iterator[Violation]:
+@rule("IDX1-012", of=BLOB)
+def last_value_is_not_empty(index: EmbeddedIndex) -> Iterator[Violation]:
     """The published reader drops an empty last line."""
-    yield from _losses(file, idx1.empty_last_losses, "a payload that does not end in a line feed")
+    yield from _losses(index, idx1.empty_last_losses, "a payload that does not end in a line feed")
 
 
-@rule("IDX1-014", of=FILE)
-def carriage_returns_come_last(file: FileUnderTest) -> Iterator[Violation]:
+@rule("IDX1-014", of=BLOB)
+def carriage_returns_come_last(index: EmbeddedIndex) -> Iterator[Violation]:
     """The published reader drops a carriage return before a line feed."""
-    yield from _losses(file, idx1.carriage_return_losses, "no carriage return before a line feed")
+    yield from _losses(index, idx1.carriage_return_losses, "no carriage return before a line feed")
 
 
 def _losses(
-    file: FileUnderTest, find: Callable[[bytes], Iterator[tuple[Loss, int, str]]], expected: str
+    index: EmbeddedIndex, find: Callable[[bytes], Iterator[tuple[Loss, int, str]]], expected: str
 ) -> Iterator[Violation]:
-    index = file.part(EmbeddedIndex)
     _ = index.values  # a payload that is no text is the matter of IDX1-010
     payload = index.blob.payload
-    for number, (shape, position, value) in enumerate(islice(find(payload), FIRST_POSITIONS), 1):
-        yield Violation(
-            message=f"the published reader loses the value {show(value)}: {shape.value}",
+    first = list(islice(find(payload), FIRST_POSITIONS))
+    yield from first_places(
+        first,
+        lambda loss: Violation(
+            message=f"the published reader loses the value {show(loss[2])}: {loss[0].value}",
             field="idx1.payload",
-            offset=index.blob.payload_start + position,
-            length=2 if shape is Loss.CARRIAGE_RETURN else 1,
+            offset=index.blob.payload_start + loss[1],
+            length=2 if loss[0] is Loss.CARRIAGE_RETURN else 1,
             expected=expected,
-            actual=show(value),
-            more=payload.count(idx1.LOSSY_ENDING) - number if number == FIRST_POSITIONS else 0,
-        )
+            actual=show(loss[2]),
+        ),
+        payload.count(idx1.LOSSY_ENDING) if len(first) == FIRST_POSITIONS else None,
+    )
 
 
-@rule("IDX1-020", of=FILE)
-def companion_is_well_formed(file: FileUnderTest) -> Iterator[Violation]:
+@rule("IDX1-020", of=COMPANION_KEY)
+def companion_is_well_formed(index: EmbeddedIndex) -> None:
     """Parsing raises what is wrong."""
-    _ = file.part(EmbeddedIndex).companion
-    yield from ()
+    _ = index.companion
 
 
-@rule("IDX1-021", of=FILE)
-def companion_agrees_with_the_blob(file: FileUnderTest) -> Iterator[Violation]:
-    """Offset, length, CRC-32 and value count."""
-    index = file.part(EmbeddedIndex)
+@rule("IDX1-021", of=COMPANION)
+def companion_agrees_with_the_blob(index: EmbeddedIndex) -> Iterator[Violation]:
+    """Offset, length, CRC-32 and value count show whether the record was written for this blob."""
     record, blob = index.companion, index.blob
-    raw = file.source.read(blob.start, blob.end - blob.start)
+    raw = index.file.source.read(blob.start, blob.end - blob.start)
     for name, there, here in idx1_companion.companion_disagreements(record, blob, raw):
         yield Violation(
             message=f"{name} is {there} in the companion record and {here} in the blob",
@@ -320,12 +346,9 @@ def companion_agrees_with_the_blob(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@rule("IDX1-024", of=FILE)
-def companion_has_an_index(file: FileUnderTest) -> Iterator[Violation]:
+@rule("IDX1-024", of=COMPANION_KEY)
+def companion_has_an_index(index: EmbeddedIndex) -> Iterator[Violation]:
     """A companion without the key it accompanies was left behind."""
-    index = file.part(EmbeddedIndex)
-    if not index.pairs(idx1.COMPANION_KEY):
-        raise NotApplicable
     if not index.pairs(idx1.KEY):
         yield Violation(
             message=f"the key {idx1.COMPANION_KEY} stands without {idx1.KEY}",
@@ -335,10 +358,10 @@ def companion_has_an_index(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@rule("IDX1-030", of=FILE)
-def layout_is_published(file: FileUnderTest) -> Iterator[Violation]:
+@rule("IDX1-030", of=BLOB)
+def layout_is_published(index: EmbeddedIndex) -> Iterator[Violation]:
     """Draft G0 had neither magic nor length before the payload."""
-    blob = file.part(EmbeddedIndex).blob
+    blob = index.blob
     if blob.layout is Layout.DRAFT_G0:
         yield Violation(
             message="this is draft G0: the payload stands without magic and length, which the published reader needs",
@@ -350,10 +373,9 @@ def layout_is_published(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@rule("IDX1-031", of=FILE)
-def draft_length_agrees(file: FileUnderTest) -> Iterator[Violation]:
+@rule("IDX1-031", of=KEY)
+def draft_length_agrees(index: EmbeddedIndex) -> Iterator[Violation]:
     """Readers of draft G1 want the key and the length field to be equal."""
-    index = file.part(EmbeddedIndex)
     _ = index.offset_text
     pairs = index.pairs(idx1.LENGTH_KEY)
     if not pairs:
@@ -369,10 +391,9 @@ def draft_length_agrees(file: FileUnderTest) -> Iterator[Violation]:
             )
 
 
-@rule("IDX1-032", of=FILE)
-def no_draft_key(file: FileUnderTest) -> Iterator[Violation]:
+@rule("IDX1-032", of=KEY)
+def no_draft_key(index: EmbeddedIndex) -> Iterator[Violation]:
     """Names files in the layout of draft G1."""
-    index = file.part(EmbeddedIndex)
     _ = index.offset_text
     if not index.pairs(idx1.LENGTH_KEY):
         return

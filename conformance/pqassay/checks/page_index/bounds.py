@@ -24,10 +24,6 @@ def _path(chunk: ColumnChunkUnderTest, name: str, page: int) -> str:
     return f"{chunk.path}.column_index.{name}[{page}]"
 
 
-def _place(chunk: ColumnChunkUnderTest, page: int) -> str:
-    return f"page {page} of column {chunk.column} in row group {chunk.row_group}"
-
-
 @dataclass(frozen=True)
 class _Side:
     """The lower or the upper bounds of the pages of a chunk: which, in words and as a field, their bytes and their keys."""
@@ -47,7 +43,7 @@ class _Side:
         """A bound that is no value of the physical type."""
         kind, width = self.chunk.leaf.physical_type, width_of(self.chunk.leaf.element)
         return Violation(
-            message=f"the {self.word} bound of {_place(self.chunk, page)} is no value of type {kind}: {_bytes(self.raws[page])}",
+            message=f"the {self.word} bound of page {page} of {self.chunk} is no value of type {kind}: {_bytes(self.raws[page])}",
             field=_path(self.chunk, self.name, page),
             expected=f"{width} bytes" if width else "a value",
             actual=_bytes(self.raws[page]),
@@ -56,7 +52,7 @@ class _Side:
     def is_nan(self, page: int) -> Violation:
         """A bound that is NaN."""
         return Violation(
-            message=f"the {self.word} bound of {_place(self.chunk, page)} is NaN",
+            message=f"the {self.word} bound of page {page} of {self.chunk} is NaN",
             field=_path(self.chunk, self.name, page),
             expected="a number, or no column index",
             actual="NaN",
@@ -66,7 +62,7 @@ class _Side:
         """A bound that the bound of an earlier page should not precede."""
         word = "less" if said is BoundaryOrder.ASCENDING else "greater"
         return Violation(
-            message=f"the bounds of column {self.chunk.column} in row group {self.chunk.row_group} are called {said.name}, and "
+            message=f"the bounds of {self.chunk} are called {said.name}, and "
             f"{self.name}[{page}], {self.bound(page)}, is {word} than {self.name}[{before}], {self.bound(before)}",
             field=_path(self.chunk, self.name, page),
             expected=f"not {word} than {self.bound(before)}",
@@ -93,7 +89,7 @@ def null_pages_have_empty_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violat
     yield from first_places(
         [page for page, null in enumerate(index.null_pages) if null and (minima[page] or maxima[page])],
         lambda page: Violation(
-            message=f"{_place(chunk, page)} is called a page of nothing but nulls, and has bounds",
+            message=f"page {page} of {chunk} is called a page of nothing but nulls, and has bounds",
             field=_path(chunk, "min_values" if minima[page] else "max_values", page),
             expected="0 bytes",
             actual=f"{len(minima[page] or maxima[page])} bytes",
@@ -130,7 +126,7 @@ def lower_bounds_are_not_greater(chunk: ColumnChunkUnderTest) -> Iterator[Violat
             if low is not None and high is not None and low > high
         ],
         lambda page: Violation(
-            message=f"the lower bound of {_place(chunk, page)} is {shown(order, minima[page])}, "
+            message=f"the lower bound of page {page} of {chunk} is {shown(order, minima[page])}, "
             f"the upper one {shown(order, maxima[page])}",
             field=_path(chunk, "min_values", page),
             expected=f"at most {shown(order, maxima[page])}",
@@ -151,7 +147,7 @@ def boundary_order_is_true(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         return
     if said not in _ORDERS:
         yield Violation(
-            message=f"the boundary_order of column {chunk.column} in row group {chunk.row_group} is {said}, which has no name",
+            message=f"the boundary_order of {chunk} is {said}, which has no name",
             field=f"{chunk.path}.column_index.boundary_order",
             expected="0, 1 or 2",
             actual=str(said),
@@ -217,7 +213,7 @@ def total_order_has_nan_counts(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
     """Where NaN has a place, a reader wants to know whether there is one."""
     if chunk.column_index.nan_counts is None:
         yield Violation(
-            message=f"the column index of column {chunk.column} in row group {chunk.row_group} has no nan_counts",
+            message=f"the column index of {chunk} has no nan_counts",
             field=f"{chunk.path}.column_index",
             expected="nan_counts",
             actual="none",
@@ -240,7 +236,7 @@ def pages_meet_the_bounds_of_the_chunk(chunk: ColumnChunkUnderTest) -> Iterator[
     yield from first_places(
         pages,
         lambda page: Violation(
-            message=f"the bounds of {_place(chunk, page)} are {shown(order, index.min_values[page])} and "
+            message=f"the bounds of page {page} of {chunk} are {shown(order, index.min_values[page])} and "
             f"{shown(order, index.max_values[page])}, those of the chunk {low} and {high}",
             field=_path(chunk, "min_values", page),
             expected=f"bounds that meet [{low}, {high}]",
@@ -282,7 +278,7 @@ def pages_reach_exact_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]
         page = pages[keys.index(nearest)]
         occurring = shown(order, raw or b"")
         yield Violation(
-            message=f"{occurring} occurs in column {chunk.column} in row group {chunk.row_group}, and the "
+            message=f"{occurring} occurs in {chunk}, and the "
             f"{'least' if side is lower else 'greatest'} {side.word} bound of a page is {side.bound(page)}",
             field=_path(chunk, side.name, page),
             expected=f"at {'most' if side is lower else 'least'} {occurring}",

@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pqassay.checks import rule
+from pqassay.checks.by_values import counts_of
 from pqassay.checks.subjects import COLUMN_INDEX, OFFSET_INDEX
 from pqassay.under_test.chunks import ColumnChunkUnderTest
-from pqassay.under_test.file import NotApplicable
+from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.violation import Violation
-from pqassay_spec.base.errors import Malformed
 
 
 @rule("PIX-054", of=OFFSET_INDEX)
 def first_rows_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Rows that begin in the pages before; the first entry is the matter of another rule."""
-    from pqassay.values.levels import counts_of  # noqa: PLC0415 - numpy, at this tier only
-
     locations = chunk.offset_index.page_locations
     if len(locations) != len(chunk.data_pages):
-        raise Malformed("there is no entry for each data page", rule="PIX-040")
+        raise Broken("PIX-040")
     if len(locations) < 2:
         raise NotApplicable
     rows: list[int] = counts_of(chunk).rows.cumsum().tolist()
@@ -33,13 +31,11 @@ def first_rows_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
             )
 
 
-@rule("PIX-055", of=OFFSET_INDEX)
+@rule(
+    "PIX-055", of=OFFSET_INDEX, only=lambda chunk: bool(chunk.leaf.max_repetition_level and chunk.data_pages)
+)
 def pages_begin_with_a_row(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Pages of version 2 have to, with or without an offset index: a rule of theirs says so."""
-    from pqassay.values.levels import counts_of  # noqa: PLC0415 - numpy, at this tier only
-
-    if not chunk.leaf.max_repetition_level or not chunk.data_pages:
-        raise NotApplicable
     starts = counts_of(chunk).starts_with_row
     for number, page in enumerate(chunk.data_pages):
         if not starts[number] and page.v2 is None:
@@ -54,29 +50,23 @@ def pages_begin_with_a_row(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 @rule("PIX-058", of=COLUMN_INDEX)
 def histograms_count_the_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """One histogram for each page, one behind the other; lists of another length are the matter of another rule."""
-    from pqassay.values.levels import counts_of  # noqa: PLC0415 - numpy, at this tier only
-
-    applies = False
-    for name in ("repetition", "definition"):
-        given: list[int] | None = getattr(chunk.column_index, f"{name}_level_histograms")
-        if not given:
+    index = chunk.column_index
+    if not index.repetition_level_histograms and not index.definition_level_histograms:
+        raise NotApplicable
+    counts = counts_of(chunk)
+    for name, given, counted in (
+        ("repetition", index.repetition_level_histograms, counts.repetition_histogram),
+        ("definition", index.definition_level_histograms, counts.definition_histogram),
+    ):
+        if not given or len(given) != counted.size:
             continue
-        applies = True
-        counts = counts_of(chunk)
-        histograms = counts.repetition_histogram if name == "repetition" else counts.definition_histogram
-        if len(given) != histograms.size:
-            continue
-        found: list[int] = histograms.reshape(-1).tolist()
-        if given == found:
-            continue
+        found: list[int] = counted.reshape(-1).tolist()
         for place, (count, right) in enumerate(zip(given, found, strict=True)):
             if count != right:
-                page, level = divmod(place, histograms.shape[1])
+                page, level = divmod(place, counted.shape[1])
                 yield Violation(
                     f"{right} {name} levels of data page {page} are {level}, and the column index counts {count}",
                     f"{chunk.path}.column_index.{name}_level_histograms[{place}]",
                     expected=str(right),
                     actual=str(count),
                 )
-    if not applies:
-        raise NotApplicable

@@ -5,12 +5,12 @@ The bounds of pages are the matter of `pqassay.checks.page_index.bounds`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import accumulate
 from operator import attrgetter
 
 from pqassay.checks import Screen, rule
-from pqassay.checks.subjects import COLUMN_INDEX, FILE, OFFSET_INDEX
+from pqassay.checks.subjects import CHUNK, COLUMN_INDEX, FILE, OFFSET_INDEX
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
 from pqassay.under_test.page_bounds import false_null_pages, page_count, present_values, unequal_lists
@@ -30,63 +30,51 @@ def column_index_has_offset_index(chunk: ColumnChunkUnderTest) -> Iterator[Viola
     """Where the pages stand that a column index describes, only the offset index says."""
     if chunk.chunk.offset_index_offset is None:
         yield Violation(
-            message=f"the chunk of column {chunk.column} in row group {chunk.row_group} has a column index and no offset index",
+            message=f"the chunk of {chunk} has a column index and no offset index",
             field=f"footer.{chunk.path}.column_index_offset",
             expected="an offset_index_offset beside it",
             actual="a column_index_offset alone",
         )
 
 
-@rule("PIX-002", of=FILE)
-def offset_and_length_are_given_together(file: FileUnderTest) -> Iterator[Violation]:
+def _has_offset_or_length(chunk: ColumnChunkUnderTest) -> bool:
+    record = chunk.chunk
+    given = (record.column_index_offset, record.column_index_length)
+    return (*given, record.offset_index_offset, record.offset_index_length) != (None,) * 4
+
+
+@rule("PIX-002", of=CHUNK, only=_has_offset_or_length)
+def offset_and_length_are_given_together(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Neither says anything without the other."""
-    applies = False
-    for chunk in file.part(ColumnChunks).all:
-        record = chunk.chunk
-        for name, offset, length in (
-            ("column_index", record.column_index_offset, record.column_index_length),
-            ("offset_index", record.offset_index_offset, record.offset_index_length),
-        ):
-            if offset is None and length is None:
-                continue
-            applies = True
-            if offset and length is not None and length > 0:
-                continue
-            given = "offset" if length is None or not offset else "length"
-            if offset is None:
-                given = "length"
-            yield Violation(
-                message=f"the {name.replace('_', ' ')} of column {chunk.column} in row group {chunk.row_group} has "
-                f"offset {_or_none(offset)} and length {_or_none(length)}",
-                field=f"footer.{chunk.path}.{name}_{given}",
-                expected="an offset, and a length of at least 1",
-                actual=f"offset {_or_none(offset)}, length {_or_none(length)}",
-                column=chunk.column,
-                row_group=chunk.row_group,
-            )
-    if not applies:
-        raise NotApplicable
+    record = chunk.chunk
+    for name, offset, length in (
+        ("column_index", record.column_index_offset, record.column_index_length),
+        ("offset_index", record.offset_index_offset, record.offset_index_length),
+    ):
+        if (offset is None and length is None) or (offset and length is not None and length > 0):
+            continue
+        wrong = "offset" if offset is not None and (length is None or not offset) else "length"
+        place, size = ("none" if given is None else str(given) for given in (offset, length))
+        yield Violation(
+            message=f"the {name.replace('_', ' ')} of {chunk} has offset {place} and length {size}",
+            field=f"footer.{chunk.path}.{name}_{wrong}",
+            expected="an offset, and a length of at least 1",
+            actual=f"offset {place}, length {size}",
+        )
 
 
-def _or_none(value: int | None) -> str:
-    return "none" if value is None else str(value)
-
-
-@rule("PIX-003", of=FILE)
+@rule("PIX-003", of=FILE, only=lambda file: bool(file.part(ColumnChunks).having("offset_index")))
 def offset_indexes_in_all_row_groups(file: FileUnderTest) -> Iterator[Violation]:
-    """Chunks without values need none."""
+    """A reader that finds none in one row group may do without all of them. Chunks without values need none."""
     chunks = file.part(ColumnChunks)
     having = chunks.having("offset_index")
-    if not having:
-        raise NotApplicable
     if len(having) == len(chunks.all):
         return
     indexed = {chunk.ordinal for chunk in having}
     for chunk in chunks.all:
         if chunk.chunk.offset_index_offset is None and chunk.ordinal in indexed and chunk.facts.num_values:
             yield Violation(
-                message=f"the chunk of column {chunk.column} in row group {chunk.row_group} has no offset index, "
-                "those in other row groups have one",
+                message=f"the chunk of {chunk} has no offset index, those in other row groups have one",
                 field=f"footer.{chunk.path}",
                 expected="an offset index in every row group or in none",
                 actual="none in this one",
@@ -99,10 +87,13 @@ def offset_indexes_in_all_row_groups(file: FileUnderTest) -> Iterator[Violation]
 
 
 @rule("PIX-010", of=OFFSET_INDEX, screen=sound_offset_index)
-def offset_index_decodes(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+def offset_index_decodes(chunk: ColumnChunkUnderTest) -> None:
     """Decoding raises what is wrong."""
     _ = chunk.offset_index
-    yield from ()
+
+
+def _lists_pages(chunk: ColumnChunkUnderTest) -> bool:
+    return bool(chunk.offset_index.page_locations)
 
 
 @rule("PIX-011", of=OFFSET_INDEX, screen=sound_offset_index)
@@ -110,7 +101,7 @@ def offset_index_lists_pages(chunk: ColumnChunkUnderTest) -> Iterator[Violation]
     """Values stand in pages."""
     if not chunk.offset_index.page_locations and chunk.facts.num_values > 0:
         yield Violation(
-            message=f"the offset index of column {chunk.column} in row group {chunk.row_group} lists no page, "
+            message=f"the offset index of {chunk} lists no page, "
             f"and the chunk holds {chunk.facts.num_values} values",
             field=f"{chunk.path}.offset_index.page_locations",
             expected="at least one page",
@@ -126,7 +117,7 @@ def pages_ascend(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     yield from first_places(
         places.out_of_order,
         lambda page: Violation(
-            message=f"page {page} of column {chunk.column} in row group {chunk.row_group} begins at {offsets[page]}, "
+            message=f"page {page} of {chunk} begins at {offsets[page]}, "
             f"page {page - 1} at {offsets[page - 1]}",
             field=places.path(page, "offset"),
             expected=f"more than {offsets[page - 1]}",
@@ -135,19 +126,17 @@ def pages_ascend(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     )
 
 
-@rule("PIX-013", of=OFFSET_INDEX, screen=sound_offset_index)
+@rule("PIX-013", of=OFFSET_INDEX, only=_lists_pages, screen=sound_offset_index)
 def pages_lie_in_their_chunk(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """No page is empty, since its header takes bytes."""
     places = chunk.page_places
-    if not places.offsets:
-        raise NotApplicable
     outside = places.outside
     start, end = chunk.span
     offsets, sizes = places.offsets, places.sizes
     yield from first_places(
         outside,
         lambda page: Violation(
-            message=f"page {page} of column {chunk.column} in row group {chunk.row_group} has {sizes[page]} bytes at "
+            message=f"page {page} of {chunk} has {sizes[page]} bytes at "
             f"{offsets[page]}, the chunk is [{start}, {end})",
             field=places.path(page, "" if sizes[page] > 0 else "compressed_page_size"),
             expected=f"at least 1 byte within [{start}, {end})",
@@ -156,12 +145,10 @@ def pages_lie_in_their_chunk(chunk: ColumnChunkUnderTest) -> Iterator[Violation]
     )
 
 
-@rule("PIX-014", of=OFFSET_INDEX, screen=sound_offset_index)
+@rule("PIX-014", of=OFFSET_INDEX, only=_lists_pages, screen=sound_offset_index)
 def pages_follow_each_other(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Pages stand back to back up to the end of the chunk."""
     places = chunk.page_places
-    if not places.offsets:
-        raise NotApplicable
     places.require_inside()
     offsets, sizes = places.offsets, places.sizes
     following = [*offsets[1:], chunk.span[1]]
@@ -172,7 +159,7 @@ def pages_follow_each_other(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
             if offset + size != after
         ],
         lambda page: Violation(
-            message=f"page {page} of column {chunk.column} in row group {chunk.row_group} is said to end at "
+            message=f"page {page} of {chunk} is said to end at "
             f"{offsets[page] + sizes[page]}, "
             + ("the next one begins" if page + 1 < len(offsets) else "the chunk ends")
             + f" at {following[page]}",
@@ -183,33 +170,28 @@ def pages_follow_each_other(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     )
 
 
-@rule("PIX-015", of=OFFSET_INDEX, screen=sound_offset_index)
+@rule("PIX-015", of=OFFSET_INDEX, only=_lists_pages, screen=sound_offset_index)
 def first_page_begins_with_row_0(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Rows count from 0 in every row group."""
     places = chunk.page_places
-    if not places.first_rows:
-        raise NotApplicable
     if places.first_rows[0] != 0:
         yield Violation(
-            message=f"the first page of column {chunk.column} in row group {chunk.row_group} begins with row "
-            f"{places.first_rows[0]}",
+            message=f"the first page of {chunk} begins with row {places.first_rows[0]}",
             field=places.path(0, "first_row_index"),
             expected="0",
             actual=str(places.first_rows[0]),
         )
 
 
-@rule("PIX-016", of=OFFSET_INDEX, screen=sound_offset_index)
+@rule("PIX-016", of=OFFSET_INDEX, only=_lists_pages, screen=sound_offset_index)
 def first_rows_increase(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Each page holds at least a row, so the next one begins with a later one."""
     places = chunk.page_places
-    if not places.first_rows:
-        raise NotApplicable
     rows, count = places.first_rows, chunk.group.num_rows
     yield from first_places(
         places.rows_out_of_order,
         lambda page: Violation(
-            message=f"page {page} of column {chunk.column} in row group {chunk.row_group} begins with row {rows[page]} "
+            message=f"page {page} of {chunk} begins with row {rows[page]} "
             f"of {count}" + (f", page {page - 1} with row {rows[page - 1]}" if page else ""),
             field=places.path(page, "first_row_index"),
             expected=f"more than {rows[page - 1]} and less than {count}" if page else f"less than {count}",
@@ -218,22 +200,20 @@ def first_rows_increase(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     )
 
 
-@rule("PIX-017", of=OFFSET_INDEX, screen=sound_offset_index)
+@rule("PIX-017", of=OFFSET_INDEX, only=_lists_pages, screen=sound_offset_index)
 def first_page_stands_where_the_footer_says(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Some writers let data_page_offset point to the dictionary page and leave dictionary_page_offset out."""
     places = chunk.page_places
-    if not places.offsets:
-        raise NotApplicable
     first, said = places.offsets[0], chunk.facts.data_page_offset
     if first == said:
         return
     places.require_inside()
-    unannounced = (chunk.facts.dictionary_page_offset or said) >= said and any(
-        encoding in DICTIONARY_ENCODINGS for encoding in chunk.facts.encodings
+    unannounced = (chunk.facts.dictionary_page_offset or said) >= said and not (
+        set(DICTIONARY_ENCODINGS).isdisjoint(chunk.facts.encodings)
     )
     if first < said or not unannounced:
         yield Violation(
-            message=f"the first page of column {chunk.column} in row group {chunk.row_group} stands at {first} in the "
+            message=f"the first page of {chunk} stands at {first} in the "
             f"offset index, at {said} in the footer",
             field=places.path(0, "offset"),
             expected=str(said),
@@ -265,26 +245,33 @@ def unencoded_bytes_are_those_of_byte_arrays(chunk: ColumnChunkUnderTest) -> Ite
         )
     elif len(sizes) != pages:
         yield Violation(
-            message=f"{len(sizes)} entries for {pages} pages of column {chunk.column} in row group {chunk.row_group}",
+            message=f"{len(sizes)} entries for {pages} pages of {chunk}",
             field=path,
             expected=f"{pages} entries",
             actual=f"{len(sizes)} entries",
         )
-    elif sizes and min(sizes) < 0:
+    else:
+        yield from _negative(sizes, path, lambda page: f"page {page} of {chunk} holds {sizes[page]} bytes")
+
+
+def _negative(counts: list[int], path: str, message: Callable[[int], str]) -> Iterator[Violation]:
+    """Counts of pages that are negative."""
+    if counts and min(counts) < 0:
         yield from first_places(
-            [page for page, size in enumerate(sizes) if size < 0],
+            [page for page, count in enumerate(counts) if count < 0],
             lambda page: Violation(
-                message=f"page {page} of column {chunk.column} in row group {chunk.row_group} holds {sizes[page]} bytes",
-                field=f"{path}[{page}]",
-                expected="at least 0",
-                actual=str(sizes[page]),
+                message(page), f"{path}[{page}]", expected="at least 0", actual=str(counts[page])
             ),
         )
 
 
-@rule("PIX-036", of=FILE)
+def _has_offset_index_in_the_body(file: FileUnderTest) -> bool:
+    return any(given.kind == "offset index" and file.in_body(given) for given in file.ranges)
+
+
+@rule("PIX-036", of=FILE, only=_has_offset_index_in_the_body)
 def offset_indexes_stand_together(file: FileUnderTest) -> Iterator[Violation]:
-    """Nothing that the footer refers to stands between two offset indexes of one row group."""
+    """One request fetches those of a row group, if nothing that the footer refers to is between them."""
     last: int | None = None
     seen: set[int] = set()
     for given in file.ranges:
@@ -303,18 +290,15 @@ def offset_indexes_stand_together(file: FileUnderTest) -> Iterator[Violation]:
                 )
             seen.add(group)
         last = group
-    if not seen:
-        raise NotApplicable
 
 
 # --------------------------------------------------------------------------------- the lists of a column index
 
 
 @rule("PIX-020", of=COLUMN_INDEX, screen=sound_column_index)
-def column_index_decodes(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+def column_index_decodes(chunk: ColumnChunkUnderTest) -> None:
     """Decoding raises what is wrong."""
     _ = chunk.column_index
-    yield from ()
 
 
 @rule("PIX-021", of=COLUMN_INDEX, screen=sound_column_index)
@@ -323,7 +307,7 @@ def lists_are_as_long_as_there_are_pages(chunk: ColumnChunkUnderTest) -> Iterato
     index, pages = chunk.column_index, page_count(chunk)
     for name, length in unequal_lists(index, pages):
         yield Violation(
-            message=f"{name} of column {chunk.column} in row group {chunk.row_group} has {length} entries for {pages} pages",
+            message=f"{name} of {chunk} has {length} entries for {pages} pages",
             field=f"{chunk.path}.column_index.{name}",
             expected=f"{pages} entries",
             actual=f"{length} entries",
@@ -340,7 +324,7 @@ def null_counts_agree_with_null_pages(chunk: ColumnChunkUnderTest) -> Iterator[V
     yield from first_places(
         false_null_pages(nulls, present),
         lambda page: Violation(
-            message=f"page {page} of column {chunk.column} in row group {chunk.row_group} holds {present[page]} values that "
+            message=f"page {page} of {chunk} holds {present[page]} values that "
             f"are not null, and is called a page {'of' if nulls[page] else 'with more than'} nothing but nulls",
             field=f"{chunk.path}.column_index.null_pages[{page}]",
             expected="0 values that are not null" if nulls[page] else "at least 1 value that is not null",
@@ -354,7 +338,7 @@ def column_index_gives_null_counts(chunk: ColumnChunkUnderTest) -> Iterator[Viol
     """Without them nobody can look for nulls."""
     if chunk.column_index.null_counts is None:
         yield Violation(
-            message=f"the column index of column {chunk.column} in row group {chunk.row_group} has no null_counts",
+            message=f"the column index of {chunk} has no null_counts",
             field=f"{chunk.path}.column_index",
             expected="null_counts",
             actual="none",
@@ -377,18 +361,10 @@ def counts_add_up(
     """Yield what is wrong with counts of pages: they are not negative, and add up to what the chunk says, if it says anything."""
     path = f"{chunk.path}.column_index.{name}"
     if counts and min(counts) < 0:
-        yield from first_places(
-            [page for page, count in enumerate(counts) if count < 0],
-            lambda page: Violation(
-                message=f"{name} of page {page} of column {chunk.column} in row group {chunk.row_group} is {counts[page]}",
-                field=f"{path}[{page}]",
-                expected="at least 0",
-                actual=str(counts[page]),
-            ),
-        )
+        yield from _negative(counts, path, lambda page: f"{name} of page {page} of {chunk} is {counts[page]}")
     elif said is not None and sum(counts) != said:
         yield Violation(
-            message=f"{name} of column {chunk.column} in row group {chunk.row_group} add up to {sum(counts)}, "
+            message=f"{name} of {chunk} add up to {sum(counts)}, "
             f"{name.removesuffix('s')} of the chunk is {said}",
             field=path,
             expected=str(said),
@@ -415,8 +391,7 @@ def histograms_have_their_shape_and_sums(chunk: ColumnChunkUnderTest) -> Iterato
         path, levels = f"{chunk.path}.column_index.{name}s", greatest + 1
         if len(counts) != pages * levels:
             yield Violation(
-                message=f"{name}s of column {chunk.column} in row group {chunk.row_group} has {len(counts)} entries for "
-                f"{pages} pages of {levels} levels",
+                message=f"{name}s of {chunk} has {len(counts)} entries for {pages} pages of {levels} levels",
                 field=path,
                 expected=f"{pages * levels} entries",
                 actual=f"{len(counts)} entries",
@@ -426,15 +401,14 @@ def histograms_have_their_shape_and_sums(chunk: ColumnChunkUnderTest) -> Iterato
         found = [sum(counts[level::levels]) for level in range(levels)]
         if counts and min(counts) < 0:
             yield Violation(
-                message=f"{name}s of column {chunk.column} in row group {chunk.row_group} holds {min(counts)}",
+                message=f"{name}s of {chunk} holds {min(counts)}",
                 field=f"{path}[{counts.index(min(counts))}]",
                 expected="at least 0",
                 actual=str(min(counts)),
             )
         elif whole is not None and len(whole) == levels and found != whole:
             yield Violation(
-                message=f"{name}s of column {chunk.column} in row group {chunk.row_group} add up to {found}, the {name} "
-                f"of the chunk is {whole}",
+                message=f"{name}s of {chunk} add up to {found}, the {name} of the chunk is {whole}",
                 field=path,
                 expected=str(whole),
                 actual=str(found),
@@ -474,7 +448,7 @@ def histograms_count_the_rows(chunk: ColumnChunkUnderTest) -> Iterator[Violation
         [page for page in range(last + 1) if begins[page] != given[page]],
         lambda page: Violation(
             message=(f"page {page}" if page < last else "what follows the last page")
-            + f" of column {chunk.column} in row group {chunk.row_group} begins with row {given[page]} by the offset index and "
+            + f" of {chunk} begins with row {given[page]} by the offset index and "
             f"the footer, with row {begins[page]} by the {name}",
             field=places.path(min(page, last - 1), "first_row_index"),
             expected=str(begins[page]),

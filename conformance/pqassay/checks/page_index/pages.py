@@ -8,8 +8,8 @@ from pqassay.checks import rule
 from pqassay.checks.subjects import COLUMN_INDEX, FILE, OFFSET_INDEX
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
+from pqassay.under_test.page_walk import HEADERS, page_at
 from pqassay.under_test.violation import Violation
-from pqassay_spec.base.errors import Malformed
 
 
 @rule("PIX-040", of=OFFSET_INDEX)
@@ -22,7 +22,8 @@ def the_data_pages_are_listed(chunk: ColumnChunkUnderTest) -> Iterator[Violation
         if location.offset != page.offset:
             # From here on, entries and pages are out of step: what follows would only repeat it.
             yield Violation(
-                f"entry {number} leads to {location.offset}, where {_what_stands(chunk, location.offset)}",
+                f"entry {number} leads to {location.offset}, where "
+                f"{page_at(chunk.pages, location.offset) or 'no page of the chunk begins'}",
                 f"{path}[{number}].offset",
                 expected=f"data page {number}, at {page.offset}",
                 actual=str(location.offset),
@@ -37,19 +38,11 @@ def the_data_pages_are_listed(chunk: ColumnChunkUnderTest) -> Iterator[Violation
         )
 
 
-def _what_stands(chunk: ColumnChunkUnderTest, offset: int) -> str:
-    page = next((page for page in chunk.pages if page.offset == offset), None)
-    if page is None:
-        return "no page of the chunk begins"
-    kind = "dictionary" if page.is_dictionary else "data" if page.is_data else "another"
-    return f"{'the' if page.is_dictionary else 'a' if page.is_data else ''} {kind} page stands".strip()
-
-
 def _require_listed(chunk: ColumnChunkUnderTest) -> None:
     """Raise PIX-040 unless there is an entry for each data page."""
     locations = chunk.offset_index.page_locations
     if [location.offset for location in locations] != [page.offset for page in chunk.data_pages]:
-        raise Malformed("the entries are not those of the data pages", rule="PIX-040")
+        raise Broken("PIX-040")
 
 
 @rule("PIX-041", of=OFFSET_INDEX)
@@ -73,68 +66,57 @@ def page_sizes_count_the_header(chunk: ColumnChunkUnderTest) -> Iterator[Violati
 def rows_between_entries_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """The first entry is the matter of another rule. Pages of version 1 count rows where every value is one."""
     _require_listed(chunk)
-    flat = not chunk.leaf.max_repetition_level
+    locations, pages = chunk.offset_index.page_locations, chunk.data_pages
     row = 0
-    applies = False
-    for number, (location, page) in enumerate(
-        zip(chunk.offset_index.page_locations, chunk.data_pages, strict=True)
-    ):
-        if number:
-            applies = True
-            if location.first_row_index != row:
-                yield Violation(
-                    f"{row} rows stand before page {number}, as the headers count them",
-                    f"{chunk.path}.offset_index.page_locations[{number}].first_row_index",
-                    expected=str(row),
-                    actual=str(location.first_row_index),
-                )
-        v2 = page.v2
-        if v2 is not None:
-            row += v2.num_rows
-        elif flat:
+    for number, (location, page) in enumerate(zip(locations, pages, strict=True)):
+        if number and location.first_row_index != row:
+            yield Violation(
+                f"{row} rows stand before page {number}, as the headers count them",
+                f"{chunk.path}.offset_index.page_locations[{number}].first_row_index",
+                expected=str(row),
+                actual=str(location.first_row_index),
+            )
+        if page.v2 is not None:
+            row += page.v2.num_rows
+        elif not chunk.leaf.max_repetition_level:
             row += page.data_header.num_values
+        elif number:
+            return
         else:
-            break
-    if not applies:
+            raise NotApplicable
+    if len(pages) < 2:
         raise NotApplicable
 
 
 @rule("PIX-043", of=COLUMN_INDEX)
 def null_counts_are_those_of_the_headers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Only pages of version 2 count nulls."""
-    counts = chunk.column_index.null_counts
-    pages = chunk.data_pages
-    if counts is None or not any(page.v2 is not None for page in pages):
+    counts, headers = chunk.column_index.null_counts, chunk.second_version
+    if counts is None or not headers:
         raise NotApplicable
-    if len(counts) != len(pages):
-        raise Malformed("there is no count for each data page", rule="PIX-040")
-    for number, (count, page) in enumerate(zip(counts, pages, strict=True)):
-        if (v2 := page.v2) is None:
-            continue
-        if not 0 <= v2.num_nulls <= v2.num_values:
+    if len(counts) != len(chunk.data_pages):
+        raise Broken("PIX-040")
+    for number, header in headers:
+        if not 0 <= header.num_nulls <= header.num_values:
             raise Broken("PQF-064")
-        if count != v2.num_nulls:
+        if counts[number] != header.num_nulls:
             yield Violation(
-                f"null_counts gives page {number} {count} nulls, and its header {v2.num_nulls}",
+                f"null_counts gives page {number} {counts[number]} nulls, and its header {header.num_nulls}",
                 f"{chunk.path}.column_index.null_counts[{number}]",
-                expected=str(v2.num_nulls),
-                actual=str(count),
+                expected=str(header.num_nulls),
+                actual=str(counts[number]),
             )
 
 
-@rule("PIX-044", of=FILE)
+@rule("PIX-044", of=FILE, only=lambda file: bool(file.part(ColumnChunks).having("column_index")))
 def page_headers_have_no_statistics(file: FileUnderTest) -> Iterator[Violation]:
     """What the column index says need not be said twice. A writer does so everywhere or nowhere: one finding for all columns."""
-    chunks = file.part(ColumnChunks).having("column_index")
-    if not chunks:
-        raise NotApplicable
-    for chunk in chunks:
+    for chunk in file.part(ColumnChunks).having("column_index"):
         pages = [page for page in chunk.data_pages if page.data_header.statistics is not None]
         if pages:
-            name = "data_page_header" if pages[0].v2 is None else "data_page_header_v2"
             yield Violation(
                 f"page {pages[0].number} of column {chunk.column} carries statistics of its own",
-                f"{chunk.path}.pages[{pages[0].number}].header.{name}.statistics",
+                f"{chunk.path}.pages[{pages[0].number}].header.{HEADERS[pages[0].header.type]}.statistics",
                 expected="no statistics beside a column index",
                 actual="statistics",
                 row_group=chunk.row_group,

@@ -3,56 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from pqassay.checks import rule
-from pqassay.checks.subjects import CHUNK
+from pqassay.checks.by_values import by_survey, counts_of, survey_of
+from pqassay.checks.subjects import CHUNK, DATA_PAGES, PAGES, SECOND_VERSION
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.file import NotApplicable
 from pqassay.under_test.violation import Violation
-from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, DataPageHeaderV2, Encoding
-
-if TYPE_CHECKING:
-    from pqassay.values.levels import PageCounts
-    from pqassay.values.survey import Survey
+from pqassay.values.crc import crc_violations
+from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Encoding
 
 
-def counts_of(chunk: ColumnChunkUnderTest) -> PageCounts:
-    """The counts of a chunk's levels; see `pqassay.values.levels.counts_of`."""
-    from pqassay.values import levels as page_levels  # noqa: PLC0415 - numpy, at this tier only
-
-    return page_levels.counts_of(chunk)
+def _is_encoded_by(chunk: ColumnChunkUnderTest, *encodings: Encoding) -> bool:
+    return any(page.data_header.encoding in encodings for page in chunk.data_pages)
 
 
-def survey_of(chunk: ColumnChunkUnderTest) -> Survey:
-    """What the bodies of a chunk's pages hold; see `pqassay.values.survey.survey`."""
-    from pqassay.values.survey import survey  # noqa: PLC0415 - numpy and pyarrow, at this tier only
-
-    return chunk.part(survey)
-
-
-def _noted(chunk: ColumnChunkUnderTest, rule: str) -> Iterator[Violation]:
-    """What the survey of a chunk noted for a rule; where it noted nothing, what it could not read."""
-    if not chunk.pages:
+@rule("PQF-063", of=PAGES)
+def crcs_are_right(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Whoever runs this wants the bodies read; at tier ``values`` they are read anyhow."""
+    if all(page.header.crc is None for page in chunk.pages):
         raise NotApplicable
-    survey = survey_of(chunk)
-    found = survey.violations.get(rule, ())
-    yield from found
-    if not found and survey.unread is not None:
-        raise survey.unread
+    if chunk.file.options.reaches("values"):
+        yield from survey_of(chunk).violations.get("PQF-063", ())
+    else:
+        yield from crc_violations(chunk)
 
 
-@rule("PQF-070", of=CHUNK)
-def pages_have_their_uncompressed_size(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Dictionary pages as well."""
-    yield from _noted(chunk, "PQF-070")
+@by_survey("PQF-070", "codecs.decompressed")
+def pages_have_their_uncompressed_size() -> None:
+    """Readers make room for so many bytes, of dictionary pages as well."""
 
 
-@rule("PQF-071", of=CHUNK)
+def _has_levels(chunk: ColumnChunkUnderTest) -> bool:
+    return bool(chunk.data_pages) and (chunk.leaf.max_definition_level or chunk.leaf.max_repetition_level) > 0
+
+
+@rule("PQF-071", of=DATA_PAGES, only=_has_levels, decided_by="survey._levels")
 def levels_are_complete(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Of columns that have levels."""
-    if not chunk.data_pages or not (chunk.leaf.max_definition_level or chunk.leaf.max_repetition_level):
-        raise NotApplicable
+    """Without all of them, nobody can tell to which row a value belongs."""
     survey = survey_of(chunk)
     found = survey.violations.get("PQF-071", ())
     yield from found
@@ -60,40 +48,40 @@ def levels_are_complete(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         raise survey.problem
 
 
-@rule("PQF-072", of=CHUNK)
+@rule("PQF-072", of=SECOND_VERSION)
 def nulls_of_pages_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Only pages of version 2 count nulls; what no count can be is the matter of PQF-064."""
-    headers = _second_version(chunk)
+    headers = chunk.second_version
     nulls = counts_of(chunk).nulls
     for number, header in headers:
         found = int(nulls[number])
         if header.num_nulls != found and 0 <= header.num_nulls <= header.num_values:
             yield Violation(
                 f"a page holds {found} nulls, and its header says {header.num_nulls}",
-                f"{_header(chunk, number)}.data_page_header_v2.num_nulls",
+                f"{_page(chunk, number)}.header.data_page_header_v2.num_nulls",
                 expected=str(found),
                 actual=str(header.num_nulls),
             )
 
 
-@rule("PQF-073", of=CHUNK)
+@rule("PQF-073", of=SECOND_VERSION)
 def rows_of_pages_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Only pages of version 2 count rows."""
-    headers = _second_version(chunk)
+    headers = chunk.second_version
     counts = counts_of(chunk)
     for number, header in headers:
         found = int(counts.rows[number])
         if not counts.starts_with_row[number]:
             yield Violation(
                 "a page of version 2 begins within a row",
-                f"{_body(chunk, number)}",
+                f"{_page(chunk, number)}.body",
                 expected="a repetition level of 0 first",
                 actual="a greater one",
             )
         if header.num_rows != found and header.num_rows >= 0:
             yield Violation(
                 f"{found} rows begin in a page, and its header says {header.num_rows}",
-                f"{_header(chunk, number)}.data_page_header_v2.num_rows",
+                f"{_page(chunk, number)}.header.data_page_header_v2.num_rows",
                 expected=str(found),
                 actual=str(header.num_rows),
             )
@@ -114,46 +102,32 @@ def rows_of_the_row_group_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[V
         )
 
 
-@rule("PQF-076", of=CHUNK)
-def nothing_follows_the_values(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+@by_survey("PQF-076", "survey._Surveyor._excess")
+def nothing_follows_the_values() -> None:
     """Where values are of one width, or indexes into a dictionary: the end of others, only who decodes them sees."""
-    yield from _noted(chunk, "PQF-076")
 
 
-@rule("PQF-077", of=CHUNK)
-def indexes_lie_in_the_dictionary(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Of chunks with pages that are encoded by a dictionary."""
-    if not any(page.data_header.encoding in DICTIONARY_ENCODINGS for page in chunk.data_pages):
-        raise NotApplicable
-    yield from _noted(chunk, "PQF-077")
+@by_survey(
+    "PQF-077", "survey._Surveyor._indexes", only=lambda chunk: _is_encoded_by(chunk, *DICTIONARY_ENCODINGS)
+)
+def indexes_lie_in_the_dictionary() -> None:
+    """An index beyond its end means no value; some readers read beyond the memory of the dictionary."""
 
 
-@rule("PQF-078", of=CHUNK)
-def values_are_complete(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+@by_survey("PQF-078", "survey._Surveyor._values")
+def values_are_complete() -> None:
     """Where values are of one width, or indexes into a dictionary."""
-    yield from _noted(chunk, "PQF-078")
 
 
-@rule("PQF-079", of=CHUNK)
-def differences_fit_the_type(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Of chunks with pages of differences."""
-    if not any(page.data_header.encoding == Encoding.DELTA_BINARY_PACKED for page in chunk.data_pages):
-        raise NotApplicable
-    yield from _noted(chunk, "PQF-079")
+@by_survey(
+    "PQF-079",
+    "survey._Surveyor._differences",
+    only=lambda chunk: _is_encoded_by(chunk, Encoding.DELTA_BINARY_PACKED),
+)
+def differences_fit_the_type() -> None:
+    """Differences wrap around; with more bits than a value has, readers come to different values."""
 
 
-def _second_version(chunk: ColumnChunkUnderTest) -> list[tuple[int, DataPageHeaderV2]]:
-    """The data pages of version 2 by their position among the data pages; `NotApplicable` without any."""
-    found = [(number, page.v2) for number, page in enumerate(chunk.data_pages)]
-    headers = [(number, header) for number, header in found if header is not None]
-    if not headers:
-        raise NotApplicable
-    return headers
-
-
-def _header(chunk: ColumnChunkUnderTest, number: int) -> str:
-    return f"{chunk.path}.pages[{chunk.data_pages[number].number}].header"
-
-
-def _body(chunk: ColumnChunkUnderTest, number: int) -> str:
-    return f"{chunk.path}.pages[{chunk.data_pages[number].number}].body"
+def _page(chunk: ColumnChunkUnderTest, number: int) -> str:
+    """Where a data page is, by its position among the data pages."""
+    return f"{chunk.path}.pages[{chunk.data_pages[number].number}]"

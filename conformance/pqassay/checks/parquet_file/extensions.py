@@ -3,83 +3,72 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from pqassay.checks import rule
-from pqassay.checks.subjects import FILE
-from pqassay.under_test.file import FileUnderTest, NotApplicable
+from pqassay.checks.subjects import Subject
+from pqassay.under_test.file import FileUnderTest
 from pqassay.under_test.violation import Violation
 from pqassay_spec.grammar.thrift_wire import WireType
 from pqassay_spec.parquet.extension_fields import FIELD, UNIQUE_BYTES, Extension, extensions, long_form
 
 
-class _Extensions:
-    """The extensions of a footer."""
-
-    def __init__(self, file: FileUnderTest) -> None:
-        self.all = list(extensions(file.metadata, file.footer, "footer"))
-        self.start = file.framing.footer_start
-
-    def required(self) -> list[Extension]:
-        """All of them. Raises `NotApplicable` if there is none."""
-        if not self.all:
-            raise NotApplicable
-        return self.all
+def _found(file: FileUnderTest) -> list[Extension]:
+    """The extensions of a footer, each with its place in the file."""
+    base = file.framing.footer_start
+    return [
+        found._replace(start=base + found.start, end=base + found.end)
+        for found in extensions(file.metadata, file.footer, "footer")
+    ]
 
 
-@rule("PQF-032", of=FILE)
-def extensions_are_binary(file: FileUnderTest) -> Iterator[Violation]:
+def _placed(violation: Violation, found: Extension) -> Violation:
+    return replace(violation, offset=found.start, length=violation.length or found.end - found.start)
+
+
+EXTENSION = Subject("extension", _found, _placed)
+"""An extension of a struct of the footer."""
+
+
+def _field(found: Extension) -> str:
+    return f"{found.struct}.unknown_{found.id}"
+
+
+@rule("PQF-032", of=EXTENSION)
+def extensions_are_binary(found: Extension) -> Iterator[Violation]:
     """The field is reserved for bytes."""
-    part = file.part(_Extensions)
-    for found in part.required():
-        if found.wire != WireType.BINARY:
-            name = WireType(found.wire).name
-            yield _violation(
-                part, found, f"field {FIELD} of {found.struct} is of wire type {name}", "BINARY", name
-            )
+    if found.wire != WireType.BINARY:
+        name = WireType(found.wire).name
+        yield Violation(
+            f"field {FIELD} of {found.struct} is of wire type {name}",
+            _field(found),
+            expected="BINARY",
+            actual=name,
+        )
 
 
-@rule("PQF-033", of=FILE)
-def extensions_can_be_told_apart(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PQF-033", of=EXTENSION)
+def extensions_can_be_told_apart(found: Extension) -> Iterator[Violation]:
     """There is room for a UUID."""
-    part = file.part(_Extensions)
-    for found in part.required():
-        size = len(found.content)
-        if found.wire == WireType.BINARY and size < UNIQUE_BYTES:
-            yield _violation(
-                part,
-                found,
-                f"the extension of {found.struct} has {size} bytes, too few to tell it from others",
-                f"{UNIQUE_BYTES} bytes or more",
-                f"{size} bytes",
-            )
+    size = len(found.content)
+    if found.wire == WireType.BINARY and size < UNIQUE_BYTES:
+        yield Violation(
+            f"the extension of {found.struct} has {size} bytes, too few to tell it from others",
+            _field(found),
+            expected=f"{UNIQUE_BYTES} bytes or more",
+            actual=f"{size} bytes",
+        )
 
 
-@rule("PQF-034", of=FILE)
-def extensions_have_their_id(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PQF-034", of=EXTENSION)
+def extensions_have_their_id(found: Extension) -> Iterator[Violation]:
     """The id is written as Thrift does."""
-    part = file.part(_Extensions)
-    for found in part.required():
-        if found.id != FIELD:
-            wanted = long_form(FIELD, WireType.BINARY).hex(" ")
-            header = long_form(found.id, found.wire).hex(" ")
-            yield _violation(
-                part,
-                found,
-                f"the header of the extension of {found.struct} holds field {found.id}",
-                wanted,
-                header,
-                length=len(long_form(found.id, found.wire)),
-            )
-
-
-def _violation(
-    part: _Extensions, found: Extension, message: str, expected: str, actual: str, length: int = 0
-) -> Violation:
-    return Violation(
-        message=message,
-        field=f"{found.struct}.unknown_{found.id}",
-        offset=part.start + found.start,
-        length=length or found.end - found.start,
-        expected=expected,
-        actual=actual,
-    )
+    if found.id != FIELD:
+        header = long_form(found.id, found.wire)
+        yield Violation(
+            f"the header of the extension of {found.struct} holds field {found.id}",
+            _field(found),
+            length=len(header),
+            expected=long_form(FIELD, WireType.BINARY).hex(" "),
+            actual=header.hex(" "),
+        )

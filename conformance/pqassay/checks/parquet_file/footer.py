@@ -6,21 +6,34 @@ from collections.abc import Iterator
 from typing import Any
 
 from pqassay.checks import rule
-from pqassay.checks.subjects import CHUNK, FILE
+from pqassay.checks.subjects import CHUNK, FOOTER, OWN_ROW_GROUP, ROW_GROUP, Subject
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
-from pqassay.under_test.violation import Violation
+from pqassay.under_test.footer_parts import RowGroupUnderTest, path_in_schema
+from pqassay.under_test.violation import Violation, name_in
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.parquet.file import COMMON_SUMMARY_NAME, FOOTER_VERSIONS, SUMMARY_NAME, chunk_start
 from pqassay_spec.parquet.schema import SchemaGroup, SchemaLeaf
-from pqassay_spec.parquet.thrift import ColumnChunk, RowGroup, Type
+from pqassay_spec.parquet.thrift import RowGroup, Type
 from pqassay_spec.rules import created_by
 
 BINARY_TYPES = (int(Type.BYTE_ARRAY), int(Type.FIXED_LEN_BYTE_ARRAY))
 """Physical types whose bounds a reader may distrust, by what wrote them."""
 
 
-@rule("PQF-011", of=FILE)
+def _name(file: FileUnderTest) -> str:
+    return file.source.name.rpartition("/")[2]
+
+
+SUMMARY_ROW_GROUP = Subject(
+    "row group of a summary",
+    lambda file: ROW_GROUP.find(file) if _name(file) == SUMMARY_NAME else [],
+    ROW_GROUP.placed,
+)
+"""A row group of a file that is called like a summary of others."""
+
+
+@rule("PQF-011", of=FOOTER)
 def version_is_known(file: FileUnderTest) -> Iterator[Violation]:
     """The version is one that exists."""
     version = file.metadata.version
@@ -33,43 +46,28 @@ def version_is_known(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@rule("PQF-012", of=FILE)
-def chunks_follow_the_schema(file: FileUnderTest) -> Iterator[Violation]:
-    """As many chunks as leaves, each for its own."""
-    metadata = file.metadata
-    if not metadata.row_groups:
-        raise NotApplicable
-    leaves = file.leaves
-    for number, group in enumerate(metadata.row_groups):
-        field = f"footer.row_groups[{number}].columns"
-        if len(group.columns) != len(leaves):
+@rule("PQF-012", of=ROW_GROUP)
+def chunks_follow_the_schema(group: RowGroupUnderTest) -> Iterator[Violation]:
+    """Readers find the chunk of a column by its position: as many chunks as leaves, each for its own."""
+    leaves, columns = group.file.leaves, group.listed.columns
+    if len(columns) != len(leaves):
+        yield Violation(
+            message=f"row group {group.number} lists {len(columns)} column chunks for {len(leaves)} leaves",
+            field=f"{group.path}.columns",
+            expected=f"{len(leaves)} column chunks",
+            actual=str(len(columns)),
+        )
+        return
+    for ordinal, (chunk, leaf) in enumerate(zip(columns, leaves, strict=True)):
+        path = path_in_schema(chunk)
+        if path is not None and not leaf.is_at(path):
             yield Violation(
-                message=f"row group {number} lists {len(group.columns)} column chunks for {len(leaves)} leaves",
-                field=field,
-                expected=f"{len(leaves)} column chunks",
-                actual=str(len(group.columns)),
-                row_group=number,
+                message=f"chunk {ordinal} of row group {group.number} is of column {'.'.join(path)}, "
+                f"and leaf {ordinal} is {leaf.name}",
+                field=f"{group.path}.columns[{ordinal}].meta_data.path_in_schema",
+                expected=leaf.name,
+                actual=".".join(path),
             )
-            continue
-        for ordinal, (chunk, leaf) in enumerate(zip(group.columns, leaves, strict=True)):
-            path = _path_of(chunk)
-            if path is not None and not leaf.is_at(path):
-                yield Violation(
-                    message=f"chunk {ordinal} of row group {number} is of column {'.'.join(path)}, "
-                    f"and leaf {ordinal} is {leaf.name}",
-                    field=f"{field}[{ordinal}].meta_data.path_in_schema",
-                    expected=leaf.name,
-                    actual=".".join(path),
-                    row_group=number,
-                )
-
-
-def _path_of(chunk: ColumnChunk) -> list[str] | None:
-    """Where a chunk says that it belongs; ``None`` if it does not say."""
-    if chunk.meta_data is not None:
-        return chunk.meta_data.path_in_schema
-    key = chunk.crypto_metadata and chunk.crypto_metadata.ENCRYPTION_WITH_COLUMN_KEY
-    return key.path_in_schema if key else None
 
 
 @rule("PQF-013", of=CHUNK)
@@ -77,44 +75,32 @@ def chunk_has_its_type(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Chunk and leaf name one physical type."""
     declared, found = chunk.leaf.element.type, chunk.facts.type
     if declared != found:
+        wanted, actual = (name_in(Type, kind, f"type {kind}") for kind in (declared, found))
         yield Violation(
-            message=f"the chunk is of {_type_name(found)}, its leaf of {_type_name(declared)}",
+            message=f"the chunk is of {actual}, its leaf of {wanted}",
             field=f"footer.{chunk.path}.meta_data.type",
-            expected=_type_name(declared),
-            actual=_type_name(found),
+            expected=wanted,
+            actual=actual,
         )
 
 
-def _type_name(kind: int | None) -> str:
-    return next((member.name for member in Type if member == kind), f"type {kind}")
-
-
-@rule("PQF-014", of=FILE)
-def chunks_have_metadata(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PQF-014", of=ROW_GROUP)
+def chunks_have_metadata(group: RowGroupUnderTest) -> Iterator[Violation]:
     """Only a column key may hide the metadata of a chunk."""
-    if not file.metadata.row_groups:
-        raise NotApplicable
-    for number, group in enumerate(file.metadata.row_groups):
-        for ordinal, chunk in enumerate(group.columns):
-            if chunk.meta_data is None and not _has_column_key(chunk):
-                yield Violation(
-                    message=f"chunk {ordinal} of row group {number} has no metadata",
-                    field=f"footer.row_groups[{number}].columns[{ordinal}]",
-                    expected="meta_data, or a column key that hides it",
-                    actual="neither",
-                    row_group=number,
-                )
-
-
-def _has_column_key(chunk: ColumnChunk) -> bool:
-    crypto = chunk.crypto_metadata
-    return crypto is not None and crypto.ENCRYPTION_WITH_COLUMN_KEY is not None
+    for ordinal, chunk in enumerate(group.listed.columns):
+        if chunk.meta_data is None and path_in_schema(chunk) is None:
+            yield Violation(
+                message=f"chunk {ordinal} of row group {group.number} has no metadata",
+                field=f"{group.path}.columns[{ordinal}]",
+                expected="meta_data, or a column key that hides it",
+                actual="neither",
+            )
 
 
 # ------------------------------------------------------------------------------------------------ counts and sizes
 
 
-@rule("PQF-015", of=FILE)
+@rule("PQF-015", of=FOOTER)
 def nothing_is_negative(file: FileUnderTest) -> Iterator[Violation]:
     """Rows, values and bytes."""
     metadata = file.metadata
@@ -153,13 +139,11 @@ def _require_no_negative(*values: int | None) -> None:
         raise Broken("PQF-015")
 
 
-@rule("PQF-016", of=FILE)
+# A common summary lists no row groups.
+@rule("PQF-016", of=FOOTER, only=lambda file: _name(file) != COMMON_SUMMARY_NAME)
 def rows_add_up(file: FileUnderTest) -> Iterator[Violation]:
     """The file has the rows of its row groups."""
-    metadata = file.metadata
-    if _name(file) == COMMON_SUMMARY_NAME:  # it lists no row groups
-        raise NotApplicable
-    total = 0
+    metadata, total = file.metadata, 0
     for group in metadata.row_groups:
         _require_no_negative(group.num_rows)
         total += group.num_rows
@@ -173,11 +157,9 @@ def rows_add_up(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@rule("PQF-017", of=CHUNK)
+@rule("PQF-017", of=CHUNK, only=lambda chunk: not chunk.leaf.max_repetition_level)
 def flat_chunks_hold_a_value_for_each_row(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Outside of lists every row has one value or null."""
-    if chunk.leaf.max_repetition_level:
-        raise NotApplicable
     values, rows = chunk.facts.num_values, chunk.group.num_rows
     if values != rows:
         _require_no_negative(values, rows)
@@ -189,7 +171,7 @@ def flat_chunks_hold_a_value_for_each_row(chunk: ColumnChunkUnderTest) -> Iterat
         )
 
 
-@rule("PQF-018", of=FILE)
+@rule("PQF-018", of=FOOTER)
 def leaf_paths_differ(file: FileUnderTest) -> Iterator[Violation]:
     """Each path names one leaf."""
     leaves = file.leaves
@@ -226,44 +208,41 @@ def _element_places(file: FileUnderTest) -> list[int]:
     return [place for place, element in enumerate(file.metadata.schema) if place and element.type is not None]
 
 
-@rule("PQF-019", of=FILE)
-def byte_sizes_add_up(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PQF-019", of=ROW_GROUP, only=lambda group: _tells_sizes(group.listed))
+def byte_sizes_add_up(group: RowGroupUnderTest) -> Iterator[Violation]:
     """The row group is as long as its chunks before compression."""
-    yield from _sizes(file, "total_byte_size", "total_uncompressed_size")
+    sizes = [chunk.meta_data.total_uncompressed_size for chunk in group.listed.columns if chunk.meta_data]
+    yield from _sum_of(sizes, group, "total_byte_size", group.listed.total_byte_size)
 
 
-@rule("PQF-020", of=FILE)
-def compressed_sizes_add_up(file: FileUnderTest) -> Iterator[Violation]:
+@rule(
+    "PQF-020",
+    of=ROW_GROUP,
+    only=lambda group: group.listed.total_compressed_size is not None and _tells_sizes(group.listed),
+)
+def compressed_sizes_add_up(group: RowGroupUnderTest) -> Iterator[Violation]:
     """The row group is as long as its chunks as stored."""
-    yield from _sizes(file, "total_compressed_size", "total_compressed_size")
+    sizes = [chunk.meta_data.total_compressed_size for chunk in group.listed.columns if chunk.meta_data]
+    yield from _sum_of(sizes, group, "total_compressed_size", group.listed.total_compressed_size)
 
 
-def _sizes(file: FileUnderTest, name: str, of_chunk: str) -> Iterator[Violation]:
-    applies = False
-    for number, group in enumerate(file.metadata.row_groups):
-        given: int | None = getattr(group, name)
-        if given is None:
-            continue
-        facts = [chunk.meta_data for chunk in group.columns]
-        if None in facts:
-            continue  # an encrypted chunk hides its size
-        applies = True
-        sizes: list[int] = [getattr(known, of_chunk) for known in facts]
-        total = sum(sizes)
-        if given != total:
-            _require_no_negative(given, *sizes)
-            _require_sound_ranges(file)
-            if len(facts) != len(file.leaves):
-                raise Broken("PQF-012")
-            yield Violation(
-                message=f"{name} of row group {number} is {given:,}, and its chunks take {total:,} bytes",
-                field=f"footer.row_groups[{number}].{name}",
-                expected=str(total),
-                actual=str(given),
-                row_group=number,
-            )
-    if not applies:
-        raise NotApplicable
+def _tells_sizes(group: RowGroup) -> bool:
+    """Whether no chunk is encrypted, which hides its size."""
+    return all(chunk.meta_data is not None for chunk in group.columns)
+
+
+def _sum_of(sizes: list[int], group: RowGroupUnderTest, name: str, given: int | None) -> Iterator[Violation]:
+    if given != sum(sizes):
+        _require_no_negative(given, *sizes)
+        _require_sound_ranges(group.file)
+        if len(sizes) != len(group.file.leaves):
+            raise Broken("PQF-012")
+        yield Violation(
+            message=f"{name} of row group {group.number} is {given:,}, and its chunks take {sum(sizes):,} bytes",
+            field=f"{group.path}.{name}",
+            expected=str(sum(sizes)),
+            actual=str(given),
+        )
 
 
 def _require_sound_ranges(file: FileUnderTest) -> None:
@@ -275,28 +254,20 @@ def _require_sound_ranges(file: FileUnderTest) -> None:
 # --------------------------------------------------------------------------------------------------------- offsets
 
 
-@rule("PQF-021", of=FILE)
-def row_groups_begin_with_their_first_page(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PQF-021", of=OWN_ROW_GROUP)
+def row_groups_begin_with_their_first_page(group: RowGroupUnderTest) -> Iterator[Violation]:
     """Splits are planned by the offset of a row group."""
-    if file.is_summary:
+    given, first = group.listed.file_offset, _first_page(group.listed)
+    if given is None or first is None:
         raise NotApplicable
-    applies = False
-    for number, group in enumerate(file.metadata.row_groups):
-        first = _first_page(group)
-        if group.file_offset is None or first is None:
-            continue
-        applies = True
-        if group.file_offset != first:
-            _require_sound_ranges(file)
-            yield Violation(
-                message=f"file_offset of row group {number} is {group.file_offset}, its first page stands at {first}",
-                field=f"footer.row_groups[{number}].file_offset",
-                expected=str(first),
-                actual=str(group.file_offset),
-                row_group=number,
-            )
-    if not applies:
-        raise NotApplicable
+    if given != first:
+        _require_sound_ranges(group.file)
+        yield Violation(
+            message=f"file_offset of row group {group.number} is {given}, its first page stands at {first}",
+            field=f"{group.path}.file_offset",
+            expected=str(first),
+            actual=str(given),
+        )
 
 
 def _first_page(group: RowGroup) -> int | None:
@@ -331,25 +302,21 @@ def file_offset_is_known(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         )
 
 
-@rule("PQF-023", of=FILE)
-def chunks_stand_in_this_file(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PQF-023", of=OWN_ROW_GROUP)
+def chunks_stand_in_this_file(group: RowGroupUnderTest) -> Iterator[Violation]:
     """Only summaries describe chunks of other files."""
-    if file.is_summary or not file.metadata.row_groups:
-        raise NotApplicable
-    for number, group in enumerate(file.metadata.row_groups):
-        for ordinal, chunk in enumerate(group.columns):
-            if chunk.file_path:
-                yield Violation(
-                    message=f"chunk {ordinal} of row group {number} is said to stand in {show(chunk.file_path)}",
-                    field=f"footer.row_groups[{number}].columns[{ordinal}].file_path",
-                    expected="no file_path",
-                    actual=show(chunk.file_path),
-                    column=".".join(_path_of(chunk) or []) or None,
-                    row_group=number,
-                )
+    for ordinal, chunk in enumerate(group.listed.columns):
+        if chunk.file_path:
+            yield Violation(
+                message=f"chunk {ordinal} of row group {group.number} is said to stand in {show(chunk.file_path)}",
+                field=f"{group.path}.columns[{ordinal}].file_path",
+                expected="no file_path",
+                actual=show(chunk.file_path),
+                column=".".join(path_in_schema(chunk) or []) or None,
+            )
 
 
-@rule("PQF-024", of=FILE)
+@rule("PQF-024", of=FOOTER)
 def writer_is_named(file: FileUnderTest) -> Iterator[Violation]:
     """The text has the form that readers take apart, if anything hangs on it."""
     text = file.metadata.created_by
@@ -380,13 +347,10 @@ def _has_doubtful_bounds(group: RowGroup) -> bool:
     return False
 
 
-@rule("PQF-025", of=CHUNK)
+@rule("PQF-025", of=CHUNK, only=lambda chunk: chunk.facts.dictionary_page_offset is not None)
 def no_dictionary_page_at_0(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """An offset of 0 is none."""
-    given = chunk.facts.dictionary_page_offset
-    if given is None:
-        raise NotApplicable
-    if given == 0:
+    if chunk.facts.dictionary_page_offset == 0:
         yield Violation(
             message="dictionary_page_offset is 0, where the head of the file stands",
             field=f"footer.{chunk.path}.meta_data.dictionary_page_offset",
@@ -415,70 +379,48 @@ def dictionary_page_comes_first(chunk: ColumnChunkUnderTest) -> Iterator[Violati
 # ------------------------------------------------------------------------------------- row groups and summary files
 
 
-@rule("PQF-030", of=FILE)
-def sorting_columns_are_leaves(file: FileUnderTest) -> Iterator[Violation]:
-    """Each is a leaf, and another one."""
-    applies = False
-    for number, group in enumerate(file.metadata.row_groups):
-        if not group.sorting_columns:
-            continue
-        applies = True
-        count = len(file.leaves)
-        seen: set[int] = set()
-        for index, sorting in enumerate(group.sorting_columns):
-            place = sorting.column_idx
-            if not 0 <= place < count or place in seen:
-                problem = "is listed twice" if place in seen else f"does not exist among {count} leaves"
-                yield Violation(
-                    message=f"sorting column {index} of row group {number} is leaf {place}, which {problem}",
-                    field=f"footer.row_groups[{number}].sorting_columns[{index}].column_idx",
-                    expected=f"0 to {count - 1}, each once",
-                    actual=str(place),
-                    row_group=number,
-                )
-            seen.add(place)
-    if not applies:
+@rule("PQF-030", of=ROW_GROUP)
+def sorting_columns_are_leaves(group: RowGroupUnderTest) -> Iterator[Violation]:
+    """A reader that merges sorted rows compares these columns; a second entry for one says nothing more."""
+    if not group.listed.sorting_columns:
         raise NotApplicable
+    count = len(group.file.leaves)
+    seen: set[int] = set()
+    for index, sorting in enumerate(group.listed.sorting_columns):
+        place = sorting.column_idx
+        if not 0 <= place < count or place in seen:
+            problem = "is listed twice" if place in seen else f"does not exist among {count} leaves"
+            yield Violation(
+                message=f"sorting column {index} of row group {group.number} is leaf {place}, which {problem}",
+                field=f"{group.path}.sorting_columns[{index}].column_idx",
+                expected=f"0 to {count - 1}, each once",
+                actual=str(place),
+            )
+        seen.add(place)
 
 
-@rule("PQF-031", of=FILE)
-def ordinals_count_row_groups(file: FileUnderTest) -> Iterator[Violation]:
-    """The ordinal is the position. In a summary, it is the one in another file."""
-    if file.is_summary:
-        raise NotApplicable
-    applies = False
-    for number, group in enumerate(file.metadata.row_groups):
-        if group.ordinal is not None:
-            applies = True
-            if group.ordinal != number:
-                yield Violation(
-                    message=f"row group {number} has the ordinal {group.ordinal}",
-                    field=f"footer.row_groups[{number}].ordinal",
-                    expected=str(number),
-                    actual=str(group.ordinal),
-                    row_group=number,
-                )
-    if not applies:
-        raise NotApplicable
+# In a summary, the ordinal is the position in another file.
+@rule("PQF-031", of=OWN_ROW_GROUP, only=lambda group: group.listed.ordinal is not None)
+def ordinals_count_row_groups(group: RowGroupUnderTest) -> Iterator[Violation]:
+    """Encrypted modules are bound to their row group by the ordinal, which is the position."""
+    if group.listed.ordinal != group.number:
+        yield Violation(
+            message=f"row group {group.number} has the ordinal {group.listed.ordinal}",
+            field=f"{group.path}.ordinal",
+            expected=str(group.number),
+            actual=str(group.listed.ordinal),
+        )
 
 
-def _name(file: FileUnderTest) -> str:
-    return file.source.name.rpartition("/")[2]
-
-
-@rule("PQF-035", of=FILE)
-def summary_names_files(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PQF-035", of=SUMMARY_ROW_GROUP)
+def summary_names_files(group: RowGroupUnderTest) -> Iterator[Violation]:
     """Chunks of a summary stand elsewhere."""
-    if _name(file) != SUMMARY_NAME or not file.metadata.row_groups:
-        raise NotApplicable
-    for number, group in enumerate(file.metadata.row_groups):
-        for ordinal, chunk in enumerate(group.columns):
-            if not chunk.file_path:
-                yield Violation(
-                    message=f"chunk {ordinal} of row group {number} names no file",
-                    field=f"footer.row_groups[{number}].columns[{ordinal}]",
-                    expected="file_path",
-                    actual="none",
-                    column=".".join(_path_of(chunk) or []) or None,
-                    row_group=number,
-                )
+    for ordinal, chunk in enumerate(group.listed.columns):
+        if not chunk.file_path:
+            yield Violation(
+                message=f"chunk {ordinal} of row group {group.number} names no file",
+                field=f"{group.path}.columns[{ordinal}]",
+                expected="file_path",
+                actual="none",
+                column=".".join(path_in_schema(chunk) or []) or None,
+            )

@@ -6,34 +6,31 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from pqassay.checks import rule
-from pqassay.checks.subjects import CHUNK
+from pqassay.checks.subjects import CHUNK, DATA_PAGES, PAGES, SECOND_VERSION
 from pqassay.under_test.chunks import ColumnChunkUnderTest
-from pqassay.under_test.file import NotApplicable
-from pqassay.under_test.page_walk import DATA_PAGES, PageUnderTest
-from pqassay.under_test.violation import Violation
-from pqassay.values.crc import crc_violations
-from pqassay_spec.base.errors import Malformed
+from pqassay.under_test.file import Broken, NotApplicable
+from pqassay.under_test.page_walk import DATA_PAGES as DATA_PAGE_TYPES
+from pqassay.under_test.page_walk import HEADERS, PageUnderTest, page_at
+from pqassay.under_test.violation import Violation, name_in
 from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Encoding, PageType
 
 
-@rule("PQF-050", of=CHUNK)
-def pages_begin_with_a_header(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+@rule("PQF-050", of=PAGES)
+def pages_begin_with_a_header(chunk: ColumnChunkUnderTest) -> None:
     """The walk raises what is wrong."""
-    _some_pages(chunk)
-    yield from ()
+    _ = chunk.pages
 
 
-@rule("PQF-051", of=CHUNK)
-def pages_fill_their_chunk(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+@rule("PQF-051", of=PAGES)
+def pages_fill_their_chunk(chunk: ColumnChunkUnderTest) -> None:
     """The walk raises what is wrong."""
-    _some_pages(chunk)
-    yield from ()
+    _ = chunk.pages
 
 
-@rule("PQF-052", of=CHUNK)
+@rule("PQF-052", of=PAGES)
 def uncompressed_sizes_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Headers count as they are; they are never compressed."""
-    pages = _some_pages(chunk)
+    pages = chunk.pages
     _require_counts(page.header.uncompressed_page_size for page in pages)
     total = sum(page.header_length + page.header.uncompressed_page_size for page in pages)
     if total != chunk.facts.total_uncompressed_size:
@@ -46,18 +43,10 @@ def uncompressed_sizes_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation
         )
 
 
-_MEMBERS: dict[int, str] = {
-    PageType.DATA_PAGE: "data_page_header",
-    PageType.INDEX_PAGE: "index_page_header",
-    PageType.DICTIONARY_PAGE: "dictionary_page_header",
-    PageType.DATA_PAGE_V2: "data_page_header_v2",
-}
-
-
-@rule("PQF-053", of=CHUNK)
+@rule("PQF-053", of=PAGES)
 def pages_have_the_header_of_their_type(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Pages of types that nobody knows have a header that nobody knows, and none of the others."""
-    for page in _some_pages(chunk):
+    for page in chunk.pages:
         header = page.header
         given = (
             (header.data_page_header is not None)
@@ -65,26 +54,24 @@ def pages_have_the_header_of_their_type(chunk: ColumnChunkUnderTest) -> Iterator
             + (header.dictionary_page_header is not None)
             + (header.data_page_header_v2 is not None)
         )
-        own = _MEMBERS.get(header.type)
-        has_own = own is not None and getattr(header, own) is not None
-        if has_own and given == 1:
+        own = HEADERS.get(header.type)
+        if given == (own is not None) and (own is None or getattr(header, own) is not None):
             continue
-        if own is None and not given:
-            continue
-        names = [name for name in _MEMBERS.values() if getattr(header, name) is not None]
+        names = [name for name in HEADERS.values() if getattr(header, name) is not None]
         yield Violation(
-            f"page {page.number}, of type {_type_name(header.type)}, holds {' and '.join(names) or 'no header of a type'}",
+            f"page {page.number}, of type {name_in(PageType, header.type, str(header.type))}, holds "
+            f"{' and '.join(names) or 'no header of a type'}",
             f"{_path(chunk, page)}.type",
             expected=own or "none of the known headers",
             actual=", ".join(names) or "none",
         )
 
 
-@rule("PQF-054", of=CHUNK)
+@rule("PQF-054", of=PAGES)
 def the_dictionary_comes_first(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """One dictionary page at most, before all others."""
-    for page in _some_pages(chunk):
-        if page.number and page.is_dictionary:
+    for page in chunk.pages[1:]:
+        if page.is_dictionary:
             yield Violation(
                 f"page {page.number} is a dictionary page",
                 f"{_path(chunk, page)}.type",
@@ -93,29 +80,26 @@ def the_dictionary_comes_first(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
             )
 
 
-@rule("PQF-055", of=CHUNK)
+@rule("PQF-055", of=DATA_PAGES)
 def data_pages_begin_where_they_should(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """The offset is that of the first data page. A chunk without one has nothing to point to."""
-    _some_pages(chunk)
-    if not chunk.data_pages:
-        raise NotApplicable
     first = chunk.data_pages[0].offset
     if chunk.facts.data_page_offset != first:
         yield _of_footer(
             chunk,
             "data_page_offset",
-            f"{_what_stands(chunk, chunk.facts.data_page_offset)} at data_page_offset, and the first data page at {first}",
+            f"{page_at(chunk.pages, chunk.facts.data_page_offset) or 'no page begins'} at data_page_offset, and the "
+            f"first data page at {first}",
             first,
             chunk.facts.data_page_offset,
         )
 
 
-@rule("PQF-056", of=CHUNK)
+@rule("PQF-056", of=PAGES)
 def the_dictionary_is_where_it_should_be(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """An offset of 0 is none, as old writers mean it."""
-    pages = _some_pages(chunk)
     given = chunk.facts.dictionary_page_offset or None
-    found = next((page.offset for page in pages if page.is_dictionary), None)
+    found = next((page.offset for page in chunk.pages if page.is_dictionary), None)
     if given is None and found is None:
         raise NotApplicable
     if given != found:
@@ -146,10 +130,10 @@ def values_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         )
 
 
-@rule("PQF-058", of=CHUNK)
+@rule("PQF-058", of=PAGES)
 def no_count_is_negative(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """The walk raises what is wrong with the size as stored; num_nulls is the matter of PQF-064."""
-    for page in _some_pages(chunk):
+    for page in chunk.pages:
         header, own = page.header, page.own_header
         path = _path(chunk, page)
         if header.uncompressed_page_size < 0:
@@ -157,7 +141,7 @@ def no_count_is_negative(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         if own is None:
             continue
         if own.num_values < 0:
-            yield _negative(f"{path}.{_MEMBERS[header.type]}.num_values", own.num_values)
+            yield _negative(f"{path}.{HEADERS[header.type]}.num_values", own.num_values)
         if (v2 := page.v2) is None:
             continue
         levels = (v2.repetition_levels_byte_length, v2.definition_levels_byte_length)
@@ -186,11 +170,11 @@ def _too_long(path: str, name: str, levels: int, size: int) -> Violation:
     )
 
 
-@rule("PQF-059", of=CHUNK)
+@rule("PQF-059", of=SECOND_VERSION)
 def rows_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Only of chunks whose data pages are all of version 2: others do not count rows."""
-    rows = [page.v2.num_rows for page in chunk.data_pages if page.v2 is not None]
-    if not rows or len(rows) != len(chunk.data_pages):
+    rows = [header.num_rows for _, header in chunk.second_version]
+    if len(rows) != len(chunk.data_pages):
         raise NotApplicable
     _require_counts(rows)
     if sum(rows) != chunk.group.num_rows:
@@ -203,10 +187,9 @@ def rows_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         )
 
 
-@rule("PQF-060", of=CHUNK)
+@rule("PQF-060", of=PAGES)
 def encodings_are_listed(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Not every writer lists the encoding of levels and of the dictionary. The two names of its indexes count as one."""
-    _some_pages(chunk)
     listed = {_merged(encoding) for encoding in chunk.facts.encodings}
     for page in chunk.data_pages:
         own = page.own_header
@@ -214,30 +197,28 @@ def encodings_are_listed(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
             continue
         encoding = _merged(own.encoding)
         if encoding not in listed:
-            name = _encoding_name(own.encoding)
+            name = _encoding(own.encoding)
             yield _of_footer(
                 chunk,
                 "encodings",
                 f"page {page.number} is encoded by {name}",
                 name,
-                ", ".join(map(_encoding_name, chunk.facts.encodings)) or "none",
+                ", ".join(map(_encoding, chunk.facts.encodings)) or "none",
             )
             listed.add(encoding)
 
 
-@rule("PQF-061", of=CHUNK)
+@rule("PQF-061", of=PAGES, only=lambda chunk: bool(chunk.facts.encoding_stats))
 def encodings_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Data pages of both versions count as one type, since writers put them down under either."""
-    if not chunk.facts.encoding_stats:
-        raise NotApplicable
     given: Counter[tuple[int, int]] = Counter()
-    for entry in chunk.facts.encoding_stats:
+    for entry in chunk.facts.encoding_stats or ():
         given[_merged_type(entry.page_type), entry.encoding] += entry.count
     found: Counter[tuple[int, int]] = Counter()
-    for page in _some_pages(chunk):
+    for page in chunk.pages:
         if page.is_data or page.is_dictionary:
             if (own := page.own_header) is None:
-                raise Malformed("a page without the header of its type", rule="PQF-053")
+                raise Broken("PQF-053")
             found[_merged_type(page.header.type), own.encoding] += 1
     known = {_merged_type(PageType.DATA_PAGE), int(PageType.DICTIONARY_PAGE)}
     given = Counter({key: count for key, count in given.items() if count and key[0] in known})
@@ -251,68 +232,40 @@ def encodings_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         )
 
 
-@rule("PQF-062", of=CHUNK)
+@rule("PQF-062", of=CHUNK, only=lambda chunk: bool(chunk.facts.num_values))
 def data_pages_hold_something(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A chunk without values may have a page without any."""
-    if not chunk.facts.num_values:
-        raise NotApplicable
     for page in chunk.data_pages:
         own = page.own_header
         if own is not None and own.num_values == 0:
             yield Violation(
                 f"data page {page.number} holds nothing",
-                f"{_path(chunk, page)}.{_MEMBERS[page.header.type]}.num_values",
+                f"{_path(chunk, page)}.{HEADERS[page.header.type]}.num_values",
                 expected="at least 1",
                 actual="0",
             )
 
 
-@rule("PQF-063", of=CHUNK)
-def crcs_are_right(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Whoever runs this wants the bodies read; at tier ``values`` they are read anyhow."""
-    if all(page.header.crc is None for page in chunk.pages):
-        raise NotApplicable
-    if chunk.file.options.reaches("values"):
-        from pqassay.values.survey import survey  # noqa: PLC0415 - numpy, at this tier only
-
-        yield from chunk.part(survey).violations.get("PQF-063", ())
-    else:
-        yield from crc_violations(chunk)
-
-
-@rule("PQF-064", of=CHUNK)
+@rule("PQF-064", of=SECOND_VERSION)
 def nulls_are_no_more_than_values(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Only pages of version 2 count nulls."""
-    applies = False
-    for page in chunk.data_pages:
-        if (v2 := page.v2) is None:
-            continue
-        applies = True
-        if not 0 <= v2.num_nulls <= v2.num_values:
+    for number, header in chunk.second_version:
+        if not 0 <= header.num_nulls <= header.num_values:
             yield Violation(
-                f"{v2.num_nulls} nulls in a page of {v2.num_values} values",
-                f"{_path(chunk, page)}.data_page_header_v2.num_nulls",
-                expected=f"0 to {v2.num_values}",
-                actual=str(v2.num_nulls),
+                f"{header.num_nulls} nulls in a page of {header.num_values} values",
+                f"{_path(chunk, chunk.data_pages[number])}.data_page_header_v2.num_nulls",
+                expected=f"0 to {header.num_values}",
+                actual=str(header.num_nulls),
             )
-    if not applies:
-        raise NotApplicable
 
 
 # ------------------------------------------------------------------------------------------------- what they share
 
 
-def _some_pages(chunk: ColumnChunkUnderTest) -> list[PageUnderTest]:
-    """The pages; `NotApplicable` without any."""
-    if not chunk.pages:
-        raise NotApplicable
-    return chunk.pages
-
-
 def _require_counts(counts: Iterable[int]) -> None:
     """Raise PQF-058 if there is a negative one, with which nothing can add up."""
     if min(counts, default=0) < 0:
-        raise Malformed("a negative count or size", rule="PQF-058")
+        raise Broken("PQF-058")
 
 
 def _path(chunk: ColumnChunkUnderTest, page: PageUnderTest) -> str:
@@ -328,25 +281,8 @@ def _of_footer(
     )
 
 
-def _what_stands(chunk: ColumnChunkUnderTest, offset: int) -> str:
-    """What a page offset leads to."""
-    page = next((page for page in chunk.pages if page.offset == offset), None)
-    if page is None:
-        return "no page begins"
-    kind = "dictionary page" if page.is_dictionary else "data page" if page.is_data else "another page"
-    return (
-        f"{'the' if page.is_dictionary else 'a'} {kind} stands"
-        if kind != "another page"
-        else f"{kind} stands"
-    )
-
-
-def _type_name(number: int) -> str:
-    return next((kind.name for kind in PageType if kind == number), str(number))
-
-
-def _encoding_name(number: int) -> str:
-    return next((encoding.name for encoding in Encoding if encoding == number), str(number))
+def _encoding(number: int) -> str:
+    return name_in(Encoding, number, str(number))
 
 
 def _merged(encoding: int) -> int:
@@ -355,13 +291,13 @@ def _merged(encoding: int) -> int:
 
 
 def _merged_type(number: int) -> int:
-    return int(PageType.DATA_PAGE) if number in DATA_PAGES else number
+    return int(PageType.DATA_PAGE) if number in DATA_PAGE_TYPES else number
 
 
 def _counted(counts: Counter[tuple[int, int]]) -> str:
     names = {PageType.DATA_PAGE: "data", PageType.DICTIONARY_PAGE: "dictionary"}
     shown = [
-        f"{count} {names[PageType(kind)]} {_encoding_name(encoding)}"
+        f"{count} {names[PageType(kind)]} {_encoding(encoding)}"
         for (kind, encoding), count in sorted(counts.items())
     ]
     return ", ".join(shown) or "no page"

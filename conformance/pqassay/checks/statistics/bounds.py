@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pqassay.checks import rule
-from pqassay.checks.subjects import FILE, STATISTICS
+from pqassay.checks.subjects import FILE, STATISTICS, Subject
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
 from pqassay.under_test.violation import Violation
@@ -27,7 +27,7 @@ from pqassay_spec.parquet.column_order import (
     type_order,
     width_of,
 )
-from pqassay_spec.parquet.schema import is_string
+from pqassay_spec.parquet.schema import SchemaLeaf, is_string
 from pqassay_spec.parquet.thrift import (
     ColumnOrder,
     SchemaElement,
@@ -47,7 +47,7 @@ def given(statistics: Statistics, names: tuple[BoundName, ...]) -> list[tuple[Bo
 
 
 def statistics_of(chunk: ColumnChunkUnderTest) -> Statistics:
-    """The statistics of a chunk that has some, as `chunk_check` with that subject passes it."""
+    """The statistics of a chunk that has some."""
     if chunk.statistics is None:
         raise NotApplicable
     return chunk.statistics
@@ -86,17 +86,26 @@ def orders_are_given(file: FileUnderTest) -> Iterator[Violation]:
     raise NotApplicable
 
 
-def _orders(file: FileUnderTest) -> list[ColumnOrder]:
+class ColumnOrders(NamedTuple):
+    """The column orders of a footer, and the leaves whose they should be."""
+
+    orders: list[ColumnOrder]
+    leaves: list[SchemaLeaf]
+
+
+def _column_orders(file: FileUnderTest) -> list[ColumnOrders]:
     orders = file.metadata.column_orders
-    if orders is None:
-        raise NotApplicable
-    return orders
+    return [] if orders is None else [ColumnOrders(orders, file.leaves)]
 
 
-@rule("STA-002", of=FILE)
-def orders_are_those_of_the_leaves(file: FileUnderTest) -> Iterator[Violation]:
-    """One order a leaf."""
-    orders, leaves = _orders(file), file.leaves
+COLUMN_ORDERS = Subject("column orders", _column_orders)
+"""The column orders of a footer, all together."""
+
+
+@rule("STA-002", of=COLUMN_ORDERS)
+def orders_are_those_of_the_leaves(given: ColumnOrders) -> Iterator[Violation]:
+    """Readers find the order of a column by its position: one order a leaf."""
+    orders, leaves = given
     if len(orders) != len(leaves):
         yield Violation(
             message=f"{len(orders)} column orders for {len(leaves)} leaves",
@@ -106,10 +115,10 @@ def orders_are_those_of_the_leaves(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@rule("STA-003", of=FILE)
-def orders_are_known(file: FileUnderTest) -> Iterator[Violation]:
+@rule("STA-003", of=COLUMN_ORDERS)
+def orders_are_known(given: ColumnOrders) -> Iterator[Violation]:
     """Each order is a member of the union."""
-    orders, leaves = _orders(file), file.leaves
+    orders, leaves = given
     for number, order in enumerate(orders):
         if order.unknown:
             yield Violation(
@@ -121,16 +130,17 @@ def orders_are_known(file: FileUnderTest) -> Iterator[Violation]:
             )
 
 
-@rule("STA-004", of=FILE)
-def orders_fit_their_columns(file: FileUnderTest) -> Iterator[Violation]:
+@rule("STA-004", of=COLUMN_ORDERS)
+def orders_fit_their_columns(given: ColumnOrders) -> Iterator[Violation]:
     """The orders of floats and of INT96 stand at such columns."""
-    orders, leaves = _orders(file), file.leaves
+    orders, leaves = given
     if len(orders) != len(leaves):
         raise Broken("STA-002")
     for number, (order, leaf) in enumerate(zip(orders, leaves, strict=True)):
         element = leaf.element
         if order.IEEE_754_TOTAL_ORDER is not None:
-            name, fits = "IEEE_754_TOTAL_ORDER", _is_floating(element) or not annotation_fits(element)
+            is_floating = type_order(element) in FLOATING
+            name, fits = "IEEE_754_TOTAL_ORDER", is_floating or not annotation_fits(element)
         elif order.INT96_TIMESTAMP_ORDER is not None:
             name, fits = "INT96_TIMESTAMP_ORDER", element.type == Type.INT96
         else:
@@ -145,33 +155,39 @@ def orders_fit_their_columns(file: FileUnderTest) -> Iterator[Violation]:
             )
 
 
-def _is_floating(element: SchemaElement) -> bool:
-    return type_order(element) in FLOATING
-
-
 # ------------------------------------------------------------------------------------------------ bounds
 
 
 @rule("STA-005", of=STATISTICS)
 def bounds_are_values(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Every bound has the bytes of a value."""
-    statistics, element = statistics_of(chunk), chunk.leaf.element
-    column_order = chunk.column_order
-    judged = DEPRECATED if column_order is not None and column_order.unknown else (*BOUNDS, *DEPRECATED)
-    bounds = given(statistics, judged)
-    if not bounds or not annotation_fits(element):
+    bounds = bounds_of_values(chunk, statistics_of(chunk))
+    if not bounds or not annotation_fits(chunk.leaf.element):
         raise NotApplicable
     for name, raw in bounds:
-        if not is_bound(element, raw):
-            yield Violation(
-                message=f"{name} of a column of {chunk.leaf.physical_type} is {show(raw)}, {len(raw)} bytes",
-                field=field_of(chunk, name),
-                expected=what_a_bound_is(element),
-                actual=f"{len(raw)} bytes, {show(raw, width=40)}",
-            )
+        if not is_bound(chunk.leaf.element, raw):
+            yield is_no_value(chunk, name, raw, field_of(chunk, name))
 
 
-def what_a_bound_is(element: SchemaElement) -> str:
+def bounds_of_values(chunk: ColumnChunkUnderTest, statistics: Statistics) -> list[tuple[BoundName, bytes]]:
+    """The bounds that have to be values: of an order that nobody knows, the deprecated ones alone."""
+    order = chunk.column_order
+    return given(statistics, DEPRECATED if order is not None and order.unknown else (*BOUNDS, *DEPRECATED))
+
+
+def is_no_value(
+    chunk: ColumnChunkUnderTest, name: BoundName, raw: bytes, field: str, of: str = ""
+) -> Violation:
+    """What is wrong with a bound that is no value of the column's type."""
+    return Violation(
+        message=f"{name}{of} of a column of {chunk.leaf.physical_type} is {show(raw)}, {len(raw)} bytes",
+        field=field,
+        expected=_what_a_bound_is(chunk.leaf.element),
+        actual=f"{len(raw)} bytes, {show(raw, width=40)}",
+    )
+
+
+def _what_a_bound_is(element: SchemaElement) -> str:
     """What `is_bound` wants, for messages."""
     if element.type == Type.BOOLEAN:
         return "one byte, 0 or 1"
@@ -183,39 +199,58 @@ def what_a_bound_is(element: SchemaElement) -> str:
 def bounds_are_not_swapped(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """The lower bound is not above the upper one. Bytes that are no value are the matter of STA-005."""
     statistics, element = statistics_of(chunk), chunk.leaf.element
-    judged = False
-    order = chunk.order
-    low, high = statistics.min_value, statistics.max_value
-    if order is not None and low is not None and high is not None:
-        judged = True
-        if is_above(order, low, high) and is_bound(element, low) and is_bound(element, high):
-            yield Violation(
-                message=f"min_value {shown(order, low)} is greater than max_value {shown(order, high)}",
-                field=field_of(chunk, "min_value"),
-                expected=f"at most {shown(order, high)}",
-                actual=shown(order, low),
-            )
-    low, high = statistics.min, statistics.max
-    if low is not None and high is not None:
-        least, greatest = signed_key(element, low), signed_key(element, high)
-        if least is not None and greatest is not None:
-            judged = True
-            if least > greatest and is_bound(element, low) and is_bound(element, high):
-                by_type = type_order(element)
-                yield Violation(
-                    message=f"the deprecated min {shown(by_type, low)} is greater than max {shown(by_type, high)}",
-                    field=field_of(chunk, "min"),
-                    expected=f"at most {shown(by_type, high)}",
-                    actual=shown(by_type, low),
-                )
-    if not judged:
+    pairs = comparable_pairs(chunk, statistics)
+    if not pairs:
         raise NotApplicable
+    for pair in pairs:
+        if pair.is_swapped and is_bound(element, pair.low) and is_bound(element, pair.high):
+            yield pair.violation(field_of(chunk, pair.names[0]))
 
 
-def is_above(order: Order, low: bytes, high: bytes) -> bool:
-    """Whether a lower bound is greater than an upper one; not if one of them has no place in the order."""
-    least, greatest = key(order, low), key(order, high)
-    return least is not None and greatest is not None and bool(least > greatest)
+class Pair(NamedTuple):
+    """The bounds of one column chunk or page, which can be compared.
+
+    Attributes:
+        names: The fields of the lower and the upper one.
+        order: How they compare.
+        low, high: Their bytes.
+    """
+
+    names: tuple[BoundName, ...]
+    order: Order
+    low: bytes
+    high: bytes
+
+    @property
+    def is_swapped(self) -> bool:
+        """Whether the lower bound is greater than the upper one; not if one of them has no place in the order."""
+        least, greatest = key(self.order, self.low), key(self.order, self.high)
+        return least is not None and greatest is not None and bool(least > greatest)
+
+    def violation(self, field: str, of: str = "") -> Violation:
+        """What is wrong with a pair that is swapped."""
+        low, high = shown(self.order, self.low), shown(self.order, self.high)
+        return Violation(
+            message=f"{'the deprecated ' * (self.names is DEPRECATED)}{self.names[0]} {low}{of} is greater than "
+            f"{self.names[1]} {high}",
+            field=field,
+            expected=f"at most {high}",
+            actual=low,
+        )
+
+
+def comparable_pairs(chunk: ColumnChunkUnderTest, statistics: Statistics) -> list[Pair]:
+    """The bounds, and the deprecated ones, if both are given and there is an order in which they compare."""
+    found: list[Pair] = []
+    order, low, high = chunk.order, statistics.min_value, statistics.max_value
+    if order is not None and low is not None and high is not None:
+        found.append(Pair(BOUNDS, order, low, high))
+    element, low, high = chunk.leaf.element, statistics.min, statistics.max
+    order = type_order(element)
+    if order is not None and low is not None and high is not None:
+        keys = (signed_key(element, low), signed_key(element, high))
+        found += [Pair(DEPRECATED, order, low, high)] if None not in keys else []
+    return found
 
 
 def _float_order(chunk: ColumnChunkUnderTest) -> Order:

@@ -103,14 +103,14 @@ def _size_field(chunk: ColumnChunkUnderTest, name: str) -> str:
 def histograms_count_all_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """One entry for each level, and one count for each value. An empty list says as little as none."""
     sizes, leaf = _sizes(chunk), chunk.leaf
-    judged = False
+    if not sizes.repetition_level_histogram and not sizes.definition_level_histogram:
+        raise NotApplicable
     for name, histogram, greatest in (
         ("repetition_level_histogram", sizes.repetition_level_histogram, leaf.max_repetition_level),
         ("definition_level_histogram", sizes.definition_level_histogram, leaf.max_definition_level),
     ):
         if not histogram:
             continue
-        judged = True
         if len(histogram) != greatest + 1:
             expected, actual = f"{greatest + 1} entries", f"{len(histogram)} entries"
             message = f"the {name} has {len(histogram)} entries for the levels 0 to {greatest}"
@@ -123,8 +123,6 @@ def histograms_count_all_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violati
         else:
             continue
         yield Violation(message=message, field=_size_field(chunk, name), expected=expected, actual=actual)
-    if not judged:
-        raise NotApplicable
 
 
 @rule("STA-020", of=SIZE_STATISTICS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pqassay.checks import rule
+from pqassay.checks.by_values import counts_of
 from pqassay.checks.subjects import SIZE_STATISTICS
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.file import NotApplicable
@@ -14,19 +15,16 @@ from pqassay.under_test.violation import Violation
 @rule("STA-046", of=SIZE_STATISTICS)
 def histograms_count_the_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Lists of another length are the matter of another rule."""
-    from pqassay.values.levels import counts_of  # noqa: PLC0415 - numpy, at this tier only
-
     said = chunk.facts.size_statistics
-    applies = False
-    for name in ("repetition", "definition"):
-        given = getattr(said, f"{name}_level_histogram")
-        if not given:
-            continue
-        applies = True
-        counts = counts_of(chunk)
-        histogram = counts.repetition_histogram if name == "repetition" else counts.definition_histogram
-        found: list[int] = histogram.sum(axis=0).tolist()
-        if len(given) != len(found):
+    if said is None or not (said.repetition_level_histogram or said.definition_level_histogram):
+        raise NotApplicable
+    counts = counts_of(chunk)
+    for name, given, counted in (
+        ("repetition", said.repetition_level_histogram, counts.repetition_histogram),
+        ("definition", said.definition_level_histogram, counts.definition_histogram),
+    ):
+        found: list[int] = counted.sum(axis=0).tolist() if given else []
+        if not given or len(given) != len(found):
             continue
         for level, (count, right) in enumerate(zip(given, found, strict=True)):
             if count != right:
@@ -36,5 +34,3 @@ def histograms_count_the_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violati
                     expected=str(right),
                     actual=str(count),
                 )
-    if not applies:
-        raise NotApplicable

@@ -1,0 +1,88 @@
+"""Rules that `pqassay.values` decides: each names the function there that does.
+
+One pass over the values, or over the bodies of pages, decides several rules.  What is declared here is a rule's name and why it
+matters; its test collects what came of it.
+
+>>> @by_audit("PIX-052", "pages.PageClaims._judge_null_pages")      # doctest: +SKIP
+... def null_pages_hold_nothing_but_nulls():
+...     '''A reader skips a page of nothing but nulls whatever value it looks for.'''
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import TYPE_CHECKING
+
+from pqassay.checks import rule
+from pqassay.checks.subjects import PAGES, VALUES
+from pqassay.under_test.chunks import ColumnChunkUnderTest
+from pqassay.under_test.violation import Violation
+from pqassay.values.audit import ValueAudit
+
+if TYPE_CHECKING:
+    from pqassay.values.levels import PageCounts
+    from pqassay.values.survey import Survey
+
+Declaration = Callable[[], None]
+"""A function whose name says what the rule wants, and whose docstring why."""
+
+
+def by_audit(rule_id: str, decided_by: str) -> Callable[[Declaration], Declaration]:
+    """Declare a rule that the audit of all values decides.
+
+    Args:
+        rule_id: Its id.
+        decided_by: What compares the values with what is said of them, below `pqassay.values`.
+    """
+
+    def register(declaration: Declaration) -> Declaration:
+        @rule(rule_id, of=VALUES, decided_by=decided_by)
+        @wraps(declaration)
+        def test(audit: ValueAudit) -> Iterator[Violation]:
+            return audit.outcomes[rule_id].result()
+
+        return declaration
+
+    return register
+
+
+def by_survey(
+    rule_id: str, decided_by: str, *, only: Callable[[ColumnChunkUnderTest], bool] | None = None
+) -> Callable[[Declaration], Declaration]:
+    """Declare a rule that the survey of the bodies of a chunk's pages decides.
+
+    Args:
+        rule_id: Its id.
+        decided_by: What looks at the bytes, below `pqassay.values`.
+        only: To which chunks with pages it applies, if not to all.
+    """
+
+    def register(declaration: Declaration) -> Declaration:
+        @rule(rule_id, of=PAGES, only=only, decided_by=decided_by)
+        @wraps(declaration)
+        def test(chunk: ColumnChunkUnderTest) -> list[Violation]:
+            _ = chunk.pages
+            survey = survey_of(chunk)
+            found = survey.violations.get(rule_id, [])
+            if not found and survey.unread is not None:
+                raise survey.unread
+            return found
+
+        return declaration
+
+    return register
+
+
+def survey_of(chunk: ColumnChunkUnderTest) -> Survey:
+    """What the bodies of a chunk's pages hold; see `pqassay.values.survey.survey`."""
+    from pqassay.values.survey import survey  # noqa: PLC0415 - numpy and pyarrow, at this tier only
+
+    return chunk.part(survey)
+
+
+def counts_of(chunk: ColumnChunkUnderTest) -> PageCounts:
+    """The counts of a chunk's levels; see `pqassay.values.levels.counts_of`."""
+    from pqassay.values import levels as page_levels  # noqa: PLC0415 - numpy, at this tier only
+
+    return page_levels.counts_of(chunk)
