@@ -6,7 +6,8 @@ is broken if another thing breaks it, and *not checked* otherwise.
 Screens: a screen looks at a thing once for all the rules that it serves, and returns the thing's *shape* if it is certain that the
 thing breaks none of them; ``None`` otherwise.  The first thing of a shape is judged by the rules all the same, which shows
 which of them apply; for the others of that shape, in this file and in those that follow, that is remembered.  Files of one lake
-have few shapes.
+have few shapes.  Where a file has very many things, a subject may offer a screen of all of them at a time: the rules are asked
+about its *suspects* alone.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pqassay.checks import Check, Screen, registry
 from pqassay.checks.subjects import Subject
 from pqassay.report.model import FIRST_POSITIONS
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked
-from pqassay.under_test.violation import Violation
+from pqassay.under_test.violation import Suspects, Violation
 from pqassay_spec.base.errors import FormatError, Unsupported
 from pqassay_spec.rules.catalogue import rules
 
@@ -105,9 +106,32 @@ def ask(file: FileUnderTest, asked: tuple[str, ...]) -> Answers:
                 for check in panel.checks:
                     _note_raised(answers, check.rule, error)
             continue
-        for panel in panels if things else ():
-            panel.ask(subject, things, answers)
+        if not things:
+            if subject.agrees_if_empty:
+                answers.applied.update(check.rule for panel in panels for check in panel.checks)
+            continue
+        suspects = None if subject.suspects is None else subject.suspects(file)
+        for panel in panels:
+            if suspects is None:
+                panel.ask(subject, things, answers)
+                continue
+            for check in panel.checks:
+                _ask_about_suspects(subject, check, suspects[check.rule], answers)
     return answers
+
+
+def _ask_about_suspects(
+    subject: Subject[Any], check: Check, suspects: Suspects[Any], answers: Answers
+) -> None:
+    """Ask a rule about what a screen of all things at a time left to it."""
+    answers.applied.add(check.rule)
+    _Panel(None, (check,)).ask(subject, suspects.things, answers)
+    if suspects.problem is not None:
+        answer = answers.of(check.rule)
+        answer.problem = answer.problem or suspects.problem
+    groups = answers.found[check.rule].groups if check.rule in answers.found else {}
+    for column in suspects.more.keys() & groups.keys():
+        groups[column].count += suspects.more[column]
 
 
 def is_broken(file: FileUnderTest, rule_id: str) -> bool:

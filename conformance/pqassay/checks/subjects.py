@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest, Structure
 from pqassay.under_test.file import FileUnderTest
 from pqassay.under_test.footer_parts import RowGroupUnderTest
-from pqassay.under_test.violation import Violation
+from pqassay.under_test.violation import Suspects, Violation
 from pqassay.values.audit import ValueAudit
 
 Thing = TypeVar("Thing")
@@ -25,14 +25,18 @@ class Subject(Generic[Thing]):
 
     Attributes:
         name: What it is called.
-        find: The things of this kind in a file; where there are none, its rules are not applicable. It raises like a test,
-            for all of its rules.
+        find: The things of this kind in a file. It raises like a test, for all of its rules.
         placed: Adds to a violation where its thing is, if the check did not say.
+        agrees_if_empty: Whether its rules are kept where there are no such things: two files without row groups agree in all of
+            them. Other rules are not applicable then.
+        suspects: What a screen of all things at a time leaves to each rule, by its id; ``None`` where it did not look at this file.
     """
 
     name: str
     find: Callable[[FileUnderTest], Sequence[Thing]]
     placed: Callable[[Violation, Thing], Violation] = _as_it_is
+    agrees_if_empty: bool = False
+    suspects: Callable[[FileUnderTest], Mapping[str, Suspects[Thing]] | None] | None = None
 
 
 def _of_chunk(violation: Violation, chunk: ColumnChunkUnderTest) -> Violation:

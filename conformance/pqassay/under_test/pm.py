@@ -6,11 +6,12 @@ What hostile files make long is bounded here: the snapshots that are followed, a
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
+from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource, Source
@@ -19,7 +20,7 @@ from pqassay_spec.pm import file as pm_file
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import header as pm_header
 from pqassay_spec.pm.block import Block
-from pqassay_spec.pm.codes import NO_COLUMN, HeaderFeature
+from pqassay_spec.pm.codes import NO_COLUMN, HeaderFeature, repetition
 from pqassay_spec.pm.file import Snapshot
 from pqassay_spec.pm.header import Header
 
@@ -41,21 +42,33 @@ class Chain:
     """The snapshots from the newest back, as far as they can be read.
 
     Attributes:
+        source: The committed bytes.
         snapshots: Those that can be read.
         problem: What is wrong with the next one.
         cut: Why the rest is not judged, where the chain is too long.
     """
 
-    snapshots: list[Snapshot] = field(default_factory=list[Snapshot])
+    source: Source
+    snapshots: list[Snapshot]
     problem: FormatError | None = None
     cut: str = ""
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all snapshots were reached."""
+        return self.problem is None and not self.cut
+
     def require_whole(self) -> None:
-        """Raise `NotChecked` unless all snapshots were reached."""
+        """Raise why not all snapshots were reached, if so: PM-019, PM-020, or `NotChecked`."""
         if self.problem is not None:
-            raise NotChecked(f"{self.problem.rule} is broken")
+            raise self.problem.with_traceback(None)
         if self.cut:
             raise NotChecked(self.cut)
+
+    @Remembered
+    def checksums(self) -> list[int]:
+        """For each snapshot, the checksum that it should hold."""
+        return pm_file.checksums(self.source, self.snapshots)
 
 
 @dataclass
@@ -83,6 +96,93 @@ class Place:
     def path(self) -> str:
         """Field path of the block."""
         return f"blocks[{self.number}]"
+
+
+class ColumnUnderTest(NamedTuple):
+    """A column as its descriptor describes it.
+
+    Attributes:
+        parsed: The file.
+        position: Its position.
+        described: Its descriptor.
+        is_nested: Whether it is certainly a part of a nested field: it has more than one definition level, or its name, which
+            is that of the field, is that of other columns as well.
+        is_sorted: Whether the rows are sorted by it.
+    """
+
+    parsed: PmUnderTest
+    position: int
+    described: pm.ColumnDescriptor
+    is_nested: bool
+    is_sorted: bool
+
+    @property
+    def shape(self) -> Hashable:
+        """All that rules about a column by itself look at: everything but its name and its ID."""
+        described = self.described
+        return (
+            described.type,
+            described.flags,
+            described.fixed_byte_len,
+            described.physical_type,
+            described.max_rep_level,
+            described.max_def_level,
+            described.reserved,
+            self.is_nested,
+            self.is_sorted,
+        )
+
+    @property
+    def repetition(self) -> int:
+        """FIELD_REPETITION."""
+        return repetition(self.described.flags)
+
+    def violation(self, name: str, message: str, expected: str, actual: str) -> Violation:
+        """A violation at a field of its descriptor."""
+        return self.parsed.in_descriptor(self.position, name, message, expected=expected, actual=actual)
+
+
+class SortingColumnUnderTest(NamedTuple):
+    """A sorting column of the header: its position, the column that it names, and whether one before it names the same."""
+
+    header: Header
+    position: int
+    column: int
+    is_repeated: bool
+
+    def violation(self, message: str, expected: str) -> Violation:
+        """A violation at its entry."""
+        left = len(self.header.sorting_columns) - self.position
+        return Violation(
+            message,
+            f"sorting_columns[{self.position}].index",
+            self.header.names_start - pm.SortingColumn.size * left,
+            pm.SortingColumn.size,
+            expected=expected,
+            actual=str(self.column),
+        )
+
+
+class SnapshotUnderTest(NamedTuple):
+    """A snapshot of a file."""
+
+    parsed: PmUnderTest
+    snapshot: Snapshot
+
+    @property
+    def flags(self) -> int:
+        """FOOTER_FEATURE_FLAGS."""
+        return self.snapshot.fields.footer_feature_flags
+
+    def violation(self, name: str, message: str, *, expected: str = "", actual: str) -> Violation:
+        """A violation at a field of the footer."""
+        return in_footer(self.snapshot, name, message, expected=expected, actual=actual)
+
+
+def in_footer(snapshot: Snapshot, name: str, message: str, **more: Any) -> Violation:
+    """A violation at a field of a footer."""
+    offset, length = snapshot.place(name)
+    return Violation(message, f"{snapshot.path}.footer.{name}", offset, length, **more)
 
 
 class _Unchecked:
@@ -186,8 +286,39 @@ class PmUnderTest:
         if column == NO_COLUMN:
             raise NotApplicable
         if not 0 <= column < self.header.column_count:
-            raise NotChecked("PM-033 is broken")
+            raise Broken("PM-033")
         return column
+
+    @Remembered
+    def columns(self) -> list[ColumnUnderTest]:
+        """Every column."""
+        header, names = self.header, self.names
+        uses = Counter(names)
+        sorting = set(header.sorting_columns)
+        if self.has(HeaderFeature.SORTING_IS_DTS_ASC):
+            sorting.add(header.fixed.designated_timestamp)
+        return [
+            ColumnUnderTest(
+                self, position, described, described.max_def_level > 1 or uses[name] > 1, position in sorting
+            )
+            for position, (described, name) in enumerate(zip(header.descriptors, names, strict=True))
+        ]
+
+    @Remembered
+    def sorting_columns(self) -> list[SortingColumnUnderTest]:
+        """Every sorting column that the header lists."""
+        first: dict[int, int] = {}
+        return [
+            SortingColumnUnderTest(
+                self.header, position, column, first.setdefault(column, position) < position
+            )
+            for position, column in enumerate(self.header.sorting_columns)
+        ]
+
+    @Remembered
+    def column_ids(self) -> frozenset[int]:
+        """The IDs of all columns that have one."""
+        return frozenset(described.id for described in self.header.descriptors) - {NO_COLUMN}
 
     def has(self, feature: HeaderFeature) -> bool:
         """Whether the header sets a bit."""
@@ -203,7 +334,7 @@ class PmUnderTest:
     @Remembered
     def chain(self) -> Chain:
         """All snapshots. Raises what `newest` raises; what is wrong with earlier ones stands in the chain."""
-        found, row_groups = Chain([self.newest]), self.newest.fields.row_group_count
+        found, row_groups = Chain(self.source, [self.newest]), self.newest.fields.row_group_count
         if row_groups > MOST_ROW_GROUPS:
             found.cut = f"there are more than {MOST_ROW_GROUPS:,} row groups"
         walk = pm_file.walk(self.source, self.header, self.size)
@@ -234,11 +365,6 @@ class PmUnderTest:
         if self.newest.fields.row_group_count > MOST_ROW_GROUPS:
             raise NotChecked(self.chain.cut)
         return self.chain.snapshots
-
-    @Remembered
-    def checksums(self) -> list[int]:
-        """For each snapshot of the chain, the checksum that it should hold."""
-        return pm_file.checksums(self.source, self.chain.snapshots)
 
     # ------------------------------------------------------------------------------------------------ blocks
 
@@ -274,7 +400,7 @@ class PmUnderTest:
         footers = self.footers
         found = [place for place in self.places.values() if not self.why_misplaced(place, footers)]
         if not found:
-            raise NotChecked("PM-050 is broken")
+            raise Broken("PM-050")
         return found
 
     @Remembered
@@ -332,11 +458,6 @@ class PmUnderTest:
             column=self.names[column],
             **more,
         )
-
-    def in_footer(self, snapshot: Snapshot, name: str, message: str, **more: Any) -> Violation:
-        """A violation at a field of a footer."""
-        offset, length = snapshot.place(name)
-        return Violation(message, f"{snapshot.path}.footer.{name}", offset, length, **more)
 
     def in_entry(self, snapshot: Snapshot, row_group: int, message: str, **more: Any) -> Violation:
         """A violation at a row group's entry in a footer."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Protocol, overload
 
-from pqassay.report.model import FIRST_POSITIONS
 from pqassay.under_test.file import FileUnderTest, NotChecked, Remembered
 from pqassay.under_test.pm import Place, PmUnderTest
 from pqassay.under_test.pm_bounds import BoundOrder, order_of
-from pqassay.under_test.violation import Violation
+from pqassay.under_test.violation import Suspects, Violation
 from pqassay_spec.parquet.column_order import WIDTHS
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.block import SIDES, Block, Side
@@ -35,15 +34,6 @@ MOST_OFFSET = (1 << 64) - 1
 
 MOST_UNDECIDED = 20_000
 """Chunks of one rule that a screen may leave undecided before the rest is not judged."""
-
-
-class Broken(NamedTuple):
-    """A rule that a chunk breaks: the field of the chunk, what is wrong, what should stand there, what does."""
-
-    field: str
-    message: str
-    expected: str
-    actual: str
 
 
 class ColumnFacts(NamedTuple):
@@ -78,12 +68,23 @@ _WIDTHS = {int(kind): width for kind, width in WIDTHS.items()}
 class ChunkUnderTest:
     """One chunk, with all that rules about one chunk ask for."""
 
-    __slots__ = ("_content", "_region_start", "described", "given", "num_rows", "order", "place", "width")
+    __slots__ = (
+        "_content",
+        "_parsed",
+        "_region_start",
+        "column",
+        "described",
+        "given",
+        "num_rows",
+        "order",
+        "place",
+        "width",
+    )
 
     def __init__(self, parsed: PmUnderTest, place: Place, column: int, facts: ColumnFacts) -> None:
-        self._content, header = parsed.content, parsed.header
+        self._parsed, self._content, header = parsed, parsed.content, parsed.header
         self._region_start = place.offset + header.block_size
-        self.place = place
+        self.place, self.column = place, column
         start = place.offset + pm.BlockHeader.size
         self.num_rows = int.from_bytes(self._content[place.offset : start], "little")
         self.given = pm.ColumnChunk.read(self._content, start + column * pm.ColumnChunk.size)
@@ -119,6 +120,10 @@ class ChunkUnderTest:
         """The slot as a reference: offset in the region behind the chunks, and length."""
         return split_reference(self.slot(side))
 
+    def violation(self, name: str, message: str, expected: str, actual: str) -> Violation:
+        """A violation at a field of its record."""
+        return self._parsed.in_chunk(self.place, self.column, name, message, expected=expected, actual=actual)
+
     def bound(self, side: Side) -> bytes | None:
         """A bound as it is stored; ``None`` if there is none, or if its place or its width cannot be right."""
         if self.is_inlined(side):
@@ -133,10 +138,6 @@ class ChunkUnderTest:
             return None
         start = self._region_start + offset
         return bytes(self._content[start : start + length])
-
-
-ChunkRule = Callable[[ChunkUnderTest], Iterator[Broken]]
-"""A rule about one chunk."""
 
 
 class BlockFacts(NamedTuple):
@@ -183,32 +184,14 @@ def block_facts(block: Block, follows: int) -> BlockFacts:
     return BlockFacts(first, min(end, MOST_OFFSET), is_tangled, region_end, is_packed, has_strays)
 
 
-class Suspects:
-    """What a screen found of one rule.
-
-    Attributes:
-        counts: For each column with chunks that break the rule, how many violations there are.
-        first: For each of these columns, the first chunks, as positions in `PmUnderTest.blocks`.
-        undecided: Chunks about which the screen cannot say, as positions of block and column.
-    """
-
-    def __init__(self) -> None:
-        self.counts: dict[int, int] = {}
-        self.first: dict[int, list[int]] = {}
-        self.undecided: list[tuple[int, int]] = []
-        self.too_many = False
-
-
 class Screens(Protocol):
     """What proves of many chunks at once that they break no rule; the rules judge what it suspects.
 
     `pqassay.values.pm_screens` is one; it needs numpy, and this room does without.
     """
 
-    def screen(
-        self, parsed: PmUnderTest, columns: Sequence[ColumnFacts]
-    ) -> tuple[dict[str, Suspects], list[BlockFacts]]:
-        """The suspects of each rule, and the facts about each block that can be read."""
+    def screen(self, chunks: PmChunks) -> tuple[dict[str, Suspects[ChunkUnderTest]], list[BlockFacts]]:
+        """The suspects of each rule about chunks, column by column, and the facts about each block that can be read."""
         ...
 
     def end_of_filters(
@@ -218,8 +201,8 @@ class Screens(Protocol):
         ...
 
 
-class Sweep:
-    """All chunks of a file, judged rule by rule; of a file with many, screened in one pass first."""
+class PmChunks:
+    """The blocks and column chunks of a file; of a file with many, screened in one pass when they are first asked for."""
 
     def __init__(self, file: FileUnderTest) -> None:
         self.parsed = file.part(PmUnderTest)
@@ -236,81 +219,72 @@ class Sweep:
         return column_facts(self.parsed.header.descriptors)
 
     @Remembered
-    def blocks(self) -> list[Place]:
-        """The blocks that can be read.
+    def places(self) -> list[Place]:
+        """Where the blocks that can be read are stored.
 
         Raises:
             NotChecked: They lie over each other, so that a small file has very many chunks.
         """
-        blocks = self.parsed.blocks
-        if len(blocks) * self.parsed.header.block_size > 2 * self.parsed.size + MOST_OVERLAP:
+        places = self.parsed.blocks
+        if len(places) * self.parsed.header.block_size > 2 * self.parsed.size + MOST_OVERLAP:
             raise NotChecked("the blocks lie over each other, and together are too long to be read")
-        return blocks
+        return places
 
     @Remembered
-    def screened(self) -> tuple[dict[str, Suspects], list[BlockFacts]] | None:
+    def screened(self) -> tuple[dict[str, Suspects[ChunkUnderTest]], list[BlockFacts]] | None:
         """What screens found; ``None`` where everything is judged one by one."""
-        chunks = len(self.blocks) * self.parsed.header.column_count
+        chunks = len(self.places) * self.parsed.header.column_count
         if chunks < (SCREENED_FROM_IF_LOADED if "numpy" in sys.modules else SCREENED_FROM):
             return None
-        return None if self.screens is None else self.screens.screen(self.parsed, self.columns)
+        return None if self.screens is None else self.screens.screen(self)
 
     @Remembered
     def facts(self) -> list[BlockFacts]:
         """What rules about blocks ask for, for each block that can be read."""
         if self.screened is not None:
             return self.screened[1]
-        return [block_facts(self.parsed.block(place), place.follows) for place in self.blocks]
+        return [block_facts(self.parsed.block(place), place.follows) for place in self.places]
 
-    def violations(self, rule_id: str, rule: ChunkRule, only: int | None = None) -> Iterator[Violation]:
-        """Where chunks break a rule.
-
-        Args:
-            rule_id: Its id.
-            rule: The rule.
-            only: The one column that it is about, if it is about one.
-        """
-        if self.screened is None:
-            columns = range(self.parsed.header.column_count) if only is None else (only,)
-            for column in columns:  # in the order of screens, so that reports are the same
-                for place in self.blocks:
-                    yield from self._of_chunk(rule, place, column)
-            return
-        found = self.screened[0][rule_id]
-        counts, first = dict(found.counts), {column: list(known) for column, known in found.first.items()}
-        for position, column in found.undecided:
-            if more := sum(1 for _ in self._of_chunk(rule, self.blocks[position], column)):
-                counts[column] = counts.get(column, 0) + more
-                first.setdefault(column, []).append(position)
-        for column, count in sorted(counts.items()):
-            shown = [
-                violation
-                for position in sorted(first[column])[:FIRST_POSITIONS]
-                for violation in self._of_chunk(rule, self.blocks[position], column)
-            ]
-            yield from shown[:-1]
-            for last in shown[-1:]:
-                yield _with_more(last, count - len(shown))
-        if found.too_many and not counts:
-            raise NotChecked(f"more than {MOST_UNDECIDED:,} chunks would have to be compared one by one")
+    @Remembered
+    def blocks(self) -> list[BlockUnderTest]:
+        """The blocks that can be read."""
+        return [BlockUnderTest(self, *both) for both in zip(self.places, self.facts, strict=True)]
 
     def chunk(self, place: Place, column: int) -> ChunkUnderTest:
         """One chunk of a block that can be read."""
         return ChunkUnderTest(self.parsed, place, column, self.columns[column])
 
-    def _of_chunk(self, rule: ChunkRule, place: Place, column: int) -> Iterator[Violation]:
-        for broken in rule(self.chunk(place, column)):
-            yield self.parsed.in_chunk(
-                place,
-                column,
-                broken.field,
-                broken.message,
-                expected=broken.expected,
-                actual=broken.actual,
-            )
+
+class BlockUnderTest(NamedTuple):
+    """A block that can be read: where it is stored, and what rules about whole blocks ask for."""
+
+    of: PmChunks
+    place: Place
+    facts: BlockFacts
+
+    @property
+    def chunks(self) -> Iterator[ChunkUnderTest]:
+        """Its column chunks."""
+        return (self.of.chunk(self.place, column) for column in range(len(self.of.columns)))
 
 
-def _with_more(violation: Violation, more: int) -> Violation:
-    from dataclasses import replace  # noqa: PLC0415 - rarely needed
+class ChunksOfColumns(Sequence[ChunkUnderTest]):
+    """The chunks of some columns, column by column as screens list them; each is made when it is asked for."""
 
-    return replace(violation, more=max(more, 0))
+    def __init__(self, chunks: PmChunks, columns: Sequence[int]) -> None:
+        self._chunks, self._columns, self._places = chunks, columns, chunks.places
+
+    def __len__(self) -> int:
+        return len(self._columns) * len(self._places)
+
+    @overload
+    def __getitem__(self, index: int) -> ChunkUnderTest: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[ChunkUnderTest]: ...
+
+    def __getitem__(self, index: int | slice) -> ChunkUnderTest | list[ChunkUnderTest]:
+        if isinstance(index, slice):
+            return [self[number] for number in range(*index.indices(len(self)))]
+        column, place = divmod(index, len(self._places))
+        return self._chunks.chunk(self._places[place], self._columns[column])

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from pqassay.report.model import FIRST_POSITIONS
 
 Place = TypeVar("Place")
+Thing = TypeVar("Thing")
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,21 @@ class Violation:
     row_group: int | None = None
     remedy: str = ""
     more: int = 0
+
+
+@dataclass
+class Suspects(Generic[Thing]):
+    """What a screen of many things at a time leaves to one rule; all other things certainly keep it.
+
+    Attributes:
+        things: Those that break the rule, or may: the rule itself is asked about them.
+        more: For each column, how many violations there are at further things, which are certain and only counted.
+        problem: Why not all things that may break the rule are listed, if so.
+    """
+
+    things: list[Thing] = field(default_factory=list[Thing])
+    more: dict[str | None, int] = field(default_factory=dict[str | None, int])
+    problem: str | None = None
 
 
 def name_in(names: type[IntEnum], number: int | None, unnamed: str) -> str:

@@ -7,21 +7,23 @@ are read by the layout that the grammar gives, a few megabytes at a time.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pqassay.report.model import FIRST_POSITIONS
-from pqassay.under_test.pm import Place, PmUnderTest
+from pqassay.under_test.pm import Place
 from pqassay.under_test.pm_bounds import Comparison
 from pqassay.under_test.pm_chunks import (
     MOST_OFFSET,
     MOST_UNDECIDED,
     BlockFacts,
-    ColumnFacts,
-    Suspects,
+    ChunkUnderTest,
+    PmChunks,
 )
+from pqassay.under_test.violation import Suspects
 from pqassay_spec.parquet.bloom import BLOCK_SIZE
 from pqassay_spec.parquet.file import HEAD_SIZE
 from pqassay_spec.pm import grammar as pm
@@ -40,8 +42,8 @@ from pqassay_spec.pm.codes import (
     StatFlag,
 )
 
-BATCH_BYTES = 1 << 20
-"""Bytes of chunks that are screened at a time: few enough for the arrays to stay in caches and be used again."""
+BATCH_BYTES = 1 << 22
+"""Bytes of chunks that are screened at a time: enough for the work to outweigh the calls, few enough for the memory."""
 
 Array: TypeAlias = NDArray[Any]
 Masks = Sequence[Array]
@@ -52,59 +54,88 @@ BLOCK_HEADER = np.dtype(pm.BlockHeader.dtype)
 _U64 = np.uint64
 _BITS_OF_BYTE = _U64(8)
 
+GREATEST_OF_SIZE = np.full(SIZE_MASK + 1, MOST_OFFSET, _U64)
+"""The greatest number that fits into so many bytes; sizes that are impossible limit nothing."""
+GREATEST_OF_SIZE[1:MOST_INLINE] = [(1 << 8 * size) - 1 for size in range(1, MOST_INLINE)]
 
-def screen(
-    parsed: PmUnderTest, columns: Sequence[ColumnFacts]
-) -> tuple[dict[str, Suspects], list[BlockFacts]]:
-    """Screen all blocks that can be read.
 
-    Args:
-        parsed: The file.
-        columns: What follows from each descriptor.
+def screen(chunks: PmChunks) -> tuple[dict[str, Suspects[ChunkUnderTest]], list[BlockFacts]]:
+    """Screen the chunks of all blocks that can be read.
 
     Returns:
         The suspects of each rule, and the facts about each block.
     """
-    suspects = {rule: Suspects() for rule in SCREENS}
+    found = {rule: _Found() for rule in SCREENS}
     facts: list[BlockFacts] = []
-    shape = _Shape(parsed, columns)
+    shape = _Shape(chunks)
     step = max(1, BATCH_BYTES // max(1, shape.count * CHUNK.itemsize))
-    blocks = parsed.blocks
-    for first in range(0, len(blocks), step):
-        batch = Batch(shape, blocks[first : first + step])
+    for first in range(0, len(chunks.places), step):
+        batch = Batch(shape, chunks.places[first : first + step])
         for rule, find in SCREENS.items():
-            _note(suspects[rule], find(batch), first)
-        _note_order(suspects[ORDER], bounds_out_of_order(batch), first)
+            found[rule].note(find(batch), first)
+        certain, undecided = bounds_out_of_order(batch)
+        found[ORDER].note((certain & ~undecided,), first)
+        found[ORDER].note_undecided(undecided, first)
         facts += block_facts(batch)
-    return suspects, facts
+    return {rule: one.suspects(chunks) for rule, one in found.items()}, facts
 
 
-def _note(found: Suspects, masks: Masks, first: int) -> None:
-    for mask in masks:
-        if not mask.any():
-            continue
-        counts = mask.sum(axis=0)
-        for column in np.flatnonzero(counts).tolist():
-            found.counts[column] = found.counts.get(column, 0) + int(counts[column])
-            known = found.first.setdefault(column, [])
-            more = (np.flatnonzero(mask[:, column])[:FIRST_POSITIONS] + first).tolist()
-            found.first[column] = sorted({*known, *more})[:FIRST_POSITIONS]
+@dataclass
+class _Found:
+    """What was found of one rule.
 
+    Attributes:
+        first: For each column with chunks that break the rule, the first of them, as positions of blocks.
+        more: For each of these columns, how many violations there are at further chunks.
+        undecided: Chunks that the rule itself has to judge, as positions of column and block.
+        left: How many more of those there are.
+    """
 
-def _note_order(found: Suspects, masks: tuple[Array, Array], first: int) -> None:
-    certain, undecided = masks
-    _note(found, (certain,), first)
-    if undecided.any():
-        room = MOST_UNDECIDED - len(found.undecided)
-        rows, columns = np.nonzero(undecided)
-        found.undecided += list(zip((rows[:room] + first).tolist(), columns[:room].tolist(), strict=True))
-        found.too_many = found.too_many or len(rows) > room
+    first: dict[int, list[int]] = field(default_factory=dict[int, list[int]])
+    more: dict[int, int] = field(default_factory=dict[int, int])
+    undecided: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    left: int = 0
+
+    def note(self, masks: Masks, start: int) -> None:
+        """Add the chunks of a batch that break the rule, the first of whose blocks has the position ``start``."""
+        masks = [mask for mask in masks if mask.any()]
+        if not masks:
+            return
+        violations: Array = np.sum(masks, axis=0)
+        for column in np.flatnonzero(violations.any(axis=0)).tolist():
+            known = self.first.setdefault(column, [])
+            shown = np.flatnonzero(violations[:, column])[: FIRST_POSITIONS - len(known)]
+            known += (shown + start).tolist()
+            more = violations[:, column].sum() - violations[shown, column].sum()
+            self.more[column] = self.more.get(column, 0) + int(more)
+
+    def note_undecided(self, mask: Array, start: int) -> None:
+        """Add the chunks of a batch that the rule itself has to judge."""
+        rows, columns = np.nonzero(mask)
+        room = MOST_UNDECIDED - len(self.undecided)
+        self.undecided += zip(columns[:room].tolist(), (rows[:room] + start).tolist(), strict=True)
+        self.left += max(len(rows) - room, 0)
+
+    def suspects(self, chunks: PmChunks) -> Suspects[ChunkUnderTest]:
+        """The chunks, column by column."""
+        names, more = chunks.parsed.names, dict[str | None, int]()
+        for column, count in self.more.items():
+            more[names[column]] = more.get(names[column], 0) + count
+        first = [(column, place) for column, places in self.first.items() for place in places]
+        return Suspects(
+            [chunks.chunk(chunks.places[place], column) for column, place in sorted(first + self.undecided)],
+            more,
+            f"more than {MOST_UNDECIDED:,} chunks would have to be compared one by one"
+            if self.left
+            else None,
+        )
 
 
 class _Shape:
     """What is the same for all batches: the bytes, and what descriptors say, one number for each column."""
 
-    def __init__(self, parsed: PmUnderTest, columns: Sequence[ColumnFacts]) -> None:
+    def __init__(self, chunks: PmChunks) -> None:
+        parsed, columns = chunks.parsed, chunks.columns
         descriptors = parsed.header.descriptors
         self.content = np.frombuffer(parsed.content, np.uint8)
         self.count = len(descriptors)
@@ -210,6 +241,10 @@ class Batch:
             lambda: self.out_of_line(side) & (self.offset(side) + self.length(side) <= self.region_length),
         )
 
+    def stop(self) -> Array:
+        """Where the byte ranges end; of numbers that are too great, the sum wraps."""
+        return self._kept("stop", lambda: self.field("byte_range_start") + self.field("total_compressed"))
+
     def none(self) -> Array:
         """No chunk at all."""
         return self._kept("none", lambda: np.zeros(self.chunks.shape, bool))
@@ -262,7 +297,9 @@ def _encodings(batch: Batch) -> Masks:
 
 
 def _ranges(batch: Batch) -> Masks:
-    start, end = batch.field("byte_range_start"), batch.body_end
+    start, stop, end = batch.field("byte_range_start"), batch.stop(), batch.body_end
+    if start.min(initial=HEAD_SIZE) >= HEAD_SIZE and (start < stop).all() and (stop <= end).all():
+        return ()  # most files; the rest is for empty chunks, and for numbers so great that the sum wraps
     length = np.maximum(batch.field("total_compressed"), _U64(1))
     outside = (start < HEAD_SIZE) | (start > end) | (length > end - np.minimum(start, end))
     return (outside & ((batch.field("total_compressed") != 0) | (batch.field("num_values") != 0)),)
@@ -301,12 +338,9 @@ def _widths_inline(batch: Batch) -> Masks:
 
 
 def _rest_of_slots(batch: Batch) -> Masks:
-    masks: list[Array] = []
-    for side in SIDES:
-        short = batch.good_size(side) & (batch.size(side) < MOST_INLINE)
-        shift = batch.size(side).astype(_U64) * _BITS_OF_BYTE
-        masks.append(short & (batch.field(side.field) >> np.where(short, shift, _U64(0)) != 0))
-    return masks
+    return [
+        batch.inlined(side) & (batch.field(side.field) > GREATEST_OF_SIZE[batch.size(side)]) for side in SIDES
+    ]
 
 
 def _short_out_of_line(batch: Batch) -> Masks:
@@ -473,7 +507,7 @@ def block_facts(batch: Batch) -> Iterator[BlockFacts]:
             yield BlockFacts(0, 0, is_tangled=False, region_end=end, is_packed=True)
         return
     start, length = batch.field("byte_range_start"), batch.field("total_compressed")
-    end, is_empty = start + length, length == 0
+    end, is_empty = batch.stop(), length == 0
     wraps: Array = np.any(end < start, axis=1)
     greatest = _U64(MOST_OFFSET)
     last: Array = np.where(wraps, greatest, np.where(is_empty, _U64(0), end).max(axis=1))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -12,10 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pqassay
-from pqassay.checks.pm.chunks import RULES
+from pqassay.checks import registry
+from pqassay.checks.asking import Group, ask
+from pqassay.checks.pm.subjects import CHUNK, TIMESTAMP_CHUNK
 from pqassay.under_test import pm_chunks
 from pqassay.under_test.file import FileUnderTest, NotApplicable, Options
-from pqassay.under_test.pm_chunks import Sweep
+from pqassay.under_test.pm_chunks import PmChunks
 from pqassay.values import pm_screens
 from pqassay_reference.pm.write import create
 from pqassay_spec.base.sources import BytesSource
@@ -51,18 +52,20 @@ def file_of(blocks: list[list[pm.ColumnChunk]], region: bytes, *, is_questdb: bo
     names = b"".join(b"%c" % (97 + number) for number in range(count))
     start = pm.FixedHeader.size + count * pm.ColumnDescriptor.size
     descriptors = b"".join(
-        pm.ColumnDescriptor(
-            start + number,
-            number,
-            code & ~(0 if is_questdb or code < 0 else DESIGNATED_TYPE_BIT),
-            0,
-            width,
-            1,
-            kind,
-            repetitions,
-            definitions,
-            0,
-        ).build()
+        pm.ColumnDescriptor.build(
+            pm.ColumnDescriptor(
+                start + number,
+                number,
+                code & ~(0 if is_questdb or code < 0 else DESIGNATED_TYPE_BIT),
+                0,
+                width,
+                1,
+                kind,
+                repetitions,
+                definitions,
+                0,
+            )
+        )
         for number, (kind, code, width, repetitions, definitions) in enumerate(COLUMNS)
     )
     body = names
@@ -71,36 +74,33 @@ def file_of(blocks: list[list[pm.ColumnChunk]], region: bytes, *, is_questdb: bo
         body += bytes(-(start + len(body)) % 8)
         entries.append(start + len(body) >> 3)
         body += struct.pack("<Q", 10) + b"".join(map(pm.ColumnChunk.build, chunks)) + region
-    footer = pm.FooterFields(10_000, 20, len(blocks), 0, 0, 0).build()
+    footer = pm.FooterFields.build(pm.FooterFields(10_000, 20, len(blocks), 0, 0, 0))
     footer += b"".join(struct.pack("<I", entry) for entry in entries) + bytes(4)
     size = start + len(body) + len(footer) + 4
-    header = pm.FixedHeader(size, 4, 0, 0, count, 0).build()
+    header = pm.FixedHeader.build(pm.FixedHeader(size, 4, 0, 0, count, 0))
     return header + descriptors + body + footer + struct.pack("<I", len(footer))
 
 
-def sweep_of(data: bytes) -> Sweep:
-    return FileUnderTest(BytesSource(data), Options("index"), "pm", pm_screens=lambda: pm_screens).part(Sweep)
+RULES = tuple(rule_id for rule_id, check in registry().items() if check.subject in (CHUNK, TIMESTAMP_CHUNK))
+"""The rules about column chunks."""
 
 
-def outcomes(sweep: Sweep) -> dict[str, Any]:
-    """For each rule and column how many violations there are; and the fields of the first three."""
-    found: dict[str, Any] = {}
-    for rule_id, rule in RULES.items():
-        only = 0 if rule_id == "PM-074" else None
-        counts: Counter[str | None] = Counter()
-        first: dict[str | None, set[str]] = {}
-        for violation in sweep.violations(rule_id, rule, only):
-            counts[violation.column] += 1 + violation.more
-            places = first.setdefault(violation.column, set())
-            if len(places) < 3:
-                places.add(violation.field)
-        found[rule_id] = counts, first
-    return found
+def chunks_of(data: bytes) -> PmChunks:
+    return FileUnderTest(BytesSource(data), Options("index"), "pm", pm_screens=lambda: pm_screens).part(
+        PmChunks
+    )
 
 
-def agree(data: bytes, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Judge a file in both ways, and compare."""
-    plain, screened = sweep_of(data), sweep_of(data)
+def outcomes(chunks: PmChunks) -> dict[str, dict[str | None, Group]]:
+    """For each rule where it is broken."""
+    answers = ask(chunks.parsed.file, RULES)
+    assert set(RULES) == answers.applied
+    return {rule_id: answers.of(rule_id).groups for rule_id in RULES}
+
+
+def agree(data: bytes, monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str | None, int]]:
+    """Judge a file in both ways, and compare; return how many violations there are for each rule and column."""
+    plain, screened = chunks_of(data), chunks_of(data)
     with monkeypatch.context() as patch:
         patch.setattr(pm_chunks, "SCREENED_FROM_IF_LOADED", 1 << 60)
         assert plain.screened is None
@@ -108,16 +108,15 @@ def agree(data: bytes, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     with monkeypatch.context() as patch:
         patch.setattr(pm_chunks, "SCREENED_FROM_IF_LOADED", 0)
         assert screened.screened is not None
-        found = outcomes(screened)
-    for rule_id, (counts, _) in expected.items():
-        assert counts == found[rule_id][0], rule_id
-        if rule_id != pm_screens.ORDER:
-            assert expected[rule_id][1].keys() == found[rule_id][1].keys()
+        assert expected == outcomes(screened)
     for one, other in zip(facts, screened.facts, strict=True):
         assert one[3:] == other[3:]
         assert one.first == other.first
         assert other.is_tangled or not one.is_tangled
-    return expected
+    return {
+        rule_id: {column: group.count for column, group in groups.items()}
+        for rule_id, groups in expected.items()
+    }
 
 
 @pytest.fixture(scope="module")
@@ -195,19 +194,19 @@ def test_screens_equal_the_rules_where_only_bounds_differ(patches: pytest.Monkey
     blocks = [[chunk(column) for column in range(len(COLUMNS))] for _ in range(2)]
     region = b"".join(data.draw(st.lists(stems, min_size=20, max_size=40))).ljust(REGION, b"\0")[:REGION]
     found = agree(file_of(blocks, region), patches)
-    assert not found["PM-065"][0]
+    assert not found["PM-065"]
 
 
 def test_what_screens_count_is_what_rules_find(patches: pytest.MonkeyPatch) -> None:
     good = pm.ColumnChunk(0, 1, 0x80, 0, 0, 10, 4, 50, 0, 0, 0, 0)
-    bad = good.changed(codec=9, reserved=1)
+    bad = good._replace(codec=9, reserved=1)
     found = agree(
         file_of([[bad if number % 2 else good] * len(COLUMNS) for number in range(9)], b""), patches
     )
 
     names = [chr(97 + number) for number in range(len(COLUMNS))]
-    assert dict.fromkeys(names, 4) == found["PM-060"][0] == found["PM-059"][0]
-    assert {"a": 9} == found["PM-074"][0]
+    assert dict.fromkeys(names, 4) == found["PM-060"] == found["PM-059"]
+    assert {"a": 9} == found["PM-074"]
 
 
 def test_batches_add_up(patches: pytest.MonkeyPatch) -> None:
@@ -215,30 +214,30 @@ def test_batches_add_up(patches: pytest.MonkeyPatch) -> None:
     data = file_of([[bad] * len(COLUMNS)] * 7, b"")
     with patches.context() as patch:
         patch.setattr(pm_screens, "BATCH_BYTES", 2 * pm.ColumnChunk.size * len(COLUMNS))
-        assert {7} == set(agree(data, patches)["PM-060"][0].values())
+        assert {7} == set(agree(data, patches)["PM-060"].values())
 
 
 def test_every_rule_about_chunks_has_a_screen() -> None:
-    assert RULES.keys() == pm_screens.SCREENS.keys()
+    assert set(RULES) == pm_screens.SCREENS.keys()
 
 
 def test_an_equal_prefix_is_compared_byte_by_byte(patches: pytest.MonkeyPatch) -> None:
     good = pm.ColumnChunk(0, 1, 0x80, 0, 0, 10, 4, 50, 0, 0, 0, 0)
-    swapped = good.changed(stat_flags=0x80 | 0b001001, min_stat=16 << 16 | 16, max_stat=16)
+    swapped = good._replace(stat_flags=0x80 | 0b001001, min_stat=16 << 16 | 16, max_stat=16)
     chunks = [
         swapped if kind[0] == PhysicalType.FIXED_LEN_BYTE_ARRAY and kind[2] == 16 else good
         for kind in COLUMNS
     ]
     data = file_of([chunks] * 5, b"12345678-a value" + b"12345678-B value")
 
-    assert not agree(data.replace(b"a value", b"C value"), patches)["PM-072"][0].get("x")
-    assert {"j": 5} == agree(data.replace(b"a value", b"A value"), patches)["PM-072"][0]
+    assert not agree(data.replace(b"a value", b"C value"), patches)["PM-072"].get("j")
+    assert {"j": 5} == agree(data.replace(b"a value", b"A value"), patches)["PM-072"]
 
 
 def test_a_file_without_row_groups_has_nothing_to_screen() -> None:
-    sweep = sweep_of(file_of([], b""))
+    chunks = chunks_of(file_of([], b""))
     with pytest.raises(NotApplicable):
-        _ = sweep.screened
+        _ = chunks.screened
 
 
 @settings(max_examples=80, deadline=None)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from functools import cache
+from collections.abc import Collection, Hashable, Iterator
 
 from pqassay.checks import rule
-from pqassay.checks.pm.file import bits
-from pqassay.checks.subjects import FILE
-from pqassay.under_test.file import FileUnderTest, NotApplicable
-from pqassay.under_test.pm import PmUnderTest
+from pqassay.checks.pm.file import bits, has
+from pqassay.checks.pm.subjects import COLUMN, COLUMNS, OPENED_PM, PM, SORTING_COLUMN, TIMESTAMP
+from pqassay.under_test.pm import ColumnUnderTest, PmUnderTest, SortingColumnUnderTest
 from pqassay.under_test.violation import Violation
-from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.codes import (
     KNOWN_COLUMN_FLAGS,
     NO_COLUMN,
@@ -22,7 +18,6 @@ from pqassay_spec.pm.codes import (
     HeaderFeature,
     PhysicalType,
     Repetition,
-    repetition,
     type_name,
     type_tag,
 )
@@ -30,9 +25,6 @@ from pqassay_spec.pm.codes import (
 KNOWN_TYPES = frozenset(ColumnType)
 KNOWN_PHYSICAL_TYPES = frozenset(PhysicalType)
 KNOWN_REPETITIONS = frozenset(Repetition)
-FIXED = int(PhysicalType.FIXED_LEN_BYTE_ARRAY)
-DESCENDING = int(ColumnFlag.DESCENDING)
-"""As plain numbers, which are quicker to compare with."""
 
 
 def physical_name(number: int) -> str:
@@ -40,54 +32,41 @@ def physical_name(number: int) -> str:
     return PhysicalType(number).name if number in KNOWN_PHYSICAL_TYPES else str(number)
 
 
-def _columns(file: FileUnderTest) -> tuple[PmUnderTest, Iterable[tuple[int, pm.ColumnDescriptor]]]:
-    """Every column; `NotApplicable` where there is none."""
-    parsed = file.part(PmUnderTest)
-    _ = parsed.newest  # a header whose end is uncertain says nothing about columns
-    if not parsed.header.descriptors:
-        raise NotApplicable
-    return parsed, enumerate(parsed.header.descriptors)
-
-
 # ----------------------------------------------------------------------------------------------------- names
 
 
-@rule("PM-021", of=FILE)
-def names_lie_in_their_area(file: FileUnderTest) -> Iterator[Violation]:
-    """Reading a name raises it."""
-    yield from _wrong_names(file, "PM-021")
+@rule("PM-021", of=COLUMNS)
+def names_lie_in_their_area(parsed: PmUnderTest) -> Iterator[Violation]:
+    """Reading a name found it."""
+    return _wrong_names(parsed, "PM-021")
 
 
-@rule("PM-023", of=FILE)
-def names_are_text(file: FileUnderTest) -> Iterator[Violation]:
-    """Reading a name raises it."""
-    yield from _wrong_names(file, "PM-023")
+@rule("PM-023", of=COLUMNS)
+def names_are_text(parsed: PmUnderTest) -> Iterator[Violation]:
+    """Reading a name found it."""
+    return _wrong_names(parsed, "PM-023")
 
 
-def _wrong_names(file: FileUnderTest, rule: str) -> Iterator[Violation]:
-    _ = _columns(file)
-    parsed = file.part(PmUnderTest)
-    found = [(column, error) for column, error in parsed.wrong_names if error.rule == rule]
-    if not found:
-        parsed.require_all_names()
-    for column, error in found:
-        yield Violation(
-            error.reason,
-            error.field or "",
-            error.offset,
-            error.length,
-            error.expected,
-            error.actual,
-            column=parsed.names[column],
-        )
+def _wrong_names(parsed: PmUnderTest, rule_id: str) -> Iterator[Violation]:
+    for column, error in parsed.wrong_names:
+        if error.rule == rule_id:
+            yield Violation(
+                error.reason,
+                error.field or "",
+                error.offset,
+                error.length,
+                error.expected,
+                error.actual,
+                column=parsed.names[column],
+            )
+    parsed.require_all_names()
 
 
-@rule("PM-022", of=FILE)
-def names_follow_each_other(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PM-022", of=COLUMNS)
+def names_follow_each_other(parsed: PmUnderTest) -> Iterator[Violation]:
     """Each begins where the one before ends. Those outside their area are the matter of PM-021."""
-    parsed, columns = _columns(file)
     first = expected = stored = parsed.header.names_start
-    for column, described in columns:
+    for column, described in enumerate(parsed.header.descriptors):
         start, end = described.name_offset, described.name_offset + described.name_length
         if first <= start and start not in (expected, stored):
             yield parsed.in_descriptor(
@@ -101,157 +80,11 @@ def names_follow_each_other(file: FileUnderTest) -> Iterator[Violation]:
         expected, stored = expected + described.name_length, end
 
 
-# ----------------------------------------------------------------------------------------------- descriptors
-
-
-@rule("PM-025", of=FILE)
-def descriptor_reserved_is_zero(file: FileUnderTest) -> Iterator[Violation]:
-    """RESERVED of every descriptor."""
-    parsed, columns = _columns(file)
-    for column, described in columns:
-        if described.reserved:
-            found = f"{described.reserved:#x}"
-            yield parsed.in_descriptor(column, "reserved", f"RESERVED is {found}", expected="0", actual=found)
-
-
-@rule("PM-026", of=FILE)
-def unused_flags_are_zero(file: FileUnderTest) -> Iterator[Violation]:
-    """Bits 5 to 31."""
-    parsed, columns = _columns(file)
-    for column, described in columns:
-        if unknown := described.flags & ~KNOWN_COLUMN_FLAGS:
-            yield parsed.in_descriptor(
-                column,
-                "flags",
-                f"{bits(unknown)} of FLAGS is set, which means nothing",
-                expected="bits 5 to 31 clear",
-                actual=f"{described.flags:#x}",
-            )
-
-
-@rule("PM-027", of=FILE)
-def repetition_is_known(file: FileUnderTest) -> Iterator[Violation]:
-    """Two bits, of which three values have a name."""
-    parsed, columns = _columns(file)
-    for column, described in columns:
-        found = repetition(described.flags)
-        if found not in KNOWN_REPETITIONS:
-            yield parsed.in_descriptor(
-                column,
-                "flags",
-                f"FIELD_REPETITION (bits 2, 3) is {found}",
-                expected="0, 1 or 2",
-                actual=str(found),
-            )
-
-
-@rule("PM-028", of=FILE)
-def physical_type_is_known(file: FileUnderTest) -> Iterator[Violation]:
-    """Parquet's numbers."""
-    parsed, columns = _columns(file)
-    for column, described in columns:
-        found = described.physical_type
-        if found not in KNOWN_PHYSICAL_TYPES:
-            yield parsed.in_descriptor(
-                column,
-                "physical_type",
-                f"PHYSICAL_TYPE is {found}",
-                expected=f"0 to {max(KNOWN_PHYSICAL_TYPES)}",
-                actual=str(found),
-            )
-
-
-@rule("PM-029", of=FILE)
-def fixed_length_fits_the_type(file: FileUnderTest) -> Iterator[Violation]:
-    """Only one type has it. A type that is not known is the matter of PM-028."""
-    parsed, columns = _columns(file)
-    for column, described in columns:
-        length = described.fixed_byte_len
-        is_fixed = described.physical_type == FIXED
-        if (length <= 0) if is_fixed else (length and described.physical_type in KNOWN_PHYSICAL_TYPES):
-            yield parsed.in_descriptor(
-                column,
-                "fixed_byte_len",
-                f"FIXED_BYTE_LEN of a {physical_name(described.physical_type)} is {length}",
-                expected="a positive number" if is_fixed else "0",
-                actual=str(length),
-            )
-
-
-@rule("PM-030", of=FILE)
-def type_is_known(file: FileUnderTest) -> Iterator[Violation]:
-    """The low byte of TYPE."""
-    parsed, columns = _columns(file)
-    for column, described in columns:
-        if described.type != NO_TYPE and type_tag(described.type) not in KNOWN_TYPES:
-            yield parsed.in_descriptor(
-                column,
-                "type",
-                f"TYPE is {described.type}, whose low byte {type_tag(described.type)} names no type",
-                expected="-1, or a type that is known",
-                actual=str(described.type),
-            )
-
-
-@rule("PM-031", of=FILE)
-def repetition_agrees_with_the_levels(file: FileUnderTest) -> Iterator[Violation]:
-    """The levels are those of the leaf, the repetition that of the field at the top.
-
-    The leaves of a nested field have its name: all of them, or more than one definition level, say that a field is nested.
-    """
-    parsed, columns = _columns(file)
-    names = parsed.names
-    uses = Counter(names)
-    for column, described in columns:
-        found = repetition(described.flags)
-        levels = described.max_rep_level, described.max_def_level
-        is_nested = described.max_def_level > 1 or uses[names[column]] > 1
-        if found in KNOWN_REPETITIONS and (expected := _why_not(found, *levels, is_nested=is_nested)):
-            yield parsed.in_descriptor(
-                column,
-                "flags",
-                f"FIELD_REPETITION (bits 2, 3) is {Repetition(found).name}, MAX_REP_LEVEL is {levels[0]} and "
-                f"MAX_DEF_LEVEL {levels[1]}",
-                expected=expected,
-                actual=Repetition(found).name,
-            )
-
-
-@cache
-def _why_not(found: int, max_rep_level: int, max_def_level: int, *, is_nested: bool) -> str:
-    """What a repetition would have to be; empty if it is possible."""
-    if max_rep_level:
-        return "" if max_def_level or found == Repetition.REQUIRED else Repetition.REQUIRED.name
-    if is_nested and max_def_level and found == Repetition.REQUIRED:
-        return ""  # a field that is always there, with parts that may be missing
-    expected = Repetition.OPTIONAL if max_def_level else Repetition.REQUIRED
-    return "" if found == expected else expected.name
-
-
-@rule("PM-032", of=FILE)
-def flags_fit_the_type(file: FileUnderTest) -> Iterator[Violation]:
-    """Flags that say something about one type each. A column without a type may be anything."""
-    wanted = {ColumnFlag.IS_ASCII: ColumnType.VARCHAR, ColumnFlag.LOCAL_KEY_IS_GLOBAL: ColumnType.SYMBOL}
-    either = sum(wanted)
-    parsed, columns = _columns(file)
-    for column, described in columns:
-        for flag, kind in wanted.items() if described.flags & either else ():
-            if described.flags & flag and described.type != NO_TYPE and type_tag(described.type) != kind:
-                yield parsed.in_descriptor(
-                    column,
-                    "flags",
-                    f"{flag.name} ({bits(flag)}) is set on a column of type {type_name(described.type)}",
-                    expected=f"{bits(flag)} only on {kind.name}",
-                    actual=f"{described.flags:#x}",
-                )
-
-
-@rule("PM-043", of=FILE)
-def ids_are_unique(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PM-043", of=COLUMNS)
+def ids_are_unique(parsed: PmUnderTest) -> Iterator[Violation]:
     """QuestDB finds columns by ID."""
-    parsed, columns = _columns(file)
     first: dict[int, int] = {}
-    for column, described in columns:
+    for column, described in enumerate(parsed.header.descriptors):
         earlier = first.setdefault(described.id, column)
         if described.id != NO_COLUMN and earlier != column:
             yield parsed.in_descriptor(
@@ -263,14 +96,122 @@ def ids_are_unique(file: FileUnderTest) -> Iterator[Violation]:
             )
 
 
+# ----------------------------------------------------------------------------------------------- descriptors
+
+
+def shape(column: ColumnUnderTest) -> Hashable:
+    """Screen: these rules look at nothing else of a column, so that all columns of a shape keep them if one does."""
+    return column.shape
+
+
+@rule("PM-025", of=COLUMN, screen=shape)
+def descriptor_reserved_is_zero(column: ColumnUnderTest) -> Iterator[Violation]:
+    """RESERVED of the descriptor."""
+    if column.described.reserved:
+        found = f"{column.described.reserved:#x}"
+        yield column.violation("reserved", f"RESERVED is {found}", "0", found)
+
+
+@rule("PM-026", of=COLUMN, screen=shape)
+def unused_flags_are_zero(column: ColumnUnderTest) -> Iterator[Violation]:
+    """Bits 5 to 31."""
+    flags = column.described.flags
+    if unknown := flags & ~KNOWN_COLUMN_FLAGS:
+        said = f"{bits(unknown)} of FLAGS is set, which means nothing"
+        yield column.violation("flags", said, "bits 5 to 31 clear", f"{flags:#x}")
+
+
+@rule("PM-027", of=COLUMN, screen=shape)
+def repetition_is_known(column: ColumnUnderTest) -> Iterator[Violation]:
+    """Two bits, of which three values have a name."""
+    found = column.repetition
+    if found not in KNOWN_REPETITIONS:
+        yield column.violation("flags", f"FIELD_REPETITION (bits 2, 3) is {found}", "0, 1 or 2", str(found))
+
+
+@rule("PM-028", of=COLUMN, screen=shape)
+def physical_type_is_known(column: ColumnUnderTest) -> Iterator[Violation]:
+    """Parquet's numbers."""
+    found = column.described.physical_type
+    if found not in KNOWN_PHYSICAL_TYPES:
+        expected = f"0 to {max(KNOWN_PHYSICAL_TYPES)}"
+        yield column.violation("physical_type", f"PHYSICAL_TYPE is {found}", expected, str(found))
+
+
+@rule("PM-029", of=COLUMN, screen=shape)
+def fixed_length_fits_the_type(column: ColumnUnderTest) -> Iterator[Violation]:
+    """Only one type has it. A type that is not known is the matter of PM-028."""
+    kind, length = column.described.physical_type, column.described.fixed_byte_len
+    is_fixed = kind == PhysicalType.FIXED_LEN_BYTE_ARRAY
+    if (length <= 0) if is_fixed else (length and kind in KNOWN_PHYSICAL_TYPES):
+        said = f"FIXED_BYTE_LEN of a {physical_name(kind)} is {length}"
+        yield column.violation("fixed_byte_len", said, "a positive number" if is_fixed else "0", str(length))
+
+
+@rule("PM-030", of=COLUMN, screen=shape)
+def type_is_known(column: ColumnUnderTest) -> Iterator[Violation]:
+    """The low byte of TYPE."""
+    code = column.described.type
+    if code != NO_TYPE and type_tag(code) not in KNOWN_TYPES:
+        said = f"TYPE is {code}, whose low byte {type_tag(code)} names no type"
+        yield column.violation("type", said, "-1, or a type that is known", str(code))
+
+
+@rule("PM-031", of=COLUMN, screen=shape)
+def repetition_agrees_with_the_levels(column: ColumnUnderTest) -> Iterator[Violation]:
+    """The levels are those of the leaf, the repetition that of the field at the top."""
+    found, described = column.repetition, column.described
+    if found not in KNOWN_REPETITIONS or found in _possible_repetitions(column):
+        return
+    expected = Repetition.OPTIONAL if described.max_def_level else Repetition.REQUIRED
+    yield column.violation(
+        "flags",
+        f"FIELD_REPETITION (bits 2, 3) is {Repetition(found).name}, MAX_REP_LEVEL is {described.max_rep_level} and "
+        f"MAX_DEF_LEVEL {described.max_def_level}",
+        expected.name,
+        Repetition(found).name,
+    )
+
+
+def _possible_repetitions(column: ColumnUnderTest) -> Collection[int]:
+    described = column.described
+    if not described.max_def_level:
+        return [Repetition.REQUIRED]
+    if described.max_rep_level:
+        return KNOWN_REPETITIONS
+    # A field that is always there may have parts that are not.
+    return [Repetition.OPTIONAL, *([Repetition.REQUIRED] if column.is_nested else [])]
+
+
+FLAGS_OF_TYPES = {ColumnFlag.IS_ASCII: ColumnType.VARCHAR, ColumnFlag.LOCAL_KEY_IS_GLOBAL: ColumnType.SYMBOL}
+"""The flags that say something about columns of one type."""
+
+
+@rule("PM-032", of=COLUMN, screen=shape)
+def flags_fit_the_type(column: ColumnUnderTest) -> Iterator[Violation]:
+    """Flags that say something about one type each. A column without a type may be anything."""
+    flags, code = column.described.flags, column.described.type
+    for flag, kind in FLAGS_OF_TYPES.items():
+        if flags & flag and code != NO_TYPE and type_tag(code) != kind:
+            said = f"{flag.name} ({bits(flag)}) is set on a column of type {type_name(code)}"
+            yield column.violation("flags", said, f"{bits(flag)} only on {kind.name}", f"{flags:#x}")
+
+
+@rule("PM-039", of=COLUMN, screen=shape)
+def descending_is_said_of_sorting_columns(column: ColumnUnderTest) -> Iterator[Violation]:
+    """The flag says nothing about other columns. Of the designated timestamp it is the matter of PM-010."""
+    flags = column.described.flags
+    if flags & ColumnFlag.DESCENDING and not column.is_sorted:
+        said = "DESCENDING (bit 4) is set, and the rows are not sorted by the column"
+        yield column.violation("flags", said, "bit 4 clear", f"{flags:#x}")
+
+
 # ------------------------------------------------------------------------ designated timestamp and sorting
 
 
-@rule("PM-033", of=FILE)
-def designated_timestamp_is_a_column(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PM-033", of=OPENED_PM)
+def designated_timestamp_is_a_column(parsed: PmUnderTest) -> Iterator[Violation]:
     """-1, or a position."""
-    parsed = file.part(PmUnderTest)
-    _ = parsed.newest
     column, count = parsed.header.fixed.designated_timestamp, parsed.header.column_count
     if not NO_COLUMN <= column < count:
         yield parsed.in_header(
@@ -281,57 +222,39 @@ def designated_timestamp_is_a_column(file: FileUnderTest) -> Iterator[Violation]
         )
 
 
-def _designated(file: FileUnderTest) -> tuple[PmUnderTest, int, pm.ColumnDescriptor]:
-    parsed = file.part(PmUnderTest)
-    _ = parsed.newest
-    return parsed, parsed.designated, parsed.header.descriptors[parsed.designated]
-
-
-@rule("PM-034", of=FILE)
-def designated_timestamp_is_a_timestamp(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PM-034", of=TIMESTAMP)
+def designated_timestamp_is_a_timestamp(column: ColumnUnderTest) -> Iterator[Violation]:
     """By TYPE; where that is not known, by what a timestamp can be stored as."""
-    parsed, column, described = _designated(file)
-    storable = (PhysicalType.INT64, PhysicalType.INT96)
-    is_timestamp = type_tag(described.type) == ColumnType.TIMESTAMP
-    if described.type == NO_TYPE:
-        is_timestamp = described.physical_type in storable
+    code, kind = column.described.type, column.described.physical_type
+    is_timestamp = type_tag(code) == ColumnType.TIMESTAMP
+    if code == NO_TYPE:
+        is_timestamp = kind in (PhysicalType.INT64, PhysicalType.INT96)
     if not is_timestamp:
-        yield parsed.in_descriptor(
-            column,
+        yield column.violation(
             "type",
-            f"the designated timestamp is of type {type_name(described.type)}, stored as "
-            f"{physical_name(described.physical_type)}",
-            expected=f"{ColumnType.TIMESTAMP.name}, or no type and INT64 or INT96",
-            actual=type_name(described.type),
+            f"the designated timestamp is of type {type_name(code)}, stored as {physical_name(kind)}",
+            f"{ColumnType.TIMESTAMP.name}, or no type and INT64 or INT96",
+            type_name(code),
         )
 
 
-@rule("PM-035", of=FILE)
-def designated_timestamp_is_required(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PM-035", of=TIMESTAMP)
+def designated_timestamp_is_required(column: ColumnUnderTest) -> Iterator[Violation]:
     """By the levels, which decide how the pages are read. The flag is the matter of PM-031."""
-    parsed, column, described = _designated(file)
-    for name, level in (
-        ("max_rep_level", described.max_rep_level),
-        ("max_def_level", described.max_def_level),
-    ):
+    for name in ("max_rep_level", "max_def_level"):
+        level = getattr(column.described, name)
         if level:
-            yield parsed.in_descriptor(
-                column,
-                name,
-                f"{name.upper()} of the designated timestamp is {level}",
-                expected="0",
-                actual=str(level),
-            )
+            said = f"{name.upper()} of the designated timestamp is {level}"
+            yield column.violation(name, said, "0", str(level))
 
 
-@rule("PM-036", of=FILE)
-def rows_are_sorted_by_it(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PM-036", of=TIMESTAMP)
+def rows_are_sorted_by_it(column: ColumnUnderTest) -> Iterator[Violation]:
     """Bit 2, or the first sorting column."""
-    parsed, column, _ = _designated(file)
+    parsed, flags = column.parsed, column.described.flags
     if parsed.has(HeaderFeature.SORTING_IS_DTS_ASC):
         return
-    header = parsed.header
-    if not header.sorting_columns:
+    if not parsed.sorting_columns:
         yield parsed.in_header(
             "sorting_column_count",
             "there is a designated timestamp, and nothing says that the rows are sorted by it",
@@ -339,100 +262,43 @@ def rows_are_sorted_by_it(file: FileUnderTest) -> Iterator[Violation]:
             actual="no sorting columns",
         )
         return
-    first = header.sorting_columns[0]
-    if first != column:
-        if first < header.column_count:  # another one is the matter of PM-037
-            yield _at_sorting(
-                parsed,
-                0,
-                f"the rows are sorted by column {parsed.names[first]} first, and {parsed.names[column]} is the "
-                "designated timestamp",
-                str(column),
-            )
-    elif header.descriptors[column].flags & ColumnFlag.DESCENDING:
-        flags = header.descriptors[column].flags
-        yield parsed.in_descriptor(
-            column,
-            "flags",
-            "DESCENDING (bit 4) is set on the designated timestamp",
-            expected="bit 4 clear",
-            actual=f"{flags:#x}",
-        )
+    first = parsed.sorting_columns[0]
+    if first.column == column.position:
+        if flags & ColumnFlag.DESCENDING:
+            said = "DESCENDING (bit 4) is set on the designated timestamp"
+            yield column.violation("flags", said, "bit 4 clear", f"{flags:#x}")
+    elif first.column < parsed.header.column_count:  # another one is the matter of PM-037
+        names = parsed.names
+        said = f"the rows are sorted by column {names[first.column]} first, and {names[column.position]} is the designated timestamp"
+        yield first.violation(said, str(column.position))
 
 
-def _at_sorting(parsed: PmUnderTest, position: int, message: str, expected: str) -> Violation:
-    header = parsed.header
-    start = header.names_start - pm.SortingColumn.size * (len(header.sorting_columns) - position)
-    return Violation(
-        message,
-        f"sorting_columns[{position}].index",
-        start,
-        pm.SortingColumn.size,
-        expected=expected,
-        actual=str(header.sorting_columns[position]),
-    )
-
-
-def _sorting(file: FileUnderTest) -> PmUnderTest:
-    parsed = file.part(PmUnderTest)
-    _ = parsed.newest
-    if not parsed.header.sorting_columns:
-        raise NotApplicable
-    return parsed
-
-
-@rule("PM-037", of=FILE)
-def sorting_columns_exist(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PM-037", of=SORTING_COLUMN)
+def sorting_columns_exist(sorting: SortingColumnUnderTest) -> Iterator[Violation]:
     """Positions of descriptors."""
-    parsed = _sorting(file)
-    count = parsed.header.column_count
-    for position, column in enumerate(parsed.header.sorting_columns):
-        if column >= count:
-            said = f"the rows are sorted by column {column}, of {count}"
-            yield _at_sorting(parsed, position, said, f"0 to {count - 1}" if count else "no sorting column")
+    count = sorting.header.column_count
+    if sorting.column >= count:
+        said = f"the rows are sorted by column {sorting.column}, of {count}"
+        yield sorting.violation(said, f"0 to {count - 1}" if count else "no sorting column")
 
 
-@rule("PM-038", of=FILE)
-def sorting_columns_are_unique(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PM-038", of=SORTING_COLUMN)
+def sorting_columns_are_unique(sorting: SortingColumnUnderTest) -> Iterator[Violation]:
     """Sorting by a column again changes nothing."""
-    parsed = _sorting(file)
-    seen: set[int] = set()
-    for position, column in enumerate(parsed.header.sorting_columns):
-        if column in seen:
-            said = f"column {column} is a sorting column already"
-            yield _at_sorting(parsed, position, said, "each column once")
-        seen.add(column)
-
-
-@rule("PM-039", of=FILE)
-def descending_is_said_of_sorting_columns(file: FileUnderTest) -> Iterator[Violation]:
-    """The flag says nothing about other columns. Of the designated timestamp it is the matter of PM-010."""
-    parsed, columns = _columns(file)
-    sorting = set(parsed.header.sorting_columns)
-    if parsed.has(HeaderFeature.SORTING_IS_DTS_ASC):
-        sorting.add(parsed.header.fixed.designated_timestamp)
-    for column, described in columns:
-        if described.flags & DESCENDING and column not in sorting:
-            yield parsed.in_descriptor(
-                column,
-                "flags",
-                "DESCENDING (bit 4) is set, and the rows are not sorted by the column",
-                expected="bit 4 clear",
-                actual=f"{described.flags:#x}",
-            )
+    if sorting.is_repeated:
+        yield sorting.violation(f"column {sorting.column} is a sorting column already", "each column once")
 
 
 # ------------------------------------------------------------------------------- columns with bloom filters
 
 
-@rule("PM-040", of=FILE)
-def bloom_columns_exist(file: FileUnderTest) -> None:
+@rule("PM-040", of=PM, only=has(HeaderFeature.BLOOM_FILTERS))
+def bloom_columns_exist(parsed: PmUnderTest) -> None:
     """Reading the header raises it."""
-    if not file.part(PmUnderTest).has(HeaderFeature.BLOOM_FILTERS):
-        raise NotApplicable
+    _ = parsed.header
 
 
-@rule("PM-041", of=FILE)
-def bloom_columns_ascend(file: FileUnderTest) -> None:
+@rule("PM-041", of=PM, only=has(HeaderFeature.BLOOM_FILTERS))
+def bloom_columns_ascend(parsed: PmUnderTest) -> None:
     """Reading the header raises it."""
-    bloom_columns_exist(file)
+    _ = parsed.header

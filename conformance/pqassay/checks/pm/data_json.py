@@ -9,15 +9,15 @@ from collections.abc import Iterator
 
 from pqassay.checks import rule
 from pqassay.checks.pm.pair import Pair
-from pqassay.checks.subjects import FILE
-from pqassay.under_test.file import DATA_PREFIX, FileUnderTest, NotApplicable, NotChecked
+from pqassay.checks.pm.pair_parts import ColumnOfPair
+from pqassay.checks.pm.subjects import PAIR, QUESTDB_COLUMN, QUESTDB_PAIR
+from pqassay.under_test.file import DATA_PREFIX
+from pqassay.under_test.pm import in_footer
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.pm import grammar as pm
-from pqassay_spec.pm import header as pm_header
 from pqassay_spec.pm import json as pm_json
 from pqassay_spec.pm.codes import ColumnFlag, type_name
-from pqassay_spec.pm.json import QuestDBMetadata
 from pqassay_spec.pm.order import designated_column
 
 
@@ -28,30 +28,11 @@ def _key_path(pair: Pair) -> str:
     return f"{DATA_PREFIX}footer.key_value_metadata[{index}].value"
 
 
-def _questdb(file: FileUnderTest) -> tuple[Pair, QuestDBMetadata]:
-    """What the key says.
-
-    Raises:
-        NotApplicable: There is none.
-        NotChecked: It cannot be read, PM-121.
-    """
-    pair = file.part(Pair)
-    if pm_json.text_in(pair.metadata) is None:
-        raise NotApplicable
-    found = pair.questdb
-    if found is None:
-        raise NotChecked("PM-121 is broken")
-    return pair, found
-
-
-@rule("PM-121", of=FILE)
-def the_key_can_be_read(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PM-121", of=PAIR, only=lambda pair: pm_json.text_in(pair.metadata) is not None)
+def the_key_can_be_read(pair: Pair) -> Iterator[Violation]:
     """The version, and an object for each column."""
-    pair = file.part(Pair)
-    if pm_json.text_in(pair.metadata) is None:
-        raise NotApplicable
     try:
-        pm_json.read(pair.metadata, len(pair.leaves))
+        _ = pair.questdb
     except Malformed as error:
         yield Violation(
             message=f"{error.field}: {error.reason}",
@@ -61,83 +42,49 @@ def the_key_can_be_read(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@rule("PM-122", of=FILE)
-def types_agree(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PM-122", of=QUESTDB_COLUMN)
+def types_agree(column: ColumnOfPair) -> Iterator[Violation]:
     """The code says how values are understood."""
-    pair, questdb = _questdb(file)
-    for column in range(pair.column_count):
-        actual, expected = pair.header.descriptors[column].type, questdb.schema[column].column_type
-        if actual != expected:
-            leaf = pair.leaves[column]
-            texts = [f"{code} ({type_name(code)})" for code in (expected, actual)]
-            yield Violation(
-                message=f"TYPE of column {leaf.name} is {texts[1]}, "
-                f"schema[{column}].column_type in {_key_path(pair)} is {texts[0]}",
-                field=f"column_descriptors[{column}].type",
-                offset=pm_header.descriptor_place(column, "type"),
-                length=pm.ColumnDescriptor.widths["type"],
-                expected=texts[0],
-                actual=texts[1],
-                column=leaf.name,
-            )
+    actual, said = column.described.type, column.said_by_questdb.column_type
+    if actual != said:
+        texts = [f"{code} ({type_name(code)})" for code in (said, actual)]
+        message = (
+            f"TYPE of column {column.leaf.name} is {texts[1]}, "
+            f"schema[{column.position}].column_type in {_key_path(column.pair)} is {texts[0]}"
+        )
+        yield column.violation("type", message, *texts)
 
 
-@rule("PM-123", of=FILE)
-def flags_agree(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PM-123", of=QUESTDB_COLUMN)
+def flags_agree(column: ColumnOfPair) -> Iterator[Violation]:
     """A flag too few costs time, a flag too many may give wrong text."""
-    pair, questdb = _questdb(file)
-    for column in range(pair.column_count):
-        described, said = pair.header.descriptors[column], questdb.schema[column]
-        for flag, expected, member in (
-            (ColumnFlag.IS_ASCII, said.ascii is True, "ascii"),
-            (ColumnFlag.LOCAL_KEY_IS_GLOBAL, said.format == pm_json.LOCAL_KEY_IS_GLOBAL, "format"),
-        ):
-            if bool(described.flags & flag) != expected:
-                leaf = pair.leaves[column]
-                yield Violation(
-                    message=f"{flag.name} of column {leaf.name} is {'clear' if expected else 'set'}, against "
-                    f"schema[{column}].{member} in {_key_path(pair)}",
-                    field=f"column_descriptors[{column}].flags",
-                    offset=pm_header.descriptor_place(column, "flags"),
-                    length=pm.ColumnDescriptor.widths["flags"],
-                    expected=f"{flag.name} {'set' if expected else 'clear'}",
-                    actual=f"{described.flags:#x}",
-                    column=leaf.name,
-                )
+    flags, said = column.described.flags, column.said_by_questdb
+    for flag, expected, member in (
+        (ColumnFlag.IS_ASCII, said.ascii is True, "ascii"),
+        (ColumnFlag.LOCAL_KEY_IS_GLOBAL, said.format == pm_json.LOCAL_KEY_IS_GLOBAL, "format"),
+    ):
+        if bool(flags & flag) != expected:
+            message = (
+                f"{flag.name} of column {column.leaf.name} is {'clear' if expected else 'set'}, against "
+                f"schema[{column.position}].{member} in {_key_path(column.pair)}"
+            )
+            wanted = f"{flag.name} {'set' if expected else 'clear'}"
+            yield column.violation("flags", message, wanted, f"{flags:#x}")
 
 
-@rule("PM-124", of=FILE)
-def unused_bytes_agree(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PM-124", of=QUESTDB_PAIR)
+def unused_bytes_agree(pair: Pair) -> Iterator[Violation]:
     """When to rewrite the file is decided by it."""
-    pair, questdb = _questdb(file)
-    name, actual = "unused_bytes", pair.snapshot.fields.unused_bytes
-    if actual != questdb.unused_bytes:
-        offset, length = pair.snapshot.place(name)
-        yield Violation(
-            message=f"UNUSED_BYTES is {actual}, unused_bytes in {_key_path(pair)} is {questdb.unused_bytes}",
-            field=f"{pair.snapshot.path}.footer.{name}",
-            offset=offset,
-            length=length,
-            expected=str(questdb.unused_bytes),
-            actual=str(actual),
-        )
+    actual, said = pair.snapshot.fields.unused_bytes, pair.said_by_questdb.unused_bytes
+    if actual != said:
+        message = f"UNUSED_BYTES is {actual}, unused_bytes in {_key_path(pair)} is {said}"
+        yield in_footer(pair.snapshot, "unused_bytes", message, expected=str(said), actual=str(actual))
 
 
-@rule("PM-125", of=FILE)
-def designated_timestamps_agree(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PM-125", of=QUESTDB_PAIR)
+def designated_timestamps_agree(pair: Pair) -> Iterator[Violation]:
     """The bit in the type code marks it."""
-    pair, questdb = _questdb(file)
-    name, actual, expected = (
-        "designated_timestamp",
-        pair.header.fixed.designated_timestamp,
-        designated_column(questdb),
-    )
-    if actual != expected:
-        yield Violation(
-            message=f"DESIGNATED_TIMESTAMP is {actual}, the type codes in {_key_path(pair)} mark {expected}",
-            field=f"header.{name}",
-            offset=pm.FixedHeader.offsets[name],
-            length=pm.FixedHeader.widths[name],
-            expected=str(expected),
-            actual=str(actual),
-        )
+    actual, said = pair.header.fixed.designated_timestamp, designated_column(pair.said_by_questdb)
+    if actual != said:
+        message = f"DESIGNATED_TIMESTAMP is {actual}, the type codes in {_key_path(pair)} mark {said}"
+        yield pair.parsed.in_header("designated_timestamp", message, expected=str(said), actual=str(actual))

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 
 from pqassay.checks import rule
-from pqassay.checks.subjects import FILE
-from pqassay.under_test.file import FileUnderTest, NotApplicable
-from pqassay.under_test.pm import PmUnderTest
+from pqassay.checks.pm.subjects import CHAIN, PM, SNAPSHOT
+from pqassay.under_test.pm import Chain, PmUnderTest, SnapshotUnderTest, in_footer
 from pqassay.under_test.violation import Violation
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.codes import (
     LATER_FOOTER_FEATURES,
     LATER_HEADER_FEATURES,
-    NO_COLUMN,
     NO_SQUASH_TRACKER,
     REQUIRED_FEATURES,
     ColumnFlag,
@@ -33,43 +32,47 @@ def bits(flags: int) -> str:
 # --------------------------------------------------------------------------------------------------- opening
 
 
-@rule("PM-001", of=FILE)
-def holds_a_header(file: FileUnderTest) -> Iterator[Violation]:
+def says(feature: HeaderFeature) -> Callable[[PmUnderTest], bool]:
+    """Whether the header sets a bit, told before the header is known to be right."""
+    return lambda parsed: bool(parsed.fixed.feature_flags & feature)
+
+
+def has(feature: HeaderFeature) -> Callable[[PmUnderTest], bool]:
+    """Whether a header that can be read sets a bit."""
+    return lambda parsed: parsed.has(feature)
+
+
+@rule("PM-001", of=PM)
+def holds_a_header(parsed: PmUnderTest) -> None:
     """Reading the committed size raises it."""
-    _ = file.part(PmUnderTest).fixed
-    yield from ()
+    _ = parsed.fixed
 
 
-@rule("PM-002", of=FILE)
-def committed_size_fits(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PM-002", of=PM)
+def committed_size_fits(parsed: PmUnderTest) -> None:
     """Reading the committed size raises it."""
-    _ = file.part(PmUnderTest).size
-    yield from ()
+    _ = parsed.size
 
 
-@rule("PM-003", of=FILE)
-def header_reserved_is_zero(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PM-003", of=PM)
+def header_reserved_is_zero(parsed: PmUnderTest) -> Iterator[Violation]:
     """RESERVED of the header."""
-    parsed = file.part(PmUnderTest)
     found = parsed.fixed.reserved
     if found:
         yield parsed.in_header("reserved", f"RESERVED is {found:#x}", expected="0", actual=f"{found:#x}")
 
 
-@rule("PM-004", of=FILE)
-def required_header_bits_are_known(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PM-004", of=PM)
+def required_header_bits_are_known(parsed: PmUnderTest) -> None:
     """Reading the header raises it."""
-    _ = file.part(PmUnderTest).header
-    yield from ()
+    _ = parsed.header
 
 
-@rule("PM-005", of=FILE)
-def optional_header_bits_are_known(file: FileUnderTest) -> Iterator[Violation]:
-    """Bits below 32 without a name: their sections, if they have any, stand between the header and the first block."""
-    parsed = file.part(PmUnderTest)
+@rule("PM-005", of=PM)
+def optional_header_bits_are_known(parsed: PmUnderTest) -> Iterator[Violation]:
+    """Bits below 32 without a name: their sections, if they have any, are stored between the header and the first block."""
     flags = parsed.fixed.feature_flags
-    unknown = flags & ~REQUIRED_FEATURES & ~KNOWN_HEADER_FEATURES
-    if unknown:
+    if unknown := flags & ~REQUIRED_FEATURES & ~KNOWN_HEADER_FEATURES:
         yield parsed.in_header(
             "feature_flags",
             f"{bits(unknown)} of FEATURE_FLAGS is not known; a reader ignores what it announces",
@@ -78,10 +81,9 @@ def optional_header_bits_are_known(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@rule("PM-006", of=FILE)
-def later_revisions_are_named(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PM-006", of=PM)
+def later_revisions_are_named(parsed: PmUnderTest) -> Iterator[Violation]:
     """Header bit 3 and footer bits 0 to 2."""
-    parsed = file.part(PmUnderTest)
     if later := parsed.header.features & LATER_HEADER_FEATURES:
         yield parsed.in_header(
             "feature_flags",
@@ -91,7 +93,7 @@ def later_revisions_are_named(file: FileUnderTest) -> Iterator[Violation]:
     for snapshot in parsed.in_reach:
         flags = snapshot.fields.footer_feature_flags
         if found := FooterFeature(flags & LATER_FOOTER_FEATURES):
-            yield parsed.in_footer(
+            yield in_footer(
                 snapshot,
                 "footer_feature_flags",
                 f"{found.name} ({bits(found)}) was added by a later revision",
@@ -99,32 +101,21 @@ def later_revisions_are_named(file: FileUnderTest) -> Iterator[Violation]:
             )
 
 
-@rule("PM-007", of=FILE)
-def external_needs_blooms(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PM-007", of=PM, only=says(HeaderFeature.BLOOM_FILTERS_EXTERNAL))
+def external_needs_blooms(parsed: PmUnderTest) -> None:
     """Reading the header raises it."""
-    parsed = file.part(PmUnderTest)
-    if not parsed.fixed.feature_flags & HeaderFeature.BLOOM_FILTERS_EXTERNAL:
-        raise NotApplicable
     _ = parsed.header
-    yield from ()
 
 
-@rule("PM-008", of=FILE)
-def implied_sorting_needs_a_timestamp(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PM-008", of=PM, only=says(HeaderFeature.SORTING_IS_DTS_ASC))
+def implied_sorting_needs_a_timestamp(parsed: PmUnderTest) -> None:
     """Reading the header raises it."""
-    parsed = file.part(PmUnderTest)
-    if not parsed.fixed.feature_flags & HeaderFeature.SORTING_IS_DTS_ASC:
-        raise NotApplicable
     _ = parsed.header
-    yield from ()
 
 
-@rule("PM-009", of=FILE)
-def implied_sorting_stands_alone(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PM-009", of=PM, only=has(HeaderFeature.SORTING_IS_DTS_ASC))
+def implied_sorting_stands_alone(parsed: PmUnderTest) -> Iterator[Violation]:
     """Bit 2 says all about the sorting."""
-    parsed = file.part(PmUnderTest)
-    if not parsed.has(HeaderFeature.SORTING_IS_DTS_ASC):
-        raise NotApplicable
     count = parsed.header.fixed.sorting_column_count
     if count:
         yield parsed.in_header(
@@ -135,114 +126,93 @@ def implied_sorting_stands_alone(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@rule("PM-010", of=FILE)
-def implied_sorting_ascends(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PM-010", of=PM, only=has(HeaderFeature.SORTING_IS_DTS_ASC))
+def implied_sorting_ascends(parsed: PmUnderTest) -> Iterator[Violation]:
     """Bit 2 says that the designated timestamp ascends."""
-    parsed = file.part(PmUnderTest)
-    if not parsed.has(HeaderFeature.SORTING_IS_DTS_ASC):
-        raise NotApplicable
-    column = parsed.designated
-    flags = parsed.header.descriptors[column].flags
-    if flags & ColumnFlag.DESCENDING:
-        yield parsed.in_descriptor(
-            column,
+    column = parsed.columns[parsed.designated]
+    if column.described.flags & ColumnFlag.DESCENDING:
+        yield column.violation(
             "flags",
             "DESCENDING (bit 4) is set on the designated timestamp, and SORTING_IS_DTS_ASC (bit 2) in the header",
-            expected="bit 4 clear",
-            actual=f"{flags:#x}",
+            "bit 4 clear",
+            f"{column.described.flags:#x}",
         )
 
 
-@rule("PM-011", of=FILE)
-def header_fits(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PM-011", of=PM)
+def header_fits(parsed: PmUnderTest) -> None:
     """Reading the header raises it."""
-    _ = file.part(PmUnderTest).header
-    yield from ()
+    _ = parsed.header
 
 
-@rule("PM-012", of=FILE)
-def trailer_leads_to_the_footer(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PM-012", of=PM)
+def trailer_leads_to_the_footer(parsed: PmUnderTest) -> None:
     """Reading the footer raises it."""
-    _ = file.part(PmUnderTest).newest
-    yield from ()
+    _ = parsed.newest
 
 
-@rule("PM-013", of=FILE)
-def footer_is_filled(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PM-013", of=SNAPSHOT)
+def footer_is_filled(reached: SnapshotUnderTest) -> Iterator[Violation]:
     """Reading the footer raises it where its parts do not fit; here is what is left over."""
-    parsed = file.part(PmUnderTest)
-    for snapshot in parsed.in_reach:
-        left = snapshot.checksum_offset - snapshot.sections_end
-        unknown = snapshot.fields.footer_feature_flags & ~REQUIRED_FEATURES & ~KNOWN_FOOTER_FEATURES
-        # A header bit may bring a section to the footer, as that of bloom filters does.
-        unknown |= parsed.fixed.feature_flags & ~REQUIRED_FEATURES & ~KNOWN_HEADER_FEATURES
-        if left and not unknown:
-            yield Violation(
-                f"{left} bytes stand between the footer's sections and its checksum, and no flag announces them",
-                f"{snapshot.path}.footer_length",
-                snapshot.size - pm.TRAILER_SIZE,
-                pm.TRAILER_SIZE,
-                expected=str(snapshot.length - left),
-                actual=str(snapshot.length),
-            )
+    snapshot = reached.snapshot
+    left = snapshot.checksum_offset - snapshot.sections_end
+    unknown = reached.flags & ~REQUIRED_FEATURES & ~KNOWN_FOOTER_FEATURES
+    # A header bit may bring a section to the footer, as that of bloom filters does.
+    unknown |= reached.parsed.fixed.feature_flags & ~REQUIRED_FEATURES & ~KNOWN_HEADER_FEATURES
+    if left and not unknown:
+        yield Violation(
+            f"{left} bytes stand between the footer's sections and its checksum, and no flag announces them",
+            f"{snapshot.path}.footer_length",
+            snapshot.size - pm.TRAILER_SIZE,
+            pm.TRAILER_SIZE,
+            expected=str(snapshot.length - left),
+            actual=str(snapshot.length),
+        )
 
 
-@rule("PM-014", of=FILE)
-def entries_fit(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PM-014", of=PM)
+def entries_fit(parsed: PmUnderTest) -> None:
     """Reading the footer raises it."""
-    _ = file.part(PmUnderTest).newest
-    yield from ()
+    _ = parsed.newest
 
 
-@rule("PM-015", of=FILE)
-def required_footer_bits_are_known(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PM-015", of=PM)
+def required_footer_bits_are_known(parsed: PmUnderTest) -> None:
     """Reading the footer raises it."""
-    _ = file.part(PmUnderTest).newest
-    yield from ()
+    _ = parsed.newest
 
 
-@rule("PM-016", of=FILE)
-def optional_footer_bits_are_known(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PM-016", of=SNAPSHOT)
+def optional_footer_bits_are_known(reached: SnapshotUnderTest) -> Iterator[Violation]:
     """Bits below 32 without a name."""
-    parsed = file.part(PmUnderTest)
-    for snapshot in parsed.in_reach:
-        flags = snapshot.fields.footer_feature_flags
-        if unknown := flags & ~REQUIRED_FEATURES & ~KNOWN_FOOTER_FEATURES:
-            yield parsed.in_footer(
-                snapshot,
-                "footer_feature_flags",
-                f"{bits(unknown)} of FOOTER_FEATURE_FLAGS is not known; a reader ignores what it announces",
-                expected=f"nothing but {bits(KNOWN_FOOTER_FEATURES)}",
-                actual=f"{flags:#x}",
-            )
+    if unknown := reached.flags & ~REQUIRED_FEATURES & ~KNOWN_FOOTER_FEATURES:
+        yield reached.violation(
+            "footer_feature_flags",
+            f"{bits(unknown)} of FOOTER_FEATURE_FLAGS is not known; a reader ignores what it announces",
+            expected=f"nothing but {bits(KNOWN_FOOTER_FEATURES)}",
+            actual=f"{reached.flags:#x}",
+        )
 
 
 # ----------------------------------------------------------------------------------------------- the chain
 
 
-@rule("PM-017", of=FILE)
-def newest_checksum_is_right(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PM-017", of=CHAIN)
+def newest_checksum_is_right(chain: Chain) -> Iterator[Violation]:
     """The checksum that readers look at."""
-    parsed = file.part(PmUnderTest)
-    yield from _wrong_checksums(parsed, [parsed.newest])
+    return _wrong_checksums(chain, chain.snapshots[:1])
 
 
-@rule("PM-018", of=FILE)
-def earlier_checksums_are_right(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PM-018", of=CHAIN, only=lambda chain: len(chain.snapshots) > 1 or chain.problem is not None)
+def earlier_checksums_are_right(chain: Chain) -> Iterator[Violation]:
     """The checksums of earlier snapshots, which were the newest when they were written."""
-    parsed = file.part(PmUnderTest)
-    earlier = parsed.chain.snapshots[1:]
-    if not earlier and parsed.chain.problem is None:
-        raise NotApplicable
-    found = list(_wrong_checksums(parsed, earlier))
-    if not found:
-        parsed.chain.require_whole()
-    yield from found
+    yield from _wrong_checksums(chain, chain.snapshots[1:])
+    chain.require_whole()
 
 
-def _wrong_checksums(parsed: PmUnderTest, snapshots: Sequence[Snapshot]) -> Iterator[Violation]:
+def _wrong_checksums(chain: Chain, snapshots: list[Snapshot]) -> Iterator[Violation]:
     for snapshot in snapshots:
-        computed = parsed.checksums[snapshot.number]
+        computed = chain.checksums[snapshot.number]
         if computed != snapshot.checksum:
             yield Violation(
                 f"the CRC-32 of the bytes [{pm.CRC_START}, {snapshot.checksum_offset}) is {computed:#010x}",
@@ -254,102 +224,68 @@ def _wrong_checksums(parsed: PmUnderTest, snapshots: Sequence[Snapshot]) -> Iter
             )
 
 
-@rule("PM-019", of=FILE)
-def chain_leads_back(file: FileUnderTest) -> Iterator[Violation]:
-    """Walking the chain raises it."""
-    chain = file.part(PmUnderTest).chain
-    if chain.problem is not None and chain.problem.rule == "PM-019":
-        raise chain.problem.with_traceback(None)
+@rule("PM-019", of=CHAIN)
+def chain_leads_back(chain: Chain) -> None:
+    """Walking the chain found it."""
     chain.require_whole()
-    yield from ()
 
 
-@rule("PM-020", of=FILE)
-def earlier_footers_can_be_read(file: FileUnderTest) -> Iterator[Violation]:
-    """Walking the chain raises it."""
-    chain = file.part(PmUnderTest).chain
-    if chain.problem is not None and chain.problem.rule == "PM-020":
-        raise chain.problem.with_traceback(None)
-    if len(chain.snapshots) == 1 and chain.problem is None and not chain.cut:
-        raise NotApplicable
+@rule("PM-020", of=CHAIN, only=lambda chain: len(chain.snapshots) > 1 or not chain.is_whole)
+def earlier_footers_can_be_read(chain: Chain) -> None:
+    """Walking the chain found it."""
     chain.require_whole()
-    yield from ()
 
 
-@rule("PM-080", of=FILE)
-def unused_bytes_are_plausible(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PM-080", of=CHAIN)
+def unused_bytes_are_plausible(chain: Chain) -> Iterator[Violation]:
     """At most the file, and never fewer than before."""
-    parsed = file.part(PmUnderTest)
-    found: list[Violation] = []
-    for snapshot in parsed.chain.snapshots:
+    impossible: set[int] = set()
+    for snapshot in chain.snapshots:
         unused, size = snapshot.fields.unused_bytes, snapshot.fields.parquet_file_size
         if unused > size:
+            impossible.add(snapshot.number)
             said = f"{unused} dead bytes in a Parquet file of {size}"
-            found.append(
-                parsed.in_footer(
-                    snapshot, "unused_bytes", said, expected=f"at most {size}", actual=str(unused)
-                )
-            )
-    broken = {violation.field for violation in found}
-    for snapshot, before in zip(parsed.chain.snapshots, parsed.chain.snapshots[1:], strict=False):
+            yield in_footer(snapshot, "unused_bytes", said, expected=f"at most {size}", actual=str(unused))
+    for snapshot, before in pairwise(chain.snapshots):
         less, more = snapshot.fields.unused_bytes, before.fields.unused_bytes
-        if less < more and f"{before.path}.footer.unused_bytes" not in broken:
+        if less < more and before.number not in impossible:
             said = f"{less} dead bytes, where there were {more} at the snapshot before"
-            found.append(
-                parsed.in_footer(
-                    snapshot, "unused_bytes", said, expected=f"at least {more}", actual=str(less)
-                )
-            )
-    if not found:
-        parsed.chain.require_whole()
-    yield from found
+            yield in_footer(snapshot, "unused_bytes", said, expected=f"at least {more}", actual=str(less))
+    chain.require_whole()
 
 
-@rule("PM-081", of=FILE)
-def parquet_file_does_not_shrink(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PM-081", of=CHAIN, only=lambda chain: len(chain.snapshots) > 1 or not chain.is_whole)
+def parquet_file_does_not_shrink(chain: Chain) -> Iterator[Violation]:
     """Snapshots of one file are appended to one Parquet file."""
-    parsed = file.part(PmUnderTest)
-    chain = parsed.chain
-    if len(chain.snapshots) == 1:
-        chain.require_whole()
-        raise NotApplicable
-    found: list[Violation] = []
-    for snapshot, before in zip(chain.snapshots, chain.snapshots[1:], strict=False):
+    for snapshot, before in pairwise(chain.snapshots):
         size, earlier = snapshot.fields.parquet_file_size, before.fields.parquet_file_size
         if size < earlier:
-            found.append(
-                parsed.in_footer(
-                    snapshot,
-                    "parquet_footer_offset",
-                    f"the Parquet file has {size} bytes, and had {earlier} at the snapshot before",
-                    expected=f"at least {earlier}",
-                    actual=str(size),
-                )
+            yield in_footer(
+                snapshot,
+                "parquet_footer_offset",
+                f"the Parquet file has {size} bytes, and had {earlier} at the snapshot before",
+                expected=f"at least {earlier}",
+                actual=str(size),
             )
-    if not found:
-        chain.require_whole()
-    yield from found
+    chain.require_whole()
 
 
 # ---------------------------------------------------------------------------------------------- extensions
 
 
-@rule("PM-085", of=FILE)
-def notes_are_well_formed(file: FileUnderTest) -> Iterator[Violation]:
+@rule(
+    "PM-085",
+    of=SNAPSHOT,
+    only=lambda reached: not {"seq_txn", "scratchpad"}.isdisjoint(reached.snapshot.sections),
+)
+def notes_are_well_formed(reached: SnapshotUnderTest) -> Iterator[Violation]:
     """Reading the footer raises what does not fit."""
-    parsed = file.part(PmUnderTest)
-    found = [s for s in parsed.in_reach if {"seq_txn", "scratchpad"} & s.sections.keys()]
-    if not found:
-        raise NotApplicable
-    for snapshot in found:
-        if "scratchpad" not in snapshot.sections:
-            continue
-        value, start = snapshot.sections["scratchpad"]
-        path = f"{snapshot.path}.scratchpad"
+    if "scratchpad" in reached.snapshot.sections:
+        value, start = reached.snapshot.sections["scratchpad"]
         if not value.entry_count:
             yield Violation(
                 "the scratchpad has no entry; without entries there is no scratchpad",
-                f"{path}.entry_count",
+                f"{reached.snapshot.path}.scratchpad.entry_count",
                 start,
                 pm.SECTION_COUNT_SIZE,
                 expected="at least 1",
@@ -357,53 +293,43 @@ def notes_are_well_formed(file: FileUnderTest) -> Iterator[Violation]:
             )
 
 
-@rule("PM-086", of=FILE)
-def covering_index_is_well_formed(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PM-086", of=SNAPSHOT, only=lambda reached: bool(reached.flags & FooterFeature.COVERING_INDEX))
+def covering_index_is_well_formed(reached: SnapshotUnderTest) -> Iterator[Violation]:
     """Reading the footer raises what does not fit."""
-    parsed = file.part(PmUnderTest)
-    found = [s for s in parsed.in_reach if s.fields.footer_feature_flags & FooterFeature.COVERING_INDEX]
-    if not found:
-        raise NotApplicable
-    known = {descriptor.id for descriptor in parsed.header.descriptors if descriptor.id != NO_COLUMN}
-    for snapshot in found:
-        flags = snapshot.fields.footer_feature_flags
-        if not flags & FooterFeature.COVERING_INDEX_REQUIRED:
-            yield parsed.in_footer(
-                snapshot,
-                "footer_feature_flags",
-                "COVERING_INDEX (bit 2) is set without COVERING_INDEX_REQUIRED (bit 32), by which older readers refuse it",
-                expected="bits 2, 32",
-                actual=f"{flags:#x}",
-            )
-        value, start = snapshot.sections["covering_index"]
-        path = f"{snapshot.path}.covering_index"
-        if not value.index_count:
+    if not reached.flags & FooterFeature.COVERING_INDEX_REQUIRED:
+        yield reached.violation(
+            "footer_feature_flags",
+            "COVERING_INDEX (bit 2) is set without COVERING_INDEX_REQUIRED (bit 32), by which older readers refuse it",
+            expected="bits 2, 32",
+            actual=f"{reached.flags:#x}",
+        )
+    value, start = reached.snapshot.sections["covering_index"]
+    path = f"{reached.snapshot.path}.covering_index"
+    if not value.index_count:
+        yield Violation(
+            "the section lists no index",
+            f"{path}.index_count",
+            start,
+            pm.SECTION_COUNT_SIZE,
+            expected="at least 1",
+            actual="0",
+        )
+    for number, entry in enumerate(value.indexes):
+        if entry.column_id not in reached.parsed.column_ids:
             yield Violation(
-                "the section lists no index",
-                f"{path}.index_count",
-                start,
-                pm.SECTION_COUNT_SIZE,
-                expected="at least 1",
-                actual="0",
+                f"index {number} is for column {entry.column_id}, which no descriptor has as its ID",
+                f"{path}.indexes[{number}].column_id",
+                start + pm.SECTION_COUNT_SIZE + number * pm.CoveringIndexEntry.size,
+                pm.CoveringIndexEntry.widths["column_id"],
+                expected="the ID of a column",
+                actual=str(entry.column_id),
             )
-        for number, entry in enumerate(value.indexes):
-            if entry.column_id not in known:
-                yield Violation(
-                    f"index {number} is for column {entry.column_id}, which no descriptor has as its ID",
-                    f"{path}.indexes[{number}].column_id",
-                    start + pm.SECTION_COUNT_SIZE + number * pm.CoveringIndexEntry.size,
-                    pm.CoveringIndexEntry.widths["column_id"],
-                    expected="the ID of a column",
-                    actual=str(entry.column_id),
-                )
 
 
-@rule("PM-087", of=FILE)
-def squash_tracker_says_something(file: FileUnderTest) -> Iterator[Violation]:
+@rule("PM-087", of=PM, only=lambda parsed: parsed.header.squash_tracker is not None)
+def squash_tracker_says_something(parsed: PmUnderTest) -> Iterator[Violation]:
     """-1 is what a file without tracker means."""
-    header = file.part(PmUnderTest).header
-    if header.squash_tracker is None:
-        raise NotApplicable
+    header = parsed.header
     if header.squash_tracker == NO_SQUASH_TRACKER:
         width = pm.SQUASH_TRACKER.sizeof()
         yield Violation(

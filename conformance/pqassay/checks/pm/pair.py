@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from pqassay.under_test.file import FileUnderTest, NotChecked, Remembered
+from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.pm import PmUnderTest
 from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
 from pqassay_spec.base.sources import Source, require_range
@@ -156,11 +156,15 @@ class Pair:
 
     @Remembered
     def questdb(self) -> QuestDBMetadata | None:
-        """What the key ``questdb`` says; ``None`` without it, or if it breaks PM-121."""
-        try:
-            return pm_json.read(self.metadata, len(self.leaves))
-        except FormatError:
-            return None
+        """What the key ``questdb`` says; ``None`` without it. Raises PM-121."""
+        return pm_json.read(self.metadata, len(self.leaves))
+
+    @property
+    def said_by_questdb(self) -> QuestDBMetadata:
+        """The same where there is a key. Raises `NotApplicable` where there is none."""
+        if self.questdb is None:
+            raise NotApplicable
+        return self.questdb
 
     def _read(self, what: Callable[[FileUnderTest], Value]) -> Value:
         parquet = self.parquet
@@ -181,9 +185,9 @@ class Pair:
         parsed, snapshot = self.parsed, self.snapshot
         offsets, footers = snapshot.blocks, parsed.footers
         if any(parsed.why_misplaced(parsed.places[offset], footers) for offset in offsets):
-            raise NotChecked("PM-050 is broken")
+            raise Broken("PM-050")
         if len(set(offsets)) < len(offsets) or len(offsets) * self.header.block_size > snapshot.start:
-            raise NotChecked("PM-052 is broken")
+            raise Broken("PM-052")
         return [pm_block.read_block(self.source, self.header, offset, snapshot.start) for offset in offsets]
 
     @Remembered
@@ -247,7 +251,7 @@ class Pair:
             NotChecked: The numbers differ, PM-104.
         """
         if len(self.leaves) != self.header.column_count:
-            raise NotChecked("PM-104 is broken")
+            raise Broken("PM-104")
         return self.header.column_count
 
     @Remembered
@@ -259,7 +263,7 @@ class Pair:
         """
         row_groups = self.metadata.row_groups
         if len(row_groups) != len(self.snapshot.blocks):
-            raise NotChecked("PM-103 is broken")
+            raise Broken("PM-103")
         for number, row_group in enumerate(row_groups):
             if len(row_group.columns) != self.column_count:
                 raise NotChecked(

@@ -1,0 +1,277 @@
+"""What ``_pm`` and the Parquet file beside it have in common: columns, row groups, column chunks, bloom filters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from operator import attrgetter
+from typing import NamedTuple
+
+from pqassay.checks.pm.pair import Pair
+from pqassay.under_test.file import FileUnderTest
+from pqassay.under_test.violation import Violation
+from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.thrift import ColumnChunk, ColumnMetaData, SchemaElement
+from pqassay_spec.pm import grammar as pm
+from pqassay_spec.pm import header as pm_header
+from pqassay_spec.pm.from_parquet import bloom_of
+from pqassay_spec.pm.json import QuestDBColumn
+from pqassay_spec.pm.value import ExternalBloom
+
+
+class ColumnOfPair(NamedTuple):
+    """A column of both files."""
+
+    pair: Pair
+    position: int
+
+    @property
+    def described(self) -> pm.ColumnDescriptor:
+        """Its descriptor."""
+        return self.pair.header.descriptors[self.position]
+
+    @property
+    def leaf(self) -> SchemaLeaf:
+        """Its leaf in the Parquet file's schema."""
+        return self.pair.leaves[self.position]
+
+    @property
+    def element(self) -> SchemaElement:
+        """The schema element of the leaf."""
+        return self.leaf.element
+
+    @property
+    def said_by_questdb(self) -> QuestDBColumn:
+        """What QuestDB's own key says of it. Raises `NotApplicable` where there is none."""
+        return self.pair.said_by_questdb.schema[self.position]
+
+    def violation(self, name: str, message: str, expected: str, actual: str) -> Violation:
+        """A violation at a field of its descriptor."""
+        return Violation(
+            message=message,
+            field=f"column_descriptors[{self.position}].{name}",
+            offset=pm_header.descriptor_place(self.position, name),
+            length=pm.ColumnDescriptor.widths[name],
+            expected=expected,
+            actual=actual,
+            column=self.leaf.name,
+        )
+
+    def differs(self, name: str, words: str, expected: str, actual: str) -> Violation:
+        """A field of its descriptor that differs from the schema."""
+        message = f"{words} of column {self.leaf.name} is {actual}, in data.footer.schema it is {expected}"
+        return self.violation(name, message, expected, actual)
+
+
+class RowGroupOfPair:
+    """A row group of both files.
+
+    Attributes:
+        pair: The files.
+        number: Its number.
+        block: Its block.
+        columns: Its column chunks in the Parquet file.
+    """
+
+    def __init__(self, pair: Pair, number: int) -> None:
+        self.pair, self.number = pair, number
+        self.block = pair.blocks[number]
+        self.columns: Sequence[ColumnChunk] = pair.metadata.row_groups[number].columns
+
+    @property
+    def facts(self) -> Sequence[ColumnMetaData | None]:
+        """What the Parquet footer says of each chunk; ``None`` where it is encrypted."""
+        return self.pair.facts[self.number]
+
+    @cached_property
+    def chunks(self) -> list[ChunkOfPair]:
+        """Its column chunks whose metadata can be read."""
+        both = zip(self.facts, self.block.chunks, strict=True)
+        return [
+            ChunkOfPair(self, column, facts, record)
+            for column, (facts, record) in enumerate(both)
+            if facts is not None
+        ]
+
+    def numbers(self, number_of: Callable[[ColumnMetaData], int | None]) -> list[int | None]:
+        """A number of each chunk, as the Parquet footer says it."""
+        return [None if facts is None else number_of(facts) for facts in self.facts]
+
+    def differences(
+        self,
+        name: str,
+        theirs: str,
+        numbers: Sequence[int | None],
+        *,
+        shown: Callable[[int], str] = str,
+        flag: int = 0,
+    ) -> Iterator[Violation]:
+        """Compare a number of all column chunks.
+
+        Args:
+            name: The number in a chunk's record.
+            theirs: The field in the Parquet footer that it comes from.
+            numbers: For each chunk, the number that should be stored; ``None`` where the Parquet footer does not say.
+            shown: A number for people.
+            flag: The flag without which the number in the record means nothing.
+        """
+        take: Callable[[pm.ColumnChunk], int] = attrgetter(name)
+        records = self.block.chunks
+        if numbers == [take(record) for record in records]:
+            return
+        for chunk in self.chunks:
+            number, said = numbers[chunk.column], take(chunk.record)
+            if number is not None and chunk.record.stat_flags & flag == flag and said != number:
+                yield chunk.differs(name, theirs, shown(number), shown(said))
+
+    def differing_counts(self, name: str, flag: int) -> Iterator[Violation]:
+        """Compare a count of Parquet's statistics; a negative one says nothing."""
+        statistics = [None if facts is None else facts.statistics for facts in self.facts]
+        counts = [None if one is None else getattr(one, name) for one in statistics]
+        said = [None if count is None or count < 0 else count for count in counts]
+        return self.differences(name, f"statistics.{name}", said, flag=flag)
+
+
+class ChunkOfPair(NamedTuple):
+    """A column chunk of both files.
+
+    Attributes:
+        row_group: Its row group.
+        column: The position of its column.
+        facts: What the Parquet footer says of it.
+        record: Its record in ``_pm``.
+    """
+
+    row_group: RowGroupOfPair
+    column: int
+    facts: ColumnMetaData
+    record: pm.ColumnChunk
+
+    @property
+    def pair(self) -> Pair:
+        """The files."""
+        return self.row_group.pair
+
+    @property
+    def leaf(self) -> SchemaLeaf:
+        """Its column in the Parquet file's schema."""
+        return self.pair.leaves[self.column]
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        return f"row group {self.row_group.number} of column {self.leaf.name}"
+
+    @property
+    def data_path(self) -> str:
+        """Field path of its metadata in the Parquet footer."""
+        return data_path(self.row_group.number, self.column)
+
+    def violation(self, name: str, message: str, expected: str, actual: str) -> Violation:
+        """A violation at a field of its record."""
+        offset, length = self.pair.chunk_place(self.row_group.number, self.column, name)
+        return Violation(
+            message=message,
+            field=f"{self.pair.chunk_path(self.row_group.number, self.column)}.{name}",
+            offset=offset,
+            length=length,
+            expected=expected,
+            actual=actual,
+            column=self.leaf.name,
+            row_group=self.row_group.number,
+        )
+
+    def differs(self, name: str, theirs: str, expected: str, actual: str) -> Violation:
+        """A field of its record that differs from one in the Parquet footer, whose path is given below the chunk's."""
+        message = f"{name.upper()} of {self.label} is {actual}, {self.data_path}.{theirs} is {expected}"
+        return self.violation(name, message, expected, actual)
+
+
+def data_path(row_group: int, column: int) -> str:
+    """Field path of a column chunk's metadata in the Parquet footer."""
+    return f"data.footer.row_groups[{row_group}].columns[{column}].meta_data"
+
+
+class BloomFilterOfPair:
+    """The bloom filter of a column chunk, of which either file may say that there is none.
+
+    Attributes:
+        pair: The files.
+        row_group: The number of its row group.
+        column: The position of its column.
+        number: The number of its entry in ``_pm``; ``None`` where its column has no bloom filters.
+    """
+
+    def __init__(self, pair: Pair, row_group: int, column: int) -> None:
+        self.pair, self.row_group, self.column = pair, row_group, column
+        self.number = pair.bloom_number(row_group, column)
+
+    @cached_property
+    def there(self) -> ExternalBloom | None:
+        """Where the Parquet file stores it; ``None`` if it does not, or if that cannot be read."""
+        chunk = self.pair.metadata.row_groups[self.row_group].columns[self.column]
+        return bloom_of(chunk, self.pair.parquet.source, self.pair.parquet.framing)[0]
+
+    @property
+    def here(self) -> pm.BloomEntry | None:
+        """Its entry in ``_pm``; ``None`` if it is absent."""
+        entry = None if self.number is None else self.pair.bloom_entries[self.number]
+        return None if entry == pm.NO_BLOOM else entry
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        return f"bloom filter of row group {self.row_group} of column {self.pair.leaves[self.column].name}"
+
+    @property
+    def data_field(self) -> str:
+        """Field path of its offset in the Parquet footer."""
+        return f"{data_path(self.row_group, self.column)}.bloom_filter_offset"
+
+    def violation(
+        self, message: str, field: str, place: tuple[int, int], expected: str, actual: str
+    ) -> Violation:
+        """A violation of it."""
+        return Violation(
+            message=message,
+            field=field,
+            offset=place[0],
+            length=place[1],
+            expected=expected,
+            actual=actual,
+            column=self.pair.leaves[self.column].name,
+            row_group=self.row_group,
+        )
+
+    @property
+    def entry_field(self) -> str:
+        """Field path of its entry in ``_pm``."""
+        return f"{self.pair.snapshot.path}.bloom_entries[{self.number}].offset"
+
+
+def columns_of(file: FileUnderTest) -> list[ColumnOfPair]:
+    """The columns of both files. Raises PM-104 where they are not as many."""
+    pair = file.part(Pair)
+    return [ColumnOfPair(pair, column) for column in range(pair.column_count)]
+
+
+def row_groups_of(file: FileUnderTest) -> list[RowGroupOfPair]:
+    """The row groups of both files. Raises PM-103 where they are not as many."""
+    pair = file.part(Pair)
+    return [RowGroupOfPair(pair, number) for number in range(pair.row_group_count)]
+
+
+def chunks_of(file: FileUnderTest) -> list[ChunkOfPair]:
+    """The column chunks of both files whose metadata can be read."""
+    return [chunk for row_group in file.part(row_groups_of) for chunk in row_group.chunks]
+
+
+def bloom_filters_of(file: FileUnderTest) -> list[BloomFilterOfPair]:
+    """The bloom filters of all column chunks that may have one."""
+    pair = file.part(Pair)
+    return [
+        BloomFilterOfPair(pair, row_group, column)
+        for row_group in range(pair.row_group_count)
+        for column, facts in enumerate(pair.facts[row_group])
+        if column in pair.bloom_positions or (facts is not None and facts.bloom_filter_offset)
+    ]
