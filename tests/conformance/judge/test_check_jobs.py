@@ -141,6 +141,7 @@ def test_a_column_that_unpacks_to_more_than_there_is_costs_one_file(tmp_path: Pa
         pa.table({"nation": text}),
         tmp_path / "bomb.parquet",
         compression="zstd",
+        use_dictionary=False,
         write_statistics=False,
         store_schema=False,
     )
