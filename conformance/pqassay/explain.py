@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import importlib
+import inspect
 import json
 import shlex
 import textwrap
@@ -11,8 +13,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pqassay_spec
+from pqassay.checks import registry
+from pqassay.report.declarations import declaration
 from pqassay.report.rules import obligation
-from pqassay_spec.rules.catalogue import Rule, families, family_of, rules
+from pqassay_spec.rules.catalogue import Family, Rule, families, family_of, rules
 
 WIDTH = 100
 LABEL = 12
@@ -25,13 +30,50 @@ def explain(rule_id: str) -> Iterator[str]:
     yield ""
     yield from textwrap.wrap(rule.sentence, WIDTH, initial_indent="  ", subsequent_indent="  ")
     yield ""
-    rows = [
-        *obligation(rule),
-        ("chapter", f"spec/chapters/{family.chapter}#{rule.id.lower()}"),
-    ]
-    for label, value in rows:
+    for label, value in (*obligation(rule), *_places(rule, family)):
         yield from _labelled(label, value)
     yield from golden_pair(rule_id)
+
+
+def _places(rule: Rule, family: Family) -> Iterator[tuple[str, str]]:
+    """Where to read on, as paths from here: the chapter, the declaration of the field, and the check."""
+    chapter = _chapters() / family.chapter
+    yield "chapter", f"{_near(chapter)}#{rule.id.lower()}"
+    if (place := declaration(rule.field)) is not None:
+        yield "declared", f"{_near(place.path)}:{place.line}"
+    if rule.id in registry():
+        check = registry()[rule.id]
+        yield "checked", _line_of(inspect.unwrap(check.test))
+        if check.decided_by:
+            yield "decided", _line_of(_found_in("pqassay.values", check.decided_by))
+
+
+def _line_of(function: Any) -> str:
+    """Where a function begins, its decorators included."""
+    code = inspect.unwrap(function).__code__
+    return f"{_near(Path(code.co_filename))}:{code.co_firstlineno}"
+
+
+def _found_in(package: str, name: str) -> Any:
+    """A function by its name below a package: a module, then what is in it."""
+    module, *rest = name.split(".")
+    found: Any = importlib.import_module(f"{package}.{module}")
+    for part in rest:
+        found = getattr(found, part)
+    return found
+
+
+def _chapters() -> Path:
+    """The folder of chapters: in the specification's package where it is installed, beside it in a checkout."""
+    package = Path(pqassay_spec.__file__).parent
+    return next(
+        (folder for folder in (package / "chapters", package.parent / "chapters") if folder.is_dir()), package
+    )
+
+
+def _near(path: Path) -> Path:
+    """A path from the current folder, if it is below it."""
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
 def _labelled(label: str, text: str) -> Iterator[str]:
@@ -60,8 +102,7 @@ def golden_pair(rule_id: str) -> Iterator[str]:
         yield from _labelled("kept by", case["parent"])
     yield from _labelled("broken by", f"{case['id']}: {case['title']}{others}")
     path = folder / case["id"] / case["input"]["file"]
-    near = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
-    yield from _labelled("look at it", shlex.join(["pqassay", "check", str(near)]))
+    yield from _labelled("look at it", shlex.join(["pqassay", "check", str(_near(path))]))
     yield from _broken_bytes(path, rule_id, case)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pqassay.checks import rule as about
+from pqassay.checks import rule
 from pqassay.checks.pm.pair import Pair
 from pqassay.checks.subjects import FILE
 from pqassay.under_test.chunks import ColumnChunkUnderTest
@@ -156,13 +156,13 @@ class _ChunkComparison:
 
     def leave(self, reason: NotChecked) -> None:
         """Note why the values are not known, with the rules that it is about."""
-        for rule in self.rules:
-            self.outcomes[rule].hindered(reason)
+        for rule_id in self.rules:
+            self.outcomes[rule_id].hindered(reason)
 
     def settle(self) -> None:
         """Add what came of it to what came of other chunks."""
-        for rule, outcome in self.outcomes.items():
-            self._all.found[rule].merge(outcome)
+        for rule_id, outcome in self.outcomes.items():
+            self._all.found[rule_id].merge(outcome)
 
     @property
     def path(self) -> str:
@@ -187,8 +187,8 @@ class _ChunkComparison:
             BLOOM: said.bitset is not None,
             ASCENT: said.ascends,
         }
-        for rule, is_wanted in wanted.items():
-            self.outcomes[rule].applies |= is_wanted
+        for rule_id, is_wanted in wanted.items():
+            self.outcomes[rule_id].applies |= is_wanted
         return wanted
 
     # ------------------------------------------------------------------------------------------- what is said
@@ -353,37 +353,37 @@ def _outcome(file: FileUnderTest, rule: str) -> Iterator[Violation]:
     return file.part(Comparison).outcomes[rule].result()
 
 
-@about(BELOW, of=FILE)
+@rule("PM-140", of=FILE)
 def no_value_is_less_than_min(file: FileUnderTest) -> Iterator[Violation]:
     """A reader skips the row group when it looks for the value."""
     return _outcome(file, BELOW)
 
 
-@about(ABOVE, of=FILE)
+@rule("PM-141", of=FILE)
 def no_value_is_greater_than_max(file: FileUnderTest) -> Iterator[Violation]:
     """A reader skips the row group when it looks for the value."""
     return _outcome(file, ABOVE)
 
 
-@about(NULLS, of=FILE)
+@rule("PM-142", of=FILE)
 def nulls_are_counted(file: FileUnderTest) -> Iterator[Violation]:
     """A chunk of nothing but nulls is never fetched."""
     return _outcome(file, NULLS)
 
 
-@about(BLOOM, of=FILE)
+@rule("PM-143", of=FILE)
 def bloom_filters_hold_every_value(file: FileUnderTest) -> Iterator[Violation]:
     """A reader skips the row group when it looks for the value."""
     return _outcome(file, BLOOM)
 
 
-@about(ASCENT, of=FILE)
+@rule("PM-144", of=FILE)
 def the_designated_timestamp_ascends(file: FileUnderTest) -> Iterator[Violation]:
     """Readers search for a time by halving."""
     return _outcome(file, ASCENT)
 
 
-@about(EXACT, of=FILE)
+@rule("PM-145", of=FILE)
 def exact_bounds_occur(file: FileUnderTest) -> Iterator[Violation]:
     """A reader may answer min() and max() from an exact bound."""
     return _outcome(file, EXACT)

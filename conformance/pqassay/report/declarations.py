@@ -1,0 +1,106 @@
+"""Declarations: where the field that a rule is about is declared, as a file and a line, taken from the code itself."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from pqassay_spec.grammar.thrift import ListOf, Record
+
+
+class Place(NamedTuple):
+    """A line of a source file, counted from 1."""
+
+    path: Path
+    line: int
+
+
+ROOTS = {
+    "footer": "parquet.thrift.FileMetaData",
+    "row_groups.columns.column_index": "parquet.thrift.ColumnIndex",
+    "row_groups.columns.offset_index": "parquet.thrift.OffsetIndex",
+    "row_groups.columns.pages": "parquet.thrift.PageHeader",
+    "row_groups.columns.pages.header": "parquet.thrift.PageHeader",
+    "row_groups.columns.bloom_filter": "parquet.thrift.BloomFilterHeader",
+    "row_groups.columns.bloom_filter.header": "parquet.thrift.BloomFilterHeader",
+    "head": "parquet.file.HEAD",
+    "tail": "parquet.file.TAIL",
+    "idx1": "idx1.blob.BLOB",
+    "header": "pm.grammar.FixedHeader",
+    "header_sections.bloom_filters": "pm.grammar.BLOOM_COLUMNS",
+    "header_sections.squash_tracker": "pm.grammar.SQUASH_TRACKER",
+    "column_descriptors": "pm.grammar.ColumnDescriptor",
+    "names": "pm.grammar.ColumnDescriptor",
+    "sorting_columns": "pm.grammar.SortingColumn",
+    "blocks": "pm.grammar.BlockHeader",
+    "blocks.column_chunks": "pm.grammar.ColumnChunk",
+    "blocks.bloom_filters": "pm.grammar.BLOOM_BITSET",
+    "snapshots": "pm.grammar.TRAILER",
+    "snapshots.footer": "pm.grammar.FooterFields",
+    "snapshots.row_group_entries": "pm.grammar.RowGroupEntry",
+    "snapshots.bloom_entries": "pm.grammar.BloomEntry",
+    "snapshots.checksum": "pm.grammar.CHECKSUM",
+    "snapshots.scratchpad": "pm.grammar.SCRATCHPAD",
+    "snapshots.covering_index": "pm.grammar.COVERING_INDEX",
+}
+"""The declaration, in ``pqassay_spec``, of what a field path begins with; the longest beginning counts."""
+
+IN_DATA = "data."
+"""What the path of a field begins with that is in the Parquet file beside the one under test."""
+
+
+def declaration(field: str) -> Place | None:
+    """Where a field of a rule is declared; the struct around it where it has no line of its own, ``None`` if it is not known."""
+    path = field.removeprefix(IN_DATA)
+    root = max((r for r in ROOTS if path == r or path.startswith(f"{r}.")), key=len, default=None)
+    if root is None:
+        return None
+    steps = path[len(root) + 1 :].split(".")
+    module, _, name = ROOTS[root].rpartition(".")
+    struct, last = getattr(importlib.import_module(f"pqassay_spec.{module}"), name), ""
+    for step in filter(None, steps):
+        if last and (inner := _inner(struct, last)) is not None:
+            struct, name = inner, inner.__name__
+        last = step
+    return _line(f"pqassay_spec.{module}", name, last)
+
+
+def _inner(struct: object, name: str) -> type[Record] | None:
+    """The struct that a field of a Thrift struct holds, or each of its elements."""
+    if not (isinstance(struct, type) and issubclass(struct, Record)):
+        return None
+    kind = next((field.type for field in struct.fields if field.name == name), None)
+    while isinstance(kind, ListOf):
+        kind = kind.element
+    return kind if isinstance(kind, type) and issubclass(kind, Record) else None
+
+
+@cache
+def _line(module: str, name: str, field: str) -> Place | None:
+    """Where a class, or what is assigned to a name, declares a field; where it begins itself, if it has no such field."""
+    path = inspect.getsourcefile(importlib.import_module(module))
+    if path is None:
+        return None
+    for statement in ast.parse(Path(path).read_text("utf-8")).body:
+        if name in _names(statement):
+            lines = [found for node in ast.walk(statement) if (found := _declares(node, field))]
+            return Place(Path(path), min(lines, default=statement.lineno))
+    return None
+
+
+def _names(statement: ast.stmt) -> list[str]:
+    if isinstance(statement, ast.ClassDef):
+        return [statement.name]
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    return [target.id for target in targets if isinstance(target, ast.Name)]
+
+
+def _declares(node: ast.AST, field: str) -> int | None:
+    """The line, if this is ``field: ...`` of a class, or ``"field" / ...`` of a construct."""
+    if isinstance(node, ast.AnnAssign):
+        return node.lineno if isinstance(node.target, ast.Name) and node.target.id == field else None
+    return node.lineno if isinstance(node, ast.Constant) and field and node.value == field else None

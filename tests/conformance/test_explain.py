@@ -1,0 +1,49 @@
+"""What `pqassay explain` says of every rule: where it is declared, checked and described."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from places import ROOT
+from pqassay.explain import explain
+from pqassay_spec.rules.catalogue import rules
+
+
+def places(rule: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    monkeypatch.chdir(ROOT)
+    found = (re.match(r"  (chapter|declared|checked)\s+(\S+)$", line) for line in explain(rule))
+    return {match[1]: match[2] for match in found if match}
+
+
+def lines_at(place: str, count: int = 1) -> str:
+    path, _, line = place.rpartition(":")
+    start = int(line) - 1
+    return "\n".join((ROOT / path).read_text().splitlines()[start : start + count])
+
+
+@pytest.mark.parametrize("rule", [rule.id for rule in rules().values() if not rule.excluded])
+def test_a_rule_is_checked_where_its_id_is(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert re.match(rf'@\w+\(\s*"{rule}"', lines_at(places(rule, monkeypatch)["checked"], 2))
+
+
+@pytest.mark.parametrize("rule", rules())
+def test_a_rule_is_about_what_is_declared_there(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = lines_at(places(rule, monkeypatch)["declared"])
+    field = rules()[rule].field.rpartition(".")[2]
+
+    assert re.match(rf'(    )?"?{field}"?( /|:|$)|class \w+|[A-Z_]+ = Struct', found)
+
+
+@pytest.mark.parametrize("rule", rules())
+def test_the_chapter_is_there(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    chapter, _, anchor = places(rule, monkeypatch)["chapter"].partition("#")
+
+    assert (ROOT / chapter).is_file()
+    assert rule.lower() == anchor
+
+
+def test_a_field_of_a_struct_within_a_struct_has_its_own_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "boundary_order: int = " in lines_at(places("PIX-025", monkeypatch)["declared"])
+    assert '"length" / ' in lines_at(places("IDX1-008", monkeypatch)["declared"])
