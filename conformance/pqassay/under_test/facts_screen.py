@@ -36,10 +36,25 @@ def facts_shape(chunk: ColumnChunkUnderTest) -> Shape | None:
     dictionary, data = facts.dictionary_page_offset, facts.data_page_offset
     if dictionary is not None and not 0 < dictionary < data:
         return None
-    start, given = chunk_start(chunk.chunk), chunk.chunk.file_offset
+    record = chunk.chunk
+    indexes = (
+        (record.column_index_offset, record.column_index_length),
+        (record.offset_index_offset, record.offset_index_length),
+    )
+    if facts.bloom_filter_offset == 0 or any(not _is_pair(*index) for index in indexes):
+        return None
+    start, given = chunk_start(record), record.file_offset
     if start is None or (given and given not in (start, data, start + facts.total_compressed_size)):
         return None
-    return dictionary is None, leaf.max_repetition_level == 0
+    has_index = indexes != ((None, None), (None, None))
+    return dictionary is None, leaf.max_repetition_level == 0, has_index, facts.bloom_filter_offset is None
+
+
+def _is_pair(offset: int | None, length: int | None) -> bool:
+    """Whether offset and length of an index are both left out, or both possible."""
+    if offset is None or length is None:
+        return offset is length
+    return offset > 0 < length
 
 
 def statistics_shape(chunk: ColumnChunkUnderTest) -> Shape | None:

@@ -251,8 +251,12 @@ class FileUnderTest:
 
     def in_body(self, given: parquet_file.ByteRange) -> bool:
         """Whether a range lies between head and footer; an empty one needs room for a byte."""
-        end = given.end if given.length else given.start + 1
-        return self.framing.body_start <= given.start <= end <= self.framing.footer_start
+        start, end = self._body
+        return start <= given.start <= given.start + (given.length or 1) <= end
+
+    @Remembered
+    def _body(self) -> tuple[int, int]:
+        return self.framing.body_start, self.framing.footer_start
 
     def require_sound_ranges(self) -> None:
         """Raise the rule that is broken where ranges leave the body or overlap: what follows from them means nothing then."""

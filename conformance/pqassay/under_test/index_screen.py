@@ -73,6 +73,7 @@ def column_index_shape(chunk: ColumnChunkUnderTest) -> Shape | None:
         return None
     return (
         bounds.order,
+        chunk.leaf.element.type,
         chunk.leaf.max_definition_level,
         index.definition_level_histograms is None,
         statistics.is_min_value_exact,

@@ -137,12 +137,14 @@ WIDTHS = {
 }
 """Bytes of one value of each physical type as a bound holds it."""
 
+_WIDTHS = {int(kind): width for kind, width in WIDTHS.items()}
+
 
 def width_of(element: SchemaElement) -> int | None:
     """Bytes that every bound of a leaf has; ``None`` where they differ, or the schema does not say."""
     if element.type == Type.FIXED_LEN_BYTE_ARRAY:
         return element.type_length
-    return next((width for kind, width in WIDTHS.items() if kind == element.type), None)
+    return None if element.type is None else _WIDTHS.get(element.type)
 
 
 def is_bound(element: SchemaElement, raw: bytes) -> bool:

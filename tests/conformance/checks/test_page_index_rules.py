@@ -8,6 +8,7 @@ import io
 import shlex
 import struct
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,9 +24,10 @@ import pqassay
 from counting_source import CountingSource
 from idx1_files import edited
 from places import GOLDEN_FILES
+from pqassay.checks import asking
 from pqassay.judge.file_check import Selection, check_source
 from pqassay.under_test import index_reads
-from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
+from pqassay.under_test.chunks import ColumnChunks
 from pqassay.under_test.file import FileUnderTest, Options
 from pqassay.under_test.page_bounds import keys_of
 from pqassay_reference.cli.main import app
@@ -547,9 +549,17 @@ def test_an_index_that_chunks_share_is_decoded_for_none_of_them() -> None:
 
 
 def without_screens(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let every chunk be judged by the rules one by one."""
-    for name in ("offset_index_shape", "column_index_shape"):
-        monkeypatch.setattr(ColumnChunkUnderTest, name, None, raising=False)  # a property of instances
+    """Let everything be judged by the rules one by one."""
+    by_subject = asking._by_subject.__wrapped__
+
+    @cache
+    def unscreened(asked: tuple[str, ...]) -> Any:
+        return [
+            (subject, [replace(panel, screen=None) for panel in panels])
+            for subject, panels in by_subject(asked)
+        ]
+
+    monkeypatch.setattr(asking, "_by_subject", unscreened)
 
 
 def outcome(data: bytes) -> tuple[Any, ...]:
@@ -568,7 +578,7 @@ def outcome(data: bytes) -> tuple[Any, ...]:
 
 JUDGED = [
     path
-    for folder in ("pix", "pqf", "idx1", "interop")
+    for folder in ("pix", "pqf", "sta", "blm", "idx1", "interop")
     for path in GOLDEN_FILES.glob(f"{folder}/**/data.parquet")
 ]
 
@@ -584,7 +594,7 @@ def test_screens_change_no_verdict_on_golden_files(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("name", ["ordered-three-ways", "histograms", "null-pages"])
 def test_screens_change_no_verdict_on_damaged_files(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     data = (GOLDEN_FILES / "pix" / name / "data.parquet").read_bytes()
-    chosen = [m for m in mutations_of_file(data) if "_index" in m.path or ".statistics" in m.path][::17]
+    chosen = [m for m in mutations_of_file(data) if "_index" in m.path or ".meta_data" in m.path][::17]
     files = [changed for mutation in chosen if (changed := attempt(data, mutation)) is not None]
     screened = [outcome(changed) for changed in files]
     without_screens(monkeypatch)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pqassay.checks import rule
 from pqassay.checks.subjects import BLOOM_FILTER, CHUNK, FILE
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
+from pqassay.under_test.facts_screen import facts_shape
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked
 from pqassay.under_test.violation import Violation
 from pqassay_spec.parquet.bloom import BLOCK_SIZE
@@ -33,7 +34,7 @@ def _header_field(chunk: ColumnChunkUnderTest) -> str:
 # ---------------------------------------------------------------------------------------------- in the footer
 
 
-@rule("BLM-001", of=CHUNK, only=lambda chunk: chunk.facts.bloom_filter_offset is not None)
+@rule("BLM-001", of=CHUNK, only=lambda chunk: chunk.facts.bloom_filter_offset is not None, screen=facts_shape)
 def no_filter_has_no_offset(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """At offset 0 stands the magic, and no filter."""
     if chunk.facts.bloom_filter_offset == 0:

@@ -178,7 +178,12 @@ def bounds_are_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         yield from first_places(bounds.not_numbers(side.raws, side.keys), side.is_nan)
 
 
-@rule("PIX-031", of=COLUMN_INDEX, only=lambda chunk: chunk.leaf.element.type == Type.INT96)
+@rule(
+    "PIX-031",
+    of=COLUMN_INDEX,
+    only=lambda chunk: chunk.leaf.element.type == Type.INT96,
+    screen=sound_column_index,
+)
 def int96_has_its_order(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """The type itself defines no order."""
     if chunk.order is not Order.TIMESTAMP:
@@ -190,7 +195,12 @@ def int96_has_its_order(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         )
 
 
-@rule("PIX-032", of=COLUMN_INDEX, only=lambda chunk: chunk.column_index.nan_counts is not None)
+@rule(
+    "PIX-032",
+    of=COLUMN_INDEX,
+    only=lambda chunk: chunk.column_index.nan_counts is not None,
+    screen=sound_column_index,
+)
 def nan_counts_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Every NaN of the chunk stands in a page."""
     counts = chunk.even_column_index.nan_counts
@@ -208,7 +218,7 @@ def nan_counts_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     yield from counts_add_up(chunk, "nan_counts", counts, said)
 
 
-@rule("PIX-033", of=COLUMN_INDEX, only=lambda chunk: chunk.order in TOTAL)
+@rule("PIX-033", of=COLUMN_INDEX, only=lambda chunk: chunk.order in TOTAL, screen=sound_column_index)
 def total_order_has_nan_counts(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Where NaN has a place, a reader wants to know whether there is one."""
     if chunk.column_index.nan_counts is None:

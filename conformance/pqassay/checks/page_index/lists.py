@@ -12,6 +12,7 @@ from operator import attrgetter
 from pqassay.checks import Screen, rule
 from pqassay.checks.subjects import CHUNK, COLUMN_INDEX, FILE, OFFSET_INDEX
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
+from pqassay.under_test.facts_screen import facts_shape
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
 from pqassay.under_test.page_bounds import false_null_pages, page_count, present_values, unequal_lists
 from pqassay.under_test.violation import Violation, first_places
@@ -25,7 +26,7 @@ sound_column_index: Screen[ColumnChunkUnderTest] = attrgetter("column_index_shap
 # ---------------------------------------------------------------------------------------------- in the footer
 
 
-@rule("PIX-001", of=COLUMN_INDEX)
+@rule("PIX-001", of=COLUMN_INDEX, screen=sound_column_index)
 def column_index_has_offset_index(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Where the pages stand that a column index describes, only the offset index says."""
     if chunk.chunk.offset_index_offset is None:
@@ -43,7 +44,7 @@ def _has_offset_or_length(chunk: ColumnChunkUnderTest) -> bool:
     return (*given, record.offset_index_offset, record.offset_index_length) != (None,) * 4
 
 
-@rule("PIX-002", of=CHUNK, only=_has_offset_or_length)
+@rule("PIX-002", of=CHUNK, only=_has_offset_or_length, screen=facts_shape)
 def offset_and_length_are_given_together(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Neither says anything without the other."""
     record = chunk.chunk

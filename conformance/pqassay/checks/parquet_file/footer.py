@@ -8,6 +8,7 @@ from typing import Any
 from pqassay.checks import rule
 from pqassay.checks.subjects import CHUNK, FOOTER, OWN_ROW_GROUP, ROW_GROUP, Subject
 from pqassay.under_test.chunks import ColumnChunkUnderTest
+from pqassay.under_test.facts_screen import facts_shape
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
 from pqassay.under_test.footer_parts import RowGroupUnderTest, path_in_schema
 from pqassay.under_test.violation import Violation, name_in
@@ -70,7 +71,7 @@ def chunks_follow_the_schema(group: RowGroupUnderTest) -> Iterator[Violation]:
             )
 
 
-@rule("PQF-013", of=CHUNK)
+@rule("PQF-013", of=CHUNK, screen=facts_shape)
 def chunk_has_its_type(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Chunk and leaf name one physical type."""
     declared, found = chunk.leaf.element.type, chunk.facts.type
@@ -157,7 +158,7 @@ def rows_add_up(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@rule("PQF-017", of=CHUNK, only=lambda chunk: not chunk.leaf.max_repetition_level)
+@rule("PQF-017", of=CHUNK, only=lambda chunk: not chunk.leaf.max_repetition_level, screen=facts_shape)
 def flat_chunks_hold_a_value_for_each_row(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Outside of lists every row has one value or null."""
     values, rows = chunk.facts.num_values, chunk.group.num_rows
@@ -282,7 +283,7 @@ def _first_page(group: RowGroup) -> int | None:
     return first
 
 
-@rule("PQF-022", of=CHUNK)
+@rule("PQF-022", of=CHUNK, screen=facts_shape)
 def file_offset_is_known(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """One of the places that writers have put there."""
     given = chunk.chunk.file_offset
@@ -347,7 +348,9 @@ def _has_doubtful_bounds(group: RowGroup) -> bool:
     return False
 
 
-@rule("PQF-025", of=CHUNK, only=lambda chunk: chunk.facts.dictionary_page_offset is not None)
+@rule(
+    "PQF-025", of=CHUNK, only=lambda chunk: chunk.facts.dictionary_page_offset is not None, screen=facts_shape
+)
 def no_dictionary_page_at_0(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """An offset of 0 is none."""
     if chunk.facts.dictionary_page_offset == 0:
@@ -359,7 +362,7 @@ def no_dictionary_page_at_0(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         )
 
 
-@rule("PQF-026", of=CHUNK)
+@rule("PQF-026", of=CHUNK, screen=facts_shape)
 def dictionary_page_comes_first(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Before the data pages, if there is one."""
     dictionary, data = chunk.facts.dictionary_page_offset, chunk.facts.data_page_offset

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 from pqassay.checks import rule
 from pqassay.checks.subjects import FILE, STATISTICS, Subject
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
+from pqassay.under_test.facts_screen import statistics_shape
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
 from pqassay.under_test.violation import Violation
 from pqassay_spec.grammar.hexdump import show
@@ -158,7 +159,7 @@ def orders_fit_their_columns(given: ColumnOrders) -> Iterator[Violation]:
 # ------------------------------------------------------------------------------------------------ bounds
 
 
-@rule("STA-005", of=STATISTICS)
+@rule("STA-005", of=STATISTICS, screen=statistics_shape)
 def bounds_are_values(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Every bound has the bytes of a value."""
     bounds = bounds_of_values(chunk, statistics_of(chunk))
@@ -195,7 +196,7 @@ def _what_a_bound_is(element: SchemaElement) -> str:
     return "at least one byte" if width is None else f"{width} bytes"
 
 
-@rule("STA-006", of=STATISTICS)
+@rule("STA-006", of=STATISTICS, screen=statistics_shape)
 def bounds_are_not_swapped(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """The lower bound is not above the upper one. Bytes that are no value are the matter of STA-005."""
     statistics, element = statistics_of(chunk), chunk.leaf.element
@@ -261,7 +262,7 @@ def _float_order(chunk: ColumnChunkUnderTest) -> Order:
     return order
 
 
-@rule("STA-007", of=STATISTICS)
+@rule("STA-007", of=STATISTICS, screen=statistics_shape)
 def bounds_are_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """No NaN among bounds of which nobody says how many NaN there are; with a count, they are the matter of STA-008."""
     statistics, order = statistics_of(chunk), _float_order(chunk)
@@ -278,7 +279,7 @@ def bounds_are_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
             )
 
 
-@rule("STA-008", of=STATISTICS)
+@rule("STA-008", of=STATISTICS, screen=statistics_shape)
 def bounds_are_nan_where_all_is(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Bounds beside a nan_count are NaN in one case: the order has a place for NaN, and there is nothing else."""
     statistics, order = statistics_of(chunk), _float_order(chunk)
@@ -314,7 +315,7 @@ def _all_nan(statistics: Statistics, num_values: int) -> bool | None:
     return statistics.nan_count + statistics.null_count == num_values
 
 
-@rule("STA-024", of=STATISTICS)
+@rule("STA-024", of=STATISTICS, screen=statistics_shape)
 def total_order_counts_nan(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Under the total order, whoever looks for NaN asks the count and not the bounds."""
     statistics, order = statistics_of(chunk), _float_order(chunk)
@@ -329,7 +330,7 @@ def total_order_counts_nan(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         )
 
 
-@rule("STA-014", of=STATISTICS)
+@rule("STA-014", of=STATISTICS, screen=statistics_shape)
 def deprecated_bounds_are_signed(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Signed comparison suits signed numbers; elsewhere it does no harm only where both bounds are one value."""
     statistics, element = statistics_of(chunk), chunk.leaf.element
@@ -347,7 +348,7 @@ def deprecated_bounds_are_signed(chunk: ColumnChunkUnderTest) -> Iterator[Violat
         )
 
 
-@rule("STA-015", of=STATISTICS)
+@rule("STA-015", of=STATISTICS, screen=statistics_shape)
 def deprecated_bounds_agree(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Old and new bounds of a signed order are the same."""
     statistics, order, element = statistics_of(chunk), chunk.order, chunk.leaf.element
@@ -369,7 +370,7 @@ def deprecated_bounds_agree(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
             )
 
 
-@rule("STA-016", of=STATISTICS)
+@rule("STA-016", of=STATISTICS, screen=statistics_shape)
 def int96_bounds_have_their_order(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Only one order is defined for INT96."""
     statistics, column_order = statistics_of(chunk), chunk.column_order
@@ -386,7 +387,7 @@ def int96_bounds_have_their_order(chunk: ColumnChunkUnderTest) -> Iterator[Viola
         )
 
 
-@rule("STA-017", of=STATISTICS)
+@rule("STA-017", of=STATISTICS, screen=statistics_shape)
 def unordered_columns_have_no_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """What has no order has no least value."""
     statistics, element = statistics_of(chunk), chunk.leaf.element
@@ -401,7 +402,7 @@ def unordered_columns_have_no_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Vi
         )
 
 
-@rule("STA-018", of=STATISTICS)
+@rule("STA-018", of=STATISTICS, screen=statistics_shape)
 def bounds_of_text_are_text(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A bound is text like the values, even one that was cut."""
     statistics, element = statistics_of(chunk), chunk.leaf.element
@@ -421,7 +422,7 @@ def bounds_of_text_are_text(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
             )
 
 
-@rule("STA-023", of=STATISTICS)
+@rule("STA-023", of=STATISTICS, screen=statistics_shape)
 def flags_have_their_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A flag speaks of a bound."""
     statistics = statistics_of(chunk)

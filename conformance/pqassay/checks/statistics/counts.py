@@ -8,6 +8,7 @@ from pqassay.checks import rule
 from pqassay.checks.statistics.bounds import field_of, statistics_of
 from pqassay.checks.subjects import CHUNK, SIZE_STATISTICS, STATISTICS
 from pqassay.under_test.chunks import ColumnChunkUnderTest
+from pqassay.under_test.facts_screen import facts_shape, statistics_shape
 from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.violation import Violation
 from pqassay_spec.parquet.column_order import FLOATING, annotation_fits, type_order
@@ -16,7 +17,7 @@ from pqassay_spec.parquet.thrift import BoundingBox, SizeStatistics, Type
 # ------------------------------------------------------------------------------------------------ counts
 
 
-@rule("STA-010", of=STATISTICS)
+@rule("STA-010", of=STATISTICS, screen=statistics_shape)
 def null_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """There are at most as many nulls as values, and none in a column that is required all the way up."""
     count = statistics_of(chunk).null_count
@@ -33,7 +34,7 @@ def null_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         )
 
 
-@rule("STA-011", of=STATISTICS)
+@rule("STA-011", of=STATISTICS, screen=statistics_shape)
 def null_count_is_given(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Whoever writes statistics counts nulls."""
     if statistics_of(chunk).null_count is None:
@@ -45,7 +46,7 @@ def null_count_is_given(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         )
 
 
-@rule("STA-012", of=STATISTICS)
+@rule("STA-012", of=STATISTICS, screen=statistics_shape)
 def distinct_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """No more different values than values."""
     count, most = statistics_of(chunk).distinct_count, chunk.facts.num_values
@@ -60,7 +61,7 @@ def distinct_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
         )
 
 
-@rule("STA-013", of=STATISTICS)
+@rule("STA-013", of=STATISTICS, screen=statistics_shape)
 def nan_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """NaN stand in columns of floats, where no null stands."""
     statistics, element = statistics_of(chunk), chunk.leaf.element
@@ -167,7 +168,7 @@ def size_is_that_of_byte_arrays(chunk: ColumnChunkUnderTest) -> Iterator[Violati
 # ------------------------------------------------------------------------------------------------ geospatial
 
 
-@rule("STA-022", of=CHUNK)
+@rule("STA-022", of=CHUNK, screen=facts_shape)
 def geospatial_box_is_one(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A box belongs to geometries, and holds something; from west to east it may go round the back of the globe."""
     geospatial, element = chunk.facts.geospatial_statistics, chunk.leaf.element
