@@ -76,7 +76,7 @@ def _inner(struct: object, name: str) -> type[Record] | None:
     kind = next((field.type for field in struct.fields if field.name == name), None)
     while isinstance(kind, ListOf):
         kind = kind.element
-    return kind if isinstance(kind, type) and issubclass(kind, Record) else None
+    return kind if isinstance(kind, type) else None
 
 
 @cache
