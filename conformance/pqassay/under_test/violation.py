@@ -72,3 +72,11 @@ def first_places(
     for place in shown[-1:]:
         last = violation(place)
         yield replace(last, more=more) if more else last
+
+
+def keep_first(places: list[Violation], violation: Violation) -> None:
+    """Add a violation to the first ones that are held, the last of which counts those that follow."""
+    if len(places) < FIRST_POSITIONS:
+        places.append(violation)
+    else:
+        places[-1] = replace(places[-1], more=places[-1].more + 1 + violation.more)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from itertools import chain
 
-from pqassay.report.model import FIRST_POSITIONS
 from pqassay.under_test.file import Broken, NotApplicable, NotChecked
-from pqassay.under_test.violation import Violation
+from pqassay.under_test.violation import Violation, keep_first
 from pqassay_spec.base.errors import FormatError
 
 
@@ -16,19 +16,12 @@ class Outcome:
     """What came of one rule: its violations, and why it could not be tested somewhere."""
 
     applies: bool = False
-    violations: list[Violation] = field(default_factory=list[Violation])
     problem: NotChecked | None = None
-    _of_column: dict[str | None, list[int]] = field(default_factory=dict[str | None, list[int]])
+    places: dict[str | None, list[Violation]] = field(default_factory=dict[str | None, list[Violation]])
 
     def add(self, violation: Violation) -> None:
         """Note a violation; of each column, no more places than are shown."""
-        places = self._of_column.setdefault(violation.column, [])
-        if len(places) < FIRST_POSITIONS:
-            places.append(len(self.violations))
-            self.violations.append(violation)
-        else:
-            last = self.violations[places[-1]]
-            self.violations[places[-1]] = replace(last, more=last.more + 1 + violation.more)
+        keep_first(self.places.setdefault(violation.column, []), violation)
 
     def hindered(self, reason: Exception) -> None:
         """Note the first reason why something could not be tested."""
@@ -41,7 +34,7 @@ class Outcome:
         """Take over what came of the same rule elsewhere."""
         self.applies |= other.applies
         self.problem = self.problem or other.problem
-        for violation in other.violations:
+        for violation in chain.from_iterable(other.places.values()):
             self.add(violation)
 
     def result(self) -> Iterator[Violation]:
@@ -51,8 +44,8 @@ class Outcome:
             NotChecked: It could not be tested somewhere, and is broken nowhere else.
             NotApplicable: There is nothing that it is about.
         """
-        if self.violations:
-            return iter(self.violations)
+        if self.places:
+            return chain.from_iterable(self.places.values())
         if self.problem is not None:
             raise self.problem.with_traceback(None)
         if not self.applies:

@@ -5,16 +5,15 @@ Several rules look at the bodies.  The survey notes for each of them where it is
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pqassay.report.model import FIRST_POSITIONS
 from pqassay.under_test.file import NotChecked
 from pqassay.under_test.page_walk import PageUnderTest, bodies
-from pqassay.under_test.violation import Violation
+from pqassay.under_test.violation import Violation, keep_first
 from pqassay.values.codecs import decompressed
 from pqassay.values.crc import crc_violation
 from pqassay.values.levels import PageCounts, Runs, read_runs
@@ -67,11 +66,7 @@ class Survey:
 
     def note(self, rule: str, violation: Violation) -> None:
         """Note a place where a rule is broken."""
-        places = self.violations.setdefault(rule, [])
-        if len(places) < FIRST_POSITIONS:
-            places.append(violation)
-        else:
-            places[-1] = replace(places[-1], more=places[-1].more + 1)
+        keep_first(self.violations.setdefault(rule, []), violation)
 
     def hinder(self, problem: FormatError | NotChecked) -> None:
         """Note why levels are not counted; what comes first counts."""

@@ -16,9 +16,8 @@ from pqassay.checks import rule
 from pqassay.checks.commands import embed_command, strip_command
 from pqassay.checks.idx1.blob import EmbeddedIndex
 from pqassay.checks.subjects import FILE
-from pqassay.report.model import FIRST_POSITIONS
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
-from pqassay.under_test.violation import Violation
+from pqassay.under_test.violation import Violation, first_places
 from pqassay.values.audit import Family, ValueAudit, claiming, why_left_out
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.grammar.hexdump import show
@@ -244,19 +243,19 @@ def every_indexed_value_occurs(file: FileUnderTest) -> Iterator[Violation]:
         raise NotChecked("IDX1-016 is broken and says what else differs")
     if column.declared is None and not found.value_rows and found.extra:
         raise NotChecked("IDX1-018 is broken")
-    for number, value in enumerate(found.extra[:FIRST_POSITIONS], 1):
-        position = _position(column.index.blob, value)
-        yield Violation(
+    yield from first_places(
+        found.extra,
+        lambda value: Violation(
             message=f"{show(value)} occurs in no row of column {found.column}",
             field="idx1.payload",
-            offset=position,
+            offset=_position(column.index.blob, value),
             length=len(value.encode()),
             expected="values of the column only",
             actual=show(value),
             column=found.column,
-            more=len(found.extra) - FIRST_POSITIONS if number == FIRST_POSITIONS else 0,
             remedy=embed_command(file, found.column),
-        )
+        ),
+    )
 
 
 @rule("IDX1-018", of=FILE)
