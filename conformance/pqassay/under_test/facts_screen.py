@@ -41,7 +41,9 @@ def facts_shape(chunk: ColumnChunkUnderTest) -> Shape | None:
         (record.column_index_offset, record.column_index_length),
         (record.offset_index_offset, record.offset_index_length),
     )
-    if facts.bloom_filter_offset == 0 or any(not _is_pair(*index) for index in indexes):
+    if facts.bloom_filter_offset == 0 or not all(_is_pair(*index) for index in indexes):
+        return None
+    if record.offset_index_offset is None and record.column_index_offset is not None:
         return None
     start, given = chunk_start(record), record.file_offset
     if start is None or (given and given not in (start, data, start + facts.total_compressed_size)):

@@ -26,7 +26,7 @@ sound_column_index: Screen[ColumnChunkUnderTest] = attrgetter("column_index_shap
 # ---------------------------------------------------------------------------------------------- in the footer
 
 
-@rule("PIX-001", of=COLUMN_INDEX, screen=sound_column_index)
+@rule("PIX-001", of=COLUMN_INDEX, screen=facts_shape)
 def column_index_has_offset_index(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Where the pages stand that a column index describes, only the offset index says."""
     if chunk.chunk.offset_index_offset is None:
