@@ -4,8 +4,8 @@ A header describes the columns once; a block for each row group holds a record f
 blocks of one snapshot and links to the footer before.  The size in the first eight bytes says how much of the file
 is committed: it is written last, and nothing beyond it counts.
 
-This module holds the grammar.  What a reader does with it stands in `pqassay_spec.pm.header`, `pm_file` and
-`pm_block`.
+This module holds the grammar.  What a reader does with it is in `pqassay_spec.pm.header`, `file` and
+`block`.
 
 Source: "Parquet metadata file" (``parquet-metadata.md``), the revision with which the format was first published; what
 later revisions added is marked as an extension.
