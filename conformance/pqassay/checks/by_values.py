@@ -28,16 +28,19 @@ Declaration = Callable[[], None]
 """A function whose name says what the rule wants, and whose docstring why."""
 
 
-def by_audit(rule_id: str, decided_by: str) -> Callable[[Declaration], Declaration]:
+def by_audit(
+    rule_id: str, decided_by: str, *, only: Callable[[ValueAudit], bool] | None = None
+) -> Callable[[Declaration], Declaration]:
     """Declare a rule that the audit of all values decides.
 
     Args:
         rule_id: Its id.
         decided_by: What compares the values with what is said of them, below `pqassay.values`.
+        only: To which files it applies, if not to all.
     """
 
     def register(declaration: Declaration) -> Declaration:
-        @rule(rule_id, of=VALUES, decided_by=decided_by)
+        @rule(rule_id, of=VALUES, only=only, decided_by=decided_by)
         @wraps(declaration)
         def test(audit: ValueAudit) -> Iterator[Violation]:
             return audit.outcomes[rule_id].result()

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
-from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource, FileSource
 from pqassay_spec.parquet.schema import SchemaLeaf
@@ -101,11 +100,6 @@ class ValueAudit:
         audit(self.file, chunks, families)
         of_chunks.note_left_out()
         return of_chunks.outcomes | of_sorting.outcomes
-
-
-def audited(file: FileUnderTest, rule: str) -> Iterator[Violation]:
-    """The violations of a rule. Raises as a check does."""
-    return file.part(ValueAudit).outcomes[rule].result()
 
 
 def audit(file: FileUnderTest, chunks: Iterable[ColumnChunkUnderTest], families: Sequence[Family]) -> None:

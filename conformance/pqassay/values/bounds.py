@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pqassay.report.model import FIRST_POSITIONS
-from pqassay.under_test.file import NotChecked
+from pqassay.under_test.file import Broken
 from pqassay.values.chunk_values import ChunkValues, plain
 from pqassay.values.extremes import Extremes, beyond, extremes_of
 from pqassay.values.keys import bound_keys, chosen, decimal_width, equal, less, with_signs_turned
@@ -112,7 +112,7 @@ class BoundsAudit:
             return keys[0]
         if is_nan(given.order, raw):
             return None
-        raise NotChecked("STA-005 is broken")
+        raise Broken("STA-005")
 
     def of_pages(self, order: Order, raws: Sequence[bytes | None], *, above: bool) -> Iterator[Beyond]:
         """The first value beyond its bound of each page; of those after the first pages, only how many there are.

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from pqassay.under_test.chunks import ColumnChunkUnderTest
-from pqassay.under_test.file import FileUnderTest, NotChecked
+from pqassay.under_test.file import Broken, FileUnderTest, NotChecked
 from pqassay.values.hashes import buffer_of
 from pqassay.values.keys import HALF_WIDTH, is_half_type
 from pqassay.values.levels import PageCounts, counts_of
@@ -312,7 +312,7 @@ def _of_wide_differences(chunk: ColumnChunkUnderTest) -> NotChecked | None:
         is_broken = "PQF-079" in chunk.part(survey_of).violations
     except (FormatError, NotChecked):
         is_broken = False
-    return NotChecked("PQF-079 is broken") if is_broken else None
+    return Broken("PQF-079") if is_broken else None
 
 
 def excused(chunk: ColumnChunkUnderTest, reason: NotChecked) -> NotChecked:

@@ -16,7 +16,7 @@ from pqassay.checks import rule
 from pqassay.checks.commands import embed_command, strip_command
 from pqassay.checks.idx1.blob import EmbeddedIndex
 from pqassay.checks.subjects import FILE
-from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
+from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.violation import Violation, first_places
 from pqassay.values.audit import Family, ValueAudit, claiming, why_left_out
 from pqassay_spec.base.errors import FormatError
@@ -82,7 +82,7 @@ class IndexedColumn:
         """Raise what `family` does, unless there are an index and columns to compare."""
         _ = self.values
         if not self.candidates:
-            raise NotChecked("IDX1-018 is broken")
+            raise Broken("IDX1-018")
 
     @Remembered
     def comparison(self) -> Comparison:
@@ -242,7 +242,7 @@ def every_indexed_value_occurs(file: FileUnderTest) -> Iterator[Violation]:
     if found.missing_count and not _told_by_empty_payload(column, found):
         raise NotChecked("IDX1-016 is broken and says what else differs")
     if column.declared is None and not found.value_rows and found.extra:
-        raise NotChecked("IDX1-018 is broken")
+        raise Broken("IDX1-018")
     yield from first_places(
         found.extra,
         lambda value: Violation(

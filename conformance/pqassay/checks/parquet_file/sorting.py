@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from pqassay.checks import rule
-from pqassay.checks.subjects import FILE
-from pqassay.under_test.file import FileUnderTest, NotApplicable
-from pqassay.under_test.violation import Violation
-from pqassay.values.audit import audited
+from pqassay.checks.by_values import by_audit
+from pqassay.values.audit import ValueAudit
 
 
-@rule("PQF-075", of=FILE)
-def rows_are_sorted(file: FileUnderTest) -> Iterator[Violation]:
+def _claims_an_order(audit: ValueAudit) -> bool:
+    return any(group.sorting_columns for group in audit.file.metadata.row_groups)
+
+
+@by_audit("PQF-075", "row_order._Sorting.violation", only=_claims_an_order)
+def rows_are_sorted() -> None:
     """A reader that merges or searches sorted rows misses some, or returns them in the wrong order."""
-    if not any(group.sorting_columns for group in file.metadata.row_groups):
-        raise NotApplicable
-    return audited(file, "PQF-075")

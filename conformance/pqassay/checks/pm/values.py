@@ -15,7 +15,7 @@ from pqassay.checks import rule
 from pqassay.checks.pm.pair import Pair
 from pqassay.checks.subjects import FILE
 from pqassay.under_test.chunks import ColumnChunkUnderTest
-from pqassay.under_test.file import FileUnderTest, NotChecked, Remembered
+from pqassay.under_test.file import Broken, FileUnderTest, NotChecked, Remembered
 from pqassay.under_test.violation import Violation
 from pqassay.values.audit import audit, why_left_out
 from pqassay.values.outcomes import Outcome
@@ -103,7 +103,7 @@ class Comparison:
             return NO_COLUMN
         outcome.applies = True
         if not 0 <= column < self.pair.column_count:
-            outcome.hindered(NotChecked("PM-033 is broken"))
+            outcome.hindered(Broken("PM-033"))
         elif self.pair.leaves[column].element.type not in ASCENDING_TYPES:
             leaf = self.pair.leaves[column]
             outcome.hindered(NotChecked(f"the order of {leaf.physical_type} timestamps is not tested"))
