@@ -19,9 +19,8 @@ from pqassay.report.model import (
     Threshold,
     outcome_of,
 )
-from pqassay.under_test.chunks import ColumnChunks
+from pqassay.under_test.fields import NOWHERE, Field, named
 from pqassay.under_test.file import (
-    DATA_PREFIX,
     FileUnderTest,
     NotApplicable,
     NotChecked,
@@ -259,7 +258,9 @@ def _computed_left_out(
 
 
 def _finding(rule: Rule, group: Group, file: FileUnderTest) -> Finding:
-    positions = [_position(violation, file) for violation in group.first]
+    fields = [_field(violation, file) for violation in group.first]
+    positions = [_position(*both) for both in zip(group.first, fields, strict=True)]
+    holder = file if fields[0] is None else fields[0].structure.file
     return Finding(
         rule=rule.id,
         level=rule.level,
@@ -272,7 +273,7 @@ def _finding(rule: Rule, group: Group, file: FileUnderTest) -> Finding:
         # Names come out of the file, and a message is one line.
         message=printable(group.first[0].message),
         remedy=_remedy(rule, group, file),
-        hexdump=_hexdump(file, positions[0]),
+        hexdump=hexdump(holder.source, positions[0]),
         explanation=explanation(rule.id, _created_by(file)),
     )
 
@@ -289,35 +290,24 @@ def _remedy(rule: Rule, group: Group, file: FileUnderTest) -> str | None:
     return next((v.remedy for v in group.first if v.remedy), None) or remedy(file, rule.id)
 
 
-def _position(violation: Violation, file: FileUnderTest) -> Position:
+def _field(violation: Violation, file: FileUnderTest) -> Field | None:
+    """The field at which a rule is broken; ``None`` where only the check knows its place, in the file under test."""
+    field = violation.field
+    return named(file, field) if isinstance(field, str) else field
+
+
+def _position(violation: Violation, field: Field | None) -> Position:
     offset, length = violation.offset, violation.length
     if offset is None:
-        try:
-            offset, length = _place(file, violation.field)
-        except (FormatError, NotApplicable, NotChecked):
-            offset, length = -1, 0
+        offset, length = NOWHERE if field is None else field.place()
     return Position(
-        field=violation.field,
+        field=str(violation.field),
         offset=offset,
         length=length,
         expected=violation.expected,
         actual=violation.actual,
         row_group=violation.row_group,
     )
-
-
-def _place(file: FileUnderTest, path: str) -> tuple[int, int]:
-    inner = path.removeprefix(DATA_PREFIX)
-    if inner.startswith("footer"):
-        return file.holding(path).place(path)
-    return file.holding(path).part(ColumnChunks).place(inner) if inner.startswith("row_groups[") else (-1, 0)
-
-
-def _hexdump(file: FileUnderTest, position: Position) -> list[str]:
-    try:
-        return hexdump(file.holding(position.field).source, position)
-    except NotChecked:
-        return []
 
 
 def hexdump(source: Source, position: Position) -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, Literal, TypeVar, cast
 
 from pqassay.under_test.bloom_rate import rate
+from pqassay.under_test.fields import ChunkFields
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.index_reads import IndexReads
 from pqassay.under_test.index_screen import Shape, column_index_shape, offset_index_shape
@@ -16,9 +17,7 @@ from pqassay.under_test.page_bounds import PageBounds, even_column_index
 from pqassay.under_test.page_places import PagePlaces
 from pqassay.under_test.page_walk import PageUnderTest, chunk_range, walk
 from pqassay_spec.base.errors import FormatError, Malformed
-from pqassay_spec.grammar.thrift import Record
 from pqassay_spec.grammar.thrift_decoder import decode, decoder
-from pqassay_spec.grammar.thrift_path import FieldFinder
 from pqassay_spec.parquet.bloom import BLOCK_SIZE
 from pqassay_spec.parquet.column_order import Order, order_of
 from pqassay_spec.parquet.file import BLOOM_HEADER_LIMIT, chunk_start
@@ -31,7 +30,6 @@ from pqassay_spec.parquet.thrift import (
     ColumnOrder,
     DataPageHeaderV2,
     OffsetIndex,
-    PageHeader,
     RowGroup,
     Statistics,
 )
@@ -68,8 +66,8 @@ class ColumnChunkUnderTest:
         group: Its row group.
         chunk, facts: What the footer says of it.
         leaf: Its column in the schema.
-        path: Where its parts stand in field paths: ``row_groups[0].columns[1]``. The footer's record of it stands at the
-            same path below ``footer``.
+        path: With what the paths of its fields begin: ``row_groups[0].columns[1]``; so does the footer's record of it, below
+            ``footer``.
     """
 
     def __init__(
@@ -103,6 +101,11 @@ class ColumnChunkUnderTest:
         if problem is not None:
             raise problem.with_traceback(None)
         return cast("Part", made)
+
+    @Remembered
+    def fields(self) -> ChunkFields:
+        """Its fields, for the positions of findings."""
+        return ChunkFields(self)
 
     @property
     def column(self) -> str:
@@ -155,7 +158,6 @@ class ColumnChunkUnderTest:
         start = chunk_start(self.chunk)
         if start is None:
             raise NotApplicable
-        # Where the chunk begins, both of them say.
         # Both of them say where the chunk begins.
         for name in ("dictionary_page_offset", "data_page_offset"):
             field = f"footer.{self.path}.meta_data.{name}"
@@ -310,63 +312,6 @@ class ColumnChunkUnderTest:
         """The headers of data pages of version 2, which count more, each with its position among the data pages. Raises as `pages`."""
         return [(number, v2) for number, page in enumerate(self.data_pages) if (v2 := page.v2) is not None]
 
-    def _place_of_page(self, part: str) -> tuple[int, int] | None:
-        """Offset and length of a field below ``pages[n]``."""
-        name, _, rest = part.partition(".")
-        number = name.removeprefix("pages[").removesuffix("]")
-        if not number.isdecimal() or int(number) >= len(self.pages):
-            return None
-        page = self.pages[int(number)]
-        if rest.startswith("body"):
-            return page.body_start, page.header.compressed_page_size
-        raw = self.file.source.read(page.offset, page.header_length)
-        return _found(PageHeader, raw, page.offset, rest.partition(".")[2])
-
-    @Remembered
-    def _finders(self) -> dict[str, FieldFinder]:
-        """What finds fields of the indexes, by their names; an index may list a million pages, which are walked once."""
-        return {}
-
-    def place(self, part: str) -> tuple[int, int] | None:
-        """Offset and length of a field below `path`, of a page, an index or a bloom filter; ``None`` where it cannot be found."""
-        name, _, rest = part.partition(".")
-        if name.startswith("pages["):
-            return self._place_of_page(part)
-        structs: dict[str, tuple[type[Record], int | None, Callable[[], bytes]]] = {
-            "column_index": (ColumnIndex, self.chunk.column_index_offset, lambda: self.column_index_bytes),
-            "offset_index": (OffsetIndex, self.chunk.offset_index_offset, lambda: self.offset_index_bytes),
-        }
-        if name == "bloom_filter":
-            base = self.facts.bloom_filter_offset or 0
-            _, taken = self.bloom_filter_header
-            if not rest.startswith("header"):
-                return base + taken, len(self.bitset)
-            raw = self.file.source.read(base, taken)
-            return _found(BloomFilterHeader, raw, base, rest.partition(".")[2])
-        if name not in structs:
-            return None
-        kind, start, read = structs[name]
-        raw = read()
-        if name not in self._finders:
-            self._finders[name] = FieldFinder(kind, raw)
-        return _found_by(self._finders[name], len(raw), start or 0, rest)
-
-
-def _found(kind: type[Record], raw: bytes, base: int, path: str) -> tuple[int, int]:
-    return _found_by(FieldFinder(kind, raw), len(raw), base, path)
-
-
-def _found_by(finder: FieldFinder, length: int, base: int, path: str) -> tuple[int, int]:
-    found: tuple[int, int] | None = None
-    while path and found is None:
-        try:
-            found = finder.find(path)
-        except (FormatError, KeyError):
-            found = None
-        path = path.rpartition(".")[0]
-    start, end = found or (0, length)
-    return base + start, end - start
-
 
 class ColumnChunks:
     """All column chunks of a file: its part of that name, ``file.part(ColumnChunks)``."""
@@ -418,16 +363,6 @@ class ColumnChunks:
             has = _HAS[structure]
             self._having[structure] = [chunk for chunk in self.all if has(chunk)]
         return self._having[structure]
-
-    def place(self, path: str) -> tuple[int, int]:
-        """Offset and length of a field below ``row_groups``; (-1, 0) where it cannot be found. Raises `FormatError`."""
-        for chunk in self.all:
-            if path.startswith(f"{chunk.path}."):
-                try:
-                    return chunk.place(path[len(chunk.path) + 1 :]) or (-1, 0)
-                except NotApplicable:
-                    break
-        return -1, 0
 
 
 def _is_there(read: Callable[[], list[Any]]) -> bool:

@@ -13,7 +13,6 @@ from typing import Any, Generic, TypeVar, cast
 
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import Source
-from pqassay_spec.grammar.thrift_path import FieldFinder
 from pqassay_spec.parquet import file as parquet_file
 from pqassay_spec.parquet.schema import SchemaLeaf, leaves
 from pqassay_spec.parquet.thrift import FileMetaData, KeyValue
@@ -98,7 +97,7 @@ class Options:
 
 
 DATA_PREFIX = "data."
-"""What the path of a field begins with that stands in the Parquet file beside the one under test."""
+"""Begins the paths of fields of the Parquet file beside the one under test."""
 
 
 def nothing_beside(_: str) -> Source | None:
@@ -122,6 +121,7 @@ class FileUnderTest:
         pm_screens: Loads the screens for the many chunks of a large ``_pm``, see `pqassay.under_test.pm_chunks.Screens`;
             ``None`` where there are none, and every chunk is judged by the rules alone.
         left_out: The rules that are not tested; values of which no other speaks are not decoded.
+        prefix: Begins the paths of its fields where it is not the file that the report is about.
     """
 
     source: Source
@@ -130,6 +130,7 @@ class FileUnderTest:
     opener: Callable[[str], Source | None] = nothing_beside
     pm_screens: Callable[[], Any] = no_screens
     left_out: Container[str] = ()
+    prefix: str = ""
     _parts: dict[Any, Any] = field(default_factory=dict[Any, Any])
 
     def beside(self, name: str) -> Source | None:
@@ -154,15 +155,7 @@ class FileUnderTest:
         source = self.beside(pm.DATA_NAME)
         if source is None:
             raise NotChecked(f"no {pm.DATA_NAME} stands beside it")
-        return FileUnderTest(source, self.options)
-
-    def holding(self, path: str) -> FileUnderTest:
-        """The file in which a field stands: this one, or the Parquet file beside it.
-
-        Raises:
-            NotChecked: See `data`.
-        """
-        return self.data if path.startswith(DATA_PREFIX) else self
+        return FileUnderTest(source, self.options, prefix=DATA_PREFIX)
 
     def part(self, make: Callable[[FileUnderTest], Part]) -> Part:
         """The family's own view of this file, made once."""
@@ -272,20 +265,3 @@ class FileUnderTest:
             if given.start < last:
                 raise Broken("PQF-009")
             last = given.end
-
-    @Remembered
-    def _finder(self) -> FieldFinder:
-        return FieldFinder(FileMetaData, self.footer)
-
-    def place(self, path: str) -> tuple[int, int]:
-        """Offset and length, in this file, of a field below ``footer``; of the whole footer where it cannot be found.
-
-        Raises:
-            FormatError: There is no footer.
-        """
-        try:
-            found = self._finder.find(path.removeprefix(DATA_PREFIX).removeprefix("footer."))
-        except (FormatError, KeyError):
-            found = None
-        start, end = found or (0, len(self.footer))
-        return self.framing.footer_start + start, end - start

@@ -176,10 +176,10 @@ class SnapshotUnderTest(NamedTuple):
 
     def violation(self, name: str, message: str, *, expected: str = "", actual: str) -> Violation:
         """A violation at a field of the footer."""
-        return in_footer(self.snapshot, name, message, expected=expected, actual=actual)
+        return in_snapshot(self.snapshot, name, message, expected=expected, actual=actual)
 
 
-def in_footer(snapshot: Snapshot, name: str, message: str, **more: Any) -> Violation:
+def in_snapshot(snapshot: Snapshot, name: str, message: str, **more: Any) -> Violation:
     """A violation at a field of a footer."""
     offset, length = snapshot.place(name)
     return Violation(message, f"{snapshot.path}.footer.{name}", offset, length, **more)

@@ -115,7 +115,7 @@ class _Surveyor:
             result.hinder(reason)
         number = 0
         for page, body in bodies(self.chunk.file.source, pages):
-            if (violation := crc_violation(self.chunk.path, page, body)) is not None:
+            if (violation := crc_violation(self.chunk, page, body)) is not None:
                 result.note("PQF-063", violation)
             try:
                 if page.is_data:
@@ -136,17 +136,16 @@ class _Surveyor:
         return result
 
     def _violation(self, page: PageUnderTest, error: Malformed) -> Violation:
-        path = f"{self.chunk.path}.pages[{page.number}]"
         if error.rule == "PQF-070":
             return Violation(
                 error.reason,
-                f"{path}.header.uncompressed_page_size",
+                self.chunk.fields.page(page) / "uncompressed_page_size",
                 expected=error.expected,
                 actual=error.actual,
             )
         return Violation(
             error.reason,
-            error.field or f"{path}.body",
+            error.field or self.chunk.fields.body(page),
             offset=page.body_start,
             length=page.header.compressed_page_size,
             expected=error.expected,
@@ -327,9 +326,7 @@ class _Surveyor:
             "PQF-076",
             Violation(
                 f"page {page.number} goes on behind its values, of {expected}",
-                f"{self.chunk.path}.pages[{page.number}].body",
-                offset=page.body_start,
-                length=page.header.compressed_page_size,
+                self.chunk.fields.body(page),
                 expected=expected,
                 actual=actual,
             ),

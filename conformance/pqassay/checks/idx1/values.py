@@ -16,6 +16,7 @@ from pqassay.checks import rule
 from pqassay.checks.commands import embed_command, strip_command
 from pqassay.checks.idx1.blob import EmbeddedIndex
 from pqassay.checks.subjects import FILE
+from pqassay.under_test.fields import in_footer
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.violation import Violation, first_places
 from pqassay.values.audit import Family, ValueAudit, claiming, why_left_out
@@ -272,7 +273,7 @@ def a_string_column_is_indexed(file: FileUnderTest) -> Iterator[Violation]:
             missing = f"several columns are called {column.declared}; a companion record means one"
         yield Violation(
             message=missing,
-            field="footer.schema",
+            field=in_footer(file, "schema"),
             expected="a string column" if column.declared is None else f"a string column {column.declared}",
             actual=_list(strings) or "none",
         )
@@ -315,7 +316,7 @@ def companion_counts_the_rows(file: FileUnderTest) -> Iterator[Violation]:
     """An index of another number of rows was made for other rows: than the footer says, or than there are."""
     column = file.part(IndexedColumn)
     record = column.index.companion
-    place, counted, where = "footer.num_rows", file.metadata.num_rows, "the file"
+    field, counted, where = in_footer(file, "num_rows"), file.metadata.num_rows, "the file"
     remedy = ""
     if record.row_count == counted and (found := _rows_read(column)) is not None:
         counted, where = found.rows, f"column {found.column}"
@@ -323,11 +324,11 @@ def companion_counts_the_rows(file: FileUnderTest) -> Iterator[Violation]:
             file, "--key", idx1.COMPANION_KEY
         )  # a new record would repeat what the footer says
     else:
-        place = column.index.field(idx1.COMPANION_KEY)
+        field = column.index.field(idx1.COMPANION_KEY)
     if record.row_count != counted:
         yield Violation(
             message=f"the index was made for {record.row_count} rows, {where} has {counted}",
-            field=place,
+            field=field,
             expected=f"row_count {counted}",
             actual=f"row_count {record.row_count}",
             remedy=remedy,

@@ -12,6 +12,7 @@ from pqassay.checks import rule
 from pqassay.checks.page_index.lists import counts_add_up, sound_column_index
 from pqassay.checks.subjects import COLUMN_INDEX
 from pqassay.under_test.chunks import ColumnChunkUnderTest
+from pqassay.under_test.fields import Field
 from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.index_screen import NUMBERS
 from pqassay.under_test.page_bounds import PageBounds
@@ -20,8 +21,9 @@ from pqassay_spec.parquet.column_order import TOTAL, Order, shown, type_order, w
 from pqassay_spec.parquet.thrift import BoundaryOrder, Type
 
 
-def _path(chunk: ColumnChunkUnderTest, name: str, page: int) -> str:
-    return f"{chunk.path}.column_index.{name}[{page}]"
+def _entry(chunk: ColumnChunkUnderTest, name: str, page: int) -> Field:
+    """The entry of a page in a list of the column index."""
+    return (chunk.fields.column_index / name)[page]
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class _Side:
         kind, width = self.chunk.leaf.physical_type, width_of(self.chunk.leaf.element)
         return Violation(
             message=f"the {self.word} bound of page {page} of {self.chunk} is no value of type {kind}: {_bytes(self.raws[page])}",
-            field=_path(self.chunk, self.name, page),
+            field=_entry(self.chunk, self.name, page),
             expected=f"{width} bytes" if width else "a value",
             actual=_bytes(self.raws[page]),
         )
@@ -53,7 +55,7 @@ class _Side:
         """A bound that is NaN."""
         return Violation(
             message=f"the {self.word} bound of page {page} of {self.chunk} is NaN",
-            field=_path(self.chunk, self.name, page),
+            field=_entry(self.chunk, self.name, page),
             expected="a number, or no column index",
             actual="NaN",
         )
@@ -64,7 +66,7 @@ class _Side:
         return Violation(
             message=f"the bounds of {self.chunk} are called {said.name}, and "
             f"{self.name}[{page}], {self.bound(page)}, is {word} than {self.name}[{before}], {self.bound(before)}",
-            field=_path(self.chunk, self.name, page),
+            field=_entry(self.chunk, self.name, page),
             expected=f"not {word} than {self.bound(before)}",
             actual=self.bound(page),
         )
@@ -90,7 +92,7 @@ def null_pages_have_empty_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violat
         [page for page, null in enumerate(index.null_pages) if null and (minima[page] or maxima[page])],
         lambda page: Violation(
             message=f"page {page} of {chunk} is called a page of nothing but nulls, and has bounds",
-            field=_path(chunk, "min_values" if minima[page] else "max_values", page),
+            field=_entry(chunk, "min_values" if minima[page] else "max_values", page),
             expected="0 bytes",
             actual=f"{len(minima[page] or maxima[page])} bytes",
         ),
@@ -128,7 +130,7 @@ def lower_bounds_are_not_greater(chunk: ColumnChunkUnderTest) -> Iterator[Violat
         lambda page: Violation(
             message=f"the lower bound of page {page} of {chunk} is {shown(order, minima[page])}, "
             f"the upper one {shown(order, maxima[page])}",
-            field=_path(chunk, "min_values", page),
+            field=_entry(chunk, "min_values", page),
             expected=f"at most {shown(order, maxima[page])}",
             actual=shown(order, minima[page]),
         ),
@@ -148,7 +150,7 @@ def boundary_order_is_true(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     if said not in _ORDERS:
         yield Violation(
             message=f"the boundary_order of {chunk} is {said}, which has no name",
-            field=f"{chunk.path}.column_index.boundary_order",
+            field=chunk.fields.column_index / "boundary_order",
             expected="0, 1 or 2",
             actual=str(said),
         )
@@ -189,7 +191,7 @@ def int96_has_its_order(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     if chunk.order is not Order.TIMESTAMP:
         yield Violation(
             message=f"column {chunk.column} is of type INT96 and has a column index, without the INT96 timestamp order",
-            field=f"{chunk.path}.column_index",
+            field=chunk.fields.column_index,
             expected="no column index, or INT96_TIMESTAMP_ORDER in column_orders",
             actual="a column index",
         )
@@ -209,7 +211,7 @@ def nan_counts_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     if type_order(chunk.leaf.element) not in NUMBERS:
         yield Violation(
             message=f"column {chunk.column} holds no floating point numbers, and its column index counts NaN",
-            field=f"{chunk.path}.column_index.nan_counts",
+            field=chunk.fields.column_index / "nan_counts",
             expected="none",
             actual=f"{len(counts)} entries",
         )
@@ -224,7 +226,7 @@ def total_order_has_nan_counts(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
     if chunk.column_index.nan_counts is None:
         yield Violation(
             message=f"the column index of {chunk} has no nan_counts",
-            field=f"{chunk.path}.column_index",
+            field=chunk.fields.column_index,
             expected="nan_counts",
             actual="none",
         )
@@ -248,7 +250,7 @@ def pages_meet_the_bounds_of_the_chunk(chunk: ColumnChunkUnderTest) -> Iterator[
         lambda page: Violation(
             message=f"the bounds of page {page} of {chunk} are {shown(order, index.min_values[page])} and "
             f"{shown(order, index.max_values[page])}, those of the chunk {low} and {high}",
-            field=_path(chunk, "min_values", page),
+            field=_entry(chunk, "min_values", page),
             expected=f"bounds that meet [{low}, {high}]",
             actual=f"[{shown(order, index.min_values[page])}, {shown(order, index.max_values[page])}]",
         ),
@@ -290,7 +292,7 @@ def pages_reach_exact_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]
         yield Violation(
             message=f"{occurring} occurs in {chunk}, and the "
             f"{'least' if side is lower else 'greatest'} {side.word} bound of a page is {side.bound(page)}",
-            field=_path(chunk, side.name, page),
+            field=_entry(chunk, side.name, page),
             expected=f"at {'most' if side is lower else 'least'} {occurring}",
             actual=side.bound(page),
         )

@@ -13,6 +13,7 @@ from pqassay.checks import Screen, rule
 from pqassay.checks.subjects import CHUNK, COLUMN_INDEX, FILE, OFFSET_INDEX
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.facts_screen import facts_shape
+from pqassay.under_test.fields import Field
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
 from pqassay.under_test.page_bounds import false_null_pages, page_count, present_values, unequal_lists
 from pqassay.under_test.violation import Violation, first_places
@@ -32,7 +33,7 @@ def column_index_has_offset_index(chunk: ColumnChunkUnderTest) -> Iterator[Viola
     if chunk.chunk.offset_index_offset is None:
         yield Violation(
             message=f"the chunk of {chunk} has a column index and no offset index",
-            field=f"footer.{chunk.path}.column_index_offset",
+            field=chunk.fields.listed / "column_index_offset",
             expected="an offset_index_offset beside it",
             actual="a column_index_offset alone",
         )
@@ -58,7 +59,7 @@ def offset_and_length_are_given_together(chunk: ColumnChunkUnderTest) -> Iterato
         place, size = ("none" if given is None else str(given) for given in (offset, length))
         yield Violation(
             message=f"the {name.replace('_', ' ')} of {chunk} has offset {place} and length {size}",
-            field=f"footer.{chunk.path}.{name}_{wrong}",
+            field=chunk.fields.listed / f"{name}_{wrong}",
             expected="an offset, and a length of at least 1",
             actual=f"offset {place}, length {size}",
         )
@@ -76,7 +77,7 @@ def offset_indexes_in_all_row_groups(file: FileUnderTest) -> Iterator[Violation]
         if chunk.chunk.offset_index_offset is None and chunk.ordinal in indexed and chunk.facts.num_values:
             yield Violation(
                 message=f"the chunk of {chunk} has no offset index, those in other row groups have one",
-                field=f"footer.{chunk.path}",
+                field=chunk.fields.listed,
                 expected="an offset index in every row group or in none",
                 actual="none in this one",
                 column=chunk.column,
@@ -104,7 +105,7 @@ def offset_index_lists_pages(chunk: ColumnChunkUnderTest) -> Iterator[Violation]
         yield Violation(
             message=f"the offset index of {chunk} lists no page, "
             f"and the chunk holds {chunk.facts.num_values} values",
-            field=f"{chunk.path}.offset_index.page_locations",
+            field=chunk.fields.offset_index / "page_locations",
             expected="at least one page",
             actual="none",
         )
@@ -120,7 +121,7 @@ def pages_ascend(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         lambda page: Violation(
             message=f"page {page} of {chunk} begins at {offsets[page]}, "
             f"page {page - 1} at {offsets[page - 1]}",
-            field=places.path(page, "offset"),
+            field=places.field(page, "offset"),
             expected=f"more than {offsets[page - 1]}",
             actual=str(offsets[page]),
         ),
@@ -139,7 +140,7 @@ def pages_lie_in_their_chunk(chunk: ColumnChunkUnderTest) -> Iterator[Violation]
         lambda page: Violation(
             message=f"page {page} of {chunk} has {sizes[page]} bytes at "
             f"{offsets[page]}, the chunk is [{start}, {end})",
-            field=places.path(page, "" if sizes[page] > 0 else "compressed_page_size"),
+            field=places.field(page, "" if sizes[page] > 0 else "compressed_page_size"),
             expected=f"at least 1 byte within [{start}, {end})",
             actual=f"{sizes[page]} bytes at {offsets[page]}",
         ),
@@ -164,7 +165,7 @@ def pages_follow_each_other(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
             f"{offsets[page] + sizes[page]}, "
             + ("the next one begins" if page + 1 < len(offsets) else "the chunk ends")
             + f" at {following[page]}",
-            field=places.path(page, "compressed_page_size"),
+            field=places.field(page, "compressed_page_size"),
             expected=str(following[page] - offsets[page]),
             actual=str(sizes[page]),
         ),
@@ -178,7 +179,7 @@ def first_page_begins_with_row_0(chunk: ColumnChunkUnderTest) -> Iterator[Violat
     if places.first_rows[0] != 0:
         yield Violation(
             message=f"the first page of {chunk} begins with row {places.first_rows[0]}",
-            field=places.path(0, "first_row_index"),
+            field=places.field(0, "first_row_index"),
             expected="0",
             actual=str(places.first_rows[0]),
         )
@@ -194,7 +195,7 @@ def first_rows_increase(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         lambda page: Violation(
             message=f"page {page} of {chunk} begins with row {rows[page]} "
             f"of {count}" + (f", page {page - 1} with row {rows[page - 1]}" if page else ""),
-            field=places.path(page, "first_row_index"),
+            field=places.field(page, "first_row_index"),
             expected=f"more than {rows[page - 1]} and less than {count}" if page else f"less than {count}",
             actual=str(rows[page]),
         ),
@@ -216,7 +217,7 @@ def first_page_stands_where_the_footer_says(chunk: ColumnChunkUnderTest) -> Iter
         yield Violation(
             message=f"the first page of {chunk} stands at {first} in the "
             f"offset index, at {said} in the footer",
-            field=places.path(0, "offset"),
+            field=places.field(0, "offset"),
             expected=str(said),
             actual=str(first),
         )
@@ -234,34 +235,34 @@ def unencoded_bytes_are_those_of_byte_arrays(chunk: ColumnChunkUnderTest) -> Ite
     sizes = index.unencoded_byte_array_data_bytes
     if sizes is None:
         raise NotApplicable
-    path = f"{chunk.path}.offset_index.unencoded_byte_array_data_bytes"
+    field = chunk.fields.offset_index / "unencoded_byte_array_data_bytes"
     pages = len(index.page_locations)
     if chunk.leaf.element.type != Type.BYTE_ARRAY:
         yield Violation(
             message=f"column {chunk.column} is of type {chunk.leaf.physical_type}, and its offset index counts bytes of "
             "byte arrays",
-            field=path,
+            field=field,
             expected="none",
             actual=f"{len(sizes)} entries",
         )
     elif len(sizes) != pages:
         yield Violation(
             message=f"{len(sizes)} entries for {pages} pages of {chunk}",
-            field=path,
+            field=field,
             expected=f"{pages} entries",
             actual=f"{len(sizes)} entries",
         )
     else:
-        yield from _negative(sizes, path, lambda page: f"page {page} of {chunk} holds {sizes[page]} bytes")
+        yield from _negative(sizes, field, lambda page: f"page {page} of {chunk} holds {sizes[page]} bytes")
 
 
-def _negative(counts: list[int], path: str, message: Callable[[int], str]) -> Iterator[Violation]:
+def _negative(counts: list[int], field: Field, message: Callable[[int], str]) -> Iterator[Violation]:
     """Counts of pages that are negative."""
     if counts and min(counts) < 0:
         yield from first_places(
             [page for page, count in enumerate(counts) if count < 0],
             lambda page: Violation(
-                message(page), f"{path}[{page}]", expected="at least 0", actual=str(counts[page])
+                message(page), field[page], expected="at least 0", actual=str(counts[page])
             ),
         )
 
@@ -309,7 +310,7 @@ def lists_are_as_long_as_there_are_pages(chunk: ColumnChunkUnderTest) -> Iterato
     for name, length in unequal_lists(index, pages):
         yield Violation(
             message=f"{name} of {chunk} has {length} entries for {pages} pages",
-            field=f"{chunk.path}.column_index.{name}",
+            field=chunk.fields.column_index / name,
             expected=f"{pages} entries",
             actual=f"{length} entries",
         )
@@ -327,7 +328,7 @@ def null_counts_agree_with_null_pages(chunk: ColumnChunkUnderTest) -> Iterator[V
         lambda page: Violation(
             message=f"page {page} of {chunk} holds {present[page]} values that "
             f"are not null, and is called a page {'of' if nulls[page] else 'with more than'} nothing but nulls",
-            field=f"{chunk.path}.column_index.null_pages[{page}]",
+            field=chunk.fields.column_index / f"null_pages[{page}]",
             expected="0 values that are not null" if nulls[page] else "at least 1 value that is not null",
             actual=str(present[page]),
         ),
@@ -340,7 +341,7 @@ def column_index_gives_null_counts(chunk: ColumnChunkUnderTest) -> Iterator[Viol
     if chunk.column_index.null_counts is None:
         yield Violation(
             message=f"the column index of {chunk} has no null_counts",
-            field=f"{chunk.path}.column_index",
+            field=chunk.fields.column_index,
             expected="null_counts",
             actual="none",
         )
@@ -360,14 +361,16 @@ def counts_add_up(
     chunk: ColumnChunkUnderTest, name: str, counts: list[int], said: int | None
 ) -> Iterator[Violation]:
     """Yield what is wrong with counts of pages: they are not negative, and add up to what the chunk says, if it says anything."""
-    path = f"{chunk.path}.column_index.{name}"
+    field = chunk.fields.column_index / name
     if counts and min(counts) < 0:
-        yield from _negative(counts, path, lambda page: f"{name} of page {page} of {chunk} is {counts[page]}")
+        yield from _negative(
+            counts, field, lambda page: f"{name} of page {page} of {chunk} is {counts[page]}"
+        )
     elif said is not None and sum(counts) != said:
         yield Violation(
             message=f"{name} of {chunk} add up to {sum(counts)}, "
             f"{name.removesuffix('s')} of the chunk is {said}",
-            field=path,
+            field=field,
             expected=str(said),
             actual=str(sum(counts)),
         )
@@ -389,11 +392,11 @@ def histograms_have_their_shape_and_sums(chunk: ColumnChunkUnderTest) -> Iterato
         counts: list[int] | None = getattr(index, f"{name}s")
         if counts is None:
             continue
-        path, levels = f"{chunk.path}.column_index.{name}s", greatest + 1
+        field, levels = chunk.fields.column_index / f"{name}s", greatest + 1
         if len(counts) != pages * levels:
             yield Violation(
                 message=f"{name}s of {chunk} has {len(counts)} entries for {pages} pages of {levels} levels",
-                field=path,
+                field=field,
                 expected=f"{pages * levels} entries",
                 actual=f"{len(counts)} entries",
             )
@@ -403,14 +406,14 @@ def histograms_have_their_shape_and_sums(chunk: ColumnChunkUnderTest) -> Iterato
         if counts and min(counts) < 0:
             yield Violation(
                 message=f"{name}s of {chunk} holds {min(counts)}",
-                field=f"{path}[{counts.index(min(counts))}]",
+                field=field[counts.index(min(counts))],
                 expected="at least 0",
                 actual=str(min(counts)),
             )
         elif whole is not None and len(whole) == levels and found != whole:
             yield Violation(
                 message=f"{name}s of {chunk} add up to {found}, the {name} of the chunk is {whole}",
-                field=path,
+                field=field,
                 expected=str(whole),
                 actual=str(found),
             )
@@ -451,7 +454,7 @@ def histograms_count_the_rows(chunk: ColumnChunkUnderTest) -> Iterator[Violation
             message=(f"page {page}" if page < last else "what follows the last page")
             + f" of {chunk} begins with row {given[page]} by the offset index and "
             f"the footer, with row {begins[page]} by the {name}",
-            field=places.path(min(page, last - 1), "first_row_index"),
+            field=places.field(min(page, last - 1), "first_row_index"),
             expected=str(begins[page]),
             actual=str(given[page]),
         ),

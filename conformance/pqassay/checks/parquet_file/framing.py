@@ -6,16 +6,20 @@ from collections.abc import Iterator
 
 from pqassay.checks import rule
 from pqassay.checks.subjects import FILE, FOOTER, Subject
+from pqassay.under_test.fields import in_footer
 from pqassay.under_test.file import FileUnderTest, NotApplicable
+from pqassay.under_test.footer_parts import KeyValueUnderTest
 from pqassay.under_test.violation import Violation
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.grammar.record_walk import mistyped_fields
 from pqassay_spec.grammar.thrift import is_text
 from pqassay_spec.parquet.file import SIGNATURE_SIZE, ByteRange, is_signed
-from pqassay_spec.parquet.thrift import KeyValue
 
-KEY_VALUE: Subject[tuple[int, KeyValue]] = Subject("key-value", lambda file: list(enumerate(file.key_values)))
-"""A pair of the footer's key-value metadata, and its position."""
+KEY_VALUE = Subject(
+    "key-value",
+    lambda file: [KeyValueUnderTest(file, number, pair) for number, pair in enumerate(file.key_values)],
+)
+"""A pair of the footer's key-value metadata."""
 
 
 @rule("PQF-001", of=FILE)
@@ -51,7 +55,7 @@ def footer_is_filled(file: FileUnderTest) -> Iterator[Violation]:
     if left != allowed:
         yield Violation(
             f"{left} bytes follow the footer's struct",
-            "footer",
+            in_footer(file),
             offset=file.framing.footer_start + taken,
             length=left,
             expected=f"{allowed} bytes behind the struct",
@@ -81,34 +85,33 @@ def keys_are_unique(file: FileUnderTest) -> Iterator[Violation]:
             same = "the same value" if file.key_values[earlier].value == pair.value else "another value"
             yield Violation(
                 f"key {show(pair.key)} stands at {earlier} and, with {same}, at {index}",
-                f"footer.key_value_metadata[{index}].key",
+                in_footer(file, f"key_value_metadata[{index}].key"),
                 expected="each key once",
                 actual=f"{show(pair.key)} again",
             )
 
 
 @rule("PQF-007", of=KEY_VALUE)
-def key_values_are_text(pair: tuple[int, KeyValue]) -> Iterator[Violation]:
+def key_values_are_text(listed: KeyValueUnderTest) -> Iterator[Violation]:
     """Readers decode keys and values as UTF-8, and some fail on the whole file if they are not."""
-    index, known = pair
-    for part, text in (("key", known.key), ("value", known.value)):
+    pair = listed.pair
+    for part, text in (("key", pair.key), ("value", pair.value)):
         if text is not None and not is_text(text):
             yield Violation(
-                f"the {part} of pair {index}, key {show(known.key)}, is not UTF-8",
-                f"footer.key_value_metadata[{index}].{part}",
+                f"the {part} of pair {listed.number}, key {show(pair.key)}, is not UTF-8",
+                listed.field / part,
                 expected="UTF-8",
                 actual=show(text),
             )
 
 
 @rule("PQF-010", of=KEY_VALUE)
-def keys_have_values(pair: tuple[int, KeyValue]) -> Iterator[Violation]:
+def keys_have_values(listed: KeyValueUnderTest) -> Iterator[Violation]:
     """A key alone is legal, and too much for some readers."""
-    index, known = pair
-    if known.value is None:
+    if listed.pair.value is None:
         yield Violation(
-            f"key {show(known.key)} has no value",
-            f"footer.key_value_metadata[{index}]",
+            f"key {show(listed.pair.key)} has no value",
+            listed.field,
             expected="a value, if need be an empty one",
             actual="a key alone",
         )

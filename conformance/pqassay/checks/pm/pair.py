@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
+from pqassay.under_test.file import DATA_PREFIX, Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.pm import PmUnderTest
 from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
 from pqassay_spec.base.sources import Source, require_range
@@ -131,7 +131,7 @@ class Pair:
         """The Parquet file up to where the snapshot's footer ends, with what can be read of it."""
         size = self.snapshot.fields.parquet_file_size
         if self.match.unpublished:
-            return FileUnderTest(Prefix(self.data, size), self.file.options)
+            return FileUnderTest(Prefix(self.data, size), self.file.options, prefix=DATA_PREFIX)
         return self.file.data
 
     @Remembered
