@@ -7,13 +7,12 @@ filters: what is said about theirs is not compared with values.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pqassay.checks import rule
+from pqassay.checks.by_values import by_audit
 from pqassay.checks.pm.pair import Pair
-from pqassay.checks.subjects import FILE
+from pqassay.checks.subjects import Subject
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.file import Broken, FileUnderTest, NotChecked, Remembered
 from pqassay.under_test.violation import Violation
@@ -305,7 +304,6 @@ class _ChunkComparison:
         )
 
     def _judge_bloom(self, lacking: Outside) -> None:
-
         number = self.pair.bloom_number(self.row_group, self.column)
         if number is None or not lacking.count:
             return
@@ -348,42 +346,35 @@ def _others(count: int, what: str = "value") -> str:
     return f" ({count - 1} more {what}{'s' if count > 2 else ''} like it)"
 
 
-def _outcome(file: FileUnderTest, rule: str) -> Iterator[Violation]:
-    """The violations of a rule; without any, what kept it from being tested everywhere."""
-    return file.part(Comparison).outcomes[rule].result()
+VALUES = Subject("values of both files", lambda file: [file.part(Comparison)])
+"""All values of the Parquet file, decoded once and compared with what ``_pm`` says of them."""
 
 
-@rule("PM-140", of=FILE)
-def no_value_is_less_than_min(file: FileUnderTest) -> Iterator[Violation]:
+@by_audit("PM-140", of=VALUES)
+def no_value_is_less_than_min() -> None:
     """A reader skips the row group when it looks for the value."""
-    return _outcome(file, BELOW)
 
 
-@rule("PM-141", of=FILE)
-def no_value_is_greater_than_max(file: FileUnderTest) -> Iterator[Violation]:
+@by_audit("PM-141", of=VALUES)
+def no_value_is_greater_than_max() -> None:
     """A reader skips the row group when it looks for the value."""
-    return _outcome(file, ABOVE)
 
 
-@rule("PM-142", of=FILE)
-def nulls_are_counted(file: FileUnderTest) -> Iterator[Violation]:
+@by_audit("PM-142", of=VALUES)
+def nulls_are_counted() -> None:
     """A chunk of nothing but nulls is never fetched."""
-    return _outcome(file, NULLS)
 
 
-@rule("PM-143", of=FILE)
-def bloom_filters_hold_every_value(file: FileUnderTest) -> Iterator[Violation]:
+@by_audit("PM-143", of=VALUES)
+def bloom_filters_hold_every_value() -> None:
     """A reader skips the row group when it looks for the value."""
-    return _outcome(file, BLOOM)
 
 
-@rule("PM-144", of=FILE)
-def the_designated_timestamp_ascends(file: FileUnderTest) -> Iterator[Violation]:
+@by_audit("PM-144", of=VALUES)
+def the_designated_timestamp_ascends() -> None:
     """Readers search for a time by halving."""
-    return _outcome(file, ASCENT)
 
 
-@rule("PM-145", of=FILE)
-def exact_bounds_occur(file: FileUnderTest) -> Iterator[Violation]:
+@by_audit("PM-145", of=VALUES)
+def exact_bounds_occur() -> None:
     """A reader may answer min() and max() from an exact bound."""
-    return _outcome(file, EXACT)
