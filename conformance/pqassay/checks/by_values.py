@@ -33,7 +33,7 @@ class Audited(Protocol):
 
     @property
     def outcomes(self) -> Mapping[str, Outcome]:
-        """What came of each rule."""
+        """The outcome of each rule."""
         ...
 
 
@@ -93,7 +93,7 @@ def by_survey(
 
 
 def survey_of(chunk: ColumnChunkUnderTest) -> Survey:
-    """What the bodies of a chunk's pages hold; see `pqassay.values.survey.survey`."""
+    """The survey of the bodies of a chunk's pages; see `pqassay.values.survey.survey`."""
     from pqassay.values.survey import survey  # noqa: PLC0415 - numpy and pyarrow, at this tier only
 
     return chunk.part(survey)

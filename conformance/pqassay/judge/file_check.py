@@ -44,10 +44,10 @@ OF_BODIES = ("PQF-063",)
 """Rules of tier ``pages`` that need more than the headers of pages."""
 
 NEEDS_BODIES = "needs --crc or tier values"
-"""Why they are not checked where bodies are not read."""
+"""The reason why they are not checked where bodies are not read."""
 
 NOT_JUDGED = "the file could not be judged"
-"""Why a rule is not checked on a file that nobody could look at; the report on the file says more."""
+"""The reason why a rule is not checked on a file that nobody could look at; the report on the file says more."""
 
 CREATED_BY_LENGTH = 200
 """Characters of ``created_by`` that a report repeats."""
@@ -55,7 +55,7 @@ CREATED_BY_LENGTH = 200
 
 @dataclass(frozen=True)
 class Selection:
-    """Which rules to test: those that match a pattern of ``only`` (all, if there is none) and none of ``skip``."""
+    """The rules to test: those that match a pattern of ``only`` (all, if there is none) and none of ``skip``."""
 
     only: Sequence[str] = ()
     skip: Sequence[str] = ()
@@ -66,7 +66,7 @@ class Selection:
 
 
 def why_none(selection: Selection, options: Options, kinds: Collection[str] = (DEFAULT_FILE,)) -> str:
-    """Why a selection leaves no rule that could be tested, with these options, on files of some kinds; empty if it leaves one."""
+    """The reason why a selection leaves no rule that could be tested, with these options, on files of some kinds; empty if it leaves one."""
     left_out = _all_left_out(selection, options)
     if any(not rules_for(kind).keys() <= left_out.keys() for kind in kinds):
         return ""
@@ -134,10 +134,10 @@ def check_source(
 
 @dataclass(frozen=True, eq=False)
 class _Planned:
-    """What is asked about files of one kind: the same for every file of a run.
+    """The rules to ask about files of one kind: the same for every file of a run.
 
     Attributes:
-        asked: The rules to ask, in the order of the catalogue.
+        asked: Their ids, in the order of the catalogue.
         order: The position of each of them.
         left_out: Why others are not checked.
         others: Rules for files of other kinds.
@@ -196,7 +196,7 @@ def not_judged(selection: Selection, options: Options, kind: str = DEFAULT_FILE)
 
 
 def _created_by(file: FileUnderTest) -> str | None:
-    """What the footer of a Parquet file says about its writer; other kinds of files do not say."""
+    """The name that the footer of a Parquet file gives its writer; other kinds of files give none."""
     if file.kind != DEFAULT_FILE:
         return None
     try:
@@ -207,14 +207,14 @@ def _created_by(file: FileUnderTest) -> str | None:
 
 
 def _notes(file: FileUnderTest) -> list[str]:
-    """What of a Parquet file no rule looks at."""
+    """The parts of a Parquet file that no rule looks at."""
     if file.kind != DEFAULT_FILE:
         return []
     try:
         metadata = file.metadata
         if metadata.encryption_algorithm is None and not has_extensions(file.footer):
             return []
-        found = list(extensions(metadata, file.footer, "footer"))
+        extended = list(extensions(metadata, file.footer, "footer"))
     except (FormatError, NotApplicable, NotChecked, OSError, MemoryError):
         return []
     notes: list[str] = []
@@ -223,8 +223,8 @@ def _notes(file: FileUnderTest) -> list[str]:
     chunks = [chunk for group in metadata.row_groups for chunk in group.columns]
     if hidden := sum(chunk.crypto_metadata is not None for chunk in chunks):
         notes.append(f"{hidden:,} of {len(chunks):,} column chunks are encrypted, and not judged")
-    if found:
-        structs = list(dict.fromkeys(extension.struct for extension in found))
+    if extended:
+        structs = list(dict.fromkeys(extension.struct for extension in extended))
         more = f" and {len(structs) - 1:,} further structs" if len(structs) > 1 else ""
         notes.append(f"what the extension of {structs[0]}{more} holds is not judged")
     return notes
@@ -243,7 +243,7 @@ def _left_out(rule: Rule, selection: Selection, options: Options) -> str | None:
 
 
 def _all_left_out(selection: Selection, options: Options) -> Mapping[str, str]:
-    """Why rules are left out, by id."""
+    """The reasons why rules are left out, by id."""
     return _computed_left_out(tuple(selection.only), tuple(selection.skip), tuple(vars(options).items()))
 
 

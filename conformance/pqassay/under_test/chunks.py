@@ -53,7 +53,7 @@ Structure = Literal[
     "data_pages",
     "second_version",
 ]
-"""What a chunk may have that rules are about."""
+"""The parts of a chunk that rules are about, if it has them."""
 
 
 class ColumnChunkUnderTest:
@@ -122,7 +122,7 @@ class ColumnChunkUnderTest:
 
     @Remembered
     def column_order(self) -> ColumnOrder | None:
-        """What the footer says of the column's order; ``None`` where it says nothing.
+        """The column's order as the footer gives it; ``None`` where it does not.
 
         Raises STA-002: which order belongs to which column, nobody can say.
         """
@@ -135,7 +135,7 @@ class ColumnChunkUnderTest:
 
     @Remembered
     def order(self) -> Order | None:
-        """How the column's values compare; ``None`` where there is no order, or an unknown one. Raises STA-002."""
+        """The order of the column's values; ``None`` where there is no order, or an unknown one. Raises STA-002."""
         return order_of(self.leaf.element, self.column_order)
 
     # ------------------------------------------------------------------------------------ what stands in the body
@@ -154,7 +154,7 @@ class ColumnChunkUnderTest:
 
     @Remembered
     def span(self) -> tuple[int, int]:
-        """Where the first page begins and the last one ends. Raises `NotApplicable` (no pages), PQF-008, PQF-009."""
+        """The range from the first page to the end of the last one. Raises `NotApplicable` (no pages), PQF-008, PQF-009."""
         start = chunk_start(self.chunk)
         if start is None:
             raise NotApplicable
@@ -226,7 +226,7 @@ class ColumnChunkUnderTest:
 
     @Remembered
     def page_places(self) -> PagePlaces:
-        """What the offset index says of the pages, as lists. Raises what `offset_index` does."""
+        """The places of the pages by the offset index, as lists. Raises what `offset_index` does."""
         return PagePlaces(self)
 
     @Remembered
@@ -252,8 +252,8 @@ class ColumnChunkUnderTest:
             raise NotApplicable
         field, root = f"footer.{self.path}.meta_data.bloom_filter_offset", f"{self.path}.bloom_filter.header"
         room = self.file.framing.footer_start - offset
-        given = self.facts.bloom_filter_length or 0
-        first = min(room, max(BLOOM_HEADER_LIMIT, given if given <= SMALL_FILTER else 0))
+        length = self.facts.bloom_filter_length or 0
+        first = min(room, max(BLOOM_HEADER_LIMIT, length if length <= SMALL_FILTER else 0))
         raw = self._range(offset, first, field)
         try:
             header, taken = decode(BloomFilterHeader, raw, root=root, base=offset, rule="BLM-002")
@@ -262,7 +262,7 @@ class ColumnChunkUnderTest:
                 raise
             raw = self._range(offset, min(room, LONG_HEADER), field)  # an extension may make a header long
             header, taken = decode(BloomFilterHeader, raw, root=root, base=offset, rule="BLM-002")
-        return header, taken, raw[taken : given if given <= SMALL_FILTER else taken]
+        return header, taken, raw[taken : length if length <= SMALL_FILTER else taken]
 
     @property
     def bloom_filter_header(self) -> tuple[BloomFilterHeader, int]:
@@ -331,7 +331,7 @@ class ColumnChunks:
         if self.file.is_summary:
             raise NotApplicable
         leaves = self.file.leaves
-        found: list[ColumnChunkUnderTest] = []
+        chunks: list[ColumnChunkUnderTest] = []
         for number, group in enumerate(self.file.metadata.row_groups):
             if len(group.columns) != len(leaves):
                 raise Malformed(
@@ -354,8 +354,8 @@ class ColumnChunks:
                         expected=leaf.name,
                         actual=".".join(facts.path_in_schema),
                     )
-                found.append(ColumnChunkUnderTest(self.file, number, ordinal, group, chunk, facts, leaf))
-        return found
+                chunks.append(ColumnChunkUnderTest(self.file, number, ordinal, group, chunk, facts, leaf))
+        return chunks
 
     def having(self, structure: Structure) -> list[ColumnChunkUnderTest]:
         """The chunks that have something."""

@@ -72,7 +72,7 @@ class Remembered(Generic[Owner, Value]):
 
 @dataclass
 class Options:
-    """What the user told the check.
+    """The options of a check.
 
     Attributes:
         tier: How deep to look.
@@ -101,12 +101,12 @@ DATA_PREFIX = "data."
 
 
 def nothing_beside(_: str) -> Source | None:
-    """What opens a file beside one that stands alone."""
+    """Opens the files beside one that is alone."""
     return None
 
 
 def no_screens() -> None:
-    """What loads the screens of ``_pm`` where there are none."""
+    """Loads the screens of ``_pm`` where there are none."""
 
 
 @dataclass
@@ -115,7 +115,7 @@ class FileUnderTest:
 
     Attributes:
         source: Its bytes.
-        options: What the user told the check.
+        options: How to check it.
         kind: The kind of file as which it is judged.
         opener: Opens a file of the same folder by its name; ``None`` where there is none. Who made it closes what it opened.
         pm_screens: Loads the screens for the many chunks of a large ``_pm``, see `pqassay.under_test.pm_chunks.Screens`;
@@ -169,7 +169,7 @@ class FileUnderTest:
 
     @Remembered
     def framing(self) -> parquet_file.Framing:
-        """Where footer and tail stand. Raises PQF-001 (too short), PQF-002, PQF-003."""
+        """The places of footer and tail. Raises PQF-001 (too short), PQF-002, PQF-003."""
         return parquet_file.read_framing(self.source)
 
     @Remembered

@@ -39,7 +39,7 @@ class Violation:
 
 @dataclass
 class Suspects(Generic[Thing]):
-    """What a screen of many things at a time leaves to one rule; all other things certainly keep it.
+    """Things that a screen of many at a time leaves to one rule; all other things certainly keep it.
 
     Attributes:
         things: Those that break the rule, or may: the rule itself is asked about them.

@@ -132,19 +132,19 @@ def size_is_that_of_blocks(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 @rule("BLM-005", of=BLOOM_FILTER)
 def length_is_that_of_header_and_bitset(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """One reader takes the length, the other the header's word for it."""
-    given = chunk.facts.bloom_filter_length
-    if given is None:
+    length = chunk.facts.bloom_filter_length
+    if length is None:
         raise NotApplicable
     header, taken = chunk.bloom_filter_header
     if not _is_whole_blocks(header.numBytes):
         raise Broken("BLM-004")
-    if given != taken + header.numBytes:
+    if length != taken + header.numBytes:
         yield Violation(
             message=f"the bloom filter of {chunk} has a header of {taken} bytes and a bitset of {header.numBytes}, "
-            f"and the footer gives it {given}",
+            f"and the footer gives it {length}",
             field=chunk.fields.facts / "bloom_filter_length",
             expected=f"{taken} + {header.numBytes} = {taken + header.numBytes}",
-            actual=str(given),
+            actual=str(length),
         )
 
 
@@ -186,18 +186,18 @@ def bits_are_set_where_values_are(chunk: ColumnChunkUnderTest) -> Iterator[Viola
 
 def _holds_values(chunk: ColumnChunkUnderTest) -> bool | None:
     """Whether a chunk holds a value that is not null, as far as the footer tells."""
-    said = chunk.statistics
+    statistics = chunk.statistics
     if not chunk.facts.num_values:
         return False
     if not chunk.leaf.max_definition_level:
         return True
-    if said is None:
+    if statistics is None:
         return None
-    if said.min_value is not None or said.max_value is not None:
+    if statistics.min_value is not None or statistics.max_value is not None:
         return True
-    if said.null_count is None:
+    if statistics.null_count is None:
         return None
-    if said.null_count >= chunk.facts.num_values:
+    if statistics.null_count >= chunk.facts.num_values:
         return False
     # Of lists, writers count different things as null.
     return None if chunk.leaf.max_repetition_level else True

@@ -179,7 +179,7 @@ class IndexedColumn:
 
 @claiming
 def index_claims(file: FileUnderTest) -> Family:
-    """What an index says of the values of columns, unless no rule about it is tested."""
+    """The claims of an index about the values of columns, unless no rule about them is tested."""
     if all(rule_id in file.left_out for rule_id in OF_VALUES):
         raise NotApplicable
     return file.part(IndexedColumn).family()
@@ -218,43 +218,43 @@ def no_value_holds_a_line_feed(column: IndexedColumn) -> Iterator[Violation]:
 @rule("IDX1-016", of=COLUMN)
 def every_value_is_indexed(column: IndexedColumn) -> Iterator[Violation]:
     """A reader skips the file when it looks for a value that is missing."""
-    found = column.comparison
-    if not found.missing_count or _told_by_empty_payload(column, found):
+    comparison = column.comparison
+    if not comparison.missing_count or _told_by_empty_payload(column, comparison):
         return
-    what = f"{_values(found.missing_count)} of column {found.column} not in the index: {_list(found.missing)}"
-    if found.extra:
-        what += f"; {_values(len(found.extra))} of the index in no row: {_list(found.extra)}"
+    what = f"{_values(comparison.missing_count)} of column {comparison.column} not in the index: {_list(comparison.missing)}"
+    if comparison.extra:
+        what += f"; {_values(len(comparison.extra))} of the index in no row: {_list(comparison.extra)}"
     if column.declared is None and len(column.candidates) > 1:
-        what += f"; no string column fits, {found.column} is nearest"
+        what += f"; no string column fits, {comparison.column} is nearest"
     yield _violation(
         column,
         what,
-        expected=f"{_list(found.missing)} in the index",
-        actual=_list(found.extra) if found.extra else "not there",
-        marked=found.extra[0] if found.extra else None,
-        remedy=embed_command(column.file, found.column),
+        expected=f"{_list(comparison.missing)} in the index",
+        actual=_list(comparison.extra) if comparison.extra else "not there",
+        marked=comparison.extra[0] if comparison.extra else None,
+        remedy=embed_command(column.file, comparison.column),
     )
 
 
 @rule("IDX1-017", of=COLUMN)
 def every_indexed_value_occurs(column: IndexedColumn) -> Iterator[Violation]:
     """A value too many costs a read, never a row."""
-    found = column.comparison
-    if found.missing_count and not _told_by_empty_payload(column, found):
+    comparison = column.comparison
+    if comparison.missing_count and not _told_by_empty_payload(column, comparison):
         raise NotChecked("IDX1-016 is broken and says what else differs")
-    if column.declared is None and not found.value_rows and found.extra:
+    if column.declared is None and not comparison.value_rows and comparison.extra:
         raise Broken("IDX1-018")
     yield from first_places(
-        found.extra,
+        comparison.extra,
         lambda value: Violation(
-            message=f"{show(value)} occurs in no row of column {found.column}",
+            message=f"{show(value)} occurs in no row of column {comparison.column}",
             field="idx1.payload",
             offset=_position(column.index.blob, value),
             length=len(value.encode()),
             expected="values of the column only",
             actual=show(value),
-            column=found.column,
-            remedy=embed_command(column.file, found.column),
+            column=comparison.column,
+            remedy=embed_command(column.file, comparison.column),
         ),
     )
 

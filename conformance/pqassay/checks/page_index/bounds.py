@@ -144,25 +144,25 @@ _ORDERS: dict[int, Callable[[Any, Any], bool]] = {BoundaryOrder.ASCENDING: le, B
 @rule("PIX-025", of=COLUMN_INDEX, screen=sound_column_index)
 def boundary_order_is_true(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Of fewer than two pages every order is true. Pages whose own bounds are wrong are left out."""
-    said = chunk.column_index.boundary_order
-    if said == BoundaryOrder.UNORDERED:
+    boundary_order = chunk.column_index.boundary_order
+    if boundary_order == BoundaryOrder.UNORDERED:
         return
-    if said not in _ORDERS:
+    if boundary_order not in _ORDERS:
         yield Violation(
-            message=f"the boundary_order of {chunk} is {said}, which has no name",
+            message=f"the boundary_order of {chunk} is {boundary_order}, which has no name",
             field=chunk.fields.column_index / "boundary_order",
             expected="0, 1 or 2",
-            actual=str(said),
+            actual=str(boundary_order),
         )
         return
     bounds = chunk.page_bounds
     pages, *lists = bounds.comparable
-    compare = _ORDERS[said]
+    compare = _ORDERS[boundary_order]
     for side, found in zip(_sides(bounds), lists, strict=True):
         if all(map(compare, found, found[1:])):
             continue
         wrong = [place for place in range(1, len(found)) if not compare(found[place - 1], found[place])]
-        yield from first_places(wrong, partial(_out_of_order, side, BoundaryOrder(said), pages))
+        yield from first_places(wrong, partial(_out_of_order, side, BoundaryOrder(boundary_order), pages))
         return  # the other list is wrong for the same reason
 
 

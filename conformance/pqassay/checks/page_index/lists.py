@@ -206,19 +206,19 @@ def first_rows_increase(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 def first_page_stands_where_the_footer_says(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Some writers let data_page_offset point to the dictionary page and leave dictionary_page_offset out."""
     places = chunk.page_places
-    first, said = places.offsets[0], chunk.facts.data_page_offset
-    if first == said:
+    first, data_page_offset = places.offsets[0], chunk.facts.data_page_offset
+    if first == data_page_offset:
         return
     places.require_inside()
-    unannounced = (chunk.facts.dictionary_page_offset or said) >= said and not (
+    unannounced = (chunk.facts.dictionary_page_offset or data_page_offset) >= data_page_offset and not (
         set(DICTIONARY_ENCODINGS).isdisjoint(chunk.facts.encodings)
     )
-    if first < said or not unannounced:
+    if first < data_page_offset or not unannounced:
         yield Violation(
             message=f"the first page of {chunk} stands at {first} in the "
-            f"offset index, at {said} in the footer",
+            f"offset index, at {data_page_offset} in the footer",
             field=places.field(0, "offset"),
-            expected=str(said),
+            expected=str(data_page_offset),
             actual=str(first),
         )
 
@@ -276,18 +276,18 @@ def offset_indexes_stand_together(file: FileUnderTest) -> Iterator[Violation]:
     """One request fetches those of a row group, if nothing that the footer refers to is between them."""
     last: int | None = None
     seen: set[int] = set()
-    for given in file.ranges:
-        if not file.in_body(given):
+    for taken in file.ranges:
+        if not file.in_body(taken):
             continue
-        group = given.row_group if given.kind == "offset index" else None
+        group = taken.row_group if taken.kind == "offset index" else None
         if group is not None and group != last:
             if group in seen:
                 yield Violation(
-                    message=f"something else stands between the {given} and the other offset indexes of its row group",
-                    field=given.field,
+                    message=f"something else stands between the {taken} and the other offset indexes of its row group",
+                    field=taken.field,
                     expected="the offset indexes of a row group side by side",
-                    actual=f"[{given.start}, {given.end}) apart from them",
-                    column=given.column,
+                    actual=f"[{taken.start}, {taken.end}) apart from them",
+                    column=taken.column,
                     row_group=group,
                 )
             seen.add(group)
@@ -358,7 +358,7 @@ def null_counts_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 
 def counts_add_up(
-    chunk: ColumnChunkUnderTest, name: str, counts: list[int], said: int | None
+    chunk: ColumnChunkUnderTest, name: str, counts: list[int], total: int | None
 ) -> Iterator[Violation]:
     """Yield what is wrong with counts of pages: they are not negative, and add up to what the chunk says, if it says anything."""
     field = chunk.fields.column_index / name
@@ -366,12 +366,12 @@ def counts_add_up(
         yield from _negative(
             counts, field, lambda page: f"{name} of page {page} of {chunk} is {counts[page]}"
         )
-    elif said is not None and sum(counts) != said:
+    elif total is not None and sum(counts) != total:
         yield Violation(
             message=f"{name} of {chunk} add up to {sum(counts)}, "
-            f"{name.removesuffix('s')} of the chunk is {said}",
+            f"{name.removesuffix('s')} of the chunk is {total}",
             field=field,
-            expected=str(said),
+            expected=str(total),
             actual=str(sum(counts)),
         )
 
@@ -402,7 +402,7 @@ def histograms_have_their_shape_and_sums(chunk: ColumnChunkUnderTest) -> Iterato
             )
             continue
         whole: list[int] | None = getattr(sizes, name) if sizes is not None else None
-        found = [sum(counts[level::levels]) for level in range(levels)]
+        sums = [sum(counts[level::levels]) for level in range(levels)]
         if counts and min(counts) < 0:
             yield Violation(
                 message=f"{name}s of {chunk} holds {min(counts)}",
@@ -410,12 +410,12 @@ def histograms_have_their_shape_and_sums(chunk: ColumnChunkUnderTest) -> Iterato
                 expected="at least 0",
                 actual=str(min(counts)),
             )
-        elif whole is not None and len(whole) == levels and found != whole:
+        elif whole is not None and len(whole) == levels and sums != whole:
             yield Violation(
-                message=f"{name}s of {chunk} add up to {found}, the {name} of the chunk is {whole}",
+                message=f"{name}s of {chunk} add up to {sums}, the {name} of the chunk is {whole}",
                 field=field,
                 expected=str(whole),
-                actual=str(found),
+                actual=str(sums),
             )
 
 
@@ -440,22 +440,22 @@ def histograms_count_the_rows(chunk: ColumnChunkUnderTest) -> Iterator[Violation
     if len(counts) != len(rows) * levels:
         raise Broken("PIX-029")
     if leaf.max_repetition_level:
-        found = counts[::levels]
+        counted = counts[::levels]
     else:
-        found = [sum(counts[start : start + levels]) for start in range(0, len(counts), levels)]
-    if found == rows:
+        counted = [sum(counts[start : start + levels]) for start in range(0, len(counts), levels)]
+    if counted == rows:
         return
-    begins = list(accumulate(found, initial=0))
-    given = [*places.first_rows, chunk.group.num_rows]
+    begins = list(accumulate(counted, initial=0))
+    listed = [*places.first_rows, chunk.group.num_rows]
     last = len(rows)
     yield from first_places(
-        [page for page in range(last + 1) if begins[page] != given[page]],
+        [page for page in range(last + 1) if begins[page] != listed[page]],
         lambda page: Violation(
             message=(f"page {page}" if page < last else "what follows the last page")
-            + f" of {chunk} begins with row {given[page]} by the offset index and "
+            + f" of {chunk} begins with row {listed[page]} by the offset index and "
             f"the footer, with row {begins[page]} by the {name}",
             field=places.field(min(page, last - 1), "first_row_index"),
             expected=str(begins[page]),
-            actual=str(given[page]),
+            actual=str(listed[page]),
         ),
     )

@@ -55,12 +55,12 @@ def nulls_of_pages_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
     headers = chunk.second_version
     nulls = counts_of(chunk).nulls
     for number, header in headers:
-        found = int(nulls[number])
-        if header.num_nulls != found and 0 <= header.num_nulls <= header.num_values:
+        counted = int(nulls[number])
+        if header.num_nulls != counted and 0 <= header.num_nulls <= header.num_values:
             yield Violation(
-                f"a page holds {found} nulls, and its header says {header.num_nulls}",
+                f"a page holds {counted} nulls, and its header says {header.num_nulls}",
                 chunk.fields.page(chunk.data_pages[number]) / "data_page_header_v2.num_nulls",
-                expected=str(found),
+                expected=str(counted),
                 actual=str(header.num_nulls),
             )
 
@@ -71,7 +71,7 @@ def rows_of_pages_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation
     headers = chunk.second_version
     counts = counts_of(chunk)
     for number, header in headers:
-        found = int(counts.rows[number])
+        rows = int(counts.rows[number])
         if not counts.starts_with_row[number]:
             yield Violation(
                 "a page of version 2 begins within a row",
@@ -79,11 +79,11 @@ def rows_of_pages_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation
                 expected="a repetition level of 0 first",
                 actual="a greater one",
             )
-        if header.num_rows != found and header.num_rows >= 0:
+        if header.num_rows != rows and header.num_rows >= 0:
             yield Violation(
-                f"{found} rows begin in a page, and its header says {header.num_rows}",
+                f"{rows} rows begin in a page, and its header says {header.num_rows}",
                 chunk.fields.page(chunk.data_pages[number]) / "data_page_header_v2.num_rows",
-                expected=str(found),
+                expected=str(rows),
                 actual=str(header.num_rows),
             )
 
@@ -93,12 +93,12 @@ def rows_of_the_row_group_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[V
     """Over all pages of a chunk."""
     if not chunk.data_pages and not chunk.group.num_rows:
         raise NotApplicable
-    found = int(counts_of(chunk).rows.sum())
-    if found != chunk.group.num_rows:
+    rows = int(counts_of(chunk).rows.sum())
+    if rows != chunk.group.num_rows:
         yield Violation(
-            f"{found} rows begin in the pages, and the row group has {chunk.group.num_rows}",
+            f"{rows} rows begin in the pages, and the row group has {chunk.group.num_rows}",
             in_footer(chunk.file, f"row_groups[{chunk.row_group}].num_rows"),
-            expected=str(found),
+            expected=str(rows),
             actual=str(chunk.group.num_rows),
         )
 

@@ -233,17 +233,17 @@ def _tells_sizes(group: RowGroup) -> bool:
     return all(chunk.meta_data is not None for chunk in group.columns)
 
 
-def _sum_of(sizes: list[int], group: RowGroupUnderTest, name: str, given: int | None) -> Iterator[Violation]:
-    if given != sum(sizes):
-        _require_no_negative(given, *sizes)
+def _sum_of(sizes: list[int], group: RowGroupUnderTest, name: str, total: int | None) -> Iterator[Violation]:
+    if total != sum(sizes):
+        _require_no_negative(total, *sizes)
         _require_sound_ranges(group.file)
         if len(sizes) != len(group.file.leaves):
             raise Broken("PQF-012")
         yield Violation(
-            message=f"{name} of row group {group.number} is {given:,}, and its chunks take {sum(sizes):,} bytes",
+            message=f"{name} of row group {group.number} is {total:,}, and its chunks take {sum(sizes):,} bytes",
             field=group.field / name,
             expected=str(sum(sizes)),
-            actual=str(given),
+            actual=str(total),
         )
 
 
@@ -259,16 +259,16 @@ def _require_sound_ranges(file: FileUnderTest) -> None:
 @rule("PQF-021", of=OWN_ROW_GROUP)
 def row_groups_begin_with_their_first_page(group: RowGroupUnderTest) -> Iterator[Violation]:
     """Splits are planned by the offset of a row group."""
-    given, first = group.listed.file_offset, _first_page(group.listed)
-    if given is None or first is None:
+    file_offset, first = group.listed.file_offset, _first_page(group.listed)
+    if file_offset is None or first is None:
         raise NotApplicable
-    if given != first:
+    if file_offset != first:
         _require_sound_ranges(group.file)
         yield Violation(
-            message=f"file_offset of row group {group.number} is {given}, its first page stands at {first}",
+            message=f"file_offset of row group {group.number} is {file_offset}, its first page stands at {first}",
             field=group.field / "file_offset",
             expected=str(first),
-            actual=str(given),
+            actual=str(file_offset),
         )
 
 
@@ -287,20 +287,20 @@ def _first_page(group: RowGroup) -> int | None:
 @rule("PQF-022", of=CHUNK, screen=facts_shape)
 def file_offset_is_known(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """One of the places that writers have put there."""
-    given = chunk.chunk.file_offset
-    if not given:
+    file_offset = chunk.chunk.file_offset
+    if not file_offset:
         return
     start = chunk_start(chunk.chunk)
     if start is None:
         raise NotApplicable
     size, data_page = chunk.facts.total_compressed_size, chunk.facts.data_page_offset
     end = start + size
-    if given not in (start, data_page, end, data_page + size):  # the last is what Polars writes
+    if file_offset not in (start, data_page, end, data_page + size):  # the last is what Polars writes
         yield Violation(
-            message=f"file_offset is {given}, where nothing of the chunk begins or ends",
+            message=f"file_offset is {file_offset}, where nothing of the chunk begins or ends",
             field=chunk.fields.listed / "file_offset",
             expected=f"0, {start} or {end}",
-            actual=str(given),
+            actual=str(file_offset),
         )
 
 

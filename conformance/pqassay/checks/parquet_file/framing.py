@@ -131,15 +131,15 @@ def ranges_lie_in_the_body(file: FileUnderTest) -> Iterator[Violation]:
 @rule("PQF-009", of=FOOTER)
 def ranges_do_not_overlap(file: FileUnderTest) -> Iterator[Violation]:
     """Of the ranges inside the body, no two share a byte. Those outside are the matter of PQF-008."""
-    inside = [given for given in file.ranges if file.in_body(given)]
+    inside = [current for current in file.ranges if file.in_body(current)]
     if len(inside) < 2:
         raise NotApplicable
     widest = inside[0]
-    for given in inside[1:]:
-        if given.start < widest.end:
-            yield _about(given, f"the {given} overlaps the {widest}", f"a start at {widest.end} or later")
-        if given.end > widest.end:
-            widest = given
+    for current in inside[1:]:
+        if current.start < widest.end:
+            yield _about(current, f"the {current} overlaps the {widest}", f"a start at {widest.end} or later")
+        if current.end > widest.end:
+            widest = current
 
 
 def _about(given: ByteRange, message: str, expected: str) -> Violation:

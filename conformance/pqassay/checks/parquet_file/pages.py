@@ -99,19 +99,19 @@ def data_pages_begin_where_they_should(chunk: ColumnChunkUnderTest) -> Iterator[
 @rule("PQF-056", of=PAGES)
 def the_dictionary_is_where_it_should_be(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """An offset of 0 is none, as old writers mean it."""
-    given = chunk.facts.dictionary_page_offset or None
-    found = next((page.offset for page in chunk.pages if page.is_dictionary), None)
-    if given is None and found is None:
+    listed = chunk.facts.dictionary_page_offset or None
+    offset = next((page.offset for page in chunk.pages if page.is_dictionary), None)
+    if listed is None and offset is None:
         raise NotApplicable
-    if given != found:
+    if listed != offset:
         yield _of_footer(
             chunk,
-            "dictionary_page_offset" if given is not None else "",
+            "dictionary_page_offset" if listed is not None else "",
             "the chunk has no dictionary page, and an offset of one"
-            if found is None
-            else f"the dictionary page stands at {found}",
-            "none" if found is None else found,
-            "none" if given is None else given,
+            if offset is None
+            else f"the dictionary page stands at {offset}",
+            "none" if offset is None else offset,
+            "none" if listed is None else listed,
         )
 
 
@@ -211,24 +211,24 @@ def encodings_are_listed(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 @rule("PQF-061", of=PAGES, only=lambda chunk: bool(chunk.facts.encoding_stats))
 def encodings_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Data pages of both versions count as one type, since writers put them down under either."""
-    given: Counter[tuple[int, int]] = Counter()
+    listed: Counter[tuple[int, int]] = Counter()
     for entry in chunk.facts.encoding_stats or ():
-        given[_merged_type(entry.page_type), entry.encoding] += entry.count
-    found: Counter[tuple[int, int]] = Counter()
+        listed[_merged_type(entry.page_type), entry.encoding] += entry.count
+    counted: Counter[tuple[int, int]] = Counter()
     for page in chunk.pages:
         if page.is_data or page.is_dictionary:
             if (own := page.own_header) is None:
                 raise Broken("PQF-053")
-            found[_merged_type(page.header.type), own.encoding] += 1
+            counted[_merged_type(page.header.type), own.encoding] += 1
     known = {_merged_type(PageType.DATA_PAGE), int(PageType.DICTIONARY_PAGE)}
-    given = Counter({key: count for key, count in given.items() if count and key[0] in known})
-    if given != found:
+    listed = Counter({key: count for key, count in listed.items() if count and key[0] in known})
+    if listed != counted:
         yield _of_footer(
             chunk,
             "encoding_stats",
             "the chunk has other pages than its encoding_stats count",
-            _counted(found),
-            _counted(given),
+            _counted(counted),
+            _counted(listed),
         )
 
 

@@ -105,12 +105,12 @@ def annotations_fit_their_types(place: ElementUnderTest) -> Iterator[Violation]:
 
 
 def _annotation_name(element: SchemaElement) -> str | None:
-    """What an annotation is called; ``None`` for one of a later version of the format."""
+    """The name of an annotation; ``None`` for one of a later version of the format."""
     return converted_of(element) if element.logicalType is None else annotation_of(element)
 
 
 def _carrier(element: SchemaElement) -> str:
-    """What an annotation stands on."""
+    """The name of the type that is annotated."""
     if element.type is None:
         return "a group"
     name = name_in(Type, element.type, f"type {element.type}")
@@ -145,17 +145,17 @@ def _digits(place: ElementUnderTest) -> Iterator[Violation]:
 def old_readers_see_the_type(place: ElementUnderTest) -> Iterator[Violation]:
     """Readers that do not know logical types go by the converted type, which has to say the same."""
     element, name = place.element, annotation_of(place.element)
-    given, wanted = element.converted_type, ANNOTATIONS[name or ""].converted
-    if given not in wanted and not (given is None and (not wanted or _is_local(element))):
-        found = "none" if given is None else name_in(ConvertedType, given, f"type {given}")
+    converted, wanted = element.converted_type, ANNOTATIONS[name or ""].converted
+    if converted not in wanted and not (converted is None and (not wanted or _is_local(element))):
+        actual = "none" if converted is None else name_in(ConvertedType, converted, f"type {converted}")
         yield Violation(
-            message=f"{show(element.name)} is {name}, and its converted type is {found}",
+            message=f"{show(element.name)} is {name}, and its converted type is {actual}",
             field=place.field / "converted_type",
             expected=" or ".join(member.name for member in wanted) or "no converted type",
-            actual=found,
+            actual=actual,
         )
     decimal = element.logicalType.DECIMAL if element.logicalType is not None else None
-    if decimal is not None and given is not None:
+    if decimal is not None and converted is not None:
         for member in ("precision", "scale"):
             wanted_digits, digits = getattr(decimal, member), getattr(element, member)
             if wanted_digits != (digits or 0):

@@ -45,7 +45,7 @@ class Prefix:
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return self.whole.name
 
     def read(self, offset: int, length: int) -> bytes:
@@ -156,7 +156,7 @@ class Pair:
 
     @Remembered
     def questdb(self) -> QuestDBMetadata | None:
-        """What the key ``questdb`` says; ``None`` without it. Raises PM-121."""
+        """The content of the key ``questdb``; ``None`` without it. Raises PM-121."""
         return pm_json.read(self.metadata, len(self.leaves))
 
     @property
@@ -197,7 +197,7 @@ class Pair:
 
     @Remembered
     def facts(self) -> Sequence[Sequence[ColumnMetaData | None]]:
-        """What the Parquet footer says of each chunk, row group by row group; ``None`` where it is encrypted."""
+        """The Parquet footer's metadata of each chunk, row group by row group; ``None`` where it is encrypted."""
         _ = self.row_group_count
         return [[chunk.meta_data for chunk in row_group.columns] for row_group in self.metadata.row_groups]
 

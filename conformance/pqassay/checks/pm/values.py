@@ -66,7 +66,7 @@ class Comparison:
 
     @Remembered
     def outcomes(self) -> dict[str, Outcome]:
-        """What came of each rule of this tier.
+        """The outcome of each rule of this tier.
 
         Raises:
             FormatError, NotChecked: The two files do not belong together, or one cannot be read.
@@ -92,7 +92,7 @@ class Comparison:
         return self.found
 
     def claim(self, chunk: ColumnChunkUnderTest) -> _ChunkComparison:
-        """What is said of a chunk."""
+        """The claims about a chunk."""
         return _ChunkComparison(self, chunk.row_group, chunk.ordinal)
 
     def _ascending_column(self) -> int:
@@ -140,17 +140,17 @@ class _ChunkComparison:
         from pqassay.values.pm_claims import compare  # noqa: PLC0415 - pyarrow, at this tier only
 
         try:
-            found = compare(values, self.said, self._all.last)
+            compared = compare(values, self.said, self._all.last)
         except NotChecked as reason:
             self.leave(reason)
             return
         if self.said.ascends:
-            self._all.last = found.descents.last
-        self._judge_bounds(found)
+            self._all.last = compared.descents.last
+        self._judge_bounds(compared)
         if self.counts_nulls:
-            self._judge_nulls(found)
-        self._judge_bloom(found.lacking)
-        self._judge_ascent(found.descents)
+            self._judge_nulls(compared)
+        self._judge_bloom(compared.lacking)
+        self._judge_ascent(compared.descents)
         self.said = replace(self.said, bitset=None)  # it may be large, and this one waits to be settled
 
     def leave(self, reason: NotChecked) -> None:
@@ -174,17 +174,17 @@ class _ChunkComparison:
         return bool(self.record.stat_flags & NULLS_COUNTED)
 
     def _wanted(self) -> dict[str, bool]:
-        said, flags = self.said, self.record.stat_flags
-        exact = (said.minimum is not None and bool(flags & MIN.exact)) or (
-            said.maximum is not None and bool(flags & MAX.exact)
+        bounds, flags = self.said, self.record.stat_flags
+        exact = (bounds.minimum is not None and bool(flags & MIN.exact)) or (
+            bounds.maximum is not None and bool(flags & MAX.exact)
         )
         wanted = {
-            BELOW: said.minimum is not None,
-            ABOVE: said.maximum is not None,
+            BELOW: bounds.minimum is not None,
+            ABOVE: bounds.maximum is not None,
             EXACT: exact,
             NULLS: self.counts_nulls,
-            BLOOM: said.bitset is not None,
-            ASCENT: said.ascends,
+            BLOOM: bounds.bitset is not None,
+            ASCENT: bounds.ascends,
         }
         for rule_id, is_wanted in wanted.items():
             self.outcomes[rule_id].applies |= is_wanted
@@ -284,16 +284,16 @@ class _ChunkComparison:
                     actual=f"{self.record.stat_flags:#04x}",
                 )
 
-    def _judge_nulls(self, found: Found) -> None:
+    def _judge_nulls(self, compared: Found) -> None:
         """In a list, where empty and missing lists count as well, writers do not agree whether they are nulls."""
-        most = found.nulls
+        most = compared.nulls
         if self.leaf.max_repetition_level:
             facts = self.pair.metadata.row_groups[self.row_group].columns[self.column].meta_data
-            entries = found.values if facts is None else facts.num_values
-            most = max(entries - (found.values - found.nulls), found.nulls)
-        if found.nulls <= self.record.null_count <= most:
+            entries = compared.values if facts is None else facts.num_values
+            most = max(entries - (compared.values - compared.nulls), compared.nulls)
+        if compared.nulls <= self.record.null_count <= most:
             return
-        expected = str(most) if most == found.nulls else f"between {found.nulls} and {most}"
+        expected = str(most) if most == compared.nulls else f"between {compared.nulls} and {most}"
         self._violation(
             NULLS,
             f"{self._of} holds {expected} null{'' if most == 1 else 's'}, NULL_COUNT is {self.record.null_count}",

@@ -101,27 +101,27 @@ COLUMN_ORDERS = Subject("column orders", _column_orders)
 
 
 @rule("STA-002", of=COLUMN_ORDERS)
-def orders_are_those_of_the_leaves(given: ColumnOrders) -> Iterator[Violation]:
+def orders_are_those_of_the_leaves(listed: ColumnOrders) -> Iterator[Violation]:
     """Readers find the order of a column by its position: one order a leaf."""
-    orders, leaves = given.orders, given.leaves
+    orders, leaves = listed.orders, listed.leaves
     if len(orders) != len(leaves):
         yield Violation(
             message=f"{len(orders)} column orders for {len(leaves)} leaves",
-            field=in_footer(given.file, "column_orders"),
+            field=in_footer(listed.file, "column_orders"),
             expected=str(len(leaves)),
             actual=str(len(orders)),
         )
 
 
 @rule("STA-003", of=COLUMN_ORDERS)
-def orders_are_known(given: ColumnOrders) -> Iterator[Violation]:
+def orders_are_known(listed: ColumnOrders) -> Iterator[Violation]:
     """Each order is a member of the union."""
-    orders, leaves = given.orders, given.leaves
+    orders, leaves = listed.orders, listed.leaves
     for number, order in enumerate(orders):
         if order.unknown:
             yield Violation(
                 message=f"order {number} is member {order.unknown[0].id} of the union, which is not defined",
-                field=in_footer(given.file, f"column_orders[{number}]"),
+                field=in_footer(listed.file, f"column_orders[{number}]"),
                 expected="1, 2 or 3",
                 actual=str(order.unknown[0].id),
                 column=leaves[number].name if len(leaves) == len(orders) else None,
@@ -129,9 +129,9 @@ def orders_are_known(given: ColumnOrders) -> Iterator[Violation]:
 
 
 @rule("STA-004", of=COLUMN_ORDERS)
-def orders_fit_their_columns(given: ColumnOrders) -> Iterator[Violation]:
+def orders_fit_their_columns(listed: ColumnOrders) -> Iterator[Violation]:
     """The orders of floats and of INT96 stand at such columns."""
-    orders, leaves = given.orders, given.leaves
+    orders, leaves = listed.orders, listed.leaves
     if len(orders) != len(leaves):
         raise Broken("STA-002")
     for number, (order, leaf) in enumerate(zip(orders, leaves, strict=True)):
@@ -146,7 +146,7 @@ def orders_fit_their_columns(given: ColumnOrders) -> Iterator[Violation]:
         if not fits:
             yield Violation(
                 message=f"{name} is the order of a column of {leaf.physical_type}",
-                field=in_footer(given.file, f"column_orders[{number}]"),
+                field=in_footer(listed.file, f"column_orders[{number}]"),
                 expected="TYPE_ORDER",
                 actual=name,
                 column=leaf.name,
@@ -176,7 +176,7 @@ def bounds_of_values(chunk: ColumnChunkUnderTest, statistics: Statistics) -> lis
 def is_no_value(
     chunk: ColumnChunkUnderTest, name: BoundName, raw: bytes, field: Field, of: str = ""
 ) -> Violation:
-    """What is wrong with a bound that is no value of the column's type."""
+    """A bound that is not a value of the column's type."""
     return Violation(
         message=f"{name}{of} of a column of {chunk.leaf.physical_type} is {show(raw)}, {len(raw)} bytes",
         field=field,
@@ -186,7 +186,7 @@ def is_no_value(
 
 
 def _what_a_bound_is(element: SchemaElement) -> str:
-    """What `is_bound` wants, for messages."""
+    """The description of a bound, as `is_bound` wants it, for messages."""
     if element.type == Type.BOOLEAN:
         return "one byte, 0 or 1"
     width = width_of(element)
@@ -226,7 +226,7 @@ class Pair(NamedTuple):
         return least is not None and greatest is not None and bool(least > greatest)
 
     def violation(self, field: Field, of: str = "") -> Violation:
-        """What is wrong with a pair that is swapped."""
+        """A pair that is swapped."""
         low, high = shown(self.order, self.low), shown(self.order, self.high)
         return Violation(
             message=f"{'the deprecated ' * (self.names is DEPRECATED)}{self.names[0]} {low}{of} is greater than "
@@ -239,16 +239,16 @@ class Pair(NamedTuple):
 
 def comparable_pairs(chunk: ColumnChunkUnderTest, statistics: Statistics) -> list[Pair]:
     """The bounds, and the deprecated ones, if both are given and there is an order in which they compare."""
-    found: list[Pair] = []
+    pairs: list[Pair] = []
     order, low, high = chunk.order, statistics.min_value, statistics.max_value
     if order is not None and low is not None and high is not None:
-        found.append(Pair(BOUNDS, order, low, high))
+        pairs.append(Pair(BOUNDS, order, low, high))
     element, low, high = chunk.leaf.element, statistics.min, statistics.max
     order = type_order(element)
     if order is not None and low is not None and high is not None:
         keys = (signed_key(element, low), signed_key(element, high))
-        found += [Pair(DEPRECATED, order, low, high)] if None not in keys else []
-    return found
+        pairs += [Pair(DEPRECATED, order, low, high)] if None not in keys else []
+    return pairs
 
 
 def _float_order(chunk: ColumnChunkUnderTest) -> Order:
