@@ -34,7 +34,7 @@ from functools import cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias, TypeVar, cast
 
-from construct import Bytes, Float64l, Int8sb
+from construct import Bytes
 
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.grammar.thrift_values import (
@@ -45,7 +45,7 @@ from pqassay_spec.grammar.thrift_values import (
     ListHeader,
     Varint,
 )
-from pqassay_spec.grammar.thrift_wire import WireType, skip
+from pqassay_spec.grammar.thrift_wire import FIXED, WireType, skip
 
 if TYPE_CHECKING:
     from pqassay_spec.grammar.trace import Recorder
@@ -61,6 +61,7 @@ class Scalar:
     name: str
     wire: WireType
     bits: int = 0
+    """Bits of an integer."""
 
 
 BOOL = Scalar("bool", WireType.TRUE)
@@ -413,14 +414,12 @@ def value_grammar(kind: FieldType, *, in_list: bool = False) -> AnyConstruct:
     if isinstance(kind, ListOf):
         return CompactList(kind.element)
     if isinstance(kind, EnumOf):
-        return Varint(32)
+        return Varint(I32.bits)
     if kind is BOOL:
         return ListedBool() if in_list else Bytes(0)
     if kind.wire == WireType.BINARY:
         return Binary(text=kind is STRING)
-    if kind is DOUBLE:
-        return cast("AnyConstruct", Float64l)
-    return cast("AnyConstruct", Int8sb) if kind is I8 else Varint(kind.bits)
+    return FIXED[kind.wire] if kind.wire in FIXED else Varint(kind.bits)
 
 
 def build_field_header(last: int, identifier: int, wire: int) -> bytes:

@@ -16,11 +16,14 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeGuard, TypeVar
 
+from construct import Float64l
+
 from pqassay_spec.base.errors import Malformed, boundary
 from pqassay_spec.grammar.thrift import (
     BOOL,
     DOUBLE,
     I8,
+    I32,
     STRING,
     EnumOf,
     Field,
@@ -33,7 +36,16 @@ from pqassay_spec.grammar.thrift import (
     unknown_field,
     wire_type,
 )
-from pqassay_spec.grammar.thrift_wire import LONG_LIST, WireType, read_field_id, read_varint, skip
+from pqassay_spec.grammar.thrift_wire import (
+    LONG_LIST,
+    VARINT_BITS,
+    VARINT_GOES_ON,
+    VARINT_MASK,
+    WireType,
+    read_field_id,
+    read_varint,
+    skip,
+)
 from pqassay_spec.grammar.trace import locate
 
 AnyRecord = TypeVar("AnyRecord", bound=Record)
@@ -168,12 +180,12 @@ def _false(_data: bytes, position: int, _end: int) -> tuple[bool, int]:
 
 _RUNTIME: dict[str, Any] = {
     "_varint": _varint,
-    "_zigzag": tuple((value >> 1) ^ -(value & 1) for value in range(128)),
+    "_zigzag": tuple((value >> 1) ^ -(value & 1) for value in range(VARINT_GOES_ON)),
     # What the second to fourth byte of a varint add, each without its continuation bit; the second takes off
     # that of the first, too.
-    "_second": tuple(((value & 127) << 7) - 128 for value in range(256)),
-    "_third": tuple((value & 127) << 14 for value in range(256)),
-    "_fourth": tuple((value & 127) << 21 for value in range(256)),
+    "_second": tuple(((value & VARINT_MASK) << VARINT_BITS) - VARINT_GOES_ON for value in range(256)),
+    "_third": tuple((value & VARINT_MASK) << 2 * VARINT_BITS for value in range(256)),
+    "_fourth": tuple((value & VARINT_MASK) << 3 * VARINT_BITS for value in range(256)),
     "_wide": _wide,
     "_short": _short,
     "_absent": _absent,
@@ -181,7 +193,7 @@ _RUNTIME: dict[str, Any] = {
     "_wrong_element": _wrong_element,
     "_listed_bool": _listed_bool,
     "_remaining": _remaining,
-    "_double": struct.Struct("<d").unpack_from,
+    "_double": struct.Struct(Float64l.fmtstr).unpack_from,
     "_new": object.__new__,
 }
 
@@ -298,11 +310,12 @@ def _value(kind: FieldType, target: str, depth: int) -> list[str]:
     elif isinstance(kind, ListOf):
         lines = _list(kind.element, target)
     elif isinstance(kind, EnumOf):
-        lines = _integer(target, 32)
+        lines = _integer(target, I32.bits)
     elif kind.wire == WireType.BINARY:
         lines = _binary(kind, target)
     elif kind is DOUBLE:
-        lines = ["if p + 8 > end: _short(end - p)", f"{target} = _double(b, p)[0]", "p += 8"]
+        width = Float64l.sizeof()
+        lines = [f"if p + {width} > end: _short(end - p)", f"{target} = _double(b, p)[0]", f"p += {width}"]
     elif kind is I8:
         lines = [f"{target} = b[p]", f"if {target} > 127: {target} -= 256", "p += 1"]
     elif kind is BOOL:
@@ -319,23 +332,23 @@ def _unsigned(target: str, bits: int, short: str = "") -> list[str]:
     """
     return [
         f"{target} = b[p]",
-        f"if {target} < 128: p += 1{short}",
+        f"if {target} < {VARINT_GOES_ON}: p += 1{short}",
         "else:",
         "    c = b[p + 1]",
-        f"    if c < 128: {target} += _second[c]; p += 2",
+        f"    if c < {VARINT_GOES_ON}: {target} += _second[c]; p += 2",
         "    else:",
         "        e = b[p + 2]",
-        f"        if e < 128: {target} += _second[c] + _third[e]; p += 3",
+        f"        if e < {VARINT_GOES_ON}: {target} += _second[c] + _third[e]; p += 3",
         "        else:",
         "            g = b[p + 3]",
-        f"            if g < 128: {target} += _second[c] + _third[e] + _fourth[g]; p += 4",
+        f"            if g < {VARINT_GOES_ON}: {target} += _second[c] + _third[e] + _fourth[g]; p += 4",
         f"            else: {target}, p = _varint(b, p, {bits})",
     ]
 
 
 def _integer(target: str, bits: int) -> list[str]:
     lines = _unsigned("v", bits, f"; {target} = _zigzag[v]")
-    if bits < 28:  # four bytes may already hold too much
+    if bits < 4 * VARINT_BITS:  # four bytes may already hold too much
         lines.append(f"    if v >> {bits}: _wide({bits})")
     return [*lines, f"    {target} = ~(v >> 1) if v & 1 else v >> 1"]
 

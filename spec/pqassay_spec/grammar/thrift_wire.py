@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from construct import Bytes, Float64l, Int8sb
 
 from pqassay_spec.base.errors import Malformed, Truncated
 
@@ -39,7 +41,11 @@ _BOOLS = frozenset((int(WireType.TRUE), int(WireType.FALSE)))
 _VARINTS = frozenset((int(WireType.I16), int(WireType.I32), int(WireType.I64)))
 _LISTS = frozenset((int(WireType.LIST), int(WireType.SET)))
 _BINARY, _STRUCT, _MAP = int(WireType.BINARY), int(WireType.STRUCT), int(WireType.MAP)
-_WIDTHS = {int(WireType.BYTE): 1, int(WireType.DOUBLE): 8, int(WireType.UUID): 16}
+
+FIXED: dict[int, Any] = {WireType.BYTE: Int8sb, WireType.DOUBLE: Float64l, WireType.UUID: Bytes(16)}
+"""The construct of a value of each wire type whose values are all of one width."""
+
+_WIDTHS = {int(wire): int(value.sizeof()) for wire, value in FIXED.items()}
 
 VARINT_BITS = 7
 """Bits of a varint that each of its bytes holds, from the lowest on."""

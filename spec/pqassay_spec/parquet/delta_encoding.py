@@ -28,9 +28,10 @@ from typing import NamedTuple
 
 from pqassay_spec.base.errors import Malformed, Truncated
 from pqassay_spec.grammar.thrift_wire import read_varint, varint
+from pqassay_spec.parquet.plain_encoding import FIXED_WIDTH
 from pqassay_spec.parquet.thrift import Type
 
-BITS: dict[int, int] = {Type.INT32: 32, Type.INT64: 64}
+BITS: dict[int, int] = {kind: 8 * FIXED_WIDTH[kind].sizeof() for kind in (Type.INT32, Type.INT64)}
 """Bits of a value of each physical type that has this encoding, and so of a difference at most."""
 
 BLOCK = 128

@@ -30,18 +30,14 @@ from pqassay_spec.base.sources import Source
 from pqassay_spec.base.strict_json import EXACT_INTEGERS
 from pqassay_spec.parquet.bloom import BLOCK_SIZE as BITSET_STEP
 from pqassay_spec.parquet.bloom import probe
+from pqassay_spec.parquet.plain_encoding import FIXED_WIDTH
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.block import Block, Side, find_statistic, read_statistic
 from pqassay_spec.pm.codes import DECIMALS, ColumnType, PhysicalType, Repetition, type_tag
 from pqassay_spec.pm.value import Chunk, Column
 
-PLAIN_FORMATS = {
-    PhysicalType.INT32: "<i",
-    PhysicalType.INT64: "<q",
-    PhysicalType.FLOAT: "<f",
-    PhysicalType.DOUBLE: "<d",
-}
-"""Physical types whose bounds are numbers of one width: little-endian, as in Parquet's PLAIN encoding."""
+PLAIN_FORMATS: dict[int, str] = {kind: cast("Any", number).fmtstr for kind, number in FIXED_WIDTH.items()}
+"""Physical types whose bounds are numbers of one width, as formats of Python's ``struct``."""
 
 INTEGERS = (PhysicalType.INT32, PhysicalType.INT64)
 FLOATS = (PhysicalType.FLOAT, PhysicalType.DOUBLE)
@@ -335,13 +331,13 @@ def _readers(column: Column) -> list[Callable[[bytes], Any]]:
     """How the bounds of a column are read, in each order that they may be in; none where the order is not known."""
     physical, tag = column.physical_type, type_tag(column.type)
     if physical in INTEGERS:
-        code = PLAIN_FORMATS[PhysicalType(physical)]
+        code = PLAIN_FORMATS[physical]
         signed, unsigned = _number(code), _number(code.upper())
         if tag in PERHAPS_UNSIGNED:
             return [signed, unsigned]
         return [unsigned if tag in UNSIGNED else signed]
     if physical in FLOATS:
-        return [_number(PLAIN_FORMATS[PhysicalType(physical)])]
+        return [_number(PLAIN_FORMATS[physical])]
     if physical not in BYTES:
         return []
     width = column.fixed_byte_len if physical == PhysicalType.FIXED_LEN_BYTE_ARRAY else None
@@ -444,7 +440,7 @@ def plain_bytes(column: Column, value: Any) -> list[bytes]:
     if fitting is None:
         return []
     if physical in INTEGERS:
-        width = struct.calcsize(PLAIN_FORMATS[PhysicalType(physical)])
+        width = struct.calcsize(PLAIN_FORMATS[physical])
         if not -(1 << 8 * width - 1) <= fitting < 1 << 8 * width:
             return []
         return [(fitting % (1 << 8 * width)).to_bytes(width, "little")]
@@ -460,7 +456,7 @@ def plain_bytes(column: Column, value: Any) -> list[bytes]:
 def _plain_floats(physical: int, value: Any) -> list[bytes]:
     if not _is_number(value) or _is_missing(value):
         return []
-    code = PLAIN_FORMATS[PhysicalType(physical)]
+    code = PLAIN_FORMATS[physical]
     try:
         if isinstance(value, int) and float(value) != value:
             return []
@@ -511,5 +507,5 @@ def physical_width(column: Column) -> int | None:
     """Bytes of each value of a column; ``None`` for byte arrays, and where nothing is compared."""
     if column.physical_type == PhysicalType.FIXED_LEN_BYTE_ARRAY:
         return column.fixed_byte_len
-    code = PLAIN_FORMATS.get(cast("PhysicalType", column.physical_type))
+    code = PLAIN_FORMATS.get(column.physical_type)
     return struct.calcsize(code) if code else None
