@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 CLOSED = {"extra": "forbid"}
@@ -10,6 +11,14 @@ CLOSED = {"extra": "forbid"}
 
 EXACT_INTEGERS = 1 << 53
 """Up to here, and down to its negative, doubles hold every whole number, and JSON readers of all languages agree."""
+
+WHOLE_NUMBER = re.compile(r"-?[0-9]{1,40}", re.ASCII)
+"""The text of a whole number, of which the longest is longer than any that a format holds."""
+
+
+def exact_integer(number: int) -> Any:
+    """A whole number, beyond `EXACT_INTEGERS` as ``{"int": "<digits>"}``; members of enums become plain numbers."""
+    return int(number) if abs(number) <= EXACT_INTEGERS else {"int": str(int(number))}
 
 
 def parse(text: str) -> Any:

@@ -26,8 +26,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast, dataclass_transform
 
-from construct import FormatField, Renamed, Struct
+from construct import FormatField, Struct
 
+from pqassay_spec.grammar.constructs import bare
 from pqassay_spec.grammar.labelled import Labelled
 
 Row = TypeVar("Row", bound="FlatStruct")
@@ -156,8 +157,9 @@ def integer_format(structure: Any, name: str) -> struct.Struct:
 
 def _integer(name: str, construct: Any) -> Any:
     """The integer behind a field's construct."""
-    while isinstance(construct, (Renamed, Labelled)):
-        construct = cast("Any", construct).subcon
-    if not isinstance(construct, FormatField) or (construct.length > 1 and construct.fmtstr[0] != "<"):
+    inner = bare(construct)
+    if isinstance(inner, Labelled):
+        inner = bare(inner.subcon)
+    if not isinstance(inner, FormatField) or (inner.length > 1 and inner.fmtstr[0] != "<"):
         raise TypeError(f"{name} is no little-endian integer")
-    return cast("Any", construct)
+    return cast("Any", inner)

@@ -37,8 +37,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias, TypeVar,
 from construct import Bytes
 
 from pqassay_spec.base.errors import Malformed
+from pqassay_spec.grammar.constructs import AnyConstruct
 from pqassay_spec.grammar.thrift_values import (
-    AnyConstruct,
     Binary,
     FieldHeader,
     ListedBool,

@@ -7,11 +7,12 @@ Source: Thrift compact protocol specification.
 # Subclasses of Construct call each other's hooks, whose names begin with an underscore.
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from construct import Construct, Int8ub
+from construct import Int8ub
 
 from pqassay_spec.base.errors import Malformed, Truncated
+from pqassay_spec.grammar.constructs import AnyConstruct
 from pqassay_spec.grammar.thrift_wire import (
     LONG_LIST,
     WireType,
@@ -24,10 +25,6 @@ from pqassay_spec.grammar.thrift_wire import (
 
 if TYPE_CHECKING:
     from pqassay_spec.grammar.trace import Recorder
-
-    AnyConstruct: TypeAlias = Construct[Any, Any]
-else:
-    AnyConstruct = Construct  # generic in its type stubs only
 
 
 class Varint(AnyConstruct):

@@ -15,9 +15,9 @@ from typing import Any, cast
 
 from construct import Struct as FlatStruct
 
+from pqassay_spec.grammar.constructs import AnyConstruct
 from pqassay_spec.grammar.thrift import Record, grammar
 from pqassay_spec.grammar.thrift_decoder import decode
-from pqassay_spec.grammar.thrift_values import AnyConstruct
 from pqassay_spec.grammar.trace import trace
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.idx1 import companion as idx1_companion

@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Literal, cast
 from construct import ConstructError
 
 from pqassay_spec.base.errors import FormatError
-from pqassay_spec.base.strict_json import CLOSED, EXACT_INTEGERS
+from pqassay_spec.base.strict_json import CLOSED, exact_integer
 from pqassay_spec.grammar.trace import Leaf
 from pqassay_spec.mutation import file_dissection, file_layout, pm_dissection, pm_layout
 from pqassay_spec.mutation.file_operators import FILE_OPERATORS, traced_file
@@ -186,8 +186,8 @@ def _raw(data: bytes, mutation: Mutation, form: Form) -> bytes:
 def _to_json(value: Any) -> Any:
     if isinstance(value, bytes):
         return {"bytes": value.hex()}
-    if isinstance(value, int) and abs(value) > EXACT_INTEGERS:
-        return {"int": str(value)}
+    if isinstance(value, int) and not isinstance(value, bool):
+        return exact_integer(value)
     if isinstance(value, dict):
         return {key: _to_json(member) for key, member in cast("dict[str, Any]", value).items()}
     if isinstance(value, list):

@@ -23,8 +23,8 @@ from typing import Any, NamedTuple, cast
 
 from construct import Float16l, Float32l, Float64l, Int8ul, Int32sl, Int32ul, Int64sl, Int64ul
 
+from pqassay_spec.grammar.constructs import AnyConstruct
 from pqassay_spec.grammar.hexdump import show
-from pqassay_spec.grammar.thrift_values import AnyConstruct
 from pqassay_spec.parquet.plain_encoding import FIXED_WIDTH, Int96Timestamp
 from pqassay_spec.parquet.thrift import ColumnOrder, ConvertedType, SchemaElement, Type, TypeDefinedOrder
 from pqassay_spec.parquet.types import ANNOTATIONS, CONVERTED, annotation_of

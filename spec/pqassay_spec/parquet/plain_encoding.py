@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from construct import Float32l, Float64l, Int32sl, Int32ul, Int64sl, Int64ul
 
+from pqassay_spec.grammar.constructs import AnyConstruct
 from pqassay_spec.grammar.flat_records import FlatStruct, flat_struct, member
-from pqassay_spec.grammar.thrift_values import AnyConstruct
 from pqassay_spec.parquet.thrift import Type
 
 FIXED_WIDTH: dict[Type, AnyConstruct] = {

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pqassay_spec.parquet.column_order import WIDTHS
+from pqassay_spec.parquet.column_order import width_of
 from pqassay_spec.parquet.thrift import ConvertedType, SchemaElement, Statistics, Type
 from pqassay_spec.pm.codes import MOST_OUT_OF_LINE, NO_TYPE
 from pqassay_spec.pm.types import decimal_digits
@@ -42,9 +42,7 @@ def bounds_of(statistics: Statistics, element: SchemaElement, code: int) -> Boun
         return Bounds(None, None)
     if why := _why_not_comparable(element, code, *bounds):
         return Bounds(None, None, (("MIN and MAX", why),))
-    width = element.type_length if element.type == Type.FIXED_LEN_BYTE_ARRAY else None
-    if element.type in WIDTHS:
-        width = WIDTHS[Type(element.type)]
+    width = width_of(element)
     kept: list[bytes | None] = []
     left_out: list[tuple[str, str]] = []
     for name, bound in zip(("MIN", "MAX"), bounds, strict=True):
