@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import Any, ClassVar
 
 CLOSED = {"extra": "forbid"}
 """Configures the JSON Schema of a class, as its ``__pydantic_config__``: members that it does not declare are errors."""
+
+
+class Closed:
+    """Base of dataclasses that are `CLOSED`."""
+
+    __pydantic_config__: ClassVar = CLOSED
+
 
 EXACT_INTEGERS = 1 << 53
 """Up to here, and down to its negative, doubles hold every whole number, and JSON readers of all languages agree."""

@@ -116,7 +116,6 @@ def mistyped_fields(record: Record, path: str) -> Iterator[Mistyped]:
 
 
 _PARTS: dict[type[Record], tuple[tuple[str, bool], ...]] = {}
-"""What `_parts` found out about each struct."""
 
 
 def _parts(kind: type[Record]) -> tuple[tuple[str, bool], ...]:

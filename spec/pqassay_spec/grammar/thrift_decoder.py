@@ -26,7 +26,6 @@ from pqassay_spec.grammar.thrift import (
     I32,
     STRING,
     EnumOf,
-    Field,
     FieldType,
     ListOf,
     Record,
@@ -45,6 +44,7 @@ from pqassay_spec.grammar.thrift_wire import (
     read_field_id,
     read_varint,
     skip,
+    unzigzag,
 )
 from pqassay_spec.grammar.trace import locate
 
@@ -178,21 +178,15 @@ def _false(_data: bytes, position: int, _end: int) -> tuple[bool, int]:
     return False, position
 
 
+_CALLED = (_varint, _wide, _short, _absent, _memberless, _wrong_element, _listed_bool, _remaining)
 _RUNTIME: dict[str, Any] = {
-    "_varint": _varint,
-    "_zigzag": tuple((value >> 1) ^ -(value & 1) for value in range(VARINT_GOES_ON)),
+    **{function.__name__: function for function in _CALLED},
+    "_zigzag": tuple(map(unzigzag, range(VARINT_GOES_ON))),
     # What the second to fourth byte of a varint add, each without its continuation bit; the second takes off
     # that of the first, too.
     "_second": tuple(((value & VARINT_MASK) << VARINT_BITS) - VARINT_GOES_ON for value in range(256)),
     "_third": tuple((value & VARINT_MASK) << 2 * VARINT_BITS for value in range(256)),
     "_fourth": tuple((value & VARINT_MASK) << 3 * VARINT_BITS for value in range(256)),
-    "_wide": _wide,
-    "_short": _short,
-    "_absent": _absent,
-    "_memberless": _memberless,
-    "_wrong_element": _wrong_element,
-    "_listed_bool": _listed_bool,
-    "_remaining": _remaining,
     "_double": struct.Struct(Float64l.fmtstr).unpack_from,
     "_new": object.__new__,
 }
@@ -217,9 +211,10 @@ def _write_struct(record: type[Record], source: list[str], names: dict[str, Any]
         if field.type is BOOL:
             table[field.id, WireType.TRUE], table[field.id, WireType.FALSE] = _true, _false
         else:
-            table[field.id, wire_type(field.type)] = _deferred(names, f"read_{name}_{field.id}")
-            source += _field_reader(name, field)
-    source += _struct_reader(record)
+            reader = f"read_{name}_{field.id}"
+            table[field.id, wire_type(field.type)] = _deferred(names, reader)
+            source += [f"def {reader}(b, p, end):", *_value(field.type, "x", 1), "    return x, p", ""]
+    source += [f"def read_{name}(b, p, end):", *_struct(record, "o", "f", 1), "    return o, p", ""]
 
 
 def _deferred(names: dict[str, Any], function: str) -> Reader:
@@ -237,16 +232,6 @@ def _structs_in(kind: FieldType) -> Iterator[type[Record]]:
         yield from _structs_in(kind.element)
     elif isinstance(kind, type):
         yield kind
-
-
-def _field_reader(name: str, field: Field) -> list[str]:
-    """A function for one field, for the path off the straight line."""
-    return [f"def read_{name}_{field.id}(b, p, end):", *_value(field.type, "x", 1), "    return x, p", ""]
-
-
-def _struct_reader(record: type[Record]) -> list[str]:
-    body = _struct(record, "o", "f", 1)
-    return [f"def read_{record.__name__}(b, p, end):", *body, "    return o, p", ""]
 
 
 def _struct(record: type[Record], target: str, prefix: str, depth: int) -> list[str]:

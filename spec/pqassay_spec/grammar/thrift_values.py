@@ -20,7 +20,9 @@ from pqassay_spec.grammar.thrift_wire import (
     read_field_id,
     read_list_header,
     read_varint,
+    unzigzag,
     varint,
+    zigzag,
 )
 
 if TYPE_CHECKING:
@@ -42,14 +44,14 @@ class Varint(AnyConstruct):
             return value
         if value >> self.bits:
             raise Malformed(f"a value that exceeds {self.bits} bits")
-        return (value >> 1) ^ -(value & 1)
+        return unzigzag(value)
 
     def _build(self, obj: int, stream: Any, context: Any, path: str) -> int:
         value = obj
         if self.bits:
             if not -(1 << (self.bits - 1)) <= obj < 1 << (self.bits - 1):
                 raise ValueError(f"{obj} does not fit into {self.bits} bits")
-            value = obj * 2 if obj >= 0 else obj * -2 - 1
+            value = zigzag(obj)
         stream.write(varint(value))
         return obj
 

@@ -168,6 +168,20 @@ def varint(value: int) -> bytes:
     return bytes((*written, value))
 
 
+def zigzag(value: int) -> int:
+    """A signed number as an unsigned one: small ones of both signs become small.
+
+    >>> [zigzag(value) for value in (0, -1, 1, -2)]
+    [0, 1, 2, 3]
+    """
+    return value * 2 if value >= 0 else value * -2 - 1
+
+
+def unzigzag(raw: int) -> int:
+    """The inverse of `zigzag`."""
+    return (raw >> 1) ^ -(raw & 1)
+
+
 def read_field_id(data: bytes | memoryview, position: int, header: int, last: int) -> tuple[int, int]:
     """Return the id of the field whose ``header`` byte was just read, and the position after its header.
 
@@ -179,7 +193,7 @@ def read_field_id(data: bytes | memoryview, position: int, header: int, last: in
     identifier = last + (header >> 4)
     if not header >> 4:
         raw, position = read_varint(data, position)
-        identifier = (raw >> 1) ^ -(raw & 1)
+        identifier = unzigzag(raw)
     if not -0x8000 <= identifier <= 0x7FFF:
         raise Malformed(f"field id {identifier} exceeds 16 bits", offset=position)
     return identifier, position

@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import io
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, cast
 
 from construct import Array, Renamed, Struct
 
@@ -19,14 +19,6 @@ from pqassay_spec.base.errors import FormatError, Malformed, boundary
 from pqassay_spec.grammar.constructs import AnyConstruct, AnySubconstruct, bare
 from pqassay_spec.grammar.labelled import Labelled
 from pqassay_spec.grammar.thrift import EnumOf, FieldType
-
-
-class Traceable(Protocol):
-    """A construct with parts of its own, which makes its traced copy itself."""
-
-    def traced(self, recorder: Recorder) -> AnyConstruct:
-        """Return a copy whose parts are wrapped by the recorder."""
-        ...
 
 
 class Leaf(NamedTuple):
@@ -138,9 +130,9 @@ class Recorder:
             twin = copy.copy(cast("Any", grammar))
             twin.subcon = _Element(self.copy(twin.subcon), self)
             return _Indexed(twin)
-        # All that makes a `Traceable`. A protocol that `isinstance` knows would be looked through for each leaf.
+        # A construct with parts of its own makes its traced copy itself.
         if hasattr(grammar, "traced"):
-            return cast("Traceable", grammar).traced(self)
+            return cast("AnyConstruct", cast("Any", grammar).traced(self))
         return self.leaf(grammar, kind)
 
 

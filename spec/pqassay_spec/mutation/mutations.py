@@ -17,12 +17,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, Literal, cast
 
 from construct import ConstructError
 
 from pqassay_spec.base.errors import FormatError
-from pqassay_spec.base.strict_json import CLOSED, exact_integer
+from pqassay_spec.base.strict_json import Closed, exact_integer
 from pqassay_spec.grammar.trace import Leaf
 from pqassay_spec.mutation import file_dissection, file_layout, pm_dissection, pm_layout
 from pqassay_spec.mutation.file_operators import FILE_OPERATORS, traced_file
@@ -85,7 +85,7 @@ def form_of(file_name: str) -> FormName:
 
 
 @dataclass(frozen=True)
-class Mutation:
+class Mutation(Closed):
     """One change.
 
     Attributes:
@@ -97,7 +97,6 @@ class Mutation:
         raw: Whether nothing is computed anew.
     """
 
-    __pydantic_config__: ClassVar = CLOSED
     op: str
     path: str
     to: Any = None
