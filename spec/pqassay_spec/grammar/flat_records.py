@@ -96,6 +96,11 @@ class FlatStruct:
             raise struct.error(f"{count} records of {cls.size} bytes do not fit")
         return map(cls._make, cls.layout.iter_unpack(part))
 
+    @classmethod
+    def place(cls, name: str, start: int = 0) -> tuple[int, int]:
+        """Offset and length of a field of the record at ``start``."""
+        return start + cls.offsets[name], cls.widths[name]
+
     def build(self) -> bytes:
         """The bytes of a record. Raises `struct.error` where a number does not fit into its field."""
         return self.layout.pack(*self)

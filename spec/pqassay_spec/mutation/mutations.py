@@ -56,14 +56,14 @@ FORMS: Mapping[FormName, Form] = {
     "parquet": Form(
         file_dissection.take_apart,
         file_layout.put_together,
-        lambda tree: file_layout.derived(tree, file_layout.laid_out(tree)),
+        file_layout.derived,
         FILE_OPERATORS,
         traced_file,
     ),
     "pm": Form(
         pm_dissection.take_apart,
         pm_layout.put_together,
-        lambda tree: pm_layout.derived(tree, pm_layout.laid_out(tree)),
+        pm_layout.derived,
         OPERATORS,
         pm_trace.traced,
     ),

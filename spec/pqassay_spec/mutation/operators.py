@@ -7,7 +7,7 @@ their own under the same names (`pqassay_spec.mutation.file_operators`).
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, TypeAlias, cast
 
 from pqassay_spec.grammar.field_paths import get, put, steps
@@ -74,6 +74,12 @@ OPERATORS: Mapping[str, Operator] = {
     "swap": swap,
 }
 """The operators that every form of file has."""
+
+
+def thawed(live: Iterable[str], frozen: Collection[str]) -> set[str]:
+    """The live paths without those that keep their value and everything below these."""
+    kept = tuple(f"{path}{end}" for path in frozen for end in (".", "["))
+    return {path for path in live if path not in frozen and not path.startswith(kept)}
 
 
 def owner_of(tree: Any, path: str) -> tuple[Any, str | int]:

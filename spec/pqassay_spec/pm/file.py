@@ -70,7 +70,7 @@ class Snapshot:
 
     def place(self, name: str) -> tuple[int, int]:
         """Offset and length of one of the footer's fields."""
-        return self.start + pm.FooterFields.offsets[name], pm.FooterFields.widths[name]
+        return pm.FooterFields.place(name, self.start)
 
 
 def read_snapshot(source: Source, header: Header, size: int, number: int = 0) -> Snapshot:
@@ -111,24 +111,24 @@ def _read_snapshot(source: Source, header: Header, size: int, number: int) -> Sn
         # A flag's own complement is short of unknown bits.
         known &= ~int(FooterFeature.COVERING_INDEX_REQUIRED)
     if unknown := fields.footer_feature_flags & REQUIRED_FEATURES & ~known:
-        name = "footer_feature_flags"
+        offset, width = pm.FooterFields.place("footer_feature_flags", start)
         raise Malformed(
             why_refused(unknown),
             rule="PM-015",
-            field=f"{path}.footer.{name}",
-            offset=start + pm.FooterFields.offsets[name],
-            length=pm.FooterFields.widths[name],
+            field=f"{path}.footer.footer_feature_flags",
+            offset=offset,
+            length=width,
             actual=f"{fields.footer_feature_flags:#x}",
         )
     bloom_start = pm.FooterFields.size + pm.RowGroupEntry.size * fields.row_group_count
     if bloom_start > length - pm.CHECKSUM_SIZE:
-        name = "row_group_count"
+        offset, width = pm.FooterFields.place("row_group_count", start)
         raise Malformed(
             f"{fields.row_group_count} row groups do not fit into a footer of {length} bytes",
             rule="PM-014",
-            field=f"{path}.footer.{name}",
-            offset=start + pm.FooterFields.offsets[name],
-            length=pm.FooterFields.widths[name],
+            field=f"{path}.footer.row_group_count",
+            offset=offset,
+            length=width,
         )
     blocks = [block_offset(entry) for entry in read_u32s(raw, pm.FooterFields.size, fields.row_group_count)]
     bloom_count = fields.row_group_count * len(header.bloom_columns)
@@ -161,7 +161,7 @@ def _read_snapshot(source: Source, header: Header, size: int, number: int) -> Sn
 def _read_sections(
     raw: bytes, flags: int, position: int, path: str, start: int
 ) -> tuple[dict[str, tuple[Any, int]], int]:
-    found: dict[str, tuple[Any, int]] = {}
+    sections: dict[str, tuple[Any, int]] = {}
     room = len(raw) - pm.CHECKSUM_SIZE
     for section in pm.FOOTER_SECTIONS:
         if flags & section.bit:
@@ -170,9 +170,9 @@ def _read_sections(
             part = raw[position:room]
             with boundary(rule=rule, field=f"{path}.{section.name}", offset=start + position):
                 value, width = pm_sections.READERS[section.name](part)
-            found[section.name] = (value, start + position)
+            sections[section.name] = (value, start + position)
             position += width
-    return found, position
+    return sections, position
 
 
 def bloom_entry_size(header: Header) -> int:

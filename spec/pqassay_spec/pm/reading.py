@@ -94,12 +94,13 @@ def _columns(source: Source, header: Header) -> tuple[Column, ...]:
 def _designated_timestamp(header: Header) -> int:
     column = header.fixed.designated_timestamp
     if not NO_COLUMN <= column < header.column_count:
+        offset, length = pm.FixedHeader.place("designated_timestamp")
         raise Malformed(
             f"the designated timestamp is column {column}, of {header.column_count}",
             rule="PM-033",
             field="header.designated_timestamp",
-            offset=pm.FixedHeader.offsets["designated_timestamp"],
-            length=pm.FixedHeader.widths["designated_timestamp"],
+            offset=offset,
+            length=length,
         )
     return column
 
