@@ -238,11 +238,7 @@ def trace_into(
         The error at which the trace ended; the leaves before it were handed on. ``None`` if there was none.
     """
     recorder = Recorder(root, base, sink=sink)
-    problem: FormatError | None = None
-    try:
-        _run(grammar, data, recorder, None)
-    except FormatError as error:
-        problem = error
+    problem = _problem(grammar, data, recorder, None)
     recorder.hand_on(rest=True)
     return problem
 
@@ -254,7 +250,10 @@ def locate(
 
     Fast decoders report that something is wrong and let this say where, so that they need no bookkeeping.
     """
-    recorder = Recorder(root, base, keep=False)
+    return _problem(grammar, data, Recorder(root, base, keep=False), rule)
+
+
+def _problem(grammar: AnyConstruct, data: bytes, recorder: Recorder, rule: str | None) -> FormatError | None:
     try:
         _run(grammar, data, recorder, rule)
     except FormatError as error:
