@@ -50,7 +50,7 @@ class CheckExpectation(Closed):
 
 @dataclass(frozen=True, kw_only=True)
 class SnapshotExpectation(Closed):
-    """Whether ``_pm`` has a snapshot of a Parquet file of a size, and its value."""
+    """The snapshot of a Parquet file of a size: whether ``_pm`` has it, and its value."""
 
     parquet_file_size: int | LongInteger
     answer: Answering
@@ -59,7 +59,7 @@ class SnapshotExpectation(Closed):
 
 @dataclass(frozen=True, kw_only=True)
 class PruneExpectation(Closed):
-    """What row groups of a snapshot a predicate leaves, of the newest without a size.
+    """The row groups of a snapshot that a predicate leaves, of the newest without a size.
 
     Attributes:
         predicate: The condition.
@@ -97,7 +97,7 @@ class PlanExpectation(Closed):
 
 @dataclass(frozen=True, kw_only=True)
 class Expect(Closed):
-    """What a checker, a reader and a writer must make of a case. What is absent is not asked.
+    """The expected answers of a checker, a reader and a writer. What is absent is not asked.
 
     Attributes:
         check: What the judge reports.
@@ -128,7 +128,7 @@ class Expect(Closed):
 
 @dataclass(frozen=True, kw_only=True)
 class Provenance(Closed):
-    """Where the files come from.
+    """Origin of the files.
 
     Attributes:
         by: Who wrote them: ``generator``, ``hand``, or foreign software.
@@ -143,7 +143,7 @@ class Provenance(Closed):
 
 @dataclass(frozen=True, kw_only=True)
 class Sighting(Closed):
-    """Where a defect was seen: the software, its versions if they are known, and a link to where people spoke of it."""
+    """A sighting of a defect: the software, its versions if they are known, and a link to a discussion of it."""
 
     software: str
     versions: str | None = None
@@ -152,7 +152,7 @@ class Sighting(Closed):
 
 @dataclass(frozen=True, kw_only=True)
 class Exhibit(Closed):
-    """What a case shows in the museum of defects that software had.
+    """An exhibit in the museum of defects that software had.
 
     Attributes:
         numbers: Numbers of the defects in the museum.

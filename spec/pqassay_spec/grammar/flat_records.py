@@ -37,7 +37,7 @@ Bytes = bytes | bytearray | memoryview
 
 @dataclass(frozen=True)
 class _Member:
-    """What `member` leaves in the class body until the decorator names it."""
+    """A field in the class body, until the decorator names it."""
 
     construct: Any
     doc: str

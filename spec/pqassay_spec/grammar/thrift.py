@@ -173,7 +173,7 @@ AnyRecord = TypeVar("AnyRecord", bound=Record)
 
 @dataclass(frozen=True)
 class _Row:
-    """What `required` and `optional` leave in the class body until the decorator names it."""
+    """A field in the class body, until the decorator names it."""
 
     id: int
     type: FieldType
@@ -314,7 +314,7 @@ class CompactStruct(AnyConstruct):
         return copy
 
     def _parse(self, stream: Any, context: Any, path: str) -> Record:
-        found: dict[int, Any] = {}
+        values: dict[int, Any] = {}
         unknown: list[UnknownField] = []
         last = 0
         while True:
@@ -328,13 +328,13 @@ class CompactStruct(AnyConstruct):
                 wire == wire_type(field.type) or (field.type is BOOL and wire == WireType.FALSE)
             )
             if field is not None and known:
-                found[last] = self._known(field, wire, start, stream, context, path)
+                values[last] = self._known(field, wire, start, stream, context, path)
             else:
                 unknown.append(self._unknown(last, wire, start, stream))
         if self.recorder is not None:
             self.recorder.note("stop", start, stream.tell(), 0, "Ends the struct.")
         record = self.record(
-            **{self.by_id[i].name: value for i, value in found.items()}, unknown=tuple(unknown)
+            **{self.by_id[i].name: value for i, value in values.items()}, unknown=tuple(unknown)
         )
         require_fields(record)
         return record

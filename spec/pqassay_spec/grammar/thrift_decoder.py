@@ -152,7 +152,7 @@ def _remaining(
 ) -> tuple[dict[int, Any], tuple[UnknownField, ...], int]:
     """Read the fields from ``header`` on, in whatever order; ``identifier`` counts in the header's delta."""
     end = len(data)
-    found: dict[int, Any] = {}
+    values: dict[int, Any] = {}
     unknown: list[UnknownField] = []
     identifier -= header >> 4
     while header:
@@ -160,14 +160,14 @@ def _remaining(
         wire = header & 15
         reader = readers.get((identifier, wire))
         if reader is not None:
-            found[identifier], position = reader(data, position, end)
+            values[identifier], position = reader(data, position, end)
         else:
             after = skip(data, position, wire)
             unknown.append(unknown_field(identifier, wire, data[position:after]))
             position = after
         header = data[position]
         position += 1
-    return found, tuple(unknown), position
+    return values, tuple(unknown), position
 
 
 def _true(_data: bytes, position: int, _end: int) -> tuple[bool, int]:

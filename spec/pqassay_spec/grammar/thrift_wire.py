@@ -51,7 +51,7 @@ VARINT_BITS = 7
 """Bits of a varint that each of its bytes holds, from the lowest on."""
 
 VARINT_MASK = (1 << VARINT_BITS) - 1
-"""What of a byte of a varint belongs to the number."""
+"""The bits of a byte of a varint that belong to the number."""
 
 VARINT_GOES_ON = 1 << VARINT_BITS
 """The bit of a byte of a varint that says: another byte follows."""
@@ -171,8 +171,8 @@ def varint(value: int) -> bytes:
 def zigzag(value: int) -> int:
     """A signed number as an unsigned one: small ones of both signs become small.
 
-    >>> [zigzag(value) for value in (0, -1, 1, -2)]
-    [0, 1, 2, 3]
+    >>> zigzag(0), zigzag(-1), zigzag(1), zigzag(-2)
+    (0, 1, 2, 3)
     """
     return value * 2 if value >= 0 else value * -2 - 1
 
@@ -210,7 +210,7 @@ def read_list_header(data: bytes | memoryview, position: int) -> tuple[int, int,
 
 
 class FieldRange(NamedTuple):
-    """Where one field of an encoded struct stands: ``[start, value)`` is its header, ``[value, end)`` its value."""
+    """The place of one field of an encoded struct: ``[start, value)`` is its header, ``[value, end)`` its value."""
 
     id: int
     wire: int

@@ -1,4 +1,4 @@
-"""What follows from where the parts of a file stand: offsets, lengths, counts, checksums.
+"""Everything that follows from the places of the parts of a file: offsets, lengths, counts, checksums.
 
 All of it is computed from the bytes that are there, never from another field that says so and may be wrong.  It is
 written only where it was true before, so that a file whose writer leaves a field at 0 keeps its 0.
@@ -54,9 +54,7 @@ def live_paths(tree: FileTree, starts: dict[str, tuple[int, int]]) -> set[str]:
 def derived(tree: FileTree, starts: dict[str, tuple[int, int]] | None = None) -> Iterator[tuple[str, Any]]:
     """Yield path and value of everything that follows from the layout, what others follow from first.
 
-    Args:
-        tree: The parts.
-        starts: Start and length of every piece of the body, if they are known.
+    ``starts`` are start and length of every piece of the body, if they are known.
     """
     starts = serialised(tree)[1] if starts is None else starts
     for number, parts in enumerate(tree.row_groups):

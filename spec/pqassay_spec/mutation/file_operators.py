@@ -1,4 +1,4 @@
-"""What the operators of mutations do to Parquet files beyond what they do to every tree.
+"""Operators of mutations for Parquet files, where they do more than to every tree.
 
 Source: chapters ``parquet_file.md`` and ``idx1.md``.
 """

@@ -84,7 +84,7 @@ class BloomFilter:
 
 @dataclass
 class Chunk:
-    """What stands in the body for one column of one row group; each part may be absent."""
+    """The parts of the body for one column of one row group; each may be absent."""
 
     pages: list[Page] = field(default_factory=list[Page])
     column_index: ColumnIndex | None = None
@@ -189,7 +189,7 @@ def serialised(tree: FileTree) -> tuple[bytes, dict[str, tuple[int, int]]]:
 
 
 def footer_bytes(tree: FileTree) -> bytes:
-    """What the footer length counts."""
+    """The bytes that the footer length counts."""
     built = tree.encoded_footer.build(tree.footer)
     return _patched(tree, built, FileMetaData, "footer") + tree.footer_rest
 

@@ -35,7 +35,7 @@ FormName = Literal["parquet", "pm"]
 
 @dataclass(frozen=True)
 class Form:
-    """What mutations need to know of a kind of file.
+    """A kind of file, as far as mutations need to know it.
 
     Attributes:
         take_apart: Makes a tree of its bytes.
@@ -128,11 +128,6 @@ class Inapplicable(ValueError):  # noqa: N818 - says what is wrong with the requ
 
 def mutate(data: bytes, mutation: Mutation, form: FormName = "parquet") -> bytes:
     """Apply a mutation to a good file.
-
-    Args:
-        data: The file.
-        mutation: The change.
-        form: What kind of file it is.
 
     Raises:
         FormatError: The file cannot be taken apart.

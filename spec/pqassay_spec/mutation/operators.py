@@ -83,7 +83,7 @@ def thawed(live: Iterable[str], frozen: Collection[str]) -> set[str]:
 
 
 def owner_of(tree: Any, path: str) -> tuple[Any, str | int]:
-    """What holds the thing at a path, and its name or index there."""
+    """The owner of the thing at a path, and its name or index there."""
     last = steps(path)[-1]
     end = len(path) - (len(f"[{last}]") if isinstance(last, int) else len(last))
     return get(tree, path[:end].rstrip(".")) if end > 0 else tree, last

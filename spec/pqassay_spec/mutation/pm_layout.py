@@ -1,4 +1,4 @@
-"""What follows from where the parts of a ``_pm`` file stand: offsets, lengths, counts, padding, checksums.
+"""Everything that follows from the places of the parts of a ``_pm`` file: offsets, lengths, counts, padding, checksums.
 
 All of it is computed from the bytes that are there, never from another field that says so and may be wrong.  It is
 written only where it was true before, so that what was wrong in a file stays wrong.

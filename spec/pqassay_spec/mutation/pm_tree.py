@@ -158,12 +158,7 @@ class Serialised:
     """
 
     def __init__(self, tree: PmTree, realigned: Collection[str] = ()) -> None:
-        """Lay the parts out.
-
-        Args:
-            tree: The parts.
-            realigned: Paths of paddings that are made as long as they need to be; the tree gets them.
-        """
+        """Lay the parts out; the paddings at the ``realigned`` paths become as long as they need to be, in the tree, too."""
         self.content = bytearray()
         self.places: dict[str, tuple[int, int]] = {}
         self._realigned = realigned

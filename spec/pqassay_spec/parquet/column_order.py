@@ -1,4 +1,4 @@
-"""Which of two values of a column is less: what its bounds, its page index and its sorting mean.
+"""The order of a column's values, on which the meaning of its bounds, its page index and its sorting rests.
 
 Bounds are bytes.  How they compare, the footer's `ColumnOrder` of the column says, and where that names the type-defined
 order, the column's logical type, or its physical type if it has none:
@@ -34,7 +34,7 @@ TYPE_DEFINED = ColumnOrder(TYPE_ORDER=TypeDefinedOrder())
 
 
 class Order(Enum):
-    """How values of a column compare."""
+    """An order of a column's values."""
 
     BOOLEAN = "false before true"
     SIGNED = "signed numbers"
@@ -90,19 +90,19 @@ def type_order(element: SchemaElement) -> Order | None:
     """
     if not annotation_fits(element) or is_unordered(element):
         return None
-    found = _BY_TYPE.get(element.type)
+    order = _BY_TYPE.get(element.type)
     logical, converted = element.logicalType, element.converted_type
-    if found is Order.SIGNED:
+    if order is Order.SIGNED:
         integer = logical.INTEGER if logical is not None else None
         unsigned = converted in _UNSIGNED if logical is None else integer is not None and not integer.isSigned
-        return Order.UNSIGNED if unsigned else found
-    if found is not Order.BYTES:
-        return found
+        return Order.UNSIGNED if unsigned else order
+    if order is not Order.BYTES:
+        return order
     if logical is None:
-        return Order.DECIMAL if converted == ConvertedType.DECIMAL else found
+        return Order.DECIMAL if converted == ConvertedType.DECIMAL else order
     if logical.DECIMAL is not None:
         return Order.DECIMAL
-    return found if logical.FLOAT16 is None else Order.HALF
+    return order if logical.FLOAT16 is None else Order.HALF
 
 
 def is_unordered(element: SchemaElement) -> bool:

@@ -42,7 +42,7 @@ MINIBLOCK = 32
 
 
 class Header(NamedTuple):
-    """What stands before the blocks.
+    """The header before the blocks.
 
     Attributes:
         block: Values of a block.

@@ -67,14 +67,9 @@ class Extension(NamedTuple):
 
 
 def extensions(record: Record, data: bytes, path: str) -> Iterator[Extension]:
-    """Yield the extension fields of a decoded struct and of all structs in it, in the order of their bytes.
+    """Yield the extension fields of a struct decoded from ``data`` and of all structs in it, in the order of their bytes.
 
     A struct without any costs a search of its bytes.
-
-    Args:
-        record: The struct.
-        data: The bytes that it was decoded from.
-        path: Its path.
     """
     if not has_extensions(data):
         return

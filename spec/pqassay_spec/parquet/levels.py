@@ -106,14 +106,14 @@ def read_header(data: bytes, position: int) -> tuple[int, int]:
         ) from None
 
 
-def require_count(found: int, most: int, start: int) -> None:
+def require_count(held: int, most: int, start: int) -> None:
     """Raise `Malformed` if a repeating run that begins at ``start`` holds more values than can be wanted."""
-    if found > most:
+    if held > most:
         raise Malformed(
-            f"a run of {found} values where {most} are wanted at most",
+            f"a run of {held} values where {most} are wanted at most",
             offset=start,
             expected=f"at most {most} values",
-            actual=f"{found} values",
+            actual=f"{held} values",
         )
 
 

@@ -30,13 +30,7 @@ def verbatim_bounds(statistics: Statistics) -> tuple[bytes | None, bytes | None]
 
 
 def bounds_of(statistics: Statistics, element: SchemaElement, code: int) -> Bounds:
-    """MIN and MAX as far as ``_pm`` can hold them, and its readers compare them as Parquet does.
-
-    Args:
-        statistics: Those of a chunk.
-        element: Its column in the schema.
-        code: TYPE of the column.
-    """
+    """MIN and MAX of a chunk, as far as ``_pm`` can hold them, and its readers, who see ``code``, compare them as Parquet does."""
     bounds = verbatim_bounds(statistics)
     if bounds == (None, None):
         return Bounds(None, None)
@@ -60,7 +54,7 @@ def bounds_of(statistics: Statistics, element: SchemaElement, code: int) -> Boun
 def _why_not_comparable(
     element: SchemaElement, code: int, minimum: bytes | None, maximum: bytes | None
 ) -> str:
-    """Why readers of ``_pm`` would compare the bounds in another order than Parquet's; empty if they do not.
+    """The reason why readers of ``_pm`` would compare the bounds in another order than Parquet's; empty if they do not.
 
     They see the physical type and TYPE only: integers are signed to them, bytes unsigned but for decimals.
     """

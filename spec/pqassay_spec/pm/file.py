@@ -60,12 +60,12 @@ class Snapshot:
 
     @property
     def checksum_offset(self) -> int:
-        """Where the checksum stands, and where the bytes that it covers end."""
+        """Offset of the checksum, and the end of the bytes that it covers."""
         return self.start + self.length - pm.CHECKSUM_SIZE
 
     @property
     def entries_start(self) -> int:
-        """Where the entries of the row groups stand."""
+        """Offset of the entries of the row groups."""
         return self.start + pm.FooterFields.size
 
     def place(self, name: str) -> tuple[int, int]:
@@ -191,13 +191,9 @@ def read_bloom_entries(source: Source, header: Header, snapshot: Snapshot) -> li
 
 
 def walk(source: Source, header: Header, size: int, number: int = 0) -> Iterator[Snapshot]:
-    """The snapshots from the newest back to the first. It ends: each was committed with fewer bytes than the one after.
+    """The snapshots from the one with this committed size and number (0 is the newest) back to the first.
 
-    Args:
-        source: The file.
-        header: Its header.
-        size: The committed size of the snapshot to begin with.
-        number: That snapshot's number, 0 for the newest.
+    It ends: each was committed with fewer bytes than the one after.
 
     Raises:
         Malformed: Rules PM-019 (the size of the one before is not smaller, or too small for a file), and those of
@@ -247,15 +243,15 @@ def checksums(source: Source, snapshots: Sequence[Snapshot]) -> list[int]:
     Each covers all bytes from behind the committed size, those of earlier footers included: the pass goes on where
     the snapshot before ended.
     """
-    found: dict[int, int] = {}
+    by_end: dict[int, int] = {}
     position, crc = pm.CRC_START, 0
     for end in sorted({snapshot.checksum_offset for snapshot in snapshots}):
         while position < end:
             step = min(CRC_STEP, end - position)
             crc = zlib.crc32(_bytes(source, position, step), crc)
             position += step
-        found[end] = crc
-    return [found[snapshot.checksum_offset] for snapshot in snapshots]
+        by_end[end] = crc
+    return [by_end[snapshot.checksum_offset] for snapshot in snapshots]
 
 
 def _bytes(source: Source, offset: int, length: int) -> bytes | memoryview:

@@ -1,4 +1,4 @@
-"""What ``_pm`` has to say of a Parquet file: the mapping from a footer to a snapshot, whole and piece by piece.
+"""The mapping from the footer of a Parquet file to a snapshot of ``_pm``, whole and piece by piece.
 
 Statistics are taken byte for byte, from ``min_value`` and ``max_value`` only.  A bound that ``_pm`` cannot hold, or
 that its readers would compare in another order than Parquet's, is left out: no bound is a loss, a wrong one loses rows.
@@ -49,7 +49,7 @@ from pqassay_spec.pm.value import Chunk, Column, ExternalBloom, SnapshotValue
 from pqassay_spec.pm.value import RowGroup as RowGroupValue
 
 BloomMode = Literal["inlined", "external", "none"]
-"""Whether bloom filters are copied, referred to, or left where they are unmentioned."""
+"""The fate of bloom filters: copied, referred to, or not mentioned."""
 
 ENCODING_BITS: dict[int, EncodingBit] = {
     Encoding.PLAIN: EncodingBit.PLAIN,
@@ -297,7 +297,7 @@ def chunk_of(
     bloom: bytes | ExternalBloom | None = None,
     where: str = "footer",
 ) -> tuple[Chunk, list[tuple[str, str]]]:
-    """What is said of one column chunk, and of each thing that is left out what it is and why.
+    """The description of one column chunk, and name and reason of each thing that is left out.
 
     Args:
         chunk: The chunk.
@@ -318,7 +318,7 @@ def chunk_of(
     """Fixed widths are not cut short, so that their bounds occur; of text nobody knows."""
     min_exact, max_exact = statistics.is_min_value_exact, statistics.is_max_value_exact
     start = chunk_start(chunk)
-    found = Chunk(
+    described = Chunk(
         codec=_codec(facts, where),
         encodings=encodings_of(facts),
         num_values=_count(facts.num_values, f"{where}.meta_data.num_values"),
@@ -334,7 +334,7 @@ def chunk_of(
         max_exact=bounds.max is not None and (assumed if max_exact is None else max_exact),
         bloom=bloom,
     )
-    return found, list(bounds.left_out)
+    return described, list(bounds.left_out)
 
 
 def readable(chunk: ColumnChunk, where: str = "footer") -> ColumnMetaData:
@@ -373,7 +373,7 @@ def _known(count: int | None) -> int | None:
 
 
 def bloom_of(chunk: ColumnChunk, source: Source, framing: Framing) -> tuple[ExternalBloom | None, str]:
-    """Where the bitset of a chunk's bloom filter stands in the Parquet file, or why there is none to be had.
+    """The place of the bitset of a chunk's bloom filter in the Parquet file, or the reason why there is none to be had.
 
     The reason is empty where the chunk has no filter.
     """

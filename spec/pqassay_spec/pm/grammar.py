@@ -246,7 +246,7 @@ TRAILER = Struct("footer_length" / Int32ul * "Bytes from the footer's start thro
 # --8<-- [end:footer]
 
 CRC_START = COMMITTED_SIZE.sizeof()
-"""Where the range of the checksum begins: behind the committed size, which changes after it is computed."""
+"""The beginning of the checksum's range: behind the committed size, which changes after it is computed."""
 
 MOST_SCRATCHPAD = 1 << 20
 """Bytes of the longest scratchpad, its count included."""

@@ -61,7 +61,7 @@ class Header:
 
     @property
     def sorted_by(self) -> list[tuple[int, bool]]:
-        """What the rows are sorted by: positions of descriptors, and whether descending."""
+        """The sorting of the rows: positions of descriptors, and whether descending."""
         if HeaderFeature.SORTING_IS_DTS_ASC in self.features:
             return [(self.fixed.designated_timestamp, False)]
         return [
@@ -100,11 +100,7 @@ def read_committed_size(source: Source) -> int:
 
 
 def read_header(source: Source, size: int) -> Header:
-    """Read the header.
-
-    Args:
-        source: The file.
-        size: The committed size of any snapshot.
+    """Read the header, given the committed size of any snapshot.
 
     Raises:
         Malformed: Rules PM-004 (a required feature that is unknown), PM-007 (bit 1 without bit 0), PM-008 (bit 2 without
@@ -172,7 +168,7 @@ def _require_features(fixed: pm.FixedHeader) -> None:
 
 
 def why_refused(unknown: int) -> str:
-    """What is said of required bits that are unknown, in the header or in a footer."""
+    """The message about required bits that are unknown, in the header or in a footer."""
     bits = ", ".join(str(bit) for bit in range(64) if unknown >> bit & 1)
     return (
         f"the file requires features that are unknown (bit {bits}): a reader has to refuse it; it is damaged, or of a "
@@ -252,5 +248,5 @@ def read_name(source: Source, header: Header, column: int) -> str:
 
 
 def read_u32s(raw: bytes, offset: int, count: int) -> list[int]:
-    """So many of the 4-byte numbers of which lists and entries consist."""
+    """Numbers of 4 bytes, of which lists and entries consist."""
     return list(struct.unpack_from(f"<{count}I", raw, offset))

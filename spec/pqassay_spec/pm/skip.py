@@ -74,7 +74,7 @@ LARGEST_COUNT = (1 << 63) - 1
 
 
 class Facts(NamedTuple):
-    """What a file says about a column chunk.
+    """The statistics of a column chunk, and its bloom filter.
 
     Attributes:
         column: The column.
@@ -102,7 +102,7 @@ class NotAPredicateError(ValueError):
 
 
 class Possible(NamedTuple):
-    """What a predicate may be for some row of a row group. A row for which it is unknown adds to neither."""
+    """The truth values that a predicate may have for rows of a row group. A row for which it is unknown adds to neither."""
 
     true: bool
     false: bool
@@ -446,15 +446,7 @@ def read_bound(
     """A chunk's bound as skipping uses it; ``None`` where there is none, or none that can be used.
 
     A bound of a fixed width that stands in its slot is read at that width, whatever STAT_SIZES says, unless it says something
-    else; of a byte array nothing but STAT_SIZES knows the length.
-
-    Args:
-        source: The file.
-        block: The row group's block.
-        position: The column's position.
-        column: The column.
-        side: `pm_block.MIN` or `pm_block.MAX`.
-        end: Where the footer of the snapshot starts.
+    else; of a byte array nothing but STAT_SIZES knows the length. ``end`` is where the footer of the snapshot starts.
     """
     found = find_statistic(block, position, side)
     if found is None:

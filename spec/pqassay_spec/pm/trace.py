@@ -38,11 +38,9 @@ Label = Callable[[int], str]
 
 
 def trace_pm(source: Source, problems: list[FormatError] | None = None) -> Batches:
-    """Yield the leaves of a file in the order of their bytes, batch by batch.
+    """Yield the leaves of a file, damaged or not, in the order of their bytes, batch by batch.
 
-    Args:
-        source: The file, damaged or not.
-        problems: Takes what keeps further leaves from being read, each with its place.
+    ``problems`` takes the errors that keep further leaves from being read.
     """
     tracer = _Tracer(source, [] if problems is None else problems)
     yield from (batch for batch in tracer.whole() if batch)
@@ -88,7 +86,7 @@ _EXTERNAL_BLOOMS = Pattern(pm.BloomEntry)
 
 
 NAMES, BLOCKS, CONTENTS = "names", "blocks", "statistics and bloom filters"
-"""What can lie over each other."""
+"""The kinds of structures that can overlap."""
 
 
 class _Tracer:
@@ -194,16 +192,16 @@ class _Tracer:
 
     def _blooms(self, header: Header, snapshots: Sequence[Snapshot]) -> dict[int, dict[int, int]]:
         """For each block the offsets of its inlined bloom filters by position; those of the newest snapshot count."""
-        found: dict[int, dict[int, int]] = {}
+        offsets: dict[int, dict[int, int]] = {}
         if HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features or not header.bloom_columns:
-            return found
+            return offsets
         width = len(header.bloom_columns)
         for snapshot in snapshots:
             for place, entry in enumerate(pm_file.read_bloom_entries(self.source, header, snapshot)):
                 if entry.offset:
-                    of_block = found.setdefault(snapshot.blocks[place // width], {})
+                    of_block = offsets.setdefault(snapshot.blocks[place // width], {})
                     of_block.setdefault(place % width, entry.offset)
-        return found
+        return offsets
 
     def _block(self, header: Header, number: int, offset: int, end: int, blooms: dict[int, int]) -> Batches:
         path = f"blocks[{number}]"
@@ -224,7 +222,7 @@ class _Tracer:
             yield self._bloom(f"{path}.bloom_filters[{position}]", place, end)
 
     def _out_of_line(self, block: Block, path: str, end: int) -> Batches:
-        found: list[Leaf] = []
+        leaves: list[Leaf] = []
         for column in range(len(block.chunks)):
             for side in SIDES:
                 place = pm_block.find_statistic(block, column, side)
@@ -239,8 +237,8 @@ class _Tracer:
                     self.problems.append(error.within(field=field))
                     continue
                 doc = f"{'Least' if side is MIN else 'Greatest'} value of column {column}, out of line."
-                found.append(Leaf(field, place.offset, place.length, raw, doc))
-        yield sorted(found, key=lambda leaf: leaf.offset)
+                leaves.append(Leaf(field, place.offset, place.length, raw, doc))
+        yield sorted(leaves, key=lambda leaf: leaf.offset)
 
     def _bloom(self, path: str, offset: int, end: int) -> list[Leaf]:
         if self._left[CONTENTS] < 0:

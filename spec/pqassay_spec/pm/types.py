@@ -117,7 +117,7 @@ def is_descending(code: int) -> bool:
 
 
 class TypeParts(NamedTuple):
-    """What a code says, in so far as its type has such parts; 0 elsewhere."""
+    """The parts of a code, in so far as its type has them; 0 elsewhere."""
 
     tag: int
     precision: int = 0
@@ -205,9 +205,7 @@ _UNANNOTATED = (Type.BOOLEAN, Type.INT96, Type.FLOAT, Type.DOUBLE)
 def inferred_type(element: SchemaElement, *, list_dimensions: int = 0) -> int:
     """TYPE of a Parquet column whose code nobody wrote down; `NO_TYPE` where QuestDB has no such type.
 
-    Args:
-        element: The leaf.
-        list_dimensions: Its depth in a field that is nothing but lists, 0 elsewhere.
+    ``list_dimensions`` is the depth of the leaf in a field that is nothing but lists, 0 elsewhere.
     """
     if element.type == Type.DOUBLE and list_dimensions:
         return array_type(ColumnType.DOUBLE, list_dimensions)
