@@ -26,9 +26,11 @@ def require_the_same(reader: PmReader, raw: bytes) -> None:
     columns = Array(header.column_count, pm.ColumnDescriptor.grammar).parse(raw[pm.FixedHeader.size :])
     parsed = [tuple(int(row[name]) for name in pm.ColumnDescriptor.offsets) for row in columns]
     assert parsed == [tuple(column) for column in header.descriptors]
-    grammar = pm.bloom_entries(header.features, reader.row_group_count, len(header.bloom_columns))
+    is_external = HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features
+    entry = pm.BloomEntry.grammar if is_external else pm.InlinedBloom.grammar
+    grammar = Array(footer.bloom_count, entry)
     entries, found = grammar.parse(raw[footer.bloom_start :]), reader.bloom_matrix().reshape(-1).tolist()
-    if HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features:
+    if is_external:
         assert [(entry.offset, entry.length) for entry in entries] == found
     else:
         assert [block_offset(entry.offset) for entry in entries] == found
