@@ -12,7 +12,7 @@ import dataclasses
 import functools
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import xxhash
 
@@ -32,11 +32,10 @@ from pqassay_spec.pm.skip import (
     columns_of,
     is_nested,
     may_match,
-    plain_bytes,
     read_bound,
 )
 from pqassay_spec.pm.skip import is_all_null as has_only_nulls
-from pqassay_spec.pm.value import Chunk, Column, ExternalBloom, RowGroup
+from pqassay_spec.pm.value import Chunk, Column, RowGroup
 
 
 class Range(NamedTuple):
@@ -111,12 +110,6 @@ def coalesced(ranges: Iterable[Range], gap: int = 0, longest: int | None = None)
                 continue
         found.append(one)
     return found
-
-
-def is_all_null(reader: PmReader, row_group: int, column: str) -> bool:
-    """Whether a chunk holds nothing but nulls, by its counts: it need not be fetched."""
-    position = reader.column(column)
-    return _has_only_nulls(reader.columns[position], reader.block(row_group).chunks[position])
 
 
 def _has_only_nulls(column: Column, chunk: pm.ColumnChunk) -> bool:
@@ -209,44 +202,7 @@ def _null_count(chunk: pm.ColumnChunk) -> int | None:
     return chunk.null_count if chunk.stat_flags & StatFlag.NULL_COUNT_PRESENT else None
 
 
-def may_hold(reader: PmReader, row_group: int, column: str, value: Any, bitset: bytes | None = None) -> bool:
-    """Whether a chunk may hold a value, by its bloom filter alone; ``False`` is certain.
-
-    Args:
-        reader: The snapshot.
-        row_group: The row group.
-        column: The column.
-        value: The value (``=``), or a list of values of which any may be there (``IN``).
-        bitset: The filter, where it stands in the Parquet file and was fetched from there; see `bloom_range`.
-
-    Raises:
-        Refused: There is no such column or row group.
-        Malformed: The bloom filter cannot be read.
-    """
-    position = reader.column(column)
-    found = reader.bloom(row_group, position) if bitset is None else bitset
-    if not isinstance(found, bytes) or is_nested(reader.columns[position]):
-        return True
-    values: Sequence[Any] = cast("Sequence[Any]", value) if isinstance(value, list | tuple) else [value]
-    for one in values:
-        plain = plain_bytes(reader.columns[position], one)
-        if not plain or any(probe(found, xxhash.xxh64_intdigest(raw)) for raw in plain):
-            return True
-    return False
-
-
-def bloom_range(reader: PmReader, row_group: int, column: str) -> Range | None:
-    """Where to fetch a chunk's bloom filter from the Parquet file; ``None`` if it stands in ``_pm``, or there is none."""
-    found = reader.bloom(row_group, reader.column(column))
-    return Range(found.offset, found.length) if isinstance(found, ExternalBloom) else None
-
-
 # ------------------------------------------------------------------------------------------------ where a time is
-
-
-def sorting_order(reader: PmReader) -> list[tuple[str, bool]]:
-    """What the rows are sorted by: names of columns, and whether descending."""
-    return [(reader.columns[column].name, descending) for column, descending in reader.header.sorted_by]
 
 
 def row_groups_between(reader: PmReader, first: int, last: int) -> list[int]:
