@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pqassay_reference.golden.statistics_values import bad, good, set_to
+from pqassay_reference.golden.recipes import set_to
+from pqassay_reference.golden.statistics_values import audited, untrue
 from pqassay_reference.tiny.columns import Column
 from pqassay_reference.tiny.parquet import TinyParquet
 from pqassay_spec.parquet.thrift import SortingColumn
@@ -19,9 +20,9 @@ SORTED = TinyParquet(
 )
 
 GOOD = (
-    good("pqf/sorted-rows", "Rows sorted by two columns, one ascending and one descending, nulls last and nulls first", SORTED, ("PQF-075",)),
+    audited("pqf/sorted-rows", "Rows sorted by two columns, one ascending and one descending, nulls last and nulls first", SORTED, ("PQF-075",)),
 )  # fmt: skip
 
 BAD = (
-    bad("pqf/unsorted-rows", "The rows are sorted by the second column the other way round", "A reader that searches or merges sorted rows misses some.", "pqf/sorted-rows", set_to("footer.row_groups[0].sorting_columns[1].descending", False), "PQF-075"),
+    untrue("pqf/unsorted-rows", "The rows are sorted by the second column the other way round", "A reader that searches or merges sorted rows misses some.", "pqf/sorted-rows", set_to("footer.row_groups[0].sorting_columns[1].descending", False), "PQF-075"),
 )  # fmt: skip

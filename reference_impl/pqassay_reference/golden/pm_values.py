@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from pqassay_reference.tiny.page_index import bitset_of
 from pqassay_spec.parquet import bloom
 from pqassay_spec.parquet.file import TAIL_SIZE
 from pqassay_spec.pm.codes import (
@@ -81,13 +82,8 @@ def row_group(columns: Sequence[Column], rows: Sequence[Sequence[Any]], **more: 
 
 def bitset(column: Column, values: Sequence[Any], size: int = bloom.BLOCK_SIZE) -> bytes:
     """The bloom filter of these values."""
-    import xxhash  # noqa: PLC0415 - only files with bloom filters need it
-
-    bits = bytearray(size)
-    for value in values:
-        if value is not None:
-            bloom.insert(bits, xxhash.xxh64_intdigest(ENCODED[column.physical_type](value)))
-    return bytes(bits)
+    encode = ENCODED[column.physical_type]
+    return bitset_of([encode(value) for value in values if value is not None], size)
 
 
 # --------------------------------------------------------------------------------------- places in a Parquet file
