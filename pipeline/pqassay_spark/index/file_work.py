@@ -1,4 +1,4 @@
-"""What all work on files has in common on an executor: outcomes, reasons, and patience with others at the same file."""
+"""Work on files: outcomes, reasons, and patience with others at the same file."""
 
 # ruff: noqa: PTH119 - paths stay the text that they are
 from __future__ import annotations
@@ -6,7 +6,9 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Generic, TypeVar
 
 from pqassay_reference.errors import Refused, Undecodable
 from pqassay_reference.rewrite.finished_file import ChangedError
@@ -20,6 +22,55 @@ WORKER_DIED = "the Python worker that read it died twice; is the file damaged, o
 """Why a file was given up."""
 
 Result = TypeVar("Result")
+
+
+class Outcome(StrEnum):
+    """What became of a file: it has an index or a ``_pm`` now, had it already and has not changed, or cannot have it."""
+
+    INDEXED = "indexed"
+    GENERATED = "generated"
+    FRESH = "fresh"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class FileOutcome:
+    """What became of one file.
+
+    Attributes:
+        name: Its path relative to the root.
+        outcome: What became of it.
+        reason: Why it was refused; empty otherwise.
+    """
+
+    name: str
+    outcome: Outcome
+    reason: str = ""
+
+
+AnyOutcome = TypeVar("AnyOutcome", bound=FileOutcome)
+
+
+@dataclass(frozen=True)
+class Run(Generic[AnyOutcome]):
+    """What a run did.
+
+    Attributes:
+        root: The folder.
+        files: What became of each file, by name.
+    """
+
+    root: str
+    files: list[AnyOutcome]
+
+    def count(self, outcome: Outcome) -> int:
+        """How many files ended so."""
+        return sum(file.outcome is outcome for file in self.files)
+
+    @property
+    def refused(self) -> list[AnyOutcome]:
+        """Files that were refused, with their reasons."""
+        return [file for file in self.files if file.outcome is Outcome.REFUSED]
 
 
 def answered(attempt: Callable[[], Result], refused: Callable[[str], Result], path: str) -> Result:

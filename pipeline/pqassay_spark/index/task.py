@@ -10,7 +10,6 @@ import os
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 from pqassay_reference.columns.column_values import DistinctValues, read_distinct_values
 from pqassay_reference.lake import index_table
@@ -18,7 +17,7 @@ from pqassay_reference.lake.index_table import Entry
 from pqassay_reference.rewrite.embed import embed_columns
 from pqassay_reference.rewrite.extract import extract
 from pqassay_reference.rewrite.finished_file import ChangedError, WrittenState
-from pqassay_spark.index.file_work import answered
+from pqassay_spark.index.file_work import Outcome, answered
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import FileSource, Source
 from pqassay_spec.idx1.blob import Layout
@@ -31,14 +30,6 @@ FLUSH_CHARACTERS = 32 << 20
 
 PARTS_PER_TASK = 100
 """Greatest number of parts that a task writes; their numbers stand in for the task's own."""
-
-
-class Outcome(StrEnum):
-    """What became of a file."""
-
-    INDEXED = "indexed"
-    FRESH = "fresh"
-    REFUSED = "refused"
 
 
 @dataclass(frozen=True, slots=True)
