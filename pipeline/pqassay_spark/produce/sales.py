@@ -21,27 +21,9 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 NATIONS = (
-    "Singapore",
-    "Argentina",
-    "日本",
-    "Côte d'Ivoire",
-    "Zimbabwe",
-    "Österreich",
-    "Brasil",
-    "Ελλάδα",
-    "Canada",
-    "Türkiye",
-    "Kenya",
-    "São Tomé e Príncipe",
-    "New Zealand",
-    "Україна",
-    "Bolivia",
-    "مصر",
-    "Viet Nam",
-    "Åland",
-    "India",
-    "Perú",
-)
+    "Singapore", "Argentina", "日本", "Côte d'Ivoire", "Zimbabwe", "Österreich", "Brasil", "Ελλάδα", "Canada", "Türkiye",
+    "Kenya", "São Tomé e Príncipe", "New Zealand", "Україна", "Bolivia", "مصر", "Viet Nam", "Åland", "India", "Perú",
+)  # fmt: skip
 """Values of the column ``nation``, in the order in which they come and go along the rows."""
 
 NATIONS_AT_A_TIME = 6

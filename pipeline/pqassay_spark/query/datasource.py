@@ -97,9 +97,11 @@ class PqassayDataSource(ds.DataSource):
         return PrunedReader(
             Lake(self._path()),
             schema,
-            table=self.options.get("table"),
-            trust=_trust(str(self.options.get("trust", "companion"))),
-            column=self.options.get("column"),
+            Believed(
+                self.options.get("table"),
+                _trust(str(self.options.get("trust", "companion"))),
+                self.options.get("column"),
+            ),
             case_sensitive=str(self.options.get("caseSensitive", "false")).lower() == "true",
         )
 
@@ -171,18 +173,9 @@ class PrunedReader(ds.DataSourceReader):
     """Reads the files that the filters of a query leave over."""
 
     def __init__(
-        self,
-        lake: Lake,
-        schema: st.StructType,
-        *,
-        table: str | None,
-        trust: Trust,
-        column: str | None,
-        case_sensitive: bool,
+        self, lake: Lake, schema: st.StructType, believed: Believed, *, case_sensitive: bool
     ) -> None:
-        self._lake, self._schema = lake, schema
-        self._table, self._column = table, column
-        self._trust: Trust = trust
+        self._lake, self._schema, self._believed = lake, schema, believed
         self._case_sensitive = case_sensitive
         self._filters: list[ds.Filter] = []
 
@@ -211,8 +204,7 @@ class PrunedReader(ds.DataSourceReader):
         conditions = [condition for condition in asked if condition is not None]
         if not conditions:
             return {}
-        believed = Believed(self._table, self._trust, self._column)
-        indexes = LakeIndexes.load(self._lake.root, columns, believed)
+        indexes = LakeIndexes.load(self._lake.root, columns, self._believed)
         return indexes.ruled_out(reduce(lambda left, right: left & right, conditions))
 
     def read(self, partition: ds.InputPartition) -> Iterator[pa.RecordBatch]:

@@ -9,6 +9,7 @@ they cannot mean different things.
 # The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -22,6 +23,7 @@ from pyspark.sql import functions as f
 from pyspark.sql.types import DataType, DecimalType, StringType, StructType
 
 from pqassay_reference.errors import Refused
+from pqassay_reference.predicate import expressions
 from pqassay_reference.predicate.literals import python_tree
 from pqassay_reference.predicate.text import TypedText, parse_predicate
 
@@ -29,29 +31,16 @@ Tree = list[Any]
 """A predicate: its name, then its parts."""
 
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
-    "=": lambda left, right: left == right,
-    "!=": lambda left, right: left != right,
-    "<": lambda left, right: left < right,
-    "<=": lambda left, right: left <= right,
-    ">": lambda left, right: left > right,
-    ">=": lambda left, right: left >= right,
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
 }
 """Comparisons; columns of Spark and fields of Arrow both understand them."""
 
-OPPOSITES = {
-    "=": "!=",
-    "!=": "=",
-    "<": ">=",
-    ">=": "<",
-    ">": "<=",
-    "<=": ">",
-    "in": "not in",
-    "not in": "in",
-    "is null": "is not null",
-    "is not null": "is null",
-    "and": "or",
-    "or": "and",
-}
+OPPOSITES = {**expressions.OPPOSITES, "and": "or", "or": "and"}
 """What is true where something is false, and unknown where it is unknown."""
 
 GREATEST_LONG = (1 << 63) - 1
@@ -110,15 +99,6 @@ def _require_tree(tree: Any) -> None:
             pass
         case _:
             raise Refused(f"{str(tree)[:80]} is no predicate")
-
-
-def columns_of(tree: Tree) -> Iterator[str]:
-    """The columns that a tree names, as often as it does."""
-    if tree[0] in ("and", "or", "not"):
-        for part in tree[1:]:
-            yield from columns_of(part)
-    else:
-        yield tree[1]
 
 
 def text_columns(tree: Tree) -> frozenset[str]:

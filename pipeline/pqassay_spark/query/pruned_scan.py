@@ -28,6 +28,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
+from pqassay_reference.predicate.expressions import columns_named
 from pqassay_reference.scan.scan import Trust
 from pqassay_spark.jobs.uris import is_remote, local_path
 from pqassay_spark.query.lake_indexes import Believed, Early, loaded, loading
@@ -35,7 +36,6 @@ from pqassay_spark.query.partition_names import partition_of
 from pqassay_spark.query.predicates import (
     Tree,
     arrow_condition,
-    columns_of,
     find_column,
     is_set,
     read_predicate,
@@ -189,7 +189,7 @@ def _ruled_out(
     above = local_path(spark_location(root))
     partitions = {key.lower() for name in names for key in partition_of(f"{above}/{name}")}
     columns: dict[str, str] = {}
-    for name in columns_of(tree):
+    for name in sorted(columns_named(tree)):
         found = find_column(schema, name, case_sensitive=case_sensitive)
         if len(found.path) == 1 and found.compares_bytes and found.path[0].lower() not in partitions:
             columns[name] = found.path[0]

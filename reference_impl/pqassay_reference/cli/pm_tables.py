@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pqassay_reference.cli.tables import Table
+from pqassay_reference.cli.tables import Table, counted
 from pqassay_reference.errors import Refused
 from pqassay_reference.pm.column_values import shown_value
 from pqassay_reference.pm.query import Range
@@ -29,15 +29,6 @@ from pqassay_spec.pm.value import Chunk, Column, ExternalBloom, SnapshotValue
 
 MOST_CHUNKS = 1000
 """Column chunks that are shown unasked."""
-
-
-def counted(count: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> counted(1, "row group"), counted(2, "byte")
-    ('1 row group', '2 bytes')
-    """
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 # ------------------------------------------------------------------------------------------------------ a snapshot

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pqassay_reference.cli.errors import fail
+from pqassay_reference.cli.tables import counted
 from pqassay_spec.base.terminal import printable
 
 if TYPE_CHECKING:
@@ -165,8 +166,6 @@ def _record(path: str, condition: str, dataset: IndexedDataset, pruning: Pruning
 
 
 def _print_text(path: str, dataset: IndexedDataset, pruning: Pruning, *, every: bool) -> None:
-    from pqassay_reference.cli.pm_tables import counted
-
     root = os.path.abspath(path) if "://" not in path else path
     base = root if os.path.isdir(root) else os.path.dirname(root)
 

@@ -29,6 +29,16 @@ class Table:
     right: frozenset[int] = frozenset()
 
 
+def counted(count: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "row group"), counted(2, "byte"), counted(0, "column index")
+    ('1 row group', '2 bytes', '0 column indexes')
+    """
+    plural = f"{noun}es" if noun.endswith("x") else f"{noun}s"
+    return f"{count} {noun if count == 1 else plural}"
+
+
 def show(table: Table) -> None:
     """Print a table on stdout."""
     if sys.stdout.isatty():

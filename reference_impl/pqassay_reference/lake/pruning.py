@@ -25,6 +25,7 @@ import pyarrow.dataset as pads
 import pyarrow.fs as pafs
 
 from pqassay_reference.predicate.expression_tree import columns_of, only_looks_up, tree_of, written
+from pqassay_reference.predicate.expressions import compared_type
 
 Mask = npt.NDArray[np.bool_]
 """One truth value per file."""
@@ -71,15 +72,6 @@ def indexable(kind: pa.DataType) -> bool:
     return text or types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind)
 
 
-def _evaluated(kind: pa.DataType) -> pa.DataType:
-    """The type in which conditions are tried: Arrow compares no views, and dictionaries only in part."""
-    if pa.types.is_dictionary(kind):
-        return _evaluated(kind.value_type)
-    if pa.types.is_string_view(kind):
-        return pa.string()
-    return pa.binary() if pa.types.is_binary_view(kind) else kind
-
-
 class ColumnFacts:
     """What is known of one column in many files, and which of them a filter leaves over.
 
@@ -111,7 +103,7 @@ class ColumnFacts:
         self.values = values
         self._starts, self._codes, self._may_be_null, self._pieces = starts, codes, may_be_null, pieces
         index = schema.get_field_index(column)
-        kind = _evaluated(schema.field(index).type)
+        kind = compared_type(schema.field(index).type)
         self._schema = schema.set(index, pa.field(column, kind))
         self._stand_ins: pads.FileSystemDataset | None = None
         self._rows: pa.Table | None = None

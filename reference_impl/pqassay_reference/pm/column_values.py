@@ -214,27 +214,19 @@ def _float(value: Any, column: Column) -> Any:
     return _number(value, column)
 
 
-def _text_or_bytes(value: Any, _: Column) -> Any:
-    return value if isinstance(value, str | bytes) else None
-
-
-def _bytes(value: Any, _: Column) -> Any:
-    return value if isinstance(value, bytes) else None
-
-
-def _boolean(value: Any, _: Column) -> Any:
-    return value if isinstance(value, bool) else None
+def _instance(*kinds: type) -> Callable[[Any, Column], Any]:
+    return lambda value, _: value if isinstance(value, kinds) else None
 
 
 _READERS: dict[PhysicalType, Callable[[Any, Column], Any]] = {
-    PhysicalType.BOOLEAN: _boolean,
+    PhysicalType.BOOLEAN: _instance(bool),
     PhysicalType.INT32: _number,
     PhysicalType.INT64: _number,
-    PhysicalType.INT96: _text_or_bytes,
+    PhysicalType.INT96: _instance(str, bytes),
     PhysicalType.FLOAT: _float,
     PhysicalType.DOUBLE: _float,
-    PhysicalType.BYTE_ARRAY: _text_or_bytes,
-    PhysicalType.FIXED_LEN_BYTE_ARRAY: _bytes,
+    PhysicalType.BYTE_ARRAY: _instance(str, bytes),
+    PhysicalType.FIXED_LEN_BYTE_ARRAY: _instance(bytes),
 }
 
 

@@ -18,7 +18,7 @@ import struct
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import pairwise
 from typing import Any, cast
 
@@ -32,6 +32,7 @@ from pqassay_reference.columns.chunk_structures import (
     read_offset_index,
 )
 from pqassay_reference.errors import Refused
+from pqassay_reference.predicate.expressions import OPPOSITES
 from pqassay_reference.predicate.literals import python_value
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.base.sources import Source
@@ -60,20 +61,6 @@ from pqassay_spec.parquet.thrift import (
     RowGroup,
     Type,
 )
-
-NEGATED: dict[str, str] = {
-    "=": "!=",
-    "!=": "=",
-    "<": ">=",
-    "<=": ">",
-    ">": "<=",
-    ">=": "<",
-    "is null": "is not null",
-    "is not null": "is null",
-    "in": "not in",
-    "not in": "in",
-}
-"""What is true where a condition is false."""
 
 
 class Mistrusted(Exception):  # noqa: N818 - says what is wrong with a structure, which is then not used
@@ -360,16 +347,13 @@ def rows_left(
             found = [rows_left(part, chunks, row_count, negated=negated) for part in parts]
             if (name == "and") == negated:
                 return union(found)
-            left = everything
-            for one in found:
-                left = intersection(left, one)
-            return left
-        case [str(operator), str(column), *rest] if operator in NEGATED:
+            return reduce(intersection, found, everything)
+        case [str(operator), str(column), *rest] if operator in OPPOSITES:
             chunk = chunks.get(column)
             if chunk is None:
                 return everything
             return _rows_of(
-                chunk, NEGATED[operator] if negated else operator, rest, everything, negated=negated
+                chunk, OPPOSITES[operator] if negated else operator, rest, everything, negated=negated
             )
         case _:
             raise Refused(f"{str(predicate)[:80]} is no predicate")
@@ -381,12 +365,7 @@ def _rows_of(
     if operator in ("in", "not in"):
         literals = cast("list[Any]", rest[0]) if rest and isinstance(rest[0], list) else []
         found = [chunk.rows("=" if operator == "in" else "!=", python_value(one), nan=operator == "not in") for one in literals]  # fmt: skip
-        if operator == "in":
-            return union(found)
-        left = everything
-        for one in found:
-            left = intersection(left, one)
-        return left
+        return union(found) if operator == "in" else reduce(intersection, found, everything)
     literal = python_value(rest[0]) if rest else None
     nan = operator == "!=" or (negated and operator != "=")  # no comparison with NaN is true but that one
     return chunk.rows(cast("Condition", operator), literal, nan=nan)

@@ -21,13 +21,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pqassay_reference.columns.column_values import native_file
-from pqassay_reference.errors import Refused, Undecodable
+from pqassay_reference.errors import Undecodable
 from pqassay_reference.predicate.expressions import (
     CONNECTIVES,
     TableColumns,
     columns_named,
     evaluated,
     folded,
+    require_columns,
 )
 from pqassay_reference.rewrite.extract import Extracted, extract_file
 from pqassay_spec.base.errors import FormatError
@@ -78,10 +79,7 @@ def scan_file(
     try:
         with native_file(path) as handle, pq.ParquetFile(handle) as file:
             schema = file.schema_arrow
-            for name in sorted({*columns, *columns_named(predicate)}):
-                if schema.names.count(name) != 1:
-                    several = "are several columns" if name in schema.names else "is no column"
-                    raise Refused(f"there {several} {name}")
+            require_columns(schema.names, {*columns, *columns_named(predicate)})
             skip, message = _decide(Path(path), predicate, schema, column, trust) if index else (None, "")
             if skip:
                 return Scanned(schema.empty_table().select(list(columns)), used=True)
