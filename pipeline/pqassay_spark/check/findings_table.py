@@ -133,7 +133,7 @@ SCHEMA = pa.schema(
 
 @dataclass(frozen=True)
 class FileState:
-    """What a table says of a file beside its report.
+    """The state of a file in a table, beside its report.
 
     Attributes:
         modified: When it was changed, in nanoseconds since 1970.
@@ -294,7 +294,7 @@ def clean(text: str | None) -> str | None:
 
 
 def is_exact(file: FileReport) -> bool:
-    """Whether a table can give the report back as it was: not if a text in it is no UTF-8."""
+    """True if a table can give the report back as it was: not if a text in it is no UTF-8."""
     return all(clean(text) == text for text in _texts(file))
 
 
@@ -364,7 +364,7 @@ def _require_sound(path: Path) -> None:
 
 
 def _metadata(table: Path) -> dict[str, Any] | None:
-    """What the footer of a table says; ``None`` if it is none."""
+    """The metadata in the footer of a table; ``None`` if it is none."""
     try:
         found = (pq.read_schema(table / PART).metadata or {}).get(METADATA_KEY)
         about: Any = None if found is None else json.loads(found)

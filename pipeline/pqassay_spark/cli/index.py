@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pqassay.errors import UsageError
+from pqassay_reference.errors import Refused
 from pqassay_spark.cli.session import Master, Ship, command_session, stop
+from pqassay_spark.jobs.spark_jobs import JobError
 from pqassay_spec.base.terminal import printable
 
 if TYPE_CHECKING:
@@ -120,10 +123,6 @@ def counted(count: int, noun: str) -> str:
 @contextlib.contextmanager
 def reported(path: str) -> Generator[None]:
     """Turn what ends a whole command into one line on stderr and an exit code."""
-    from pqassay.errors import UsageError
-    from pqassay_reference.errors import Refused
-    from pqassay_spark.jobs.spark_jobs import JobError
-
     try:
         yield
     except (UsageError, Refused) as error:

@@ -20,7 +20,7 @@ EXAMPLE = "Example: pqassay-spark pm sales --into sales.pm"
 
 
 class Blooms(StrEnum):
-    """What becomes of the bloom filters of the Parquet files."""
+    """Treatments of the bloom filters of the Parquet files."""
 
     INLINED = "inlined"
     EXTERNAL = "external"

@@ -16,16 +16,16 @@ from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BusyError
 
 PATIENCE_SECONDS = 10.0
-"""How long a task waits for another process that writes the same file."""
+"""Time that a task waits for another process that writes the same file."""
 
 WORKER_DIED = "the Python worker that read it died twice; is the file damaged, or too large for the memory?"
-"""Why a file was given up."""
+"""The reason that a file was given up."""
 
 Result = TypeVar("Result")
 
 
 class Outcome(StrEnum):
-    """What became of a file: it has an index or a ``_pm`` now, had it already and has not changed, or cannot have it."""
+    """Outcomes: a file has an index or a ``_pm`` now, had it already and has not changed, or cannot have it."""
 
     INDEXED = "indexed"
     GENERATED = "generated"
@@ -35,7 +35,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FileOutcome:
-    """What became of one file.
+    """The outcome of one file.
 
     Attributes:
         name: Its path relative to the root.
@@ -53,7 +53,7 @@ AnyOutcome = TypeVar("AnyOutcome", bound=FileOutcome)
 
 @dataclass(frozen=True)
 class Run(Generic[AnyOutcome]):
-    """What a run did.
+    """The outcome of a run.
 
     Attributes:
         root: The folder.
@@ -64,7 +64,7 @@ class Run(Generic[AnyOutcome]):
     files: list[AnyOutcome]
 
     def count(self, outcome: Outcome) -> int:
-        """How many files ended so."""
+        """The number of files that ended so."""
         return sum(file.outcome is outcome for file in self.files)
 
     @property
@@ -99,7 +99,7 @@ def answered(attempt: Callable[[], Result], refused: Callable[[str], Result], pa
 
 
 def reason_of(error: Exception, path: str) -> str:
-    """Why a file was refused, in one line that does not repeat its path."""
+    """The reason that a file was refused, in one line that does not repeat its path."""
     if isinstance(error, FormatError):
         error.file = None
         said = str(error)

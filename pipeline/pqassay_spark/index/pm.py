@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 FOOTER_BYTES = 16 << 10
-"""What generating reads of a file, about: its footer, however large it is. So work is shared out by number."""
+"""Bytes that generating reads of a file, about: its footer, however large the file is. So work is shared out by number."""
 
 
 @dataclass(frozen=True, slots=True)
 class PmOutcome(FileOutcome):
-    """What became of the ``_pm`` of one Parquet file.
+    """The outcome of the ``_pm`` of one Parquet file.
 
     Attributes:
         left_out: How much of what the Parquet file says ``_pm`` cannot say rightly, and does not.
@@ -157,7 +157,7 @@ def _generate_all(blooms: BloomMode, force: bool, number: int, files: Sequence[_
 
 
 def is_fresh(data: str, target: str) -> bool:
-    """Whether a ``_pm`` describes a Parquet file as it is.
+    """True if a ``_pm`` describes a Parquet file as it is.
 
     Its newest snapshot is whole and names size and footer of the file, and it was written after the file was.
 

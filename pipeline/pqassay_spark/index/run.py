@@ -40,7 +40,7 @@ Progress = Callable[[int, int], object]
 
 @dataclass(frozen=True)
 class IndexRun(Run[FileOutcome]):
-    """What a run did.
+    """The outcome of a run.
 
     Attributes:
         table: The folder of the index table; ``None`` where none is kept.

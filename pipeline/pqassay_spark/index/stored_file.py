@@ -37,7 +37,7 @@ from pqassay_spark.index.task import Settings, Work, entries_of, trusted_values,
 from pqassay_spec.base.sources import temporary_name
 
 OBJECT_STORES = ("s3", "gcs")
-"""What pyarrow calls the stores that replace an object at once."""
+"""pyarrow's names of the stores that replace an object at once."""
 
 CHUNK = 8 << 20
 

@@ -13,7 +13,7 @@ from typing import TypeVar
 Item = TypeVar("Item")
 
 PER_FILE = 512 << 10
-"""What opening a file costs, however small it is, in bytes that could have been read meanwhile."""
+"""Cost of opening a file, however small it is, in bytes that could have been read meanwhile."""
 
 TASKS_PER_CORE = 4
 """So many tasks for each core, as far as there are files and work."""
@@ -26,7 +26,7 @@ WORTH_A_TASK = 64 << 20
 
 
 def task_count(files: int, cores: int, work: int | None = None) -> int:
-    """How many tasks to pack files into.
+    """The number of tasks to pack files into.
 
     Args:
         files: How many there are.

@@ -139,7 +139,7 @@ def _start_java(settings: Mapping[str, str]) -> None:
 
 
 def is_running() -> bool:
-    """Whether a session runs in this process already. Does not load Spark to find out."""
+    """True if a session runs in this process already. Does not load Spark to find out."""
     if "pyspark.sql" not in sys.modules:
         return False
     from pyspark.sql import SparkSession  # noqa: PLC0415 - see above

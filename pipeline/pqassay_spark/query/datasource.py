@@ -42,7 +42,7 @@ from pqassay_spark.query.partition_names import kind_of_values
 from pqassay_spark.query.predicates import SchemaColumn, arrow_condition
 
 NAME = "pqassay"
-"""What ``format(...)`` calls the source."""
+"""Name of the source in ``format(...)``."""
 
 PUSH_DOWN = "spark.sql.python.filterPushdown.enabled"
 """The setting without which Spark passes no filter on; it is off by default."""
@@ -74,7 +74,7 @@ class PqassayDataSource(ds.DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """What ``format(...)`` calls the source."""
+        """Name of the source in ``format(...)``."""
         return NAME
 
     def schema(self) -> st.StructType:
@@ -192,7 +192,7 @@ class PrunedReader(ds.DataSourceReader):
         return [FileGroup(tuple(group)) for group in packed(kept, os.cpu_count() or 1)]
 
     def ruled_out(self, files: Sequence[LakeFile]) -> dict[str, str]:
-        """Which of the files hold no row that the filters would let pass, and why."""
+        """The files that hold no row that the filters would let pass, and why."""
         partitions = {name.lower() for file in files for name in file.partition}
         columns = {
             field.name: field.name
@@ -286,7 +286,7 @@ MATCHES: dict[type[ds.Filter], Any] = {
 
 
 def filter_condition(given: ds.Filter, columns: Mapping[str, str]) -> pc.Expression | None:
-    """What the indexes of some columns of text are asked for one of Spark's filters; ``None`` where nothing."""
+    """The question to the indexes of some columns of text for one of Spark's filters; ``None`` where there is none."""
     negated = isinstance(given, ds.Not)
     inner: Any = given.child if isinstance(given, ds.Not) else given
     if isinstance(inner, ds.Not) or len(getattr(inner, "attribute", ())) != 1:

@@ -22,7 +22,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pqassay_reference.errors import Refused, Undecodable
 
 SCHEMA_KEY = b"org.apache.spark.sql.parquet.row.metadata"
-"""Where Spark notes the schema of what it wrote."""
+"""Key under which Spark notes the schema of what it wrote."""
 
 LEGACY_KEYS = (b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96")
 """Marks of files whose old dates follow the Julian calendar; Spark converts them, pyarrow does not."""
@@ -134,7 +134,7 @@ def _is_bytes(kind: pa.DataType) -> bool:
 
 
 def _is_any(*tests: Any) -> Any:
-    """Whether a type passes one of several tests."""
+    """True if a type passes one of several tests."""
 
     def test(kind: pa.DataType) -> bool:
         return any(test(kind) for test in tests)
@@ -226,7 +226,7 @@ def read_rows(
 
 
 def _places(names: list[str], schema: pa.Schema, file: str, *, case_sensitive: bool) -> dict[str, int]:
-    """Where the columns of a schema stand in a file; those that it lacks are left out."""
+    """Positions of the columns of a schema in a file; those that it lacks are left out."""
     places: dict[str, int] = {}
     for wanted in schema.names:
         same = [
@@ -272,7 +272,7 @@ def _converted(array: pa.Array[Any], field: pa.Field[Any], file: str) -> pa.Arra
 
 
 def _fits(kind: Any, wanted: Any) -> bool:
-    """Whether values of a type are those of another, only held in another way, or in a wider one."""
+    """True if values of a type are those of another, only held in another way, or in a wider one."""
     if isinstance(kind, pa.BaseExtensionType):
         return _fits(kind.storage_type, wanted)
     if pt.is_dictionary(kind):

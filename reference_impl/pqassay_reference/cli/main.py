@@ -171,7 +171,7 @@ def strip(
 
 
 def _stripped_lines(done: Stripped, written: Path, *, dry_run: bool) -> Iterator[str]:
-    """What was done, for people."""
+    """Lines for people about the outcome."""
     parts = [
         counted(count, noun)
         for count, noun in (

@@ -29,7 +29,7 @@ pm_app = typer.Typer(
 
 
 class PathName(StrEnum):
-    """Which way of QuestDB's the column descriptors come about."""
+    """QuestDB's ways to fill the column descriptors."""
 
     SCHEMA = "schema"
     ENCODE = "encode"
@@ -128,7 +128,7 @@ def _described(done: Generated) -> str:
 
 
 def _warn(done: Generated) -> None:
-    """What was left out, once for all row groups with the same reason."""
+    """Warn of what was left out, once for all row groups with the same reason."""
     places: dict[tuple[str, str, str], list[int]] = {}
     for left in done.left_out:
         places.setdefault((left.what, left.name, left.why), []).append(left.row_group)

@@ -26,14 +26,14 @@ SHOWN = 20
 
 
 class TrustName(StrEnum):
-    """Which index counts."""
+    """The indexes that count."""
 
     COMPANION = "companion"
     PUBLISHED = "published"
 
 
 class FormatName(StrEnum):
-    """How the answer is printed."""
+    """Forms of the printed answer."""
 
     TEXT = "text"
     JSON = "json"
@@ -120,7 +120,7 @@ def _pruned(
 
 
 def _said(error: Exception, path: str) -> str:
-    """What went wrong, in one line that begins with a file."""
+    """An error in one line that begins with a file."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename or path}: {error.strerror}"
     return f"{path}: {' '.join(str(error).split())}"

@@ -1,13 +1,15 @@
-"""Golden cases of bloom filters: what is hashed, sizes, places in the file, headers and bitsets."""
+"""Golden cases of bloom filters: what is hashed, sizes, places in the file, headers, bitsets, and the values in them."""
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from pqassay_reference.golden.recipes import Good, bad, good, set_to
+from pqassay_reference.golden.statistics_values import AUDITED, GRADES, ROWS, audited, untrue
 from pqassay_reference.tiny.layout import Layout
 from pqassay_reference.tiny.page_index import bitset_of
 from pqassay_reference.tiny.parquet import Column, Encoding, ListOf, TinyParquet, decimal, fixed
@@ -108,6 +110,8 @@ GOOD = (
     _good("lists", "A filter over the elements of lists", LISTS, ("=", "row", 4), column="tags.list.element"),
     _good("dictionary", "The values of the dictionary, and those behind it that the writer wrote without, are in the filter", DICTIONARY, ("=", "metal", "gold")),
     _good("no-filters", "The same rows without filters, and columns whose type should have none", FLAGS, ("is null", "flag"), "DuckDB", "Spark"),
+    # Against the values
+    audited("blm/audited", "Bloom filters that hold every value, zero and negative zero included", AUDITED, ("BLM-020", "BLM-021"), "fastparquet"),
 )  # fmt: skip
 
 LOST = "Readers that use the filter skip row groups that hold what is looked for."
@@ -156,4 +160,9 @@ BAD = (
     # The bitset
     _bad("no-bit-set", "The filter of a column with values has no bit set, as of a writer that forgot to insert", LOST, "two-blocks", set_to(BITSET, bytes(2 * BLOCK_SIZE)), "BLM-007"),
     _bad("every-bit-set", "Every bit of a filter is set", USELESS, "two-blocks", set_to(BITSET, b"\xff" * 2 * BLOCK_SIZE), "BLM-009", scan="same-rows"),
+    # Against the values
+
+    untrue("blm/zeroed", "The bitset of a bloom filter is empty", "A query for any value skips the row group.", "blm/audited", set_to(f"{ROWS}[0].bloom_filter.bitset", bytes(BLOCK_SIZE)), "BLM-007", "BLM-020"),
+    untrue("blm/value-missing", "A bloom filter holds every value but one", "A query for the value skips the row group.", "blm/audited", set_to(f"{ROWS}[2].bloom_filter.bitset", bitset_of(struct.pack("<d", grade) for grade in GRADES if grade not in (None, 8.0))), "BLM-020"),
+    untrue("blm/without-negative-zero", "A bloom filter holds every value but negative zero, and not zero instead", "A query for zero skips the row group.", "blm/audited", set_to(f"{ROWS}[2].bloom_filter.bitset", bitset_of(struct.pack("<d", grade) for grade in GRADES if grade)), "BLM-021"),
 )  # fmt: skip

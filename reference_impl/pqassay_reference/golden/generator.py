@@ -72,7 +72,7 @@ def golden_cases(recipes: Sequence[Recipe] | None = None) -> Iterator[GoldenCase
 
 
 class Written(NamedTuple):
-    """What a run of the generator did, as ids of cases."""
+    """The outcome of a run of the generator, as ids of cases."""
 
     changed: list[str]
     unchanged: list[str]

@@ -182,7 +182,7 @@ def _footer_and_index(file: TinyParquet) -> tuple[FileMetaData, OffsetIndex | No
 
 
 def _facts_without_dictionary() -> dict[str, Any]:
-    """What the footer says of a chunk whose writer took its dictionary page for the first data page."""
+    """The metadata of a chunk whose writer took its dictionary page for the first data page."""
     footer, _ = _footer_and_index(TinyParquet(TWO_COLUMNS, layout=Layout(dictionary=Encoding.RLE_DICTIONARY)))
     metadata = footer.row_groups[0].columns[0].meta_data
     facts = _members(metadata) if metadata is not None else {}

@@ -1,4 +1,4 @@
-"""Golden cases of what the footer says: counts, sizes, offsets, types, extensions, summaries, and the gaps that it leaves."""
+"""Golden cases of what the footer says: counts, sizes, offsets, types, extensions, summaries, the order of rows, and the gaps that it leaves."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import partial
 
 from pqassay_reference.golden.parquet_file import LEAD, METALS, TWO_COLUMNS, YEARS
 from pqassay_reference.golden.recipes import Good, Made, Valid, bad, input_of, set_to
+from pqassay_reference.golden.statistics_values import audited, untrue
 from pqassay_reference.rewrite.footer_splice import footer_and_tail
 from pqassay_reference.tiny.parquet import (
     Column,
@@ -60,6 +61,18 @@ MARKED = replace(_MARKED, keys=(("assay.mark", f"{_MARKED.build().index(MADE_BY)
 """A blob behind six bytes of padding, and a key that says where it stands."""
 
 
+SORTED_ROWS = TinyParquet(
+    (
+        Column("metal", "string", ["lead", "lead", "lead", "tin", None]),
+        Column("depth", "int32", [None, 40, 12, 90, 7]),
+    ),
+    sorting_columns=[
+        SortingColumn(column_idx=0, descending=False, nulls_first=False),
+        SortingColumn(column_idx=1, descending=True, nulls_first=True),
+    ],
+)
+
+
 @dataclass(frozen=True)
 class Summary(Valid):
     """The summary of one file, as parquet-java writes it: a footer whose chunks all stand in that file.
@@ -92,6 +105,8 @@ GOOD = (
     Good("pqf/two-row-groups", "Two row groups and nothing else", TinyParquet(TWO_COLUMNS, row_group_rows=4), LEAD, rules=("PQF-016", "PQF-031"), since=SINCE),
     Good("pqf/blob", "Padding and a blob that a key names stand behind the row groups", MARKED, LEAD, rules=("PQF-037",), since=SINCE),
     Summary("pqf/summary", "A summary file: its chunks stand in another file", TinyParquet(TWO_COLUMNS), rules=("PQF-035",), since=SINCE),
+    # Against the values
+    audited("pqf/sorted-rows", "Rows sorted by two columns, one ascending and one descending, nulls last and nulls first", SORTED_ROWS, ("PQF-075",)),
 )  # fmt: skip
 
 NOTHING = "none: nothing depends on it"
@@ -137,4 +152,7 @@ BAD = (
     _bad("summary-without-path", "A chunk of a summary file names no file", "A reader looks for the pages in the summary itself.", "summary", Mutation("remove", f"{GROUP}.columns[0].file_path"), "PQF-035"),
     _bad("blob-without-key", "No key names the blob behind the row groups any more", "Programs that rewrite the file drop the bytes.", "blob", Mutation("remove", "footer.key_value_metadata[0]"), "PQF-037", tier="index"),
     _bad("row-group-unlisted", "The footer lists one of two row groups; the pages of the other are still there", "Rows are lost.", "two-row-groups", Mutation("remove", "footer.row_groups[1]"), "PQF-016", "PQF-037", tier="index"),
+    # Against the values
+
+    untrue("pqf/unsorted-rows", "The rows are sorted by the second column the other way round", "A reader that searches or merges sorted rows misses some.", "pqf/sorted-rows", set_to("footer.row_groups[0].sorting_columns[1].descending", False), "PQF-075"),
 )  # fmt: skip

@@ -19,7 +19,7 @@ ELSEWHERE = "Readers fetch bytes of something else and fail to decode them."
 MISREAD = "Readers decode the column in a wrong way, or refuse to."
 
 FIRST_BLOCK = 184
-"""Where the first block of ``pm/plain`` and of its kin stands."""
+"""Offset of the first block of ``pm/plain`` and of its kin."""
 
 PLAIN_SIZE = len(next(case for case in whole.GOOD if case.id == "pm/plain").file.build())
 CHAIN_SIZE = len(next(case for case in whole.GOOD if case.id == "pm/three-snapshots").file.build())

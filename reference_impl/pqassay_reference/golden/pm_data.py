@@ -151,7 +151,7 @@ def described(
     external: bool = False,
     **more: Any,
 ) -> SnapshotValue:
-    """What ``_pm`` has to say of one of these files: the literals, at the places that the footer names."""
+    """The value that ``_pm`` has to hold about one of these files: the literals, at the places that the footer names."""
     metadata, offset, length = _footer(data)
     groups: list[RowGroup] = []
     for number, declared in enumerate(metadata.row_groups):

@@ -35,7 +35,7 @@ SINCE = "0.3.0"
 
 @dataclass(frozen=True)
 class PmFile:
-    """How to make a ``_pm``.
+    """A ``_pm`` to be made.
 
     Attributes:
         snapshots: What the snapshots say, the oldest first.
@@ -62,7 +62,7 @@ class PmFile:
 
     @property
     def newest(self) -> SnapshotValue:
-        """What the newest snapshot says."""
+        """The value of the newest snapshot."""
         return self.snapshots[-1]
 
 

@@ -45,7 +45,7 @@ ENGINES = ("pyarrow", "DuckDB", "Polars", "DataFusion", "fastparquet", "Spark")
 
 @dataclass(frozen=True)
 class Made:
-    """What a recipe gives.
+    """A case that was made.
 
     Attributes:
         manifest: The case's manifest.
@@ -59,7 +59,7 @@ class Made:
 
 
 class Recipe(Protocol):
-    """How to make a case."""
+    """A case to be made."""
 
     @property
     def id(self) -> str:
@@ -73,7 +73,7 @@ class Recipe(Protocol):
 
 @dataclass(frozen=True)
 class Valid:
-    """What all valid cases have.
+    """A valid case.
 
     Attributes:
         id: Path of the case's folder below ``golden_files``.
@@ -116,7 +116,7 @@ class Valid:
 
 @dataclass(frozen=True)
 class Invalid:
-    """What all invalid cases have: a parent, and one mutation.
+    """An invalid case: a parent, and one mutation.
 
     Attributes:
         id: Path of the case's folder below ``golden_files``.
@@ -162,17 +162,17 @@ class Invalid:
 
     @property
     def check(self) -> CheckExpectation:
-        """What a check must report."""
+        """The report that a check must make."""
         return CheckExpectation(rules=list(self.rules), tier=self.tier)
 
     @property
     def lint(self) -> Acceptance | None:
-        """What a linter must say; ``None`` where no rule is a failure."""
+        """The answer that a linter must give; ``None`` where no rule is a failure."""
         return "reject" if any(catalogue()[rule].verdict == "FAIL" for rule in self.rules) else None
 
     @property
     def answer(self) -> Answering | None:
-        """What a reader of the structure must do, by `decode` or else by the rules of its own family alone."""
+        """The answer that a reader of the structure must give, by `decode` or else by the rules of its own family alone."""
         own = [catalogue()[rule] for rule in self.rules if rule.startswith(f"{family_of(self.id)}-")]
         return self.decode or ("reject" if any(rule.decode == "reject" for rule in own) else None)
 

@@ -64,7 +64,7 @@ def lint_data(
 
 
 class _Described(NamedTuple):
-    """What the footer of a Parquet file has to say: as one would write it anew, and as QuestDB first writes it."""
+    """The snapshot that the footer of a Parquet file asks for: written anew, and as QuestDB first writes it."""
 
     value: SnapshotValue
     encoded: SnapshotValue

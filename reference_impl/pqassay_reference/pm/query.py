@@ -142,52 +142,38 @@ def _pruned(reader: PmReader, predicate: Sequence[Any], row_groups: Iterable[int
         # Of the parts of a nested column none says anything about the whole.
         named = {name: reader.columns_of(name) for name in columns_of(predicate)}
         positions = {name: found[0] for name, found in named.items() if len(found) == 1}
-        kept: list[int] = []
-        for number in row_groups:
-            facts = _FactsOfRowGroup(reader, number, positions)
-            if may_match(predicate, facts.of):
-                kept.append(number)
+        return [
+            number
+            for number in row_groups
+            if may_match(predicate, _facts_of_row_group(reader, number, positions))
+        ]
     except NotAPredicateError as error:
         raise Refused(str(error)) from None
-    return kept
 
 
-class _FactsOfRowGroup:
-    """What the file says of the chunks of a row group, by the names of the columns; read when it is asked for."""
+def _facts_of_row_group(
+    reader: PmReader, row_group: int, positions: Mapping[str, int]
+) -> Callable[[str], Facts | None]:
+    """The facts about a chunk of a row group, by the name of its column; what cannot be read counts as absent."""
+    block = reader.block(row_group)
 
-    def __init__(self, reader: PmReader, row_group: int, positions: Mapping[str, int]) -> None:
-        self.reader, self.row_group, self.positions = reader, row_group, positions
-        self.block = reader.block(row_group)
-
-    def of(self, name: str) -> Facts | None:
-        """The facts; what cannot be read counts as absent."""
-        position = self.positions.get(name)
+    def of(name: str) -> Facts | None:
+        position = positions.get(name)
         if position is None:
             return None
-        reader, chunk = self.reader, self.block.chunks[position]
-        column = reader.columns[position]
+        column, chunk = reader.columns[position], block.chunks[position]
         least, greatest = (
-            read_bound(reader.source, self.block, position, column, side, reader.footer.start)
+            read_bound(reader.source, block, position, column, side, reader.footer.start)
             for side in pm_block.SIDES
         )
-        bitset = _Lazy(lambda: _bitset(reader, self.row_group, position))
-        return Facts(column, chunk.num_values, _null_count(chunk), least, greatest, bitset.may_hold)
+        bitset = functools.cache(lambda: _bitset(reader, row_group, position))
 
+        def may_hold(plain: bytes) -> bool:
+            return (bits := bitset()) is None or probe(bits, xxhash.xxh64_intdigest(plain))
 
-class _Lazy:
-    """A bitset that is read once, when it is asked for the first time."""
+        return Facts(column, chunk.num_values, _null_count(chunk), least, greatest, may_hold)
 
-    def __init__(self, read: Callable[[], bytes | None]) -> None:
-        self._read = read
-
-    @functools.cached_property
-    def bitset(self) -> bytes | None:
-        """The bitset, ``None`` if there is none at hand."""
-        return self._read()
-
-    def may_hold(self, plain: bytes) -> bool:
-        """Whether a value may be there."""
-        return self.bitset is None or probe(self.bitset, xxhash.xxh64_intdigest(plain))
+    return of
 
 
 def _bitset(reader: PmReader, row_group: int, column: int) -> bytes | None:
@@ -263,7 +249,7 @@ class _Times:
         return self.bounds(row_group)[1]
 
     def may_hold(self, row_group: int, first: int, last: int) -> bool:
-        """Whether a row group may hold a time."""
+        """True if a row group may hold a time."""
         try:
             least, greatest = self.bounds(row_group)
         except _NoBoundError:

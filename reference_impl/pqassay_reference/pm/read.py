@@ -17,7 +17,7 @@ from collections.abc import Generator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, overload
 
-from pqassay_reference.errors import Refused
+from pqassay_reference.errors import Refused, about
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.base.sources import BytesSource, FileSource, Source
 from pqassay_spec.pm import block as pm_block
@@ -85,10 +85,8 @@ class PmReader:
         committed, mapped = _mapped(name)
         source = BytesSource(memoryview(mapped), name)
         try:
-            yield cls(source, parquet_file_size=parquet_file_size, committed=committed)
-        except FormatError as error:
-            error.within(file=name)
-            raise
+            with about(name):
+                yield cls(source, parquet_file_size=parquet_file_size, committed=committed)
         finally:
             # Arrays that are still in use keep the map open; it closes with the last of them.
             with contextlib.suppress(BufferError):
@@ -304,11 +302,8 @@ class PmReader:
 def _mapped(path: str) -> tuple[int, mmap.mmap]:
     """The committed size of a file, and so many bytes of it."""
     with FileSource(path) as file:
-        try:
+        with about(path):
             committed = pm_header.read_committed_size(file)
-        except FormatError as error:
-            error.within(file=path)
-            raise
         return committed, mmap.mmap(file.fileno(), committed, access=mmap.ACCESS_READ)
 
 

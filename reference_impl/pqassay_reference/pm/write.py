@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypedDict, Unpack
 
-from pqassay_reference.errors import Refused
+from pqassay_reference.errors import Refused, about
 from pqassay_reference.pm.parts import (
     NO_EXTENSIONS,
     BlockBytes,
@@ -28,7 +28,6 @@ from pqassay_reference.pm.parts import (
 )
 from pqassay_reference.pm.read import PmReader
 from pqassay_reference.pm.storage import FileStorage, MemoryStorage, Storage
-from pqassay_spec.base.errors import Malformed
 from pqassay_spec.parquet.file import TAIL_SIZE
 from pqassay_spec.pm import file as pm_file
 from pqassay_spec.pm import grammar as pm
@@ -72,7 +71,7 @@ def create(
 
 @dataclass(frozen=True)
 class Updated:
-    """What an update did.
+    """The outcome of an update.
 
     Attributes:
         size: Committed size now.
@@ -88,7 +87,7 @@ class Updated:
 
 
 class AppendOptions(TypedDict, total=False):
-    """How a footer is appended.
+    """Options of appending a footer.
 
     Attributes:
         append_base: Where to write, at or behind the committed size; there by default. Bytes that are passed over are
@@ -104,7 +103,7 @@ class AppendOptions(TypedDict, total=False):
 
 
 class UpdateOptions(AppendOptions, total=False):
-    """How a snapshot is appended; as `AppendOptions`.
+    """Options of appending a snapshot; as `AppendOptions`.
 
     Attributes:
         parquet_file_size: The snapshot to build upon, by the size of the Parquet file that it describes; the newest by
@@ -244,7 +243,7 @@ def value_size(value: SnapshotValue) -> int:
 
 @dataclass(frozen=True)
 class _Base:
-    """What an update builds upon: the snapshot before, and the offset at which it appends."""
+    """The base of an update: the snapshot before, and the offset at which it appends."""
 
     reader: PmReader
     offset: int
@@ -266,10 +265,8 @@ def _open(storage: Storage, parquet_file_size: int | None, append_base: int | No
             f"the update would be written at {offset}, where {reader.size} bytes are committed and {storage.size} are there"
         )
     if verify:
-        try:
+        with about(storage.name):
             reader.verify()
-        except Malformed as error:
-            raise error.within(file=storage.name) from None
     return _Base(reader, offset)
 
 
@@ -374,7 +371,7 @@ def _blocks_that_are_there(storage: Storage, base: _Base, blocks: Sequence[Block
 
 
 def _places(storage: Storage, base: _Base) -> list[Place]:
-    """Where the blocks of the snapshot before stand, and their inlined bloom filters."""
+    """Places of the blocks of the snapshot before, and of their inlined bloom filters."""
     width = len(base.header.bloom_columns)
     if HeaderFeature.BLOOM_FILTERS_EXTERNAL in base.header.features:
         return [Place(block, (None,) * width) for block in base.head.blocks]
@@ -387,7 +384,7 @@ def _places(storage: Storage, base: _Base) -> list[Place]:
 
 
 class _Tail:
-    """What stands behind a position of the file: blocks, each aligned, and a footer."""
+    """The bytes behind a position of the file: blocks, each aligned, and a footer."""
 
     def __init__(self, start: int) -> None:
         self.start = start

@@ -15,8 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pqassay_reference.errors import Refused
-from pqassay_reference.predicate.literals import python_value
-from pqassay_reference.predicate.text import TypedText
+from pqassay_reference.predicate.literals import TypedText, python_value
 
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "=": pc.equal,
@@ -49,7 +48,7 @@ CONNECTIVES: dict[str, Callable[[Any, Any], Any]] = {"and": pc.and_kleene, "or":
 
 
 class Operands(Protocol):
-    """What a predicate speaks of: columns, and constants of their types."""
+    """The operands of a predicate: columns, and constants of their types."""
 
     def column(self, name: str) -> Any:
         """A column, in a form that Arrow compares."""
@@ -60,7 +59,7 @@ class Operands(Protocol):
         ...
 
     def false(self) -> Any:
-        """What is true of no row."""
+        """A condition that is true of no row."""
         ...
 
 

@@ -52,7 +52,7 @@ INDEX_KEYS = frozenset({idx1.KEY, idx1.LENGTH_KEY, idx1.COMPANION_KEY})
 
 @dataclass(frozen=True)
 class Embedded:
-    """What was embedded.
+    """The index that was embedded.
 
     Attributes:
         path: The file.
@@ -79,7 +79,7 @@ class Embedded:
 
 @dataclass(frozen=True)
 class EmbeddedColumns:
-    """What was read of several columns while the index of the first was embedded.
+    """The values of several columns, read while the index of the first was embedded.
 
     Attributes:
         embedded: What was embedded.
@@ -337,7 +337,7 @@ def _keys(
 
 
 def _place(file: FinishedFile, values: Collection[str]) -> tuple[int, int, int]:
-    """Where the new blob goes, and how many bytes of an old one are cut or left dead.
+    """The offset of the new blob, and the bytes of an old one that are cut or left dead.
 
     Only what is certainly an old index is cut: its companion record agrees with all its bytes, or it holds the very
     values that the new one will hold.  A length field alone proves nothing about the bytes that it covers.

@@ -1,4 +1,4 @@
-"""Which rows of a file a condition leaves over, by everything that the file says about its values.
+"""Selection of rows: those of a file that a condition leaves over, by everything that the file says about its values.
 
 Of each row group: the bounds and null counts of its chunks, their bloom filters, and the bounds of their pages.  What is
 left are ranges of rows; which pages of which column hold them, the offset indexes say.
@@ -107,12 +107,12 @@ class ChunkParts:
 
     @cached_property
     def order(self) -> Order | None:
-        """How its values compare; ``None`` where nobody knows."""
+        """The order of its values; ``None`` where nobody knows."""
         return order_of(self.leaf.element, self.column_order)
 
     @property
     def is_flat(self) -> bool:
-        """Whether every row holds one entry."""
+        """True if every row holds one entry."""
         return not self.leaf.max_repetition_level
 
     # ------------------------------------------------------------------------------------------ its structures
@@ -198,7 +198,7 @@ class ChunkParts:
 
     @property
     def has_bounds(self) -> bool:
-        """Whether the statistics hold both bounds."""
+        """True if the statistics hold both bounds."""
         said = self.facts.statistics
         return said is not None and said.min_value is not None and said.max_value is not None
 
@@ -250,7 +250,7 @@ class ChunkParts:
         return rows_of_pages(self.offset_index, count, pages)
 
     def _excluded(self, condition: Condition, order: Order | None, raw: bytes, *, nan: bool) -> bool:
-        """Whether the statistics of the chunk leave no row."""
+        """True if the statistics of the chunk leave no row."""
         try:
             index = self.summary
         except Mistrusted:
@@ -261,7 +261,7 @@ class ChunkParts:
         return not may_satisfy(index, 0, known, condition, raw, nan=nan)
 
     def _not_held(self, raw: bytes) -> bool:
-        """Whether the bloom filter leaves no row. Zeros of both signs are equal, and hash apart; NaN equals nothing."""
+        """True if the bloom filter leaves no row. Zeros of both signs are equal, and hash apart; NaN equals nothing."""
         try:
             bitset = self.bitset
         except Mistrusted:

@@ -35,7 +35,7 @@ from pqassay_spec.base.errors import FormatError
 from pqassay_spec.idx1 import blob as idx1
 
 Trust = Literal["companion", "published"]
-"""Which index counts: one whose companion record may be trusted, or also one for which the caller vouches."""
+"""The indexes that count: those whose companion record may be trusted, or also those for which the caller vouches."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def scan_file(
 def _decide(
     path: Path, predicate: Sequence[Any], schema: pa.Schema, column: str | None, trust: Trust
 ) -> tuple[bool | None, str]:
-    """Whether the index proves that no row matches; ``None`` if it has no say, and why."""
+    """True if the index proves that no row matches; ``None`` if it has no say, and why."""
     try:
         found = extract_file(path)
     except FormatError as error:
@@ -133,7 +133,7 @@ def _one_column(schema: pa.Schema, name: str, values: list[Any]) -> pa.Table:
 
 
 def _may_match(predicate: Sequence[Any], column: str, values: pa.Table) -> bool:
-    """Whether a row with one of these values may satisfy a predicate, whatever its other columns hold."""
+    """True if a row with one of these values may satisfy a predicate, whatever its other columns hold."""
     return bool(pc.any(_possible(predicate, column, values)).as_py())
 
 

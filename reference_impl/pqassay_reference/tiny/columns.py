@@ -81,14 +81,14 @@ class Scalar:
 
     @property
     def is_unsigned(self) -> bool:
-        """Whether values are unsigned integers."""
+        """True if values are unsigned integers."""
         if self.logical is None:
             return self.converted in UNSIGNED_CONVERTED
         return self.logical.INTEGER is not None and not self.logical.INTEGER.isSigned
 
     @property
     def is_decimal(self) -> bool:
-        """Whether values are unscaled decimals."""
+        """True if values are unscaled decimals."""
         return self.converted is ConvertedType.DECIMAL or (
             self.logical is not None and self.logical.DECIMAL is not None
         )
@@ -316,7 +316,7 @@ def _number(scalar: Scalar, value: Any, width: int) -> bytes:
 
 
 class Entry(NamedTuple):
-    """What stands at one position of a leaf column: its levels, and the value's bytes where the levels say there is one."""
+    """An entry of a leaf column: its levels, and the value's bytes where the levels say there is one."""
 
     repetition: int
     definition: int
