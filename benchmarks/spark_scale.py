@@ -62,7 +62,7 @@ from pqassay_spark.index.task import index_task
 from pqassay_spark.jobs import spark_jobs
 from pqassay_spark.jobs.java import JavaMissingError
 from pqassay_spark.jobs.packing import PER_FILE, pack, task_count
-from pqassay_spark.jobs.session import local_session
+from pqassay_spark.jobs.session import open_session
 from pqassay_spark.jobs.spark_jobs import packed
 
 if TYPE_CHECKING:
@@ -287,7 +287,7 @@ def import_the_judge(_: int) -> int:
 def spark_costs() -> Spark:
     """What Spark takes: a session, a worker, a job, a task."""
     started = time.perf_counter()
-    session = local_session(cores=1)
+    session = open_session(master="local[1]")
     session_seconds = time.perf_counter() - started
     context = session.sparkContext
     first, second = (
@@ -295,7 +295,7 @@ def spark_costs() -> Spark:
     )
     job, task = job_and_task(session)
     session.stop()
-    session = local_session(cores=CORES)
+    session = open_session(master=f"local[{CORES}]")
     _, handed_out = job_and_task(session)
     session.stop()
     # With two cores, tasks end at half the time at best: what is left is at least what the driver takes.
@@ -379,7 +379,7 @@ def runs(indexed: dict[int, list[Path]], plain: list[Path], rounds: int) -> list
     few, many = min(indexed), max(indexed)
     made: list[dict[str, Any]] = []
     for cores in range(1, CORES + 1):
-        session = local_session(cores=cores)
+        session = open_session(master=f"local[{cores}]")
         plans: dict[tuple[str, int], tuple[list[Path], Callable[[], float]]] = {}
         for tier, files in (("index", few), ("index", many), ("values", few), ("values", many)):
             paths = indexed[files]

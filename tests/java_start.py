@@ -40,7 +40,7 @@ def options() -> str:
 def write_archive() -> None:
     """Start Spark, let it do what tests let it do, and keep the classes that this took."""
     from pqassay_spark.jobs.java import JavaMissingError, require_java
-    from pqassay_spark.jobs.session import local_session
+    from pqassay_spark.jobs.session import open_session
 
     try:
         require_java()
@@ -48,7 +48,7 @@ def write_archive() -> None:
         sys.exit(f"no archive of classes: {error.reason}")
     unfinished = ARCHIVE.with_suffix(f".{os.getpid()}")
     os.environ[VARIABLE] = f'{QUICK} {QUIET} -XX:ArchiveClassesAtExit="{unfinished}"'
-    spark = local_session(name="classes for tests")
+    spark = open_session(name="classes for tests", master="local[2]")
     java: Any = spark.sparkContext._gateway  # pyright: ignore[reportPrivateUsage]
     with tempfile.TemporaryDirectory() as folder:
         exercise(spark, folder)

@@ -1,6 +1,11 @@
-"""What the reference refuses to do, and why."""
+"""Errors of the reference: what it refuses to do and cannot decode, and the file that an error is about."""
 
 from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from pqassay_spec.base.errors import FormatError
 
 
 class Undecodable(Exception):  # noqa: N818 - says what it is about
@@ -12,3 +17,13 @@ class Refused(Exception):  # noqa: N818 - a refusal is an answer, not a failure
 
     The message names the value, column or place, and what to do instead where there is something.
     """
+
+
+@contextmanager
+def about(file: str) -> Generator[None]:
+    """Say in every format error which file it was."""
+    try:
+        yield
+    except FormatError as error:
+        error.file = file
+        raise

@@ -1,4 +1,4 @@
-"""What a check would cost, by tier: requests, bytes and time, measured on a few files and extrapolated to all.
+"""Estimate of the costs of a check, by tier: requests, bytes and time, measured on a few files and extrapolated to all.
 
 The few files are judged as they would be, with every access counted; what the judge says about them is thrown away.
 """
@@ -41,7 +41,7 @@ DEEP: tuple[Tier, ...] = ("pages", "values")
 
 @dataclass
 class Costs:
-    """What judging cost.
+    """The costs of judging.
 
     Attributes:
         files: How many files it was.
@@ -63,14 +63,14 @@ class Costs:
             setattr(self, declared.name, getattr(self, declared.name) + getattr(other, declared.name))
 
     def of_all(self, files: int, size: int, *, by_size: bool) -> Costs:
-        """What so many files would cost if these are like them, file by file or byte by byte."""
+        """The costs of so many files if these are like them, file by file or byte by byte."""
         times = size / self.size if by_size and self.size else files / max(self.files, 1)
         return Costs(files, size, self.requests * times, self.read * times, self.seconds * times)
 
 
 @dataclass(frozen=True)
 class TierEstimate:
-    """What a check at one tier would cost; requests and bytes of all files, seconds on all cores."""
+    """The costs of a check at one tier; requests and bytes of all files, seconds on all cores."""
 
     tier: Tier
     requests: int
@@ -80,7 +80,7 @@ class TierEstimate:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a check would cost.
+    """The costs of a check.
 
     Attributes:
         files: Files to judge.

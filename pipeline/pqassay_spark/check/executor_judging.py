@@ -1,4 +1,4 @@
-"""What runs on an executor: the files of one task are judged as `pqassay check` judges them."""
+"""Judging on an executor: the files of one task are judged as `pqassay check` judges them."""
 
 from __future__ import annotations
 
@@ -14,23 +14,13 @@ from pqassay.report.model import Coverage
 from pqassay_spark.check.file_stamps import etag
 from pqassay_spark.jobs.spark_jobs import Count, packed, unpacked
 
-
-@dataclass(frozen=True)
-class Verdicts:
-    """What a task gives back.
-
-    Attributes:
-        judged: A verdict for each target, in order.
-        etags: The etags that the objects had before they were judged; ``None`` for one without.
-    """
-
-    judged: list[Judged]
-    etags: list[str | None]
+Verdict = tuple[Judged, str | None]
+"""A verdict, and the etag that an object had before it was judged."""
 
 
 @dataclass(frozen=True)
 class Judging:
-    """How the files of every task are judged.
+    """The way in which the files of every task are judged.
 
     Attributes:
         settings: As in `pqassay check`.
@@ -61,7 +51,7 @@ def judged_task(judging: Judging, task: bytes, count: Count) -> bytes:
         count: Told about each file.
 
     Returns:
-        Packed: `Verdicts`; or a text that says why no file can be judged here.
+        Packed: a list with the `Verdict` on each target, in order; or a text that says why no file can be judged here.
     """
     targets: list[Target] = unpacked(task)
     coverages: dict[object, Coverage] = {}
@@ -75,7 +65,7 @@ def judged_task(judging: Judging, task: bytes, count: Count) -> bytes:
             count((1, len(report.findings)))
     except UsageError as error:
         return packed(str(error))
-    return packed(Verdicts(results, etags))
+    return packed(list(zip(results, etags, strict=True)))
 
 
 def _judged(targets: Sequence[Target], judging: Judging) -> Generator[Judged]:

@@ -14,7 +14,7 @@ from pqassay.lake.targets import Target
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What was known of a file before it was judged.
+    """The state of a file before it was judged.
 
     Attributes:
         size: Length in bytes; -1 where that is not known.

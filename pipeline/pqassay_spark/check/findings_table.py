@@ -16,6 +16,8 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -78,87 +80,50 @@ class Field:
     optional: bool = False
 
 
+_of_file = partial(Field, rows="file")
+_of_finding = partial(Field, rows="finding")
+
 FIELDS = (
     Field("kind", pa.string(), "`file` or `finding`: what the row is about"),
     Field("path", pa.string(), "the file, as it was named or found; a URI in stores"),
     Field("file_kind", pa.string(), "`parquet`, `pm`, or `folder` for a folder that could not be listed"),
     Field("size", pa.int64(), "length of the file in bytes, -1 where it could not be told"),
-    Field(
-        "outcome",
-        pa.string(),
-        "`conformant`, `nonconformant` or `errored` (not judged; never a kind of pass)",
-    ),
+    Field("outcome", pa.string(), "`conformant`, `nonconformant` or `errored` (not judged; never a kind of pass)"),
     Field("created_by", pa.string(), "what the footer says about its writer", optional=True),
     Field("tier", pa.string(), "how deep the file was looked at: `footer`, `index`, `pages` or `values`"),
     Field("pqassay", pa.string(), "the version that judged"),
     Field("rules_sha256", pa.string(), "digest of the rules that were applied"),
-    Field(
-        "settings_sha256",
-        pa.string(),
-        "digest of version, rules, tier, level and selection of rules: verdicts with the same one are comparable",
-    ),
+    Field("settings_sha256", pa.string(), "digest of version, rules, tier, level and selection of rules: verdicts with the same one are comparable"),
     Field("modified_ns", pa.int64(), "when the file was changed, in nanoseconds since 1970", optional=True),
-    Field(
-        "ctime_ns",
-        pa.int64(),
-        "when anything about a local file was changed, its times included; as `modified_ns`",
-        rows="file",
-        optional=True,
-    ),
-    Field("etag", pa.string(), "the etag of an object in a store", rows="file", optional=True),
-    Field(
-        "beside",
-        pa.string(),
-        "name, length and times of change of what stands beside the file and was looked at; empty if nothing was",
-        rows="file",
-    ),
-    Field(
-        "reusable",
-        pa.bool_(),
-        "whether `--incremental` may take the verdict over: not if the file is errored, or was changed so shortly "
-        "before it was judged that a further change could go unnoticed",
-        rows="file",
-    ),
-    Field("judged_at", pa.timestamp("us", tz="UTC"), "when the run began that judged the file", rows="file"),
-    Field("findings", pa.int32(), "how many findings the file has", rows="file"),
-    Field("notes", pa.list_(pa.string()), "what of the file no rule looks at", rows="file"),
-    Field("error", pa.string(), "why an errored file could not be judged", rows="file", optional=True),
-    Field(
-        "coverage",
-        pa.string(),
-        "which rules were tested: a key of `coverages` in the metadata of the table's footer",
-        rows="file",
-    ),
-    Field("rule", pa.string(), "id of the rule that is broken", rows="finding"),
-    Field(
-        "level", pa.string(), "what the rule's document demands: `MUST`, `SHOULD` or `MAY`", rows="finding"
-    ),
-    Field("verdict", pa.string(), "how it is reported: `FAIL`, `WARN`, `POLICY` or `INFO`", rows="finding"),
-    Field("effect", pa.string(), "what the breach costs readers", rows="finding"),
-    Field("column", pa.string(), "the column, its path joined by dots", rows="finding", optional=True),
-    Field("count", pa.int64(), "how many places break the rule", rows="finding"),
-    Field("known", pa.bool_(), "whether a baseline lists it, so that it does not count", rows="finding"),
-    Field("message", pa.string(), "what was found, in one sentence", rows="finding"),
-    Field("field", pa.string(), "first position: the grammar path of the field", rows="finding"),
-    Field("offset", pa.int64(), "first position: byte of the file, -1 for what is absent", rows="finding"),
-    Field("length", pa.int64(), "first position: how many bytes", rows="finding"),
-    Field("expected", pa.string(), "first position: what should stand there", rows="finding"),
-    Field("actual", pa.string(), "first position: what stands there", rows="finding"),
-    Field("row_group", pa.int32(), "first position: number of the row group", rows="finding", optional=True),
-    Field("page", pa.int32(), "first position: number of the page", rows="finding", optional=True),
-    Field("remedy", pa.string(), "a command that mends the file", rows="finding", optional=True),
-    Field(
-        "explanation",
-        pa.string(),
-        "a known defect of the file's writer that does this",
-        rows="finding",
-        optional=True,
-    ),
-    Field(
-        "positions", pa.list_(POSITION), "the first three positions, each with these members", rows="finding"
-    ),
-    Field("hexdump", pa.list_(pa.string()), "the bytes at the first position, marked", rows="finding"),
-)
+    _of_file("ctime_ns", pa.int64(), "when anything about a local file was changed, its times included; as `modified_ns`", optional=True),
+    _of_file("etag", pa.string(), "the etag of an object in a store", optional=True),
+    _of_file("beside", pa.string(), "name, length and times of change of what stands beside the file and was looked at; empty if nothing was"),
+    _of_file("reusable", pa.bool_(), "whether `--incremental` may take the verdict over: not if the file is errored, or was changed so shortly before it was judged that a further change could go unnoticed"),
+    _of_file("judged_at", pa.timestamp("us", tz="UTC"), "when the run began that judged the file"),
+    _of_file("findings", pa.int32(), "how many findings the file has"),
+    _of_file("notes", pa.list_(pa.string()), "what of the file no rule looks at"),
+    _of_file("error", pa.string(), "why an errored file could not be judged", optional=True),
+    _of_file("coverage", pa.string(), "which rules were tested: a key of `coverages` in the metadata of the table's footer"),
+    _of_finding("rule", pa.string(), "id of the rule that is broken"),
+    _of_finding("level", pa.string(), "what the rule's document demands: `MUST`, `SHOULD` or `MAY`"),
+    _of_finding("verdict", pa.string(), "how it is reported: `FAIL`, `WARN`, `POLICY` or `INFO`"),
+    _of_finding("effect", pa.string(), "what the breach costs readers"),
+    _of_finding("column", pa.string(), "the column, its path joined by dots", optional=True),
+    _of_finding("count", pa.int64(), "how many places break the rule"),
+    _of_finding("known", pa.bool_(), "whether a baseline lists it, so that it does not count"),
+    _of_finding("message", pa.string(), "what was found, in one sentence"),
+    _of_finding("field", pa.string(), "first position: the grammar path of the field"),
+    _of_finding("offset", pa.int64(), "first position: byte of the file, -1 for what is absent"),
+    _of_finding("length", pa.int64(), "first position: how many bytes"),
+    _of_finding("expected", pa.string(), "first position: what should stand there"),
+    _of_finding("actual", pa.string(), "first position: what stands there"),
+    _of_finding("row_group", pa.int32(), "first position: number of the row group", optional=True),
+    _of_finding("page", pa.int32(), "first position: number of the page", optional=True),
+    _of_finding("remedy", pa.string(), "a command that mends the file", optional=True),
+    _of_finding("explanation", pa.string(), "a known defect of the file's writer that does this", optional=True),
+    _of_finding("positions", pa.list_(POSITION), "the first three positions, each with these members"),
+    _of_finding("hexdump", pa.list_(pa.string()), "the bytes at the first position, marked"),
+)  # fmt: skip
 """Every column, in order."""
 
 SCHEMA = pa.schema(
@@ -168,7 +133,7 @@ SCHEMA = pa.schema(
 
 @dataclass(frozen=True)
 class FileState:
-    """What a table says of a file beside its report.
+    """The state of a file in a table, beside its report.
 
     Attributes:
         modified: When it was changed, in nanoseconds since 1970.
@@ -253,12 +218,14 @@ def write(table: Path, report: Report, states: Sequence[FileState], settings: Se
     Raises:
         OSError: The folder cannot be written; the old table stands as it was.
     """
-    settings_sha256 = settings_digest(settings)
-    about = {
-        "schema_version": SCHEMA_VERSION,
+    common = {
         "pqassay": report.pqassay,
         "rules_sha256": report.rules_sha256,
-        "settings_sha256": settings_sha256,
+        "settings_sha256": settings_digest(settings),
+    }
+    about = {
+        "schema_version": SCHEMA_VERSION,
+        **common,
         "settings": members(settings),
         "folder": clean(_here()),
         "summary": members(report.summary),
@@ -266,14 +233,10 @@ def write(table: Path, report: Report, states: Sequence[FileState], settings: Se
         "coverages": members(report.coverages),
     }
     schema = SCHEMA.with_metadata({METADATA_KEY: json.dumps(about).encode()})
-    common = {
-        "pqassay": report.pqassay,
-        "rules_sha256": report.rules_sha256,
-        "settings_sha256": settings_sha256,
-    }
     buffer = io.BytesIO()
     with pq.ParquetWriter(buffer, schema, compression="zstd") as writer:
-        for rows in _in_groups(_rows(report, states, common)):
+        waiting = _rows(report, states, common)
+        while rows := list(islice(waiting, ROWS_AT_ONCE)):
             columns = [pa.array([row.get(field.name) for row in rows], field.type) for field in FIELDS]
             writer.write_table(pa.Table.from_arrays(columns, schema=schema))
         found = _digest(buffer.getvalue(), schema.metadata[METADATA_KEY])
@@ -284,17 +247,6 @@ def write(table: Path, report: Report, states: Sequence[FileState], settings: Se
 
 def _here() -> str:
     return os.getcwd()  # noqa: PTH109 - text of any bytes, as the paths are
-
-
-def _in_groups(rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    group: list[dict[str, Any]] = []
-    for row in rows:
-        group.append(row)
-        if len(group) == ROWS_AT_ONCE:
-            yield group
-            group = []
-    if group:
-        yield group
 
 
 def _rows(report: Report, states: Sequence[FileState], common: Mapping[str, str]) -> Iterator[dict[str, Any]]:
@@ -342,7 +294,7 @@ def clean(text: str | None) -> str | None:
 
 
 def is_exact(file: FileReport) -> bool:
-    """Whether a table can give the report back as it was: not if a text in it is no UTF-8."""
+    """True if a table can give the report back as it was: not if a text in it is no UTF-8."""
     return all(clean(text) == text for text in _texts(file))
 
 
@@ -412,7 +364,7 @@ def _require_sound(path: Path) -> None:
 
 
 def _metadata(table: Path) -> dict[str, Any] | None:
-    """What the footer of a table says; ``None`` if it is none."""
+    """The metadata in the footer of a table; ``None`` if it is none."""
     try:
         found = (pq.read_schema(table / PART).metadata or {}).get(METADATA_KEY)
         about: Any = None if found is None else json.loads(found)
@@ -455,17 +407,6 @@ def _files(rows: Iterator[dict[str, Any]], coverages: Mapping[str, Coverage]) ->
 
 
 def _finding(row: dict[str, Any]) -> Finding:
-    return Finding(
-        rule=row["rule"],
-        level=row["level"],
-        verdict=row["verdict"],
-        effect=row["effect"],
-        path=row["path"],
-        count=row["count"],
-        at=[Position(**position) for position in row["positions"]],
-        message=row["message"],
-        column=row["column"],
-        remedy=row["remedy"],
-        explanation=row["explanation"],
-        hexdump=row["hexdump"],
-    )
+    names = {declared.name for declared in dataclasses.fields(Finding)} & row.keys()
+    stored = {name: row[name] for name in names - {"known"}}
+    return Finding(**stored, at=[Position(**position) for position in row["positions"]])

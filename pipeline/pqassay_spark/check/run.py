@@ -17,12 +17,13 @@ from pqassay.lake.targets import Target
 from pqassay.report.model import Report
 from pqassay_spark.check import findings_table
 from pqassay_spark.check.estimate import Estimate, estimate
+from pqassay_spark.check.executor_judging import Verdict
 from pqassay_spark.check.file_stamps import UNKNOWN, Stamp, stamps
-from pqassay_spark.check.findings_table import FileState
+from pqassay_spark.check.findings_table import FileState, Row
 from pqassay_spark.check.sampling import Sample, sampled
-from pqassay_spark.check.spark_judging import Means, Tell, Verdict, judged
+from pqassay_spark.check.spark_judging import Means, Tell, judged
 from pqassay_spark.check.spark_listing import SparkListing
-from pqassay_spark.check.verdict_cache import Kept, VerdictCache, etags_task, is_settled
+from pqassay_spark.check.verdict_cache import VerdictCache, etags_task, is_settled
 from pqassay_spark.jobs.packing import pack
 from pqassay_spark.jobs.spark_jobs import JobError, cores, packed, run, unpacked
 from pqassay_spec import __version__
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Checked:
-    """What a run has to show.
+    """The outcome of a run.
 
     Attributes:
         report: The report.
@@ -49,7 +50,7 @@ class Checked:
 
     @property
     def notes(self) -> list[str]:
-        """What must be said about the report beside what it says itself, a sentence each."""
+        """Sentences about the report beside what it says itself."""
         notes: list[str] = []
         if self.kept:
             total = self.report.summary.files
@@ -152,7 +153,7 @@ def carried_out(
         plan, covered = sampled(plan, sample)
     targets = plan.targets
     found = [UNKNOWN] * len(targets) if table is None else stamps(targets)
-    kept: dict[int, Kept] = {}
+    kept: dict[int, Row] = {}
     if table is not None and is_incremental:
         kept = _kept(session, VerdictCache(table, plan.settings), targets, found)
     rest = [position for position in range(len(targets)) if position not in kept]
@@ -162,7 +163,8 @@ def carried_out(
         verdicts = judged(session(), wanted, plan.settings, means, wants_etags=table is not None, tell=tell)
         fresh = dict(zip(rest, verdicts, strict=True))
     in_order = (
-        kept[position].judged if position in kept else fresh[position][0] for position in range(len(targets))
+        (kept[position].report, kept[position].coverage) if position in kept else fresh[position][0]
+        for position in range(len(targets))
     )
     report = concluded(plan, in_order)
     if table is None:
@@ -197,7 +199,7 @@ def estimated(
     """
     if sample is not None:
         plan, _ = sampled(plan, sample)
-    kept: dict[int, Kept] = {}
+    kept: dict[int, Row] = {}
     if table is not None:
         kept = _kept(session, VerdictCache(table, plan.settings), plan.targets, stamps(plan.targets))
     rest = [position for position in range(len(plan.targets)) if position not in kept]
@@ -217,9 +219,9 @@ def _kept(
     cache: VerdictCache,
     targets: Sequence[Target],
     found: Sequence[Stamp],
-) -> dict[int, Kept]:
+) -> dict[int, Row]:
     """The verdicts that still hold, by the position of the target."""
-    kept: dict[int, Kept] = {}
+    kept: dict[int, Row] = {}
     doubtful: dict[int, str] = {}
     if not cache:
         return kept

@@ -10,12 +10,12 @@ from pqassay.judge.checker import Plan
 from pqassay.lake.targets import Target
 
 REASON = "not checked: not in the sample"
-"""Why a report does not judge the other files."""
+"""The reason that a report does not judge the other files."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """What a sample covers.
+    """The coverage of a sample.
 
     Attributes:
         chosen: Files that are checked.
@@ -31,7 +31,7 @@ class Sample:
 
     @property
     def sentence(self) -> str:
-        """What the report is about, and what it is not."""
+        """A sentence about what the report covers, and what it does not."""
         return (
             f"sample: {self.chosen:,} of {self.files:,} files, from {self.chosen_folders:,} of {self.folders:,} "
             f"folders; {self.files - self.chosen:,} files were not checked, and nothing is known of them"

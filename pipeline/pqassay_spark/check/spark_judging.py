@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from pqassay.errors import UsageError
 from pqassay.judge.checker import wants_isolation
-from pqassay.judge.one_file import Judged, Settings, judge_all
+from pqassay.judge.one_file import Settings, judge_all
 from pqassay.judge.workers import JudgeAll, require_memory
 from pqassay.lake.targets import Target
 from pqassay.report.model import Coverage
-from pqassay_spark.check.executor_judging import Judging, Verdicts, judged_task
+from pqassay_spark.check.executor_judging import Judging, Verdict, judged_task
 from pqassay_spark.jobs.packing import pack
 from pqassay_spark.jobs.spark_jobs import Counts, JobError, cores, packed, run, unpacked
 from pqassay_spec.rules.catalogue import DEFAULT_FILE, Tier
@@ -43,13 +43,10 @@ PER_FILE = 64 << 10
 Tell = Callable[[int, int, int], object]
 """Told how many files are judged, how many there are, and how many findings were found so far."""
 
-Verdict = tuple[Judged, str | None]
-"""A verdict, and the etag that an object had before it was judged."""
-
 
 @dataclass(frozen=True)
 class Means:
-    """How the executors are used.
+    """The means of judging: tasks, and limits for one file.
 
     Attributes:
         tasks: Tasks to cut the work into; see `default_tasks`.
@@ -148,7 +145,7 @@ def packed_positions(targets: Sequence[Target], tier: Tier, tasks: int | None, c
 
 
 def default_tasks(size: int, files: int, cores: int, *, is_deep: bool) -> int:
-    """How many tasks to cut files into: several for each core if they are worth it, and more where files are very many.
+    """The number of tasks to cut files into: several for each core if they are worth it, and more where files are very many.
 
     >>> default_tasks(0, 10, cores=2, is_deep=False), default_tasks(1 << 30, 10, cores=2, is_deep=True)
     (2, 16)
@@ -172,20 +169,20 @@ def in_order(positions: Iterable[Sequence[int]], results: Iterable[bytes], total
     found: dict[int, Verdict] = {}
     coverages: dict[object, Coverage] = {}
     for task, result in zip(positions, results, strict=True):
-        verdicts: Verdicts | str = unpacked(result)
+        verdicts: list[Verdict] | str = unpacked(result)
         if isinstance(verdicts, str):
             raise UsageError(verdicts)
         # Files of a task share coverages; those of all tasks shall, so that nobody compares one for each file.
-        shared = {id(coverage): coverage for _, coverage in verdicts.judged}
+        shared = {id(coverage): coverage for (_, coverage), _ in verdicts}
         for key, coverage in shared.items():
             shared[key] = coverages.setdefault(coverage.identity, coverage)
-        judged_ones = ((report, shared[id(coverage)]) for report, coverage in verdicts.judged)
-        found.update(zip(task, zip(judged_ones, verdicts.etags, strict=True), strict=True))
+        for position, ((report, coverage), etag) in zip(task, verdicts, strict=True):
+            found[position] = (report, shared[id(coverage)]), etag
     return [found[position] for position in range(total)]
 
 
 def tasks_on_one_machine(spark: SparkSession) -> int:
-    """How many tasks may run on one machine at the same time, as far as the settings say so."""
+    """The number of tasks that may run on one machine at the same time, as far as the settings say so."""
     conf = spark.sparkContext.getConf()
     master = spark.sparkContext.master or ""
     if master.startswith("local-cluster["):  # executors and their cores, all of this machine

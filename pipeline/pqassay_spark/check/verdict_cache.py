@@ -1,4 +1,4 @@
-"""Which verdicts of an earlier run still hold: those on files that have not changed since, judged in the same way.
+"""Verdicts of an earlier run that still hold: those on files that have not changed since, judged in the same way.
 
 A file counts as unchanged if its length and the time of its last change are what they were, and those of the files
 beside it that were looked at.  An object that was written anew with the same content has another time; its etag tells
@@ -10,30 +10,21 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from pqassay.judge.one_file import Judged, Settings
+from pqassay.judge.one_file import Settings
 from pqassay.lake.targets import Target
 from pqassay.report.model import Threshold, outcome_of
 from pqassay_spark.check.file_stamps import Stamp
-from pqassay_spark.check.findings_table import FileState, Row, read
+from pqassay_spark.check.findings_table import Row, read
 from pqassay_spark.jobs.spark_jobs import Count, packed, unpacked
 
 SETTLED = 2_000_000_000
 """Nanoseconds after which a change is told apart from the one before, in every file system and store."""
 
 
-@dataclass(frozen=True)
-class Kept:
-    """A verdict that still holds, and what the table says beside it."""
-
-    judged: Judged
-    state: FileState
-
-
 def is_settled(stamp: Stamp, started: int) -> bool:
-    """Whether a change after the stamp was taken would show in it.
+    """True if a change after the stamp was taken would show in it.
 
     Args:
         stamp: The stamp.
@@ -62,7 +53,7 @@ class VerdictCache:
     def __len__(self) -> int:
         return len(self._rows)
 
-    def kept(self, target: Target, stamp: Stamp) -> Kept | None:
+    def kept(self, target: Target, stamp: Stamp) -> Row | None:
         """The verdict on a file that has not changed by length and time; ``None`` if there is none."""
         row = self._row(target, stamp)
         if row is None or stamp.modified is None:
@@ -76,26 +67,26 @@ class VerdictCache:
         row = self._row(target, stamp)
         return None if row is None or not target.store else row.state.etag
 
-    def kept_by_etag(self, target: Target, stamp: Stamp) -> Kept | None:
+    def kept_by_etag(self, target: Target, stamp: Stamp) -> Row | None:
         """The verdict on an object whose etag has not changed."""
         row = self._row(target, stamp)
         if row is None:
             return None
-        kept = self._as_judged(row)
-        return dataclasses.replace(kept, state=dataclasses.replace(kept.state, modified=stamp.modified))
+        state = dataclasses.replace(row.state, modified=stamp.modified)
+        return dataclasses.replace(self._as_judged(row), state=state)
 
     def _row(self, target: Target, stamp: Stamp) -> Row | None:
-        """What the table has on a file of this length and with the same beside it."""
+        """The row of the table on a file of this length and with the same beside it."""
         row = self._rows.get(target.name)
         if row is None or target.trouble or row.report.kind != target.kind:
             return None
         is_same = (row.report.size, row.state.beside) == (stamp.size, stamp.beside)
         return row if is_same else None
 
-    def _as_judged(self, row: Row) -> Kept:
+    def _as_judged(self, row: Row) -> Row:
         """A verdict as the judge gave it: what a baseline knew is for this run's baseline to say."""
         report = dataclasses.replace(row.report, outcome=outcome_of(row.report.findings, self._level))
-        return Kept((report, row.coverage), row.state)
+        return dataclasses.replace(row, report=report)
 
 
 def etags_task(task: bytes, count: Count) -> bytes:

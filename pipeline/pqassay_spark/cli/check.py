@@ -19,6 +19,7 @@ from pqassay.cli.output import (
     with_new_baseline,
     write_output,
 )
+from pqassay.errors import UsageError
 from pqassay.report.formats import FormatName
 from pqassay_spark.cli.session import Master, Ship, command_session, stop
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from pqassay.judge.checker import Plan
     from pqassay.report.model import Report
-    from pqassay_spark.check.run import Means, Tell
+    from pqassay_spark.check.run import Tell
 
 FILES_NAMED = 20
 """Files with findings up to which each has a block of its own; of more, tables tell."""
@@ -75,8 +76,6 @@ def check(
     ship: Ship = False,
 ) -> None:
     """Check very many files with Spark: what `pqassay check` finds, on all cores of a cluster."""
-    from pqassay.errors import UsageError
-
     try:
         wanted = declared.wanted(given)
         run = _Run(wanted, _table(out, is_needed=incremental), incremental, sample, tasks, master, ship)
@@ -92,14 +91,11 @@ def check(
 
 
 def _require_format_of_estimate(name: FormatName) -> None:
-    from pqassay.errors import UsageError
-
     if name not in (FormatName.TEXT, FormatName.JSON):
         raise UsageError(f"--dry-run tells its estimate as text or json, not as {name.value}")
 
 
 def _table(out: str | None, *, is_needed: bool) -> Path | None:
-    from pqassay.errors import UsageError
     from pqassay.lake.targets import is_uri
 
     if out is None:
@@ -143,7 +139,7 @@ class _Run:
     def checked(self) -> tuple[Report, list[str]]:
         """Check; return the report, and what must be said beside it."""
         from pqassay_spark.check import findings_table
-        from pqassay_spark.check.run import carried_out
+        from pqassay_spark.check.run import Means, carried_out
 
         wanted = self.wanted
         with self._running():
@@ -152,7 +148,7 @@ class _Run:
                 checked = carried_out(
                     self._session,
                     plan,
-                    self._means(),
+                    Means(self.tasks, wanted.timeout, wanted.memory),
                     started=self.started,
                     table=self.table,
                     is_incremental=self.is_incremental,
@@ -193,7 +189,7 @@ class _Run:
 
     @contextmanager
     def _running(self) -> Generator[None]:
-        """What may end a run, in one line; Spark is stopped in any case."""
+        """Say in one line what ends a run; Spark is stopped in any case."""
         from pqassay_spark.jobs.spark_jobs import JobError
 
         with interruptible(), self._stack:
@@ -214,11 +210,6 @@ class _Run:
                 self.table, plan.found.roots, (target.path for target in plan.targets)
             )
         return plan
-
-    def _means(self) -> Means:
-        from pqassay_spark.check.run import Means
-
-        return Means(self.tasks, self.wanted.timeout, self.wanted.memory)
 
     def _session(self) -> SparkSession:
         """Start Spark when it is needed."""

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pqassay.errors import UsageError
+from pqassay_reference.errors import Refused
 from pqassay_spark.cli.session import Master, Ship, command_session, stop
+from pqassay_spark.jobs.spark_jobs import JobError
 from pqassay_spec.base.terminal import printable
 
 if TYPE_CHECKING:
+    from pqassay_spark.index.file_work import Run
     from pqassay_spark.index.run import IndexRun
 
 EXAMPLE = "Example: pqassay-spark index sales --column nation"
@@ -81,11 +85,9 @@ def tell(done: IndexRun) -> None:
     """Print what a run did, and exit with 1 if files were refused and with 2 if there were none at all."""
     for warning in done.warnings:
         typer.echo(printable(f"warning: {warning}"), err=True)
-    refused = done.refused
-    tell_refused([(file.name, file.reason) for file in refused])
-    if not done.files:
-        stop(f"{done.root}: there is no Parquet file")
-    summary = f"{counted(len(done.files), 'file')}: {done.indexed:,} indexed, {done.fresh:,} fresh, {len(refused):,} refused"
+    tell_refused(done)
+    refused = len(done.refused)
+    summary = f"{counted(len(done.files), 'file')}: {done.indexed:,} indexed, {done.fresh:,} fresh, {refused:,} refused"
     if done.table is not None:
         rows = f"{counted(done.table_files, 'file')}, {counted(done.table_rows, 'row')}"
         summary += f"; table {done.table}: {rows}"
@@ -99,12 +101,14 @@ def tell(done: IndexRun) -> None:
         raise typer.Exit(1)
 
 
-def tell_refused(refused: Sequence[tuple[str, str]]) -> None:
-    """Print names and reasons on stderr, and how many more there are."""
-    for name, reason in refused[:MOST_REFUSED]:
-        typer.echo(f"refused  {printable(name)}: {printable(reason)}", err=True)
-    if len(refused) > MOST_REFUSED:
-        typer.echo(f"refused  {len(refused) - MOST_REFUSED:,} more", err=True)
+def tell_refused(done: Run[Any]) -> None:
+    """Print on stderr which files were refused and why, and how many more there are; stop if there was no file at all."""
+    for file in done.refused[:MOST_REFUSED]:
+        typer.echo(f"refused  {printable(file.name)}: {printable(file.reason)}", err=True)
+    if len(done.refused) > MOST_REFUSED:
+        typer.echo(f"refused  {len(done.refused) - MOST_REFUSED:,} more", err=True)
+    if not done.files:
+        stop(f"{done.root}: there is no Parquet file")
 
 
 def counted(count: int, noun: str) -> str:
@@ -119,10 +123,6 @@ def counted(count: int, noun: str) -> str:
 @contextlib.contextmanager
 def reported(path: str) -> Generator[None]:
     """Turn what ends a whole command into one line on stderr and an exit code."""
-    from pqassay.errors import UsageError
-    from pqassay_reference.errors import Refused
-    from pqassay_spark.jobs.spark_jobs import JobError
-
     try:
         yield
     except (UsageError, Refused) as error:

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pqassay_spark.cli.index import counted, reported, tell_refused
-from pqassay_spark.cli.session import Master, Ship, command_session, stop
+from pqassay_spark.cli.session import Master, Ship, command_session
 from pqassay_spec.base.terminal import printable
 
 if TYPE_CHECKING:
-    from pqassay_spark.index.pm import PmRun
+    from pqassay_spark.index.file_work import Run
+    from pqassay_spark.index.pm import PmOutcome
 
 EXAMPLE = "Example: pqassay-spark pm sales --into sales.pm"
 
 
 class Blooms(StrEnum):
-    """What becomes of the bloom filters of the Parquet files."""
+    """Treatments of the bloom filters of the Parquet files."""
 
     INLINED = "inlined"
     EXTERNAL = "external"
@@ -64,14 +65,11 @@ def pm(
     tell(done)
 
 
-def tell(done: PmRun) -> None:
+def tell(done: Run[PmOutcome]) -> None:
     """Print what a run did, and exit with 1 if files were refused and with 2 if there were none at all."""
-    from pqassay_spark.index.pm import Outcome
+    from pqassay_spark.index.file_work import Outcome
 
-    refused = done.refused
-    tell_refused([(file.name, file.reason) for file in refused])
-    if not done.files:
-        stop(f"{done.root}: there is no Parquet file")
+    tell_refused(done)
     partial = [file.name for file in done.files if file.left_out]
     if partial:
         typer.echo(
@@ -91,7 +89,7 @@ def tell(done: PmRun) -> None:
         )
     typer.echo(
         f"{counted(len(done.files), 'file')}: {done.count(Outcome.GENERATED):,} generated, "
-        f"{done.count(Outcome.FRESH):,} fresh, {len(refused):,} refused"
+        f"{done.count(Outcome.FRESH):,} fresh, {len(done.refused):,} refused"
     )
-    if refused:
+    if done.refused:
         raise typer.Exit(1)

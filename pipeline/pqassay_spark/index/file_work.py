@@ -1,4 +1,4 @@
-"""What all work on files has in common on an executor: outcomes, reasons, and patience with others at the same file."""
+"""Work on files: outcomes, reasons, and patience with others at the same file."""
 
 # ruff: noqa: PTH119 - paths stay the text that they are
 from __future__ import annotations
@@ -6,7 +6,9 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Generic, TypeVar
 
 from pqassay_reference.errors import Refused, Undecodable
 from pqassay_reference.rewrite.finished_file import ChangedError
@@ -14,12 +16,61 @@ from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BusyError
 
 PATIENCE_SECONDS = 10.0
-"""How long a task waits for another process that writes the same file."""
+"""Time that a task waits for another process that writes the same file."""
 
 WORKER_DIED = "the Python worker that read it died twice; is the file damaged, or too large for the memory?"
-"""Why a file was given up."""
+"""The reason that a file was given up."""
 
 Result = TypeVar("Result")
+
+
+class Outcome(StrEnum):
+    """Outcomes: a file has an index or a ``_pm`` now, had it already and has not changed, or cannot have it."""
+
+    INDEXED = "indexed"
+    GENERATED = "generated"
+    FRESH = "fresh"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class FileOutcome:
+    """The outcome of one file.
+
+    Attributes:
+        name: Its path relative to the root.
+        outcome: What became of it.
+        reason: Why it was refused; empty otherwise.
+    """
+
+    name: str
+    outcome: Outcome
+    reason: str = ""
+
+
+AnyOutcome = TypeVar("AnyOutcome", bound=FileOutcome)
+
+
+@dataclass(frozen=True)
+class Run(Generic[AnyOutcome]):
+    """The outcome of a run.
+
+    Attributes:
+        root: The folder.
+        files: What became of each file, by name.
+    """
+
+    root: str
+    files: list[AnyOutcome]
+
+    def count(self, outcome: Outcome) -> int:
+        """The number of files that ended so."""
+        return sum(file.outcome is outcome for file in self.files)
+
+    @property
+    def refused(self) -> list[AnyOutcome]:
+        """Files that were refused, with their reasons."""
+        return [file for file in self.files if file.outcome is Outcome.REFUSED]
 
 
 def answered(attempt: Callable[[], Result], refused: Callable[[str], Result], path: str) -> Result:
@@ -48,7 +99,7 @@ def answered(attempt: Callable[[], Result], refused: Callable[[str], Result], pa
 
 
 def reason_of(error: Exception, path: str) -> str:
-    """Why a file was refused, in one line that does not repeat its path."""
+    """The reason that a file was refused, in one line that does not repeat its path."""
     if isinstance(error, FormatError):
         error.file = None
         said = str(error)

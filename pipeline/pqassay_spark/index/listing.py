@@ -43,7 +43,7 @@ class DataFile:
 
 @dataclass(frozen=True)
 class Listing:
-    """What a folder holds.
+    """The data files of a folder.
 
     Attributes:
         root: The folder; of a single file, the folder that it stands in.
@@ -59,7 +59,7 @@ class Listing:
 
     @property
     def names(self) -> int:
-        """How many files there are, each name counted."""
+        """The number of files, each name counted."""
         return sum(len(file.names) for file in self.files)
 
 
@@ -125,7 +125,7 @@ def _is_data(target: targets.Target) -> bool:
 
 
 def _is_part_of_index_table(target: targets.Target, name: str) -> bool:
-    """Whether a file belongs to an index table that stands among the data. Only what is named so is opened."""
+    """True if a file belongs to an index table that stands among the data. Only what is named so is opened."""
     from pqassay_reference.lake import index_table  # noqa: PLC0415 - pyarrow is loaded where it is needed
 
     if index_table.PART_NAME.fullmatch(name) is None:

@@ -11,7 +11,6 @@ import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,10 +19,10 @@ from pqassay.lake.targets import is_uri
 from pqassay_reference.errors import Refused
 from pqassay_reference.pm.generate import generate_file
 from pqassay_reference.pm.read import PmReader
-from pqassay_spark.index.file_work import WORKER_DIED, answered
+from pqassay_spark.index.file_work import WORKER_DIED, FileOutcome, Outcome, Run, answered
 from pqassay_spark.index.listing import Listing, list_files
 from pqassay_spark.jobs.distributed import run_tasks
-from pqassay_spark.jobs.packing import pack, task_count
+from pqassay_spark.jobs.packing import packed
 from pqassay_spark.jobs.uris import local_path
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import FileSource
@@ -35,56 +34,20 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 FOOTER_BYTES = 16 << 10
-"""What generating reads of a file, about: its footer, however large it is. So work is shared out by number."""
-
-
-class Outcome(StrEnum):
-    """What became of a file."""
-
-    GENERATED = "generated"
-    FRESH = "fresh"
-    REFUSED = "refused"
+"""Bytes that generating reads of a file, about: its footer, however large the file is. So work is shared out by number."""
 
 
 @dataclass(frozen=True, slots=True)
-class PmOutcome:
-    """What became of the ``_pm`` of one Parquet file.
+class PmOutcome(FileOutcome):
+    """The outcome of the ``_pm`` of one Parquet file.
 
     Attributes:
-        name: Path of the Parquet file relative to the root.
-        outcome: Generated now; fresh, that is, it describes the file already; refused.
-        reason: Why it was refused; empty otherwise.
         left_out: How much of what the Parquet file says ``_pm`` cannot say rightly, and does not.
         lost: How many snapshots the ``_pm`` that was replaced had and this one has not.
     """
 
-    name: str
-    outcome: Outcome
-    reason: str = ""
     left_out: int = 0
     lost: int = 0
-
-
-@dataclass(frozen=True)
-class PmRun:
-    """What a run did.
-
-    Attributes:
-        root: The folder.
-        files: What became of the ``_pm`` of each file, by name.
-    """
-
-    root: str
-    files: list[PmOutcome]
-
-    def count(self, outcome: Outcome) -> int:
-        """How many files ended so."""
-        return sum(file.outcome is outcome for file in self.files)
-
-    @property
-    def refused(self) -> list[PmOutcome]:
-        """Files for which there is none now, with their reasons."""
-        return [file for file in self.files if file.outcome is Outcome.REFUSED]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +65,7 @@ def generate_files(
     force: bool = False,
     blooms: BloomMode = "inlined",
     progress: Callable[[int, int], object] | None = None,
-) -> PmRun:
+) -> Run[PmOutcome]:
     """Generate ``_pm`` for every Parquet file of a folder for which there is none that describes it as it is.
 
     Executors and driver see the folder under the same path.  Parquet files are only read.
@@ -138,9 +101,6 @@ def generate_files(
         for name in file.names
         if not file.trouble
     ]
-    tasks = pack(
-        [FOOTER_BYTES] * len(files), max(task_count(len(files), spark.sparkContext.defaultParallelism), 1)
-    )
 
     def tell(done: int) -> None:
         if progress is not None:
@@ -148,12 +108,12 @@ def generate_files(
 
     outcomes = run_tasks(
         spark,
-        [[files[position] for position in task] for task in tasks],
+        packed(files, [FOOTER_BYTES] * len(files), spark.sparkContext.defaultParallelism),
         partial(_generate_all, blooms, force),
         lost=lambda file: PmOutcome(file.name, Outcome.REFUSED, WORKER_DIED),
         progress=tell,
     )
-    return PmRun(listing.root, sorted(troubled + outcomes, key=lambda file: os.fsencode(file.name)))
+    return Run(listing.root, sorted(troubled + outcomes, key=lambda file: os.fsencode(file.name)))
 
 
 def _work(data: Path, name: str, into: Path | None) -> _Work:
@@ -197,7 +157,7 @@ def _generate_all(blooms: BloomMode, force: bool, number: int, files: Sequence[_
 
 
 def is_fresh(data: str, target: str) -> bool:
-    """Whether a ``_pm`` describes a Parquet file as it is.
+    """True if a ``_pm`` describes a Parquet file as it is.
 
     Its newest snapshot is whole and names size and footer of the file, and it was written after the file was.
 

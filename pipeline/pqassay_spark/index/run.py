@@ -22,12 +22,12 @@ from pqassay_reference.lake.index_table import default_folder
 from pqassay_reference.rewrite.embed import DEFAULT_LIMIT
 from pqassay_reference.rewrite.finished_file import enclosing_table
 from pqassay_spark.index import table_upkeep
-from pqassay_spark.index.file_work import WORKER_DIED
+from pqassay_spark.index.file_work import WORKER_DIED, FileOutcome, Outcome, Run
 from pqassay_spark.index.listing import DataFile, Listing, list_files
 from pqassay_spark.index.table_upkeep import Survey
-from pqassay_spark.index.task import Answer, Outcome, Settings, Work, index_task
+from pqassay_spark.index.task import Answer, Settings, Work, index_task
 from pqassay_spark.jobs.distributed import run_tasks
-from pqassay_spark.jobs.packing import PER_FILE, pack, task_count
+from pqassay_spark.jobs.packing import PER_FILE, packed
 from pqassay_spark.jobs.uris import local_path
 from pqassay_spec.base.sources import TEMPORARY_SUFFIX, remove_leftover
 
@@ -38,44 +38,21 @@ Progress = Callable[[int, int], object]
 """Is told how many files are done, of how many."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileOutcome:
-    """What became of one file.
-
-    Attributes:
-        name: Its path relative to the root.
-        outcome: Indexed now; fresh, that is, it was indexed already; refused.
-        reason: Why it was refused; empty otherwise.
-    """
-
-    name: str
-    outcome: Outcome
-    reason: str = ""
-
-
 @dataclass(frozen=True)
-class IndexRun:
-    """What a run did.
+class IndexRun(Run[FileOutcome]):
+    """The outcome of a run.
 
     Attributes:
-        root: The folder.
-        files: What became of each file, by name.
         table: The folder of the index table; ``None`` where none is kept.
         table_files: How many of the files the table knows now.
         table_rows: In how many rows.
         warnings: What else is worth knowing.
     """
 
-    root: str
-    files: list[FileOutcome]
     table: Path | None = None
     table_files: int = 0
     table_rows: int = 0
     warnings: list[str] = field(default_factory=list[str])
-
-    def count(self, outcome: Outcome) -> int:
-        """How many files ended so."""
-        return sum(file.outcome is outcome for file in self.files)
 
     @property
     def indexed(self) -> int:
@@ -86,11 +63,6 @@ class IndexRun:
     def fresh(self) -> int:
         """Files that were indexed already and have not changed."""
         return self.count(Outcome.FRESH)
-
-    @property
-    def refused(self) -> list[FileOutcome]:
-        """Files that cannot be indexed, with their reasons."""
-        return [file for file in self.files if file.outcome is Outcome.REFUSED]
 
 
 def index_files(
@@ -240,7 +212,6 @@ def _run(
     files = [_work(file, settings.columns, known) for file in readable]
     sizes = [file.size for file in readable]
     work = sum(sizes) + PER_FILE * len(sizes)
-    tasks = pack(sizes, max(task_count(len(files), spark.sparkContext.defaultParallelism, work), 1))
 
     def tell(done: int) -> None:
         if progress is not None:
@@ -248,7 +219,7 @@ def _run(
 
     return answers + run_tasks(
         spark,
-        [[files[position] for position in task] for task in tasks],
+        packed(files, sizes, spark.sparkContext.defaultParallelism, work),
         partial(index_task, settings),
         lost=lambda file: Answer(file.names, Outcome.REFUSED, WORKER_DIED),
         progress=tell,

@@ -31,19 +31,13 @@ from pqassay_reference.rewrite.finished_file import (
     WrittenState,
     kind_of_table,
 )
+from pqassay_spark.index.file_work import Outcome
 from pqassay_spark.index.listing import Listing
-from pqassay_spark.index.task import (
-    Outcome,
-    Settings,
-    Work,
-    entries_of,
-    trusted_values,
-    unknown_columns,
-)
+from pqassay_spark.index.task import Settings, Work, entries_of, trusted_values, unknown_columns
 from pqassay_spec.base.sources import temporary_name
 
 OBJECT_STORES = ("s3", "gcs")
-"""What pyarrow calls the stores that replace an object at once."""
+"""pyarrow's names of the stores that replace an object at once."""
 
 CHUNK = 8 << 20
 

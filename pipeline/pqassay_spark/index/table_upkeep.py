@@ -43,11 +43,11 @@ _RESERVED = re.compile(r"\.run-(?P<run>\d{8})")
 """Names of the empty files by which a run reserves its number."""
 
 _NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.EBADF, errno.EINVAL, errno.EISDIR)
-"""What file systems answer that cannot lock a folder."""
+"""Errors of file systems that cannot lock a folder."""
 
 
 class Known(NamedTuple):
-    """What a table says last about a column of a file: in which part, for which state of the file, in how many rows."""
+    """The last entry of a table about a column of a file: its part, the state of the file, its number of rows."""
 
     run: int
     part: Path
@@ -58,7 +58,7 @@ class Known(NamedTuple):
 
 @dataclass
 class Survey:
-    """What a table knows.
+    """The knowledge of a table.
 
     Attributes:
         latest: By path and column, what the latest run says.
@@ -71,12 +71,12 @@ class Survey:
     damaged: list[Path] = field(default_factory=list[Path])
 
     def knows(self, path: str, column: str, size: int, modified: int) -> bool:
-        """Whether it knows a column of a file of just this size and time."""
+        """True if it knows a column of a file of just this size and time."""
         known = self.latest.get((path, column))
         return known is not None and (known.size, known.modified) == (size, modified)
 
     def rows_of(self, paths: Collection[str]) -> tuple[int, int]:
-        """How many of these files it knows something about, and in how many rows."""
+        """The number of these files that it knows something about, and of its rows about them."""
         found = [(path, known.rows) for (path, _), known in self.latest.items() if path in paths]
         return len({path for path, _ in found}), sum(rows for _, rows in found)
 
@@ -237,7 +237,7 @@ def clear(folder: Path, damaged: Sequence[Path]) -> None:
 
 
 def is_scattered(known: Survey) -> bool:
-    """Whether the parts are so many that they should be put together, and can be."""
+    """True if the parts are so many that they should be put together, and can be."""
     return len(known.parts) > MOST_PARTS and len(known.parts) >= 2 * len(_groups(known.parts))
 
 

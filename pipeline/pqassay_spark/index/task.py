@@ -10,7 +10,6 @@ import os
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 from pqassay_reference.columns.column_values import DistinctValues, read_distinct_values
 from pqassay_reference.lake import index_table
@@ -18,7 +17,7 @@ from pqassay_reference.lake.index_table import Entry
 from pqassay_reference.rewrite.embed import embed_columns
 from pqassay_reference.rewrite.extract import extract
 from pqassay_reference.rewrite.finished_file import ChangedError, WrittenState
-from pqassay_spark.index.file_work import answered
+from pqassay_spark.index.file_work import Outcome, answered
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import FileSource, Source
 from pqassay_spec.idx1.blob import Layout
@@ -33,17 +32,9 @@ PARTS_PER_TASK = 100
 """Greatest number of parts that a task writes; their numbers stand in for the task's own."""
 
 
-class Outcome(StrEnum):
-    """What became of a file."""
-
-    INDEXED = "indexed"
-    FRESH = "fresh"
-    REFUSED = "refused"
-
-
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the tasks of one run have in common.
+    """The settings that the tasks of one run have in common.
 
     Attributes:
         columns: The columns; the first is embedded, all go into the table.
@@ -85,7 +76,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What became of a file.
+    """The outcome of a file.
 
     Attributes:
         names: Its paths relative to the root.
@@ -158,7 +149,7 @@ def _index(settings: Settings, file: Work) -> tuple[Outcome, list[Entry]]:
 def entries_of(
     settings: Settings, file: Work, state: WrittenState, columns: Sequence[DistinctValues]
 ) -> list[Entry]:
-    """What belongs into the table about columns of a file in some state."""
+    """The entries of the table about columns of a file in some state."""
     if settings.table is None:
         return []
     return [
@@ -177,7 +168,7 @@ def entries_of(
 
 
 def trusted_index(path: str, column: str) -> tuple[DistinctValues, os.stat_result] | None:
-    """What the index of a column that a file has says, and the state of the file; ``None`` without one to trust.
+    """The values by the index of a column that a file has, and the state of the file; ``None`` without one to trust.
 
     Raises:
         ChangedError: The file changed while it was read.
@@ -191,7 +182,7 @@ def trusted_index(path: str, column: str) -> tuple[DistinctValues, os.stat_resul
 
 
 def trusted_values(source: Source, column: str) -> DistinctValues | None:
-    """What the index of a column says that proves itself; ``None`` if there is none."""
+    """The values by the index of a column that proves itself; ``None`` if there is none."""
     try:
         found = extract(source)
     except FormatError:
@@ -219,7 +210,7 @@ def unknown_columns(settings: Settings, file: Work, state: WrittenState) -> list
 def _entries_of_fresh(
     settings: Settings, file: Work, found: DistinctValues, stat: os.stat_result
 ) -> list[Entry]:
-    """What the table does not know of a file that is indexed already."""
+    """The entries that the table lacks about a file that is indexed already."""
     state = WrittenState(stat.st_size, stat.st_mtime_ns)
     read = [
         found if column == settings.columns[0] else read_distinct_values(file.path, column, settings.limit)

@@ -20,7 +20,7 @@ HOW_TO_INSTALL = (
     f"Install a Java runtime of version {MINIMUM} or newer (Debian and Ubuntu: apt-get install "
     f"openjdk-{MINIMUM}-jre-headless; macOS: brew install openjdk@{MINIMUM}) and put `java` on PATH or set JAVA_HOME."
 )
-"""What a message about missing Java ends with."""
+"""End of a message about missing Java."""
 
 
 class JavaMissingError(RuntimeError):

@@ -22,7 +22,7 @@ NOISE = b"WARNING: Using incubator modules: jdk.incubator.vector"
 """A line that tells nobody anything."""
 
 STDERR = 2
-"""Where this process prints errors."""
+"""Descriptor to which this process prints errors."""
 
 AT_ONCE = 1 << 16
 """Bytes that are read from the pipe at once."""

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
+from typing import TypeVar
+
+Item = TypeVar("Item")
 
 PER_FILE = 512 << 10
-"""What opening a file costs, however small it is, in bytes that could have been read meanwhile."""
+"""Cost of opening a file, however small it is, in bytes that could have been read meanwhile."""
 
 TASKS_PER_CORE = 4
 """So many tasks for each core, as far as there are files and work."""
@@ -23,7 +26,7 @@ WORTH_A_TASK = 64 << 20
 
 
 def task_count(files: int, cores: int, work: int | None = None) -> int:
-    """How many tasks to pack files into.
+    """The number of tasks to pack files into.
 
     Args:
         files: How many there are.
@@ -42,6 +45,14 @@ def task_count(files: int, cores: int, work: int | None = None) -> int:
     if work is not None:
         per_core = min(max(work // (cores * WORTH_A_TASK), 1), TASKS_PER_CORE)
     return min(files, max(per_core * cores, -(-files // FILES_PER_TASK)))
+
+
+def packed(
+    files: Sequence[Item], sizes: Sequence[int], cores: int, work: int | None = None
+) -> list[list[Item]]:
+    """Files in as many tasks as `task_count` says, by their sizes; see `pack`."""
+    tasks = pack(sizes, max(task_count(len(files), cores, work), 1))
+    return [[files[position] for position in task] for task in tasks]
 
 
 def pack(sizes: Sequence[int], tasks: int, per_file: int = PER_FILE) -> list[list[int]]:
@@ -68,12 +79,12 @@ def pack(sizes: Sequence[int], tasks: int, per_file: int = PER_FILE) -> list[lis
     if tasks < 1:
         raise ValueError(f"{tasks} tasks are too few")
     work = [max(size, 0) + max(per_file, 0) for size in sizes]
-    packed: list[list[int]] = [[] for _ in range(min(tasks, len(work)))]
-    loads = [(0, task) for task in range(len(packed))]
+    filled: list[list[int]] = [[] for _ in range(min(tasks, len(work)))]
+    loads = [(0, task) for task in range(len(filled))]
     for position in sorted(range(len(work)), key=lambda position: (-work[position], position)):
         load, task = loads[0]
-        packed[task].append(position)
+        filled[task].append(position)
         heapq.heapreplace(loads, (load + work[position], task))
     # Where files are nothing and cost nothing, all of them may have gone to one task.
     heaviest_first = sorted(loads, key=lambda entry: (-entry[0], entry[1]))
-    return [sorted(packed[task]) for _, task in heaviest_first if packed[task]]
+    return [sorted(filled[task]) for _, task in heaviest_first if filled[task]]

@@ -49,22 +49,6 @@ LONGEST_TEMPORARY_FOLDER = 40
 """Bytes of a path in which sockets can stand: theirs have 103 at most, of which Spark and we add 60."""
 
 
-def local_session(
-    *, name: str = "pqassay", cores: int = 2, settings: Mapping[str, str] | None = None
-) -> SparkSession:
-    """Start Spark inside this process, or return the session that already runs in it.
-
-    Args:
-        name: What Spark calls the application.
-        cores: Tasks that run at the same time.
-        settings: Spark settings that are added to `LOCAL_SETTINGS` or replace them.
-
-    Raises:
-        JavaMissingError: There is no Java runtime that Spark could run on.
-    """
-    return open_session(name=name, master=f"local[{cores}]", settings=settings)
-
-
 def open_session(
     *, name: str = "pqassay", master: str | None = None, settings: Mapping[str, str] | None = None
 ) -> SparkSession:
@@ -155,7 +139,7 @@ def _start_java(settings: Mapping[str, str]) -> None:
 
 
 def is_running() -> bool:
-    """Whether a session runs in this process already. Does not load Spark to find out."""
+    """True if a session runs in this process already. Does not load Spark to find out."""
     if "pyspark.sql" not in sys.modules:
         return False
     from pyspark.sql import SparkSession  # noqa: PLC0415 - see above

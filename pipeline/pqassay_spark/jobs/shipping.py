@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PACKAGES = ("pqassay_spec", "pqassay_reference", "pqassay", "pqassay_spark", "construct", "pebble")
-"""What travels: our packages, and the pure Python that their work on executors imports."""
+"""The packages that travel: ours, and the pure Python that their work on executors imports."""
 
 NEEDED = (*(name for name in PACKAGES if name != "pqassay_reference"), "pyarrow")
-"""What executors must be able to import."""
+"""Packages that executors must be able to import."""
 
 NEEDED_FOR_VALUES = ("numpy", "xxhash")
-"""What they must be able to import as well where values are decoded."""
+"""Packages that they need as well where values are decoded."""
 
 LEFT_OUT = ("__pycache__", "golden_files", "schemas")
 """Folders that no executor needs."""

@@ -29,7 +29,7 @@ Count = Callable[[Counts], object]
 """Takes what was done in addition; the driver hears of it when the task is over."""
 
 Work = Callable[[bytes, Count], bytes]
-"""What an executor does with a task; a function that it can import, or a `partial` of one."""
+"""The work of an executor on a task; a function that it can import, or a `partial` of one."""
 
 GLANCE = 0.2
 """Seconds between two looks at how far a job is."""
@@ -50,7 +50,7 @@ DEATHS = (
     "Connection reset",
     "Broken pipe",
 )
-"""What Spark says of a Python process that is no more. Anything else is an error in what it ran."""
+"""Words of Spark about a Python process that is no more. Anything else is an error in what it ran."""
 
 
 class JobError(Exception):
@@ -176,19 +176,28 @@ def _done(work: Work, counter: Any, task: bytes) -> bytes:
 
 
 def _added() -> Any:
-    """How counts are added up."""
-    from pqassay_spark.jobs.spark_counts import CountsParam  # noqa: PLC0415 - its base class comes with Spark
+    from pyspark.accumulators import AccumulatorParam  # noqa: PLC0415 - importing this module must not cost so much
 
-    return CountsParam()
+    class Sums(AccumulatorParam[Counts]):
+        """Adds up counts on the driver."""
+
+        def zero(self, value: Counts) -> Counts:
+            del value
+            return 0, 0
+
+        def addInPlace(self, value1: Counts, value2: Counts) -> Counts:  # noqa: N802 - Spark's name
+            return value1[0] + value2[0], value1[1] + value2[1]
+
+    return Sums()
 
 
 def is_of_spark(error: Exception) -> bool:
-    """Whether Spark, or Java on its behalf, raised it; anything else was raised on this side."""
+    """True if Spark, or Java on its behalf, raised it; anything else was raised on this side."""
     return java_is_gone(error) or type(error).__module__.partition(".")[0] in ("py4j", "pyspark")
 
 
 def java_is_gone(error: BaseException) -> bool:
-    """Whether it was raised because the Java process of Spark is no more; an error of Java comes with its trace."""
+    """True if it was raised because the Java process of Spark is no more; an error of Java comes with its trace."""
     name, text = type(error).__name__, str(error)
     return (
         isinstance(error, ConnectionError)
@@ -198,11 +207,11 @@ def java_is_gone(error: BaseException) -> bool:
 
 
 NO_JAVA = "Spark's Java process ended; is there enough memory? Files that are done stay done: run it again"
-"""What to say then."""
+"""The message then."""
 
 
 def told(error: BaseException) -> JobError:
-    """What a failed job means, in one line."""
+    """The meaning of a failed job, in one line."""
     text = str(error)
     if java_is_gone(error):
         return JobError(NO_JAVA)
@@ -217,7 +226,7 @@ def told(error: BaseException) -> JobError:
 
 
 def lacking(modules: Sequence[str]) -> str:
-    """What to do about modules that executors cannot import."""
+    """Advice about modules that executors cannot import."""
     from pqassay_spark.jobs.shipping import PACKAGES  # noqa: PLC0415 - only a failure needs it
 
     ours = [name for name in modules if name.partition(".")[0] in PACKAGES]

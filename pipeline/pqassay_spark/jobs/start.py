@@ -1,4 +1,4 @@
-"""What keeps Spark from starting or its workers from working, said in one line before or instead of Spark's own words.
+"""Troubles that keep Spark from starting or its workers from working, each in one line before or instead of Spark's own words.
 
 Spark tells some of it late, in a trace of a hundred lines, or not at all: another Spark in SPARK_HOME, another Python in
 the workers, a library that they lack.
@@ -60,7 +60,7 @@ def require_master(master: str) -> None:
 
 
 def spark_errors() -> tuple[type[Exception], ...]:
-    """What Spark raises: errors of its own, and those of Java that it lets through."""
+    """Errors of Spark: its own, and those of Java that it lets through."""
     from py4j.protocol import Py4JError  # type: ignore[import-untyped] # noqa: PLC0415 - it has no types, and is loaded with pyspark
     from pyspark.errors import PySparkException  # noqa: PLC0415 - importing this module must not cost what pyspark costs
 
@@ -103,7 +103,7 @@ def require_workers(spark: SparkSession) -> None:
 
 
 def worker_trouble(said: str) -> str:
-    """What is wrong with the workers, from what Spark says when a job fails.
+    """The trouble with the workers, from the words of Spark when a job fails.
 
     >>> worker_trouble("ModuleNotFoundError: No module named 'pyarrow'")
     "The executors lack the Python library pyarrow. Install it there, or let PYSPARK_PYTHON name a Python that has it."
@@ -123,7 +123,7 @@ def worker_trouble(said: str) -> str:
 
 
 def start_trouble(said: str, master: str) -> str:
-    """What is wrong with the start, from what Spark says."""
+    """The trouble with the start, from the words of Spark."""
     if "stopped SparkContext" in said:
         return f"The master {master} does not answer, or ended the application at once."
     if "JAVA_GATEWAY_EXITED" in said:

@@ -18,10 +18,10 @@ def local_path(root: str | os.PathLike[str]) -> str:
 
 
 def is_remote(root: str | os.PathLike[str]) -> bool:
-    """Whether a root is a URI of anything but this machine's files."""
+    """True if a root is a URI of anything but this machine's files."""
     return URI.fullmatch(local_path(root)) is not None
 
 
 def arrow_uri(uri: str) -> str:
-    """How Arrow names what Hadoop calls ``s3a://...``."""
+    """Arrow's name of what Hadoop calls ``s3a://...``."""
     return re.sub("^s3[an]:", "s3:", uri)

@@ -1,4 +1,4 @@
-"""What Spark's Python workers do between two tasks: they look through all their memory for garbage.
+"""Memory of Spark's Python workers, which they look through for garbage between two tasks.
 
 With pyarrow and what else is loaded that takes about as long as a small task.  Modules are no garbage and never become any.
 """

@@ -21,37 +21,19 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 NATIONS = (
-    "Singapore",
-    "Argentina",
-    "日本",
-    "Côte d'Ivoire",
-    "Zimbabwe",
-    "Österreich",
-    "Brasil",
-    "Ελλάδα",
-    "Canada",
-    "Türkiye",
-    "Kenya",
-    "São Tomé e Príncipe",
-    "New Zealand",
-    "Україна",
-    "Bolivia",
-    "مصر",
-    "Viet Nam",
-    "Åland",
-    "India",
-    "Perú",
-)
+    "Singapore", "Argentina", "日本", "Côte d'Ivoire", "Zimbabwe", "Österreich", "Brasil", "Ελλάδα", "Canada", "Türkiye",
+    "Kenya", "São Tomé e Príncipe", "New Zealand", "Україна", "Bolivia", "مصر", "Viet Nam", "Åland", "India", "Perú",
+)  # fmt: skip
 """Values of the column ``nation``, in the order in which they come and go along the rows."""
 
 NATIONS_AT_A_TIME = 6
-"""How many nations occur in one stretch of rows."""
+"""The number of nations in one stretch of rows."""
 
 RARE_NATION = "Pitcairn"
 """The nation that only one hundredth of the rows, all neighbours, may be from."""
 
 RARE_HUNDREDTH = 42
-"""Which hundredth of the rows that is, counted from 0."""
+"""The number of that hundredth of the rows, counted from 0."""
 
 RARE_EVERY = 8
 """In that hundredth, each row whose number this divides is of `RARE_NATION`."""
@@ -88,7 +70,7 @@ WRITING = {
 """Settings of the session while it writes."""
 
 TASKS_PER_CORE = 4
-"""How many tasks share the writing of many files: more share it more evenly, and each costs its start."""
+"""Tasks for each core that share the writing of many files: more share it more evenly, and each costs its start."""
 
 AT_A_TIME = 1 << 16
 """Rows that a task numbers at a time."""

@@ -38,10 +38,10 @@ NOTES = (
     'says "again", please',
     "",
 )
-"""What notes say."""
+"""Texts of notes."""
 
 MOST_REPEATS = 200
-"""How often a note can say it: half of the notes once, a few so often that they are longer than all others together."""
+"""Most repetitions of the text in a note: half of the notes have one, a few so many that they are longer than all others together."""
 
 TAGS = ("new", "gift", "späti", "セール", "returned", "b2b")
 """Members of ``tags``."""

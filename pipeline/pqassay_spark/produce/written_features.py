@@ -1,4 +1,4 @@
-"""What a writer put into a Parquet file, in words that can be listed, looked up and compared."""
+"""Features of a written Parquet file, in words that can be listed, looked up and compared."""
 
 from __future__ import annotations
 

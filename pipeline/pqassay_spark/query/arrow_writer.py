@@ -64,7 +64,7 @@ ADVICE = "; write with Spark's own writer, and index afterwards: pqassay-spark i
 
 @dataclass
 class WrittenFile(WriterCommitMessage):
-    """What a task wrote: the name of its file; empty where it had no rows."""
+    """The file that a task wrote, by name; empty where it had no rows."""
 
     name: str
 
@@ -206,7 +206,7 @@ class IndexWriter(DataSourceArrowWriter):
 
 
 def old_entries(root: str) -> list[Path]:
-    """What an overwriting job replaces: the files and partitions that are seen, and what describes them.
+    """The entries that an overwriting job replaces: the files and partitions that are seen, and what describes them.
 
     Raises:
         Refused: There is something else in the folder.
@@ -236,7 +236,7 @@ def _is_written(name: str) -> bool:
 
 
 def _foreign_below(partition: Path) -> str | None:
-    """What is no output of Spark in the folder of a partition, which is replaced with all that it holds."""
+    """An entry that is no output of Spark in the folder of a partition, which is replaced with all that it holds."""
     for folder, folders, files in os.walk(partition):
         others = [name for name in folders if "=" not in name]
         others += [name for name in files if not _is_written(name) and name not in (SUCCESS, "_pm")]

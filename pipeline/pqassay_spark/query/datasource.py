@@ -42,7 +42,7 @@ from pqassay_spark.query.partition_names import kind_of_values
 from pqassay_spark.query.predicates import SchemaColumn, arrow_condition
 
 NAME = "pqassay"
-"""What ``format(...)`` calls the source."""
+"""Name of the source in ``format(...)``."""
 
 PUSH_DOWN = "spark.sql.python.filterPushdown.enabled"
 """The setting without which Spark passes no filter on; it is off by default."""
@@ -74,7 +74,7 @@ class PqassayDataSource(ds.DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """What ``format(...)`` calls the source."""
+        """Name of the source in ``format(...)``."""
         return NAME
 
     def schema(self) -> st.StructType:
@@ -97,9 +97,11 @@ class PqassayDataSource(ds.DataSource):
         return PrunedReader(
             Lake(self._path()),
             schema,
-            table=self.options.get("table"),
-            trust=_trust(str(self.options.get("trust", "companion"))),
-            column=self.options.get("column"),
+            Believed(
+                self.options.get("table"),
+                _trust(str(self.options.get("trust", "companion"))),
+                self.options.get("column"),
+            ),
             case_sensitive=str(self.options.get("caseSensitive", "false")).lower() == "true",
         )
 
@@ -171,18 +173,9 @@ class PrunedReader(ds.DataSourceReader):
     """Reads the files that the filters of a query leave over."""
 
     def __init__(
-        self,
-        lake: Lake,
-        schema: st.StructType,
-        *,
-        table: str | None,
-        trust: Trust,
-        column: str | None,
-        case_sensitive: bool,
+        self, lake: Lake, schema: st.StructType, believed: Believed, *, case_sensitive: bool
     ) -> None:
-        self._lake, self._schema = lake, schema
-        self._table, self._column = table, column
-        self._trust: Trust = trust
+        self._lake, self._schema, self._believed = lake, schema, believed
         self._case_sensitive = case_sensitive
         self._filters: list[ds.Filter] = []
 
@@ -199,7 +192,7 @@ class PrunedReader(ds.DataSourceReader):
         return [FileGroup(tuple(group)) for group in packed(kept, os.cpu_count() or 1)]
 
     def ruled_out(self, files: Sequence[LakeFile]) -> dict[str, str]:
-        """Which of the files hold no row that the filters would let pass, and why."""
+        """The files that hold no row that the filters would let pass, and why."""
         partitions = {name.lower() for file in files for name in file.partition}
         columns = {
             field.name: field.name
@@ -211,8 +204,7 @@ class PrunedReader(ds.DataSourceReader):
         conditions = [condition for condition in asked if condition is not None]
         if not conditions:
             return {}
-        believed = Believed(self._table, self._trust, self._column)
-        indexes = LakeIndexes.load(self._lake.root, columns, believed)
+        indexes = LakeIndexes.load(self._lake.root, columns, self._believed)
         return indexes.ruled_out(reduce(lambda left, right: left & right, conditions))
 
     def read(self, partition: ds.InputPartition) -> Iterator[pa.RecordBatch]:
@@ -294,7 +286,7 @@ MATCHES: dict[type[ds.Filter], Any] = {
 
 
 def filter_condition(given: ds.Filter, columns: Mapping[str, str]) -> pc.Expression | None:
-    """What the indexes of some columns of text are asked for one of Spark's filters; ``None`` where nothing."""
+    """The question to the indexes of some columns of text for one of Spark's filters; ``None`` where there is none."""
     negated = isinstance(given, ds.Not)
     inner: Any = given.child if isinstance(given, ds.Not) else given
     if isinstance(inner, ds.Not) or len(getattr(inner, "attribute", ())) != 1:

@@ -1,4 +1,4 @@
-"""What the indexes of a folder's files say, loaded while Spark lists the same files, and which of the files it rules out.
+"""Indexes of a folder's files, loaded while Spark lists the same files, and the files that they rule out.
 
 Spark lists a thousand files in about the time that their indexes take to load, and waits for the disk and for Java as
 long; so both are done at once.  An index that is read before Spark lists its file may be that of an older one, which
@@ -33,7 +33,7 @@ Identity: TypeAlias = tuple[int, int, int, int, int]
 
 @dataclass(frozen=True)
 class Believed:
-    """Which indexes are used; the members are arguments of `pqassay_reference.lake.indexed_dataset.open_indexed`."""
+    """The indexes that are used; the members are arguments of `pqassay_reference.lake.indexed_dataset.open_indexed`."""
 
     table: str | None = None
     trust: Trust = "companion"
@@ -103,7 +103,7 @@ class LakeIndexes:
         return {name: reason for name, reason in why.items() if self._is_unchanged(name)}
 
     def _is_unchanged(self, name: str) -> bool:
-        """Whether a file is still the one whose index was loaded, or that does not matter."""
+        """True if a file is still the one whose index was loaded, or that does not matter."""
         if self.before is None:
             return True
         try:
@@ -114,7 +114,7 @@ class LakeIndexes:
 
 
 def identity(found: os.stat_result) -> Identity:
-    """What tells a file from one that takes its place."""
+    """Identity of a file, by which it is told from one that takes its place."""
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 

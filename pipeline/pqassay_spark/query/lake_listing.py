@@ -1,4 +1,4 @@
-"""Which files of a folder Spark reads, found without Spark.
+"""The files of a folder that Spark reads, found without Spark.
 
 Python's data source runs apart from Spark and has to list the files itself.  Spark's rules for that, some of which surprise, are kept: hidden files and folders are passed over; in a folder without partitions only the
 files directly in it are read; in one with partitions, those beside the folders of the partitions are not.

@@ -22,7 +22,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pqassay_reference.errors import Refused, Undecodable
 
 SCHEMA_KEY = b"org.apache.spark.sql.parquet.row.metadata"
-"""Where Spark notes the schema of what it wrote."""
+"""Key under which Spark notes the schema of what it wrote."""
 
 LEGACY_KEYS = (b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96")
 """Marks of files whose old dates follow the Julian calendar; Spark converts them, pyarrow does not."""
@@ -31,21 +31,9 @@ ROWS = 65_536
 """Rows of a batch."""
 
 SUPPORTED = (
-    st.BooleanType,
-    st.ByteType,
-    st.ShortType,
-    st.IntegerType,
-    st.LongType,
-    st.FloatType,
-    st.DoubleType,
-    st.DecimalType,
-    st.StringType,
-    st.BinaryType,
-    st.DateType,
-    st.TimestampType,
-    st.TimestampNTZType,
-    st.NullType,
-)
+    st.BooleanType, st.ByteType, st.ShortType, st.IntegerType, st.LongType, st.FloatType, st.DoubleType, st.DecimalType,
+    st.StringType, st.BinaryType, st.DateType, st.TimestampType, st.TimestampNTZType, st.NullType,
+)  # fmt: skip
 """Types of single values that mean the same to Spark's reader, to pyarrow and in between."""
 
 ADVICE = "; read it with Spark's own reader: pqassay_spark.read, or spark.read.parquet"
@@ -146,7 +134,7 @@ def _is_bytes(kind: pa.DataType) -> bool:
 
 
 def _is_any(*tests: Any) -> Any:
-    """Whether a type passes one of several tests."""
+    """True if a type passes one of several tests."""
 
     def test(kind: pa.DataType) -> bool:
         return any(test(kind) for test in tests)
@@ -222,24 +210,23 @@ def read_rows(
             _require_modern(file, file.metadata.metadata or {}, name)
             places = _places(file.schema_arrow.names, schema, name, case_sensitive=case_sensitive)
             if not places:
-                yield from _constant_rows(file.metadata.num_rows, schema, constants)
+                count = file.metadata.num_rows
+                for start in range(0, count, ROWS):
+                    yield _batch(min(ROWS, count - start), schema, constants, {})
                 return
             for batch in file.iter_batches(batch_size=ROWS):
-                columns = [
-                    _repeated(constants[field.name], len(batch), field.type)
-                    if field.name in constants
-                    else _converted(batch.column(places[field.name]), field, name)
-                    if field.name in places
-                    else pa.nulls(len(batch), field.type)
+                stored = {
+                    field.name: _converted(batch.column(places[field.name]), field, name)
                     for field in schema
-                ]
-                yield pa.RecordBatch.from_arrays(columns, schema=schema)
+                    if field.name in places and field.name not in constants
+                }
+                yield _batch(len(batch), schema, constants, stored)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise Undecodable(f"{name} cannot be read: {' '.join(str(error).split())}") from error
 
 
 def _places(names: list[str], schema: pa.Schema, file: str, *, case_sensitive: bool) -> dict[str, int]:
-    """Where the columns of a schema stand in a file; those that it lacks are left out."""
+    """Positions of the columns of a schema in a file; those that it lacks are left out."""
     places: dict[str, int] = {}
     for wanted in schema.names:
         same = [
@@ -255,16 +242,17 @@ def _places(names: list[str], schema: pa.Schema, file: str, *, case_sensitive: b
     return places
 
 
-def _constant_rows(count: int, schema: pa.Schema, constants: Mapping[str, Any]) -> Iterator[pa.RecordBatch]:
-    for start in range(0, count, ROWS):
-        rows = min(ROWS, count - start)
-        columns = [
-            _repeated(constants[field.name], rows, field.type)
-            if field.name in constants
-            else pa.nulls(rows, field.type)
-            for field in schema
-        ]
-        yield pa.RecordBatch.from_arrays(columns, schema=schema)
+def _batch(
+    rows: int, schema: pa.Schema, constants: Mapping[str, Any], stored: Mapping[str, pa.Array[Any]]
+) -> pa.RecordBatch:
+    """A batch of constants and of stored columns; the others are null."""
+    columns = [
+        _repeated(constants[field.name], rows, field.type)
+        if field.name in constants
+        else stored.get(field.name, pa.nulls(rows, field.type))
+        for field in schema
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 def _repeated(value: Any, rows: int, kind: Any) -> Any:
@@ -284,7 +272,7 @@ def _converted(array: pa.Array[Any], field: pa.Field[Any], file: str) -> pa.Arra
 
 
 def _fits(kind: Any, wanted: Any) -> bool:
-    """Whether values of a type are those of another, only held in another way, or in a wider one."""
+    """True if values of a type are those of another, only held in another way, or in a wider one."""
     if isinstance(kind, pa.BaseExtensionType):
         return _fits(kind.storage_type, wanted)
     if pt.is_dictionary(kind):

@@ -27,12 +27,12 @@ def partition_of(name: str) -> dict[str, str | None]:
 
 
 def unescaped(text: str) -> str:
-    """What a name of a folder stands for."""
+    """The text that a name of a folder stands for."""
     return re.sub("%([0-9A-Fa-f]{2})", lambda match: chr(int(match[1], 16)), text)
 
 
 def is_hidden(name: str) -> bool:
-    """Whether Spark passes over a file or folder of this name."""
+    """True if Spark passes over a file or folder of this name."""
     if name.startswith(("_common_metadata", "_metadata")):
         return True  # listed by Spark, but not for its rows
     return (name.startswith("_") and "=" not in name) or name.startswith(".") or name.endswith("._COPYING_")

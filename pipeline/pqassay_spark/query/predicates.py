@@ -9,6 +9,7 @@ they cannot mean different things.
 # The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -22,37 +23,21 @@ from pyspark.sql import functions as f
 from pyspark.sql.types import DataType, DecimalType, StringType, StructType
 
 from pqassay_reference.errors import Refused
-from pqassay_reference.predicate.literals import python_tree
-from pqassay_reference.predicate.text import TypedText, parse_predicate
-
-Tree = list[Any]
-"""A predicate: its name, then its parts."""
+from pqassay_reference.predicate import expressions
+from pqassay_reference.predicate.literals import Tree, TypedText, python_tree
 
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
-    "=": lambda left, right: left == right,
-    "!=": lambda left, right: left != right,
-    "<": lambda left, right: left < right,
-    "<=": lambda left, right: left <= right,
-    ">": lambda left, right: left > right,
-    ">=": lambda left, right: left >= right,
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
 }
 """Comparisons; columns of Spark and fields of Arrow both understand them."""
 
-OPPOSITES = {
-    "=": "!=",
-    "!=": "=",
-    "<": ">=",
-    ">=": "<",
-    ">": "<=",
-    "<=": ">",
-    "in": "not in",
-    "not in": "in",
-    "is null": "is not null",
-    "is not null": "is null",
-    "and": "or",
-    "or": "and",
-}
-"""What is true where something is false, and unknown where it is unknown."""
+OPPOSITES = {**expressions.OPPOSITES, "and": "or", "or": "and"}
+"""Opposites: true where something is false, and unknown where it is unknown."""
 
 GREATEST_LONG = (1 << 63) - 1
 """The greatest whole number that Spark has but as a decimal."""
@@ -61,7 +46,7 @@ MOST_DIGITS = 38
 """Digits of the longest decimal of Spark."""
 
 ADVICE = "; leave it out here and apply it to the DataFrame: .where(...)"
-"""What a message about a condition that no tree can say ends with."""
+"""End of a message about a condition that no tree can say."""
 
 
 def read_predicate(spark: SparkSession, predicate: str | Tree) -> Tree:
@@ -77,6 +62,8 @@ def read_predicate(spark: SparkSession, predicate: str | Tree) -> Tree:
         except RecursionError:
             raise Refused("the predicate is nested too deeply") from None
         return tree
+    from pqassay_reference.predicate.text import parse_predicate  # noqa: PLC0415 - what runs on executors needs no SQL
+
     settings = {
         "spark.sql.parser.escapedStringLiterals": "\\",
         "spark.sql.ansi.doubleQuotedIdentifiers": '"',
@@ -93,7 +80,7 @@ def read_predicate(spark: SparkSession, predicate: str | Tree) -> Tree:
 
 
 def is_set(spark: SparkSession, setting: str) -> bool:
-    """Whether a setting that is off by default is on."""
+    """True if a setting that is off by default is on."""
     return str(spark.conf.get(setting, "false")).lower() == "true"
 
 
@@ -110,15 +97,6 @@ def _require_tree(tree: Any) -> None:
             pass
         case _:
             raise Refused(f"{str(tree)[:80]} is no predicate")
-
-
-def columns_of(tree: Tree) -> Iterator[str]:
-    """The columns that a tree names, as often as it does."""
-    if tree[0] in ("and", "or", "not"):
-        for part in tree[1:]:
-            yield from columns_of(part)
-    else:
-        yield tree[1]
 
 
 def text_columns(tree: Tree) -> frozenset[str]:
@@ -149,12 +127,12 @@ class SchemaColumn:
 
     @property
     def quoted(self) -> str:
-        """How Spark's SQL refers to it."""
+        """The reference to it in Spark's SQL."""
         return ".".join(f"`{name.replace('`', '``')}`" for name in self.path)
 
     @property
     def compares_bytes(self) -> bool:
-        """Whether it is text that Spark compares byte by byte, as it stands in the file.
+        """True if it is text that Spark compares byte by byte, as it stands in the file.
 
         Other collations find equal what differs, and text of a fixed length is padded.
         """
@@ -162,7 +140,7 @@ class SchemaColumn:
 
 
 CHAR_KEY = "__CHAR_VARCHAR_TYPE_STRING"
-"""Where Spark notes that a column of text is in truth ``char(n)`` or ``varchar(n)``."""
+"""Key under which Spark notes that a column of text is in truth ``char(n)`` or ``varchar(n)``."""
 
 
 def find_column(schema: StructType, name: str, *, case_sensitive: bool) -> SchemaColumn:
@@ -254,7 +232,7 @@ def _require_text(text: str) -> None:
 
 
 def arrow_condition(tree: Tree, columns: Mapping[str, str]) -> pc.Expression | None:
-    """What the indexes of some columns of text are asked: true for each row for which the tree may be true.
+    """The question to the indexes of some columns of text: true for each row for which the tree may be true.
 
     Args:
         tree: The predicate.

@@ -19,7 +19,7 @@ import re
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, TypedDict, Unpack, cast
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -28,14 +28,14 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
+from pqassay_reference.predicate.expressions import columns_named
+from pqassay_reference.predicate.literals import Tree
 from pqassay_reference.scan.scan import Trust
 from pqassay_spark.jobs.uris import is_remote, local_path
 from pqassay_spark.query.lake_indexes import Believed, Early, loaded, loading
 from pqassay_spark.query.partition_names import partition_of
 from pqassay_spark.query.predicates import (
-    Tree,
     arrow_condition,
-    columns_of,
     find_column,
     is_set,
     read_predicate,
@@ -65,16 +65,26 @@ class PrunedScan:
     why: Mapping[str, str]
 
 
+class ReadOptions(TypedDict, total=False):
+    """Options of reading files.
+
+    Attributes:
+        table: A folder with an index table, ``"auto"`` for the one beside the root if there is one.
+        trust: ``companion``, or ``published`` where you vouch for indexes without companion record; see `open_indexed`.
+        column: What those describe.
+        schema: Of the rows; by default Spark finds it in the files.
+        options: More options of Spark's Parquet reader.
+    """
+
+    table: str | None
+    trust: Trust
+    column: str | None
+    schema: StructType | str | None
+    options: Mapping[str, str] | None
+
+
 def read(
-    spark: SparkSession,
-    root: str | os.PathLike[str],
-    predicate: str | Tree,
-    *,
-    table: str | None = None,
-    trust: Trust = "companion",
-    column: str | None = None,
-    schema: StructType | str | None = None,
-    options: Mapping[str, str] | None = None,
+    spark: SparkSession, root: str | os.PathLike[str], predicate: str | Tree, **how: Unpack[ReadOptions]
 ) -> DataFrame:
     """Read the rows of a folder of Parquet files that satisfy a predicate; files are skipped by their indexes.
 
@@ -86,11 +96,7 @@ def read(
         root: A folder, as a path of this machine, taken literally, or as a URI that Spark and pyarrow both reach.
         predicate: A condition in Spark's SQL (comparisons of columns with constants, ``IN``, ``BETWEEN``,
             ``IS NULL``, and ``AND``, ``OR``, ``NOT`` of those), or the same as a tree of ``conformance/PROTOCOL.md``.
-        table: A folder with an index table, ``"auto"`` for the one beside the root if there is one.
-        trust: ``companion``, or ``published`` where you vouch for indexes without companion record; see `open_indexed`.
-        column: What those describe.
-        schema: Of the rows; by default Spark finds it in the files.
-        options: More options of Spark's Parquet reader.
+        **how: See `ReadOptions`.
 
     Raises:
         Refused: The predicate is none, or says what no tree can say.
@@ -99,27 +105,17 @@ def read(
     Warns:
         PruningWarning: Spark reads all files, since it does not select those that were kept.
     """
-    return plan_read(
-        spark, root, predicate, table=table, trust=trust, column=column, schema=schema, options=options
-    ).frame
+    return plan_read(spark, root, predicate, **how).frame
 
 
 def plan_read(
-    spark: SparkSession,
-    root: str | os.PathLike[str],
-    predicate: str | Tree,
-    *,
-    table: str | None = None,
-    trust: Trust = "companion",
-    column: str | None = None,
-    schema: StructType | str | None = None,
-    options: Mapping[str, str] | None = None,
+    spark: SparkSession, root: str | os.PathLike[str], predicate: str | Tree, **how: Unpack[ReadOptions]
 ) -> PrunedScan:
-    """What `read` does, with a report of the files that are skipped. The arguments are those of `read`."""
+    """The same as `read`, with a report of the files that are skipped."""
     tree = read_predicate(spark, predicate)
-    believed = Believed(table, trust, column)
-    reader = spark.read.options(**dict(options or {}))
-    if schema is not None:
+    believed = Believed(how.get("table"), how.get("trust", "companion"), how.get("column"))
+    reader = spark.read.options(**dict(how.get("options") or {}))
+    if (schema := how.get("schema")) is not None:
         reader = reader.schema(schema)
     with loading(root, text_columns(tree), believed) as early:
         frame = reader.parquet(spark_location(root))
@@ -147,7 +143,7 @@ GLOB = re.compile(r"[*?\[\]{}\\]")
 
 
 def spark_location(root: str | os.PathLike[str]) -> str:
-    r"""How a folder is named to Spark: a path of this machine becomes a URI, and nothing in it a pattern.
+    r"""The name of a folder for Spark: a path of this machine becomes a URI, and nothing in it a pattern.
 
     >>> spark_location("/lake/[a] b%20"), spark_location("s3a://lake/sales")
     ('file:///lake/\\[a\\] b%20', 's3a://lake/sales')
@@ -189,7 +185,7 @@ def _ruled_out(
     above = local_path(spark_location(root))
     partitions = {key.lower() for name in names for key in partition_of(f"{above}/{name}")}
     columns: dict[str, str] = {}
-    for name in columns_of(tree):
+    for name in sorted(columns_named(tree)):
         found = find_column(schema, name, case_sensitive=case_sensitive)
         if len(found.path) == 1 and found.compares_bytes and found.path[0].lower() not in partitions:
             columns[name] = found.path[0]
@@ -269,7 +265,7 @@ SPELLINGS: tuple[Callable[[str], str], ...] = (
     lambda entry: entry,
     unquote,
 )
-"""How ``_metadata.file_path`` may spell an entry of ``inputFiles()``: the first is that of Spark 4."""
+"""Spellings of an entry of ``inputFiles()`` in ``_metadata.file_path``: the first is that of Spark 4."""
 
 
 def _sql_text(text: str) -> str:
@@ -282,7 +278,7 @@ def _sql_text(text: str) -> str:
 
 
 def _selected(frame: DataFrame) -> int | None:
-    """How many files Spark selects for a scan, found by planning it; ``None`` where it does not say."""
+    """The number of files that Spark selects for a scan, found by planning it; ``None`` where it does not say."""
     try:
         plan = cast("Any", frame)._jdf.queryExecution().sparkPlan()  # noqa: SLF001 - there is no other way
         leaves = plan.collectLeaves()

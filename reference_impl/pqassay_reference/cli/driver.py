@@ -191,4 +191,4 @@ OPERATIONS: dict[str, Callable[[Request, str], Answer]] = {
     "blm.scan": _scan_pages,
     **{f"pm.{name}": _pm(name) for name in ("decode", "lint", "encode", "snapshot", "prune", "plan")},
 }
-"""What can be asked, by capability: family and operation."""
+"""The operations by capability: family and name."""

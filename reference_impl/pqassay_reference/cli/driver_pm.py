@@ -1,10 +1,12 @@
-"""What the reference as a driver knows about ``_pm``.
+"""Operations of the reference as a driver about ``_pm``.
 
 Source: ``conformance/PROTOCOL.md``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any
 
 from pqassay_reference.errors import Refused
@@ -17,18 +19,14 @@ Answer = dict[str, Any]
 Request = dict[str, Any]
 
 
-def decode(request: Request) -> Answer:
-    """The newest snapshot whole. Its checksum must be right, as QuestDB demands when it opens a file."""
-    with PmReader.map(request["file"]) as reader:
-        reader.verify()
-        return {"answer": "accept", "value": to_json(reader.value())}
-
-
 def snapshot(request: Request) -> Answer:
-    """The snapshot of a Parquet file of a size. Refused if there is none."""
-    with PmReader.map(request["file"], parquet_file_size=_size(request)) as reader:
-        reader.verify()
+    """The snapshot of a Parquet file of a size, or the newest, whole."""
+    with _opened(request) as reader:
         return {"answer": "accept", "value": to_json(reader.value())}
+
+
+decode = snapshot
+"""Of requests that name no size."""
 
 
 def encode(request: Request) -> Answer:
@@ -46,7 +44,7 @@ def encode(request: Request) -> Answer:
 
 
 def lint(request: Request) -> Answer:
-    """Whether a file is right, and agrees with the Parquet file beside it."""
+    """Accepts a file that is right and agrees with the Parquet file beside it."""
     from pqassay_reference.lint.pm import lint_file
 
     lint_file(request["file"])
@@ -57,8 +55,7 @@ def prune(request: Request) -> Answer:
     """The row groups in which a row may satisfy a predicate."""
     from pqassay_reference.pm.query import prune as kept_by
 
-    with PmReader.map(request["file"], parquet_file_size=_size(request)) as reader:
-        reader.verify()
+    with _opened(request) as reader:
         return {"answer": "accept", "row_groups": kept_by(reader, python_tree(request["predicate"]))}
 
 
@@ -66,13 +63,15 @@ def plan(request: Request) -> Answer:
     """The bytes of the Parquet file to fetch for some columns."""
     from pqassay_reference.pm.query import plan as ranges_of
 
-    with PmReader.map(request["file"], parquet_file_size=_size(request)) as reader:
-        reader.verify()
+    with _opened(request) as reader:
         found = ranges_of(reader, request["columns"], request.get("row_groups"))
     return {"answer": "accept", "ranges": [[json_value(number) for number in one] for one in found]}
 
 
-def _size(request: Request) -> int | None:
-    """Which snapshot is asked for, by the size of the Parquet file; the newest if none is named."""
+@contextmanager
+def _opened(request: Request) -> Generator[PmReader]:
+    """The snapshot that is asked about. Its checksum must be right, as QuestDB demands when it opens a file."""
     size: int | None = python_value(request.get("parquet_file_size"))
-    return size
+    with PmReader.map(request["file"], parquet_file_size=size) as reader:
+        reader.verify()
+        yield reader

@@ -1,4 +1,4 @@
-"""What all subcommands of ``pqassay-ref`` do alike: how errors are said, and the exit codes that they have."""
+"""Errors of all subcommands of ``pqassay-ref``: their messages, and their exit codes."""
 
 from __future__ import annotations
 

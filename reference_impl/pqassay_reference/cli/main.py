@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,17 +16,11 @@ import typer
 from pqassay_reference.cli import prune as cli_prune
 from pqassay_reference.cli.errors import fail, reported, require_writable
 from pqassay_reference.cli.pm import pm_app
+from pqassay_reference.cli.tables import counted
 from pqassay_spec.base.terminal import guarded_output, printable
 
 if TYPE_CHECKING:
     from pqassay_reference.rewrite.strip import Stripped
-
-
-class TrustName(StrEnum):
-    """Which index a scan may use."""
-
-    COMPANION = "companion"
-    PUBLISHED = "published"
 
 
 app = typer.Typer(
@@ -178,9 +171,9 @@ def strip(
 
 
 def _stripped_lines(done: Stripped, written: Path, *, dry_run: bool) -> Iterator[str]:
-    """What was done, for people."""
+    """Lines for people about the outcome."""
     parts = [
-        _counted(count, noun)
+        counted(count, noun)
         for count, noun in (
             (done.column_indexes, "column index"),
             (done.offset_indexes, "offset index"),
@@ -189,31 +182,26 @@ def _stripped_lines(done: Stripped, written: Path, *, dry_run: bool) -> Iterator
         if count
     ]
     if done.statistics:
-        parts.append(f"the statistics of {_counted(done.statistics, 'column chunk')}")
+        parts.append(f"the statistics of {counted(done.statistics, 'column chunk')}")
     if done.encoding_stats:
-        parts.append(f"the page counts of {_counted(done.encoding_stats, 'column chunk')}")
+        parts.append(f"the page counts of {counted(done.encoding_stats, 'column chunk')}")
     if done.row_groups:
-        parts.append(f"fields of {_counted(done.row_groups, 'row group')}")
+        parts.append(f"fields of {counted(done.row_groups, 'row group')}")
     if done.column_orders:
         parts.append("the column orders")
     parts += [f"the key {key}" for key in done.keys]
     if parts:
         yield f"{written}: {'would remove' if dry_run else 'removed'} {', '.join(parts)}"
-        yield f"  the footer {'would become' if dry_run else 'is'} {_counted(done.saved, 'byte')} shorter"
+        yield f"  the footer {'would become' if dry_run else 'is'} {counted(done.saved, 'byte')} shorter"
     else:
         yield f"{written}: there is nothing to remove"
     if done.dead:
         stay = (
             "would stay in the file; nothing would refer" if dry_run else "stay in the file; nothing refers"
         )
-        yield f"  {_counted(done.dead, 'byte')} of what was removed {stay} to them any more"
+        yield f"  {counted(done.dead, 'byte')} of what was removed {stay} to them any more"
     if done.elsewhere:
-        yield f"  {_counted(done.elsewhere, 'column chunk')} stored in other files left alone"
-
-
-def _counted(count: int, noun: str) -> str:
-    plural = f"{noun}es" if noun.endswith("x") else f"{noun}s"
-    return f"{count} {noun if count == 1 else plural}"
+        yield f"  {counted(done.elsewhere, 'column chunk')} stored in other files left alone"
 
 
 @app.command(epilog="Example: `pqassay-ref extract part-0.parquet --json`")
@@ -284,9 +272,9 @@ def driver(
     request: Annotated[Path, typer.Argument(help="The request, a JSON file.")],
     answer: Annotated[Path, typer.Argument(help="Where the answer is to be written.")],
     trust: Annotated[
-        TrustName,
+        cli_prune.TrustName,
         typer.Option(help="Which index a scan may use: one with a companion record, or any published one."),
-    ] = TrustName.COMPANION,
+    ] = cli_prune.TrustName.COMPANION,
 ) -> None:
     """Answer one request of `pqassay run`, as a driver of the reference implementation."""
     from pqassay_reference.cli.driver import NotSupportedError, answer_file

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pqassay_reference.cli.errors import fail, reported, require_writable
+from pqassay_reference.cli.tables import counted
 from pqassay_spec.base.terminal import printable
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ pm_app = typer.Typer(
 
 
 class PathName(StrEnum):
-    """Which way of QuestDB's the column descriptors come about."""
+    """QuestDB's ways to fill the column descriptors."""
 
     SCHEMA = "schema"
     ENCODE = "encode"
@@ -113,8 +114,6 @@ def _text_of(path: Path) -> str:
 
 
 def _described(done: Generated) -> str:
-    from pqassay_reference.cli.pm_tables import counted
-
     value = done.value
     parts = [
         counted(len(done.raw), "byte")
@@ -129,9 +128,7 @@ def _described(done: Generated) -> str:
 
 
 def _warn(done: Generated) -> None:
-    """What was left out, once for all row groups with the same reason."""
-    from pqassay_reference.cli.pm_tables import counted
-
+    """Warn of what was left out, once for all row groups with the same reason."""
     places: dict[tuple[str, str, str], list[int]] = {}
     for left in done.left_out:
         places.setdefault((left.what, left.name, left.why), []).append(left.row_group)
@@ -284,11 +281,11 @@ def plan(
             tables.show(pm_tables.plan_table(found))
         share = f"{100 * total / size:.1f} %" if size else "0 %"
         typer.echo(
-            f"{len(kept)} of {pm_tables.counted(count, 'row group')}, {pm_tables.counted(len(found), 'range')}, "
-            f"{pm_tables.counted(total, 'byte')} of {size} ({share})"
+            f"{len(kept)} of {counted(count, 'row group')}, {counted(len(found), 'range')}, "
+            f"{counted(total, 'byte')} of {size} ({share})"
         )
         if requests is not None:
-            typer.echo(f"{pm_tables.counted(len(requests), 'request')}:")
+            typer.echo(f"{counted(len(requests), 'request')}:")
             for one in requests:
                 typer.echo(f"  bytes={one.offset}-{one.end - 1}")
 

@@ -1,4 +1,4 @@
-"""What ``_pm`` says, as tables for people: of a snapshot, of the chain of snapshots, of a plan.
+"""Tables for people of a ``_pm``: of a snapshot, of the chain of snapshots, of a plan.
 
 A table is text; how it is printed depends on where it goes: `pqassay_reference.cli.tables`.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pqassay_reference.cli.tables import Table
+from pqassay_reference.cli.tables import Table, counted
 from pqassay_reference.errors import Refused
 from pqassay_reference.pm.column_values import shown_value
 from pqassay_reference.pm.query import Range
@@ -31,20 +31,11 @@ MOST_CHUNKS = 1000
 """Column chunks that are shown unasked."""
 
 
-def counted(count: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> counted(1, "row group"), counted(2, "byte")
-    ('1 row group', '2 bytes')
-    """
-    return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
 # ------------------------------------------------------------------------------------------------------ a snapshot
 
 
 def snapshot_lines(reader: PmReader, file_size: int) -> Iterator[str]:
-    """What the header and the footer say, in sentences.
+    """The header and the footer, in sentences.
 
     Args:
         reader: The snapshot.
@@ -92,13 +83,13 @@ def column_table(value: SnapshotValue) -> Table:
     """The columns."""
     rows = [
         [
-            str(index),
+            index,
             column.name,
             described_type(column.type),
             _physical(column),
             repetition_name(column.repetition).lower(),
             f"{column.max_def_level}/{column.max_rep_level}",
-            str(column.id) if column.id >= 0 else "-",
+            column.id if column.id >= 0 else "-",
             ", ".join(_column_flags(column)),
         ]
         for index, column in enumerate(value.columns)
@@ -141,38 +132,25 @@ def chunk_tables(value: SnapshotValue, row_groups: Sequence[int], columns: Seque
 
 
 _CHUNK_HEADINGS = (
-    "column",
-    "codec",
-    "encodings",
-    "values",
-    "nulls",
-    "distinct",
-    "offset",
-    "length",
-    "bloom filter",
-    "min",
-    "max",
+    *("column", "codec", "encodings", "values", "nulls", "distinct", "offset", "length"),
+    *("bloom filter", "min", "max"),
 )
 
 
-def _chunk_row(column: Column, chunk: Chunk) -> list[str]:
+def _chunk_row(column: Column, chunk: Chunk) -> list[object]:
     return [
         column.name,
         {member.value: member.name for member in Codec}.get(chunk.codec, f"unknown {chunk.codec}"),
         ", ".join(bit.name or "" for bit in EncodingBit if chunk.encodings & bit) or "-",
-        str(chunk.num_values),
-        _or_dash(chunk.null_count),
-        _or_dash(chunk.distinct_count),
-        str(chunk.offset),
-        str(chunk.length),
+        chunk.num_values,
+        "-" if chunk.null_count is None else chunk.null_count,
+        "-" if chunk.distinct_count is None else chunk.distinct_count,
+        chunk.offset,
+        chunk.length,
         _bloom(chunk.bloom),
         _bound(chunk.min, column, "" if chunk.min_exact else "≥ "),
         _bound(chunk.max, column, "" if chunk.max_exact else "≤ "),
     ]
-
-
-def _or_dash(count: int | None) -> str:
-    return "-" if count is None else str(count)
 
 
 def _bound(raw: bytes | None, column: Column, sign: str) -> str:
@@ -230,12 +208,7 @@ def chain_table(links: Sequence[ChainLink], data_size: int | None) -> Table:
     """The chain; the snapshot that describes a ``data.parquet`` of ``data_size`` bytes is marked."""
     rows = [
         [
-            str(link.number),
-            str(link.size),
-            str(link.parquet_file_size),
-            str(link.row_groups),
-            str(link.new_row_groups),
-            str(link.unused_bytes),
+            *link[:-1],
             "ok" if link.is_intact else "WRONG",
             "data.parquet as it is" if link.parquet_file_size == data_size else "",
         ]
@@ -265,5 +238,4 @@ def planned(row_groups: Sequence[int], columns: Sequence[str], ranges: Sequence[
 
 def plan_table(ranges: Sequence[PlannedRange]) -> Table:
     """The ranges of a plan."""
-    rows = [[str(one.row_group), one.column, str(one.offset), str(one.length)] for one in ranges]
-    return Table("", ("row group", "column", "offset", "bytes"), rows, right=frozenset((0, 2, 3)))
+    return Table("", ("row group", "column", "offset", "bytes"), ranges, right=frozenset((0, 2, 3)))

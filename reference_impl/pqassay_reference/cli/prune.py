@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pqassay_reference.cli.errors import fail
+from pqassay_reference.cli.tables import counted
 from pqassay_spec.base.terminal import printable
 
 if TYPE_CHECKING:
@@ -25,14 +26,14 @@ SHOWN = 20
 
 
 class TrustName(StrEnum):
-    """Which index counts."""
+    """The indexes that count."""
 
     COMPANION = "companion"
     PUBLISHED = "published"
 
 
 class FormatName(StrEnum):
-    """How the answer is printed."""
+    """Forms of the printed answer."""
 
     TEXT = "text"
     JSON = "json"
@@ -119,7 +120,7 @@ def _pruned(
 
 
 def _said(error: Exception, path: str) -> str:
-    """What went wrong, in one line that begins with a file."""
+    """An error in one line that begins with a file."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename or path}: {error.strerror}"
     return f"{path}: {' '.join(str(error).split())}"
@@ -165,8 +166,6 @@ def _record(path: str, condition: str, dataset: IndexedDataset, pruning: Pruning
 
 
 def _print_text(path: str, dataset: IndexedDataset, pruning: Pruning, *, every: bool) -> None:
-    from pqassay_reference.cli.pm_tables import counted
-
     root = os.path.abspath(path) if "://" not in path else path
     base = root if os.path.isdir(root) else os.path.dirname(root)
 

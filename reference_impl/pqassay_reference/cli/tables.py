@@ -19,14 +19,24 @@ class Table:
     Attributes:
         title: What stands above it; may be empty.
         headings: The names of its columns.
-        rows: Its cells, row by row.
+        rows: Its cells, row by row; numbers are written as they are.
         right: Columns that are aligned to the right.
     """
 
     title: str
     headings: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    rows: Sequence[Sequence[object]]
     right: frozenset[int] = frozenset()
+
+
+def counted(count: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "row group"), counted(2, "byte"), counted(0, "column index")
+    ('1 row group', '2 bytes', '0 column indexes')
+    """
+    plural = f"{noun}es" if noun.endswith("x") else f"{noun}s"
+    return f"{count} {noun if count == 1 else plural}"
 
 
 def show(table: Table) -> None:
@@ -46,7 +56,7 @@ def plain_lines(table: Table) -> list[str]:
     >>> plain_lines(Table("", ("name", "n"), [("ab", "7"), ("日", "12")], right=frozenset((1,))))
     ['name   n', 'ab     7', '日    12']
     """
-    cells = [[printable(cell) for cell in row] for row in (table.headings, *table.rows)]
+    cells = [[printable(str(cell)) for cell in row] for row in (table.headings, *table.rows)]
     widths = [max(map(_width, column)) for column in zip(*cells, strict=True)]
     lines: list[str] = []
     for row in cells:
@@ -72,5 +82,5 @@ def _draw(table: Table) -> None:
     for index, heading in enumerate(table.headings):
         drawn.add_column(Text(printable(heading)), justify="right" if index in table.right else "left")
     for row in table.rows:
-        drawn.add_row(*(Text(printable(cell)) for cell in row))
+        drawn.add_row(*(Text(printable(str(cell))) for cell in row))
     Console().print(drawn)

@@ -118,7 +118,7 @@ def read_bloom_filter(source: Source, body: range, facts: ColumnMetaData) -> Blo
 
 
 def may_hold(bitset: bytes, leaf: SchemaLeaf, raw: bytes) -> bool:
-    """Whether a bloom filter may hold a value, given by its PLAIN bytes, of a byte array without its length.
+    """True if a bloom filter may hold a value, given by its PLAIN bytes, of a byte array without its length.
 
     A zero is sought with both signs: the two are equal, and their hashes are not.
     """

@@ -191,7 +191,7 @@ def _collected(
 ) -> tuple[DistinctValues, ...]:
     try:
         with native_file(path) as handle, pq.ParquetFile(handle, read_dictionary=by_dictionary) as file:
-            return tuple(distinct_values(file, ordinal, leaf, limit) for ordinal, leaf in columns)
+            return tuple(_distinct_values(file, ordinal, leaf, limit) for ordinal, leaf in columns)
     except (pa.ArrowException, ValueError) as error:
         raise Undecodable(f"pyarrow cannot open the file: {' '.join(str(error).split())}") from error
 
@@ -212,21 +212,8 @@ def read_distinct_values(
     return found
 
 
-def distinct_values(file: pq.ParquetFile, ordinal: int, leaf: SchemaLeaf, limit: int) -> DistinctValues:
-    """Read one leaf column of a file and collect its distinct values.
-
-    The column is chosen by its position: its name, joined by dots, may be that of another one as well.
-
-    Args:
-        file: The opened file.
-        ordinal: Position of the leaf among all leaves.
-        leaf: The leaf, for messages.
-        limit: Greatest payload in bytes.
-
-    Raises:
-        Refused: See `DistinctValues.add`.
-        Undecodable: The pages cannot be decoded.
-    """
+def _distinct_values(file: pq.ParquetFile, ordinal: int, leaf: SchemaLeaf, limit: int) -> DistinctValues:
+    # Chosen by its position: the name of the column, joined by dots, may be that of another one as well.
     collected = DistinctValues(leaf.name, limit)
     row_groups = list(range(file.num_row_groups))
     try:

@@ -1,18 +1,21 @@
-"""Golden cases of bloom filters: what is hashed, sizes, places in the file, headers and bitsets."""
+"""Golden cases of bloom filters: what is hashed, sizes, places in the file, headers, bitsets, and the values in them."""
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from pqassay_reference.golden.recipes import Bad, Good
+from pqassay_reference.golden.recipes import Good, bad, good, set_to
+from pqassay_reference.golden.statistics_values import AUDITED, GRADES, ROWS, audited, untrue
 from pqassay_reference.tiny.layout import Layout
+from pqassay_reference.tiny.page_index import bitset_of
 from pqassay_reference.tiny.parquet import Column, Encoding, ListOf, TinyParquet, decimal, fixed
-from pqassay_spec.golden.case import Scan
 from pqassay_spec.grammar.thrift_values import Varint
 from pqassay_spec.mutation.mutations import Mutation
-from pqassay_spec.parquet.bloom import BLOCK_SIZE, insert
+from pqassay_spec.parquet.bloom import BLOCK_SIZE
 
 SINCE = "0.5.0"
 
@@ -90,23 +93,10 @@ PROBES: Mapping[str, tuple[Any, ...]] = {
 
 
 def _good(
-    name: str,
-    title: str,
-    file: TinyParquet,
-    predicate: Sequence[Any],
-    *misread_by: str,
-    column: str | None = None,
+    name: str, title: str, file: TinyParquet, predicate: Sequence[Any], *misread_by: str, **more: Any
 ) -> Good:
-    return Good(
-        f"blm/{name}",
-        title,
-        file,
-        predicate,
-        misread_by=misread_by,
-        since=SINCE,
-        column=column,
-        probes=PROBES[column or predicate[1]],
-    )
+    probes = PROBES[more.get("column") or predicate[1]]
+    return good(name, title, file, predicate, *misread_by, family="blm", since=SINCE, probes=probes, **more)
 
 
 GOOD = (
@@ -120,33 +110,19 @@ GOOD = (
     _good("lists", "A filter over the elements of lists", LISTS, ("=", "row", 4), column="tags.list.element"),
     _good("dictionary", "The values of the dictionary, and those behind it that the writer wrote without, are in the filter", DICTIONARY, ("=", "metal", "gold")),
     _good("no-filters", "The same rows without filters, and columns whose type should have none", FLAGS, ("is null", "flag"), "DuckDB", "Spark"),
+    # Against the values
+    audited("blm/audited", "Bloom filters that hold every value, zero and negative zero included", AUDITED, ("BLM-020", "BLM-021"), "fastparquet"),
 )  # fmt: skip
 
 LOST = "Readers that use the filter skip row groups that hold what is looked for."
 FAILS = "Readers that use bloom filters refuse the file, or read what is no filter."
 USELESS = "none but bytes: the filter skips nothing"
 
+_bad = partial(bad, family="blm", scan="refusal-allowed", tier="index", since=SINCE)
+
 HEADER = "row_groups[0].columns[0].bloom_filter.header"
 BITSET = "row_groups[0].columns[0].bloom_filter.bitset"
 FACTS = "footer.row_groups[0].columns[0].meta_data"
-
-
-def _bad(
-    name: str,
-    title: str,
-    effect: str,
-    parent: str,
-    mutation: Mutation,
-    *rules: str,
-    scan: Scan | None = "refusal-allowed",
-) -> Bad:
-    return Bad(
-        f"blm/{name}", title, effect, f"blm/{parent}", mutation, rules, scan=scan, tier="index", since=SINCE
-    )
-
-
-def _set(path: str, to: Any) -> Mutation:
-    return Mutation("set", path, to)
 
 
 def _length(size: int) -> Mutation:
@@ -154,44 +130,39 @@ def _length(size: int) -> Mutation:
     return Mutation("set", f"{FACTS}.bloom_filter_length", bytes(Varint(32).build(size)), raw=True)
 
 
-def _filter(*values: bytes, blocks: int = 1) -> bytes:
-    """The bitset that holds some values, given by their PLAIN bytes."""
-    import xxhash  # noqa: PLC0415 - as in the tiny writer
-
-    bitset = bytearray(blocks * BLOCK_SIZE)
-    for value in values:
-        insert(bitset, xxhash.xxh64_intdigest(value))
-    return bytes(bitset)
-
-
 ANOTHER_MEMBER = b"\x2c"
 """The header of the second field of a struct, where that of the first belongs."""
 
 BAD = (
     # In the footer
-    _bad("offset-zero", "The offset of a filter that is not there is 0", "Readers that look for a filter at 0 find the magic.", "no-filters", _set(f"{FACTS}.bloom_filter_offset", 0), "BLM-001", scan="same-rows"),
+    _bad("offset-zero", "The offset of a filter that is not there is 0", "Readers that look for a filter at 0 find the magic.", "no-filters", set_to(f"{FACTS}.bloom_filter_offset", 0), "BLM-001", scan="same-rows"),
     _bad("length-short", "The length of a filter is one less than header and bitset have", FAILS, "two-blocks", _length(2 * BLOCK_SIZE + 15), "BLM-005"),
     _bad("length-of-the-bitset", "The length of a filter is that of its bitset alone", FAILS, "two-blocks", _length(2 * BLOCK_SIZE), "BLM-005"),
-    _bad("length-negative", "The length of a filter is negative", FAILS, "two-blocks", _set(f"{FACTS}.bloom_filter_length", -1), "BLM-005", "PQF-008"),
+    _bad("length-negative", "The length of a filter is negative", FAILS, "two-blocks", set_to(f"{FACTS}.bloom_filter_length", -1), "BLM-005", "PQF-008"),
     _bad("length-missing", "The length of a filter is not given", "Readers need one request more.", "two-blocks", Mutation("remove", f"{FACTS}.bloom_filter_length"), "BLM-006", scan="same-rows"),
     _bad("filters-out-of-order", "The filters of two columns of the same values changed places", "none", "one-block", Mutation("swap", f"{FACTS}.bloom_filter_offset", "footer.row_groups[0].columns[1].meta_data.bloom_filter_offset"), "BLM-010", scan="same-rows"),
-    _bad("filter-of-flags", "A column of BOOLEAN has a filter, which holds true and false as one byte each", "Readers that hash a bit skip row groups that hold what is looked for.", "no-filters", Mutation("insert", "row_groups[0].columns[0].bloom_filter", _filter(b"\0", b"\1")), "BLM-011", scan=None),
-    _bad("filter-of-int96", "A column of INT96 has a filter", "Readers that hash another form of it skip row groups that hold what is looked for.", "no-filters", Mutation("insert", "row_groups[0].columns[1].bloom_filter", _filter(*MOMENTS)), "BLM-011", scan=None),
+    _bad("filter-of-flags", "A column of BOOLEAN has a filter, which holds true and false as one byte each", "Readers that hash a bit skip row groups that hold what is looked for.", "no-filters", Mutation("insert", "row_groups[0].columns[0].bloom_filter", bitset_of([b"\0", b"\1"])), "BLM-011", scan=None),
+    _bad("filter-of-int96", "A column of INT96 has a filter", "Readers that hash another form of it skip row groups that hold what is looked for.", "no-filters", Mutation("insert", "row_groups[0].columns[1].bloom_filter", bitset_of(MOMENTS)), "BLM-011", scan=None),
     # The header
     _bad("compression-missing", "A header does not say that the bitset is not compressed", FAILS, "two-blocks", Mutation("remove", f"{HEADER}.compression"), "BLM-002"),
     _bad("size-missing", "A header lacks the size of the bitset", FAILS, "two-blocks", Mutation("remove", f"{HEADER}.numBytes"), "BLM-002"),
     _bad("hash-of-no-name", "The union of hashes has no member", FAILS, "two-blocks", Mutation("remove", f"{HEADER}.hash.XXHASH"), "BLM-002"),
     _bad("header-elsewhere", "The offset of a filter is that of its bitset", FAILS, "two-blocks", Mutation("add", f"{FACTS}.bloom_filter_offset", 16), "BLM-002", "PQF-008"),
-    _bad("unknown-algorithm", "The algorithm is one that the format does not know", LOST, "two-blocks", _set(f"{HEADER}.algorithm.BLOCK:header", ANOTHER_MEMBER), "BLM-003"),
-    _bad("unknown-hash", "The hash is one that the format does not know", LOST, "two-blocks", _set(f"{HEADER}.hash.XXHASH:header", ANOTHER_MEMBER), "BLM-003"),
-    _bad("unknown-compression", "The compression is one that the format does not know", LOST, "two-blocks", _set(f"{HEADER}.compression.UNCOMPRESSED:header", ANOTHER_MEMBER), "BLM-003"),
-    _bad("size-of-no-block", "The size of the bitset is 0", "A reader that divides by the number of blocks fails.", "two-blocks", _set(f"{HEADER}.numBytes", 0), "BLM-004"),
-    _bad("size-of-half-a-block", "The size of the bitset is one block and a half", FAILS, "two-blocks", _set(f"{HEADER}.numBytes", 48), "BLM-004"),
-    _bad("size-negative", "The size of the bitset is negative", "A reader that allots memory by it fails.", "two-blocks", _set(f"{HEADER}.numBytes", -2 * BLOCK_SIZE), "BLM-004"),
-    _bad("size-too-great", "The size of the bitset counts blocks that are something else", LOST, "one-block", _set(f"{HEADER}.numBytes", 2 * BLOCK_SIZE), "BLM-005"),
-    _bad("size-too-small", "The size of the bitset is half of what is there", LOST, "two-blocks", _set(f"{HEADER}.numBytes", BLOCK_SIZE), "BLM-005"),
-    _bad("three-blocks", "The size of the bitset is no power of two", "none", "two-blocks", _set(BITSET, _filter(*(metal.encode() for metal in METALS if metal is not None), blocks=3)), "BLM-008", scan="same-rows"),
+    _bad("unknown-algorithm", "The algorithm is one that the format does not know", LOST, "two-blocks", set_to(f"{HEADER}.algorithm.BLOCK:header", ANOTHER_MEMBER), "BLM-003"),
+    _bad("unknown-hash", "The hash is one that the format does not know", LOST, "two-blocks", set_to(f"{HEADER}.hash.XXHASH:header", ANOTHER_MEMBER), "BLM-003"),
+    _bad("unknown-compression", "The compression is one that the format does not know", LOST, "two-blocks", set_to(f"{HEADER}.compression.UNCOMPRESSED:header", ANOTHER_MEMBER), "BLM-003"),
+    _bad("size-of-no-block", "The size of the bitset is 0", "A reader that divides by the number of blocks fails.", "two-blocks", set_to(f"{HEADER}.numBytes", 0), "BLM-004"),
+    _bad("size-of-half-a-block", "The size of the bitset is one block and a half", FAILS, "two-blocks", set_to(f"{HEADER}.numBytes", 48), "BLM-004"),
+    _bad("size-negative", "The size of the bitset is negative", "A reader that allots memory by it fails.", "two-blocks", set_to(f"{HEADER}.numBytes", -2 * BLOCK_SIZE), "BLM-004"),
+    _bad("size-too-great", "The size of the bitset counts blocks that are something else", LOST, "one-block", set_to(f"{HEADER}.numBytes", 2 * BLOCK_SIZE), "BLM-005"),
+    _bad("size-too-small", "The size of the bitset is half of what is there", LOST, "two-blocks", set_to(f"{HEADER}.numBytes", BLOCK_SIZE), "BLM-005"),
+    _bad("three-blocks", "The size of the bitset is no power of two", "none", "two-blocks", set_to(BITSET, bitset_of([metal.encode() for metal in METALS if metal is not None], 3 * BLOCK_SIZE)), "BLM-008", scan="same-rows"),
     # The bitset
-    _bad("no-bit-set", "The filter of a column with values has no bit set, as of a writer that forgot to insert", LOST, "two-blocks", _set(BITSET, bytes(2 * BLOCK_SIZE)), "BLM-007"),
-    _bad("every-bit-set", "Every bit of a filter is set", USELESS, "two-blocks", _set(BITSET, b"\xff" * 2 * BLOCK_SIZE), "BLM-009", scan="same-rows"),
+    _bad("no-bit-set", "The filter of a column with values has no bit set, as of a writer that forgot to insert", LOST, "two-blocks", set_to(BITSET, bytes(2 * BLOCK_SIZE)), "BLM-007"),
+    _bad("every-bit-set", "Every bit of a filter is set", USELESS, "two-blocks", set_to(BITSET, b"\xff" * 2 * BLOCK_SIZE), "BLM-009", scan="same-rows"),
+    # Against the values
+
+    untrue("blm/zeroed", "The bitset of a bloom filter is empty", "A query for any value skips the row group.", "blm/audited", set_to(f"{ROWS}[0].bloom_filter.bitset", bytes(BLOCK_SIZE)), "BLM-007", "BLM-020"),
+    untrue("blm/value-missing", "A bloom filter holds every value but one", "A query for the value skips the row group.", "blm/audited", set_to(f"{ROWS}[2].bloom_filter.bitset", bitset_of(struct.pack("<d", grade) for grade in GRADES if grade not in (None, 8.0))), "BLM-020"),
+    untrue("blm/without-negative-zero", "A bloom filter holds every value but negative zero, and not zero instead", "A query for zero skips the row group.", "blm/audited", set_to(f"{ROWS}[2].bloom_filter.bitset", bitset_of(struct.pack("<d", grade) for grade in GRADES if grade)), "BLM-021"),
 )  # fmt: skip

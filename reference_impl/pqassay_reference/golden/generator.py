@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from pqassay_reference.errors import Refused
 from pqassay_reference.golden.museum import exhibits
-from pqassay_reference.golden.recipes import Derived, Made, Recipe
+from pqassay_reference.golden.recipes import Invalid, Made, Recipe
 from pqassay_spec.base.sources import write_whole
 from pqassay_spec.golden.case import GENERATOR, MANIFEST, to_json
 
@@ -30,15 +30,17 @@ TABLES = ("GOOD", "BAD")
 @cache
 def cases() -> tuple[Recipe, ...]:
     """The recipe of every case, each parent before its children: all tables of all modules of this room."""
-    found: dict[str, Recipe] = {}
+    recipes: dict[str, Recipe] = {}
     for entry in pkgutil.iter_modules([str(Path(__file__).parent)]):
         module = importlib.import_module(f"{__package__}.{entry.name}")
         for recipe in chain.from_iterable(getattr(module, name, ()) for name in TABLES):
-            if recipe.id in found:
+            if recipe.id in recipes:
                 raise Refused(f"there are two cases called {recipe.id}")
-            found[recipe.id] = recipe
-    parents = {name: [recipe.parent] if isinstance(recipe, Derived) else [] for name, recipe in found.items()}
-    return tuple(found[name] for name in TopologicalSorter(parents).static_order())
+            recipes[recipe.id] = recipe
+    parents = {
+        name: [recipe.parent] if isinstance(recipe, Invalid) else [] for name, recipe in recipes.items()
+    }
+    return tuple(recipes[name] for name in TopologicalSorter(parents).static_order())
 
 
 class GoldenCase(NamedTuple):
@@ -70,7 +72,7 @@ def golden_cases(recipes: Sequence[Recipe] | None = None) -> Iterator[GoldenCase
 
 
 class Written(NamedTuple):
-    """What a run of the generator did, as ids of cases."""
+    """The outcome of a run of the generator, as ids of cases."""
 
     changed: list[str]
     unchanged: list[str]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from pqassay_reference.golden.recipes import Bad, Good
+from pqassay_reference.golden.recipes import Bad, Good, bad, set_to
 from pqassay_reference.tiny.parquet import Column, Index, TinyParquet
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.mutation.mutations import Mutation
@@ -95,31 +96,22 @@ IGNORED = "The companion record counts for nothing; the index is used as one wit
 
 def _offset(name: str, title: str, text: str, rule: str) -> Bad:
     """A case about the text of the key."""
-    mutation = Mutation("set", "footer.key_value_metadata[0].value", text)
-    return Bad(
-        f"idx1/{name}",
-        title,
-        REFUSED,
-        "idx1/plain",
-        mutation,
-        (rule,),
-        scan="refusal-allowed",
-    )
+    mutation = set_to("footer.key_value_metadata[0].value", text)
+    return bad(name, title, REFUSED, "plain", mutation, rule, family="idx1", scan="refusal-allowed")
 
 
 def _length(name: str, title: str, length: int, effect: str) -> Bad:
     """A case about a length that reaches beyond the body."""
-    mutation = Mutation("set", "idx1.length", length)
-    return Bad(f"idx1/{name}", title, effect, "idx1/plain", mutation, ("IDX1-008",), scan="refusal-allowed")  # fmt: skip
+    mutation = set_to("idx1.length", length)
+    return bad(name, title, effect, "plain", mutation, "IDX1-008", family="idx1", scan="refusal-allowed")
 
 
-def _companion(name: str, title: str, mutation: Mutation, rule: str) -> Bad:
-    """A case about a companion record that must not be trusted; the index itself is good."""
-    return Bad(f"idx1/{name}", title, IGNORED, "idx1/companion", mutation, (rule,), decode="accept", scan="same-rows")  # fmt: skip
+_companion = partial(bad, family="idx1", decode="accept", scan="same-rows")
+"""Makes a case about a companion record that must not be trusted; the index itself is good."""
 
 
 def _payload(text: str) -> Mutation:
-    return Mutation("set", "idx1.payload", text.encode())
+    return set_to("idx1.payload", text.encode())
 
 
 BAD = (
@@ -143,8 +135,8 @@ BAD = (
     _offset("offset-beyond", "The offset lies beyond the file", "1000000", "IDX1-005"),
     _offset("offset-63-bits", "The offset is 2^63-1", str((1 << 63) - 1), "IDX1-005"),
     _offset("offset-64-bits", "The offset is 2^64-1", str((1 << 64) - 1), "IDX1-005"),
-    Bad("idx1/magic", "Another magic", REFUSED, "idx1/plain", Mutation("set", "idx1.magic", b"IDX2"), ("IDX1-006",), scan="refusal-allowed"),
-    Bad("idx1/magic-reversed", "The magic in reverse, as a big-endian writer has it", REFUSED, "idx1/plain", Mutation("set", "idx1.magic", b"1XDI"), ("IDX1-006",), scan="refusal-allowed"),
+    Bad("idx1/magic", "Another magic", REFUSED, "idx1/plain", set_to("idx1.magic", b"IDX2"), ("IDX1-006",), scan="refusal-allowed"),
+    Bad("idx1/magic-reversed", "The magic in reverse, as a big-endian writer has it", REFUSED, "idx1/plain", set_to("idx1.magic", b"1XDI"), ("IDX1-006",), scan="refusal-allowed"),
     Bad("idx1/stale-into-page-index", "A program rewrote the file without the index and kept the key, which now points into the page index", REFUSED, "idx1/before-page-index", Mutation("remove", "idx1"), ("IDX1-007",), scan="refusal-allowed"),
     _offset("stale-into-data", "A program rewrote the file and kept the key, which now points into a data page", "4", "IDX1-007"),
     _length("length-one-more", "The length is one too great, so that the payload reaches into the footer", LENGTH + 1, "A reader takes a byte of the footer for a part of the last value."),
@@ -155,8 +147,8 @@ BAD = (
     _length("length-big-endian", "The length in the byte order of big-endian machines", int.from_bytes(LENGTH.to_bytes(8, "little"), "big"), "A reader that believes it dies for want of memory."),
     Bad("idx1/length-into-page-index", "The length is one too great, so that the payload reaches into the column index", "A reader takes a byte of the column index for a part of the last value.", "idx1/before-page-index", Mutation("add", "idx1.length", 1), ("IDX1-009",), scan=None, tier="index"),
     Bad("idx1/page-index-displaced", "The page index is recorded too early by the length of the blob: the writer did not count it", "Readers that use the page index fail or skip pages that hold rows; the others notice nothing.", "idx1/before-page-index", Mutation("displace", "idx1"), ("IDX1-009", "PIX-010", "PIX-020"), decode="either", scan="refusal-allowed"),
-    Bad("idx1/payload-not-utf8", "A byte of the payload is no UTF-8", REFUSED, "idx1/one-value", Mutation("set", "idx1.payload", b"\xff"), ("IDX1-010",), scan="refusal-allowed"),
-    Bad("idx1/payload-surrogate", "The payload holds a surrogate", REFUSED, "idx1/one-value", Mutation("set", "idx1.payload", b"\xed\xa0\x80"), ("IDX1-010",), scan="refusal-allowed"),
+    Bad("idx1/payload-not-utf8", "A byte of the payload is no UTF-8", REFUSED, "idx1/one-value", set_to("idx1.payload", b"\xff"), ("IDX1-010",), scan="refusal-allowed"),
+    Bad("idx1/payload-surrogate", "The payload holds a surrogate", REFUSED, "idx1/one-value", set_to("idx1.payload", b"\xed\xa0\x80"), ("IDX1-010",), scan="refusal-allowed"),
     Bad("idx1/value-twice", "A value stands twice in the index", "none: readers make a set of it", "idx1/another-order", _payload("a\nb\nc\na"), ("IDX1-011",), decode="either", scan="refusal-allowed"),
     Bad("idx1/empty-value-last", "The empty string is the last value", LOST, "idx1/empty-value-first", _payload("a\n"), ("IDX1-012",), decode="either", scan="refusal-allowed"),
     Bad("idx1/line-feed-at-the-end", "A line feed behind the last value", "An exact reader finds an empty value that no row has.", "idx1/another-order", _payload("b\nc\na\n"), ("IDX1-012", "IDX1-017"), decode="either", values=("", "a", "b", "c"), scan="refusal-allowed"),
@@ -168,27 +160,27 @@ BAD = (
     Bad("idx1/value-altered", "A value of the column stands altered in the index", LOST, "idx1/plain", _payload("Côte d'Ivoire\nPeru\nSingapura\n日本"), ("IDX1-016",), decode="accept", values=("Côte d'Ivoire", "Peru", "Singapura", "日本")),
     Bad("idx1/value-normalised", "A value stands in the index in another Unicode normal form", LOST, "idx1/plain", _payload("Co\u0302te d'Ivoire\nPeru\nSingapore\n日本"), ("IDX1-016",), decode="accept", values=("Co\u0302te d'Ivoire", "Peru", "Singapore", "日本")),
     Bad("idx1/all-values-missing", "The payload is empty, the column is not", LOST, "idx1/plain", _payload(""), ("IDX1-016",)),
-    Bad("idx1/length-one-less", "The length is one too small", LOST, "idx1/one-value", Mutation("set", "idx1.length", 0), ("IDX1-016",)),
-    Bad("idx1/length-cuts-values", "The length ends behind the second value", LOST, "idx1/another-order", Mutation("set", "idx1.length", 3), ("IDX1-016",), decode="accept", values=("b", "c")),
+    Bad("idx1/length-one-less", "The length is one too small", LOST, "idx1/one-value", set_to("idx1.length", 0), ("IDX1-016",)),
+    Bad("idx1/length-cuts-values", "The length ends behind the second value", LOST, "idx1/another-order", set_to("idx1.length", 3), ("IDX1-016",), decode="accept", values=("b", "c")),
     Bad("idx1/value-too-many", "A value of the index occurs in no row", "A reader opens the file for nothing.", "idx1/one-value", _payload("a\nb"), ("IDX1-017",), decode="accept", values=("a", "b"), scan="same-rows"),
     Bad("idx1/index-without-rows", "The index of a file without rows holds a value", "none while there are no rows to lose; the index was made for other ones", "idx1/no-rows", _payload("a"), ("IDX1-018",), decode="accept", values=("a",), scan="same-rows"),
     Bad("idx1/empty-index-beside-values", "An empty index that nobody says the column of, in a file with a column of nulls and one with values", "If the index is that of the column with values, all queries on it skip the file: their rows are missing.", "idx1/only-nulls-beside-values", Mutation("remove", "footer.key_value_metadata[1]"), ("IDX1-019",), decode="accept", scan="same-rows"),
     Bad("idx1/no-string-column", "The file has an index and no string column", "A reader that takes another column for the indexed one skips files that hold rows.", "idx1/no-string-column-without-index", Mutation("insert", "idx1", {"payload": b"a"}), ("IDX1-018",)),
-    _companion("companion-no-json", "The companion record is no JSON", Mutation("set", "footer.key_value_metadata[1].value", "{"), "IDX1-020"),
-    _companion("companion-empty", "The companion record is an empty text", Mutation("set", "footer.key_value_metadata[1].value", ""), "IDX1-020"),
-    _companion("companion-no-members", "The companion record has no members", Mutation("set", "footer.key_value_metadata[1].value", "{}"), "IDX1-020"),
+    _companion("companion-no-json", "The companion record is no JSON", IGNORED, "companion", set_to("footer.key_value_metadata[1].value", "{"), "IDX1-020"),
+    _companion("companion-empty", "The companion record is an empty text", IGNORED, "companion", set_to("footer.key_value_metadata[1].value", ""), "IDX1-020"),
+    _companion("companion-no-members", "The companion record has no members", IGNORED, "companion", set_to("footer.key_value_metadata[1].value", "{}"), "IDX1-020"),
     Bad("idx1/companion-without-value", "The companion key has no value", IGNORED, "idx1/companion", Mutation("remove", "footer.key_value_metadata[1].value"), ("IDX1-020", "PQF-010"), decode="accept", scan="refusal-allowed"),
-    _companion("companion-no-column", "The companion record names no column", Mutation("set", "companion.column", []), "IDX1-020"),
-    _companion("companion-wrong-type", "A count of the companion record is no number", Mutation("set", "companion.row_count", True), "IDX1-020"),
-    _companion("companion-offset", "The companion record has another offset", Mutation("add", "companion.offset", 1), "IDX1-021"),
-    _companion("companion-length", "The companion record has another length", Mutation("add", "companion.length", -1), "IDX1-021"),
-    _companion("companion-crc", "The companion record has another checksum", Mutation("add", "companion.crc32", 1), "IDX1-021"),
-    _companion("companion-value-count", "The companion record counts a value too many", Mutation("add", "companion.value_count", 1), "IDX1-021"),
-    _companion("companion-row-count", "The companion record counts a row too many: the index was made for other rows", Mutation("add", "companion.row_count", 1), "IDX1-022"),
-    Bad("idx1/companion-null-count", "The companion record denies a null that the column holds", "A query for nulls skips the file: its rows are missing, and nothing says so.", "idx1/companion", Mutation("set", "companion.null_count", 0), ("IDX1-023",), decode="accept"),
-    Bad("idx1/companion-column-absent", "The companion record names a column that the file does not have", IGNORED, "idx1/companion", Mutation("set", "companion.column", ["country"]), ("IDX1-018",), decode="accept", scan="same-rows"),
+    _companion("companion-no-column", "The companion record names no column", IGNORED, "companion", set_to("companion.column", []), "IDX1-020"),
+    _companion("companion-wrong-type", "A count of the companion record is no number", IGNORED, "companion", set_to("companion.row_count", True), "IDX1-020"),
+    _companion("companion-offset", "The companion record has another offset", IGNORED, "companion", Mutation("add", "companion.offset", 1), "IDX1-021"),
+    _companion("companion-length", "The companion record has another length", IGNORED, "companion", Mutation("add", "companion.length", -1), "IDX1-021"),
+    _companion("companion-crc", "The companion record has another checksum", IGNORED, "companion", Mutation("add", "companion.crc32", 1), "IDX1-021"),
+    _companion("companion-value-count", "The companion record counts a value too many", IGNORED, "companion", Mutation("add", "companion.value_count", 1), "IDX1-021"),
+    _companion("companion-row-count", "The companion record counts a row too many: the index was made for other rows", IGNORED, "companion", Mutation("add", "companion.row_count", 1), "IDX1-022"),
+    Bad("idx1/companion-null-count", "The companion record denies a null that the column holds", "A query for nulls skips the file: its rows are missing, and nothing says so.", "idx1/companion", set_to("companion.null_count", 0), ("IDX1-023",), decode="accept"),
+    Bad("idx1/companion-column-absent", "The companion record names a column that the file does not have", IGNORED, "idx1/companion", set_to("companion.column", ["country"]), ("IDX1-018",), decode="accept", scan="same-rows"),
     Bad("idx1/companion-alone", "A program removed the key of the index and left that of the companion record", "none: without the key there is no index", "idx1/companion", Mutation("remove", "footer.key_value_metadata[0]"), ("IDX1-024",), scan="same-rows"),
-    Bad("idx1/draft-g0", "Draft G0: the payload without magic and length", REFUSED, "idx1/plain", Mutation("set", "idx1.layout", idx1.Layout.DRAFT_G0.value), ("IDX1-030",), decode="either", scan="refusal-allowed"),
-    Bad("idx1/draft-g1", "Draft G1: the published layout with a second key for the length", "none: readers take it as they take the published layout", "idx1/plain", Mutation("set", "idx1.layout", idx1.Layout.DRAFT_G1.value), ("IDX1-032",), decode="accept", scan="same-rows"),
-    Bad("idx1/draft-g1-length", "Draft G1 whose two lengths differ", "Readers of the draft refuse the file.", "idx1/draft-g1", Mutation("set", "footer.key_value_metadata[1].value", str(LENGTH - 1)), ("IDX1-031", "IDX1-032"), decode="either", scan="refusal-allowed"),
+    Bad("idx1/draft-g0", "Draft G0: the payload without magic and length", REFUSED, "idx1/plain", set_to("idx1.layout", idx1.Layout.DRAFT_G0.value), ("IDX1-030",), decode="either", scan="refusal-allowed"),
+    Bad("idx1/draft-g1", "Draft G1: the published layout with a second key for the length", "none: readers take it as they take the published layout", "idx1/plain", set_to("idx1.layout", idx1.Layout.DRAFT_G1.value), ("IDX1-032",), decode="accept", scan="same-rows"),
+    Bad("idx1/draft-g1-length", "Draft G1 whose two lengths differ", "Readers of the draft refuse the file.", "idx1/draft-g1", set_to("footer.key_value_metadata[1].value", str(LENGTH - 1)), ("IDX1-031", "IDX1-032"), decode="either", scan="refusal-allowed"),
 )  # fmt: skip

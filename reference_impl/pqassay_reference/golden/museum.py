@@ -58,5 +58,5 @@ def exhibits() -> Mapping[str, Exhibit]:
 
 
 def absent() -> list[Absent]:
-    """What is not shown."""
+    """The defects that are not shown."""
     return [Absent(row["number"], row["defect"], row["reason"], _seen(row)) for row in _table()["absent"]]

@@ -5,13 +5,14 @@ What each did to users, and where it was seen, stands in ``museum.toml`` (`pqass
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 from pqassay_reference.golden.page_index import DICTIONARY
 from pqassay_reference.golden.parquet_file import METALS, TWO_COLUMNS
-from pqassay_reference.golden.recipes import Bad, Good
+from pqassay_reference.golden.recipes import bad, good, set_to
+from pqassay_reference.tiny.page_index import bitset_of
 from pqassay_reference.tiny.parquet import (
     Column,
     Encoding,
@@ -25,16 +26,13 @@ from pqassay_reference.tiny.parquet import (
     fixed,
 )
 from pqassay_spec.base.sources import BytesSource
-from pqassay_spec.golden.case import Scan
 from pqassay_spec.grammar.thrift import Record, unknown_field
 from pqassay_spec.grammar.thrift_decoder import decode
 from pqassay_spec.grammar.thrift_wire import WireType
 from pqassay_spec.mutation.mutations import Mutation
-from pqassay_spec.parquet import bloom
 from pqassay_spec.parquet.bloom import BLOCK_SIZE
 from pqassay_spec.parquet.file import HEAD, read_footer, read_framing
 from pqassay_spec.parquet.thrift import BoundaryOrder, ConvertedType, FileMetaData, OffsetIndex, Type
-from pqassay_spec.rules.catalogue import Tier
 
 SINCE = "0.5.0"
 
@@ -113,11 +111,7 @@ AVRO = '{"type":"record","name":"row","fields":[{"name":"metal","type":{"type":"
 WITH_AVRO = TinyParquet(TWO_COLUMNS, keys=(("parquet.avro.schema", AVRO),))
 
 
-def _good(
-    name: str, title: str, file: TinyParquet, predicate: Sequence[Any], *misread_by: str, **more: Any
-) -> Good:
-    return Good(name, title, file, predicate, misread_by=misread_by, since=SINCE, **more)  # fmt: skip
-
+_good = partial(good, since=SINCE)
 
 GOOD = (
     # Files that only readers get wrong
@@ -146,32 +140,7 @@ MISCOUNTED = "A query for null, or for what is not null, skips rows, or an aggre
 WALKERS = "Readers that walk the pages fail, or read bytes of something else."
 
 
-def _bad(
-    name: str,
-    title: str,
-    effect: str,
-    parent: str,
-    mutation: Mutation,
-    *rules: str,
-    tier: Tier = "values",
-    scan: Scan | None = None,
-) -> Bad:
-    return Bad(name, title, effect, parent, mutation, rules, tier=tier, scan=scan, since=SINCE)
-
-
-def _set(path: str, to: Any) -> Mutation:
-    return Mutation("set", path, to)
-
-
-def _filter(values: Sequence[bytes], blocks: int = 1) -> bytes:
-    """The bitset that holds some values, given by their PLAIN bytes."""
-    import xxhash  # noqa: PLC0415 - as in the tiny writer
-
-    bitset = bytearray(blocks * BLOCK_SIZE)
-    for value in values:
-        bloom.insert(bitset, xxhash.xxh64_intdigest(value))
-    return bytes(bitset)
-
+_bad = partial(bad, since=SINCE)
 
 FOOTER = "footer.row_groups[{}].columns[{}]"
 FIRST, SECOND = (f"{FOOTER.format(0, ordinal)}.meta_data" for ordinal in range(2))
@@ -213,7 +182,7 @@ def _footer_and_index(file: TinyParquet) -> tuple[FileMetaData, OffsetIndex | No
 
 
 def _facts_without_dictionary() -> dict[str, Any]:
-    """What the footer says of a chunk whose writer took its dictionary page for the first data page."""
+    """The metadata of a chunk whose writer took its dictionary page for the first data page."""
     footer, _ = _footer_and_index(TinyParquet(TWO_COLUMNS, layout=Layout(dictionary=Encoding.RLE_DICTIONARY)))
     metadata = footer.row_groups[0].columns[0].meta_data
     facts = _members(metadata) if metadata is not None else {}
@@ -236,36 +205,36 @@ def _integer(number: int, size: int = 4) -> bytes:
 
 BAD = (
     # Statistics
-    _bad("sta/bounds-of-a-reused-buffer", "Both deprecated bounds of text are the last value that the writer's buffer held", LOST, "pqf/old-bounds", _set(f"{FIRST}.statistics", {"min": b"zinc", "max": b"zinc", "null_count": 0}), "STA-048"),
-    _bad("sta/text-bounds-by-signed-bytes", "The deprecated bounds of text were compared as signed bytes, so that ü comes before a", LOST, "sta/text-without-statistics", _set(f"{FIRST}.statistics", {"min": "zürich".encode(), "max": b"lima", "null_count": 0}), "STA-014", "STA-048"),
-    _bad("sta/decimal-compared-as-bytes", "The upper bound of decimals of unequal length is the greatest by bytes, 1.27, and not by value", LOST, "sta/decimal-bytes", _set(f"{SECOND}.statistics.max_value", b"\x7f"), "STA-041"),
-    _bad("sta/unsigned-bounds-compared-signed", "The bounds of unsigned numbers are those of a signed comparison, the lower above the upper", LOST, "sta/unsigned-by-converted-type", _set(f"{FIRST}.statistics", {"min_value": _integer(1 << 31), "max_value": _integer(7), "null_count": 1}), "STA-006", "STA-040", "STA-041"),
-    _bad("sta/null-count-times-pages", "The null count is three times what it is, once for each page", MISCOUNTED, "pqf/three-pages", _set(f"{FIRST}.statistics.null_count", 3), "STA-043"),
-    _bad("sta/empty-lists-not-counted", "The null count of a list counts missing elements, but neither empty nor missing lists", MISCOUNTED, "pqf/three-pages-of-lists", _set(f"{SECOND}.statistics.null_count", 2), "STA-043"),
-    _bad("sta/statistics-of-nothing", "The statistics of a chunk are an empty struct, as after bounds that were too long", "A query for nulls reads every row group.", "sta/uncounted", _set(f"{FIRST}.statistics", {}), "STA-011", tier="footer"),
-    _bad("sta/bounds-of-first-values", "The bounds of a chunk with a dictionary are those of its first values alone", LOST, "pqf/dictionary", _set(f"{FIRST}.statistics.max_value", b"tin"), "STA-041"),
-    _bad("sta/null-taken-for-false", "The lower bound of truth values is false, where there are true and null alone", "A query for false reads what holds none; min() is answered with a value that is not there.", "sta/flags", _set(f"{SECOND}.statistics.min_value", b"\0"), "STA-042"),
-    _bad("sta/upper-bound-cut-not-raised", "The upper bound of a text is cut, and was not raised", LOST, "sta/bounds-cut", _set(f"{FIRST}.statistics.max_value", "東".encode()), "STA-041"),
+    _bad("sta/bounds-of-a-reused-buffer", "Both deprecated bounds of text are the last value that the writer's buffer held", LOST, "pqf/old-bounds", set_to(f"{FIRST}.statistics", {"min": b"zinc", "max": b"zinc", "null_count": 0}), "STA-048"),
+    _bad("sta/text-bounds-by-signed-bytes", "The deprecated bounds of text were compared as signed bytes, so that ü comes before a", LOST, "sta/text-without-statistics", set_to(f"{FIRST}.statistics", {"min": "zürich".encode(), "max": b"lima", "null_count": 0}), "STA-014", "STA-048"),
+    _bad("sta/decimal-compared-as-bytes", "The upper bound of decimals of unequal length is the greatest by bytes, 1.27, and not by value", LOST, "sta/decimal-bytes", set_to(f"{SECOND}.statistics.max_value", b"\x7f"), "STA-041"),
+    _bad("sta/unsigned-bounds-compared-signed", "The bounds of unsigned numbers are those of a signed comparison, the lower above the upper", LOST, "sta/unsigned-by-converted-type", set_to(f"{FIRST}.statistics", {"min_value": _integer(1 << 31), "max_value": _integer(7), "null_count": 1}), "STA-006", "STA-040", "STA-041"),
+    _bad("sta/null-count-times-pages", "The null count is three times what it is, once for each page", MISCOUNTED, "pqf/three-pages", set_to(f"{FIRST}.statistics.null_count", 3), "STA-043"),
+    _bad("sta/empty-lists-not-counted", "The null count of a list counts missing elements, but neither empty nor missing lists", MISCOUNTED, "pqf/three-pages-of-lists", set_to(f"{SECOND}.statistics.null_count", 2), "STA-043"),
+    _bad("sta/statistics-of-nothing", "The statistics of a chunk are an empty struct, as after bounds that were too long", "A query for nulls reads every row group.", "sta/uncounted", set_to(f"{FIRST}.statistics", {}), "STA-011", tier="footer"),
+    _bad("sta/bounds-of-first-values", "The bounds of a chunk with a dictionary are those of its first values alone", LOST, "pqf/dictionary", set_to(f"{FIRST}.statistics.max_value", b"tin"), "STA-041"),
+    _bad("sta/null-taken-for-false", "The lower bound of truth values is false, where there are true and null alone", "A query for false reads what holds none; min() is answered with a value that is not there.", "sta/flags", set_to(f"{SECOND}.statistics.min_value", b"\0"), "STA-042"),
+    _bad("sta/upper-bound-cut-not-raised", "The upper bound of a text is cut, and was not raised", LOST, "sta/bounds-cut", set_to(f"{FIRST}.statistics.max_value", "東".encode()), "STA-041"),
     _bad("sta/orders-of-root-columns", "There is a column order for each root of the schema, not for each leaf", "Some readers refuse the file, some give a column the order of its neighbour.", "sta/struct", Mutation("remove", "footer.column_orders[2]"), "STA-002", tier="footer"),
     # Page index
-    _bad("pix/half-bound-not-a-number", "The upper bound of a page of floats of two bytes is NaN", "Readers that use the index skip pages that hold rows.", "pix/halves", _set(f"{CHUNK.format(1)}.column_index.max_values[0]", bytes.fromhex("007e")), "PIX-030", tier="index"),
-    _bad("pix/upper-bound-left-empty", "The lower bound of a page is a text, the upper one is empty, though the page holds longer text", "Readers that use the index skip pages that hold rows.", "pix/three-pages", _set(f"{CHUNK.format(0)}.column_index.max_values[0]", b""), "PIX-024", tier="index"),
-    _bad("pix/no-pages-of-nulls", "The offset index of a column of nothing but nulls lists no page", "Readers that use it fail, or return no row of the column.", "pix/null-pages", _set(f"{CHUNK.format(1)}.offset_index.page_locations", []), "PIX-011", scan="refusal-allowed", tier="index"),
-    _bad("pix/null-page-without-nulls", "A page of nothing but nulls is said to hold none", "A reader that looks for nulls skips the page, and one that looks for values as well: its rows are gone.", "pix/null-pages", _set(f"{CHUNK.format(0)}.column_index.null_counts[0]", 0), "PIX-026", "PIX-028", tier="index"),
+    _bad("pix/half-bound-not-a-number", "The upper bound of a page of floats of two bytes is NaN", "Readers that use the index skip pages that hold rows.", "pix/halves", set_to(f"{CHUNK.format(1)}.column_index.max_values[0]", bytes.fromhex("007e")), "PIX-030", tier="index"),
+    _bad("pix/upper-bound-left-empty", "The lower bound of a page is a text, the upper one is empty, though the page holds longer text", "Readers that use the index skip pages that hold rows.", "pix/three-pages", set_to(f"{CHUNK.format(0)}.column_index.max_values[0]", b""), "PIX-024", tier="index"),
+    _bad("pix/no-pages-of-nulls", "The offset index of a column of nothing but nulls lists no page", "Readers that use it fail, or return no row of the column.", "pix/null-pages", set_to(f"{CHUNK.format(1)}.offset_index.page_locations", []), "PIX-011", scan="refusal-allowed", tier="index"),
+    _bad("pix/null-page-without-nulls", "A page of nothing but nulls is said to hold none", "A reader that looks for nulls skips the page, and one that looks for values as well: its rows are gone.", "pix/null-pages", set_to(f"{CHUNK.format(0)}.column_index.null_counts[0]", 0), "PIX-026", "PIX-028", tier="index"),
     _bad("pix/column-index-of-more-pages", "The column index has bounds of three pages, the offset index lists two", "Readers fail, or take the bounds of one page for those of another.", "pix/three-pages", Mutation("remove", f"{CHUNK.format(0)}.offset_index.page_locations[2]"), "PIX-014", "PIX-021", tier="index"),
     _bad("pix/page-behind-null-list", "The page behind one that begins with a null list is said to begin a row too early", SHIFTED, "pix/page-begins-with-null", Mutation("add", f"{CHUNK.format(1)}.offset_index.page_locations[1].first_row_index", -1), "PIX-054"),
-    _bad("pix/dictionary-page-listed", "The offset index lists the dictionary page, with row -1", "Readers that use the index decode the dictionary as data, or fail.", "pix/dictionary", _set(f"{CHUNK.format(0)}.offset_index.page_locations", _locations_with_dictionary()), "PIX-015", "PIX-017", "PIX-021", tier="index"),
+    _bad("pix/dictionary-page-listed", "The offset index lists the dictionary page, with row -1", "Readers that use the index decode the dictionary as data, or fail.", "pix/dictionary", set_to(f"{CHUNK.format(0)}.offset_index.page_locations", _locations_with_dictionary()), "PIX-015", "PIX-017", "PIX-021", tier="index"),
     _bad("pix/index-of-one-row-group", "The second row group has no page index any more", "Some readers refuse the file, as they expect all or none.", "pix/offset-index-alone", Mutation("remove", "row_groups[1].columns[0].offset_index"), "PIX-003", scan="same-rows", tier="index"),
-    _bad("pix/equal-lower-bounds-called-descending", "Lower bounds that are all equal made the writer say that the upper ones descend", "Readers that use the index skip pages that hold rows.", "pix/equal-lower-bounds", _set(f"{CHUNK.format(0)}.column_index.boundary_order", int(BoundaryOrder.DESCENDING)), "PIX-025", tier="index"),
+    _bad("pix/equal-lower-bounds-called-descending", "Lower bounds that are all equal made the writer say that the upper ones descend", "Readers that use the index skip pages that hold rows.", "pix/equal-lower-bounds", set_to(f"{CHUNK.format(0)}.column_index.boundary_order", int(BoundaryOrder.DESCENDING)), "PIX-025", tier="index"),
     # Offsets, sizes and counts
     _bad("pqf/data-page-within-dictionary", "The offset of the first data page falls short of it, into the dictionary page", WALKERS, "pqf/three-pages-and-a-dictionary", Mutation("add", f"{FIRST}.data_page_offset", -15), "PQF-055", tier="pages"),
-    _bad("pqf/dictionary-offset-missing", "A chunk has a dictionary page, which the footer takes for the first data page", "Readers that believe it take the dictionary for data, and fail.", "pqf/dictionary", _set(FIRST, _facts_without_dictionary()), "PQF-055", "PQF-056", tier="pages"),
-    _bad("pqf/values-counted-twice", "A flat chunk counts twice as many values as its row group has rows", "Readers fail, or return rows that are not there.", "pqf/plain", _set(f"{FIRST}.num_values", 2 * len(METALS)), "PQF-017", "PQF-057", tier="pages"),
-    _bad("pqf/page-values-overflown", "The number of values of a page is negative, as after an overflow", "Readers fail, or return no rows.", "pqf/three-pages", _set(f"{CHUNK.format(1)}.pages[1].header.data_page_header.num_values", -1509661479), "PQF-015", "PQF-058", tier="pages"),
-    _bad("pqf/nulls-never-set", "The number of nulls of a page of version 2 is what the memory held before", "Readers that trust it skip rows, or allot memory by it.", "pqf/three-pages-v2", _set(f"{CHUNK.format(0)}.pages[0].header.data_page_header_v2.num_nulls", 0x7FFE1C40), "PQF-064", tier="pages"),
-    _bad("pqf/nested-without-end", "A field that nobody knows nests a thousand structs", "A reader that skips it by recursion ends with a stack overflow.", "pqf/unknown-struct", _set(f"footer.unknown_{FUTURE_FIELD}", TOO_DEEP), "PQF-004", tier="footer", scan="refusal-allowed"),
+    _bad("pqf/dictionary-offset-missing", "A chunk has a dictionary page, which the footer takes for the first data page", "Readers that believe it take the dictionary for data, and fail.", "pqf/dictionary", set_to(FIRST, _facts_without_dictionary()), "PQF-055", "PQF-056", tier="pages"),
+    _bad("pqf/values-counted-twice", "A flat chunk counts twice as many values as its row group has rows", "Readers fail, or return rows that are not there.", "pqf/plain", set_to(f"{FIRST}.num_values", 2 * len(METALS)), "PQF-017", "PQF-057", tier="pages"),
+    _bad("pqf/page-values-overflown", "The number of values of a page is negative, as after an overflow", "Readers fail, or return no rows.", "pqf/three-pages", set_to(f"{CHUNK.format(1)}.pages[1].header.data_page_header.num_values", -1509661479), "PQF-015", "PQF-058", tier="pages"),
+    _bad("pqf/nulls-never-set", "The number of nulls of a page of version 2 is what the memory held before", "Readers that trust it skip rows, or allot memory by it.", "pqf/three-pages-v2", set_to(f"{CHUNK.format(0)}.pages[0].header.data_page_header_v2.num_nulls", 0x7FFE1C40), "PQF-064", tier="pages"),
+    _bad("pqf/nested-without-end", "A field that nobody knows nests a thousand structs", "A reader that skips it by recursion ends with a stack overflow.", "pqf/unknown-struct", set_to(f"footer.unknown_{FUTURE_FIELD}", TOO_DEEP), "PQF-004", tier="footer", scan="refusal-allowed"),
     # Bloom filters
-    _bad("blm/values-behind-dictionary-missing", "A filter holds the values of the dictionary, and not those that the writer wrote without it", "A query for such a value skips the row group: its rows are missing.", "blm/dictionary", _set(f"{FILTER}.bitset", _filter([b"tin", b"lead", b"zinc"])), "BLM-020"),
-    _bad("blm/too-small-for-its-values", "A filter of one block holds a hundred values", "none but bytes: the filter skips next to nothing", "blm/many-blocks", _set(f"{FILTER}.bitset", _filter(HUNDRED)), "BLM-009", scan="same-rows", tier="index"),
-    _bad("blm/header-before-thrift", "The header of a filter is one from before the format was settled", "Readers that use bloom filters refuse the file, or read what is no filter.", "blm/two-blocks", _set(f"{FILTER}.encoded.raw", BEFORE_THRIFT), "BLM-002", scan="refusal-allowed", tier="index"),
+    _bad("blm/values-behind-dictionary-missing", "A filter holds the values of the dictionary, and not those that the writer wrote without it", "A query for such a value skips the row group: its rows are missing.", "blm/dictionary", set_to(f"{FILTER}.bitset", bitset_of([b"tin", b"lead", b"zinc"])), "BLM-020"),
+    _bad("blm/too-small-for-its-values", "A filter of one block holds a hundred values", "none but bytes: the filter skips next to nothing", "blm/many-blocks", set_to(f"{FILTER}.bitset", bitset_of(HUNDRED)), "BLM-009", scan="same-rows", tier="index"),
+    _bad("blm/header-before-thrift", "The header of a filter is one from before the format was settled", "Readers that use bloom filters refuse the file, or read what is no filter.", "blm/two-blocks", set_to(f"{FILTER}.encoded.raw", BEFORE_THRIFT), "BLM-002", scan="refusal-allowed", tier="index"),
 )  # fmt: skip

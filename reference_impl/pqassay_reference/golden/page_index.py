@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
-from pqassay_reference.golden.recipes import Bad, Good
+from pqassay_reference.golden.recipes import bad, good, set_to
 from pqassay_reference.tiny.parquet import Column, Encoding, Layout, ListOf, TinyParquet
 from pqassay_spec.golden.case import Scan
 from pqassay_spec.mutation.mutations import Mutation
 from pqassay_spec.parquet.thrift import BoundaryOrder
-from pqassay_spec.rules.catalogue import Tier
 
 SINCE = "0.5.0"
 
@@ -74,9 +74,7 @@ PLACES = TinyParquet((NUMBERS,), row_group_rows=6, page_index=True, layouts={"nu
 LEAD: Sequence[Any] = ("=", "metal", "lead")
 
 
-def _good(name: str, title: str, file: TinyParquet, predicate: Sequence[Any]) -> Good:
-    return Good(f"pix/{name}", title, file, predicate, since=SINCE)
-
+_good = partial(good, family="pix", since=SINCE)
 
 GOOD = (
     _good("ordered-three-ways", "Bounds that ascend, descend and do neither, in two row groups, with pages of two, three and four rows", ORDERED, ("=", "number", 13)),
@@ -98,25 +96,6 @@ SHIFTED = "Readers that use the index put the rows of one column beside those of
 NOTHING = "none: readers look elsewhere"
 
 
-def _bad(
-    name: str,
-    title: str,
-    effect: str,
-    parent: str,
-    mutation: Mutation,
-    *rules: str,
-    scan: Scan | None = None,
-    tier: Tier = "index",
-) -> Bad:
-    return Bad(
-        f"pix/{name}", title, effect, f"pix/{parent}", mutation, rules, scan=scan, tier=tier, since=SINCE
-    )
-
-
-def _set(path: str, to: Any) -> Mutation:
-    return Mutation("set", path, to)
-
-
 def _chunk(column: int, part: str, row_group: int = 0) -> str:
     return f"row_groups[{row_group}].columns[{column}].{part}"
 
@@ -125,62 +104,64 @@ def _page(column: int, page: int, part: str) -> str:
     return _chunk(column, f"offset_index.page_locations[{page}].{part}")
 
 
+_bad = partial(bad, family="pix", tier="index", since=SINCE)
+
 REFUSABLE: Scan = "refusal-allowed"
 
 BAD = (
     # In the footer
     _bad("column-index-alone", "The offset of an offset index is missing, beside a column index", "Readers cannot tell where the pages are that it describes.", "one-page", Mutation("remove", "footer.row_groups[0].columns[0].offset_index_offset"), "PIX-001", "PIX-002", scan=REFUSABLE),
     _bad("length-missing", "The length of an offset index is missing", FAILS, "one-page", Mutation("remove", "footer.row_groups[0].columns[0].offset_index_length"), "PIX-002", scan=REFUSABLE),
-    _bad("length-zero", "The length of a column index is 0", FAILS, "one-page", _set("footer.row_groups[0].columns[0].column_index_length", 0), "PIX-002", scan=REFUSABLE),
+    _bad("length-zero", "The length of a column index is 0", FAILS, "one-page", set_to("footer.row_groups[0].columns[0].column_index_length", 0), "PIX-002", scan=REFUSABLE),
     _bad("one-row-group-without", "The second row group has no offset index any more, but its length", "Some readers refuse the file.", "offset-index-alone", Mutation("remove", "footer.row_groups[1].columns[0].offset_index_offset"), "PIX-002", "PIX-003", scan=REFUSABLE),
     # The offset index
     _bad("first-row-missing", "An entry of an offset index lacks a required field", FAILS, "ordered-three-ways", Mutation("remove", _page(0, 1, "first_row_index")), "PIX-010", scan=REFUSABLE),
     _bad("offset-index-cut", "An offset index is recorded one byte too short", FAILS, "ordered-three-ways", Mutation("add", "footer.row_groups[0].columns[0].offset_index_length", -1), "PIX-010", scan=REFUSABLE),
-    _bad("no-pages", "An offset index lists no page", "Readers that use it return no row of the column.", "ordered-three-ways", _set(_chunk(0, "offset_index.page_locations"), []), "PIX-011", scan=REFUSABLE),
+    _bad("no-pages", "An offset index lists no page", "Readers that use it return no row of the column.", "ordered-three-ways", set_to(_chunk(0, "offset_index.page_locations"), []), "PIX-011", scan=REFUSABLE),
     _bad("place-of-the-next-page", "A page is recorded at the place of the next one", SHIFTED, "ordered-three-ways", Mutation("add", _page(0, 1, "offset"), 31), "PIX-012"),
     _bad("page-beyond-its-chunk", "The last page is recorded to reach beyond the chunk", FAILS, "ordered-three-ways", Mutation("add", _page(0, 2, "compressed_page_size"), 8), "PIX-013", scan=REFUSABLE),
-    _bad("page-of-no-bytes", "A page is recorded with no bytes", FAILS, "ordered-three-ways", _set(_page(0, 1, "compressed_page_size"), 0), "PIX-013", scan=REFUSABLE),
+    _bad("page-of-no-bytes", "A page is recorded with no bytes", FAILS, "ordered-three-ways", set_to(_page(0, 1, "compressed_page_size"), 0), "PIX-013", scan=REFUSABLE),
     _bad("offset-indexes-swapped", "The offset indexes of two row groups changed places", SHIFTED, "ordered-three-ways", Mutation("swap", _chunk(0, "offset_index"), _chunk(0, "offset_index", 1)), "PIX-013"),
     _bad("size-without-header", "The size of a page does not count its header", FAILS, "ordered-three-ways", Mutation("add", _page(0, 1, "compressed_page_size"), -25), "PIX-014", scan=REFUSABLE),
-    _bad("first-row-is-not-0", "The first page is said to begin with row 1", SHIFTED, "ordered-three-ways", _set(_page(0, 0, "first_row_index"), 1), "PIX-015"),
-    _bad("row-of-the-page-before", "A page is said to begin with the first row of the page before", SHIFTED, "ordered-three-ways", _set(_page(0, 1, "first_row_index"), 0), "PIX-016"),
-    _bad("row-beyond-the-row-group", "The last page is said to begin behind the last row", SHIFTED, "ordered-three-ways", _set(_page(0, 2, "first_row_index"), 6), "PIX-016"),
+    _bad("first-row-is-not-0", "The first page is said to begin with row 1", SHIFTED, "ordered-three-ways", set_to(_page(0, 0, "first_row_index"), 1), "PIX-015"),
+    _bad("row-of-the-page-before", "A page is said to begin with the first row of the page before", SHIFTED, "ordered-three-ways", set_to(_page(0, 1, "first_row_index"), 0), "PIX-016"),
+    _bad("row-beyond-the-row-group", "The last page is said to begin behind the last row", SHIFTED, "ordered-three-ways", set_to(_page(0, 2, "first_row_index"), 6), "PIX-016"),
     _bad("data-page-elsewhere", "The footer says that the first data page stands one byte behind its place in the offset index", "Readers that follow the footer fail.", "dictionary", Mutation("add", "footer.row_groups[0].columns[0].meta_data.data_page_offset", 1), "PIX-017", scan=REFUSABLE),
-    _bad("byte-arrays-of-numbers", "The offset index of a column of numbers counts the bytes of byte arrays", NOTHING, "ordered-three-ways", _set(_chunk(0, "offset_index.unencoded_byte_array_data_bytes"), [8, 8, 8]), "PIX-018", scan="same-rows"),
+    _bad("byte-arrays-of-numbers", "The offset index of a column of numbers counts the bytes of byte arrays", NOTHING, "ordered-three-ways", set_to(_chunk(0, "offset_index.unencoded_byte_array_data_bytes"), [8, 8, 8]), "PIX-018", scan="same-rows"),
     _bad("byte-arrays-of-four-pages", "The offset index counts the bytes of one page less than there are", NOTHING, "histograms", Mutation("remove", _chunk(1, "offset_index.unencoded_byte_array_data_bytes[0]")), "PIX-018", scan=REFUSABLE),
-    _bad("byte-arrays-of-negative-size", "The offset index counts less than no bytes", "A reader that allots memory by it fails.", "histograms", _set(_chunk(1, "offset_index.unencoded_byte_array_data_bytes[0]"), -1), "PIX-018", scan=REFUSABLE),
+    _bad("byte-arrays-of-negative-size", "The offset index counts less than no bytes", "A reader that allots memory by it fails.", "histograms", set_to(_chunk(1, "offset_index.unencoded_byte_array_data_bytes[0]"), -1), "PIX-018", scan=REFUSABLE),
     _bad("offset-indexes-apart", "A column index stands between the offset indexes of a row group", "Readers need one request more.", "ordered-three-ways", Mutation("swap", "body[11]", "body[13]"), "PIX-036", scan="same-rows"),
     # The lists of a column index
     _bad("order-missing", "A column index lacks its boundary_order", FAILS, "ordered-three-ways", Mutation("remove", _chunk(0, "column_index.boundary_order")), "PIX-020", scan=REFUSABLE),
     _bad("column-index-cut", "A column index is recorded one byte too short", FAILS, "ordered-three-ways", Mutation("add", "footer.row_groups[0].columns[0].column_index_length", -1), "PIX-020", scan=REFUSABLE),
     _bad("lower-bound-too-few", "There is a lower bound less than there are pages", FAILS, "ordered-three-ways", Mutation("remove", _chunk(0, "column_index.min_values[1]")), "PIX-021", scan=REFUSABLE),
     _bad("null-count-too-many", "There is a null count more than there are pages", FAILS, "ordered-three-ways", Mutation("duplicate", _chunk(0, "column_index.null_counts[1]")), "PIX-021", scan=REFUSABLE),
-    _bad("bounds-of-nulls", "A page of nothing but nulls has bounds", NOTHING, "null-pages", _set(_chunk(0, "column_index.min_values[0]"), bytes(8)), "PIX-022", scan="same-rows"),
-    _bad("bound-of-no-bytes", "The lower bound of a page of numbers is empty", FAILS, "ordered-three-ways", _set(_chunk(0, "column_index.min_values[1]"), b""), "PIX-023", scan=REFUSABLE),
-    _bad("bound-of-eight-bytes", "The upper bound of a page of INT32 has eight bytes", FAILS, "ordered-three-ways", _set(_chunk(0, "column_index.max_values[1]"), (5).to_bytes(8, "little")), "PIX-023", scan=REFUSABLE),
-    _bad("nulls-called-values", "The last page of nothing but nulls is not called so, and has no bounds", FAILS, "null-pages", _set(_chunk(0, "column_index.null_pages[0]"), False), "PIX-023", "PIX-026", scan=REFUSABLE),
+    _bad("bounds-of-nulls", "A page of nothing but nulls has bounds", NOTHING, "null-pages", set_to(_chunk(0, "column_index.min_values[0]"), bytes(8)), "PIX-022", scan="same-rows"),
+    _bad("bound-of-no-bytes", "The lower bound of a page of numbers is empty", FAILS, "ordered-three-ways", set_to(_chunk(0, "column_index.min_values[1]"), b""), "PIX-023", scan=REFUSABLE),
+    _bad("bound-of-eight-bytes", "The upper bound of a page of INT32 has eight bytes", FAILS, "ordered-three-ways", set_to(_chunk(0, "column_index.max_values[1]"), (5).to_bytes(8, "little")), "PIX-023", scan=REFUSABLE),
+    _bad("nulls-called-values", "The last page of nothing but nulls is not called so, and has no bounds", FAILS, "null-pages", set_to(_chunk(0, "column_index.null_pages[0]"), False), "PIX-023", "PIX-026", scan=REFUSABLE),
     _bad("bounds-swapped", "The bounds of a page changed places", SKIPPED, "ordered-three-ways", Mutation("swap", _chunk(0, "column_index.min_values[1]"), _chunk(0, "column_index.max_values[1]")), "PIX-024"),
-    _bad("unordered-called-ascending", "Bounds that do neither are said to ascend", SKIPPED, "ordered-three-ways", _set(_chunk(2, "column_index.boundary_order"), 1), "PIX-025"),
-    _bad("ascending-called-descending", "Bounds that ascend are said to descend", SKIPPED, "ordered-three-ways", _set(_chunk(0, "column_index.boundary_order"), 2), "PIX-025"),
-    _bad("order-without-a-name", "The order of the bounds is one that the format does not know", FAILS, "ordered-three-ways", _set(_chunk(0, "column_index.boundary_order"), 3), "PIX-025", scan=REFUSABLE),
+    _bad("unordered-called-ascending", "Bounds that do neither are said to ascend", SKIPPED, "ordered-three-ways", set_to(_chunk(2, "column_index.boundary_order"), 1), "PIX-025"),
+    _bad("ascending-called-descending", "Bounds that ascend are said to descend", SKIPPED, "ordered-three-ways", set_to(_chunk(0, "column_index.boundary_order"), 2), "PIX-025"),
+    _bad("order-without-a-name", "The order of the bounds is one that the format does not know", FAILS, "ordered-three-ways", set_to(_chunk(0, "column_index.boundary_order"), 3), "PIX-025", scan=REFUSABLE),
     _bad("null-counts-swapped", "A page of nothing but nulls is said to hold none, a page of values nothing else", SKIPPED, "null-pages", Mutation("swap", _chunk(0, "column_index.null_counts[0]"), _chunk(0, "column_index.null_counts[1]")), "PIX-026"),
-    _bad("values-called-nulls", "A page of values is called one of nothing but nulls", SKIPPED, "ordered-three-ways", _set(_chunk(0, "column_index.null_pages[1]"), True), "PIX-022", "PIX-026"),
-    _bad("list-called-nulls", "A page of lists that hold values is called one of nothing but nulls", SKIPPED, "histograms", _set(_chunk(2, "column_index.null_pages[1]"), True), "PIX-022", "PIX-026"),
+    _bad("values-called-nulls", "A page of values is called one of nothing but nulls", SKIPPED, "ordered-three-ways", set_to(_chunk(0, "column_index.null_pages[1]"), True), "PIX-022", "PIX-026"),
+    _bad("list-called-nulls", "A page of lists that hold values is called one of nothing but nulls", SKIPPED, "histograms", set_to(_chunk(2, "column_index.null_pages[1]"), True), "PIX-022", "PIX-026"),
     _bad("null-counts-missing", "A column index has no null_counts", "Nobody can look for nulls by it.", "ordered-three-ways", Mutation("remove", _chunk(0, "column_index.null_counts")), "PIX-027", scan="same-rows"),
-    _bad("null-count-0", "A page that holds a null is said to hold none", SKIPPED, "ordered-three-ways", _set(_chunk(2, "column_index.null_counts[0]"), 0), "PIX-028"),
-    _bad("null-count-negative", "A page is said to hold less than no nulls", SKIPPED, "ordered-three-ways", _set(_chunk(2, "column_index.null_counts[0]"), -1), "PIX-028"),
+    _bad("null-count-0", "A page that holds a null is said to hold none", SKIPPED, "ordered-three-ways", set_to(_chunk(2, "column_index.null_counts[0]"), 0), "PIX-028"),
+    _bad("null-count-negative", "A page is said to hold less than no nulls", SKIPPED, "ordered-three-ways", set_to(_chunk(2, "column_index.null_counts[0]"), -1), "PIX-028"),
     _bad("histogram-too-short", "A level histogram lacks an entry", FAILS, "histograms", Mutation("remove", _chunk(0, "column_index.definition_level_histograms[0]")), "PIX-029", scan=REFUSABLE),
     _bad("histogram-of-another-chunk", "The level histograms of the pages add up to another one than that of the chunk", "Readers that plan by them count wrong.", "histograms", Mutation("swap", _chunk(0, "column_index.definition_level_histograms[0]"), _chunk(0, "column_index.definition_level_histograms[1]")), "PIX-029"),
     _bad("row-of-another-page", "A page is said to begin one row too late", SHIFTED, "histograms", Mutation("add", _page(0, 1, "first_row_index"), 1), "PIX-038"),
     _bad("row-of-another-page-of-lists", "A page of lists is said to begin one row too late", SHIFTED, "histograms", Mutation("add", _page(2, 1, "first_row_index"), 1), "PIX-038"),
     # Its bounds
-    _bad("bound-not-a-number", "The upper bound of a page is NaN", SKIPPED, "ordered-three-ways", _set(_chunk(1, "column_index.max_values[0]"), bytes.fromhex("000000000000f87f")), "PIX-030"),
+    _bad("bound-not-a-number", "The upper bound of a page is NaN", SKIPPED, "ordered-three-ways", set_to(_chunk(1, "column_index.max_values[0]"), bytes.fromhex("000000000000f87f")), "PIX-030"),
     _bad("int96-without-order", "The column order of INT96 is that of the type, which defines none", "Readers compare bytes, and skip pages that hold rows.", "timestamp-order", Mutation("swap", "footer.column_orders[0].INT96_TIMESTAMP_ORDER", "footer.column_orders[0].TYPE_ORDER"), "PIX-031"),
     _bad("nan-count-too-great", "A page is said to hold a NaN more than there are", "none", "total-order", Mutation("add", _chunk(0, "column_index.nan_counts[3]"), 1), "PIX-032", scan="same-rows"),
-    _bad("nan-counts-of-integers", "The column index of integers counts NaN", NOTHING, "ordered-three-ways", _set(_chunk(0, "column_index.nan_counts"), [0, 0, 0]), "PIX-032", scan="same-rows"),
+    _bad("nan-counts-of-integers", "The column index of integers counts NaN", NOTHING, "ordered-three-ways", set_to(_chunk(0, "column_index.nan_counts"), [0, 0, 0]), "PIX-032", scan="same-rows"),
     _bad("nan-counts-missing", "A column index under the total order does not count NaN", "Readers have to take every page for one that holds NaN.", "total-order", Mutation("remove", _chunk(0, "column_index.nan_counts")), "PIX-033", scan="same-rows"),
     _bad("column-indexes-swapped", "The column indexes of two row groups changed places", SKIPPED, "ordered-three-ways", Mutation("swap", _chunk(0, "column_index"), _chunk(0, "column_index", 1)), "PIX-034"),
-    _bad("upper-bound-too-small", "The greatest value of the chunk is greater than all bounds of its pages", SKIPPED, "ordered-three-ways", _set(_chunk(0, "column_index.max_values[2]"), (12).to_bytes(4, "little")), "PIX-035"),
-    _bad("lower-bound-too-great", "The least value of the chunk is less than all bounds of its pages", SKIPPED, "ordered-three-ways", _set(_chunk(0, "column_index.min_values[0]"), (2).to_bytes(4, "little")), "PIX-035"),
-    _bad("zero-of-the-wrong-sign", "A lower bound is positive zero", "A reader that tells the zeros apart skips pages that hold the negative one.", "zeros-of-both-signs", _set(_chunk(0, "column_index.min_values[0]"), bytes(8)), "PIX-037", tier="values"),
+    _bad("upper-bound-too-small", "The greatest value of the chunk is greater than all bounds of its pages", SKIPPED, "ordered-three-ways", set_to(_chunk(0, "column_index.max_values[2]"), (12).to_bytes(4, "little")), "PIX-035"),
+    _bad("lower-bound-too-great", "The least value of the chunk is less than all bounds of its pages", SKIPPED, "ordered-three-ways", set_to(_chunk(0, "column_index.min_values[0]"), (2).to_bytes(4, "little")), "PIX-035"),
+    _bad("zero-of-the-wrong-sign", "A lower bound is positive zero", "A reader that tells the zeros apart skips pages that hold the negative one.", "zeros-of-both-signs", set_to(_chunk(0, "column_index.min_values[0]"), bytes(8)), "PIX-037", tier="values"),
 )  # fmt: skip

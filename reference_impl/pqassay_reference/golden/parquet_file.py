@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pqassay_reference.golden.recipes import Bad, Good
+from pqassay_reference.golden.recipes import Bad, Good, set_to
 from pqassay_reference.tiny.parquet import Column, TinyParquet
 from pqassay_spec.mutation.mutations import Mutation
 
@@ -61,21 +61,21 @@ def _range(name: str, title: str, path: str, to: int, rule: str, effect: str, *,
 BAD = (
     Bad("pqf/empty", "A file of no bytes", UNREADABLE, "pqf/plain", Mutation("truncate", "", 0, raw=True), ("PQF-001",), scan="refusal-allowed"),
     Bad("pqf/too-short", "The first eleven bytes of a file", UNREADABLE, "pqf/plain", Mutation("truncate", "", 11, raw=True), ("PQF-001",), scan="refusal-allowed"),
-    Bad("pqf/head-magic", "Another magic at the start", "Some readers refuse the file, some never look.", "pqf/plain", Mutation("set", "head.magic", b"PAR2"), ("PQF-001",), scan="refusal-allowed"),
-    Bad("pqf/tail-magic", "Another magic at the end", UNREADABLE, "pqf/plain", Mutation("set", "tail.magic", b"PAR2"), ("PQF-002",), scan="refusal-allowed"),
+    Bad("pqf/head-magic", "Another magic at the start", "Some readers refuse the file, some never look.", "pqf/plain", set_to("head.magic", b"PAR2"), ("PQF-001",), scan="refusal-allowed"),
+    Bad("pqf/tail-magic", "Another magic at the end", UNREADABLE, "pqf/plain", set_to("tail.magic", b"PAR2"), ("PQF-002",), scan="refusal-allowed"),
     Bad("pqf/truncated", "The last 20 bytes are missing, as after an upload that broke off", UNREADABLE, "pqf/plain", Mutation("truncate", "", len(PLAIN.build()) - 20, raw=True), ("PQF-002",), scan="refusal-allowed"),
-    Bad("pqf/footer-length-zero", "The footer length is 0", UNREADABLE, "pqf/plain", Mutation("set", "tail.footer_length", 0), ("PQF-003",), scan="refusal-allowed"),
-    Bad("pqf/footer-length-beyond", "The footer length reaches before the start of the file", UNREADABLE, "pqf/plain", Mutation("set", "tail.footer_length", 0xFFFFFFFF), ("PQF-003",), scan="refusal-allowed"),
+    Bad("pqf/footer-length-zero", "The footer length is 0", UNREADABLE, "pqf/plain", set_to("tail.footer_length", 0), ("PQF-003",), scan="refusal-allowed"),
+    Bad("pqf/footer-length-beyond", "The footer length reaches before the start of the file", UNREADABLE, "pqf/plain", set_to("tail.footer_length", 0xFFFFFFFF), ("PQF-003",), scan="refusal-allowed"),
     Bad("pqf/footer-length-short", "The footer length cuts off the beginning of the footer", UNREADABLE, "pqf/plain", Mutation("add", "tail.footer_length", -5), ("PQF-004",), scan="refusal-allowed"),
-    Bad("pqf/schema-no-tree", "The root of the schema counts a child too many", UNREADABLE, "pqf/plain", Mutation("set", "footer.schema[0].num_children", 3), ("PQF-004",), scan="refusal-allowed"),
+    Bad("pqf/schema-no-tree", "The root of the schema counts a child too many", UNREADABLE, "pqf/plain", set_to("footer.schema[0].num_children", 3), ("PQF-004",), scan="refusal-allowed"),
     Bad("pqf/required-field-missing", "The footer lacks its schema", UNREADABLE, "pqf/plain", Mutation("remove", "footer.schema"), ("PQF-004",), scan="refusal-allowed"),
-    Bad("pqf/text-too-long", "The length of a name is greater than the footer", UNREADABLE, "pqf/plain", Mutation("set", "footer.schema[1].name:length", bytes.fromhex("ff ff 3f")), ("PQF-004",), scan="refusal-allowed"),
-    Bad("pqf/list-too-long", "A list claims more elements than the footer has bytes", "A reader that believes it asks for gigabytes.", "pqf/plain", Mutation("set", "footer.schema:count", bytes.fromhex("fc ff ff ff ff 07")), ("PQF-004",), scan="refusal-allowed"),
-    Bad("pqf/bytes-behind-the-struct", "Three bytes that no field owns stand at the end of the footer", "none: readers stop at the end of the struct", "pqf/plain", Mutation("set", "footer_rest", b"\0\0\0"), ("PQF-005",), scan="same-rows"),
-    Bad("pqf/key-twice", "A key occurs twice with two values", "Readers that take the first value and readers that take the last one disagree.", "pqf/key-values", Mutation("set", "footer.key_value_metadata[1].key", "maker"), ("PQF-006",), scan="same-rows"),
+    Bad("pqf/text-too-long", "The length of a name is greater than the footer", UNREADABLE, "pqf/plain", set_to("footer.schema[1].name:length", bytes.fromhex("ff ff 3f")), ("PQF-004",), scan="refusal-allowed"),
+    Bad("pqf/list-too-long", "A list claims more elements than the footer has bytes", "A reader that believes it asks for gigabytes.", "pqf/plain", set_to("footer.schema:count", bytes.fromhex("fc ff ff ff ff 07")), ("PQF-004",), scan="refusal-allowed"),
+    Bad("pqf/bytes-behind-the-struct", "Three bytes that no field owns stand at the end of the footer", "none: readers stop at the end of the struct", "pqf/plain", set_to("footer_rest", b"\0\0\0"), ("PQF-005",), scan="same-rows"),
+    Bad("pqf/key-twice", "A key occurs twice with two values", "Readers that take the first value and readers that take the last one disagree.", "pqf/key-values", set_to("footer.key_value_metadata[1].key", "maker"), ("PQF-006",), scan="same-rows"),
     Bad("pqf/key-without-value", "A key has no value", "Spark's reader of batches fails on the whole file.", "pqf/key-values", Mutation("remove", "footer.key_value_metadata[1].value"), ("PQF-010",), scan="refusal-allowed"),
-    Bad("pqf/value-not-utf8", "The value of a key is no UTF-8", "Readers that decode it fail on the whole file.", "pqf/key-values", Mutation("set", "footer.key_value_metadata[0].value", b"\xff"), ("PQF-007",), scan="refusal-allowed"),
-    Bad("pqf/key-not-utf8", "A key is no UTF-8", "Readers that decode it fail on the whole file.", "pqf/key-values", Mutation("set", "footer.key_value_metadata[0].key", b"\xff"), ("PQF-007",), scan="refusal-allowed"),
+    Bad("pqf/value-not-utf8", "The value of a key is no UTF-8", "Readers that decode it fail on the whole file.", "pqf/key-values", set_to("footer.key_value_metadata[0].value", b"\xff"), ("PQF-007",), scan="refusal-allowed"),
+    Bad("pqf/key-not-utf8", "A key is no UTF-8", "Readers that decode it fail on the whole file.", "pqf/key-values", set_to("footer.key_value_metadata[0].key", b"\xff"), ("PQF-007",), scan="refusal-allowed"),
     _range("chunk-beyond", "The size of a chunk reaches beyond the file", "meta_data.total_compressed_size", 1 << 40, "PQF-008", UNREADABLE),
     _range("data-page-beyond", "The offset of a data page lies beyond the file", "meta_data.data_page_offset", 1 << 40, "PQF-008", UNREADABLE),
     _range("data-page-negative", "The offset of a data page is negative", "meta_data.data_page_offset", -8, "PQF-008", UNREADABLE),

@@ -1,12 +1,14 @@
-"""Golden cases of what the footer says: counts, sizes, offsets, types, extensions, summaries, and the gaps that it leaves."""
+"""Golden cases of what the footer says: counts, sizes, offsets, types, extensions, summaries, the order of rows, and the gaps that it leaves."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from pqassay_reference.golden.parquet_file import LEAD, METALS, TWO_COLUMNS, YEARS
-from pqassay_reference.golden.recipes import Bad, Good, Made, capabilities_of, input_of
+from pqassay_reference.golden.recipes import Good, Made, Valid, bad, input_of, set_to
+from pqassay_reference.golden.statistics_values import audited, untrue
 from pqassay_reference.rewrite.footer_splice import footer_and_tail
 from pqassay_reference.tiny.parquet import (
     Column,
@@ -18,7 +20,7 @@ from pqassay_reference.tiny.parquet import (
     fixed,
 )
 from pqassay_spec.base.sources import BytesSource
-from pqassay_spec.golden.case import GENERATOR, Case, CheckExpectation, Expect, Provenance
+from pqassay_spec.golden.case import CheckExpectation, Expect
 from pqassay_spec.grammar.thrift import grammar
 from pqassay_spec.mutation.mutations import Mutation
 from pqassay_spec.parquet.file import HEAD, SUMMARY_NAME, read_footer, read_framing
@@ -59,21 +61,27 @@ MARKED = replace(_MARKED, keys=(("assay.mark", f"{_MARKED.build().index(MADE_BY)
 """A blob behind six bytes of padding, and a key that says where it stands."""
 
 
+SORTED_ROWS = TinyParquet(
+    (
+        Column("metal", "string", ["lead", "lead", "lead", "tin", None]),
+        Column("depth", "int32", [None, 40, 12, 90, 7]),
+    ),
+    sorting_columns=[
+        SortingColumn(column_idx=0, descending=False, nulls_first=False),
+        SortingColumn(column_idx=1, descending=True, nulls_first=True),
+    ],
+)
+
+
 @dataclass(frozen=True)
-class Summary:
+class Summary(Valid):
     """The summary of one file, as parquet-java writes it: a footer whose chunks all stand in that file.
 
     Attributes:
-        id: Path of the case's folder.
-        title: One line.
         file: The file that is described.
-        rules: Rules that the case is about.
     """
 
-    id: str
-    title: str
     file: TinyParquet
-    rules: tuple[str, ...]
 
     def make(self, _: Mapping[str, Made]) -> Made:
         """See `pqassay_reference.golden.recipes.Recipe`."""
@@ -83,20 +91,8 @@ class Summary:
             for chunk in group.columns:
                 chunk.file_path = "part-0.parquet"
         content = HEAD.build({}) + footer_and_tail(bytes(grammar(FileMetaData).build(footer)))
-        manifest = Case(
-            id=self.id,
-            family="PQF",
-            kind="valid",
-            since=SINCE,
-            title=self.title,
-            effect="none",
-            requires=capabilities_of("PQF"),
-            rules=list(self.rules),
-            input=input_of(SUMMARY_NAME, content),
-            expect=Expect(check=CheckExpectation(rules=[], tier="values"), lint="accept"),
-            provenance=Provenance(by=GENERATOR, oracles=[]),
-        )
-        return Made(manifest, content)
+        expect = Expect(check=CheckExpectation(rules=[], tier="values"), lint="accept")
+        return Made(self.manifest(input_of(SUMMARY_NAME, content), expect), content)
 
 
 GOOD = (
@@ -108,73 +104,55 @@ GOOD = (
     Good("pqf/copies", "Each chunk is followed by a copy of its metadata, to which file_offset points", TinyParquet(TWO_COLUMNS, layout=Layout(behind="ColumnMetaData")), LEAD, rules=("PQF-022", "PQF-037"), since=SINCE),
     Good("pqf/two-row-groups", "Two row groups and nothing else", TinyParquet(TWO_COLUMNS, row_group_rows=4), LEAD, rules=("PQF-016", "PQF-031"), since=SINCE),
     Good("pqf/blob", "Padding and a blob that a key names stand behind the row groups", MARKED, LEAD, rules=("PQF-037",), since=SINCE),
-    Summary("pqf/summary", "A summary file: its chunks stand in another file", TinyParquet(TWO_COLUMNS), ("PQF-035",)),
+    Summary("pqf/summary", "A summary file: its chunks stand in another file", TinyParquet(TWO_COLUMNS), rules=("PQF-035",), since=SINCE),
+    # Against the values
+    audited("pqf/sorted-rows", "Rows sorted by two columns, one ascending and one descending, nulls last and nulls first", SORTED_ROWS, ("PQF-075",)),
 )  # fmt: skip
 
 NOTHING = "none: nothing depends on it"
-
-
-def _bad(
-    name: str,
-    title: str,
-    effect: str,
-    mutation: Mutation,
-    *rules: str,
-    parent: str = "pqf/plain",
-    index: bool = False,
-    since: str = SINCE,
-) -> Bad:
-    """A case that the footer shows, or the body around the pages."""
-    return Bad(
-        f"pqf/{name}",
-        title,
-        effect,
-        parent,
-        mutation,
-        rules,
-        tier="index" if index else "footer",
-        since=since,
-    )
-
-
 GROUP = "footer.row_groups[0]"
 CHUNK = f"{GROUP}.columns[0].meta_data"
 EXTENSION = "footer.unknown_32767"
 
+_bad = partial(bad, family="pqf", tier="footer", since=SINCE)
+
 BAD = (
-    _bad("version-3", "A version that does not exist", "A reader may refuse the file.", Mutation("set", "footer.version", 3), "PQF-011"),
-    _bad("chunks-swapped", "The chunks of a row group are listed in another order than the leaves", "Readers that go by position take one column for the other.", Mutation("swap", f"{GROUP}.columns[0]", f"{GROUP}.columns[1]"), "PQF-012"),
-    _bad("chunk-missing", "A row group lists a chunk less than there are leaves", "Readers fail, or find no values.", Mutation("remove", f"{GROUP}.columns[1]"), "PQF-012"),
-    _bad("chunk-of-another-type", "A chunk names another physical type than its leaf", "Readers fail, or decode the pages by the wrong one.", Mutation("set", f"{GROUP}.columns[1].meta_data.type", 1), "PQF-013"),
-    _bad("chunk-without-metadata", "A chunk has neither metadata nor a key that hides it", "Readers fail.", Mutation("remove", CHUNK), "PQF-014"),
-    _bad("uncompressed-size-negative", "The uncompressed size of a chunk is negative, as after an overflow", "Readers that allocate by it fail.", Mutation("set", f"{CHUNK}.total_uncompressed_size", -1509661479), "PQF-015"),
-    _bad("compressed-size-negative", "The compressed size of a chunk is negative, as after an overflow", "Readers find no pages.", Mutation("set", f"{CHUNK}.total_compressed_size", -1509661479), "PQF-015"),
-    _bad("rows-negative", "The number of rows is negative", "Readers fail, or count wrong.", Mutation("set", "footer.num_rows", -8), "PQF-015"),
-    _bad("rows-do-not-add-up", "The file counts a row more than its row groups", "Engines that answer count(*) from the footer disagree with those that read.", Mutation("add", "footer.num_rows", 1), "PQF-016"),
-    _bad("values-unlike-rows", "A flat chunk counts a value less than its row group has rows", "Readers fail, or lose the last row.", Mutation("add", f"{CHUNK}.num_values", -1), "PQF-017"),
-    _bad("name-twice", "Two leaves have the same name", "A reader that asks by name gets either column, or fails.", Mutation("set", "footer.schema[2].name", "metal"), "PQF-018", parent="pqf/no-rows"),
-    _bad("byte-size", "total_byte_size is 0, as some writers leave it", NOTHING, Mutation("set", f"{GROUP}.total_byte_size", 0), "PQF-019"),
-    _bad("compressed-size", "total_compressed_size counts a byte more than the chunks take", "Splits may be planned wrong.", Mutation("add", f"{GROUP}.total_compressed_size", 1), "PQF-020"),
-    _bad("file-offset-late", "file_offset of a row group is recorded too late", "A split that begins between both never reads the row group: rows are lost.", Mutation("add", f"{GROUP}.file_offset", 20), "PQF-021"),
-    _bad("chunk-offset-nowhere", "file_offset of a chunk points where nothing begins", NOTHING, Mutation("set", f"{GROUP}.columns[1].file_offset", 7), "PQF-022"),
-    _bad("chunk-elsewhere", "One of two chunks is said to stand in another file", "A reader looks for a file that is not there, or reads this one all the same.", Mutation("set", f"{GROUP}.columns[1].file_path", "elsewhere.parquet"), "PQF-023"),
-    _bad("writer-without-version", "created_by names no version", "parquet-java ignores the old bounds of text.", Mutation("set", "footer.created_by", "by hand"), "PQF-024", parent="pqf/old-bounds"),
-    _bad("dictionary-page-at-zero", "dictionary_page_offset is 0 where there is no dictionary page", "A reader that believes it takes the head of the file for a page.", Mutation("set", f"{CHUNK}.dictionary_page_offset", 0), "PQF-025"),
-    _bad("dictionary-page-not-first", "data_page_offset is that of the dictionary page", "A reader that believes it takes the dictionary for data.", Mutation("set", f"{CHUNK}.data_page_offset", 4), "PQF-026", parent="pqf/dictionary"),
-    _bad("integer-of-7-bits", "An integer is said to have 7 bits", "Readers refuse the file, or ignore the type.", Mutation("set", "footer.schema[2].logicalType.INTEGER.bitWidth", 7), "PQF-027", parent="pqf/types"),
-    _bad("integer-too-wide", "An integer of 64 bits is said to stand in an INT32", "Readers refuse the file, or ignore the type.", Mutation("set", "footer.schema[2].logicalType.INTEGER.bitWidth", 64), "PQF-027", "PQF-028", parent="pqf/types"),
-    _bad("no-converted-type", "A string has no converted type", "Old readers take the text for bytes.", Mutation("remove", "footer.schema[1].converted_type"), "PQF-028", parent="pqf/types"),
-    _bad("converted-scale", "A decimal has another scale as a converted type", "Old readers are wrong by a factor of ten.", Mutation("set", "footer.schema[3].scale", 3), "PQF-028", parent="pqf/types"),
-    _bad("no-type-length", "Fixed bytes have no length", "Readers cannot tell where a value ends.", Mutation("remove", "footer.schema[4].type_length"), "PQF-029", parent="pqf/types"),
-    _bad("sorted-by-no-column", "A row group is sorted by a column that does not exist", "Readers that look the column up fail.", Mutation("set", f"{GROUP}.sorting_columns[0].column_idx", 2), "PQF-030", parent="pqf/sorted"),
-    _bad("ordinal", "The ordinal of the first row group is 1", "Readers of encrypted files would fail; others do not care.", Mutation("set", f"{GROUP}.ordinal", 1), "PQF-031"),
-    _bad("extension-not-binary", "Field 32767 is a number; the bytes of the extension follow as another field", "Readers that look for an extension find none.", Mutation("set", f"{EXTENSION}:header", bytes.fromhex("05 fe ff 03 02 08 c8 01")), "PQF-032", parent="pqf/extensions"),
-    _bad("extension-short", "An extension of four bytes tells nobody whose it is", "Two extensions may be taken for each other.", Mutation("set", EXTENSION, b"\x04mine"), "PQF-033", parent="pqf/extensions"),
-    _bad("extension-mistaken-id", "The id 32767 is written as a plain varint, as in the example of the document", "Readers that look for field 32767 find none.", Mutation("set", f"{EXTENSION}:header", bytes.fromhex("08 ff ff 01")), "PQF-034", parent="pqf/extensions"),
-    _bad("repetition-as-i64", "The repetition type of a column is written as an i64", "Readers that skip the field find no repetition type; pyarrow and DuckDB then take the levels of a page for values.", Mutation("set", "footer.schema[1].repetition_type:header", bytes.fromhex("26")), "PQF-039", since="0.6.0"),
-    _bad("repetition-missing", "A column does not say whether it is required, optional or repeated", "pyarrow and DuckDB take it for required, and the levels of its pages for values.", Mutation("remove", "footer.schema[1].repetition_type"), "PQF-040", since="0.6.0"),
-    _bad("repetition-unknown", "The repetition type of a column is the fourth of three", "Readers refuse the file, or take the column for what they like.", Mutation("set", "footer.schema[1].repetition_type", 3), "PQF-040", since="0.6.0"),
-    _bad("summary-without-path", "A chunk of a summary file names no file", "A reader looks for the pages in the summary itself.", Mutation("remove", f"{GROUP}.columns[0].file_path"), "PQF-035", parent="pqf/summary"),
-    _bad("blob-without-key", "No key names the blob behind the row groups any more", "Programs that rewrite the file drop the bytes.", Mutation("remove", "footer.key_value_metadata[0]"), "PQF-037", parent="pqf/blob", index=True),
-    _bad("row-group-unlisted", "The footer lists one of two row groups; the pages of the other are still there", "Rows are lost.", Mutation("remove", "footer.row_groups[1]"), "PQF-016", "PQF-037", parent="pqf/two-row-groups", index=True),
+    _bad("version-3", "A version that does not exist", "A reader may refuse the file.", "plain", set_to("footer.version", 3), "PQF-011"),
+    _bad("chunks-swapped", "The chunks of a row group are listed in another order than the leaves", "Readers that go by position take one column for the other.", "plain", Mutation("swap", f"{GROUP}.columns[0]", f"{GROUP}.columns[1]"), "PQF-012"),
+    _bad("chunk-missing", "A row group lists a chunk less than there are leaves", "Readers fail, or find no values.", "plain", Mutation("remove", f"{GROUP}.columns[1]"), "PQF-012"),
+    _bad("chunk-of-another-type", "A chunk names another physical type than its leaf", "Readers fail, or decode the pages by the wrong one.", "plain", set_to(f"{GROUP}.columns[1].meta_data.type", 1), "PQF-013"),
+    _bad("chunk-without-metadata", "A chunk has neither metadata nor a key that hides it", "Readers fail.", "plain", Mutation("remove", CHUNK), "PQF-014"),
+    _bad("uncompressed-size-negative", "The uncompressed size of a chunk is negative, as after an overflow", "Readers that allocate by it fail.", "plain", set_to(f"{CHUNK}.total_uncompressed_size", -1509661479), "PQF-015"),
+    _bad("compressed-size-negative", "The compressed size of a chunk is negative, as after an overflow", "Readers find no pages.", "plain", set_to(f"{CHUNK}.total_compressed_size", -1509661479), "PQF-015"),
+    _bad("rows-negative", "The number of rows is negative", "Readers fail, or count wrong.", "plain", set_to("footer.num_rows", -8), "PQF-015"),
+    _bad("rows-do-not-add-up", "The file counts a row more than its row groups", "Engines that answer count(*) from the footer disagree with those that read.", "plain", Mutation("add", "footer.num_rows", 1), "PQF-016"),
+    _bad("values-unlike-rows", "A flat chunk counts a value less than its row group has rows", "Readers fail, or lose the last row.", "plain", Mutation("add", f"{CHUNK}.num_values", -1), "PQF-017"),
+    _bad("name-twice", "Two leaves have the same name", "A reader that asks by name gets either column, or fails.", "no-rows", set_to("footer.schema[2].name", "metal"), "PQF-018"),
+    _bad("byte-size", "total_byte_size is 0, as some writers leave it", NOTHING, "plain", set_to(f"{GROUP}.total_byte_size", 0), "PQF-019"),
+    _bad("compressed-size", "total_compressed_size counts a byte more than the chunks take", "Splits may be planned wrong.", "plain", Mutation("add", f"{GROUP}.total_compressed_size", 1), "PQF-020"),
+    _bad("file-offset-late", "file_offset of a row group is recorded too late", "A split that begins between both never reads the row group: rows are lost.", "plain", Mutation("add", f"{GROUP}.file_offset", 20), "PQF-021"),
+    _bad("chunk-offset-nowhere", "file_offset of a chunk points where nothing begins", NOTHING, "plain", set_to(f"{GROUP}.columns[1].file_offset", 7), "PQF-022"),
+    _bad("chunk-elsewhere", "One of two chunks is said to stand in another file", "A reader looks for a file that is not there, or reads this one all the same.", "plain", set_to(f"{GROUP}.columns[1].file_path", "elsewhere.parquet"), "PQF-023"),
+    _bad("writer-without-version", "created_by names no version", "parquet-java ignores the old bounds of text.", "old-bounds", set_to("footer.created_by", "by hand"), "PQF-024"),
+    _bad("dictionary-page-at-zero", "dictionary_page_offset is 0 where there is no dictionary page", "A reader that believes it takes the head of the file for a page.", "plain", set_to(f"{CHUNK}.dictionary_page_offset", 0), "PQF-025"),
+    _bad("dictionary-page-not-first", "data_page_offset is that of the dictionary page", "A reader that believes it takes the dictionary for data.", "dictionary", set_to(f"{CHUNK}.data_page_offset", 4), "PQF-026"),
+    _bad("integer-of-7-bits", "An integer is said to have 7 bits", "Readers refuse the file, or ignore the type.", "types", set_to("footer.schema[2].logicalType.INTEGER.bitWidth", 7), "PQF-027"),
+    _bad("integer-too-wide", "An integer of 64 bits is said to stand in an INT32", "Readers refuse the file, or ignore the type.", "types", set_to("footer.schema[2].logicalType.INTEGER.bitWidth", 64), "PQF-027", "PQF-028"),
+    _bad("no-converted-type", "A string has no converted type", "Old readers take the text for bytes.", "types", Mutation("remove", "footer.schema[1].converted_type"), "PQF-028"),
+    _bad("converted-scale", "A decimal has another scale as a converted type", "Old readers are wrong by a factor of ten.", "types", set_to("footer.schema[3].scale", 3), "PQF-028"),
+    _bad("no-type-length", "Fixed bytes have no length", "Readers cannot tell where a value ends.", "types", Mutation("remove", "footer.schema[4].type_length"), "PQF-029"),
+    _bad("sorted-by-no-column", "A row group is sorted by a column that does not exist", "Readers that look the column up fail.", "sorted", set_to(f"{GROUP}.sorting_columns[0].column_idx", 2), "PQF-030"),
+    _bad("ordinal", "The ordinal of the first row group is 1", "Readers of encrypted files would fail; others do not care.", "plain", set_to(f"{GROUP}.ordinal", 1), "PQF-031"),
+    _bad("extension-not-binary", "Field 32767 is a number; the bytes of the extension follow as another field", "Readers that look for an extension find none.", "extensions", set_to(f"{EXTENSION}:header", bytes.fromhex("05 fe ff 03 02 08 c8 01")), "PQF-032"),
+    _bad("extension-short", "An extension of four bytes tells nobody whose it is", "Two extensions may be taken for each other.", "extensions", set_to(EXTENSION, b"\x04mine"), "PQF-033"),
+    _bad("extension-mistaken-id", "The id 32767 is written as a plain varint, as in the example of the document", "Readers that look for field 32767 find none.", "extensions", set_to(f"{EXTENSION}:header", bytes.fromhex("08 ff ff 01")), "PQF-034"),
+    _bad("repetition-as-i64", "The repetition type of a column is written as an i64", "Readers that skip the field find no repetition type; pyarrow and DuckDB then take the levels of a page for values.", "plain", set_to("footer.schema[1].repetition_type:header", bytes.fromhex("26")), "PQF-039", since="0.6.0"),
+    _bad("repetition-missing", "A column does not say whether it is required, optional or repeated", "pyarrow and DuckDB take it for required, and the levels of its pages for values.", "plain", Mutation("remove", "footer.schema[1].repetition_type"), "PQF-040", since="0.6.0"),
+    _bad("repetition-unknown", "The repetition type of a column is the fourth of three", "Readers refuse the file, or take the column for what they like.", "plain", set_to("footer.schema[1].repetition_type", 3), "PQF-040", since="0.6.0"),
+    _bad("summary-without-path", "A chunk of a summary file names no file", "A reader looks for the pages in the summary itself.", "summary", Mutation("remove", f"{GROUP}.columns[0].file_path"), "PQF-035"),
+    _bad("blob-without-key", "No key names the blob behind the row groups any more", "Programs that rewrite the file drop the bytes.", "blob", Mutation("remove", "footer.key_value_metadata[0]"), "PQF-037", tier="index"),
+    _bad("row-group-unlisted", "The footer lists one of two row groups; the pages of the other are still there", "Rows are lost.", "two-row-groups", Mutation("remove", "footer.row_groups[1]"), "PQF-016", "PQF-037", tier="index"),
+    # Against the values
+
+    untrue("pqf/unsorted-rows", "The rows are sorted by the second column the other way round", "A reader that searches or merges sorted rows misses some.", "pqf/sorted-rows", set_to("footer.row_groups[0].sorting_columns[1].descending", False), "PQF-075"),
 )  # fmt: skip

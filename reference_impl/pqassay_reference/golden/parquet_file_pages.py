@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from pqassay_reference.golden.parquet_file import LEAD, METALS, TWO_COLUMNS, UNREADABLE, YEARS
-from pqassay_reference.golden.recipes import Bad, Good
+from pqassay_reference.golden.recipes import Bad, Good, bad, good, set_to
 from pqassay_reference.tiny.parquet import Column, Encoding, Layout, ListOf, TinyParquet
 from pqassay_spec.mutation.mutations import Mutation
 from pqassay_spec.parquet import delta_encoding
 from pqassay_spec.parquet.levels import packed_run, repeating_run
 from pqassay_spec.parquet.plain_encoding import LENGTH
 from pqassay_spec.parquet.thrift import PageType
-from pqassay_spec.rules.catalogue import Tier
 
 SINCE = "0.5.0"
 
@@ -33,16 +33,14 @@ def _file(columns: Sequence[Column], **layout: Any) -> TinyParquet:
     return TinyParquet(columns, page_rows=3, layout=Layout(encoding_stats=True, **layout))
 
 
-def _good(name: str, title: str, file: TinyParquet, *misread_by: str) -> Good:
-    return Good(f"pqf/{name}", title, file, LEAD, misread_by=misread_by, since=SINCE)
-
+_good = partial(good, family="pqf", since=SINCE)
 
 GOOD = (
-    _good("three-pages", "Three data pages of version 1 in each chunk, counted in encoding_stats", _file(TWO_COLUMNS)),
-    _good("three-pages-v2", "Three data pages of version 2 in each chunk", _file(TWO_COLUMNS, version=2)),
-    _good("three-pages-and-a-dictionary", "A dictionary page, and three data pages of indexes into it", _file(TWO_COLUMNS, dictionary=Encoding.RLE_DICTIONARY)),
-    _good("three-pages-of-lists", "Three data pages of lists, which hold more values than rows", _file(WITH_LISTS)),
-    _good("three-pages-of-lists-v2", "The same in version 2, which counts rows", _file(WITH_LISTS, version=2), "fastparquet"),
+    _good("three-pages", "Three data pages of version 1 in each chunk, counted in encoding_stats", _file(TWO_COLUMNS), LEAD),
+    _good("three-pages-v2", "Three data pages of version 2 in each chunk", _file(TWO_COLUMNS, version=2), LEAD),
+    _good("three-pages-and-a-dictionary", "A dictionary page, and three data pages of indexes into it", _file(TWO_COLUMNS, dictionary=Encoding.RLE_DICTIONARY), LEAD),
+    _good("three-pages-of-lists", "Three data pages of lists, which hold more values than rows", _file(WITH_LISTS), LEAD),
+    _good("three-pages-of-lists-v2", "The same in version 2, which counts rows", _file(WITH_LISTS, version=2), LEAD, "fastparquet"),
     Good("pqf/differences", "Numbers as the differences between neighbours, which wrap around", TinyParquet(WITH_DIFFERENCES, layout=Layout(delta=True)), ["=", "depth", 7], misread_by=("fastparquet",), since="0.6.0"),
 )  # fmt: skip
 
@@ -54,19 +52,6 @@ FACTS = f"footer.{METAL}.meta_data"
 BUFFERS = "Readers that size buffers by it allocate too little or too much."
 WALKERS = "Readers that walk the pages fail, or read bytes of something else."
 ROWS = "Readers put the values of one row into another, or fail."
-
-
-def _bad(
-    name: str,
-    title: str,
-    effect: str,
-    parent: str,
-    mutation: Mutation,
-    *rules: str,
-    tier: Tier = "pages",
-    **more: Any,
-) -> Bad:
-    return Bad(f"pqf/{name}", title, effect, f"pqf/three-pages{parent}", mutation, rules, tier=tier, since=SINCE, **more)  # fmt: skip
 
 
 def _levels(*runs: bytes) -> bytes:
@@ -82,30 +67,32 @@ BAD_INDEX = _levels(THREE_PRESENT) + b"\x03" + packed_run([3, 6, 2], width=3)
 WITHIN_A_ROW = _levels(packed_run([1, 0, 1, 1, 0], width=1)) + _levels(packed_run([3, 3, 3, 3, 2], width=2))
 """The levels of ``[8]``, ``[9, 10, 11]`` and ``[null]``, the first of which is said to go on with a list."""
 
+_bad = partial(bad, family="pqf", tier="pages", since=SINCE)
+
 BAD = (
-    _bad("page-header-without-type", "A page header lacks its type", UNREADABLE, "", Mutation("remove", f"{YEAR}.pages[1].header.type"), "PQF-050"),
-    _bad("page-longer-than-chunk", "The last page of a chunk is said to be a byte longer than it is", WALKERS, "", Mutation("add", f"{METAL}.pages[2].header.compressed_page_size", 1), "PQF-051"),
-    _bad("uncompressed-size-of-chunk", "The size of a chunk without compression leaves out the headers of its pages", BUFFERS, "", Mutation("add", f"{FACTS}.total_uncompressed_size", -60), "PQF-019", "PQF-052"),
-    _bad("page-header-of-another-type", "A data page of version 1 calls itself one of version 2", UNREADABLE, "", Mutation("set", f"{YEAR}.pages[0].header.type", int(PageType.DATA_PAGE_V2)), "PQF-053"),
-    _bad("two-dictionary-pages", "A dictionary page stands there twice, so that data_page_offset leads to the second one", "Readers decode values with the wrong dictionary, or fail.", "-and-a-dictionary", Mutation("duplicate", f"{METAL}.pages[0]"), "PQF-054", "PQF-055", "PQF-061"),
-    _bad("data-page-offset-too-late", "The offset of the first data page is that of the second", "Readers that begin there lose the rows of the first page.", "-and-a-dictionary", Mutation("add", f"{FACTS}.data_page_offset", 27), "PQF-055"),
-    _bad("dictionary-offset-without-dictionary", "A chunk without dictionary page has an offset of one", "Readers that follow it decode a data page as dictionary.", "", Mutation("set", f"{FACTS}.dictionary_page_offset", 4), "PQF-026", "PQF-056"),
-    _bad("values-of-chunk", "The number of values of a chunk of lists is that of its rows", ROWS, "-of-lists", Mutation("set", f"footer.{MARKS}.meta_data.num_values", 8), "PQF-057"),
-    _bad("levels-longer-than-page", "The definition levels of a page of version 2 are longer than the page", UNREADABLE, "-v2", Mutation("set", f"{METAL}.pages[0].header.data_page_header_v2.definition_levels_byte_length", 1000), "PQF-058"),
-    _bad("rows-of-pages", "The last page of a chunk counts a row too many", ROWS, "-of-lists-v2", Mutation("add", f"{MARKS}.pages[2].header.data_page_header_v2.num_rows", 1), "PQF-059"),
-    _bad("encoding-not-listed", "A chunk does not list the encoding of its pages", "Readers that look there first do not know what they need.", "", Mutation("remove", f"{FACTS}.encodings[0]"), "PQF-060"),
-    _bad("encoding-stats-without-pages", "The encoding_stats count one data page that uses the dictionary, of three", "Readers that filter by the dictionary skip the chunk although other pages may hold the value.", "-and-a-dictionary", Mutation("set", f"{FACTS}.encoding_stats[1].count", 1), "PQF-061"),
-    _bad("page-of-no-values", "A data page of lists is said to hold nothing", "Some readers fail on an empty page.", "-of-lists", Mutation("set", f"{MARKS}.pages[2].header.data_page_header.num_values", 0), "PQF-062"),
-    _bad("crc-of-another-page", "Two pages have exchanged their CRCs", "Readers that check them refuse the file.", "", Mutation("swap", f"{METAL}.pages[0].header.crc", f"{METAL}.pages[1].header.crc"), "PQF-063", tier="values"),
-    _bad("nulls-below-zero", "A page of version 2 has -1 nulls, as a writer that keeps no statistics may leave it", "Readers that trust it skip rows.", "-v2", Mutation("set", f"{METAL}.pages[0].header.data_page_header_v2.num_nulls", -1), "PQF-064"),
-    _bad("uncompressed-size-of-page", "A page is said to be a byte longer without compression than it is", BUFFERS, "", Mutation("add", f"{YEAR}.pages[0].header.uncompressed_page_size", 1), "PQF-070", tier="values"),
-    _bad("levels-missing", "A page of three values has the levels of two", UNREADABLE, "-of-lists", Mutation("set", f"{METAL}.pages[1].body", _levels(repeating_run(1, 2, width=1)) + b"\x04\0\0\0zinc\x04\0\0\0lead"), "PQF-071", tier="values"),
-    _bad("level-too-great", "A definition level is greater than that of its column can be", ROWS, "", Mutation("set", f"{METAL}.pages[1].body", _levels(repeating_run(2, 3, width=1)) + b"\x04\0\0\0zinc\x04\0\0\0lead\x06\0\0\0nickel"), "PQF-071", tier="values"),
-    _bad("nulls-of-other-pages", "Two pages of version 2 have exchanged their number of nulls", "Readers that trust it skip rows.", "-v2", Mutation("swap", f"{METAL}.pages[0].header.data_page_header_v2.num_nulls", f"{METAL}.pages[1].header.data_page_header_v2.num_nulls"), "PQF-072", tier="values"),
-    _bad("rows-of-other-pages", "Two pages of lists have exchanged their number of rows", ROWS, "-of-lists-v2", Mutation("swap", f"{MARKS}.pages[1].header.data_page_header_v2.num_rows", f"{MARKS}.pages[2].header.data_page_header_v2.num_rows"), "PQF-073", tier="values"),
-    _bad("rows-of-lists", "A page begins within a row, and so the chunk holds a row less than its row group", ROWS, "-of-lists", Mutation("set", f"{MARKS}.pages[1].body", WITHIN_A_ROW + b"".join(value.to_bytes(4, "little") for value in (8, 9, 10, 11))), "PQF-074", tier="values"),
-    _bad("bytes-behind-values", "A byte stands behind the values of a page", "none: readers stop after the last value", "", Mutation("add", f"{YEAR}.pages[0].body", b"\0"), "PQF-076", tier="values"),
-    _bad("index-beyond-dictionary", "A page refers to the seventh of six entries of its dictionary", "Readers fail, or read memory that is not theirs.", "-and-a-dictionary", Mutation("set", f"{METAL}.pages[2].body", BAD_INDEX), "PQF-077", tier="values"),
-    _bad("values-missing", "A page of three numbers has the bytes of two", UNREADABLE, "", Mutation("set", f"{YEAR}.pages[0].body", (1958).to_bytes(8, "little") + (1963).to_bytes(8, "little")), "PQF-078", tier="values"),
-    Bad("pqf/differences-of-33-bits", "Differences between numbers of 32 bits are taken in 64, and need 33", "Readers refuse the column.", "pqf/differences", Mutation("set", f"{METAL}.pages[0].body", delta_encoding.encode(FAR_APART, bits=64)), ("PQF-079",), tier="values", since="0.6.0"),
+    _bad("page-header-without-type", "A page header lacks its type", UNREADABLE, "three-pages", Mutation("remove", f"{YEAR}.pages[1].header.type"), "PQF-050"),
+    _bad("page-longer-than-chunk", "The last page of a chunk is said to be a byte longer than it is", WALKERS, "three-pages", Mutation("add", f"{METAL}.pages[2].header.compressed_page_size", 1), "PQF-051"),
+    _bad("uncompressed-size-of-chunk", "The size of a chunk without compression leaves out the headers of its pages", BUFFERS, "three-pages", Mutation("add", f"{FACTS}.total_uncompressed_size", -60), "PQF-019", "PQF-052"),
+    _bad("page-header-of-another-type", "A data page of version 1 calls itself one of version 2", UNREADABLE, "three-pages", set_to(f"{YEAR}.pages[0].header.type", int(PageType.DATA_PAGE_V2)), "PQF-053"),
+    _bad("two-dictionary-pages", "A dictionary page stands there twice, so that data_page_offset leads to the second one", "Readers decode values with the wrong dictionary, or fail.", "three-pages-and-a-dictionary", Mutation("duplicate", f"{METAL}.pages[0]"), "PQF-054", "PQF-055", "PQF-061"),
+    _bad("data-page-offset-too-late", "The offset of the first data page is that of the second", "Readers that begin there lose the rows of the first page.", "three-pages-and-a-dictionary", Mutation("add", f"{FACTS}.data_page_offset", 27), "PQF-055"),
+    _bad("dictionary-offset-without-dictionary", "A chunk without dictionary page has an offset of one", "Readers that follow it decode a data page as dictionary.", "three-pages", set_to(f"{FACTS}.dictionary_page_offset", 4), "PQF-026", "PQF-056"),
+    _bad("values-of-chunk", "The number of values of a chunk of lists is that of its rows", ROWS, "three-pages-of-lists", set_to(f"footer.{MARKS}.meta_data.num_values", 8), "PQF-057"),
+    _bad("levels-longer-than-page", "The definition levels of a page of version 2 are longer than the page", UNREADABLE, "three-pages-v2", set_to(f"{METAL}.pages[0].header.data_page_header_v2.definition_levels_byte_length", 1000), "PQF-058"),
+    _bad("rows-of-pages", "The last page of a chunk counts a row too many", ROWS, "three-pages-of-lists-v2", Mutation("add", f"{MARKS}.pages[2].header.data_page_header_v2.num_rows", 1), "PQF-059"),
+    _bad("encoding-not-listed", "A chunk does not list the encoding of its pages", "Readers that look there first do not know what they need.", "three-pages", Mutation("remove", f"{FACTS}.encodings[0]"), "PQF-060"),
+    _bad("encoding-stats-without-pages", "The encoding_stats count one data page that uses the dictionary, of three", "Readers that filter by the dictionary skip the chunk although other pages may hold the value.", "three-pages-and-a-dictionary", set_to(f"{FACTS}.encoding_stats[1].count", 1), "PQF-061"),
+    _bad("page-of-no-values", "A data page of lists is said to hold nothing", "Some readers fail on an empty page.", "three-pages-of-lists", set_to(f"{MARKS}.pages[2].header.data_page_header.num_values", 0), "PQF-062"),
+    _bad("crc-of-another-page", "Two pages have exchanged their CRCs", "Readers that check them refuse the file.", "three-pages", Mutation("swap", f"{METAL}.pages[0].header.crc", f"{METAL}.pages[1].header.crc"), "PQF-063", tier="values"),
+    _bad("nulls-below-zero", "A page of version 2 has -1 nulls, as a writer that keeps no statistics may leave it", "Readers that trust it skip rows.", "three-pages-v2", set_to(f"{METAL}.pages[0].header.data_page_header_v2.num_nulls", -1), "PQF-064"),
+    _bad("uncompressed-size-of-page", "A page is said to be a byte longer without compression than it is", BUFFERS, "three-pages", Mutation("add", f"{YEAR}.pages[0].header.uncompressed_page_size", 1), "PQF-070", tier="values"),
+    _bad("levels-missing", "A page of three values has the levels of two", UNREADABLE, "three-pages-of-lists", set_to(f"{METAL}.pages[1].body", _levels(repeating_run(1, 2, width=1)) + b"\x04\0\0\0zinc\x04\0\0\0lead"), "PQF-071", tier="values"),
+    _bad("level-too-great", "A definition level is greater than that of its column can be", ROWS, "three-pages", set_to(f"{METAL}.pages[1].body", _levels(repeating_run(2, 3, width=1)) + b"\x04\0\0\0zinc\x04\0\0\0lead\x06\0\0\0nickel"), "PQF-071", tier="values"),
+    _bad("nulls-of-other-pages", "Two pages of version 2 have exchanged their number of nulls", "Readers that trust it skip rows.", "three-pages-v2", Mutation("swap", f"{METAL}.pages[0].header.data_page_header_v2.num_nulls", f"{METAL}.pages[1].header.data_page_header_v2.num_nulls"), "PQF-072", tier="values"),
+    _bad("rows-of-other-pages", "Two pages of lists have exchanged their number of rows", ROWS, "three-pages-of-lists-v2", Mutation("swap", f"{MARKS}.pages[1].header.data_page_header_v2.num_rows", f"{MARKS}.pages[2].header.data_page_header_v2.num_rows"), "PQF-073", tier="values"),
+    _bad("rows-of-lists", "A page begins within a row, and so the chunk holds a row less than its row group", ROWS, "three-pages-of-lists", set_to(f"{MARKS}.pages[1].body", WITHIN_A_ROW + b"".join(value.to_bytes(4, "little") for value in (8, 9, 10, 11))), "PQF-074", tier="values"),
+    _bad("bytes-behind-values", "A byte stands behind the values of a page", "none: readers stop after the last value", "three-pages", Mutation("add", f"{YEAR}.pages[0].body", b"\0"), "PQF-076", tier="values"),
+    _bad("index-beyond-dictionary", "A page refers to the seventh of six entries of its dictionary", "Readers fail, or read memory that is not theirs.", "three-pages-and-a-dictionary", set_to(f"{METAL}.pages[2].body", BAD_INDEX), "PQF-077", tier="values"),
+    _bad("values-missing", "A page of three numbers has the bytes of two", UNREADABLE, "three-pages", set_to(f"{YEAR}.pages[0].body", (1958).to_bytes(8, "little") + (1963).to_bytes(8, "little")), "PQF-078", tier="values"),
+    Bad("pqf/differences-of-33-bits", "Differences between numbers of 32 bits are taken in 64, and need 33", "Readers refuse the column.", "pqf/differences", set_to(f"{METAL}.pages[0].body", delta_encoding.encode(FAR_APART, bits=64)), ("PQF-079",), tier="values", since="0.6.0"),
 )  # fmt: skip

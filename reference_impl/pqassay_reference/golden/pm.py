@@ -45,7 +45,7 @@ from pqassay_spec.pm.value import Column, ExternalBloom, RowGroup, SnapshotValue
 
 MINIMAL = SnapshotValue((), (), 0, 0)
 EMPTY = SnapshotValue((required("x", PhysicalType.BOOLEAN, ColumnType.INT, 0),), (), 0, 0)
-"""What QuestDB's own tests of its writer make: the physical type is nobody's choice there."""
+"""The file of QuestDB's own tests of its writer: the physical type is nobody's choice there."""
 NO_ROW_GROUPS = SnapshotValue(TRADES, (), FIRST_CHUNK, FOOTER_LENGTH, designated_timestamp=0, sorting=BY_TS)
 
 MANY = snapshot(

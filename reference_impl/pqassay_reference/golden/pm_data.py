@@ -8,7 +8,16 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from pqassay_reference.golden.pm_recipes import Plan, PmBad, PmFile, PmGood, Prune
+from pqassay_reference.golden.pm_recipes import (
+    Plan,
+    PmFile,
+    PmGood,
+    Prune,
+    add_to,
+    chunk_field,
+    column_field,
+    pm_bad,
+)
 from pqassay_reference.golden.pm_values import (
     BY_TS,
     DESIGNATED,
@@ -18,6 +27,7 @@ from pqassay_reference.golden.pm_values import (
     required,
     row_group,
 )
+from pqassay_reference.golden.recipes import set_to
 from pqassay_reference.tiny import parquet as tiny_parquet
 from pqassay_reference.tiny.parquet import TinyParquet
 from pqassay_spec.base.sources import BytesSource
@@ -141,7 +151,7 @@ def described(
     external: bool = False,
     **more: Any,
 ) -> SnapshotValue:
-    """What ``_pm`` has to say of one of these files: the literals, at the places that the footer names."""
+    """The value that ``_pm`` has to hold about one of these files: the literals, at the places that the footer names."""
     metadata, offset, length = _footer(data)
     groups: list[RowGroup] = []
     for number, declared in enumerate(metadata.row_groups):
@@ -238,42 +248,12 @@ ELSEWHERE = "Readers fetch bytes of something else and fail to decode them."
 DIFFERENT = "What is read through this file and what is read from the Parquet file alone differ."
 
 
-def _bad(
-    name: str,
-    title: str,
-    effect: str,
-    mutation: Mutation,
-    *rules: str,
-    parent: str = "with-data",
-    **more: Any,
-) -> PmBad:
-    return PmBad(
-        f"pm/{name}", title, effect, f"pm/{parent}", mutation, tuple(f"PM-{rule}" for rule in rules), **more
-    )
-
-
-def _set(path: str, to: Any) -> Mutation:
-    return Mutation("set", path, to)
-
-
-def _add(path: str, to: int) -> Mutation:
-    return Mutation("add", path, to)
-
-
-def _chunk(number: int, name: str) -> str:
-    return f"blocks[0].column_chunks[{number}].{name}"
-
-
-def _column(number: int, name: str) -> str:
-    return f"column_descriptors[{number}].{name}"
-
-
 def _page(number: int, values: Sequence[Any]) -> Mutation:
     """The mutation that puts other values of as many bytes into the only page of a column of the first row group."""
     column = tiny().columns[number]
     other = TinyParquet([replace(column, values=values)]).build()
     path = "row_groups[0].columns[{}].pages[0].body"
-    return _set(IN_DATA + path.format(number), get(take_apart(other), path.format(0)))
+    return set_to(IN_DATA + path.format(number), get(take_apart(other), path.format(0)))
 
 
 ALL_BITS = StatFlag.MIN_STAT_PRESENT | StatFlag.MIN_STAT_INLINED | StatFlag.MIN_STAT_VALUE_EXACT
@@ -282,43 +262,43 @@ KEY = f"{IN_DATA}footer.key_value_metadata[0].value"
 SIZE_BEFORE = len(PmFile((FIRST,)).build())
 
 BAD = (
-    _bad("stale", "The Parquet file was written anew, with another footer", STALE, _set(f"{IN_DATA}footer.created_by", "another writer"), "100"),
-    _bad("data-truncated", "The Parquet file lacks its last eight bytes", STALE, Mutation("truncate", IN_DATA, len(parquet()) - 8, raw=True), "100"),
-    _bad("update-not-committed", "A row group was appended to both files, and the last step is missing: the new snapshot is not committed", "none: the bytes behind the snapshot are nobody's yet", _set("header.parquet_meta_file_size", SIZE_BEFORE), "101", parent="with-data-updated"),
-    _bad("footer-elsewhere", "Offset and length of the Parquet footer are exchanged", "Readers of the Parquet footer find no footer.", Mutation("swap", "snapshots[0].footer.parquet_footer_offset", "snapshots[0].footer.parquet_footer_length"), "102"),
-    _bad("row-group-missing", "The Parquet file has a row group more", LOST, Mutation("remove", "snapshots[0].row_group_entries[1]"), "053", "103", parent="with-data-of-others"),
-    _bad("column-missing", "The Parquet file has a column more", "Readers find no such column, or show nulls in its place.", Mutation("remove", "column_descriptors[3]"), "053", "104", parent="with-data-no-rows"),
-    _bad("column-named-otherwise", "A column has another name than in the Parquet file", DIFFERENT, _set("names[1]", b"place"), "105"),
-    _bad("physical-type-of-another", "A column has another physical type than in the Parquet file", MISREAD, _set(_column(2, "physical_type"), PhysicalType.INT64), "106"),
-    _bad("levels-of-another", "A column has another definition level than in the Parquet file", MISREAD, _set(_column(3, "max_def_level"), 2), "107"),
-    _bad("repetition-of-another", "A column has another repetition than in the Parquet file", "none: readers go by the levels", _set(_column(3, "flags"), 0), "031", "108"),
-    _bad("row-count-of-another", "A row group has a row more than in the Parquet file", "Readers show a row that is not there, or garbage.", _add("blocks[0].num_rows", 1), "054", "109"),
-    _bad("codec-of-another", "A chunk has another codec than in the Parquet file", MISREAD, _set(_chunk(1, "codec"), 1), "110"),
-    _bad("encodings-of-another", "A chunk has an encoding more than in the Parquet file", MISREAD, _set(_chunk(1, "encodings"), 3), "111"),
-    _bad("value-count-of-another", "A chunk has a value more than in the Parquet file", MISREAD, _add(_chunk(1, "num_values"), 1), "054", "112"),
-    _bad("byte-range-of-another", "A chunk is a byte shorter than in the Parquet file", ELSEWHERE, _add(_chunk(1, "total_compressed"), -1), "113"),
-    _bad("all-null", "A chunk is said to hold nothing but nulls", "Readers do not read the chunk and show nulls in place of its values.", _set(_chunk(2, "null_count"), 4), "114"),
-    _bad("null-count-of-another", "A chunk has a null less than in the Parquet file", LOST, _set(_chunk(3, "null_count"), 0), "114"),
-    _bad("distinct-count-of-another", "A chunk has a distinct value less than in the Parquet file", "A planner that relies on it chooses a bad plan.", _set(_chunk(2, "distinct_count"), 3), "115", parent="with-data-inexact"),
-    _bad("minimum-of-another", "A minimum is greater than in the Parquet file", LOST, _set("blocks[1].column_chunks[2].min_stat", int.from_bytes(bytes.fromhex("0000000000001e40"), "little")), "116"),
-    _bad("minimum-missing", "A minimum is absent and present in the Parquet file", UNPRUNED, _set(_chunk(2, "stat_flags"), FULL & ~ALL_BITS), "064", "065", "117"),
-    _bad("sorted-by-what-nobody-says", "A sorting column that no row group of the Parquet file declares", "Readers that search by halves miss rows.", Mutation("insert", "sorting_columns[0]", {"index": 2}), "118", parent="with-data-of-others"),
-    _bad("bloom-filter-not-mentioned", "A bloom filter of the Parquet file is not mentioned", UNPRUNED, _set("snapshots[0].bloom_entries[0]", {"offset": 0, "length": 0}), "119", parent="with-data-and-external-bloom-filters"),
-    _bad("bloom-filter-of-another", "A bloom filter is full, where that in the Parquet file is not", UNPRUNED, _set("blocks[0].bloom_filters[0].bitset", b"\xff" * 32), "120"),
-    _bad("bloom-filter-elsewhere", "A bloom filter is said to stand a byte behind its place in the Parquet file", LOST, _add("snapshots[0].bloom_entries[0].offset", 1), "120", parent="with-data-and-external-bloom-filters"),
-    _bad("key-of-another-version", "The key of the Parquet footer is of version 2", "Readers refuse the Parquet file, or take the columns for others.", _set(KEY, questdb_json(UNDESIGNATED).replace('"version":1', '"version":2')), "121", parent="with-data-undesignated"),
-    _bad("key-no-json", "The key of the Parquet footer is no JSON", "Readers refuse the Parquet file, or take the columns for others.", _set(KEY, questdb_json(UNDESIGNATED)[:-1] + ";"), "121", parent="with-data-undesignated"),
-    _bad("type-of-another", "A column has another type than the key says", MISREAD, _set(_column(3, "type"), ColumnType.VARCHAR), "122"),
-    _bad("ascii-of-another", "Text that the key calls ASCII is not marked as such", "none: readers that could be faster are not", _set(_column(1, "flags"), 0b100), "123"),
-    _bad("symbol-of-another", "Text that the key calls ASCII is marked as something else", "none: readers that could be faster are not", _set(_column(1, "flags"), 0b100 | ColumnFlag.LOCAL_KEY_IS_GLOBAL), "032", "123"),
-    _bad("unused-bytes-of-another", "Fewer bytes are said to be dead than the key says", "The partition is compacted too late.", _add("snapshots[0].footer.unused_bytes", -1), "124", parent="with-data-updated"),
-    _bad("no-designated-timestamp", "The key marks a designated timestamp, and there is none", "Readers do not know that the rows are sorted.", _set("header.designated_timestamp", -1), "125", parent="with-data-sorting-written-out"),
-    _bad("exact-against-the-parquet-file", "A minimum is said to occur, and the Parquet file says that it does not", "Readers answer with a minimum that is no value.", _set(_chunk(2, "stat_flags"), FULL | StatFlag.DISTINCT_COUNT_PRESENT), "126", parent="with-data-inexact"),
-    _bad("value-below-minimum", "A value is less than the minimum", LOST, _page(2, [0.5, -9.5, 2.5, 2.0]), "140", tier="values", prune=(Prune(["<", "price", {"float": "0.0"}], [], [0, 1]),)),
-    _bad("value-above-maximum", "A value is greater than the maximum", LOST, _page(2, [0.5, 9.5, 2.5, 2.0]), "141", tier="values"),
-    _bad("text-above-maximum", "A text is greater than the maximum", LOST, _page(3, [b"a", None, b"dddddd", b"c"]), "141", tier="values"),
-    _bad("one-null-less", "A chunk has no null, and is said to have one", "Readers that look for nulls read a row group for nothing.", _page(3, [b"a", b"bbb", b"bbb", b"c"]), "142", tier="values"),
-    _bad("bloom-filter-lacks-a-value", "A bloom filter lacks a value of its chunk", LOST, _page(1, ["XETR", "XMIL", "XNYS", "XETR"]), "143", tier="values"),
-    _bad("times-out-of-order", "The designated timestamp falls within a row group", "Readers that search for a time by halves miss rows.", _page(0, [NOON, NOON + 7, NOON + 5, NOON + 10]), "144", tier="values"),
-    _bad("minimum-that-does-not-occur", "A minimum that is said to occur does not", "Readers answer with a minimum that is no value.", _page(2, [1.25, 1.5, 2.5, 2.0]), "145", tier="values"),
+    pm_bad("stale", "The Parquet file was written anew, with another footer", STALE, "with-data", set_to(f"{IN_DATA}footer.created_by", "another writer"), "100"),
+    pm_bad("data-truncated", "The Parquet file lacks its last eight bytes", STALE, "with-data", Mutation("truncate", IN_DATA, len(parquet()) - 8, raw=True), "100"),
+    pm_bad("update-not-committed", "A row group was appended to both files, and the last step is missing: the new snapshot is not committed", "none: the bytes behind the snapshot are nobody's yet", "with-data-updated", set_to("header.parquet_meta_file_size", SIZE_BEFORE), "101"),
+    pm_bad("footer-elsewhere", "Offset and length of the Parquet footer are exchanged", "Readers of the Parquet footer find no footer.", "with-data", Mutation("swap", "snapshots[0].footer.parquet_footer_offset", "snapshots[0].footer.parquet_footer_length"), "102"),
+    pm_bad("row-group-missing", "The Parquet file has a row group more", LOST, "with-data-of-others", Mutation("remove", "snapshots[0].row_group_entries[1]"), "053", "103"),
+    pm_bad("column-missing", "The Parquet file has a column more", "Readers find no such column, or show nulls in its place.", "with-data-no-rows", Mutation("remove", "column_descriptors[3]"), "053", "104"),
+    pm_bad("column-named-otherwise", "A column has another name than in the Parquet file", DIFFERENT, "with-data", set_to("names[1]", b"place"), "105"),
+    pm_bad("physical-type-of-another", "A column has another physical type than in the Parquet file", MISREAD, "with-data", set_to(column_field(2, "physical_type"), PhysicalType.INT64), "106"),
+    pm_bad("levels-of-another", "A column has another definition level than in the Parquet file", MISREAD, "with-data", set_to(column_field(3, "max_def_level"), 2), "107"),
+    pm_bad("repetition-of-another", "A column has another repetition than in the Parquet file", "none: readers go by the levels", "with-data", set_to(column_field(3, "flags"), 0), "031", "108"),
+    pm_bad("row-count-of-another", "A row group has a row more than in the Parquet file", "Readers show a row that is not there, or garbage.", "with-data", add_to("blocks[0].num_rows", 1), "054", "109"),
+    pm_bad("codec-of-another", "A chunk has another codec than in the Parquet file", MISREAD, "with-data", set_to(chunk_field(1, "codec"), 1), "110"),
+    pm_bad("encodings-of-another", "A chunk has an encoding more than in the Parquet file", MISREAD, "with-data", set_to(chunk_field(1, "encodings"), 3), "111"),
+    pm_bad("value-count-of-another", "A chunk has a value more than in the Parquet file", MISREAD, "with-data", add_to(chunk_field(1, "num_values"), 1), "054", "112"),
+    pm_bad("byte-range-of-another", "A chunk is a byte shorter than in the Parquet file", ELSEWHERE, "with-data", add_to(chunk_field(1, "total_compressed"), -1), "113"),
+    pm_bad("all-null", "A chunk is said to hold nothing but nulls", "Readers do not read the chunk and show nulls in place of its values.", "with-data", set_to(chunk_field(2, "null_count"), 4), "114"),
+    pm_bad("null-count-of-another", "A chunk has a null less than in the Parquet file", LOST, "with-data", set_to(chunk_field(3, "null_count"), 0), "114"),
+    pm_bad("distinct-count-of-another", "A chunk has a distinct value less than in the Parquet file", "A planner that relies on it chooses a bad plan.", "with-data-inexact", set_to(chunk_field(2, "distinct_count"), 3), "115"),
+    pm_bad("minimum-of-another", "A minimum is greater than in the Parquet file", LOST, "with-data", set_to("blocks[1].column_chunks[2].min_stat", int.from_bytes(bytes.fromhex("0000000000001e40"), "little")), "116"),
+    pm_bad("minimum-missing", "A minimum is absent and present in the Parquet file", UNPRUNED, "with-data", set_to(chunk_field(2, "stat_flags"), FULL & ~ALL_BITS), "064", "065", "117"),
+    pm_bad("sorted-by-what-nobody-says", "A sorting column that no row group of the Parquet file declares", "Readers that search by halves miss rows.", "with-data-of-others", Mutation("insert", "sorting_columns[0]", {"index": 2}), "118"),
+    pm_bad("bloom-filter-not-mentioned", "A bloom filter of the Parquet file is not mentioned", UNPRUNED, "with-data-and-external-bloom-filters", set_to("snapshots[0].bloom_entries[0]", {"offset": 0, "length": 0}), "119"),
+    pm_bad("bloom-filter-of-another", "A bloom filter is full, where that in the Parquet file is not", UNPRUNED, "with-data", set_to("blocks[0].bloom_filters[0].bitset", b"\xff" * 32), "120"),
+    pm_bad("bloom-filter-elsewhere", "A bloom filter is said to stand a byte behind its place in the Parquet file", LOST, "with-data-and-external-bloom-filters", add_to("snapshots[0].bloom_entries[0].offset", 1), "120"),
+    pm_bad("key-of-another-version", "The key of the Parquet footer is of version 2", "Readers refuse the Parquet file, or take the columns for others.", "with-data-undesignated", set_to(KEY, questdb_json(UNDESIGNATED).replace('"version":1', '"version":2')), "121"),
+    pm_bad("key-no-json", "The key of the Parquet footer is no JSON", "Readers refuse the Parquet file, or take the columns for others.", "with-data-undesignated", set_to(KEY, questdb_json(UNDESIGNATED)[:-1] + ";"), "121"),
+    pm_bad("type-of-another", "A column has another type than the key says", MISREAD, "with-data", set_to(column_field(3, "type"), ColumnType.VARCHAR), "122"),
+    pm_bad("ascii-of-another", "Text that the key calls ASCII is not marked as such", "none: readers that could be faster are not", "with-data", set_to(column_field(1, "flags"), 0b100), "123"),
+    pm_bad("symbol-of-another", "Text that the key calls ASCII is marked as something else", "none: readers that could be faster are not", "with-data", set_to(column_field(1, "flags"), 0b100 | ColumnFlag.LOCAL_KEY_IS_GLOBAL), "032", "123"),
+    pm_bad("unused-bytes-of-another", "Fewer bytes are said to be dead than the key says", "The partition is compacted too late.", "with-data-updated", add_to("snapshots[0].footer.unused_bytes", -1), "124"),
+    pm_bad("no-designated-timestamp", "The key marks a designated timestamp, and there is none", "Readers do not know that the rows are sorted.", "with-data-sorting-written-out", set_to("header.designated_timestamp", -1), "125"),
+    pm_bad("exact-against-the-parquet-file", "A minimum is said to occur, and the Parquet file says that it does not", "Readers answer with a minimum that is no value.", "with-data-inexact", set_to(chunk_field(2, "stat_flags"), FULL | StatFlag.DISTINCT_COUNT_PRESENT), "126"),
+    pm_bad("value-below-minimum", "A value is less than the minimum", LOST, "with-data", _page(2, [0.5, -9.5, 2.5, 2.0]), "140", tier="values", prune=(Prune(["<", "price", {"float": "0.0"}], [], [0, 1]),)),
+    pm_bad("value-above-maximum", "A value is greater than the maximum", LOST, "with-data", _page(2, [0.5, 9.5, 2.5, 2.0]), "141", tier="values"),
+    pm_bad("text-above-maximum", "A text is greater than the maximum", LOST, "with-data", _page(3, [b"a", None, b"dddddd", b"c"]), "141", tier="values"),
+    pm_bad("one-null-less", "A chunk has no null, and is said to have one", "Readers that look for nulls read a row group for nothing.", "with-data", _page(3, [b"a", b"bbb", b"bbb", b"c"]), "142", tier="values"),
+    pm_bad("bloom-filter-lacks-a-value", "A bloom filter lacks a value of its chunk", LOST, "with-data", _page(1, ["XETR", "XMIL", "XNYS", "XETR"]), "143", tier="values"),
+    pm_bad("times-out-of-order", "The designated timestamp falls within a row group", "Readers that search for a time by halves miss rows.", "with-data", _page(0, [NOON, NOON + 7, NOON + 5, NOON + 10]), "144", tier="values"),
+    pm_bad("minimum-that-does-not-occur", "A minimum that is said to occur does not", "Readers answer with a minimum that is no value.", "with-data", _page(2, [1.25, 1.5, 2.5, 2.0]), "145", tier="values"),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What a golden case of ``_pm`` is: a file made of values, or such a file with one mutation.
+"""Golden cases of ``_pm``: a file made of values, or such a file with one mutation.
 
 The cases themselves are in `pm`, `pm_damaged` and `pm_data`; `generator` writes them.
 """
@@ -11,28 +11,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pqassay_reference.golden.pm_values import size_of
-from pqassay_reference.golden.recipes import (
-    DATA,
-    Made,
-    capabilities_of,
-    capabilities_of_bad,
-    decode_of,
-    family_of,
-    input_of,
-    lint_of,
-)
+from pqassay_reference.golden.recipes import DATA, Invalid, Made, Valid, input_of
 from pqassay_reference.pm import write as pm_write
 from pqassay_reference.pm.parts import NO_EXTENSIONS, Extensions
 from pqassay_spec.golden.case import (
-    GENERATOR,
     Acceptance,
     Answering,
-    Case,
     CheckExpectation,
     Expect,
-    Input,
     PlanExpectation,
-    Provenance,
     PruneExpectation,
     SnapshotExpectation,
 )
@@ -48,7 +35,7 @@ SINCE = "0.3.0"
 
 @dataclass(frozen=True)
 class PmFile:
-    """How to make a ``_pm``.
+    """A ``_pm`` to be made.
 
     Attributes:
         snapshots: What the snapshots say, the oldest first.
@@ -75,7 +62,7 @@ class PmFile:
 
     @property
     def newest(self) -> SnapshotValue:
-        """What the newest snapshot says."""
+        """The value of the newest snapshot."""
         return self.snapshots[-1]
 
 
@@ -120,44 +107,30 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class PmGood:
-    """A valid case.
+class PmGood(Valid):
+    """A valid ``_pm``.
 
     Attributes:
-        id: Path of the case's folder below ``golden_files``.
-        title: One line.
         file: The file.
         data: Makes the Parquet file beside it, if there is one.
         prune, plan: What is asked about the newest snapshot, or the one that is named.
         asked: The snapshots that are asked for by the size of the Parquet file; all by default.
         encode: Whether a writer must be able to write a file that says the same; ``None`` where it is not asked.
-        rules: Rules that the case is about, if it was made for some.
-        tier: The tier at which nothing is reported.
-        oracles: Foreign software that confirmed what the files hold.
-        since: Version that added it.
     """
 
-    id: str
-    title: str
     file: PmFile
     data: Callable[[], bytes] | None = None
     prune: tuple[Prune, ...] = ()
     plan: tuple[Plan, ...] = ()
     asked: tuple[SnapshotValue, ...] | None = None
     encode: Acceptance | None = "accept"
-    rules: tuple[str, ...] = ()
-    tier: Tier = "values"
-    oracles: tuple[str, ...] = ()
-    since: str = SINCE
+    since: str = field(default=SINCE, kw_only=True)
 
     def make(self, _: Mapping[str, Made]) -> Made:
         """See `pqassay_reference.golden.recipes.Recipe`."""
         data = self.file.build()
         beside = {} if self.data is None else {DATA: self.data()}
-        return Made(self._manifest(input_of(pm.FILE_NAME, data, beside)), data, beside)
-
-    def _manifest(self, given: Input) -> Case:
-        newest, family = self.file.newest, family_of(self.id)
+        newest = self.file.newest
         asked = tuple(reversed(self.file.snapshots)) if self.asked is None else self.asked
         snapshots = [
             SnapshotExpectation(parquet_file_size=size_of(value), answer="accept", value=to_json(value))
@@ -166,102 +139,82 @@ class PmGood:
         unknown = max(map(size_of, self.file.snapshots)) + 1
         # Alone, a size that is not there would give credit for refusing everything.
         snapshots += [SnapshotExpectation(parquet_file_size=unknown, answer="reject")] * bool(asked)
-        return Case(
-            id=self.id,
-            family=family,
-            kind="valid",
-            since=self.since,
-            title=self.title,
-            effect="none",
-            requires=capabilities_of(family, *["pm.bloom"] * bool(newest.bloom_columns)),
-            rules=list(self.rules),
-            input=given,
-            expect=Expect(
-                check=CheckExpectation(rules=[], tier=self.tier),
-                lint="accept",
-                decode="accept",
-                value=to_json(newest),
-                encode=self.encode if len(self.file.snapshots) == 1 else None,
-                snapshots=snapshots,
-                prune=[one.expectation() for one in self.prune] or None,
-                plan=[one.expectation(newest) for one in self.plan] or None,
-            ),
-            provenance=Provenance(by=GENERATOR, oracles=list(self.oracles)),
+        expect = Expect(
+            check=CheckExpectation(rules=[], tier="values"),
+            lint="accept",
+            decode="accept",
+            value=to_json(newest),
+            encode=self.encode if len(self.file.snapshots) == 1 else None,
+            snapshots=snapshots,
+            prune=[question.expectation() for question in self.prune] or None,
+            plan=[question.expectation(newest) for question in self.plan] or None,
         )
+        capabilities = ["pm.bloom"] * bool(newest.bloom_columns)
+        return Made(self.manifest(input_of(pm.FILE_NAME, data, beside), expect, *capabilities), data, beside)
 
 
 @dataclass(frozen=True)
-class PmBad:
-    """An invalid case: its parent with one mutation.
+class PmBad(Invalid):
+    """An invalid ``_pm``; a path of the mutation that begins with ``data.`` changes the Parquet file beside it.
 
     Attributes:
-        id: Path of the case's folder below ``golden_files``.
-        title: One line.
-        effect: What a user notices when an engine relies on the file.
-        parent: Id of the case that it is made from.
-        mutation: The one difference; a path that begins with ``data.`` changes the Parquet file beside the input.
-        rules: Exactly the rules that a check reports, in the order of the report.
-        decode: What a reader must do with the newest snapshot; ``None`` where it is not asked, and where the rules say it.
         reads: Members of the parent's value (paths into its JSON) that a reader which accepts reads otherwise.
         older: What a reader must do when it is asked for the parent's oldest snapshot; ``None`` where it is not asked.
         prune: What is asked.
-        tier: The tier at which the rules are reported.
-        since: Version that added it.
     """
 
-    id: str
-    title: str
-    effect: str
-    parent: str
-    mutation: Mutation
-    rules: tuple[str, ...]
-    decode: Answering | None = None
+    tier: Tier = "index"
+    since: str = SINCE
     reads: Mapping[str, Any] = field(default_factory=dict[str, Any])
     older: Answering | None = None
     prune: tuple[Prune, ...] = ()
-    tier: Tier = "index"
-    since: str = SINCE
 
     def make(self, before: Mapping[str, Made]) -> Made:
         """See `pqassay_reference.golden.recipes.Recipe`."""
-        parent = before[self.parent]
-        name = parent.manifest.input.file
-        files = mutate_files({name: parent.data, **parent.beside}, name, self.mutation)
+        made = before[self.parent]
+        parent, name = made.manifest, made.manifest.input.file
+        files = mutate_files({name: made.data, **made.beside}, name, self.mutation)
         data = files.pop(name)
-        return Made(self._manifest(parent.manifest, input_of(name, data, files)), data, files)
-
-    def _manifest(self, parent: Case, given: Input) -> Case:
-        decode = self.decode or decode_of(self.id, self.rules)
         value: dict[str, Any] | None = None
-        if decode not in (None, "reject"):
+        if self.answer not in (None, "reject"):
             value = copy.deepcopy(parent.expect.value) or {}
             for path, member in self.reads.items():
-                owner, name = owner_of(value, path)
-                owner[name] = member
+                owner, member_name = owner_of(value, path)
+                owner[member_name] = member
         snapshots: list[SnapshotExpectation] | None = None
         if self.older is not None:
             oldest = (parent.expect.snapshots or [])[-2]
-            said = None if self.older == "reject" else oldest.value
-            snapshots = [replace(oldest, answer=self.older, value=said)]
-        return Case(
-            id=self.id,
-            family=family_of(self.id),
-            kind="invalid",
-            since=self.since,
-            title=self.title,
-            effect=self.effect,
-            parent=self.parent,
-            mutation=self.mutation,
-            requires=capabilities_of_bad(self.rules, parent),
-            rules=list(self.rules),
-            input=given,
-            expect=Expect(
-                check=CheckExpectation(rules=list(self.rules), tier=self.tier),
-                lint=lint_of(self.rules),
-                decode=decode,
-                value=value,
-                snapshots=snapshots,
-                prune=[one.expectation() for one in self.prune] or None,
-            ),
-            provenance=Provenance(by=GENERATOR, oracles=[]),
+            answer = None if self.older == "reject" else oldest.value
+            snapshots = [replace(oldest, answer=self.older, value=answer)]
+        expect = Expect(
+            check=self.check,
+            lint=self.lint,
+            decode=self.answer,
+            value=value,
+            snapshots=snapshots,
+            prune=[question.expectation() for question in self.prune] or None,
         )
+        return Made(self.manifest(parent, input_of(name, data, files), expect), data, files)
+
+
+def pm_bad(
+    name: str, title: str, effect: str, parent: str, mutation: Mutation, *rules: str, **more: Any
+) -> PmBad:
+    """A line of a table: an invalid case, its name, parent and rules without what all of ``_pm`` have in front."""
+    ids = tuple(f"PM-{rule}" for rule in rules)
+    return PmBad(f"pm/{name}", title, effect, f"pm/{parent}", mutation, ids, **more)
+
+
+def add_to(path: str, number: int) -> Mutation:
+    """A number more in a field."""
+    return Mutation("add", path, number)
+
+
+def column_field(column: int, name: str) -> str:
+    """The path of a field of a column descriptor."""
+    return f"column_descriptors[{column}].{name}"
+
+
+def chunk_field(column: int, name: str) -> str:
+    """The path of a field of a column chunk of the first block."""
+    return f"blocks[0].column_chunks[{column}].{name}"

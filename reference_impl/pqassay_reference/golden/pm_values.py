@@ -1,4 +1,4 @@
-"""What the golden ``_pm`` files say: values made of literals, with the byte ranges of a Parquet file that would hold them."""
+"""Values of the golden ``_pm`` files, made of literals, with the byte ranges of a Parquet file that would hold them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from pqassay_reference.tiny.page_index import bitset_of
 from pqassay_spec.parquet import bloom
 from pqassay_spec.parquet.file import TAIL_SIZE
 from pqassay_spec.pm.codes import (
@@ -20,7 +21,7 @@ from pqassay_spec.pm.codes import (
 from pqassay_spec.pm.value import Chunk, Column, RowGroup, SnapshotValue, SortingColumn
 
 FIRST_CHUNK = 4
-"""Where the first chunk of a Parquet file starts."""
+"""Offset of the first chunk of a Parquet file."""
 
 FOOTER_LENGTH = 600
 """Bytes of the Parquet footers that the snapshots describe; nobody looks into them."""
@@ -37,7 +38,7 @@ ENCODED: Mapping[int, Callable[[Any], bytes]] = {
     PhysicalType.BYTE_ARRAY: lambda value: value.encode() if isinstance(value, str) else bytes(value),
     PhysicalType.FIXED_LEN_BYTE_ARRAY: bytes,
 }
-"""How Parquet encodes a value in statistics, by physical type."""
+"""Parquet's encoding of a value in statistics, by physical type."""
 
 
 def required(name: str, physical: PhysicalType, type_code: int, number: int, **more: Any) -> Column:
@@ -81,13 +82,8 @@ def row_group(columns: Sequence[Column], rows: Sequence[Sequence[Any]], **more: 
 
 def bitset(column: Column, values: Sequence[Any], size: int = bloom.BLOCK_SIZE) -> bytes:
     """The bloom filter of these values."""
-    import xxhash  # noqa: PLC0415 - only files with bloom filters need it
-
-    bits = bytearray(size)
-    for value in values:
-        if value is not None:
-            bloom.insert(bits, xxhash.xxh64_intdigest(ENCODED[column.physical_type](value)))
-    return bytes(bits)
+    encode = ENCODED[column.physical_type]
+    return bitset_of([encode(value) for value in values if value is not None], size)
 
 
 # --------------------------------------------------------------------------------------- places in a Parquet file
@@ -103,7 +99,7 @@ def placed(group: RowGroup, start: int) -> RowGroup:
 
 
 def end_of(group: RowGroup) -> int:
-    """Where the last chunk of a row group ends."""
+    """End of the last chunk of a row group."""
     return group.chunks[-1].offset + group.chunks[-1].length
 
 

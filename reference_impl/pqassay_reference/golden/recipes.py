@@ -1,4 +1,4 @@
-"""What a golden case is: a good file, or a good file with one mutation, and what everybody has to make of it.
+"""Golden cases: a good file, or a good file with one mutation, and what everybody has to make of it.
 
 The cases themselves are in the modules named like their family; `generator` writes them.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 from pqassay_reference.golden.rows import literal_rows
 from pqassay_reference.scan.structures import bloom_filters, page_index
@@ -27,7 +27,8 @@ from pqassay_spec.golden.case import (
     Scan,
 )
 from pqassay_spec.mutation.mutations import Mutation, mutate
-from pqassay_spec.rules.catalogue import Tier, families, rules
+from pqassay_spec.rules.catalogue import Tier, families
+from pqassay_spec.rules.catalogue import rules as catalogue
 
 DATA = "data.parquet"
 """The name of a Parquet file in a case."""
@@ -44,7 +45,7 @@ ENGINES = ("pyarrow", "DuckDB", "Polars", "DataFusion", "fastparquet", "Spark")
 
 @dataclass(frozen=True)
 class Made:
-    """What a recipe gives.
+    """A case that was made.
 
     Attributes:
         manifest: The case's manifest.
@@ -58,7 +59,7 @@ class Made:
 
 
 class Recipe(Protocol):
-    """How to make a case."""
+    """A case to be made."""
 
     @property
     def id(self) -> str:
@@ -70,59 +71,52 @@ class Recipe(Protocol):
         ...
 
 
-@runtime_checkable
-class Derived(Recipe, Protocol):
-    """How to make a case from another one."""
-
-    @property
-    def parent(self) -> str:
-        """Id of that other one."""
-        ...
-
-
 @dataclass(frozen=True)
-class Good:
+class Valid:
     """A valid case.
 
     Attributes:
         id: Path of the case's folder below ``golden_files``.
         title: One line.
-        file: The file.
-        predicate: What a scan looks for.
         rules: Rules that the case is about, if it was made for some.
-        values: Values of the index; by default those of the indexed column.
-        column: The column whose page index or bloom filters are to be decoded; by default that of the predicate.
-        probes: Values that are looked up in those bloom filters.
-        decode: Whether a reader of the index must read it; ``None`` where there is nothing to decode.
-        encode: Whether a writer must be able to write such a file; ``None`` where it is not asked.
-        scan: What a scan must do; ``None`` where it is not asked.
-        misread_by: Engines that do not read the file right, through a limit of their own.
         since: Version that added it.
     """
 
     id: str
     title: str
-    file: TinyParquet
-    predicate: Sequence[Any]
-    rules: tuple[str, ...] = ()
-    values: Sequence[str] | None = None
-    column: str | None = None
-    probes: tuple[Any, ...] = ()
-    decode: Answering | None = "accept"
-    encode: Acceptance | None = "accept"
-    scan: Scan | None = "same-rows"
-    misread_by: tuple[str, ...] = ()
-    since: str = "0.2.0"
+    rules: tuple[str, ...] = field(default=(), kw_only=True)
+    since: str = field(default="0.2.0", kw_only=True)
 
-    def make(self, _: Mapping[str, Made]) -> Made:
-        """See `Recipe`."""
-        data = self.file.build()
-        return Made(manifest_of_good(self, data), data)
+    def manifest(
+        self,
+        given: Input,
+        expect: Expect,
+        *capabilities: str,
+        column: str | None = None,
+        oracles: Sequence[str] = (),
+    ) -> Case:
+        """The manifest; ``capabilities`` are those that are needed beside that of the family."""
+        family = family_of(self.id)
+        own = next(known.capability for known in families() if known.prefix == family)
+        return Case(
+            id=self.id,
+            family=family,
+            kind="valid",
+            since=self.since,
+            title=self.title,
+            effect="none",
+            requires=[own, *capabilities],
+            rules=list(self.rules),
+            column=column,
+            input=given,
+            expect=expect,
+            provenance=Provenance(by=GENERATOR, oracles=list(oracles)),
+        )
 
 
 @dataclass(frozen=True)
-class Bad:
-    """An invalid case: its parent with one mutation.
+class Invalid:
+    """An invalid case: a parent, and one mutation.
 
     Attributes:
         id: Path of the case's folder below ``golden_files``.
@@ -131,9 +125,7 @@ class Bad:
         parent: Id of the case that it is made from.
         mutation: The one difference.
         rules: Exactly the rules that a check reports, in the order of the report.
-        decode, encode, scan: What a reader or writer must do; ``None`` where it is not asked, and where the rules say it.
-        values: The values that a reader which accepts must read; by default the parent's.
-        predicate: What a scan looks for; by default what it looks for in the parent.
+        decode: What a reader must do; ``None`` where it is not asked, and where the rules say it.
         tier: The tier at which the rules are reported.
         since: Version that added it.
     """
@@ -145,98 +137,184 @@ class Bad:
     mutation: Mutation
     rules: tuple[str, ...]
     decode: Answering | None = None
+    tier: Tier = "values"
+    since: str = "0.2.0"
+
+    def manifest(self, parent: Case, given: Input, expect: Expect, *, column: str | None = None) -> Case:
+        """The manifest, from that of the parent."""
+        more = [capability for rule in self.rules if (capability := catalogue()[rule].capability)]
+        return Case(
+            id=self.id,
+            family=family_of(self.id),
+            kind="invalid",
+            since=self.since,
+            title=self.title,
+            effect=self.effect,
+            parent=self.parent,
+            mutation=self.mutation,
+            requires=list(dict.fromkeys([*parent.requires, *more])),
+            rules=list(self.rules),
+            column=column,
+            input=given,
+            expect=expect,
+            provenance=Provenance(by=GENERATOR, oracles=[]),
+        )
+
+    @property
+    def check(self) -> CheckExpectation:
+        """The report that a check must make."""
+        return CheckExpectation(rules=list(self.rules), tier=self.tier)
+
+    @property
+    def lint(self) -> Acceptance | None:
+        """The answer that a linter must give; ``None`` where no rule is a failure."""
+        return "reject" if any(catalogue()[rule].verdict == "FAIL" for rule in self.rules) else None
+
+    @property
+    def answer(self) -> Answering | None:
+        """The answer that a reader of the structure must give, by `decode` or else by the rules of its own family alone."""
+        own = [catalogue()[rule] for rule in self.rules if rule.startswith(f"{family_of(self.id)}-")]
+        return self.decode or ("reject" if any(rule.decode == "reject" for rule in own) else None)
+
+
+@dataclass(frozen=True)
+class Good(Valid):
+    """A valid Parquet file.
+
+    Attributes:
+        file: The file.
+        predicate: What a scan looks for.
+        values: Values of the index; by default those of the indexed column.
+        column: The column whose page index or bloom filters are to be decoded; by default that of the predicate.
+        probes: Values that are looked up in those bloom filters.
+        decode: Whether a reader of the index must read it; ``None`` where there is nothing to decode.
+        encode: Whether a writer must be able to write such a file; ``None`` where it is not asked.
+        scan: What a scan must do; ``None`` where it is not asked.
+        misread_by: Engines that do not read the file right, through a limit of their own.
+    """
+
+    file: TinyParquet
+    predicate: Sequence[Any]
+    values: Sequence[str] | None = None
+    column: str | None = None
+    probes: tuple[Any, ...] = ()
+    decode: Answering | None = "accept"
+    encode: Acceptance | None = "accept"
+    scan: Scan | None = "same-rows"
+    misread_by: tuple[str, ...] = ()
+
+    def make(self, _: Mapping[str, Made]) -> Made:
+        """See `Recipe`."""
+        data = self.file.build()
+        family, index = family_of(self.id), self.file.index
+        column = None if index is None else index.column
+        value: dict[str, Any] | None = None
+        if self.decode is None:
+            pass
+        elif index is not None:
+            values = column_values(self.file, index.column) if self.values is None else list(self.values)
+            value = {"layout": index.layout.value, "values": values}
+        elif family in STRUCTURES:
+            column = self.column or str(self.predicate[1])
+            value = STRUCTURES[family](BytesSource(data), column, self.probes)
+        expect = Expect(
+            check=CheckExpectation(rules=[], tier="values"),
+            lint="accept",
+            decode=None if value is None else self.decode,
+            probes=None if value is None or family != "BLM" else list(self.probes),
+            value=value,
+            encode=None if index is None else self.encode,
+            scan=self.scan,
+            predicate=list(self.predicate),
+            rows=literal_rows(self.file),
+        )
+        capabilities = ["idx1.companion"] * (index is not None and index.companion)
+        oracles = [engine for engine in ENGINES if engine not in self.misread_by]
+        manifest = self.manifest(input_of(DATA, data), expect, *capabilities, column=column, oracles=oracles)
+        return Made(manifest, data)
+
+
+@dataclass(frozen=True)
+class Bad(Invalid):
+    """An invalid Parquet file.
+
+    Attributes:
+        encode, scan: What a writer or a scan must do; ``None`` where it is not asked.
+        values: The values that a reader which accepts must read; by default the parent's.
+        predicate: What a scan looks for; by default what it looks for in the parent.
+    """
+
     encode: Acceptance | None = None
     scan: Scan | None = None
     values: Sequence[str] | None = None
     predicate: Sequence[Any] | None = None
-    tier: Tier = "values"
-    since: str = "0.2.0"
 
     def make(self, before: Mapping[str, Made]) -> Made:
         """See `Recipe`."""
-        parent = before[self.parent]
-        data = mutate(parent.data, self.mutation)
-        return Made(manifest_of_bad(self, parent.manifest, data), data)
-
-
-def manifest_of_good(case: Good, data: bytes) -> Case:
-    """The manifest of a valid case."""
-    family, index = family_of(case.id), case.file.index
-    column = None if index is None else index.column
-    value: dict[str, Any] | None = None
-    if case.decode is None:
-        pass
-    elif index is not None:
-        values = column_values(case.file, index.column) if case.values is None else list(case.values)
-        value = {"layout": index.layout.value, "values": values}
-    elif family in STRUCTURES:
-        column = case.column or str(case.predicate[1])
-        value = STRUCTURES[family](BytesSource(data), column, case.probes)
-    return Case(
-        id=case.id,
-        family=family,
-        kind="valid",
-        since=case.since,
-        title=case.title,
-        effect="none",
-        requires=capabilities_of(family, *["idx1.companion"] * (index is not None and index.companion)),
-        rules=list(case.rules),
-        column=column,
-        input=input_of(DATA, data),
-        expect=Expect(
-            check=CheckExpectation(rules=[], tier="values"),
-            lint="accept",
-            decode=None if value is None else case.decode,
-            probes=None if value is None or family != "BLM" else list(case.probes),
+        parent = before[self.parent].manifest
+        data = mutate(before[self.parent].data, self.mutation)
+        value: dict[str, Any] | None = None
+        if self.answer not in (None, "reject"):
+            value = dict(parent.expect.value or {})
+            value["values"] = list(value["values"] if self.values is None else self.values)
+            if self.mutation.path == "idx1.layout":
+                value["layout"] = self.mutation.to
+        column, rows = parent.column, parent.expect.rows
+        if column is None and self.mutation.path == "idx1" and rows is not None:
+            column = rows.columns[0].name
+        expect = Expect(
+            check=self.check,
+            lint=self.lint,
+            decode=self.answer,
             value=value,
-            encode=None if index is None else case.encode,
-            scan=case.scan,
-            predicate=list(case.predicate),
-            rows=literal_rows(case.file),
-        ),
-        provenance=Provenance(
-            by=GENERATOR, oracles=[engine for engine in ENGINES if engine not in case.misread_by]
-        ),
-    )
+            encode=self.encode,
+            scan=self.scan,
+            predicate=None if self.scan is None else list(self.predicate or parent.expect.predicate or ()),
+            rows=None if self.scan is None and self.encode is None else rows,
+        )
+        return Made(self.manifest(parent, input_of(parent.input.file, data), expect, column=column), data)
 
 
-def manifest_of_bad(case: Bad, parent: Case, data: bytes) -> Case:
-    """The manifest of an invalid case, from that of its parent."""
-    decode = case.decode or decode_of(case.id, case.rules)
-    value: dict[str, Any] | None = None
-    if decode not in (None, "reject"):
-        value = dict(parent.expect.value or {})
-        value["values"] = list(value["values"] if case.values is None else case.values)
-        if case.mutation.path == "idx1.layout":
-            value["layout"] = case.mutation.to
-    column, rows = parent.column, parent.expect.rows
-    if column is None and case.mutation.path == "idx1" and rows is not None:
-        column = rows.columns[0].name
-    return Case(
-        id=case.id,
-        family=family_of(case.id),
-        kind="invalid",
-        since=case.since,
-        title=case.title,
-        effect=case.effect,
-        parent=case.parent,
-        mutation=case.mutation,
-        requires=capabilities_of_bad(case.rules, parent),
-        rules=list(case.rules),
-        column=column,
-        input=input_of(parent.input.file, data),
-        expect=Expect(
-            check=CheckExpectation(rules=list(case.rules), tier=case.tier),
-            lint=lint_of(case.rules),
-            decode=decode,
-            value=value,
-            encode=case.encode,
-            scan=case.scan,
-            predicate=None if case.scan is None else list(case.predicate or parent.expect.predicate or ()),
-            rows=None if case.scan is None and case.encode is None else rows,
-        ),
-        provenance=Provenance(by=GENERATOR, oracles=[]),
-    )
+# ------------------------------------------------------------------------------------------------------ tables
+
+
+def good(
+    name: str,
+    title: str,
+    file: TinyParquet,
+    predicate: Sequence[Any],
+    *misread_by: str,
+    family: str = "",
+    **more: Any,
+) -> Good:
+    """A line of a table: a valid case. A name without family is one of ``family``, in lower case."""
+    return Good(_full(name, family), title, file, predicate, misread_by=misread_by, **more)
+
+
+def bad(
+    name: str,
+    title: str,
+    effect: str,
+    parent: str,
+    mutation: Mutation,
+    *rules: str,
+    family: str = "",
+    **more: Any,
+) -> Bad:
+    """A line of a table: an invalid case. Names without family are those of ``family``, in lower case."""
+    return Bad(_full(name, family), title, effect, _full(parent, family), mutation, rules, **more)
+
+
+def _full(name: str, family: str) -> str:
+    return name if "/" in name else f"{family}/{name}"
+
+
+def set_to(path: str, to: Any) -> Mutation:
+    """Another value for a field."""
+    return Mutation("set", path, to)
+
+
+# --------------------------------------------------------------------------------------------------- manifests
 
 
 def input_of(file: str, data: bytes, beside: Mapping[str, bytes] | None = None) -> Input:
@@ -252,28 +330,6 @@ def _sha256(content: bytes) -> str:
 def family_of(case_id: str) -> str:
     """The family's rule prefix, from the first part of a case's id."""
     return case_id.partition("/")[0].upper()
-
-
-def capabilities_of(family: str, *more: str) -> list[str]:
-    """What an implementation has to know to be asked about a valid case of a family, by its prefix."""
-    return [next(known.capability for known in families() if known.prefix == family), *more]
-
-
-def capabilities_of_bad(broken: Sequence[str], parent: Case) -> list[str]:
-    """What an implementation has to know to be asked about a case that breaks rules."""
-    more = [capability for rule in broken if (capability := rules()[rule].capability)]
-    return list(dict.fromkeys([*parent.requires, *more]))
-
-
-def lint_of(broken: Sequence[str]) -> Acceptance | None:
-    """What a linter must say of a case that breaks rules; ``None`` where none of them is a failure."""
-    return "reject" if any(rules()[rule].verdict == "FAIL" for rule in broken) else None
-
-
-def decode_of(case_id: str, broken: Sequence[str]) -> Answering | None:
-    """What a reader of the case's structure must do by the rules of its family alone; ``None`` where they leave it open."""
-    own = [rules()[rule] for rule in broken if rule.startswith(f"{family_of(case_id)}-")]
-    return "reject" if any(rule.decode == "reject" for rule in own) else None
 
 
 def column_values(file: TinyParquet, name: str) -> list[str]:

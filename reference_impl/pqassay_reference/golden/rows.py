@@ -1,6 +1,7 @@
 """The rows of a golden case as its manifest holds them: literals, type-tagged where JSON is too weak.
 
-    >>> from pqassay_reference.tiny.columns import decimal
+    >>> from pqassay_reference.predicate.literals import decimal_text
+from pqassay_reference.tiny.columns import decimal
     >>> literal(decimal(9, 2), -5), literal("uint64", 2**64 - 1), literal(ListOf("date"), [1, None])
     (Decimal(decimal='-0.05'), LongInteger(int='18446744073709551615'), List(list=[Date(date='1'), None]))
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pqassay_reference.predicate.literals import decimal_text
 from pqassay_reference.tiny.columns import (
     KINDS,
     NANOSECONDS_OF_A_DAY,
@@ -91,7 +93,7 @@ def _single(scalar: Scalar, value: Any) -> Written:
         days = stamp.julian_day - JULIAN_DAY_OF_1970
         return Timestamp(str(days * NANOSECONDS_OF_A_DAY + stamp.nanoseconds))
     if scalar.is_decimal:
-        return Decimal(_decimal_text(_unscaled(scalar, raw), scalar.scale or 0))
+        return Decimal(decimal_text(_unscaled(scalar, raw), scalar.scale or 0))
     if scalar.physical in (Type.INT32, Type.INT64):
         return _integer(scalar, raw)
     is_text = logical is not None and any((logical.STRING, logical.ENUM, logical.JSON))
@@ -113,12 +115,6 @@ def _integer(scalar: Scalar, raw: bytes) -> Written:
 def _unscaled(scalar: Scalar, raw: bytes) -> int:
     signed = Order.SIGNED if scalar.physical in (Type.INT32, Type.INT64) else Order.DECIMAL
     return int(number_of(signed, raw) or 0)
-
-
-def _decimal_text(unscaled: int, scale: int) -> str:
-    digits = str(abs(unscaled)).rjust(scale + 1, "0")
-    sign = "-" if unscaled < 0 else ""
-    return sign + (f"{digits[:-scale]}.{digits[-scale:]}" if scale else digits)
 
 
 def _nanoseconds(unit: TimeUnit) -> int:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
-from pqassay_reference.golden.recipes import Bad, Good
+from pqassay_reference.golden.recipes import bad, good, set_to
 from pqassay_reference.tiny.columns import Column, ListOf, decimal, fixed
 from pqassay_reference.tiny.layout import Layout
 from pqassay_reference.tiny.parquet import TinyParquet
 from pqassay_spec.mutation.mutations import Mutation
 from pqassay_spec.parquet.thrift import BoundingBox, ConvertedType, GeospatialStatistics, Type
-from pqassay_spec.rules.catalogue import Tier
 
 NAN, NEGATIVE_NAN = bytes.fromhex("000000000000f87f"), bytes.fromhex("000000000000f8ff")
 
@@ -83,25 +83,20 @@ PAGES = TinyParquet(
 SINCE = "0.5.0"
 
 
-def _good(
-    name: str, title: str, file: TinyParquet, rules: tuple[str, ...], *, misread_by: tuple[str, ...] = ()
-) -> Good:
-    """A valid case; the first value is looked for."""
-    predicate: Sequence[Any] = ("=", "metal", METALS[0])
-    return Good(f"sta/{name}", title, file, predicate, rules, misread_by=misread_by, since=SINCE)
-
+TIN: Sequence[Any] = ("=", "metal", METALS[0])
+_good = partial(good, family="sta", since=SINCE)
 
 GOOD = (
-    _good("counted", "Everything that statistics of flat columns can say: bounds old and new, exact flags, counts of nulls, NaN and distinct values, level histograms", FLAT, ("STA-010", "STA-012", "STA-013", "STA-019", "STA-020", "STA-021", "STA-023")),
-    _good("uncounted", "Bounds and null counts alone; fixed-length bytes that mean nothing further", UNCOUNTED, ("STA-007",)),
-    _good("zeros-of-both-signs", "Zeros of both signs: a lower bound of zero is the negative one", ZEROS, ("STA-009",)),
-    _good("orders-of-types", "Unsigned numbers beyond the signed ones, decimals of unequal length, booleans and days: bounds follow the order of the type", ORDERS, ("STA-006",), misread_by=("fastparquet",)),
-    _good("total-order", "The IEEE 754 total order: NaN is counted and left out of the bounds, but where there is nothing else", TOTAL, ("STA-004", "STA-008", "STA-024")),
-    _good("int96", "INT96 timestamps with their own order", INT96, ("STA-016",)),
-    _good("bounds-cut", "Bounds of four bytes at most, cut between characters, the upper one raised", CUT, ("STA-018",)),
-    _good("lists", "A list with nulls and empty lists, its levels counted", NESTED, ("STA-019", "STA-020")),
-    _good("box-across-the-antimeridian", "Points on both sides of the antimeridian: the box begins at 178 and ends at -178", GEOMETRY, ("STA-022",), misread_by=("Polars", "Spark")),
-    _good("page-statistics", "Pages of both versions with statistics in their headers", PAGES, ("STA-030", "STA-031")),
+    _good("counted", "Everything that statistics of flat columns can say: bounds old and new, exact flags, counts of nulls, NaN and distinct values, level histograms", FLAT, TIN, rules=("STA-010", "STA-012", "STA-013", "STA-019", "STA-020", "STA-021", "STA-023")),
+    _good("uncounted", "Bounds and null counts alone; fixed-length bytes that mean nothing further", UNCOUNTED, TIN, rules=("STA-007",)),
+    _good("zeros-of-both-signs", "Zeros of both signs: a lower bound of zero is the negative one", ZEROS, TIN, rules=("STA-009",)),
+    _good("orders-of-types", "Unsigned numbers beyond the signed ones, decimals of unequal length, booleans and days: bounds follow the order of the type", ORDERS, TIN, "fastparquet", rules=("STA-006",)),
+    _good("total-order", "The IEEE 754 total order: NaN is counted and left out of the bounds, but where there is nothing else", TOTAL, TIN, rules=("STA-004", "STA-008", "STA-024")),
+    _good("int96", "INT96 timestamps with their own order", INT96, TIN, rules=("STA-016",)),
+    _good("bounds-cut", "Bounds of four bytes at most, cut between characters, the upper one raised", CUT, TIN, rules=("STA-018",)),
+    _good("lists", "A list with nulls and empty lists, its levels counted", NESTED, TIN, rules=("STA-019", "STA-020")),
+    _good("box-across-the-antimeridian", "Points on both sides of the antimeridian: the box begins at 178 and ends at -178", GEOMETRY, TIN, "Polars", "Spark", rules=("STA-022",)),
+    _good("page-statistics", "Pages of both versions with statistics in their headers", PAGES, TIN, rules=("STA-030", "STA-031")),
 )  # fmt: skip
 
 LOST = "A query for a value beyond the bound skips the row group: its rows are missing, and nothing says so."
@@ -110,33 +105,8 @@ REFUSED = "Readers that decode the bound fail, some on the whole file."
 MEMORY = "A reader that plans its memory by the histogram takes too little or too much."
 
 
-def _bad(
-    name: str,
-    title: str,
-    effect: str,
-    parent: str,
-    rule: str,
-    path: str,
-    to: Any = None,
-    *,
-    op: str = "set",
-    raw: bool = False,
-    tier: Tier = "footer",
-    predicate: Sequence[Any] | None = None,
-) -> Bad:
-    """An invalid case, reported at the first tier that sees it: the values tell more than one rule about most of them.
-
-    With a predicate it is one that a scan has to read right all the same.
-    """
-    mutation = Mutation(op, path, to, raw)
-    return Bad(
-        *(f"sta/{name}", title, effect, f"sta/{parent}", mutation, (rule,)),
-        scan=None if predicate is None else "same-rows",
-        predicate=predicate,
-        tier=tier,
-        since=SINCE,
-    )
-
+_bad = partial(bad, family="sta", tier="footer", since=SINCE)
+"""The first tier that sees it: the values tell more than one rule about most of these."""
 
 CHUNK = "footer.row_groups[0].columns[{}].meta_data"
 STATS = f"{CHUNK}.statistics"
@@ -148,37 +118,37 @@ TOTAL_HEADER, TYPE_HEADER, UNKNOWN_HEADER = b"\x2c", b"\x1c", b"\x9c"
 """Headers of a struct as second, first and ninth member of a union."""
 
 BAD = (
-    _bad("no-column-orders", "The footer has bounds and no column_orders", UNUSED, "counted", "STA-001", "footer.column_orders", op="remove"),
-    _bad("column-order-missing", "There is one column order less than columns", "Some readers refuse the file, some give a column the order of its neighbour.", "counted", "STA-002", "footer.column_orders[2]", op="remove"),
-    _bad("column-order-unknown", "The order of a column is one that the format does not define", UNUSED, "uncounted", "STA-003", "footer.column_orders[1].TYPE_ORDER:header", UNKNOWN_HEADER, raw=True, predicate=("=", "grade", {"float": "1.5"})),
-    _bad("total-order-of-text", "Text has the order of floating point numbers", "Readers that know the order refuse the file or ignore the bounds.", "uncounted", "STA-004", "footer.column_orders[0].TYPE_ORDER:header", TOTAL_HEADER, raw=True),
-    _bad("bound-too-short", "The lower bound of a date has three bytes", REFUSED, "orders-of-types", "STA-005", f"{STATS.format(5)}.min_value", b"\xff\xff\xff"),
-    _bad("bounds-swapped", "The lower bound of a text is greater than the upper one", "Readers find no value between the bounds: every query by this column loses the row group.", "uncounted", "STA-006", f"{FIRST}.min_value", b"zzz"),
-    _bad("bounds-swapped-unsigned", "The bounds of unsigned numbers are those of signed comparison", LOST, "orders-of-types", "STA-006", f"{SECOND}.max_value", b"\x06\0\0\0"),
-    _bad("bounds-swapped-decimal", "The upper bound of a decimal is less than the lower one as a number, though not as bytes", LOST, "orders-of-types", "STA-006", f"{THIRD}.max_value", b"\xff\xff\0"),
-    _bad("nan-bound", "The upper bound of a double is NaN", "Readers have to ignore the bound: no query skips the row group by it.", "uncounted", "STA-007", f"{SECOND}.max_value", NAN),
-    _bad("nan-bound-beside-count", "The upper bound is NaN, and nan_count says that there are none", LOST, "counted", "STA-008", f"{THIRD}.max_value", NAN),
-    _bad("nan-bound-in-total-order", "An upper bound is NaN though other values are there", "A query for the greatest number is answered with NaN.", "total-order", "STA-008", f"{SECOND}.max_value", NAN),
-    _bad("zero-bound-positive", "The lower bound of a double is zero with the sign of plus", "A query for -0.0 skips the row group in readers that tell the zeros apart.", "zeros-of-both-signs", "STA-009", f"{SECOND}.min_value", bytes(8), tier="values"),
-    _bad("null-count-too-great", "There are more nulls than values", "A reader takes the column for nothing but nulls, and loses its values.", "uncounted", "STA-010", f"{FIRST}.null_count", 5),
-    _bad("null-count-of-required", "A required column counts a null", "A reader that subtracts nulls from values counts a row too few.", "counted", "STA-010", f"{SECOND}.null_count", 1),
-    _bad("null-count-missing", "Statistics do not say how many nulls there are", "A query for nulls reads every row group.", "uncounted", "STA-011", f"{FIRST}.null_count", op="remove", predicate=("is null", "metal")),
-    _bad("distinct-count-too-great", "There are more different values than values", "A planner that believes it chooses a worse plan.", "counted", "STA-012", f"{FIRST}.distinct_count", 5),
-    _bad("nan-count-of-numbers", "A column of integers counts NaN", "Some readers refuse the statistics.", "orders-of-types", "STA-013", f"{SECOND}.nan_count", 0),
-    _bad("nan-count-too-great", "There are more NaN than values", "A reader takes all values for NaN, and loses the numbers.", "counted", "STA-013", f"{THIRD}.nan_count", 5),
-    _bad("deprecated-bound-of-text", "Text has a deprecated upper bound", "An old reader takes it for one by signed bytes, and loses text beyond ASCII.", "uncounted", "STA-014", f"{FIRST}.max", b"zinc"),
-    _bad("deprecated-bounds-differ", "The deprecated upper bound is another one than max_value", "An old reader skips a row group that a new one reads.", "counted", "STA-015", f"{SECOND}.max", b"\x27\0\0\0"),
-    _bad("int96-bounds-by-type", "INT96 timestamps have bounds, and the order of their type, which is none", UNUSED, "int96", "STA-016", "footer.column_orders[1].INT96_TIMESTAMP_ORDER:header", TYPE_HEADER, raw=True),
-    _bad("interval-bounds", "Intervals have bounds", UNUSED, "uncounted", "STA-017", "footer.schema[3].converted_type", int(ConvertedType.INTERVAL)),
-    _bad("bound-cut-in-a-character", "The upper bound of a text ends within a character", REFUSED, "bounds-cut", "STA-018", f"{FIRST}.max_value", "東京".encode()[:5]),
-    _bad("histogram-too-short", "The definition level histogram of a list lacks its last level", MEMORY, "lists", "STA-019", f"{SIZES.format(1)}.definition_level_histogram[3]", op="remove"),
-    _bad("histogram-counts-too-many", "The repetition level histogram of a list counts a value too many", MEMORY, "lists", "STA-019", f"{SIZES.format(1)}.repetition_level_histogram[1]", 4),
-    _bad("histogram-against-null-count", "The null count of a list is one less than its definition levels say", "A query for nulls skips the row group, or a reader counts a value too many.", "lists", "STA-020", f"{SECOND}.null_count", 2),
-    _bad("byte-array-size-of-numbers", "A column of integers says how many bytes its byte arrays have", "none: readers look for it at byte arrays", "counted", "STA-021", f"{SIZES.format(2)}.unencoded_byte_array_data_bytes", 24),
-    _bad("box-of-bytes", "A column of plain bytes has geospatial statistics", "none: readers look for them at geometries", "box-across-the-antimeridian", "STA-022", "footer.schema[2].logicalType", op="remove"),
-    _bad("box-upside-down", "The least y of a box is greater than the greatest", "A spatial query skips the row group: its places are missing.", "box-across-the-antimeridian", "STA-022", f"{CHUNK.format(1)}.geospatial_statistics.bbox.ymin", 6.0),
-    _bad("exact-flag-alone", "A flag calls a bound exact that is not there", "none: readers look at the bound first", "counted", "STA-023", f"{FIRST}.max_value", op="remove"),
-    _bad("total-order-without-nan-count", "The order is the total one, and NaN is not counted", "A query for NaN skips the row group in readers that take an absent count for 0.", "total-order", "STA-024", f"{SECOND}.nan_count", op="remove"),
-    _bad("page-bounds-swapped", "The lower bound in a page header is greater than the upper one", "Readers that use statistics of pages skip the page: its rows are missing.", "page-statistics", "STA-030", f"{HEADER.format(0, '')}.min_value", b"zzz", tier="pages"),
-    _bad("page-null-counts-add-up", "The null count of a page is one too great for that of its chunk", "A reader that skips pages of nulls loses values.", "page-statistics", "STA-031", f"{HEADER.format(1, '_v2')}.null_count", 1, tier="pages"),
+    _bad("no-column-orders", "The footer has bounds and no column_orders", UNUSED, "counted", Mutation("remove", "footer.column_orders"), "STA-001"),
+    _bad("column-order-missing", "There is one column order less than columns", "Some readers refuse the file, some give a column the order of its neighbour.", "counted", Mutation("remove", "footer.column_orders[2]"), "STA-002"),
+    _bad("column-order-unknown", "The order of a column is one that the format does not define", UNUSED, "uncounted", Mutation("set", "footer.column_orders[1].TYPE_ORDER:header", UNKNOWN_HEADER, raw=True), "STA-003", scan="same-rows", predicate=("=", "grade", {"float": "1.5"})),
+    _bad("total-order-of-text", "Text has the order of floating point numbers", "Readers that know the order refuse the file or ignore the bounds.", "uncounted", Mutation("set", "footer.column_orders[0].TYPE_ORDER:header", TOTAL_HEADER, raw=True), "STA-004"),
+    _bad("bound-too-short", "The lower bound of a date has three bytes", REFUSED, "orders-of-types", set_to(f"{STATS.format(5)}.min_value", b"\xff\xff\xff"), "STA-005"),
+    _bad("bounds-swapped", "The lower bound of a text is greater than the upper one", "Readers find no value between the bounds: every query by this column loses the row group.", "uncounted", set_to(f"{FIRST}.min_value", b"zzz"), "STA-006"),
+    _bad("bounds-swapped-unsigned", "The bounds of unsigned numbers are those of signed comparison", LOST, "orders-of-types", set_to(f"{SECOND}.max_value", b"\x06\0\0\0"), "STA-006"),
+    _bad("bounds-swapped-decimal", "The upper bound of a decimal is less than the lower one as a number, though not as bytes", LOST, "orders-of-types", set_to(f"{THIRD}.max_value", b"\xff\xff\0"), "STA-006"),
+    _bad("nan-bound", "The upper bound of a double is NaN", "Readers have to ignore the bound: no query skips the row group by it.", "uncounted", set_to(f"{SECOND}.max_value", NAN), "STA-007"),
+    _bad("nan-bound-beside-count", "The upper bound is NaN, and nan_count says that there are none", LOST, "counted", set_to(f"{THIRD}.max_value", NAN), "STA-008"),
+    _bad("nan-bound-in-total-order", "An upper bound is NaN though other values are there", "A query for the greatest number is answered with NaN.", "total-order", set_to(f"{SECOND}.max_value", NAN), "STA-008"),
+    _bad("zero-bound-positive", "The lower bound of a double is zero with the sign of plus", "A query for -0.0 skips the row group in readers that tell the zeros apart.", "zeros-of-both-signs", set_to(f"{SECOND}.min_value", bytes(8)), "STA-009", tier="values"),
+    _bad("null-count-too-great", "There are more nulls than values", "A reader takes the column for nothing but nulls, and loses its values.", "uncounted", set_to(f"{FIRST}.null_count", 5), "STA-010"),
+    _bad("null-count-of-required", "A required column counts a null", "A reader that subtracts nulls from values counts a row too few.", "counted", set_to(f"{SECOND}.null_count", 1), "STA-010"),
+    _bad("null-count-missing", "Statistics do not say how many nulls there are", "A query for nulls reads every row group.", "uncounted", Mutation("remove", f"{FIRST}.null_count"), "STA-011", scan="same-rows", predicate=("is null", "metal")),
+    _bad("distinct-count-too-great", "There are more different values than values", "A planner that believes it chooses a worse plan.", "counted", set_to(f"{FIRST}.distinct_count", 5), "STA-012"),
+    _bad("nan-count-of-numbers", "A column of integers counts NaN", "Some readers refuse the statistics.", "orders-of-types", set_to(f"{SECOND}.nan_count", 0), "STA-013"),
+    _bad("nan-count-too-great", "There are more NaN than values", "A reader takes all values for NaN, and loses the numbers.", "counted", set_to(f"{THIRD}.nan_count", 5), "STA-013"),
+    _bad("deprecated-bound-of-text", "Text has a deprecated upper bound", "An old reader takes it for one by signed bytes, and loses text beyond ASCII.", "uncounted", set_to(f"{FIRST}.max", b"zinc"), "STA-014"),
+    _bad("deprecated-bounds-differ", "The deprecated upper bound is another one than max_value", "An old reader skips a row group that a new one reads.", "counted", set_to(f"{SECOND}.max", b"\x27\0\0\0"), "STA-015"),
+    _bad("int96-bounds-by-type", "INT96 timestamps have bounds, and the order of their type, which is none", UNUSED, "int96", Mutation("set", "footer.column_orders[1].INT96_TIMESTAMP_ORDER:header", TYPE_HEADER, raw=True), "STA-016"),
+    _bad("interval-bounds", "Intervals have bounds", UNUSED, "uncounted", set_to("footer.schema[3].converted_type", int(ConvertedType.INTERVAL)), "STA-017"),
+    _bad("bound-cut-in-a-character", "The upper bound of a text ends within a character", REFUSED, "bounds-cut", set_to(f"{FIRST}.max_value", "東京".encode()[:5]), "STA-018"),
+    _bad("histogram-too-short", "The definition level histogram of a list lacks its last level", MEMORY, "lists", Mutation("remove", f"{SIZES.format(1)}.definition_level_histogram[3]"), "STA-019"),
+    _bad("histogram-counts-too-many", "The repetition level histogram of a list counts a value too many", MEMORY, "lists", set_to(f"{SIZES.format(1)}.repetition_level_histogram[1]", 4), "STA-019"),
+    _bad("histogram-against-null-count", "The null count of a list is one less than its definition levels say", "A query for nulls skips the row group, or a reader counts a value too many.", "lists", set_to(f"{SECOND}.null_count", 2), "STA-020"),
+    _bad("byte-array-size-of-numbers", "A column of integers says how many bytes its byte arrays have", "none: readers look for it at byte arrays", "counted", set_to(f"{SIZES.format(2)}.unencoded_byte_array_data_bytes", 24), "STA-021"),
+    _bad("box-of-bytes", "A column of plain bytes has geospatial statistics", "none: readers look for them at geometries", "box-across-the-antimeridian", Mutation("remove", "footer.schema[2].logicalType"), "STA-022"),
+    _bad("box-upside-down", "The least y of a box is greater than the greatest", "A spatial query skips the row group: its places are missing.", "box-across-the-antimeridian", set_to(f"{CHUNK.format(1)}.geospatial_statistics.bbox.ymin", 6.0), "STA-022"),
+    _bad("exact-flag-alone", "A flag calls a bound exact that is not there", "none: readers look at the bound first", "counted", Mutation("remove", f"{FIRST}.max_value"), "STA-023"),
+    _bad("total-order-without-nan-count", "The order is the total one, and NaN is not counted", "A query for NaN skips the row group in readers that take an absent count for 0.", "total-order", Mutation("remove", f"{SECOND}.nan_count"), "STA-024"),
+    _bad("page-bounds-swapped", "The lower bound in a page header is greater than the upper one", "Readers that use statistics of pages skip the page: its rows are missing.", "page-statistics", set_to(f"{HEADER.format(0, '')}.min_value", b"zzz"), "STA-030", tier="pages"),
+    _bad("page-null-counts-add-up", "The null count of a page is one too great for that of its chunk", "A reader that skips pages of nulls loses values.", "page-statistics", set_to(f"{HEADER.format(1, '_v2')}.null_count", 1), "STA-031", tier="pages"),
 )  # fmt: skip

@@ -5,11 +5,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from pqassay_reference.golden.parquet_file import LEAD
 from pqassay_reference.golden.parquet_file_pages import MARKS, WITH_LISTS
-from pqassay_reference.golden.recipes import Bad, Good
+from pqassay_reference.golden.recipes import Good, bad, good, set_to
 from pqassay_reference.tiny.columns import Column, ListOf, decimal
 from pqassay_reference.tiny.layout import Layout
 from pqassay_reference.tiny.parquet import TinyParquet
@@ -80,20 +81,20 @@ GEOMETRY = TinyParquet(
 LISTS_IN_PAGES = TinyParquet(WITH_LISTS, layout=Layout(page_rows=3, size_statistics=True))
 
 
-def good(name: str, title: str, file: TinyParquet, rules: tuple[str, ...], *misread_by: str) -> Good:
+def audited(name: str, title: str, file: TinyParquet, rules: tuple[str, ...], *misread_by: str) -> Good:
     """A file whose values were all compared with what is said of them; a scan looks for its first metal."""
     predicate: Sequence[Any] = ("=", "metal", file.columns[0].values[0])
-    return Good(name, title, file, predicate, rules, misread_by=misread_by, since=SINCE)
+    return good(name, title, file, predicate, *misread_by, rules=rules, since=SINCE)
 
 
 GOOD = (
-    good("sta/audited", "Statistics, page index and bloom filters that say everything that can be said, and all of it is true", AUDITED, ("STA-040", "STA-041", "STA-042", "STA-043", "STA-045", "STA-047", "STA-048"), "fastparquet"),
-    good("sta/audited-bounds-cut", "Bounds of chunk and pages that are cut bound their values still", CUT, ("STA-040", "STA-041")),
-    good("sta/audited-nan", "NaN is counted in chunk and pages under both orders of floating point numbers, and bounds nothing", WITH_NAN, ("STA-044",)),
-    good("sta/audited-page-headers", "Pages of both versions whose headers bound and count what they hold", HEADERS, ("STA-050",), "fastparquet"),
-    good("sta/audited-lists", "A list whose nulls count empty and missing lists as well", LISTS, ("STA-043",)),
+    audited("sta/audited", "Statistics, page index and bloom filters that say everything that can be said, and all of it is true", AUDITED, ("STA-040", "STA-041", "STA-042", "STA-043", "STA-045", "STA-047", "STA-048"), "fastparquet"),
+    audited("sta/audited-bounds-cut", "Bounds of chunk and pages that are cut bound their values still", CUT, ("STA-040", "STA-041")),
+    audited("sta/audited-nan", "NaN is counted in chunk and pages under both orders of floating point numbers, and bounds nothing", WITH_NAN, ("STA-044",)),
+    audited("sta/audited-page-headers", "Pages of both versions whose headers bound and count what they hold", HEADERS, ("STA-050",), "fastparquet"),
+    audited("sta/audited-lists", "A list whose nulls count empty and missing lists as well", LISTS, ("STA-043",)),
     Good("sta/three-pages-of-lists", "Three data pages of lists, with histograms of the levels of the chunk", LISTS_IN_PAGES, LEAD, since=SINCE),
-    good("sta/audited-box", "Points on both sides of the antimeridian, well within their box", GEOMETRY, ("STA-049",), "Polars", "Spark"),
+    audited("sta/audited-box", "Points on both sides of the antimeridian, well within their box", GEOMETRY, ("STA-049",), "Polars", "Spark"),
 )  # fmt: skip
 
 FOOTER = "footer.row_groups[0].columns"
@@ -102,26 +103,19 @@ LOST = "A query for a value beyond the bound skips the row group or the page: it
 MISCOUNTED = "A query for null, or for what is not null, skips rows, or an aggregate is answered wrongly."
 
 
-def bad(name: str, title: str, effect: str, parent: str, mutation: Mutation, *rules: str) -> Bad:
-    """A file that says what is false of its values."""
-    return Bad(name, title, effect, parent, mutation, rules, since=SINCE)
-
-
-def set_to(path: str, to: Any) -> Mutation:
-    """Another value for a field."""
-    return Mutation("set", path, to)
-
+untrue = partial(bad, since=SINCE)
+"""Makes a file that says what is false of its values."""
 
 BAD = (
-    bad("sta/min-too-great", "The lower bound is greater than a value", LOST, "sta/counted", set_to(f"{FOOTER}[0].meta_data.statistics.min_value", b"m"), "STA-040"),
-    bad("sta/max-too-small", "The upper bound is less than a value", LOST, "sta/counted", set_to(f"{FOOTER}[2].meta_data.statistics.max_value", struct.pack("<d", 2.0)), "STA-041"),
-    bad("sta/exact-bound-absent", "A bound is called exact, and no value is equal to it", "A reader answers max() with a value that is not there.", "sta/counted", set_to(f"{FOOTER}[0].meta_data.statistics.max_value", b"zincum"), "STA-042"),
-    bad("sta/nulls-miscounted", "The null count leaves out nulls", MISCOUNTED, "sta/audited-page-headers", set_to(f"{FOOTER}[0].meta_data.statistics.null_count", 0), "STA-031", "STA-043"),
-    bad("sta/nan-miscounted", "The NaN count tells of a NaN where there is none", "A query for numbers alone reads, or a query for NaN finds, the wrong row groups.", "sta/counted", set_to(f"{FOOTER}[2].meta_data.statistics.nan_count", 1), "STA-044"),
-    bad("sta/distinct-miscounted", "The distinct count is one too small", "A reader answers count(distinct) wrongly.", "sta/audited", set_to(f"{FOOTER}[0].meta_data.statistics.distinct_count", 3), "STA-045"),
-    bad("sta/bytes-miscounted", "The bytes of the values are counted with their lengths", "A reader plans for more memory than it needs.", "sta/audited", set_to(f"{FOOTER}[0].meta_data.size_statistics.unencoded_byte_array_data_bytes", 41), "STA-047"),
-    bad("sta/levels-of-chunk", "Two entries of a level histogram are exchanged", "Readers that count lists by it count wrong.", "sta/three-pages-of-lists", Mutation("swap", f"footer.{MARKS}.meta_data.size_statistics.definition_level_histogram[1]", f"footer.{MARKS}.meta_data.size_statistics.definition_level_histogram[2]"), "STA-046"),
-    bad("sta/deprecated-max-too-small", "The deprecated upper bound is less than a value", LOST, "sta/audited", set_to(f"{FOOTER}[1].meta_data.statistics.max", (12).to_bytes(4, "little")), "STA-015", "STA-048"),
-    bad("sta/box-too-small", "The geospatial box begins east of a point", LOST, "sta/audited-box", set_to(f"{FOOTER}[1].meta_data.geospatial_statistics.bbox.xmin", 179.0), "STA-049"),
-    bad("sta/page-header-bound-too-small", "The upper bound in a page header is less than a value of the page", LOST, "sta/audited-page-headers", set_to(f"{ROWS}[0].pages[1].header.data_page_header.statistics.max_value", b"tin"), "STA-050"),
+    untrue("sta/min-too-great", "The lower bound is greater than a value", LOST, "sta/counted", set_to(f"{FOOTER}[0].meta_data.statistics.min_value", b"m"), "STA-040"),
+    untrue("sta/max-too-small", "The upper bound is less than a value", LOST, "sta/counted", set_to(f"{FOOTER}[2].meta_data.statistics.max_value", struct.pack("<d", 2.0)), "STA-041"),
+    untrue("sta/exact-bound-absent", "A bound is called exact, and no value is equal to it", "A reader answers max() with a value that is not there.", "sta/counted", set_to(f"{FOOTER}[0].meta_data.statistics.max_value", b"zincum"), "STA-042"),
+    untrue("sta/nulls-miscounted", "The null count leaves out nulls", MISCOUNTED, "sta/audited-page-headers", set_to(f"{FOOTER}[0].meta_data.statistics.null_count", 0), "STA-031", "STA-043"),
+    untrue("sta/nan-miscounted", "The NaN count tells of a NaN where there is none", "A query for numbers alone reads, or a query for NaN finds, the wrong row groups.", "sta/counted", set_to(f"{FOOTER}[2].meta_data.statistics.nan_count", 1), "STA-044"),
+    untrue("sta/distinct-miscounted", "The distinct count is one too small", "A reader answers count(distinct) wrongly.", "sta/audited", set_to(f"{FOOTER}[0].meta_data.statistics.distinct_count", 3), "STA-045"),
+    untrue("sta/bytes-miscounted", "The bytes of the values are counted with their lengths", "A reader plans for more memory than it needs.", "sta/audited", set_to(f"{FOOTER}[0].meta_data.size_statistics.unencoded_byte_array_data_bytes", 41), "STA-047"),
+    untrue("sta/levels-of-chunk", "Two entries of a level histogram are exchanged", "Readers that count lists by it count wrong.", "sta/three-pages-of-lists", Mutation("swap", f"footer.{MARKS}.meta_data.size_statistics.definition_level_histogram[1]", f"footer.{MARKS}.meta_data.size_statistics.definition_level_histogram[2]"), "STA-046"),
+    untrue("sta/deprecated-max-too-small", "The deprecated upper bound is less than a value", LOST, "sta/audited", set_to(f"{FOOTER}[1].meta_data.statistics.max", (12).to_bytes(4, "little")), "STA-015", "STA-048"),
+    untrue("sta/box-too-small", "The geospatial box begins east of a point", LOST, "sta/audited-box", set_to(f"{FOOTER}[1].meta_data.geospatial_statistics.bbox.xmin", 179.0), "STA-049"),
+    untrue("sta/page-header-bound-too-small", "The upper bound in a page header is less than a value of the page", LOST, "sta/audited-page-headers", set_to(f"{ROWS}[0].pages[1].header.data_page_header.statistics.max_value", b"tin"), "STA-050"),
 )  # fmt: skip

@@ -58,12 +58,12 @@ PART_NAME = re.compile(r"part-(?P<run>\d{8})-(?P<task>\d{5,})\.parquet")
 """Names of parts: by the run that wrote them, and by its task."""
 
 SUFFIX = ".index"
-"""What the name of the folder of the table ends in by default: the table of ``sales`` is ``sales.index``."""
+"""End of the name of a table by default: the table of ``sales`` is ``sales.index``."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What the table says about one column of one file.
+    """The facts of the table about one column of one file.
 
     Attributes:
         path: Of the file, relative to the indexed folder.
@@ -85,7 +85,7 @@ class Entry:
 
 
 def default_folder(root: str | os.PathLike[str]) -> Path:
-    """Where the table of an indexed folder stands unless somebody says otherwise: beside it.
+    """The table of an indexed folder unless somebody says otherwise: beside it.
 
     >>> default_folder("lake/sales/").as_posix()
     'lake/sales.index'
@@ -173,7 +173,7 @@ Numbers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class ColumnEntries:
-    """What a table says about one column, for each file what the latest run says that indexed it.
+    """The facts of a table about one column, for each file those of the latest run that indexed it.
 
     Attributes:
         column: The column, its path joined by dots.
@@ -198,7 +198,7 @@ class ColumnEntries:
 
 @dataclass(frozen=True)
 class Contents:
-    """What is read from a table.
+    """The contents of a table.
 
     Attributes:
         columns: By name.

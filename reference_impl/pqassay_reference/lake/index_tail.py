@@ -151,7 +151,7 @@ class _Doubtful(Exception):  # noqa: N818 - no error: the full parse decides
 
 @cache
 def _opening(key: str) -> bytes:
-    """How a pair with this key begins, up to the length of its value."""
+    """The beginning of a pair with this key, up to the length of its value."""
     empty = grammar(KeyValue).build(KeyValue(key=key, value=""))
     return bytes(empty).removesuffix(b"\0\0")  # the length, and the end of the struct
 
@@ -229,7 +229,7 @@ def _quick(source: Source, known: KnownSchemas) -> Extracted:
 
 
 def _footer(source: Source) -> tuple[int, bytes]:
-    """Where the footer begins, and its bytes."""
+    """The offset of the footer, and its bytes."""
     available = source.size - HEAD_SIZE - TAIL_SIZE
     if available <= 0:
         raise _Doubtful
@@ -255,7 +255,7 @@ def _blob(source: Source, offset: int, end: int) -> tuple[idx1.Blob, bytes]:
 
 
 def _reads_alike(payload: bytes) -> bool:
-    """Whether the published reader gets what an exact one gets."""
+    """True if the published reader gets what an exact one gets."""
     return bool(payload) and not payload.endswith(_SEPARATOR) and idx1.LOSSY_ENDING not in payload
 
 
@@ -346,7 +346,7 @@ def _counted(results: Iterable[Found], total: int, progress: Progress | None) ->
 
 
 def is_local(filesystem: Any) -> bool:
-    """Whether the files of a filesystem are read by the operating system, without pyarrow."""
+    """True if the files of a filesystem are read by the operating system, without pyarrow."""
     import pyarrow.fs as pafs  # noqa: PLC0415 - the loader itself needs no pyarrow
 
     return isinstance(filesystem, pafs.LocalFileSystem)

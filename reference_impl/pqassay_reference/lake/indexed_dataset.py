@@ -50,7 +50,7 @@ class IndexWarning(UserWarning):
 
 @dataclass
 class Counters:
-    """What was asked of a dataset and how much it saved.
+    """Counters of the questions to a dataset and of the files that it saved.
 
     Attributes:
         files: Files that there were, summed over all times that a scanner or fragments were asked for.
@@ -63,7 +63,7 @@ class Counters:
 
 @dataclass(frozen=True)
 class Pruning:
-    """Which files a condition leaves over.
+    """The files that a condition leaves over.
 
     Attributes:
         kept: Paths of the files that may hold matching rows.
@@ -78,7 +78,7 @@ class Pruning:
 
 @dataclass
 class _Shared:
-    """What a dataset and those filtered from it have in common."""
+    """The state that a dataset shares with those filtered from it."""
 
     known: KnownFiles
     fragments: list[pads.Fragment]
@@ -155,7 +155,7 @@ class IndexedDataset(pads.FileSystemDataset):
 
     @property
     def counters(self) -> Counters:
-        """What was asked of this dataset and of those filtered from it."""
+        """Counters of this dataset and of those filtered from it."""
         return self._shared.counters if self._shared else Counters()
 
     def prune(self, expression: pc.Expression) -> Pruning:
@@ -240,7 +240,7 @@ class IndexedDataset(pads.FileSystemDataset):
         return IndexedDataset.of, parts
 
     def _plain(self) -> pads.Dataset | None:
-        """What a filter leaves over, as Arrow's own: for methods of Arrow's that go past `scanner`; ``None``: all files."""
+        """The dataset that a filter leaves over, as Arrow's own: for methods of Arrow's that go past `scanner`; ``None``: all files."""
         narrowed = self._narrowed(self._condition)
         return None if narrowed is None else self._filtered(narrowed)
 

@@ -1,4 +1,4 @@
-"""What is known of the values in the files of a dataset: from their own indexes, and from an index table."""
+"""Knowledge of the values in the files of a dataset: from their own indexes, and from an index table."""
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # The type stubs of pyarrow leave parts of what is used here unknown.
@@ -26,7 +26,7 @@ AUTO = "auto"
 
 @dataclass(frozen=True)
 class KnownFiles:
-    """What is known of the files of a dataset.
+    """The files of a dataset, and the facts that are known of them.
 
     Attributes:
         paths: Of the files.
@@ -44,7 +44,7 @@ class KnownFiles:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What keeps files from being skipped, one sentence each."""
+        """Reasons that keep files from being skipped, one sentence each."""
         files = (f"{self.paths[number]}: {reason}" for number, reason in sorted(self.unknown.items()))
         return (*self.damaged, *files)
 
@@ -60,7 +60,7 @@ class KnownFiles:
         )
 
     def why_unknown(self, number: int) -> str:
-        """Why a file is kept about which no column decides."""
+        """The reason to keep a file about which no column decides."""
         return self.unknown.get(number, "no index decides the condition")
 
 
@@ -111,7 +111,7 @@ def know_files(
 
 
 class _Usable:
-    """Which columns an index may decide about."""
+    """The columns that an index may decide about."""
 
     def __init__(
         self, schema: pa.Schema, fragments: Iterable[pads.Fragment], columns: Collection[str] | None
@@ -124,7 +124,7 @@ class _Usable:
         }
 
     def why_not(self, column: str) -> str:
-        """Why a column at the top level of the schema cannot be decided about; empty if it can."""
+        """The reason that a column at the top level of the schema cannot be decided about; empty if it can."""
         index = self._schema.get_field_index(column)
         if self._columns is not None and column not in self._columns:
             return f"its index describes column {column}, which was not asked for"
@@ -181,7 +181,7 @@ def _table_folder(listed: Listed, table: str | None) -> str | None:
 
 
 def _fresh(listed: Listed, schema: pa.Schema, entries: ColumnEntries) -> tuple[ColumnFacts, list[int]]:
-    """What a table says of the files as they are now, and the numbers of those of which it knows an older state."""
+    """The facts of a table about the files as they are now, and the numbers of those of which it knows an older state."""
     numbers = {listed.relative(path): number for number, path in enumerate(listed.paths)}
     files = np.array([numbers.get(path, -1) for path in entries.paths], np.int64)
     there = np.flatnonzero(files >= 0)

@@ -46,7 +46,7 @@ class Listed:
 
     @property
     def is_local(self) -> bool:
-        """Whether the operating system reads the files by their paths."""
+        """True if the operating system reads the files by their paths."""
         return isinstance(self.filesystem, pafs.LocalFileSystem)
 
     def relative(self, path: str) -> str:

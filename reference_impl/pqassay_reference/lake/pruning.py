@@ -1,4 +1,4 @@
-"""Which files a filter leaves over, by what is known of the values in their columns.
+"""Pruning: the files that a filter leaves over, by what is known of the values in their columns.
 
 The decision is Arrow's own.  For each distinct value of a column, over all files, there is a stand-in for a file that
 holds this value and no other; Arrow is asked which of the stand-ins a filter leaves over, as it asks itself about
@@ -25,6 +25,7 @@ import pyarrow.dataset as pads
 import pyarrow.fs as pafs
 
 from pqassay_reference.predicate.expression_tree import columns_of, only_looks_up, tree_of, written
+from pqassay_reference.predicate.expressions import compared_type
 
 Mask = npt.NDArray[np.bool_]
 """One truth value per file."""
@@ -42,12 +43,12 @@ MANY = 200
 """So many values are tried as rows, all at once, where a condition speaks of their column only."""
 
 FAILURES = (pa.ArrowException, ValueError, TypeError, LookupError, OSError, NotImplementedError)
-"""What Arrow raises for a filter that it cannot bind, or cannot evaluate on one of the values."""
+"""Errors of Arrow for a filter that it cannot bind, or cannot evaluate on one of the values."""
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of one column in one file.
+    """The facts about one column in one file.
 
     Attributes:
         file: Number of the file.
@@ -63,7 +64,7 @@ class Facts:
 
 
 def indexable(kind: pa.DataType) -> bool:
-    """Whether the values of a column of this type can be compared with what an index holds: text, in any form."""
+    """True if the values of a column of this type can be compared with what an index holds: text, in any form."""
     types = pa.types
     if types.is_dictionary(kind):
         return indexable(kind.value_type)
@@ -71,17 +72,8 @@ def indexable(kind: pa.DataType) -> bool:
     return text or types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind)
 
 
-def _evaluated(kind: pa.DataType) -> pa.DataType:
-    """The type in which conditions are tried: Arrow compares no views, and dictionaries only in part."""
-    if pa.types.is_dictionary(kind):
-        return _evaluated(kind.value_type)
-    if pa.types.is_string_view(kind):
-        return pa.string()
-    return pa.binary() if pa.types.is_binary_view(kind) else kind
-
-
 class ColumnFacts:
-    """What is known of one column in many files, and which of them a filter leaves over.
+    """The facts about one column in many files; they tell which of the files a filter leaves over.
 
     Args:
         schema: Of the dataset.
@@ -111,7 +103,7 @@ class ColumnFacts:
         self.values = values
         self._starts, self._codes, self._may_be_null, self._pieces = starts, codes, may_be_null, pieces
         index = schema.get_field_index(column)
-        kind = _evaluated(schema.field(index).type)
+        kind = compared_type(schema.field(index).type)
         self._schema = schema.set(index, pa.field(column, kind))
         self._stand_ins: pads.FileSystemDataset | None = None
         self._rows: pa.Table | None = None
@@ -135,7 +127,7 @@ class ColumnFacts:
         return {**self.__dict__, "_stand_ins": None, "_rows": None}
 
     def possible(self, condition: pc.Expression) -> Possible | None:
-        """Which of the files may hold a row that satisfies a condition; ``None`` where that cannot be told."""
+        """The files that may hold a row that satisfies a condition; ``None`` where that cannot be told."""
         try:
             survivors = self._survivors(condition)
         except FAILURES:
@@ -195,7 +187,7 @@ class ColumnFacts:
 
 @dataclass(frozen=True)
 class Possible:
-    """What one column says of its files under one condition.
+    """The answer of one column about its files under one condition.
 
     Attributes:
         facts: Of the column.
@@ -218,7 +210,7 @@ class Possible:
         return kept if self.unsure is None else kept | self.unsure
 
     def why(self, position: int) -> str:
-        """Why a file is kept or skipped, for people; ``position`` counts the files with facts."""
+        """The reason to keep or skip a file, for people; ``position`` counts the files with facts."""
         column = self.facts.column
         if self.unsure is not None and self.unsure[position]:
             return f"{column}: the index has no companion record, which this condition needs"
@@ -243,7 +235,7 @@ LONGEST = 60
 
 @dataclass(frozen=True)
 class Decision:
-    """Which files are kept under one condition.
+    """The decision which files are kept under one condition.
 
     Attributes:
         kept: For each file.
@@ -254,7 +246,7 @@ class Decision:
     columns: tuple[Possible, ...]
 
     def why(self, file: int, *, otherwise: str) -> str:
-        """Why a file is kept or skipped, for people; ``otherwise`` where no column has facts about it."""
+        """The reason to keep or skip a file, for people; ``otherwise`` where no column has facts about it."""
         reasons: list[str] = []
         for possible in self.columns:
             place = np.flatnonzero(possible.facts.files == file)

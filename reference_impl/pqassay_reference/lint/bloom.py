@@ -1,4 +1,4 @@
-"""Whether a bloom filter is as long as the footer says, and holds every value of its chunk.
+"""Lint of a bloom filter: it is as long as the footer says, and holds every value of its chunk.
 
 Source: chapter ``bloom.md``.
 """

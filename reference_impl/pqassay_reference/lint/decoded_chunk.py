@@ -33,5 +33,5 @@ class DecodedChunk:
 
     @property
     def order(self) -> Order | None:
-        """How its values compare; ``None`` where nobody knows."""
+        """The order of its values; ``None`` where nobody knows."""
         return order_of(self.leaf.element, self.column_order)

@@ -136,7 +136,7 @@ def _true(
 def _difference(
     name: str, there: DistinctValues, found: Extracted, companion: idx1_companion.Companion | None
 ) -> str:
-    """What the index gets wrong about a column; empty if nothing."""
+    """The first mistake of the index about a column; empty if there is none."""
     for value in sorted(there.values):
         if idx1.SEPARATOR in value:
             return f"column {name} holds {value!r}; a value with a line feed falls into pieces"

@@ -1,4 +1,4 @@
-"""Whether the page index of a column chunk agrees with itself, with the footer, and with the pages.
+"""Lint of the page index of a column chunk: it agrees with itself, with the footer, and with the pages.
 
 Source: chapter ``page_index.md``.
 """
@@ -175,7 +175,7 @@ def _lint_bounds(chunk: DecodedChunk, index: ColumnIndex) -> None:
 
 
 def _is_sorted(keys: Sequence[Any], order: int) -> bool:
-    """Whether bounds are in a boundary order."""
+    """True if bounds are in a boundary order."""
     if order == BoundaryOrder.UNORDERED:
         return True
     return list(keys) == sorted(keys, reverse=order == BoundaryOrder.DESCENDING)
@@ -202,7 +202,7 @@ def _lint_reach(chunk: DecodedChunk, order: Order, bounds: Sequence[tuple[bytes,
 
 
 def _lint_page(chunk: DecodedChunk, index: ColumnIndex, number: int, page: DataPage) -> None:
-    """What the column index says of a page, against its levels and values."""
+    """The column index of a page, against its levels and values."""
     nulls = page.null_count(chunk.leaf)
     if index.null_pages[number] != (nulls == len(page.definition)):
         raise wrong("PIX-052", f"page {number} holds {nulls} nulls", "column_index.null_pages")

@@ -1,4 +1,4 @@
-"""Whether a Parquet file has head, footer and tail, and whether what the footer says agrees with itself.
+"""Lint of the framing and the footer: head, footer and tail are there, and the footer agrees with itself.
 
 Source: apache/parquet-format, ``parquet.thrift``; chapter ``parquet_file.md``.
 """

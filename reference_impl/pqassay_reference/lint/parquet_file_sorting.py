@@ -1,4 +1,4 @@
-"""Whether the rows of a row group are sorted as its sorting columns say.
+"""Lint of sorting: the rows of a row group against its sorting columns.
 
 Source: apache/parquet-format, ``parquet.thrift``, ``SortingColumn``.
 """
@@ -53,7 +53,7 @@ def lint_sorting(
 
 
 def _values(leaf: SchemaLeaf, pages: Sequence[DataPage] | None) -> list[Any] | None:
-    """What to compare of each row, ``None`` for null; ``None`` alone where that cannot be told."""
+    """The key to compare each row by, ``None`` for null; ``None`` alone where that cannot be told."""
     order = type_order(leaf.element)
     if pages is None or order is None or leaf.max_repetition_level:
         return None

@@ -327,7 +327,7 @@ def _width(column: pm.ColumnDescriptor) -> int | None:
 
 
 def _in_order(column: pm.ColumnDescriptor, least: bytes, greatest: bytes) -> bool:
-    """Whether one bound is not above the other, in one of the orders that they may have been found in."""
+    """True if one bound is not above the other, in one of the orders that they may have been found in."""
     orders = [
         (first, second)
         for first, second in zip(_readings(column, least), _readings(column, greatest), strict=True)

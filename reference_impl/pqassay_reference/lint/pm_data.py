@@ -20,8 +20,9 @@ import pyarrow.parquet as pq
 import xxhash
 
 from pqassay_reference.errors import Undecodable
+from pqassay_reference.pm.history import Prefix
 from pqassay_spec.base.errors import FormatError, Malformed
-from pqassay_spec.base.sources import FileSource, Source, require_range
+from pqassay_spec.base.sources import FileSource, Source
 from pqassay_spec.parquet.bloom import probe
 from pqassay_spec.parquet.file import read_footer, read_framing
 from pqassay_spec.parquet.schema import leaves
@@ -63,7 +64,7 @@ def lint_data(
 
 
 class _Described(NamedTuple):
-    """What the footer of a Parquet file has to say: as one would write it anew, and as QuestDB first writes it."""
+    """The snapshot that the footer of a Parquet file asks for: written anew, and as QuestDB first writes it."""
 
     value: SnapshotValue
     encoded: SnapshotValue
@@ -79,7 +80,7 @@ def _described(data: Source, header: Header, snapshots: Sequence[Snapshot]) -> t
     unpublished = [one for one in snapshots[:1] if one.fields.parquet_file_size < data.size]
     for snapshot in [*exact, *unpublished]:
         size = snapshot.fields.parquet_file_size
-        part = _Beginning(data, size)
+        part = Prefix(data, size)
         try:
             framing = read_framing(part)
             metadata, _ = read_footer(part, framing)
@@ -103,18 +104,6 @@ def _described(data: Source, header: Header, snapshots: Sequence[Snapshot]) -> t
 
 def _external(header: Header) -> bool:
     return HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features
-
-
-class _Beginning:
-    """The first bytes of a source: the Parquet file as it was at a snapshot."""
-
-    def __init__(self, source: Source, size: int) -> None:
-        self.name, self.size, self._source = source.name, size, source
-
-    def read(self, offset: int, length: int) -> bytes:
-        """See `Source.read`."""
-        require_range(self, offset, length)
-        return self._source.read(offset, length)
 
 
 # ---------------------------------------------------------------------------------------------- the footer

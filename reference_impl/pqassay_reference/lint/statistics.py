@@ -1,4 +1,4 @@
-"""Whether the statistics of a chunk and of its pages are well-formed, and true of the values.
+"""Lint of the statistics of a chunk and of its pages: they are well-formed, and true of the values.
 
 Source: apache/parquet-format, ``parquet.thrift``, ``Statistics`` and ``SizeStatistics``.
 """
@@ -101,7 +101,7 @@ class _Described:
 
     @property
     def by_type(self) -> Order | None:
-        """How the values compare by their type alone."""
+        """The order of the values by their type alone."""
         return type_order(self.leaf.element)
 
     def lint(self) -> None:
@@ -142,7 +142,7 @@ class _Described:
                 raise _wrong("STA-044", f"{count} NaN, where there are {nans}")
 
     def _forms(self) -> None:
-        """Whether the bounds are values of the type."""
+        """Raise where a bound is no value of the type."""
         said, element = self.statistics, self.leaf.element
         for raw in (said.min_value, said.max_value, said.min, said.max):
             if raw is not None and not is_bound(element, raw):
@@ -258,7 +258,7 @@ def _axes(box: BoundingBox) -> list[tuple[float | None, float | None]]:
 
 
 def _is_no_box(box: BoundingBox) -> bool:
-    """Whether a bound is NaN, or a lower bound is greater than the upper one."""
+    """True if a bound is NaN, or a lower bound is greater than the upper one."""
     bounds = [box.xmin, box.xmax, *itertools.chain.from_iterable(_axes(box))]
     if any(bound is not None and math.isnan(bound) for bound in bounds):
         return True
@@ -266,7 +266,7 @@ def _is_no_box(box: BoundingBox) -> bool:
 
 
 def _holds(box: BoundingBox, point: Coordinate) -> bool:
-    """Whether a bounding box holds a point. A coordinate that is missing or NaN lies everywhere."""
+    """True if a bounding box holds a point. A coordinate that is missing or NaN lies everywhere."""
     x, *others = point
     return _holds_x(box, x) and all(
         value is None or low is None or high is None or math.isnan(value) or low <= value <= high

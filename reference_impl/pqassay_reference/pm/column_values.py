@@ -16,7 +16,7 @@ from typing import Any, cast
 from uuid import UUID
 
 from pqassay_reference.errors import Refused
-from pqassay_reference.predicate.text import Tree
+from pqassay_reference.predicate.literals import Tree, decimal_text
 from pqassay_spec.base.terminal import printable
 from pqassay_spec.parquet.column_order import WIDTHS
 from pqassay_spec.pm.codes import (
@@ -45,7 +45,7 @@ MOST_SHOWN = 40
 
 
 def unit_of_time(column: Column) -> str | None:
-    """What a column of timestamps or dates counts, a key of `TICKS`; ``None`` for other columns."""
+    """The unit that a column of timestamps or dates counts, a key of `TICKS`; ``None`` for other columns."""
     tag = type_tag(column.type)
     if tag == ColumnType.TIMESTAMP and column.physical_type == PhysicalType.INT64:
         return "nanoseconds" if column.type & NANOSECONDS_TYPE_BIT else "microseconds"
@@ -77,7 +77,7 @@ def shown_value(raw: bytes, column: Column) -> str:
     if column.physical_type == PhysicalType.BOOLEAN:
         return "true" if raw[0] else "false"
     if tag in DECIMALS:
-        return _scaled(int.from_bytes(raw, "big", signed=True), column)
+        return decimal_text(int.from_bytes(raw, "big", signed=True), type_parts(column.type).scale)
     if tag == ColumnType.UUID and len(raw) == len(UUID(int=0).bytes):
         return str(UUID(bytes=raw))
     if tag in (ColumnType.VARCHAR, ColumnType.STRING, ColumnType.SYMBOL):
@@ -92,7 +92,7 @@ def _shown_number(number: float, column: Column, raw: bytes) -> str:
     if unit is not None:
         return _shown_time(number, unit)
     if tag in DECIMALS:
-        return _scaled(number, column)
+        return decimal_text(number, type_parts(column.type).scale)
     if tag == ColumnType.IPV4:
         return str(IPv4Address(raw[::-1]))
     if tag == ColumnType.CHAR and 0 < number <= 0xFFFF:
@@ -111,13 +111,6 @@ def _shown_time(count: int, unit: str) -> str:
     digits = {"milliseconds": 3, "microseconds": 6, "nanoseconds": 9}[unit]
     fraction = f".{rest:09d}"[: 1 + digits] if rest else ""
     return f"{moment:%Y-%m-%d %H:%M:%S}{fraction}" if moment.year >= 1000 else f"{count} {unit}"
-
-
-def _scaled(number: int, column: Column) -> str:
-    scale = type_parts(column.type).scale
-    digits = str(abs(number)).rjust(scale + 1, "0")
-    whole, fraction = digits[: len(digits) - scale], digits[len(digits) - scale :]
-    return f"{'-' if number < 0 else ''}{whole}{'.' if fraction else ''}{fraction}"
 
 
 def _shown_text(raw: bytes) -> str:
@@ -214,27 +207,19 @@ def _float(value: Any, column: Column) -> Any:
     return _number(value, column)
 
 
-def _text_or_bytes(value: Any, _: Column) -> Any:
-    return value if isinstance(value, str | bytes) else None
-
-
-def _bytes(value: Any, _: Column) -> Any:
-    return value if isinstance(value, bytes) else None
-
-
-def _boolean(value: Any, _: Column) -> Any:
-    return value if isinstance(value, bool) else None
+def _instance(*kinds: type) -> Callable[[Any, Column], Any]:
+    return lambda value, _: value if isinstance(value, kinds) else None
 
 
 _READERS: dict[PhysicalType, Callable[[Any, Column], Any]] = {
-    PhysicalType.BOOLEAN: _boolean,
+    PhysicalType.BOOLEAN: _instance(bool),
     PhysicalType.INT32: _number,
     PhysicalType.INT64: _number,
-    PhysicalType.INT96: _text_or_bytes,
+    PhysicalType.INT96: _instance(str, bytes),
     PhysicalType.FLOAT: _float,
     PhysicalType.DOUBLE: _float,
-    PhysicalType.BYTE_ARRAY: _text_or_bytes,
-    PhysicalType.FIXED_LEN_BYTE_ARRAY: _bytes,
+    PhysicalType.BYTE_ARRAY: _instance(str, bytes),
+    PhysicalType.FIXED_LEN_BYTE_ARRAY: _instance(bytes),
 }
 
 

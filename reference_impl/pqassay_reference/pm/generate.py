@@ -12,7 +12,7 @@ import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pqassay_reference.errors import Refused
+from pqassay_reference.errors import Refused, about
 from pqassay_reference.pm import write as pm_write
 from pqassay_reference.pm.history import Version, earlier_versions
 from pqassay_reference.pm.storage import FileStorage
@@ -84,11 +84,8 @@ def generate(
         Unsupported: ``_pm`` cannot describe the file.
         Refused: The file describes other files, or its history cannot be told.
     """
-    try:
+    with about(source.name):
         return _generate(source, questdb_json, path, blooms, history=history)
-    except FormatError as error:
-        error.within(file=source.name)
-        raise
 
 
 def _generate(

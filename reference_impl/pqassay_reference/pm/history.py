@@ -61,7 +61,7 @@ class Version:
 
 
 def earlier_versions(newest: Version) -> list[Version]:
-    """What a file was at its earlier footers, oldest first.
+    """The file as it was at its earlier footers, oldest first.
 
     Looked for only where the ``questdb`` key says that there are unused bytes, which updates leave behind. What merely looks
     like a footer is told from one by where it stands: within a column chunk of a later version it is data.
@@ -97,7 +97,7 @@ def earlier_versions(newest: Version) -> list[Version]:
 
 
 def _version(source: Source, framing: Framing) -> Version | None:
-    """What ends with a magic, if that is a footer with the ``questdb`` key and everything before it."""
+    """The version that ends with a magic, if that is a footer with the ``questdb`` key and everything before it."""
     try:
         metadata, _ = read_footer(source, framing)
         questdb = pm_json.read(metadata, len(fields_of(metadata)))
@@ -111,7 +111,7 @@ def _version(source: Source, framing: Framing) -> Version | None:
 
 
 def _precedes(version: Version, later: Version) -> bool:
-    """Whether updates can lead from one version to the other: the columns stay, unused bytes become more."""
+    """True if updates can lead from one version to the other: the columns stay, unused bytes become more."""
     return (
         version.metadata.schema == later.metadata.schema
         and version.questdb.schema == later.questdb.schema
@@ -140,7 +140,7 @@ def _lies_in(position: int, ranges: list[tuple[int, int]]) -> bool:
 
 
 def _magic_ends(source: Source) -> Iterator[int]:
-    """Where the magic ends in the body of a source, behind enough bytes for a file."""
+    """Ends of the magics in the body of a source, behind enough bytes for a file."""
     attempts = itertools.count(1)
     for start in range(HEAD_SIZE + TAIL_SIZE - MAGIC_SIZE, source.size - MAGIC_SIZE, STEP):
         raw = source.read(start, min(STEP + MAGIC_SIZE - 1, source.size - MAGIC_SIZE - start))

@@ -39,7 +39,7 @@ from pqassay_spec.pm.value import Chunk, Column, ExternalBloom, SnapshotValue
 
 LATEST_REPETITION = max(Repetition)
 NONE = -1
-"""What the extensions write, or rather never write, where there is nothing."""
+"""Value of an extension that says nothing; it is never written."""
 
 
 @contextmanager
@@ -56,7 +56,7 @@ def naming(field: str) -> Generator[None]:
 
 
 def sorted_by_designated_timestamp(value: SnapshotValue) -> bool:
-    """Whether the sorting order is nothing but the designated timestamp, ascending: then one bit says so."""
+    """True if the sorting order is nothing but the designated timestamp, ascending: then one bit says so."""
     return (
         value.designated_timestamp >= 0
         and [value.designated_timestamp] == [by.column for by in value.sorting]
@@ -315,7 +315,7 @@ NO_EXTENSIONS = Extensions()
 
 
 class Place(NamedTuple):
-    """Where a row group's block stands in this file, and its inlined bloom filters, all from the file's start."""
+    """Place of a row group's block in this file, and of its inlined bloom filters, all from the file's start."""
 
     block: int
     blooms: tuple[int | None, ...]

@@ -12,7 +12,7 @@ import dataclasses
 import functools
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import xxhash
 
@@ -32,11 +32,10 @@ from pqassay_spec.pm.skip import (
     columns_of,
     is_nested,
     may_match,
-    plain_bytes,
     read_bound,
 )
 from pqassay_spec.pm.skip import is_all_null as has_only_nulls
-from pqassay_spec.pm.value import Chunk, Column, ExternalBloom, RowGroup
+from pqassay_spec.pm.value import Chunk, Column, RowGroup
 
 
 class Range(NamedTuple):
@@ -113,12 +112,6 @@ def coalesced(ranges: Iterable[Range], gap: int = 0, longest: int | None = None)
     return found
 
 
-def is_all_null(reader: PmReader, row_group: int, column: str) -> bool:
-    """Whether a chunk holds nothing but nulls, by its counts: it need not be fetched."""
-    position = reader.column(column)
-    return _has_only_nulls(reader.columns[position], reader.block(row_group).chunks[position])
-
-
 def _has_only_nulls(column: Column, chunk: pm.ColumnChunk) -> bool:
     # Of a list, an empty one is counted as well; of a struct, one that holds nulls.
     return not is_nested(column) and has_only_nulls(
@@ -149,52 +142,38 @@ def _pruned(reader: PmReader, predicate: Sequence[Any], row_groups: Iterable[int
         # Of the parts of a nested column none says anything about the whole.
         named = {name: reader.columns_of(name) for name in columns_of(predicate)}
         positions = {name: found[0] for name, found in named.items() if len(found) == 1}
-        kept: list[int] = []
-        for number in row_groups:
-            facts = _FactsOfRowGroup(reader, number, positions)
-            if may_match(predicate, facts.of):
-                kept.append(number)
+        return [
+            number
+            for number in row_groups
+            if may_match(predicate, _facts_of_row_group(reader, number, positions))
+        ]
     except NotAPredicateError as error:
         raise Refused(str(error)) from None
-    return kept
 
 
-class _FactsOfRowGroup:
-    """What the file says of the chunks of a row group, by the names of the columns; read when it is asked for."""
+def _facts_of_row_group(
+    reader: PmReader, row_group: int, positions: Mapping[str, int]
+) -> Callable[[str], Facts | None]:
+    """The facts about a chunk of a row group, by the name of its column; what cannot be read counts as absent."""
+    block = reader.block(row_group)
 
-    def __init__(self, reader: PmReader, row_group: int, positions: Mapping[str, int]) -> None:
-        self.reader, self.row_group, self.positions = reader, row_group, positions
-        self.block = reader.block(row_group)
-
-    def of(self, name: str) -> Facts | None:
-        """The facts; what cannot be read counts as absent."""
-        position = self.positions.get(name)
+    def of(name: str) -> Facts | None:
+        position = positions.get(name)
         if position is None:
             return None
-        reader, chunk = self.reader, self.block.chunks[position]
-        column = reader.columns[position]
+        column, chunk = reader.columns[position], block.chunks[position]
         least, greatest = (
-            read_bound(reader.source, self.block, position, column, side, reader.footer.start)
+            read_bound(reader.source, block, position, column, side, reader.footer.start)
             for side in pm_block.SIDES
         )
-        bitset = _Lazy(lambda: _bitset(reader, self.row_group, position))
-        return Facts(column, chunk.num_values, _null_count(chunk), least, greatest, bitset.may_hold)
+        bitset = functools.cache(lambda: _bitset(reader, row_group, position))
 
+        def may_hold(plain: bytes) -> bool:
+            return (bits := bitset()) is None or probe(bits, xxhash.xxh64_intdigest(plain))
 
-class _Lazy:
-    """A bitset that is read once, when it is asked for the first time."""
+        return Facts(column, chunk.num_values, _null_count(chunk), least, greatest, may_hold)
 
-    def __init__(self, read: Callable[[], bytes | None]) -> None:
-        self._read = read
-
-    @functools.cached_property
-    def bitset(self) -> bytes | None:
-        """The bitset, ``None`` if there is none at hand."""
-        return self._read()
-
-    def may_hold(self, plain: bytes) -> bool:
-        """Whether a value may be there."""
-        return self.bitset is None or probe(self.bitset, xxhash.xxh64_intdigest(plain))
+    return of
 
 
 def _bitset(reader: PmReader, row_group: int, column: int) -> bytes | None:
@@ -209,44 +188,7 @@ def _null_count(chunk: pm.ColumnChunk) -> int | None:
     return chunk.null_count if chunk.stat_flags & StatFlag.NULL_COUNT_PRESENT else None
 
 
-def may_hold(reader: PmReader, row_group: int, column: str, value: Any, bitset: bytes | None = None) -> bool:
-    """Whether a chunk may hold a value, by its bloom filter alone; ``False`` is certain.
-
-    Args:
-        reader: The snapshot.
-        row_group: The row group.
-        column: The column.
-        value: The value (``=``), or a list of values of which any may be there (``IN``).
-        bitset: The filter, where it stands in the Parquet file and was fetched from there; see `bloom_range`.
-
-    Raises:
-        Refused: There is no such column or row group.
-        Malformed: The bloom filter cannot be read.
-    """
-    position = reader.column(column)
-    found = reader.bloom(row_group, position) if bitset is None else bitset
-    if not isinstance(found, bytes) or is_nested(reader.columns[position]):
-        return True
-    values: Sequence[Any] = cast("Sequence[Any]", value) if isinstance(value, list | tuple) else [value]
-    for one in values:
-        plain = plain_bytes(reader.columns[position], one)
-        if not plain or any(probe(found, xxhash.xxh64_intdigest(raw)) for raw in plain):
-            return True
-    return False
-
-
-def bloom_range(reader: PmReader, row_group: int, column: str) -> Range | None:
-    """Where to fetch a chunk's bloom filter from the Parquet file; ``None`` if it stands in ``_pm``, or there is none."""
-    found = reader.bloom(row_group, reader.column(column))
-    return Range(found.offset, found.length) if isinstance(found, ExternalBloom) else None
-
-
 # ------------------------------------------------------------------------------------------------ where a time is
-
-
-def sorting_order(reader: PmReader) -> list[tuple[str, bool]]:
-    """What the rows are sorted by: names of columns, and whether descending."""
-    return [(reader.columns[column].name, descending) for column, descending in reader.header.sorted_by]
 
 
 def row_groups_between(reader: PmReader, first: int, last: int) -> list[int]:
@@ -307,7 +249,7 @@ class _Times:
         return self.bounds(row_group)[1]
 
     def may_hold(self, row_group: int, first: int, last: int) -> bool:
-        """Whether a row group may hold a time."""
+        """True if a row group may hold a time."""
         try:
             least, greatest = self.bounds(row_group)
         except _NoBoundError:

@@ -15,9 +15,9 @@ import mmap
 import os
 from collections.abc import Generator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
-from pqassay_reference.errors import Refused
+from pqassay_reference.errors import Refused, about
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.base.sources import BytesSource, FileSource, Source
 from pqassay_spec.pm import block as pm_block
@@ -25,7 +25,7 @@ from pqassay_spec.pm import file as pm_file
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import header as pm_header
 from pqassay_spec.pm.block import Block
-from pqassay_spec.pm.codes import BLOCK_SHIFT, ColumnFlag, HeaderFeature, repetition
+from pqassay_spec.pm.codes import ColumnFlag, HeaderFeature, repetition
 from pqassay_spec.pm.file import Snapshot
 from pqassay_spec.pm.reading import read_value
 from pqassay_spec.pm.value import Column, ExternalBloom, SnapshotValue
@@ -85,10 +85,8 @@ class PmReader:
         committed, mapped = _mapped(name)
         source = BytesSource(memoryview(mapped), name)
         try:
-            yield cls(source, parquet_file_size=parquet_file_size, committed=committed)
-        except FormatError as error:
-            error.within(file=name)
-            raise
+            with about(name):
+                yield cls(source, parquet_file_size=parquet_file_size, committed=committed)
         finally:
             # Arrays that are still in use keep the map open; it closes with the last of them.
             with contextlib.suppress(BufferError):
@@ -295,36 +293,6 @@ class PmReader:
         start = offset + pm.BlockHeader.size
         return np.frombuffer(self._view(start, self.header.column_count * dtype.itemsize), dtype)
 
-    def chunk_matrix(self) -> NDArray[np.void]:
-        """The same for all row groups: a copy, of shape (row groups, columns)."""
-        import numpy as np  # noqa: PLC0415 - as above
-
-        found = np.empty((self.row_group_count, self.header.column_count), np.dtype(pm.ColumnChunk.dtype))
-        for number in range(self.row_group_count):
-            found[number] = self.chunk_array(number)
-        return found
-
-    def block_offsets(self) -> NDArray[np.uint64]:
-        """Offsets of the row groups' blocks, in bytes."""
-        import numpy as np  # noqa: PLC0415 - as above
-
-        raw = self._view(self.footer.entries_start, pm.RowGroupEntry.size * self.row_group_count)
-        return _in_bytes(np.frombuffer(raw, np.dtype(pm.RowGroupEntry.dtype))["block_offset"])
-
-    def bloom_matrix(self) -> NDArray[Any]:
-        """Where the bloom filters stand, of shape (row groups, columns with bloom filters); 0 where there is none.
-
-        Inlined: offsets in this file, in bytes. External: records with the fields of `pm.BloomEntry`.
-        """
-        import numpy as np  # noqa: PLC0415 - as above
-
-        shape = (self.row_group_count, len(self.header.bloom_columns))
-        length = self.footer.bloom_count * pm_file.bloom_entry_size(self.header)
-        raw = self._view(self.footer.bloom_start, length)
-        if HeaderFeature.BLOOM_FILTERS_EXTERNAL in self.header.features:
-            return np.frombuffer(raw, np.dtype(pm.BloomEntry.dtype)).reshape(shape)
-        return _in_bytes(np.frombuffer(raw, np.dtype(pm.InlinedBloom.dtype))["offset"]).reshape(shape)
-
     def _view(self, offset: int, length: int) -> bytes | memoryview:
         if isinstance(self.source, BytesSource):
             return self.source.view[offset : offset + length]
@@ -334,19 +302,9 @@ class PmReader:
 def _mapped(path: str) -> tuple[int, mmap.mmap]:
     """The committed size of a file, and so many bytes of it."""
     with FileSource(path) as file:
-        try:
+        with about(path):
             committed = pm_header.read_committed_size(file)
-        except FormatError as error:
-            error.within(file=path)
-            raise
         return committed, mmap.mmap(file.fileno(), committed, access=mmap.ACCESS_READ)
-
-
-def _in_bytes(stored: NDArray[Any]) -> NDArray[np.uint64]:
-    """Offsets in bytes from the numbers that are stored for them."""
-    import numpy as np  # noqa: PLC0415 - as above
-
-    return stored.astype(np.uint64) << np.uint64(BLOCK_SHIFT)
 
 
 class _Chunks(Sequence[pm.ColumnChunk]):

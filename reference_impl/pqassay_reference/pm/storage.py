@@ -1,4 +1,4 @@
-"""Where a ``_pm`` file is written in place: bytes in memory, or a file that is locked meanwhile.
+"""Storage of a ``_pm`` file that is written in place: bytes in memory, or a file that is locked meanwhile.
 
 An update of ``_pm`` appends to the file and then changes its first eight bytes.  That is what the format is for, and the
 one thing here that is not written beside the old file and renamed: readers that have the file open go on reading it.

@@ -1,21 +1,20 @@
 """Writing ``_pm``: a whole file from the value of a snapshot, and the next snapshot behind it.
 
-Both end in the same way: everything is written and synced while the committed size still says that it is not there, then the
-committed size is written, in one piece, and synced.  Whoever is stopped before has written nothing that a reader believes.
+An update writes and syncs everything while the committed size still says that it is not there; then it writes the
+committed size, in one piece, and syncs.  Whoever is stopped before has written nothing that a reader believes.
 
 Source: "Parquet metadata file" (``parquet-metadata.md``).
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TypedDict, Unpack
 
-from pqassay_reference.errors import Refused
+from pqassay_reference.errors import Refused, about
 from pqassay_reference.pm.parts import (
     NO_EXTENSIONS,
     BlockBytes,
@@ -27,17 +26,15 @@ from pqassay_reference.pm.parts import (
     header_bytes,
     naming,
 )
+from pqassay_reference.pm.read import PmReader
 from pqassay_reference.pm.storage import FileStorage, MemoryStorage, Storage
-from pqassay_spec.base.errors import Malformed
-from pqassay_spec.base.sources import replaced_file
 from pqassay_spec.parquet.file import TAIL_SIZE
 from pqassay_spec.pm import file as pm_file
 from pqassay_spec.pm import grammar as pm
-from pqassay_spec.pm import header as pm_header
-from pqassay_spec.pm.codes import ALIGNMENT, ColumnFlag, HeaderFeature, repetition
+from pqassay_spec.pm.codes import ALIGNMENT, HeaderFeature
 from pqassay_spec.pm.file import CRC_STEP, Snapshot
 from pqassay_spec.pm.header import Header
-from pqassay_spec.pm.value import Column, SnapshotValue, SortingColumn
+from pqassay_spec.pm.value import SnapshotValue, SortingColumn
 
 # ---------------------------------------------------------------------------------------------- a whole file
 
@@ -56,42 +53,6 @@ def create(
     Raises:
         Refused: The value cannot be written.
     """
-    storage = MemoryStorage()
-    create_in(storage, value, sorting_written_out=sorting_written_out, extensions=extensions)
-    return bytes(storage.data)
-
-
-def create_file(
-    path: str | os.PathLike[str],
-    value: SnapshotValue,
-    *,
-    sorting_written_out: bool = False,
-    extensions: Extensions = NO_EXTENSIONS,
-) -> None:
-    """The same as a file, which replaces what stood there.
-
-    Raises:
-        Refused: The value cannot be written.
-        BusyError: Another process is writing it.
-        OSError: The folder cannot be written.
-    """
-    raw = create(value, sorting_written_out=sorting_written_out, extensions=extensions)
-    with contextlib.ExitStack() as stack:
-        if Path(path).exists():
-            # An update of the old file at the same moment would be lost with it.
-            stack.enter_context(FileStorage(path))
-        file = stack.enter_context(replaced_file(path))
-        file.write(raw)
-
-
-def create_in(
-    storage: Storage,
-    value: SnapshotValue,
-    *,
-    sorting_written_out: bool = False,
-    extensions: Extensions = NO_EXTENSIONS,
-) -> None:
-    """The same in an empty storage, in the order that makes it safe to be stopped. See `create`."""
     if value.previous_sizes:
         raise Refused(
             f"the value names {len(value.previous_sizes)} snapshots before it, which are not at hand; "
@@ -101,7 +62,8 @@ def create_in(
     tail = _Tail(len(header))
     places = [tail.add_block(block_bytes(value, number)) for number in range(len(value.row_groups))]
     tail.add_footer(footer_bytes(value, places, 0, extensions), zlib.crc32(header[pm.CRC_START :]))
-    _commit(storage, 0, header + tail.raw)
+    raw = header + tail.raw
+    return _committed_size(len(raw)) + raw[pm.CRC_START :]
 
 
 # ------------------------------------------------------------------------------------------- the next snapshot
@@ -109,7 +71,7 @@ def create_in(
 
 @dataclass(frozen=True)
 class Updated:
-    """What an update did.
+    """The outcome of an update.
 
     Attributes:
         size: Committed size now.
@@ -124,36 +86,42 @@ class Updated:
     written: int
 
 
-def update(
-    data: bytes,
-    value: SnapshotValue,
-    *,
-    parquet_file_size: int | None = None,
-    append_base: int | None = None,
-    verify: bool = True,
-    extensions: Extensions | None = None,
-) -> bytes:
+class AppendOptions(TypedDict, total=False):
+    """Options of appending a footer.
+
+    Attributes:
+        append_base: Where to write, at or behind the committed size; there by default. Bytes that are passed over are
+            covered by the checksum from then on.
+        verify: Whether the checksum of the snapshot before is checked before another one is built upon it, the default.
+        extensions: Sections of later revisions; by default the scratchpad of the snapshot before, and where the footer
+            alone is new, all of its sections.
+    """
+
+    append_base: int | None
+    verify: bool
+    extensions: Extensions | None
+
+
+class UpdateOptions(AppendOptions, total=False):
+    """Options of appending a snapshot; as `AppendOptions`.
+
+    Attributes:
+        parquet_file_size: The snapshot to build upon, by the size of the Parquet file that it describes; the newest by
+            default. What was committed after it stays in the file, and no later snapshot refers to it.
+    """
+
+    parquet_file_size: int | None
+
+
+def update(data: bytes, value: SnapshotValue, **options: Unpack[UpdateOptions]) -> bytes:
     """The bytes of a file after `update_file`."""
     storage = MemoryStorage(data)
-    update_in(
-        storage,
-        value,
-        parquet_file_size=parquet_file_size,
-        append_base=append_base,
-        verify=verify,
-        extensions=extensions,
-    )
+    update_in(storage, value, **options)
     return bytes(storage.data)
 
 
 def update_file(
-    path: str | os.PathLike[str],
-    value: SnapshotValue,
-    *,
-    parquet_file_size: int | None = None,
-    append_base: int | None = None,
-    verify: bool = True,
-    extensions: Extensions | None = None,
+    path: str | os.PathLike[str], value: SnapshotValue, **options: Unpack[UpdateOptions]
 ) -> Updated:
     """Append the next snapshot to a file. The earlier ones stay as they are, and so do their readers.
 
@@ -163,12 +131,7 @@ def update_file(
     Args:
         path: The file.
         value: The whole new snapshot: its columns are those of the file, which no update can change.
-        parquet_file_size: The snapshot to build upon, by the size of the Parquet file that it describes; the newest by
-            default. What was committed after it stays in the file, and no later snapshot refers to it.
-        append_base: Where to write, at or behind the committed size; there by default. Bytes that are passed over are
-            covered by the checksum from then on.
-        verify: Whether the checksum of the snapshot before is checked before another one is built upon it.
-        extensions: Sections of later revisions; by default the scratchpad of the snapshot before.
+        **options: See `UpdateOptions`.
 
     Raises:
         Refused: The value has other columns, or does not continue the snapshot before, or cannot be written.
@@ -177,14 +140,7 @@ def update_file(
         OSError: The file cannot be written.
     """
     with FileStorage(path) as storage:
-        return update_in(
-            storage,
-            value,
-            parquet_file_size=parquet_file_size,
-            append_base=append_base,
-            verify=verify,
-            extensions=extensions,
-        )
+        return update_in(storage, value, **options)
 
 
 def update_in(
@@ -221,36 +177,22 @@ def update_in(
     return Updated(size, len(tail.raw), len(reused), len(blocks) - len(reused))
 
 
-def append_footer(
-    data: bytes,
-    *,
-    seq_txn: int | None = None,
-    extensions: Extensions | None = None,
-    append_base: int | None = None,
-    verify: bool = True,
-) -> bytes:
+def append_footer(data: bytes, *, seq_txn: int | None = None, **options: Unpack[AppendOptions]) -> bytes:
     """The bytes of a file after `append_footer_to_file`."""
     storage = MemoryStorage(data)
-    append_footer_in(storage, seq_txn=seq_txn, extensions=extensions, append_base=append_base, verify=verify)
+    append_footer_in(storage, seq_txn=seq_txn, **options)
     return bytes(storage.data)
 
 
 def append_footer_to_file(
-    path: str | os.PathLike[str],
-    *,
-    seq_txn: int | None = None,
-    extensions: Extensions | None = None,
-    append_base: int | None = None,
-    verify: bool = True,
+    path: str | os.PathLike[str], *, seq_txn: int | None = None, **options: Unpack[AppendOptions]
 ) -> Updated:
     """Append a footer that says about the same Parquet file the same, but for the sections of later revisions.
 
     Args:
         path: The file.
         seq_txn: Sequencer transaction; by default that of the footer before.
-        extensions: The other sections; by default those of the footer before.
-        append_base: See `update_file`.
-        verify: See `update_file`.
+        **options: See `AppendOptions`.
 
     Raises:
         Refused: A section cannot be written.
@@ -259,18 +201,16 @@ def append_footer_to_file(
         OSError: The file cannot be written.
     """
     with FileStorage(path) as storage:
-        return append_footer_in(
-            storage, seq_txn=seq_txn, extensions=extensions, append_base=append_base, verify=verify
-        )
+        return append_footer_in(storage, seq_txn=seq_txn, **options)
 
 
 def append_footer_in(
     storage: Storage,
     *,
     seq_txn: int | None = None,
-    extensions: Extensions | None = None,
     append_base: int | None = None,
     verify: bool = True,
+    extensions: Extensions | None = None,
 ) -> Updated:
     """The same in a storage that nobody else writes. See `append_footer_to_file`."""
     base = _open(storage, None, append_base, verify=verify)
@@ -303,41 +243,31 @@ def value_size(value: SnapshotValue) -> int:
 
 @dataclass(frozen=True)
 class _Base:
-    """What an update builds upon: the file's header, the snapshot before, and the offset at which it appends."""
+    """The base of an update: the snapshot before, and the offset at which it appends."""
 
-    header: Header
-    head: Snapshot
+    reader: PmReader
     offset: int
+
+    @property
+    def header(self) -> Header:
+        return self.reader.header
+
+    @property
+    def head(self) -> Snapshot:
+        return self.reader.footer
 
 
 def _open(storage: Storage, parquet_file_size: int | None, append_base: int | None, *, verify: bool) -> _Base:
-    size = pm_header.read_committed_size(storage)
-    header = pm_header.read_header(storage, size)
-    if parquet_file_size is None:
-        head = pm_file.read_snapshot(storage, header, size)
-    else:
-        found = pm_file.find_snapshot(storage, header, size, parquet_file_size)
-        if found is None:
-            raise Refused(
-                f"{storage.name} has no snapshot of a Parquet file of {parquet_file_size} bytes to build upon"
-            )
-        head = found
-    if append_base is not None and not size <= append_base <= storage.size:
+    reader = PmReader(storage, parquet_file_size=parquet_file_size)
+    offset = reader.size if append_base is None else append_base
+    if not reader.size <= offset <= storage.size:
         raise Refused(
-            f"the update would be written at {append_base}, where {size} bytes are committed and {storage.size} are there"
+            f"the update would be written at {offset}, where {reader.size} bytes are committed and {storage.size} are there"
         )
-    if verify and (computed := pm_file.checksums(storage, [head])[0]) != head.checksum:
-        raise Malformed(
-            "the checksum of the snapshot to build upon is wrong: the file is damaged, generate it anew",
-            rule="PM-018" if head.number else "PM-017",
-            field=f"{head.path}.checksum",
-            offset=head.checksum_offset,
-            length=pm.CHECKSUM_SIZE,
-            expected=f"{computed:#010x}",
-            actual=f"{head.checksum:#010x}",
-            file=storage.name,
-        )
-    return _Base(header, head, size if append_base is None else append_base)
+    if verify:
+        with about(storage.name):
+            reader.verify()
+    return _Base(reader, offset)
 
 
 def _resumed(storage: Storage, base: _Base) -> int:
@@ -363,7 +293,7 @@ def sections_of(head: Snapshot) -> Extensions:
 
 def _require_same_columns(storage: Storage, base: _Base, value: SnapshotValue) -> None:
     header = base.header
-    found: dict[str, object] = {
+    stored: dict[str, object] = {
         "columns": len(header.descriptors),
         "designated timestamp": header.fixed.designated_timestamp,
         "sorting order": tuple(SortingColumn(*by) for by in header.sorted_by),
@@ -379,30 +309,14 @@ def _require_same_columns(storage: Storage, base: _Base, value: SnapshotValue) -
         "external bloom filters": value.bloom_external,
         "squash tracker": value.squash_tracker,
     }
-    for index, (descriptor, column) in enumerate(zip(header.descriptors, value.columns, strict=False)):
-        name = f"column {index}"
-        found[name], wanted[name] = _column(descriptor, pm_header.read_name(storage, header, index)), column
-    for name, is_so in found.items():
+    for index, (before, column) in enumerate(zip(base.reader.columns, value.columns, strict=False)):
+        stored[f"column {index}"], wanted[f"column {index}"] = before, column
+    for name, is_so in stored.items():
         if is_so != wanted[name]:
             raise Refused(
                 f"{name}: {storage.name} has {is_so}, the new snapshot {wanted[name]}; the header describes the columns of "
                 "all snapshots and no update changes it: write the file anew"
             )
-
-
-def _column(descriptor: pm.ColumnDescriptor, name: str) -> Column:
-    return Column(
-        name,
-        descriptor.physical_type,
-        descriptor.id,
-        descriptor.type,
-        descriptor.fixed_byte_len,
-        descriptor.max_rep_level,
-        descriptor.max_def_level,
-        repetition(descriptor.flags),
-        bool(descriptor.flags & ColumnFlag.IS_ASCII),
-        bool(descriptor.flags & ColumnFlag.LOCAL_KEY_IS_GLOBAL),
-    )
 
 
 def _require_progress(storage: Storage, base: _Base, value: SnapshotValue) -> None:
@@ -457,7 +371,7 @@ def _blocks_that_are_there(storage: Storage, base: _Base, blocks: Sequence[Block
 
 
 def _places(storage: Storage, base: _Base) -> list[Place]:
-    """Where the blocks of the snapshot before stand, and their inlined bloom filters."""
+    """Places of the blocks of the snapshot before, and of their inlined bloom filters."""
     width = len(base.header.bloom_columns)
     if HeaderFeature.BLOOM_FILTERS_EXTERNAL in base.header.features:
         return [Place(block, (None,) * width) for block in base.head.blocks]
@@ -470,7 +384,7 @@ def _places(storage: Storage, base: _Base) -> list[Place]:
 
 
 class _Tail:
-    """What stands behind a position of the file: blocks, each aligned, and a footer."""
+    """The bytes behind a position of the file: blocks, each aligned, and a footer."""
 
     def __init__(self, start: int) -> None:
         self.start = start
@@ -509,6 +423,10 @@ def _commit(storage: Storage, offset: int, appended: bytes) -> int:
     storage.write(offset, appended)
     storage.sync()
     size = offset + len(appended)
-    storage.write(0, pm.COMMITTED_SIZE.build({"parquet_meta_file_size": size}))
+    storage.write(0, _committed_size(size))
     storage.sync()
     return size
+
+
+def _committed_size(size: int) -> bytes:
+    return bytes(pm.COMMITTED_SIZE.build({"parquet_meta_file_size": size}))

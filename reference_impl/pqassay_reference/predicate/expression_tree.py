@@ -1,4 +1,4 @@
-"""What an Arrow expression is made of.
+"""The tree of an Arrow expression.
 
 Arrow tells no more about an expression than its text.  It writes one down completely when it is pickled: as Arrow IPC,
 its operators as metadata in their order, its constants as columns.  From that the tree is read here.  What is not
@@ -53,7 +53,7 @@ _LINE = re.compile(r"(?P<key>[a-z_]+): '(?P<value>.*)'")
 
 
 def written(condition: pc.Expression) -> bytes | None:
-    """How Arrow writes an expression down: equal for equal expressions. ``None`` where it cannot."""
+    """Arrow's bytes of an expression, equal for equal expressions; ``None`` where it has none."""
     try:
         reduced: Any = condition.__reduce__()
         return bytes(reduced[1][0])
@@ -132,7 +132,7 @@ CONNECTIVES = frozenset(("and_kleene", "or_kleene", "and", "or"))
 
 
 def only_looks_up(condition: pc.Expression, column: str) -> bool:
-    """Whether a condition asks of a column only whether it equals given texts without line feeds, or is null.
+    """True if a condition asks of a column only whether it equals given texts without line feeds, or is null.
 
     Then what is true of a value that holds line feeds is false under every such question: joined pieces are never
     looked for, and the pieces say all.

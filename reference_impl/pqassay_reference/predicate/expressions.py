@@ -8,15 +8,14 @@ on something unknown.
 # The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from pqassay_reference.errors import Refused
-from pqassay_reference.predicate.literals import python_value
-from pqassay_reference.predicate.text import TypedText
+from pqassay_reference.predicate.literals import TypedText, python_value
 
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "=": pc.equal,
@@ -27,6 +26,20 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     ">=": pc.greater_equal,
 }
 
+OPPOSITES = {
+    "=": "!=",
+    "!=": "=",
+    "<": ">=",
+    "<=": ">",
+    ">": "<=",
+    ">=": "<",
+    "is null": "is not null",
+    "is not null": "is null",
+    "in": "not in",
+    "not in": "in",
+}
+"""Tests of one column: what is true where each is false."""
+
 MEMBERSHIPS = ("in", "not in")
 
 NULL_TESTS: dict[str, Callable[[Any], Any]] = {"is null": pc.is_null, "is not null": pc.is_valid}
@@ -35,7 +48,7 @@ CONNECTIVES: dict[str, Callable[[Any, Any], Any]] = {"and": pc.and_kleene, "or":
 
 
 class Operands(Protocol):
-    """What a predicate speaks of: columns, and constants of their types."""
+    """The operands of a predicate: columns, and constants of their types."""
 
     def column(self, name: str) -> Any:
         """A column, in a form that Arrow compares."""
@@ -46,7 +59,7 @@ class Operands(Protocol):
         ...
 
     def false(self) -> Any:
-        """What is true of no row."""
+        """A condition that is true of no row."""
         ...
 
 
@@ -103,6 +116,13 @@ def columns_named(predicate: Sequence[Any]) -> set[str]:
             raise Refused(f"{str(predicate)[:80]} is no predicate")
 
 
+def require_columns(names: Sequence[str], wanted: Iterable[str]) -> None:
+    """Raise `Refused` unless each wanted name occurs once."""
+    for name in sorted(set(wanted)):
+        if names.count(name) != 1:
+            raise Refused(f"there {'are several columns' if name in names else 'is no column'} {name}")
+
+
 class TableColumns:
     """The columns of a table that was read. See `Operands`."""
 
@@ -133,14 +153,14 @@ class SchemaColumns:
         """A reference; views, which Arrow does not compare, as the text or bytes that they are."""
         path, kind = self._find(name)
         reference = pc.field(*path)
-        compared = _compared_type(kind)
+        compared = compared_type(kind)
         return (
             reference if compared in (kind, getattr(kind, "value_type", None)) else reference.cast(compared)
         )
 
     def constant(self, name: str, value: Any) -> pc.Expression:
         """A literal."""
-        kind: Any = _compared_type(self._find(name)[1])
+        kind: Any = compared_type(self._find(name)[1])
         if isinstance(value, TypedText) and (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
             raise Refused(f"{str(value)!r} has a type, and column {name} is text; write the text alone")
         is_written = isinstance(value, str) and pa.types.is_temporal(kind)
@@ -174,9 +194,10 @@ def _children(kind: Any) -> list[Any]:
     return [kind.field(index) for index in range(kind.num_fields)] if pa.types.is_struct(kind) else []
 
 
-def _compared_type(kind: Any) -> Any:
+def compared_type(kind: Any) -> Any:
+    """The type in which values are compared: Arrow compares no views, and dictionaries only in part."""
     if pa.types.is_dictionary(kind):
-        return _compared_type(kind.value_type)
+        return compared_type(kind.value_type)
     if pa.types.is_string_view(kind):
         return pa.string()
     return pa.binary() if pa.types.is_binary_view(kind) else kind

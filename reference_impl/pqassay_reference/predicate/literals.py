@@ -9,6 +9,15 @@ from typing import Any, cast
 
 from pqassay_spec.base.strict_json import EXACT_INTEGERS
 
+Tree = list[Any]
+"""A predicate: its name, then its parts."""
+
+
+class TypedText(str):
+    """A constant like ``DATE '2024-01-01'``: text with a type, with which a column of text is not compared as text."""
+
+    __slots__ = ()
+
 
 def python_value(written: Any) -> Any:
     r"""The value that JSON holds, tagged or not.
@@ -36,6 +45,17 @@ def json_value(value: Any) -> Any:
     if isinstance(value, int) and abs(value) > EXACT_INTEGERS:
         return {"int": str(value)}
     return value
+
+
+def decimal_text(unscaled: int, scale: int) -> str:
+    """A decimal as text, with all its digits behind the point.
+
+    >>> decimal_text(-5, 2), decimal_text(5, 0)
+    ('-0.05', '5')
+    """
+    digits = str(abs(unscaled)).rjust(scale + 1, "0")
+    whole, fraction = digits[: len(digits) - scale], digits[len(digits) - scale :]
+    return f"{'-' if unscaled < 0 else ''}{whole}{'.' if fraction else ''}{fraction}"
 
 
 def python_tree(tree: Any) -> Any:

@@ -1,7 +1,7 @@
 """Predicates as people write them: SQL conditions, read into the trees of ``conformance/PROTOCOL.md``.
 
 sqlglot reads the SQL.  What a tree can say is comparisons of one column with constants, ``IN``, ``BETWEEN``, ``IS NULL``,
-and ``AND``, ``OR``, ``NOT`` of those; the rest is refused.
+and ``AND``, ``OR``, ``NOT`` of those; the rest is refused.  Loading sqlglot takes a while, so nothing else is here.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from typing import Any, cast
 
-from pqassay_reference.errors import Refused
+import sqlglot
+from sqlglot import expressions as exp
+from sqlglot.errors import SqlglotError
 
-Tree = list[Any]
-"""A predicate: its name, then its parts."""
+from pqassay_reference.errors import Refused
+from pqassay_reference.predicate.literals import Tree, TypedText
 
 LONGEST = 10_000
 """Characters of the longest text."""
@@ -25,12 +27,6 @@ MOST_SHOWN = 100
 
 DIALECT = "sqlite"
 """Of sqlglot's, the one in which ``"x"`` is a name and ``x'00'`` bytes."""
-
-
-class TypedText(str):
-    """A constant like ``DATE '2024-01-01'``: text with a type, with which a column of text is not compared as text."""
-
-    __slots__ = ()
 
 
 def parse_predicate(text: str, *, dialect: str = DIALECT) -> Tree:
@@ -49,10 +45,6 @@ def parse_predicate(text: str, *, dialect: str = DIALECT) -> Tree:
     Raises:
         Refused: The text is no condition, or one that a tree cannot say.
     """
-    import sqlglot  # noqa: PLC0415 - heavy
-    from sqlglot import expressions as exp  # noqa: PLC0415 - heavy
-    from sqlglot.errors import SqlglotError  # noqa: PLC0415 - heavy
-
     if len(text) > LONGEST:
         raise Refused(f"the condition has {len(text)} characters, where {LONGEST} are the most")
     try:
@@ -73,8 +65,6 @@ def _short(text: str) -> str:
 
 
 def _tree(node: Any) -> Tree:
-    from sqlglot import expressions as exp  # noqa: PLC0415 - heavy
-
     readers: dict[type[Any], Callable[[Any], Tree]] = {
         exp.Paren: lambda node: _tree(node.this),
         exp.Not: lambda node: ["not", _tree(node.this)],
@@ -134,18 +124,13 @@ def _in(node: Any) -> Tree:
 
 
 def _is(node: Any) -> Tree:
-    from sqlglot import expressions as exp  # noqa: PLC0415 - heavy
-
     if not isinstance(node.expression, exp.Null):
         raise Refused(f"{node.sql()!r}: IS takes NULL or NOT NULL")
     return ["is null", _required_column(node.this, node)]
 
 
 def _column(node: Any) -> str | None:
-    from sqlglot import expressions as exp  # noqa: PLC0415 - heavy
-
-    while isinstance(node, exp.Paren):
-        node = node.this
+    node = node.unnest()
     if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
         return None
     return ".".join(part.name for part in node.parts)
@@ -160,10 +145,7 @@ def _required_column(node: Any, whole: Any) -> str:
 
 def _constant(node: Any) -> Any:
     """A constant as Python has it; ``DATE '…'`` and the like are their text."""
-    from sqlglot import expressions as exp  # noqa: PLC0415 - heavy
-
-    while isinstance(node, exp.Paren):
-        node = node.this
+    node = node.unnest()
     if isinstance(node, exp.Cast):
         return _cast(node)
     if isinstance(node, exp.Neg):

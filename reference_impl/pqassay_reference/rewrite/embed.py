@@ -18,7 +18,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, cast
@@ -52,7 +52,7 @@ INDEX_KEYS = frozenset({idx1.KEY, idx1.LENGTH_KEY, idx1.COMPANION_KEY})
 
 @dataclass(frozen=True)
 class Embedded:
-    """What was embedded.
+    """The index that was embedded.
 
     Attributes:
         path: The file.
@@ -79,7 +79,7 @@ class Embedded:
 
 @dataclass(frozen=True)
 class EmbeddedColumns:
-    """What was read of several columns while the index of the first was embedded.
+    """The values of several columns, read while the index of the first was embedded.
 
     Attributes:
         embedded: What was embedded.
@@ -163,21 +163,11 @@ def embed_columns(
         (_, leaf), collected = found[0], read[0]
         blob = _blob(collected)
         offset, cut, dead = _place(file, collected.values)
-        keys = _keys(blob, offset, leaf.path, collected, metadata.num_rows, companion=companion)
+        keys = _keys(blob, offset, leaf.path, collected, companion=companion)
         footer = with_key_values(file.footer, remove=INDEX_KEYS, add=keys)
         state = file.rewrite(footer, body_end=offset, added=blob)
-    embedded = Embedded(
-        path=str(path),
-        column=columns[0],
-        offset=offset,
-        payload_length=len(blob) - idx1.HEADER_SIZE,
-        value_count=len(collected.values),
-        null_count=collected.null_count,
-        row_count=metadata.num_rows,
-        cut=cut,
-        dead=dead,
-    )
-    return EmbeddedColumns(embedded, read, state)
+    embedded = _embedded(path, columns[0], offset, blob, collected)
+    return EmbeddedColumns(replace(embedded, cut=cut, dead=dead), read, state)
 
 
 class IndexingWriter:
@@ -277,25 +267,10 @@ class IndexingWriter:
         blob = _blob(self._collected)
         offset = self._sink.tell()
         self._sink.write(blob)
-        keys = _keys(
-            blob,
-            offset,
-            (self._column,),
-            self._collected,
-            self._collected.row_count,
-            companion=self._companion,
-        )
+        keys = _keys(blob, offset, (self._column,), self._collected, companion=self._companion)
         self._writer.add_key_value_metadata({pair.key: pair.value or "" for pair in keys})
         self._writer.close()
-        return Embedded(
-            path=str(self._path),
-            column=self._column,
-            offset=offset,
-            payload_length=len(blob) - idx1.HEADER_SIZE,
-            value_count=len(self._collected.values),
-            null_count=self._collected.null_count,
-            row_count=self._collected.row_count,
-        )
+        return _embedded(self._path, self._column, offset, blob, self._collected)
 
 
 def _without_index_keys(schema: pa.Schema) -> pa.Schema:
@@ -330,14 +305,22 @@ def _blob(collected: DistinctValues) -> bytes:
         raise Refused(f"column {collected.column}: {error}") from None
 
 
+def _embedded(
+    path: str | os.PathLike[str], column: str, offset: int, blob: bytes, collected: DistinctValues
+) -> Embedded:
+    return Embedded(
+        path=str(path),
+        column=column,
+        offset=offset,
+        payload_length=len(blob) - idx1.HEADER_SIZE,
+        value_count=len(collected.values),
+        null_count=collected.null_count,
+        row_count=collected.row_count,
+    )
+
+
 def _keys(
-    blob: bytes,
-    offset: int,
-    column: tuple[str, ...],
-    collected: DistinctValues,
-    row_count: int,
-    *,
-    companion: bool,
+    blob: bytes, offset: int, column: tuple[str, ...], collected: DistinctValues, *, companion: bool
 ) -> list[KeyValue]:
     keys = [KeyValue(key=idx1.KEY, value=str(offset))]
     if companion:
@@ -345,7 +328,7 @@ def _keys(
             blob,
             offset=offset,
             column=column,
-            row_count=row_count,
+            row_count=collected.row_count,
             value_count=len(collected.values),
             null_count=collected.null_count,
         )
@@ -354,7 +337,7 @@ def _keys(
 
 
 def _place(file: FinishedFile, values: Collection[str]) -> tuple[int, int, int]:
-    """Where the new blob goes, and how many bytes of an old one are cut or left dead.
+    """The offset of the new blob, and the bytes of an old one that are cut or left dead.
 
     Only what is certainly an old index is cut: its companion record agrees with all its bytes, or it holds the very
     values that the new one will hold.  A length field alone proves nothing about the bytes that it covers.

@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from pqassay_spec.base.errors import FormatError, Malformed
+from pqassay_reference.errors import about
+from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import FileSource, Source
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.idx1 import companion as idx1_companion
@@ -52,12 +53,8 @@ class Extracted:
 
 def extract_file(path: str | os.PathLike[str]) -> Extracted:
     """Read the index of a local file. Raises what `extract` raises, with the file's name, and ``OSError``."""
-    with FileSource(path) as source:
-        try:
-            return extract(source)
-        except FormatError as error:
-            error.file = os.fspath(path)
-            raise
+    with FileSource(path) as source, about(os.fspath(path)):
+        return extract(source)
 
 
 def extract(source: Source) -> Extracted:

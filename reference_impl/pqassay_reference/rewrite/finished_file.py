@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from pqassay_reference.errors import Refused
+from pqassay_reference.errors import Refused, about
 from pqassay_reference.rewrite.footer_splice import footer_and_tail
-from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import FileSource, replaced_file
 from pqassay_spec.parquet.file import Framing, read_footer, read_framing, read_head
 from pqassay_spec.parquet.thrift import FileMetaData
@@ -150,7 +149,7 @@ def finished_file(
             "all the same"
         )
     state = file_state(target)
-    with _named(os.fspath(path)), FileSource(target) as source:
+    with about(os.fspath(path)), FileSource(target) as source:
         read_head(source)
         framing = read_framing(source)
         metadata, _ = read_footer(source, framing)
@@ -203,13 +202,3 @@ def enclosing_table(path: str | os.PathLike[str]) -> str | None:
         if kind := kind_of_table(marks, (file.name for file in folder.glob(f"{ICEBERG_FOLDER}/*.json*"))):
             return f"the {kind} table {folder.name}"
     return None
-
-
-@contextlib.contextmanager
-def _named(path: str) -> Generator[None]:
-    """Say in every format error which file it was."""
-    try:
-        yield
-    except FormatError as error:
-        error.file = path
-        raise

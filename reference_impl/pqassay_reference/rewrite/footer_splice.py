@@ -41,7 +41,7 @@ from pqassay_spec.parquet.thrift import FileMetaData, KeyValue
 KEY_VALUE_FIELD = next(field.id for field in FileMetaData.fields if field.name == "key_value_metadata")
 
 Removal: TypeAlias = "Mapping[str | int, Removal | None]"
-"""What is to go from a struct (by names of fields) or from a list (by indexes of elements): ``None`` takes the
+"""The parts that go from a struct (by names of fields) or from a list (by indexes of elements): ``None`` takes the
 whole away, a removal goes deeper.  ``{"row_groups": {0: {"columns": {2: {"meta_data": {"statistics": None}}}}}}``."""
 
 
@@ -102,7 +102,7 @@ class _Splicer:
     def _table(
         self, record: type[Record], removal: Removal
     ) -> dict[tuple[int, int], tuple[Field, Removal | None]]:
-        """What is to happen to which field, by id and wire type: with another type, it is not the declared field."""
+        """The fields that a removal touches, by id and wire type: with another type, it is not the declared field."""
         key = record, id(removal)  # the same few removals are used for thousands of structs
         if key not in self._tables:
             table: dict[tuple[int, int], tuple[Field, Removal | None]] = {

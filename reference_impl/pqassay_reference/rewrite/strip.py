@@ -13,6 +13,7 @@ import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from pqassay_reference.columns.column_values import listed
 from pqassay_reference.errors import Refused
@@ -47,7 +48,7 @@ ROW_GROUP_HINTS = ("file_offset", "total_compressed_size", "ordinal")
 
 @dataclass(frozen=True)
 class Selection:
-    """What is to be stripped.
+    """The parts that are to be stripped.
 
     Raises `ValueError` if it is nothing, or if what belongs to the whole file is to be limited to columns or row
     groups.
@@ -93,7 +94,7 @@ class Selection:
 
     @property
     def whole_file(self) -> bool:
-        """Whether something is meant that belongs to the file rather than to column chunks."""
+        """True if something is meant that belongs to the file rather than to column chunks."""
         return self.idx1 or self.column_orders or bool(self.keys)
 
     @property
@@ -104,7 +105,7 @@ class Selection:
 
     @property
     def chunks(self) -> bool:
-        """Whether something is meant that belongs to column chunks."""
+        """True if something is meant that belongs to column chunks."""
         return (
             self.bloom_filters
             or self.column_index
@@ -116,7 +117,7 @@ class Selection:
 
 @dataclass(frozen=True)
 class Stripped:
-    """What was stripped, or would be.
+    """The parts that were stripped, or would be.
 
     Attributes:
         path: The file.
@@ -148,7 +149,7 @@ class Stripped:
 
     @property
     def anything(self) -> bool:
-        """Whether there was something to strip."""
+        """True if there was something to strip."""
         return any(
             (
                 *(self.column_indexes, self.offset_indexes, self.bloom_filters),
@@ -210,16 +211,15 @@ def _require_plaintext(metadata: FileMetaData) -> None:
 
 
 def _removal(metadata: FileMetaData, selection: Selection) -> tuple[Removal, Stripped]:
-    """What goes from the footer, by field and by number."""
+    """The removal from the footer, by field and by number."""
     removal, keys = _removal_of_whole_file(metadata, selection)
     counts = Counter[str]()
     if selection.chunks or selection.of_row_groups:
-        shared: dict[tuple[frozenset[str], frozenset[str]], Removal] = {}
         ordinals = _ordinals(metadata, selection.columns)
         row_groups: dict[str | int, Removal | None] = {}
         for number in _row_groups(metadata, selection.row_groups):
             group = metadata.row_groups[number]
-            if going := _row_group_removal(group, ordinals, selection, counts, shared):
+            if going := _row_group_removal(group, ordinals, selection, counts):
                 row_groups[number] = going
         if row_groups:
             removal["row_groups"] = row_groups
@@ -229,7 +229,7 @@ def _removal(metadata: FileMetaData, selection: Selection) -> tuple[Removal, Str
 def _removal_of_whole_file(
     metadata: FileMetaData, selection: Selection
 ) -> tuple[dict[str | int, Removal | None], tuple[str, ...]]:
-    """What goes that belongs to no row group, and the keys among it."""
+    """The removal of what belongs to no row group, and the keys in it."""
     removal: dict[str | int, Removal | None] = {}
     if selection.column_orders and metadata.column_orders is not None:
         removal["column_orders"] = None
@@ -246,9 +246,8 @@ def _row_group_removal(
     ordinals: Collection[int] | None,
     selection: Selection,
     counts: Counter[str],
-    shared: dict[tuple[frozenset[str], frozenset[str]], Removal],
 ) -> dict[str | int, Removal | None]:
-    """What goes from one row group: fields of its own, and of the chunks of some columns."""
+    """The removal from one row group: fields of its own, and of the chunks of some columns."""
     going: dict[str | int, Removal | None] = {
         name: None for name in selection.of_row_groups if getattr(group, name) is not None
     }
@@ -259,7 +258,7 @@ def _row_group_removal(
             continue
         if chunk.file_path:
             counts["elsewhere"] += 1
-        elif fields := _chunk_removal(chunk, selection, counts, shared):
+        elif fields := _chunk_removal(chunk, selection, counts):
             columns[ordinal] = fields
     if columns:
         going["columns"] = columns
@@ -270,9 +269,8 @@ def _chunk_removal(
     chunk: ColumnChunk,
     selection: Selection,
     counts: Counter[str],
-    shared: dict[tuple[frozenset[str], frozenset[str]], Removal],
 ) -> Removal:
-    """What goes from one chunk; chunks that lose the same share one removal."""
+    """The removal from one chunk; chunks that lose the same share one removal."""
     outer: set[str] = set()
     inner: set[str] = set()
     for wanted, name, record, fields, found in (
@@ -286,13 +284,15 @@ def _chunk_removal(
             present = [field for field in fields if getattr(record, field) is not None]
             counts[name] += bool(present)
             found.update(present)
-    key = frozenset(outer), frozenset(inner)
-    if key not in shared:
-        made: dict[str | int, Removal | None] = dict.fromkeys(sorted(outer))
-        if inner:
-            made["meta_data"] = dict.fromkeys(sorted(inner))
-        shared[key] = made
-    return shared[key]
+    return _shared(frozenset(outer), frozenset(inner))
+
+
+@cache
+def _shared(outer: frozenset[str], inner: frozenset[str]) -> Removal:
+    going: dict[str | int, Removal | None] = dict.fromkeys(sorted(outer))
+    if inner:
+        going["meta_data"] = dict.fromkeys(sorted(inner))
+    return going
 
 
 def _ordinals(metadata: FileMetaData, names: Sequence[str]) -> Collection[int] | None:
@@ -348,7 +348,7 @@ def _blob(pairs: Sequence[KeyValue], source: Source, body_end: int) -> tuple[int
 
 
 def _covered(ranges: Iterable[tuple[int, int]]) -> int:
-    """How many bytes lie in at least one range."""
+    """The number of bytes that lie in at least one range."""
     total = reached = 0
     for start, end in sorted(ranges):
         total += max(0, end - max(start, reached))

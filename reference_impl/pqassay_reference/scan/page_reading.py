@@ -22,8 +22,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pqassay_reference.columns.column_values import native_file
-from pqassay_reference.errors import Refused, Undecodable
-from pqassay_reference.predicate.expressions import TableColumns, columns_named, evaluated
+from pqassay_reference.errors import Undecodable
+from pqassay_reference.predicate.expressions import TableColumns, columns_named, evaluated, require_columns
 from pqassay_reference.scan.page_selection import ChunkParts, Mistrusted, chunks_by_name, rows_left
 from pqassay_reference.scan.scan import Scanned
 from pqassay_spec.base.errors import FormatError
@@ -186,11 +186,7 @@ def page_scan(path: str | Path, predicate: Sequence[Any], columns: Sequence[str]
     """See `scan_pages`; with what was done."""
     try:
         with FileSource(path) as source, native_file(path) as handle, pq.ParquetFile(handle) as file:
-            names = file.schema_arrow.names
-            for name in sorted({*columns, *columns_named(predicate)}):
-                if names.count(name) != 1:
-                    several = "are several columns" if name in names else "is no column"
-                    raise Refused(f"there {several} {name}")
+            require_columns(file.schema_arrow.names, {*columns, *columns_named(predicate)})
             framing = read_framing(source)
             metadata, _ = read_footer(source, framing)
             body = range(framing.body_start, framing.footer_start)

@@ -1,4 +1,4 @@
-"""Which rows of a file a condition leaves over, by everything that the file says about its values.
+"""Selection of rows: those of a file that a condition leaves over, by everything that the file says about its values.
 
 Of each row group: the bounds and null counts of its chunks, their bloom filters, and the bounds of their pages.  What is
 left are ranges of rows; which pages of which column hold them, the offset indexes say.
@@ -18,7 +18,7 @@ import struct
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import pairwise
 from typing import Any, cast
 
@@ -32,6 +32,7 @@ from pqassay_reference.columns.chunk_structures import (
     read_offset_index,
 )
 from pqassay_reference.errors import Refused
+from pqassay_reference.predicate.expressions import OPPOSITES
 from pqassay_reference.predicate.literals import python_value
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.base.sources import Source
@@ -60,20 +61,6 @@ from pqassay_spec.parquet.thrift import (
     RowGroup,
     Type,
 )
-
-NEGATED: dict[str, str] = {
-    "=": "!=",
-    "!=": "=",
-    "<": ">=",
-    "<=": ">",
-    ">": "<=",
-    ">=": "<",
-    "is null": "is not null",
-    "is not null": "is null",
-    "in": "not in",
-    "not in": "in",
-}
-"""What is true where a condition is false."""
 
 
 class Mistrusted(Exception):  # noqa: N818 - says what is wrong with a structure, which is then not used
@@ -120,12 +107,12 @@ class ChunkParts:
 
     @cached_property
     def order(self) -> Order | None:
-        """How its values compare; ``None`` where nobody knows."""
+        """The order of its values; ``None`` where nobody knows."""
         return order_of(self.leaf.element, self.column_order)
 
     @property
     def is_flat(self) -> bool:
-        """Whether every row holds one entry."""
+        """True if every row holds one entry."""
         return not self.leaf.max_repetition_level
 
     # ------------------------------------------------------------------------------------------ its structures
@@ -211,7 +198,7 @@ class ChunkParts:
 
     @property
     def has_bounds(self) -> bool:
-        """Whether the statistics hold both bounds."""
+        """True if the statistics hold both bounds."""
         said = self.facts.statistics
         return said is not None and said.min_value is not None and said.max_value is not None
 
@@ -263,7 +250,7 @@ class ChunkParts:
         return rows_of_pages(self.offset_index, count, pages)
 
     def _excluded(self, condition: Condition, order: Order | None, raw: bytes, *, nan: bool) -> bool:
-        """Whether the statistics of the chunk leave no row."""
+        """True if the statistics of the chunk leave no row."""
         try:
             index = self.summary
         except Mistrusted:
@@ -274,7 +261,7 @@ class ChunkParts:
         return not may_satisfy(index, 0, known, condition, raw, nan=nan)
 
     def _not_held(self, raw: bytes) -> bool:
-        """Whether the bloom filter leaves no row. Zeros of both signs are equal, and hash apart; NaN equals nothing."""
+        """True if the bloom filter leaves no row. Zeros of both signs are equal, and hash apart; NaN equals nothing."""
         try:
             bitset = self.bitset
         except Mistrusted:
@@ -360,16 +347,13 @@ def rows_left(
             found = [rows_left(part, chunks, row_count, negated=negated) for part in parts]
             if (name == "and") == negated:
                 return union(found)
-            left = everything
-            for one in found:
-                left = intersection(left, one)
-            return left
-        case [str(operator), str(column), *rest] if operator in NEGATED:
+            return reduce(intersection, found, everything)
+        case [str(operator), str(column), *rest] if operator in OPPOSITES:
             chunk = chunks.get(column)
             if chunk is None:
                 return everything
             return _rows_of(
-                chunk, NEGATED[operator] if negated else operator, rest, everything, negated=negated
+                chunk, OPPOSITES[operator] if negated else operator, rest, everything, negated=negated
             )
         case _:
             raise Refused(f"{str(predicate)[:80]} is no predicate")
@@ -381,12 +365,7 @@ def _rows_of(
     if operator in ("in", "not in"):
         literals = cast("list[Any]", rest[0]) if rest and isinstance(rest[0], list) else []
         found = [chunk.rows("=" if operator == "in" else "!=", python_value(one), nan=operator == "not in") for one in literals]  # fmt: skip
-        if operator == "in":
-            return union(found)
-        left = everything
-        for one in found:
-            left = intersection(left, one)
-        return left
+        return union(found) if operator == "in" else reduce(intersection, found, everything)
     literal = python_value(rest[0]) if rest else None
     nan = operator == "!=" or (negated and operator != "=")  # no comparison with NaN is true but that one
     return chunk.rows(cast("Condition", operator), literal, nan=nan)

@@ -21,20 +21,21 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pqassay_reference.columns.column_values import native_file
-from pqassay_reference.errors import Refused, Undecodable
+from pqassay_reference.errors import Undecodable
 from pqassay_reference.predicate.expressions import (
     CONNECTIVES,
     TableColumns,
     columns_named,
     evaluated,
     folded,
+    require_columns,
 )
 from pqassay_reference.rewrite.extract import Extracted, extract_file
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.idx1 import blob as idx1
 
 Trust = Literal["companion", "published"]
-"""Which index counts: one whose companion record may be trusted, or also one for which the caller vouches."""
+"""The indexes that count: those whose companion record may be trusted, or also those for which the caller vouches."""
 
 
 @dataclass(frozen=True)
@@ -78,10 +79,7 @@ def scan_file(
     try:
         with native_file(path) as handle, pq.ParquetFile(handle) as file:
             schema = file.schema_arrow
-            for name in sorted({*columns, *columns_named(predicate)}):
-                if schema.names.count(name) != 1:
-                    several = "are several columns" if name in schema.names else "is no column"
-                    raise Refused(f"there {several} {name}")
+            require_columns(schema.names, {*columns, *columns_named(predicate)})
             skip, message = _decide(Path(path), predicate, schema, column, trust) if index else (None, "")
             if skip:
                 return Scanned(schema.empty_table().select(list(columns)), used=True)
@@ -95,7 +93,7 @@ def scan_file(
 def _decide(
     path: Path, predicate: Sequence[Any], schema: pa.Schema, column: str | None, trust: Trust
 ) -> tuple[bool | None, str]:
-    """Whether the index proves that no row matches; ``None`` if it has no say, and why."""
+    """True if the index proves that no row matches; ``None`` if it has no say, and why."""
     try:
         found = extract_file(path)
     except FormatError as error:
@@ -135,7 +133,7 @@ def _one_column(schema: pa.Schema, name: str, values: list[Any]) -> pa.Table:
 
 
 def _may_match(predicate: Sequence[Any], column: str, values: pa.Table) -> bool:
-    """Whether a row with one of these values may satisfy a predicate, whatever its other columns hold."""
+    """True if a row with one of these values may satisfy a predicate, whatever its other columns hold."""
     return bool(pc.any(_possible(predicate, column, values)).as_py())
 
 

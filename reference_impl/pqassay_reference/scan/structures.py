@@ -1,4 +1,4 @@
-"""What a page index and a bloom filter say, as the protocol writes it down: one column, row group by row group.
+"""Values of a page index and a bloom filter as the protocol writes them: one column, row group by row group.
 
 Source: ``conformance/PROTOCOL.md``, section "Page index and bloom filters".
 """

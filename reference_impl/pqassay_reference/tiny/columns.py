@@ -35,32 +35,15 @@ from pqassay_spec.parquet.plain_encoding import (
     Int96Timestamp,
 )
 from pqassay_spec.parquet.thrift import (
-    BsonType,
     ConvertedType,
-    DateType,
-    DecimalType,
-    EnumType,
     FieldRepetitionType,
-    Float16Type,
-    GeographyType,
-    GeometryType,
-    IntType,
-    JsonType,
-    ListType,
     LogicalType,
-    MapType,
     MicroSeconds,
     MilliSeconds,
     NanoSeconds,
-    NullType,
     SchemaElement,
-    StringType,
-    TimestampType,
-    TimeType,
     TimeUnit,
     Type,
-    UUIDType,
-    VariantType,
 )
 
 if TYPE_CHECKING:
@@ -98,22 +81,29 @@ class Scalar:
 
     @property
     def is_unsigned(self) -> bool:
-        """Whether values are unsigned integers."""
+        """True if values are unsigned integers."""
         if self.logical is None:
             return self.converted in UNSIGNED_CONVERTED
         return self.logical.INTEGER is not None and not self.logical.INTEGER.isSigned
 
     @property
     def is_decimal(self) -> bool:
-        """Whether values are unscaled decimals."""
+        """True if values are unscaled decimals."""
         return self.converted is ConvertedType.DECIMAL or (
             self.logical is not None and self.logical.DECIMAL is not None
         )
 
 
+def meaning(name: str, **members: Any) -> LogicalType:
+    """A logical type, by its name in the union and its members."""
+    declared: Any = next(field.type for field in LogicalType.fields if field.name == name)
+    named: dict[str, Any] = {name: declared(**members)}
+    return LogicalType(**named)
+
+
 def decimal(precision: int, scale: int, physical: Type = Type.INT64, length: int | None = None) -> Scalar:
     """A decimal in any physical type; ``length`` is that of a FIXED_LEN_BYTE_ARRAY."""
-    logical = LogicalType(DECIMAL=DecimalType(scale=scale, precision=precision))
+    logical = meaning("DECIMAL", scale=scale, precision=precision)
     return Scalar(physical, logical, ConvertedType.DECIMAL, length, scale, precision)
 
 
@@ -124,7 +114,7 @@ def fixed(length: int, logical: LogicalType | None = None) -> Scalar:
 
 def _integer(bits: int, signed: bool) -> Scalar:
     converted = ConvertedType[f"{'' if signed else 'U'}INT_{bits}"]
-    logical = LogicalType(INTEGER=IntType(bitWidth=bits, isSigned=signed))
+    logical = meaning("INTEGER", bitWidth=bits, isSigned=signed)
     return Scalar(Type.INT64 if bits > 32 else Type.INT32, logical, converted)
 
 
@@ -139,15 +129,14 @@ def timestamp(unit: Literal["millis", "micros", "nanos"], utc: bool = True) -> S
     """Moments, or local dates and times. The older words know milliseconds and microseconds in UTC."""
     older = unit != "nanos" and utc
     converted = ConvertedType[f"TIMESTAMP_{unit.upper()}"] if older else None
-    meaning = TimestampType(isAdjustedToUTC=utc, unit=UNITS[unit])
-    return Scalar(Type.INT64, LogicalType(TIMESTAMP=meaning), converted)
+    return Scalar(Type.INT64, meaning("TIMESTAMP", isAdjustedToUTC=utc, unit=UNITS[unit]), converted)
 
 
 def time(unit: Literal["millis", "micros", "nanos"]) -> Scalar:
     """Times of day in UTC."""
     converted = None if unit == "nanos" else ConvertedType[f"TIME_{unit.upper()}"]
-    meaning = TimeType(isAdjustedToUTC=True, unit=UNITS[unit])
-    return Scalar(Type.INT32 if unit == "millis" else Type.INT64, LogicalType(TIME=meaning), converted)
+    logical = meaning("TIME", isAdjustedToUTC=True, unit=UNITS[unit])
+    return Scalar(Type.INT32 if unit == "millis" else Type.INT64, logical, converted)
 
 
 Kind = Literal[
@@ -165,23 +154,23 @@ KINDS: dict[Kind, Scalar] = {
     "float": Scalar(Type.FLOAT),
     "double": Scalar(Type.DOUBLE),
     "binary": Scalar(Type.BYTE_ARRAY),
-    "string": Scalar(Type.BYTE_ARRAY, LogicalType(STRING=StringType()), ConvertedType.UTF8),
-    "enum": Scalar(Type.BYTE_ARRAY, LogicalType(ENUM=EnumType()), ConvertedType.ENUM),
-    "json": Scalar(Type.BYTE_ARRAY, LogicalType(JSON=JsonType()), ConvertedType.JSON),
-    "bson": Scalar(Type.BYTE_ARRAY, LogicalType(BSON=BsonType()), ConvertedType.BSON),
-    "uuid": fixed(16, LogicalType(UUID=UUIDType())),
-    "float16": fixed(2, LogicalType(FLOAT16=Float16Type())),
+    "string": Scalar(Type.BYTE_ARRAY, meaning("STRING"), ConvertedType.UTF8),
+    "enum": Scalar(Type.BYTE_ARRAY, meaning("ENUM"), ConvertedType.ENUM),
+    "json": Scalar(Type.BYTE_ARRAY, meaning("JSON"), ConvertedType.JSON),
+    "bson": Scalar(Type.BYTE_ARRAY, meaning("BSON"), ConvertedType.BSON),
+    "uuid": fixed(16, meaning("UUID")),
+    "float16": fixed(2, meaning("FLOAT16")),
     "interval": Scalar(Type.FIXED_LEN_BYTE_ARRAY, None, ConvertedType.INTERVAL, 12),
-    "geometry": Scalar(Type.BYTE_ARRAY, LogicalType(GEOMETRY=GeometryType())),
-    "geography": Scalar(Type.BYTE_ARRAY, LogicalType(GEOGRAPHY=GeographyType())),
-    "unknown": Scalar(Type.INT32, LogicalType(UNKNOWN=NullType())),
+    "geometry": Scalar(Type.BYTE_ARRAY, meaning("GEOMETRY")),
+    "geography": Scalar(Type.BYTE_ARRAY, meaning("GEOGRAPHY")),
+    "unknown": Scalar(Type.INT32, meaning("UNKNOWN")),
     "int8": _integer(8, signed=True),
     "int16": _integer(16, signed=True),
     "uint8": _integer(8, signed=False),
     "uint16": _integer(16, signed=False),
     "uint32": _integer(32, signed=False),
     "uint64": _integer(64, signed=False),
-    "date": Scalar(Type.INT32, LogicalType(DATE=DateType()), ConvertedType.DATE),
+    "date": Scalar(Type.INT32, meaning("DATE"), ConvertedType.DATE),
     "time_millis": time("millis"),
     "time_micros": time("micros"),
     "time_nanos": time("nanos"),
@@ -237,7 +226,7 @@ AnyType: TypeAlias = "Kind | Scalar | ListOf | MapOf | Repeated | Struct"
 
 VARIANT = Struct(
     (Member("metadata", "binary", optional=False), Member("value", "binary", optional=False)),
-    LogicalType(VARIANT=VariantType(specification_version=1)),
+    meaning("VARIANT", specification_version=1),
 )
 """A variant that is not shredded."""
 
@@ -326,7 +315,7 @@ def _number(scalar: Scalar, value: Any, width: int) -> bytes:
 
 
 class Entry(NamedTuple):
-    """What stands at one position of a leaf column: its levels, and the value's bytes where the levels say there is one."""
+    """An entry of a leaf column: its levels, and the value's bytes where the levels say there is one."""
 
     repetition: int
     definition: int
@@ -403,13 +392,13 @@ def _tree(column: Column) -> _Node:
         children: list[_Node] = []
         match kind:
             case ListOf():
-                element.logicalType = LogicalType(LIST=ListType())
+                element.logicalType = meaning("LIST")
                 element.converted_type = ConvertedType.LIST
                 inner = Struct((Member("element", kind.element, kind.optional),))
                 children = [node(inner, "list", None, levels, path)]
                 children[0].children[0].pick = _same
             case MapOf():
-                element.logicalType = LogicalType(MAP=MapType())
+                element.logicalType = meaning("MAP")
                 element.converted_type = ConvertedType.MAP
                 pair = Struct((Member("key", kind.key, False), Member("value", kind.value, kind.optional)))
                 children = [node(pair, "key_value", None, levels, path)]

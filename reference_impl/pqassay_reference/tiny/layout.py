@@ -1,4 +1,4 @@
-"""How the tiny writer lays out the chunks of a column: everything that may differ while the rows stay the same."""
+"""Layout of the chunks of a column by the tiny writer: everything that may differ while the rows stay the same."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ORDERS: dict[OrderName, ColumnOrder] = {
 
 @dataclass(frozen=True)
 class Layout:
-    """How the chunks of a column are written.
+    """Layout of the chunks of a column.
 
     Attributes:
         order: The column's order in the footer (`ORDERS`); bounds follow it. A column whose type has no order has no

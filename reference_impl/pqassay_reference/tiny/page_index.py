@@ -5,7 +5,7 @@ Source: apache/parquet-format, ``PageIndex.md`` and ``BloomFilter.md``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from pqassay_reference.errors import Refused
 from pqassay_reference.tiny.columns import Entry, Leaf
@@ -98,20 +98,25 @@ def bloom_filter(layout: Layout, entries: Sequence[Entry]) -> tuple[BloomFilterH
     Raises:
         Refused: The size asked for is no multiple of a block.
     """
-    import xxhash  # noqa: PLC0415 - only files with bloom filters need it
-
     distinct = {entry.raw for entry in entries if entry.raw is not None}
     blocks = max(1, -(-len(distinct) // 8))
     size = bloom.BLOCK_SIZE << (blocks - 1).bit_length() if layout.bloom_bytes is None else layout.bloom_bytes
     if size <= 0 or size % bloom.BLOCK_SIZE:
         raise Refused(f"a bloom filter of {size} bytes does not consist of blocks of {bloom.BLOCK_SIZE}")
-    bitset = bytearray(size)
-    for raw in distinct:
-        bloom.insert(bitset, xxhash.xxh64_intdigest(raw))
     header = BloomFilterHeader(
-        numBytes=len(bitset),
+        numBytes=size,
         algorithm=BloomFilterAlgorithm(BLOCK=SplitBlockAlgorithm()),
         hash=BloomFilterHash(XXHASH=XxHash()),
         compression=BloomFilterCompression(UNCOMPRESSED=Uncompressed()),
     )
-    return header, bytes(bitset)
+    return header, bitset_of(distinct, size)
+
+
+def bitset_of(values: Iterable[bytes], size: int = bloom.BLOCK_SIZE) -> bytes:
+    """The bitset of so many bytes that holds some values, given by their PLAIN bytes."""
+    import xxhash  # noqa: PLC0415 - only files with bloom filters need it
+
+    bitset = bytearray(size)
+    for raw in values:
+        bloom.insert(bitset, xxhash.xxh64_intdigest(raw))
+    return bytes(bitset)

@@ -118,7 +118,7 @@ BODY: tuple[Part, ...] = ("row groups", "bloom filters", "column indexes", "offs
 """Order of the parts of the body, where no other is asked for."""
 
 ROW_GROUPS = {"row groups": slice(None), "row group 0": slice(1), "other row groups": slice(1, None)}
-"""Which of all row groups a part of the body consists of."""
+"""Those of all row groups that a part of the body consists of."""
 
 
 @dataclass(frozen=True)
@@ -432,7 +432,7 @@ class _Chunk:
 
     @property
     def entries(self) -> list[Any]:
-        """What all data pages hold."""
+        """The entries of all data pages."""
         return [entry for page in self.data_pages for entry in page.entries]
 
 

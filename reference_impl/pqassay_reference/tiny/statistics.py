@@ -109,7 +109,7 @@ def nans(order: Order, entries: Sequence[Entry]) -> int:
 
 
 def counts_nan(leaf: Leaf, layout: Layout) -> bool:
-    """Whether the NaN of a leaf are counted."""
+    """True if the NaN of a leaf are counted."""
     order = order_of(leaf, layout)
     return order in FLOATING and (order in TOTAL if layout.nan_count is None else layout.nan_count)
 
@@ -142,7 +142,7 @@ def unencoded_bytes(leaf: Leaf, entries: Sequence[Entry]) -> int | None:
 
 
 def histograms(leaf: Leaf, entries: Sequence[Entry]) -> tuple[list[int] | None, list[int] | None]:
-    """How often each repetition level and each definition level occurs; ``None`` where there is only level 0."""
+    """Counts of each repetition level and each definition level; ``None`` where there is only level 0."""
     repetitions = [0] * (leaf.max_repetition + 1)
     definitions = [0] * (leaf.max_definition + 1)
     for entry in entries:

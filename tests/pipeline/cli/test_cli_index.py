@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from pqassay_spark.cli.main import app
-from pqassay_spark.index.run import FileOutcome, IndexRun
-from pqassay_spark.index.task import Outcome
+from pqassay_spark.index.file_work import FileOutcome, Outcome
+from pqassay_spark.index.run import IndexRun
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

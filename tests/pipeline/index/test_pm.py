@@ -15,7 +15,8 @@ import pqassay
 from pqassay_reference.errors import Refused
 from pqassay_reference.pm.generate import generate
 from pqassay_reference.rewrite.embed import embed_file
-from pqassay_spark.index.pm import Outcome, PmOutcome, generate_files, is_fresh
+from pqassay_spark.index.file_work import Outcome
+from pqassay_spark.index.pm import PmOutcome, generate_files, is_fresh
 from pqassay_spec.base.sources import BytesSource
 
 if TYPE_CHECKING:

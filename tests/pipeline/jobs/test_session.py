@@ -15,7 +15,7 @@ import pytest
 
 from pqassay_spark.cli.session import stop_session
 from pqassay_spark.jobs.java import JavaMissingError, parse_version, require_java
-from pqassay_spark.jobs.session import LONGEST_TEMPORARY_FOLDER, local_session, own_sockets
+from pqassay_spark.jobs.session import LONGEST_TEMPORARY_FOLDER, open_session, own_sockets
 from pqassay_spark.jobs.spark_jobs import is_of_spark, java_is_gone, run, told
 from pqassay_spark.jobs.start import (
     PYTHON,
@@ -95,7 +95,7 @@ def test_no_java_on_the_path_says_what_to_install(tmp_path: Path, monkeypatch: p
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(JavaMissingError) as caught:
-        local_session()
+        open_session(master="local[2]")
     assert str(caught.value) == (
         "Spark needs Java, and there is none on this machine. Install a Java runtime of version 17 or newer "
         "(Debian and Ubuntu: apt-get install openjdk-17-jre-headless; macOS: brew install openjdk@17) and put "
@@ -250,7 +250,7 @@ def test_a_session_reads_times_as_utc_and_serves_no_web_page(spark: SparkSession
 
 @pytest.mark.spark
 def test_a_second_session_is_the_first(spark: SparkSession) -> None:
-    assert local_session().sparkContext is spark.sparkContext
+    assert open_session(master="local[2]").sparkContext is spark.sparkContext
 
 
 @pytest.mark.spark

@@ -31,7 +31,7 @@ from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.parquet import bloom
 from pqassay_spec.pm import file as pm_file
 from pqassay_spec.pm import grammar as pm
-from pqassay_spec.pm.value import Chunk, Column, ExternalBloom, RowGroup, SnapshotValue, SortingColumn
+from pqassay_spec.pm.value import Chunk, Column, RowGroup, SnapshotValue, SortingColumn
 
 
 def filter_of(*values: str) -> bytes:
@@ -84,8 +84,6 @@ def test_chunks_of_nothing_but_nulls_need_not_be_fetched() -> None:
     chunks = groups[1].chunks
     groups[1] = replace(groups[1], chunks=(chunks[0], replace(chunks[1], null_count=10), chunks[2]))
     reader = reader_of(snapshot(*groups))
-    assert [False, True] == [query.is_all_null(reader, number, "größe") for number in range(2)]
-    assert not query.is_all_null(reader, 0, "key")  # it does not say
     assert [(104, 50)] == query.plan(reader, ["größe"], leave_out_nulls=True)
 
 
@@ -172,25 +170,6 @@ def test_a_bound_or_bloom_filter_that_cannot_be_read_leaves_nothing_out() -> Non
     assert [0, 1, 2, 3] == query.prune(PmReader.from_bytes(bytes(data)), ["=", "größe", "China"])
 
 
-def test_a_bloom_filter_answers_for_one_value_and_for_any_of_several() -> None:
-    answers = [
-        query.may_hold(READER, 1, "größe", value) for value in ("Chad", "China", ["China", "Peru"], ["Iran"])
-    ]
-    assert [True, False, True, False] == answers
-    assert query.may_hold(READER, 0, "größe", "China")  # without a filter
-    assert query.may_hold(READER, 1, "größe", 5)  # no value of the column
-    assert query.may_hold(READER, 1, "ts", 5)  # a column without filters
-
-
-def test_a_bloom_filter_in_the_parquet_file_is_fetched_by_the_caller() -> None:
-    value = snapshot(row_group(0, bloom=ExternalBloom(5000, 32)), row_group(1), bloom_external=True)
-    reader = reader_of(value)
-    assert (Range(5000, 32), None) == tuple(query.bloom_range(reader, number, "größe") for number in (0, 1))
-    assert query.may_hold(reader, 0, "größe", "China")
-    assert not query.may_hold(reader, 0, "größe", "China", filter_of("Chad"))
-    assert [0, 1] == query.prune(reader, ["=", "größe", "China"])
-
-
 # ------------------------------------------------------------------------------------------------ where a time is
 
 
@@ -248,12 +227,6 @@ def test_a_time_is_found_in_row_groups_that_do_not_ascend(sorting: tuple[Sorting
 def test_without_designated_timestamp_no_time_is_found() -> None:
     with pytest.raises(Refused, match="<bytes> has no designated timestamp"):
         query.row_groups_between(reader_of(replace(VALUE, designated_timestamp=-1)), 0, 9)
-
-
-def test_the_sorting_order_is_named() -> None:
-    assert [("ts", False)] == query.sorting_order(READER)
-    by_two = replace(VALUE, sorting=(SortingColumn(1, descending=True), SortingColumn(0)))
-    assert [("größe", True), ("ts", False)] == query.sorting_order(reader_of(by_two))
 
 
 # ---------------------------------------------------------------------------------------------------- migration
@@ -371,13 +344,12 @@ def test_a_required_struct_is_no_null_where_all_of_its_parts_are(value: dict[str
     reader = described(table)
 
     assert [0] == query.prune(reader, ["is not null", "s"])
-    assert not query.is_all_null(reader, 0, "s")
+    assert 1 == len(query.plan(reader, ["s"], leave_out_nulls=True))
 
 
 def test_empty_lists_have_to_be_fetched() -> None:
     reader = described(pa.table({"l": pa.array([[], None], pa.list_(pa.int32()))}))
 
-    assert [False, False] == [query.is_all_null(reader, number, "l") for number in range(2)]
     assert 2 == len(query.plan(reader, ["l"], leave_out_nulls=True))
 
 

@@ -22,7 +22,6 @@ from pqassay_spec.base.sources import BytesSource, FileSource, Source
 from pqassay_spec.pm import file as pm_file
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import header as pm_header
-from pqassay_spec.pm.value import ExternalBloom
 
 BITSET = bytes(range(32))
 OLD = snapshot(row_group(0, bloom=BITSET), row_group(1))
@@ -214,13 +213,6 @@ def test_arrays_over_bytes_copy_nothing() -> None:
     array = PmReader.from_bytes(FILE).chunk_array(0)
     assert np.shares_memory(array, np.frombuffer(FILE, np.uint8))
     assert not array.flags.writeable
-
-
-def test_external_bloom_filters_are_an_array_of_offset_and_length(tmp_path: Path) -> None:
-    value = snapshot(row_group(0, bloom=ExternalBloom(5000, 64)), row_group(1), bloom_external=True)
-    (tmp_path / "_pm").write_bytes(write.create(value))
-    with FileSource(tmp_path / "_pm") as source:
-        assert [[(5000, 64)], [(0, 0)]] == PmReader(source).bloom_matrix().tolist()
 
 
 def test_an_update_between_reading_the_committed_size_and_mapping_it_is_no_damage(
