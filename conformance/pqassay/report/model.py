@@ -307,8 +307,12 @@ def summarise(files: Sequence[FileReport], ignored: Sequence[Ignored] = ()) -> S
 
 
 def json_schema() -> dict[str, Any]:
-    """JSON Schema of `Report.to_json`, derived from the classes."""
+    """JSON Schema of `Report.to_json`."""
+    return schema_of(Report)
+
+
+def schema_of(kind: Any) -> dict[str, Any]:
+    """JSON Schema of a class or a union of classes, derived from their annotations."""
     from pydantic import TypeAdapter  # noqa: PLC0415 - only this needs it
 
-    schema = TypeAdapter(Report).json_schema()
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **TypeAdapter(kind).json_schema()}

@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from pqassay.suite import protocol
 from pqassay.suite.cases import GoldenCase
@@ -69,13 +70,22 @@ class Bench:
             (self.folder / name).write_bytes(content)
 
 
-@dataclass(frozen=True)
-class Asking:
-    """How an operation asks about a case, and how its answers are judged."""
+Expected = TypeVar("Expected")
 
-    asked: Callable[[Case], bool]
-    requests: Callable[[Bench], Sequence[protocol.Request]]
-    judge: Callable[[Bench, protocol.Request, Answer], Judgement]
+
+@dataclass(frozen=True)
+class Asking(Generic[Expected]):
+    """An operation: what is expected of it, how it is asked, and how its answers are judged.
+
+    Attributes:
+        expected: The expectations of a case about it, one for each request; none if it is not asked.
+        request: The request for one of them.
+        judge: The judgement of the answer.
+    """
+
+    expected: Callable[[Case], Sequence[Expected]]
+    request: Callable[[Bench, Expected], protocol.Request]
+    judge: Callable[[Bench, Expected, Answer], Judgement]
 
 
 def described(answer: Answer) -> str:

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from pqassay.lake.kinds import kind_of
 from pqassay.literals.predicate import PredicateError, columns_of, keeps
+from pqassay.report.model import schema_of
 from pqassay_spec.golden.case import MANIFEST, Case, Expect
 from pqassay_spec.golden.literals import ValueNotReadableError
 from pqassay_spec.mutation.mutations import Mutation
@@ -43,8 +44,8 @@ def _adapter() -> Any:
 
 
 def json_schema() -> dict[str, Any]:
-    """JSON Schema of a manifest, derived from the classes."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_adapter().json_schema()}
+    """JSON Schema of a manifest."""
+    return schema_of(Case)
 
 
 class ManifestError(ValueError):
