@@ -136,8 +136,7 @@ def _counts(finding: Finding, report: Report) -> bool:
 def _said(finding: Finding | None) -> str:
     if finding is None:
         return ""
-    times = f" ({finding.count:,} times)" if finding.count > 1 else ""
-    return f"{finding.verdict}{' known' if finding.known else ''}: {finding.message}{times}"
+    return f"{finding.verdict}{' known' if finding.known else ''}: {finding.message}{finding.times}"
 
 
 class _Checked:

@@ -165,8 +165,7 @@ def _broken(findings: list[Finding], report: Report) -> _Case:
 
 def _told(finding: Finding) -> Iterator[str]:
     known = " known" if finding.known else ""
-    times = f" ({finding.count:,} times)" if finding.count > 1 else ""
-    yield f"{finding.verdict} {finding.rule}{known} {finding.effect}{times}"
+    yield f"{finding.verdict} {finding.rule}{known} {finding.effect}{finding.times}"
     for label, value in details(finding):
         yield f"  {label:<10}{value}"
     for position in finding.at[1:]:

@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+from typing import TextIO
+
 from rich.console import Console
 from rich.text import Text
 
 from pqassay_spec.base.terminal import printable
+
+
+def plain_console(stream: TextIO) -> Console:
+    """A console that takes nothing for markup and breaks no lines: names and values come from strangers."""
+    return Console(file=stream, highlight=False, markup=False, soft_wrap=True, emoji=False)
+
+
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """A number and what it counts.
+
+    >>> counted(1, "row"), counted(1200, "entry", "entries")
+    ('1 row', '1,200 entries')
+    """
+    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
 
 
 def write_line(console: Console, *parts: tuple[str, str] | str) -> None:

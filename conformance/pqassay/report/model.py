@@ -120,6 +120,11 @@ class Finding:
     explanation: str | None = None
     proof: Proof | None = None
 
+    @property
+    def times(self) -> str:
+        """In how many places, where it is more than one, to be put behind other words."""
+        return f" ({self.count:,} times)" if self.count > 1 else ""
+
 
 @dataclass(frozen=True)
 class Coverage:
@@ -181,6 +186,12 @@ class StaleEntry:
     reason: str
     column: str | None = None
 
+    @property
+    def line(self) -> str:
+        """The entry in one line."""
+        column = f", column {self.column}" if self.column is not None else ""
+        return f"{self.rule} {self.path}{column}: {self.reason}"
+
 
 @dataclass(frozen=True)
 class BaselineState:
@@ -194,6 +205,12 @@ class BaselineState:
     known: int
     unseen: int
     stale: list[StaleEntry]
+
+    @property
+    def line(self) -> str:
+        """The counts in one line."""
+        counts = f"{self.known:,} known, {self.unseen:,} not looked at, {len(self.stale):,} stale"
+        return f"{self.path}: {counts}"
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from pqassay.report.line import write_line
+from pqassay.report.line import counted, write_line
 from pqassay.report.model import EngineAnswer, Proof
 
 LABEL = 10
@@ -65,8 +65,7 @@ def _lines(proof: Proof) -> Iterator[tuple[str, Sequence[Part]]]:
         yield "proof", [f"none: {proof.reason}"]
         return
     yield "proof", [proof.query]
-    tried = "1 query" if proof.tried == 1 else f"{proof.tried} queries"
-    rows = "1 row" if proof.true_rows == 1 else f"{proof.true_rows:,} rows"
+    rows, tried = counted(proof.true_rows or 0, "row"), counted(proof.tried, "query", "queries")
     yield "", [f"{HEADLINES[proof.outcome]}{rows} by the values in the pages; {tried} tried"]
     names = [f"{one.engine} {one.version or ''}".rstrip() for one in proof.engines]
     width = max(map(len, names), default=0)
@@ -80,7 +79,7 @@ def _lines(proof: Proof) -> Iterator[tuple[str, Sequence[Part]]]:
 def _verdict(one: EngineAnswer) -> str:
     if one.rows is None:
         return one.verdict
-    rows = f"{one.rows:,} row{'s' * (one.rows != 1)}"
+    rows = counted(one.rows, "row")
     if one.verdict == "right":
         return f"{rows}, right"
     said = [f"{one.wrong:,} of them wrong"] if one.wrong else []

@@ -6,6 +6,7 @@ classes.  It holds no times and no machine's paths, so that two runs of the same
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
@@ -66,6 +67,11 @@ class Result:
     title: str | None = None
     effect: str | None = None
 
+    @property
+    def is_good(self) -> bool:
+        """Whether nothing is wrong."""
+        return self.outcome in GOOD
+
 
 @dataclass(frozen=True)
 class Score:
@@ -76,6 +82,13 @@ class Score:
     asked: int
     passed: int
     outcomes: dict[str, int]
+
+    @property
+    def otherwise(self) -> str:
+        """The counts of the other outcomes in one line."""
+        return ", ".join(
+            f"{count} {outcome}" for outcome, count in self.outcomes.items() if outcome != "passed"
+        )
 
 
 @dataclass(frozen=True)
@@ -88,6 +101,12 @@ class Driver:
     version: str | None = None
     language: str | None = None
     capabilities: list[str] | None = None
+
+    @property
+    def line(self) -> str:
+        """What it calls itself; its command, if it says nothing."""
+        language = f"({self.language})" if self.language else None
+        return " ".join(filter(None, (self.name, self.version, language))) or shlex.join(self.command)
 
 
 @dataclass(frozen=True)

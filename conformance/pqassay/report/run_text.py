@@ -13,8 +13,8 @@ from typing import TextIO
 
 from rich.console import Console
 
-from pqassay.report.line import write_line
-from pqassay.report.run_model import GOOD, Result, RunReport, Score
+from pqassay.report.line import plain_console, write_line
+from pqassay.report.run_model import Result, RunReport, Score
 from pqassay_spec.rules.catalogue import rules
 
 COLOURS = {
@@ -37,10 +37,9 @@ RULES_SHOWN = 3
 
 def render(report: RunReport, stream: TextIO | None = None) -> None:
     """Write the result to a stream, by default stdout."""
-    # What a driver says must not be taken for markup or broken into lines.
-    console = Console(file=stream or sys.stdout, highlight=False, markup=False, soft_wrap=True, emoji=False)
+    console = plain_console(stream or sys.stdout)
     for result in report.results:
-        if result.outcome not in GOOD and not result.known:
+        if not result.is_good and not result.known:
             write_line(
                 console, (result.outcome, COLOURS[result.outcome]), f"  {result.case}  {result.operation}"
             )
@@ -92,14 +91,9 @@ def repeat_command(result: Result, options: Sequence[str], driver: Sequence[str]
 
 
 def _summary(console: Console, report: RunReport) -> None:
-    driver, summary = report.driver, report.summary
-    told = " ".join(part for part in (driver.name, driver.version) if part)
-    language = f" ({driver.language})" if driver.language else ""
-    write_line(
-        console,
-        (f"{told}{language}" if told else shlex.join(driver.command), "bold"),
-        f": {summary.cases} case{'' if summary.cases == 1 else 's'}",
-    )
+    summary = report.summary
+    cases = "1 case" if summary.cases == 1 else f"{summary.cases} cases"
+    write_line(console, (report.driver.line, "bold"), f": {cases}")
     for score in report.scores:
         _score(console, score)
     if report.tested_nothing:
@@ -116,10 +110,5 @@ def _score(console: Console, score: Score) -> None:
         write_line(console, name, ("not applicable", COLOURS["not applicable"]))
         return
     style = "green" if score.passed == score.asked else "red"
-    rest = ", ".join(f"{count} {outcome}" for outcome, count in score.outcomes.items() if outcome != "passed")
-    write_line(
-        console,
-        name,
-        (f"{score.passed} of {score.asked} passed", style),
-        f"; {rest}" if rest else "",
-    )
+    rest = f"; {score.otherwise}" if score.otherwise else ""
+    write_line(console, name, (f"{score.passed} of {score.asked} passed", style), rest)

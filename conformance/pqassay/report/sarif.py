@@ -132,13 +132,7 @@ def _of_check(report: Report, site: str | None) -> Json:
     ]
     if report.baseline is not None:
         configuration += [
-            _notification(
-                "stale",
-                "warning",
-                f"baseline {report.baseline.path}: {entry.rule} {entry.path}"
-                + (f", column {entry.column}" if entry.column is not None else "")
-                + f": {entry.reason}",
-            )
+            _notification("stale", "warning", f"baseline {report.baseline.path}: {entry.line}")
             for entry in report.baseline.stale
         ]
     return _run(
@@ -207,13 +201,17 @@ def _finding(finding: Finding, number: int, *, has_baseline: bool) -> Json:
         "properties": properties,
     }
     if has_baseline:
-        result["baselineState"] = "unchanged" if finding.known else "new"
-        result["suppressions"] = (
-            [{"kind": "external", "status": "accepted", "justification": "The baseline lists it."}]
-            if finding.known
-            else []
-        )
+        result |= _state(known=finding.known, justification="The baseline lists it.")
     return result
+
+
+def _state(*, known: bool, justification: str) -> Json:
+    """Members of a result of a report that was held against a list of what is known."""
+    suppression = {"kind": "external", "status": "accepted", "justification": justification}
+    return {
+        "baselineState": "unchanged" if known else "new",
+        "suppressions": [suppression] if known else [],
+    }
 
 
 def fingerprint(rule: str, path: str, column: str | None) -> str:
@@ -315,10 +313,5 @@ def _result(result: Result, number: int, report: RunReport) -> Json:
         "properties": {"outcome": result.outcome, "rules": result.rules or []},
     }
     if report.expectations_sha256 is not None:
-        found["baselineState"] = "unchanged" if result.known else "new"
-        found["suppressions"] = (
-            [{"kind": "external", "status": "accepted", "justification": "An expectation foretells it."}]
-            if result.known
-            else []
-        )
+        found |= _state(known=bool(result.known), justification="An expectation foretells it.")
     return found

@@ -15,7 +15,7 @@ from pqassay.report import run_text
 from pqassay.report.coverage import Unchecked, unchecked
 from pqassay.report.details import details, further
 from pqassay.report.model import FileReport, Finding, Report, counts
-from pqassay.report.run_model import BROKEN, GOOD, Result, RunReport
+from pqassay.report.run_model import BROKEN, Result, RunReport
 from pqassay_spec.rules.catalogue import VERDICTS, rules
 
 Tone = Literal["good", "bad", "warn", "unknown", "plain"]
@@ -162,14 +162,7 @@ class View:
             if item.rule and not item.known:
                 found.setdefault((item.rule, item.verdict), []).append(item)
         rows = [
-            RuleRow(
-                rule,
-                verdict,
-                items[0].tone,
-                items[0].effect,
-                items[0].sentence,
-                items,
-            )
+            RuleRow(rule, verdict, items[0].tone, items[0].effect, items[0].sentence, items)
             for (rule, verdict), items in found.items()
         ]
         return sorted(rows, key=lambda row: (_rank(row.verdict), -len(row.items), row.rule))
@@ -199,13 +192,7 @@ def _of_check(report: Report) -> View:
     if report.profile is not None:
         facts.insert(3, ("profile", f"{report.profile}: some rules are reported as more than they say"))
     if report.baseline is not None:
-        state = report.baseline
-        facts.append(
-            (
-                "baseline",
-                f"{state.path}: {state.known:,} known, {state.unseen:,} not looked at, {len(stale):,} stale",
-            )
-        )
+        facts.append(("baseline", report.baseline.line))
     tiles = [
         Tile("files", summary.files),
         Tile("conformant", summary.conformant, "good" if summary.conformant else "plain"),
@@ -227,12 +214,7 @@ def _of_check(report: Report) -> View:
         tiles=tiles,
         groups=[_file(file, report) for file in loud],
         quiet=[file.path for file in report.files if _is_quiet(file)],
-        alarms=[
-            f"stale: {entry.rule} {entry.path}"
-            + (f", column {entry.column}" if entry.column is not None else "")
-            + f": {entry.reason}"
-            for entry in stale
-        ],
+        alarms=[f"stale: {entry.line}" for entry in stale],
         ignored=[
             f"{entry.count:,} ({entry.reason}), for example {entry.examples[0]}" for entry in report.ignored
         ],
@@ -273,29 +255,18 @@ def _finding(finding: Finding, *, is_counted: bool) -> Item:
 
 def _of_run(report: RunReport) -> View:
     driver, summary = report.driver, report.summary
-    new = [result for result in report.results if result.outcome not in GOOD and not result.known]
+    new = [result for result in report.results if not result.is_good and not result.known]
     broken = any(result.outcome in BROKEN for result in new)
     outcome = "crashed" if broken else "failed" if new or report.problems else "passed"
     if report.tested_nothing:
         outcome = "not applicable"
-    told = " ".join(
-        part
-        for part in (driver.name, driver.version, f"({driver.language})" if driver.language else None)
-        if part
-    )
     groups: dict[str, list[Item]] = {}
     for result in report.results:
-        if result.outcome not in GOOD:
+        if not result.is_good:
             groups.setdefault(result.family or "hello", []).append(_result(result, report))
     header = ("family", "operation", "asked", "passed", "otherwise")
     scores = [
-        (
-            score.family,
-            score.operation,
-            str(score.asked),
-            str(score.passed),
-            ", ".join(f"{count} {name}" for name, count in score.outcomes.items() if name != "passed"),
-        )
+        (score.family, score.operation, str(score.asked), str(score.passed), score.otherwise)
         for score in report.scores
     ]
     return View(
@@ -305,7 +276,7 @@ def _of_run(report: RunReport) -> View:
         tone=OUTCOME_TONES[outcome],
         place="case",
         facts=[
-            ("driver", told or shlex.join(driver.command)),
+            ("driver", driver.line),
             ("command", shlex.join(driver.command)),
             ("pqassay", f"{report.pqassay}, protocol {report.protocol}"),
             (
@@ -341,11 +312,7 @@ def _worst(items: list[Item]) -> Tone:
 
 def _result(result: Result, report: RunReport) -> Item:
     rule = (result.rules or [""])[0]
-    elsewhere = (
-        ("rule", "more", "because", "stderr")
-        if rule in rules()
-        else ("rule", "more", "because", "stderr", "effect")
-    )
+    elsewhere = ["rule", "more", "because", "stderr", *([] if rule in rules() else ["effect"])]
     rows = [
         ("to users" if label == "effect" else label, value)
         for label, value in run_text.details(result)
