@@ -63,10 +63,6 @@ class PathPattern:
         """Whether the names so far match and are those of a file: ``**`` at the end means folders, and all in them."""
         return self.accepts(states) and self._parts[-1] != "**"
 
-    def may_go_on(self, states: States) -> bool:
-        """Whether further names could match."""
-        return any(state < len(self._parts) for state in states)
-
     def matches(self, names: Iterable[str]) -> bool:
         """Whether a whole path matches."""
         states = self.start()

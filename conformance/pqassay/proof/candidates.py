@@ -10,6 +10,7 @@ loses these, or takes others for them.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pqassay import checks
 from pqassay.proof.queries import Column, Comparison, Kind, NoQuery, Query
 from pqassay.proof.true_values import TrueValues, bound_value, meaning_of
 from pqassay.report.model import Finding, Position
@@ -27,15 +29,10 @@ from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.file import NotApplicable, NotChecked
 from pqassay.values.hashes import hashes_of, held
 from pqassay_spec.base.errors import FormatError
+from pqassay_spec.rules.catalogue import family_of
 
 MOST_QUERIES = 12
 """Queries that are tried for one finding."""
-
-UNREAD = {
-    "IDX1": "no engine here reads an IDX1 index; programs that do lose what it lacks",
-    "PM": "only QuestDB reads a _pm file",
-}
-"""Why there is no query for the findings of a family."""
 
 _PLACE = re.compile(r"row_groups\[(\d+)\](?:\.columns\[(\d+)\])?\.?(.*)")
 _ENTRY = re.compile(r"(?:_values|null_pages|_counts|page_locations|histograms)\[(\d+)\]")
@@ -76,9 +73,9 @@ def candidates(finding: Finding, values: TrueValues) -> list[Query]:
     Raises:
         NotChecked: There are none, for the reason that it gives.
     """
-    family = finding.rule.partition("-")[0]
-    if family in UNREAD:
-        raise NoQuery(UNREAD[family])
+    family = importlib.import_module(f"{checks.__name__}.{family_of(finding.rule).module}")
+    if reason := getattr(family, "UNREAD", ""):
+        raise NoQuery(reason)
     if finding.column is None:
         return [_everything(values)]
     values.column(finding.column)  # raises where no query can name it
