@@ -306,12 +306,14 @@ class _Trial:
             if (number, engine.name) in self._answers:
                 continue
             if (install := engine.how_to_install) is not None:
-                self._note(number, engine, EngineAnswer(engine.title, "not installed", error=install))
+                self._answers[number, engine.name] = EngineAnswer(
+                    engine.title, "not installed", error=install
+                )
                 continue
             try:
                 asked[number] = engine.program(self._path, planned.query), planned.truth
-            except Unwritable as reason:
-                self._note(number, engine, _without(engine, "not comparable", str(reason)))
+            except Unwritable as error:
+                self._answers[number, engine.name] = _without(engine, "not comparable", str(error))
         found = self._run(engine, asked)
         suspects = [number for number, (answer, _) in found.items() if answer.verdict != "right"]
         healthy = self._run(engine, {number: self._on_healthy(engine, number) for number in suspects})
@@ -319,19 +321,16 @@ class _Trial:
             if number in healthy and healthy[number][0].verdict != "right":
                 copy = healthy[number][0]
                 why = copy.error or f"{copy.lost} rows lost, {copy.wrong} wrong"
-                said = f"a healthy copy of the values fares no better: {why}"
-                self._note(number, engine, _without(engine, "not comparable", said))
+                reason = f"a healthy copy of the values fares no better: {why}"
+                self._answers[number, engine.name] = _without(engine, "not comparable", reason)
                 continue
             shown = engine.program(self._shown, self.queries[number].query)
             line = command(self.file.path, engine, shown, wrong_row)
-            self._note(number, engine, replace(answer, reproduce=line))
+            self._answers[number, engine.name] = replace(answer, reproduce=line)
 
     def _on_healthy(self, engine: Engine, number: int) -> Asked:
         planned = self.queries[number]
         return engine.program(str(planned.healthy), planned.query), planned.truth
-
-    def _note(self, number: int, engine: Engine, answer: EngineAnswer) -> None:
-        self._answers[number, engine.name] = answer
 
     def _run(self, engine: Engine, asked: Mapping[int, Asked]) -> dict[int, Judged]:
         """What an engine makes of some queries."""

@@ -102,14 +102,11 @@ def _planned(query: Query, values: TrueValues, folder: Path, number: int) -> Pla
     rows = true_rows(query, table)
     with pa.OSFile(str(truth), "wb") as file, pa.ipc.new_file(file, rows.schema) as writer:
         writer.write_table(rows)
-    healthy = folder / f"healthy-{'-'.join(map(str, sorted(_ordinals(used, values))))}.parquet"
+    ordinals = [str(ordinal) for ordinal, leaf in enumerate(values.file.leaves) if leaf.name in used]
+    healthy = folder / f"healthy-{'-'.join(ordinals)}.parquet"
     if not healthy.exists():
         pq.write_table(_as_given(table, values), healthy, write_statistics=False)
     return Planned(query, len(rows), truth, healthy)
-
-
-def _ordinals(names: Any, values: TrueValues) -> list[int]:
-    return [ordinal for ordinal, leaf in enumerate(values.file.leaves) if leaf.name in names]
 
 
 def _as_given(table: pa.Table, values: TrueValues) -> pa.Table:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from pqassay.errors import UsageError
-from pqassay.report.model import COUNTED, FileReport, Finding, Report, members_json
-from pqassay.report.run_model import GOOD, Result, RunReport
+from pqassay.report.model import FileReport, Finding, Report, counts, members_json
+from pqassay.report.run_model import Result, RunReport
 
 SCHEMA_VERSION = 1
 
@@ -107,30 +107,19 @@ def _of_checks(old: Report, new: Report) -> Iterator[Entry]:
         else:
             change = "changed" if now.verdict != was.verdict else "unchanged"
         is_worse = change in ("broken", "added") or (
-            change == "changed" and was is not None and not _counts(was, new)
+            change == "changed" and was is not None and not counts(was, new.threshold)
         )
-        counted = is_worse and now is not None and _counts(now, new)
+        counted = is_worse and now is not None and counts(now, new.threshold)
         yield Entry(change, path, column, rule, _said(was), _said(now), counted)
     for path, file in after.files.items():
         earlier = before.files.get(path)
         was_errored = earlier is not None and earlier.outcome == "errored"
         if file.outcome == "errored" and not was_errored:
             change = "added" if earlier is None else "broken"
-            yield Entry(
-                change,
-                path,
-                None,
-                None,
-                earlier.outcome if earlier else "",
-                f"errored: {file.error}",
-                counted=True,
-            )
+            before_that = earlier.outcome if earlier else ""
+            yield Entry(change, path, None, None, before_that, f"errored: {file.error}", counted=True)
         elif was_errored and file.outcome != "errored":
             yield Entry("fixed", path, None, None, "errored", file.outcome)
-
-
-def _counts(finding: Finding, report: Report) -> bool:
-    return finding.verdict in COUNTED[report.threshold] and not finding.known
 
 
 def _said(finding: Finding | None) -> str:
@@ -197,7 +186,7 @@ def _change(was: Result | None, now: Result | None) -> tuple[Change, bool]:
     good_before = was is not None and was.outcome == "passed"
     asked_before = was is not None and was.outcome != "not applicable"
     if now is None or now.outcome == "not applicable":
-        lost = good_before or (asked_before and was is not None and was.outcome not in GOOD)
+        lost = good_before or (asked_before and was is not None and not was.is_good)
         return ("not looked at" if lost else "unchanged"), False
     if now.outcome == "passed":
         return ("fixed" if asked_before and not good_before else "unchanged"), False
@@ -211,7 +200,7 @@ def _change(was: Result | None, now: Result | None) -> tuple[Change, bool]:
 def _outcome(result: Result | None) -> str:
     if result is None:
         return ""
-    reason = f": {result.reason}" if result.reason and result.outcome not in GOOD else ""
+    reason = f": {result.reason}" if result.reason and not result.is_good else ""
     return f"{result.outcome}{' as expected' if result.known else ''}{reason}"
 
 

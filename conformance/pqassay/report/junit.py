@@ -16,7 +16,7 @@ from xml.etree import ElementTree as ET
 from pqassay.report import run_text
 from pqassay.report.details import details, further, place
 from pqassay.report.model import FileReport, Finding, Report, counts
-from pqassay.report.run_model import BROKEN, GOOD, Result, RunReport
+from pqassay.report.run_model import BROKEN, Result, RunReport
 from pqassay_spec.base.terminal import printable
 from pqassay_spec.rules.catalogue import rules
 
@@ -200,7 +200,7 @@ def _result(result: Result, report: RunReport) -> _Case:
     name = result.operation
     if result.outcome == "not applicable":
         return _Case(name, "skipped", result.reason or result.outcome)
-    if result.outcome in GOOD:
+    if result.is_good:
         return _Case(name)
     text = [f"{label:<10}{value}" for label, value in run_text.details(result)]
     if result.operation != "hello":

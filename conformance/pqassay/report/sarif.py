@@ -18,7 +18,7 @@ from pqassay.report import rules as rule_help
 from pqassay.report.coverage import unchecked
 from pqassay.report.details import details, further_members, place
 from pqassay.report.model import FileReport, Finding, Position, Report, encodable, members
-from pqassay.report.run_model import BROKEN, GOOD, Result, RunReport
+from pqassay.report.run_model import BROKEN, Result, RunReport
 from pqassay_spec.base.terminal import printable
 from pqassay_spec.pm.grammar import DATA_NAME
 from pqassay_spec.rules.catalogue import rules
@@ -248,9 +248,7 @@ def artifact(path: str) -> Json:
 
 
 def _of_run(report: RunReport, site: str | None) -> Json:
-    wrong = [
-        result for result in report.results if result.outcome not in GOOD and result.outcome not in BROKEN
-    ]
+    wrong = [result for result in report.results if not result.is_good and result.outcome not in BROKEN]
     ids = sorted({_id(result) for result in wrong})
     number = {rule: index for index, rule in enumerate(ids)}
     execution = [

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from pqassay.report.run_model import (
-    GOOD,
     SCHEMA_VERSION,
     Driver,
     Operation,
@@ -355,7 +354,7 @@ def _report(
 
 def _explained(result: Result, case: Case | None) -> Result:
     """What is wrong, with the words of its case."""
-    if case is None or result.outcome in GOOD:
+    if case is None or result.is_good:
         return result
     return dataclasses.replace(result, title=case.title, effect=case.effect)
 
