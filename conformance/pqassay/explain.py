@@ -1,4 +1,4 @@
-"""What a rule says, where it comes from, what it costs to break it, and the golden files that show it, as text."""
+"""Explanation of a rule: its sentence, its origin, the cost of breaking it, and the golden files that show it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def explain(rule_id: str) -> Iterator[str]:
 
 
 def _places(rule: Rule, family: Family) -> Iterator[tuple[str, str]]:
-    """Where to read on, as paths from here: the chapter, the declaration of the field, and the check."""
+    """Paths to read on, from here: the chapter, the declaration of the field, and the check."""
     chapter = _chapters() / family.chapter
     yield "chapter", f"{_near(chapter)}#{rule.id.lower()}"
     if (place := declaration(rule.field)) is not None:
@@ -52,7 +52,7 @@ def _places(rule: Rule, family: Family) -> Iterator[tuple[str, str]]:
 
 
 def _line_of(function: Any) -> str:
-    """Where a function begins, its decorators included."""
+    """File and line of a function, from its decorators on."""
     code = inspect.unwrap(function).__code__
     return f"{_near(Path(code.co_filename))}:{code.co_firstlineno}"
 
@@ -105,7 +105,7 @@ def _manifests(folder: Path, name: str) -> list[str]:
 
 
 def _broken_bytes(path: Path, rule_id: str, case: dict[str, Any]) -> Iterator[str]:
-    """What a check says about the file, and the bytes that it marks."""
+    """The finding of a check on the file, and the bytes that it marks."""
     from pqassay.judge.checker import check  # noqa: PLC0415 - only this needs it
 
     report = check(path.read_bytes(), tier=case["expect"]["check"]["tier"])

@@ -215,5 +215,5 @@ class DriverItem(pytest.Item):
             pytest.fail("\n".join(rows), pytrace=False)
 
     def reportinfo(self) -> tuple[str, None, str]:
-        """What pytest calls it."""
+        """Its name for pytest."""
         return "pqassay", None, self.name

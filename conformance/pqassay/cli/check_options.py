@@ -155,7 +155,7 @@ def taking_arguments(command: Callable[..., None]) -> Callable[..., None]:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a command line and its ``pqassay.toml`` ask for.
+    """Command line and ``pqassay.toml`` together.
 
     Attributes:
         given: What to check.
@@ -178,7 +178,7 @@ class Wanted:
     write_baseline: str | None
 
     def require_apart(self, inputs: Sequence[str] | None = None) -> None:
-        """What is written is none of the files that are checked, by default those that are named.
+        """Refuse outputs that are among the files to check, by default those that are named.
 
         Raises:
             UsageError: It is.
@@ -195,7 +195,7 @@ class Wanted:
 
 
 def wanted(given: Arguments, jobs: int | None = None) -> Wanted:
-    """What the options ask for; where they are silent, ``pqassay.toml``.
+    """Merge the options with ``pqassay.toml``, which says what they leave open.
 
     Raises:
         UsageError: They contradict each other, name what cannot be read, or would overwrite what is checked.

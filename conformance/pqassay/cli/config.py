@@ -41,7 +41,7 @@ KeyKind = Literal["choice", "flag", "text", "texts", "path", "paths", "number", 
 
 @dataclass(frozen=True)
 class Key:
-    """What a key takes."""
+    """Type of a key's value."""
 
     kind: KeyKind
     choices: tuple[str, ...] = ()
@@ -90,7 +90,7 @@ class Config:
     values: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def get(self, key: str, given: Any) -> Any:
-        """What the command line gave; else what the file says; else ``None``. An empty list gives nothing."""
+        """The value of the command line, else of the file, else ``None``. An empty list counts as no value."""
         if given is not None and given != []:
             return given
         return self.values.get(key)

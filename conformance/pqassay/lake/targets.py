@@ -1,4 +1,4 @@
-"""What there is to judge: paths, folders, patterns and URIs become a list of files, in an order that is always the same.
+"""Files to judge: paths, folders, patterns and URIs become a list, in an order that is always the same.
 
 What is met and not judged is counted with its reason, so that a report says what it is not about.
 """
@@ -137,13 +137,13 @@ def _sibling(path: str, name: str) -> str:
 
 
 def is_uri(text: str) -> bool:
-    """Whether a text names something in a store rather than a local path."""
+    """True if a text names something in a store rather than a local path."""
     return _URI.match(text) is not None
 
 
 @dataclass
 class Found:
-    """What was found.
+    """The files to judge, and counts of the others.
 
     Attributes:
         targets: The files to judge, in order, each once.
@@ -176,7 +176,7 @@ class Found:
 
     @property
     def ignored(self) -> list[Ignored]:
-        """What was not judged, most frequent reason first."""
+        """Files and folders that are not judged, most frequent reason first."""
         return sorted(self._ignored.values(), key=lambda entry: (-entry.count, entry.reason))
 
 
@@ -321,7 +321,7 @@ class _Finder:
                     waiting.append((below, (*names, entry.name), kind == "folder"))
 
     def _is_first_visit(self, folder: str) -> bool:
-        """Whether a folder was not read before, under this or another name: links may lead in circles."""
+        """True if a folder was not read before, under this or another name: links may lead in circles."""
         try:
             found = os.stat(folder)
         except OSError:
@@ -469,7 +469,7 @@ def _local(path: str, size: int | None = None, trouble: str = "") -> Target:
 
 
 def _depth_of_match(pattern: PathPattern, names: Sequence[str]) -> int | None:
-    """How many names match as a whole: all for the file itself, fewer for a folder above it."""
+    """Number of names that match as a whole: all for the file itself, fewer for a folder above it."""
     states = pattern.start()
     for depth, name in enumerate(names):
         if pattern.accepts(states):

@@ -1,4 +1,4 @@
-"""Which queries may show what a finding does: made of the values that the false claim hides.
+"""Queries that may show what a finding does: made of the values that the false claim hides.
 
 A claim about a column chunk or a page is false about certain values: those beyond a bound, those that a bloom filter lacks,
 the nulls of a page that is said to have none, the rows of a page that stands elsewhere.  A reader that believes the claim
@@ -241,7 +241,7 @@ def _nulls(stretch: Stretch) -> Iterator[Query]:
 
 
 def _bounds(stretch: Stretch) -> Iterator[tuple[Any, Any]]:
-    """What is said of the least and the greatest value: of the page, and of the chunk."""
+    """Claims about the least and the greatest value: of the page, and of the chunk."""
     leaf = stretch.chunk.leaf
     if stretch.page is not None and "column_index" in stretch.part:
         with contextlib.suppress(FormatError, NotChecked, NotApplicable, IndexError):

@@ -71,7 +71,7 @@ class Engine:
 
     @property
     def how_to_install(self) -> str | None:
-        """How to install what it lacks here; ``None`` if it lacks nothing."""
+        """Command that installs what it lacks here; ``None`` if it lacks nothing."""
         if self.version is None:
             return f"python -m pip install {self.distribution}"
         if self.runs_on_java:

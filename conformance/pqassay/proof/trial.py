@@ -136,13 +136,13 @@ def _reasons(file: FileReport, chosen: Sequence[int]) -> dict[int, Proof]:
 
 
 _ENDINGS = (ProcessExpired, BrokenProcessPool, TimeoutError, MemoryError)
-"""What a process that gave no answer raises here."""
+"""Exceptions of processes that gave no answer."""
 
 NO_ANSWER = "no answer within the time limit"
 
 
 def _ending(error: BaseException) -> str:
-    """Why a process gave no answer."""
+    """Reason for which a process gave no answer."""
     if isinstance(error, TimeoutError):
         return NO_ANSWER
     if isinstance(error, ProcessExpired):
@@ -333,7 +333,7 @@ class _Trial:
         return engine.program(str(planned.healthy), planned.query), planned.truth
 
     def _run(self, engine: Engine, asked: Mapping[int, Asked]) -> dict[int, Judged]:
-        """What an engine makes of some queries."""
+        """Answers of an engine to some queries, judged."""
         if not asked:
             return {}
         found = self.running.ask(engine, self.file.path, list(asked.values()), self.file.size)
@@ -353,4 +353,4 @@ def _judged(engine: Engine, given: Answered) -> Judged:
 
 
 _RANKS: Mapping[str, int] = {"rows lost": 2, "wrong rows": 2, "crashed": 1, "refused": 1}
-"""What weighs more: wrong rows, which nobody notices, before errors."""
+"""Weights of verdicts: wrong rows, which nobody notices, before errors."""

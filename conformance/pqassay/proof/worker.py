@@ -1,4 +1,4 @@
-"""What the processes behind a proof do: find the queries and the true rows; have an engine answer a query.
+"""Work of the processes behind a proof: finding the queries and the true rows, having an engine answer a query.
 
 Neither the pages of a broken file nor the engines that read them are to be trusted, so both stay out of the process that
 reports.
@@ -60,7 +60,7 @@ class Planned:
 
 @dataclass(frozen=True)
 class Plan:
-    """What to try for the findings of a file.
+    """Queries for the findings of a file.
 
     Attributes:
         queries: Each query once.
@@ -123,7 +123,7 @@ def _as_given(table: pa.Table, values: TrueValues) -> pa.Table:
 
 @dataclass(frozen=True)
 class Answered:
-    """What an engine made of a query.
+    """Answer of an engine to a query.
 
     Attributes:
         rows, lost, wrong: How many rows it returned; true ones that it did not; returned ones that are not true.
@@ -170,7 +170,7 @@ def _answer(program: str, truth: Path) -> Answered:
 
 
 def _said(error: BaseException) -> str:
-    """What an engine says is wrong, in one line."""
+    """An engine's error in one line."""
     if (thrown := getattr(error, "java_exception", None)) is not None:
         # Py4J's own text numbers its objects; what is wrong stands in the innermost exception of Java.
         while (cause := thrown.getCause()) is not None:

@@ -1,4 +1,4 @@
-"""What became of things between two reports: what got fixed, what broke, what is new, and what nobody looked at.
+"""Comparison of two reports: fixed, broken, new, and not looked at.
 
 Two checks are compared finding by finding (file, rule and column), two runs result by result (case and operation).  A finding
 that is gone counts as fixed only if the later check looked at that file and that rule; otherwise nobody knows.
@@ -25,7 +25,7 @@ CHANGES: tuple[Change, ...] = get_args(Change)
 
 @dataclass(frozen=True)
 class Entry:
-    """What became of one thing.
+    """Fate of one finding or result.
 
     Attributes:
         change: What.
@@ -145,7 +145,7 @@ class _Checked:
         self._broken = {(path, rule) for path, rule, _ in self.findings}
 
     def has_looked(self, path: str, rule: str) -> bool:
-        """Whether a rule was tested on a file; one without a subject there is kept."""
+        """True if a rule was tested on a file; one without a subject there is kept."""
         file = self.files.get(path)
         if file is None or file.outcome == "errored":
             return False
@@ -182,7 +182,7 @@ def _of_runs(old: RunReport, new: RunReport) -> Iterator[Entry]:
 
 
 def _change(was: Result | None, now: Result | None) -> tuple[Change, bool]:
-    """What became of one result, and whether that is a reason to fail. What is not applicable was not looked at."""
+    """Fate of one result, and whether it is a reason to fail. What is not applicable was not looked at."""
     good_before = was is not None and was.outcome == "passed"
     asked_before = was is not None and was.outcome != "not applicable"
     if now is None or now.outcome == "not applicable":

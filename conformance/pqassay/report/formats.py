@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class FormatName(StrEnum):
-    """How to print a report."""
+    """Formats of a report."""
 
     TEXT = "text"
     JSON = "json"

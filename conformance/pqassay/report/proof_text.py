@@ -48,7 +48,7 @@ def write_proof(console: Console, proof: Proof, *, shown_under: str | None = Non
 
 
 def says_the_same(proof: Proof, other: Proof) -> bool:
-    """Whether two proofs show one query, however many were tried before it."""
+    """True if two proofs show one query, however many were tried before it."""
     return proof.query is not None and replace(proof, tried=other.tried) == other
 
 

@@ -16,10 +16,10 @@ from pqassay.report.model import members_json, schema_of
 SCHEMA_VERSION = 1
 
 Operation = Literal["decode", "lint", "encode", "scan", "snapshot", "prune", "plan"]
-"""What is asked about cases, in the order in which a run asks."""
+"""Operations on cases, in the order in which a run asks for them."""
 
 Outcome = Literal["passed", "failed", "crashed", "protocol error", "no credit", "not applicable"]
-"""What became of one operation on one case.
+"""Outcome of one operation on one case.
 
 ``crashed``: a signal, the time limit, or an exit status other than 0 and 3; never a refusal.  ``protocol error``: the answer
 is missing or malformed.  ``no credit``: a negative case was answered rightly by a driver that answers its valid parent
@@ -37,7 +37,7 @@ BROKEN: frozenset[Outcome] = frozenset({"crashed", "protocol error"})
 
 @dataclass(frozen=True)
 class Result:
-    """What became of one operation on one case.
+    """Outcome of one operation on one case.
 
     Attributes:
         case: Id of the case; ``hello`` for the greeting.
@@ -69,13 +69,13 @@ class Result:
 
     @property
     def is_good(self) -> bool:
-        """Whether nothing is wrong."""
+        """True if nothing is wrong."""
         return self.outcome in GOOD
 
 
 @dataclass(frozen=True)
 class Score:
-    """How many of the cases asked of one operation of one family came to which outcome."""
+    """Counts of the outcomes of one operation on the cases of one family."""
 
     family: str
     operation: Operation
@@ -104,14 +104,14 @@ class Driver:
 
     @property
     def line(self) -> str:
-        """What it calls itself; its command, if it says nothing."""
+        """Its own name for itself; its command, if it says nothing."""
         language = f"({self.language})" if self.language else None
         return " ".join(filter(None, (self.name, self.version, language))) or shlex.join(self.command)
 
 
 @dataclass(frozen=True)
 class RunLimits:
-    """What each request was allowed to take."""
+    """Limits of each request."""
 
     seconds: float
     memory: int
@@ -181,7 +181,7 @@ class RunReport:
 
     @property
     def tested_nothing(self) -> bool:
-        """Whether the driver supports nothing of what it was to be asked, and nobody expected that."""
+        """True if the driver supports nothing of what it was to be asked, and nobody expected that."""
         return all(result.outcome == "not applicable" and not result.known for result in self.results)
 
     def to_json(self, indent: int | None = 2) -> str:
@@ -213,7 +213,7 @@ def scores(results: Sequence[Result]) -> list[Score]:
 
 
 def counts(outcomes: Sequence[Outcome]) -> dict[str, int]:
-    """How often each outcome occurs, in the order of `Outcome`, without those that do not."""
+    """Count of each outcome, in the order of `Outcome`, without those that do not occur."""
     return {outcome: outcomes.count(outcome) for outcome in OUTCOMES if outcome in outcomes}
 
 

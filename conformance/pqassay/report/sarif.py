@@ -26,7 +26,7 @@ from pqassay_spec.rules.catalogue import rules
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 ROOT = "%SRCROOT%"
-"""What relative paths are relative to."""
+"""Base of relative paths."""
 
 FINGERPRINT = "pqassay/v1"
 """Name of the fingerprint: a digest of rule, path and column."""
@@ -215,7 +215,7 @@ def _state(*, known: bool, justification: str) -> Json:
 
 
 def fingerprint(rule: str, path: str, column: str | None) -> str:
-    """What stays equal from run to run: 32 digits made of rule, path and column."""
+    """Identity of a result from run to run: 32 digits made of rule, path and column."""
     text = json.dumps(
         [rule, encodable(posixpath.normpath(path)), None if column is None else encodable(column)]
     )
@@ -237,7 +237,7 @@ def _location(position: Position, finding: Finding) -> Json:
 
 
 def artifact(path: str) -> Json:
-    """Where a file is: relative paths below `ROOT`, others as they are."""
+    """Location of a file: relative paths below `ROOT`, others as they are."""
     text = encodable(path)
     if "://" in text:
         scheme, _, rest = text.partition("://")

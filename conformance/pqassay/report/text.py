@@ -286,7 +286,7 @@ class _Text:
 
 
 def _is_quiet(file: FileReport) -> bool:
-    """Whether a file needs no line of its own among many: nothing is wrong with it, or only what is known."""
+    """True if a file needs no line of its own among many: nothing is wrong with it, or only what is known."""
     return file.outcome == "conformant" and all(finding.known for finding in file.findings)
 
 

@@ -19,7 +19,7 @@ from pqassay.report.run_model import BROKEN, Result, RunReport
 from pqassay_spec.rules.catalogue import VERDICTS, rules
 
 Tone = Literal["good", "bad", "warn", "unknown", "plain"]
-"""How a count, an outcome or a verdict is coloured."""
+"""Colours of counts, outcomes and verdicts."""
 
 VERDICT_TONES: dict[str, Tone] = {"FAIL": "bad", "WARN": "warn", "POLICY": "plain", "INFO": "plain"}
 
@@ -84,7 +84,7 @@ class Item:
 
     @property
     def sentence(self) -> str:
-        """What the rule demands."""
+        """The sentence of the rule."""
         return rules()[self.rule].sentence if self.rule in rules() else ""
 
 
@@ -101,7 +101,7 @@ class Group:
 
 @dataclass(frozen=True)
 class RuleRow:
-    """How often one rule is broken."""
+    """The items about one broken rule."""
 
     rule: str
     verdict: str
@@ -336,5 +336,5 @@ def _result(result: Result, report: RunReport) -> Item:
 
 
 def _is_quiet(file: FileReport) -> bool:
-    """Whether there is nothing to say about a file but that it is conformant."""
+    """True if there is nothing to say about a file but that it is conformant."""
     return file.outcome == "conformant" and not file.findings and not file.notes

@@ -23,12 +23,12 @@ from pqassay_spec.golden.literals import Rows, ValueNotReadableError, read_value
 Thing = TypeVar("Thing")
 
 JUDGING_LIMITS = Limits(seconds=120)
-"""What looking at a written file may take, however little the driver may."""
+"""Limits of looking at a written file, however little the driver may take."""
 
 
 @dataclass(frozen=True)
 class Family:
-    """What judging has to know about a family.
+    """Properties of a family that judging depends on.
 
     Attributes:
         proof: Rules that must have been tested on a written file: the structure is there and was compared with the values.
@@ -96,7 +96,7 @@ def without_nulls(value: Any) -> Any:
 
 
 def _difference(wanted: Any, found: Any, *, unordered: bool) -> tuple[str, str] | None:
-    """What was wanted and what came, where they differ."""
+    """The wanted and the actual value in words; ``None`` where they are the same."""
     if not unordered:
         return None if wanted == found and type(wanted) is type(found) else (_short(wanted), _short(found))
     if not isinstance(found, list):
@@ -248,7 +248,7 @@ ASKING: dict[Operation, Asking[Any]] = {
     "scan": Asking(lambda case: ("on", "off") if case.expect.scan else (), _scan_request, _judge_scan),
     **pm_answers.ASKING,
 }
-"""How each operation is asked, and its answers judged."""
+"""Requests and judgements of each operation."""
 
 
 def _once(expected: Thing | None) -> Sequence[Thing]:
@@ -256,5 +256,5 @@ def _once(expected: Thing | None) -> Sequence[Thing]:
 
 
 def operations(case: Case) -> list[Operation]:
-    """What is asked about a case."""
+    """Operations that a case asks for."""
     return [name for name, asking in ASKING.items() if asking.expected(case)]

@@ -23,7 +23,7 @@ OUTPUT = "written.parquet"
 
 @dataclass(frozen=True)
 class Judgement:
-    """Whether an answer is right, and if not, why."""
+    """Verdict on an answer, with the reason against it."""
 
     right: bool
     reason: str = ""
@@ -37,7 +37,7 @@ RIGHT = Judgement(right=True)
 
 @dataclass(frozen=True)
 class Bench:
-    """What judging needs besides the answer: the case, the folder of the exchange, and a way to start processes."""
+    """The surroundings of one exchange: the case, the folder, and a way to start processes."""
 
     golden: GoldenCase
     folder: Path
@@ -50,12 +50,12 @@ class Bench:
 
     @property
     def input(self) -> Path:
-        """Where the copy of the input stands."""
+        """Path of the copy of the input."""
         return self.folder / handed_over(self.case)
 
     @property
     def output(self) -> Path:
-        """Where a writer is to write. A file whose kind is told by its name has that name."""
+        """Path to which a writer is to write. A file whose kind is told by its name has that name."""
         name = handed_over(self.case)
         return self.folder / (OUTPUT if name.endswith(".parquet") else name)
 

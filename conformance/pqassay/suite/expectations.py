@@ -50,11 +50,11 @@ class Expectation:
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return f"{self.case} ({self.operation})" if self.operation else self.case
 
     def concerns(self, result: Result) -> bool:
-        """Whether a result is what this entry is about. What is not applicable only concerns an entry that says so."""
+        """True if a result is what this entry is about. What is not applicable only concerns an entry that says so."""
         return (
             matches(result.case, self.case)
             and self.operation in (None, result.operation)
@@ -62,7 +62,7 @@ class Expectation:
         )
 
     def disagreement(self, result: Result) -> str:
-        """How a result differs from what this entry says; empty if it does not."""
+        """Difference between a result and this entry, in words; empty for none."""
         where = f"{result.case} {result.operation}"
         if result.outcome == "passed":
             return f"{where} passes now; remove the entry"

@@ -71,7 +71,7 @@ def judged_value(
 def differences(
     wanted: object, found: object, path: str = "", needed: Container[str] | None = None
 ) -> Iterator[Difference]:
-    """Where two values differ, member by member."""
+    """Differences of two values, member by member."""
     wanted, found = _untagged(wanted), _untagged(found)
     difference, same = Difference(path, wanted, found), type(wanted) is type(found) and wanted == found
     if isinstance(wanted, dict) and isinstance(found, dict):
@@ -90,7 +90,7 @@ def differences(
 
 
 def _untagged(value: object) -> object:
-    """What a tagged value stands for; anything else as it is."""
+    """The value behind a tag; anything else as it is."""
     if not isinstance(value, dict):
         return value
     members = cast("dict[str, object]", value)

@@ -19,7 +19,7 @@ from pqassay_spec.golden.literals import LongInteger, Rows, Written
 PROTOCOL: Literal[1] = 1
 
 Index = Literal["on", "off"]
-"""Whether a scan is to use the structure."""
+"""Use of the structure in a scan."""
 
 
 @dataclass(frozen=True)
@@ -296,7 +296,7 @@ def _validated(kind: Any, text: bytes, *, strict: bool) -> Any:
 
 
 def applicable(operation: str, family: str, requires: Collection[str], capabilities: Collection[str]) -> str:
-    """Which capability is missing for an operation on a case; empty if none.
+    """The capability that is missing for an operation on a case; empty for none.
 
     A capability is a name with dots, and implies the names that it begins with.
 

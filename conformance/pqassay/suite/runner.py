@@ -52,7 +52,7 @@ class CannotStartError(Exception):
 
 @dataclass(frozen=True)
 class Settings:
-    """How to run.
+    """Settings of a run.
 
     Attributes:
         command: The driver: program and arguments; request and answer are appended.
@@ -73,7 +73,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class _Exchange:
-    """What became of one request: an answer, or why there is none."""
+    """Result of one request: an answer, or the reason for which there is none."""
 
     ended: Ended
     answer: Answer | HelloAnswer | None = None
@@ -81,7 +81,7 @@ class _Exchange:
 
 
 def tasks(cases: Sequence[GoldenCase], only: Sequence[Operation] = ()) -> list[tuple[GoldenCase, Operation]]:
-    """What a run asks: cases in their order, operations in theirs."""
+    """Work of a run: cases in their order, operations in theirs."""
     return [
         (golden, operation)
         for golden in cases
@@ -353,7 +353,7 @@ def _report(
 
 
 def _explained(result: Result, case: Case | None) -> Result:
-    """What is wrong, with the words of its case."""
+    """A bad result with the words of its case."""
     if case is None or result.is_good:
         return result
     return dataclasses.replace(result, title=case.title, effect=case.effect)
