@@ -190,14 +190,13 @@ class DriverItem(pytest.Item):
             self._tell_of_the_whole(report)
 
     def _tell(self, result: Result, report: RunReport) -> None:
-        from pqassay.report.run_text import details, repeat_command
+        from pqassay.report.run_text import details
 
         if result.outcome == "not applicable":
             pytest.skip(result.reason or result.outcome)
         if result.is_good:
             return
-        rows = [f"{label:<10}{value}" for label, value in details(result)]
-        rows.append(f"{'repeat':<10}{repeat_command(result, report.options, report.driver.command)}")
+        rows = [f"{label:<10}{value}" for label, value in details(result, report)]
         if result.known:
             pytest.xfail(f"{result.outcome}: {result.reason}")
         pytest.fail("\n".join([result.outcome, *rows]), pytrace=False)

@@ -19,4 +19,7 @@ class FormatName(StrEnum):
 COMPARED = (FormatName.TEXT, FormatName.JSON, FormatName.MARKDOWN)
 """Formats in which two reports are compared."""
 
+LINKED = (FormatName.SARIF, FormatName.HTML)
+"""Formats that link to the rules' pages."""
+
 FORMAT_HELP = "How to print the report: text (default), json, junit, sarif, html or markdown."

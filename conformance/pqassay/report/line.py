@@ -9,6 +9,12 @@ from rich.text import Text
 
 from pqassay_spec.base.terminal import printable
 
+LABEL = 10
+"""Width of the labels before values."""
+
+Part = tuple[str, str] | str
+"""A text, with or without its style."""
+
 
 def plain_console(stream: TextIO) -> Console:
     """A console that takes nothing for markup and breaks no lines: names and values come from strangers."""
@@ -24,10 +30,15 @@ def counted(count: int, noun: str, plural: str = "") -> str:
     return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
 
 
-def write_line(console: Console, *parts: tuple[str, str] | str) -> None:
+def write_line(console: Console, *parts: Part) -> None:
     """Print parts, each a text or a text with its style."""
     text = Text()
     for part in parts:
         words, style = part if isinstance(part, tuple) else (part, "")
         text.append(printable(words), style)
     console.print(text)
+
+
+def write_row(console: Console, label: str, *parts: Part) -> None:
+    """Print a value behind its label."""
+    write_line(console, (f"    {label:<{LABEL}}", "dim"), *parts)

@@ -7,11 +7,8 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from pqassay.report.line import counted, write_line
+from pqassay.report.line import Part, counted, write_row
 from pqassay.report.model import EngineAnswer, Proof
-
-LABEL = 10
-"""Width of the labels before values, as in the rest of a finding."""
 
 ERROR_LENGTH = 100
 """Characters of an engine's error that are shown; the JSON report has all."""
@@ -28,10 +25,6 @@ HEADLINES = {
 }
 
 
-Part = tuple[str, str] | str
-"""Text, and maybe its style."""
-
-
 def write_proof(console: Console, proof: Proof, *, shown_under: str | None = None) -> None:
     """Write the lines of a proof.
 
@@ -41,10 +34,10 @@ def write_proof(console: Console, proof: Proof, *, shown_under: str | None = Non
         shown_under: The rule of a finding under which the same query and answers stand already; then one line says so.
     """
     if shown_under is not None:
-        write_line(console, (f"    {'proof':<{LABEL}}", "dim"), f"as under {shown_under}: {proof.query}")
+        write_row(console, "proof", f"as under {shown_under}: {proof.query}")
         return
     for label, parts in _lines(proof):
-        write_line(console, (f"    {label:<{LABEL}}", "dim"), *parts)
+        write_row(console, label, *parts)
 
 
 def says_the_same(proof: Proof, other: Proof) -> bool:

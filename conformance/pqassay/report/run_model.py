@@ -184,6 +184,14 @@ class RunReport:
         """True if the driver supports nothing of what it was to be asked, and nobody expected that."""
         return all(result.outcome == "not applicable" and not result.known for result in self.results)
 
+    @property
+    def by_family(self) -> dict[str, list[Result]]:
+        """The results of each family, the greeting's under ``hello``."""
+        families: dict[str, list[Result]] = {}
+        for result in self.results:
+            families.setdefault(result.family or "hello", []).append(result)
+        return families
+
     def to_json(self, indent: int | None = 2) -> str:
         """The result as JSON text in ASCII. Members that are ``None`` are left out."""
         return members_json(self, indent)

@@ -8,12 +8,12 @@ from __future__ import annotations
 import shlex
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TextIO
 
 from rich.console import Console
 
-from pqassay.report.line import plain_console, write_line
+from pqassay.report.line import plain_console, write_line, write_row
 from pqassay.report.run_model import Result, RunReport, Score
 from pqassay_spec.rules.catalogue import rules
 
@@ -25,9 +25,6 @@ COLOURS = {
     "no credit": "yellow",
     "not applicable": "dim",
 }
-LABEL = 10
-"""Width of the labels before values."""
-
 GREATEST_VALUE = 400
 """Characters of an expected or actual value that are shown."""
 
@@ -43,11 +40,8 @@ def render(report: RunReport, stream: TextIO | None = None) -> None:
             write_line(
                 console, (result.outcome, COLOURS[result.outcome]), f"  {result.case}  {result.operation}"
             )
-            for label, value in details(result):
-                write_line(console, (f"    {label:<{LABEL}}", "dim"), value)
-            if result.operation != "hello":
-                repeat = repeat_command(result, report.options, report.driver.command)
-                write_line(console, (f"    {'repeat':<{LABEL}}", "dim"), repeat)
+            for label, value in details(result, report):
+                write_row(console, label, value)
             console.print()
     for problem in report.problems:
         write_line(console, ("expectation", "bold red"), f"  {problem.entry}: {problem.problem}")
@@ -56,8 +50,11 @@ def render(report: RunReport, stream: TextIO | None = None) -> None:
     _summary(console, report)
 
 
-def details(result: Result) -> Iterator[tuple[str, str]]:
-    """Label and value of the lines between the first and the last: at most 23."""
+def details(result: Result, report: RunReport) -> Iterator[tuple[str, str]]:
+    """Label and value of the lines after the first: at most 24.
+
+    The last is the command that asks for one operation on one case again, and keeps request, answer and files.
+    """
     if result.title:
         yield "case", result.title
     if result.effect:
@@ -78,16 +75,16 @@ def details(result: Result) -> Iterator[tuple[str, str]]:
             yield "stderr", _shortened(line)
     if named:
         yield "more", f"pqassay explain {named[0]}"
+    if result.operation != "hello":
+        again = ["--case", result.case, "--operation", result.operation, "--keep", "kept"]
+        yield (
+            "repeat",
+            shlex.join(["pqassay", "run", *report.options, *again, "--", *report.driver.command]),
+        )
 
 
 def _shortened(text: str) -> str:
     return textwrap.shorten(text, GREATEST_VALUE, placeholder=" …") if len(text) > GREATEST_VALUE else text
-
-
-def repeat_command(result: Result, options: Sequence[str], driver: Sequence[str]) -> str:
-    """The command that asks for one operation on one case again, and keeps request, answer and files."""
-    again = ["--case", result.case, "--operation", result.operation, "--keep", "kept"]
-    return shlex.join(["pqassay", "run", *options, *again, "--", *driver])
 
 
 def _summary(console: Console, report: RunReport) -> None:

@@ -8,17 +8,22 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import TextIO
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, TextIO, TypeVar
 
 from rich.console import Console
 
 from pqassay.report.details import details
-from pqassay.report.line import counted, plain_console, write_line
+from pqassay.report.line import counted, plain_console, write_line, write_row
 from pqassay.report.model import BaselineState, Coverage, FileReport, Finding, Report, encodable
 from pqassay.report.proof_text import says_the_same, write_proof
 from pqassay_spec.base.terminal import printable
 from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, VERDICTS, called, rules, rules_for
+
+Key = TypeVar("Key", bound=Hashable)
+
+Group = list[tuple[Finding, FileReport]]
+"""Findings that have something in common, each with its file."""
 
 COLOURS = {
     "FAIL": "bold red",
@@ -29,9 +34,6 @@ COLOURS = {
     "nonconformant": "bold red",
     "errored": "bold magenta",
 }
-LABEL = 10
-"""Width of the labels before values."""
-
 NAMED_CONFORMANT = 10
 """Files up to which the conformant ones among them have a line each."""
 
@@ -110,14 +112,23 @@ class _Text:
         if self._is_short:
             self._tables()
 
-    def _triage(self) -> None:
-        """Findings by rule and writer, and why files were not judged: what to look at first among very many."""
-        groups: dict[tuple[str, str], list[tuple[Finding, FileReport]]] = {}
+    def _grouped(self, key: Callable[[Finding, FileReport], Key]) -> list[tuple[Key, Group]]:
+        """The findings that are not known, by a key; the gravest first, then the most frequent."""
+        groups: dict[Key, Group] = {}
         for file in self._report.files:
             for finding in file.findings:
                 if not finding.known:
-                    groups.setdefault((finding.rule, _writer(file)), []).append((finding, file))
-        ranked = sorted(groups.items(), key=lambda item: (*_severity(item[1][0][0], len(item[1])), item[0]))
+                    groups.setdefault(key(finding, file), []).append((finding, file))
+
+        def severity(item: tuple[Key, Group]) -> tuple[Any, ...]:
+            group_key, group = item
+            first = group[0][0]
+            return VERDICTS.index(first.verdict), -len(group), first.rule, group_key
+
+        return sorted(groups.items(), key=severity)
+
+    def _triage(self) -> None:
+        """Findings by rule and writer, and why files were not judged: what to look at first among very many."""
         rows = [
             (
                 rule,
@@ -128,7 +139,7 @@ class _Text:
                 _shortened_text(writer),
                 group[0][1].path,
             )
-            for (rule, writer), group in ranked
+            for (rule, writer), group in self._grouped(lambda finding, file: (finding.rule, _writer(file)))
         ]
         self._table(("rule", "verdict", "effect", "files", "findings", "created by", "for example"), rows)
         self._errors()
@@ -193,11 +204,7 @@ class _Text:
         )
 
     def _tables(self) -> None:
-        files = [file for file in self._report.files if file.findings]
-        found = [(finding, file) for file in files for finding in file.findings if not finding.known]
-        by_rule: dict[str, list[tuple[Finding, FileReport]]] = {}
-        for finding, file in found:
-            by_rule.setdefault(finding.rule, []).append((finding, file))
+        by_rule = self._grouped(lambda finding, _: finding.rule)
         rows = [
             (
                 rule,
@@ -207,14 +214,12 @@ class _Text:
                 f"{len({file.path for _, file in group}):,}",
                 group[0][1].path,
             )
-            for rule, group in sorted(
-                by_rule.items(), key=lambda item: _severity(item[1][0][0], len(item[1]))
-            )
+            for rule, group in by_rule
         ]
         self._table(("rule", "verdict", "effect", "findings", "files", "first in"), rows)
         writers = Counter(
             (rule, file)
-            for rule, group in by_rule.items()
+            for rule, group in by_rule
             for file in (_writer(file) for file in {file.path: file for _, file in group}.values())
         )
         by_writer = [
@@ -294,10 +299,6 @@ def _shortened_text(text: str) -> str:
     return text if len(text) <= WRITER_LENGTH else f"{text[: WRITER_LENGTH - 1]}…"
 
 
-def _severity(finding: Finding, count: int) -> tuple[int, int, str]:
-    return VERDICTS.index(finding.verdict), -count, finding.rule
-
-
 def _writer(file: FileReport) -> str:
     return encodable(file.created_by or "") or (
         UNKNOWN_WRITER if file.kind == DEFAULT_FILE else f"({file.kind} files do not say)"
@@ -323,9 +324,9 @@ def _finding(console: Console, finding: Finding) -> None:
     if rule is not None:
         write_line(console, f"    {rule.sentence}")
     for label, value in details(finding):
-        write_line(console, (f"    {label:<{LABEL}}", "dim"), value)
+        write_row(console, label, value)
     if rule is not None and rule.reading:
-        write_line(console, ("    reading   ", "dim"), rule.reading)
+        write_row(console, "reading", rule.reading)
     for row in finding.hexdump:
         write_line(console, (f"    {row}", "red" if set(row.split("  ")[0]) <= set("^ ") else ""))
 

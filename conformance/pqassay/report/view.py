@@ -260,10 +260,10 @@ def _of_run(report: RunReport) -> View:
     outcome = "crashed" if broken else "failed" if new or report.problems else "passed"
     if report.tested_nothing:
         outcome = "not applicable"
-    groups: dict[str, list[Item]] = {}
-    for result in report.results:
-        if not result.is_good:
-            groups.setdefault(result.family or "hello", []).append(_result(result, report))
+    wrong = {
+        family: [_result(result, report) for result in results if not result.is_good]
+        for family, results in report.by_family.items()
+    }
     header = ("family", "operation", "asked", "passed", "otherwise")
     scores = [
         (score.family, score.operation, str(score.asked), str(score.passed), score.otherwise)
@@ -296,7 +296,8 @@ def _of_run(report: RunReport) -> View:
         ],
         groups=[
             Group(name, f"{len(items)} not passed", _worst(items), [], items)
-            for name, items in groups.items()
+            for name, items in wrong.items()
+            if items
         ],
         scores=[header, *scores] if scores else [],
         alarms=[f"expectation {problem.entry}: {problem.problem}" for problem in report.problems],
@@ -315,12 +316,12 @@ def _result(result: Result, report: RunReport) -> Item:
     elsewhere = ["rule", "more", "because", "stderr", *([] if rule in rules() else ["effect"])]
     rows = [
         ("to users" if label == "effect" else label, value)
-        for label, value in run_text.details(result)
+        for label, value in run_text.details(result, report)
         if label not in elsewhere
     ]
-    rows += [("also about", other) for other in (result.rules or [])[1:]]
-    if result.operation != "hello":
-        rows.append(("repeat", run_text.repeat_command(result, report.options, report.driver.command)))
+    others = [("also about", other) for other in (result.rules or [])[1:]]
+    before_last = len(rows) - (result.operation != "hello")
+    rows[before_last:before_last] = others
     return Item(
         where=result.case,
         part=result.operation,
