@@ -69,9 +69,11 @@ def test_the_reference_answers_everything_rightly(operation: Operation, tmp_path
         bench = Bench(golden, folder, Here())
         if operation != "encode":
             bench.hand_over()
-        for request in ASKING[operation].requests(bench):
+        asking = ASKING[operation]
+        for expected in asking.expected(golden.case):
+            request = asking.request(bench, expected)
             answer = json.dumps(respond(json.loads(to_json(request)))).encode()
-            judged = ASKING[operation].judge(bench, request, read_answer(answer, operation, strict=True))
+            judged = asking.judge(bench, expected, read_answer(answer, operation, strict=True))
             if not judged.right:
                 wrong.append(f"{golden.case.id}: {judged.reason}: {judged.actual}")
 
