@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pqassay.under_test.fields import Field
-from pqassay.under_test.file import NotChecked
+from pqassay.under_test.file import Broken, NotChecked
 from pqassay.under_test.page_walk import HEADERS
 from pqassay.under_test.violation import Violation, first_places
 from pqassay.values.chunk_values import ChunkValues
 from pqassay.values.claims import ChunkClaims, Found, ZeroBound
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.column_order import FLOATING, TOTAL, Order, shown
-from pqassay_spec.parquet.thrift import ColumnIndex, Statistics
+from pqassay_spec.parquet.thrift import ColumnIndex, Statistics, Type
 
 PAGE_HEADER = "STA-050"
 PAGE_BELOW, PAGE_ABOVE, NULL_PAGES, PAGE_NULLS = "PIX-050", "PIX-051", "PIX-052", "PIX-053"
@@ -238,6 +238,8 @@ class PageClaims(ChunkClaims):
         with self._reading(PAGE_BYTES):
             listed = self.chunk.offset_index.unencoded_byte_array_data_bytes
             if listed is not None:
+                if self.chunk.leaf.element.type != Type.BYTE_ARRAY:
+                    raise Broken("PIX-018")
                 self._claim(partial(self._judge_page_bytes, listed), PAGE_BYTES)
 
     def _judge_page_bytes(self, given: Sequence[int], found: ChunkValues) -> Found:
