@@ -79,6 +79,7 @@ def by_survey(
 
 def survey_of(chunk: ColumnChunkUnderTest) -> Survey:
     """What the bodies of a chunk's pages hold; see `pqassay.values.survey.survey`."""
+    chunk.file.part(ValueAudit).run_with_surveys()
     from pqassay.values.survey import survey  # noqa: PLC0415 - numpy and pyarrow, at this tier only
 
     return chunk.part(survey)
@@ -86,6 +87,7 @@ def survey_of(chunk: ColumnChunkUnderTest) -> Survey:
 
 def counts_of(chunk: ColumnChunkUnderTest) -> PageCounts:
     """The counts of a chunk's levels; see `pqassay.values.levels.counts_of`."""
+    chunk.file.part(ValueAudit).run_with_surveys()
     from pqassay.values import levels as page_levels  # noqa: PLC0415 - numpy, at this tier only
 
     return page_levels.counts_of(chunk)

@@ -69,6 +69,7 @@ class ColumnChunkUnderTest:
         leaf: Its column in the schema.
         path: Where its parts stand in field paths: ``row_groups[0].columns[1]``. The footer's record of it stands at the
             same path below ``footer``.
+        is_decoded: Whether all its values were decoded, so that its pages are known to decompress.
     """
 
     def __init__(
@@ -89,6 +90,7 @@ class ColumnChunkUnderTest:
         self.facts = facts
         self.leaf = leaf
         self.path = f"row_groups[{row_group}].columns[{ordinal}]"
+        self.is_decoded = False
         self._parts: dict[Any, tuple[Any, Exception | None]] = {}
 
     def part(self, make: Callable[[ColumnChunkUnderTest], Part]) -> Part:
