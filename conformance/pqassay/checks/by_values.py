@@ -18,6 +18,7 @@ from pqassay.checks import rule
 from pqassay.checks.subjects import PAGES, VALUES, Subject
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.violation import Violation
+from pqassay.values.audit import ValueAudit
 
 if TYPE_CHECKING:
     from pqassay.values.levels import PageCounts
@@ -94,6 +95,7 @@ def by_survey(
 
 def survey_of(chunk: ColumnChunkUnderTest) -> Survey:
     """The survey of the bodies of a chunk's pages; see `pqassay.values.survey.survey`."""
+    chunk.file.part(ValueAudit).run_with_surveys()
     from pqassay.values.survey import survey  # noqa: PLC0415 - numpy and pyarrow, at this tier only
 
     return chunk.part(survey)
@@ -101,6 +103,7 @@ def survey_of(chunk: ColumnChunkUnderTest) -> Survey:
 
 def counts_of(chunk: ColumnChunkUnderTest) -> PageCounts:
     """The counts of a chunk's levels; see `pqassay.values.levels.counts_of`."""
+    chunk.file.part(ValueAudit).run_with_surveys()
     from pqassay.values import levels as page_levels  # noqa: PLC0415 - numpy, at this tier only
 
     return page_levels.counts_of(chunk)

@@ -129,6 +129,7 @@ def check_source(
         notes=_notes(file),
     )
     checked = frozenset(answers.applied.union(rule.id for rule, _ in broken))
+    file.forget()
     return report, _coverage(plan, options.tier, checked, reasons)
 
 

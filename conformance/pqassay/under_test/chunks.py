@@ -12,7 +12,6 @@ from pqassay.under_test.bloom_rate import rate
 from pqassay.under_test.fields import ChunkFields
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.index_reads import IndexReads
-from pqassay.under_test.index_screen import Shape, column_index_shape, offset_index_shape
 from pqassay.under_test.page_bounds import PageBounds, even_column_index
 from pqassay.under_test.page_places import PagePlaces
 from pqassay.under_test.page_walk import PageUnderTest, chunk_range, walk
@@ -68,6 +67,7 @@ class ColumnChunkUnderTest:
         leaf: Its column in the schema.
         path: With what the paths of its fields begin: ``row_groups[0].columns[1]``; so does the footer's record of it, below
             ``footer``.
+        is_decoded: Whether all its values were decoded, so that its pages are known to decompress.
     """
 
     def __init__(
@@ -88,6 +88,7 @@ class ColumnChunkUnderTest:
         self.facts = facts
         self.leaf = leaf
         self.path = f"row_groups[{row_group}].columns[{ordinal}]"
+        self.is_decoded = False
         self._parts: dict[Any, tuple[Any, Exception | None]] = {}
 
     def part(self, make: Callable[[ColumnChunkUnderTest], Part]) -> Part:
@@ -140,16 +141,16 @@ class ColumnChunkUnderTest:
 
     # ------------------------------------------------------------------------------------ what stands in the body
 
-    def _require(self, offset: int, length: int, field: str) -> None:
-        """Raise PQF-008 or PQF-009 unless a range lies in the body, where nothing else claims a byte of it."""
+    def _require(self, offset: int, length: int, part: str) -> None:
+        """Raise PQF-008 or PQF-009 unless the range that a part of the record gives lies in the body, and shares no byte of it."""
         framing = self.file.framing
         if length < 0 or offset < framing.body_start or offset + max(length, 1) > framing.footer_start:
             raise Broken("PQF-008")
-        if field in self.file.overlapping:
+        if self.file.overlapping and f"footer.{self.path}.{part}" in self.file.overlapping:
             raise Broken("PQF-009")
 
-    def _range(self, offset: int, length: int, field: str) -> bytes:
-        self._require(offset, length, field)
+    def _range(self, offset: int, length: int, part: str) -> bytes:
+        self._require(offset, length, part)
         return self.file.source.read(offset, length)
 
     @Remembered
@@ -159,12 +160,12 @@ class ColumnChunkUnderTest:
         if start is None:
             raise NotApplicable
         # Both of them say where the chunk begins.
-        for name in ("dictionary_page_offset", "data_page_offset"):
-            field = f"footer.{self.path}.meta_data.{name}"
-            if field in self.file.stray_offsets:
-                raise Broken("PQF-008")
+        if stray := self.file.stray_offsets:
+            for name in ("dictionary_page_offset", "data_page_offset"):
+                if f"footer.{self.path}.meta_data.{name}" in stray:
+                    raise Broken("PQF-008")
         length = self.facts.total_compressed_size
-        self._require(start, length, f"footer.{self.path}.meta_data.data_page_offset")
+        self._require(start, length, "meta_data.data_page_offset")
         return start, start + length
 
     @property
@@ -181,10 +182,9 @@ class ColumnChunkUnderTest:
         offset, length = getattr(self.chunk, f"{name}_offset"), getattr(self.chunk, f"{name}_length")
         if offset is None:
             raise NotApplicable
-        field = f"footer.{self.path}.{name}_offset"
         if not length or length < 0 or not offset:
             raise Broken("PIX-002")
-        self._require(offset, length, field)
+        self._require(offset, length, f"{name}_offset")
         return self.file.part(IndexReads).read(offset, length)
 
     @Remembered
@@ -235,32 +235,22 @@ class ColumnChunkUnderTest:
         return PageBounds(self)
 
     @Remembered
-    def offset_index_shape(self) -> Shape | None:
-        """The shape of an offset index that certainly breaks no rule."""
-        return offset_index_shape(self)
-
-    @Remembered
-    def column_index_shape(self) -> Shape | None:
-        """The shape of a column index that certainly breaks no rule."""
-        return column_index_shape(self)
-
-    @Remembered
     def _bloom_filter(self) -> tuple[BloomFilterHeader, int, bytes]:
         """Header of the bloom filter, the bytes that it takes, and what of the bitset was read along with it."""
         offset = self.facts.bloom_filter_offset
         if not offset:
             raise NotApplicable
-        field, root = f"footer.{self.path}.meta_data.bloom_filter_offset", f"{self.path}.bloom_filter.header"
+        part, root = "meta_data.bloom_filter_offset", f"{self.path}.bloom_filter.header"
         room = self.file.framing.footer_start - offset
         length = self.facts.bloom_filter_length or 0
         first = min(room, max(BLOOM_HEADER_LIMIT, length if length <= SMALL_FILTER else 0))
-        raw = self._range(offset, first, field)
+        raw = self._range(offset, first, part)
         try:
             header, taken = decode(BloomFilterHeader, raw, root=root, base=offset, rule="BLM-002")
         except Malformed:
             if first == min(room, LONG_HEADER):
                 raise
-            raw = self._range(offset, min(room, LONG_HEADER), field)  # an extension may make a header long
+            raw = self._range(offset, min(room, LONG_HEADER), part)  # an extension may make a header long
             header, taken = decode(BloomFilterHeader, raw, root=root, base=offset, rule="BLM-002")
         return header, taken, raw[taken : length if length <= SMALL_FILTER else taken]
 
@@ -287,7 +277,7 @@ class ColumnChunkUnderTest:
         if len(read) == size:
             return read
         start = (self.facts.bloom_filter_offset or 0) + taken
-        return self._range(start, size, f"footer.{self.path}.meta_data.bloom_filter_offset")
+        return self._range(start, size, "meta_data.bloom_filter_offset")
 
     @Remembered
     def bloom_filter_rate(self) -> float:

@@ -276,10 +276,11 @@ def chunk_start(chunk: ColumnChunk) -> int | None:
     metadata = chunk.meta_data
     if metadata is None:
         return None
-    offsets = [offset for offset in (metadata.dictionary_page_offset,) if offset and offset > 0]
-    if metadata.data_page_offset or metadata.num_values:
-        offsets.append(metadata.data_page_offset)
-    return min(offsets, default=None)
+    dictionary, data = metadata.dictionary_page_offset, metadata.data_page_offset
+    has_data = data != 0 or metadata.num_values != 0
+    if dictionary is None or dictionary <= 0:
+        return data if has_data else None
+    return min(dictionary, data) if has_data else dictionary
 
 
 def is_summary(metadata: FileMetaData, name: str) -> bool:

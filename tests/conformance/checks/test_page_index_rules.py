@@ -29,6 +29,7 @@ from pqassay.judge.file_check import Selection, check_source
 from pqassay.under_test import index_reads
 from pqassay.under_test.chunks import ColumnChunks
 from pqassay.under_test.file import FileUnderTest, Options
+from pqassay.under_test.index_screen import column_index_shape
 from pqassay.under_test.page_bounds import keys_of
 from pqassay_reference.cli.main import app
 from pqassay_reference.tiny.parquet import Column, Encoding, Layout, TinyParquet
@@ -450,4 +451,4 @@ def test_screens_find_what_writers_write_in_order(writer: str) -> None:
     file = FileUnderTest(BytesSource(written(writer)), Options("index"))
 
     chunks = file.part(ColumnChunks).all
-    assert [True] * 6 == [chunk.column_index_shape is not None for chunk in chunks]
+    assert [True] * 6 == [column_index_shape(chunk) is not None for chunk in chunks]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.places import GOLDEN_FILES
 
+from places import GOLDEN_FILES
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.fields import NOWHERE, Field, in_footer, named
 from pqassay.under_test.file import FileUnderTest, Options

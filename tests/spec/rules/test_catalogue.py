@@ -15,8 +15,8 @@ from typing import Any, cast
 import pytest
 from construct import Struct
 from jsonschema import Draft202012Validator
-from tests.places import ROOT
 
+from places import ROOT
 from pqassay_spec.grammar.field_tables import construct_rows
 from pqassay_spec.grammar.flat_records import FlatStruct
 from pqassay_spec.grammar.thrift import ListOf, Record

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from operator import ge, gt, le, lt
+from operator import gt, lt
 from typing import Any
 
 from pqassay.checks import rule
-from pqassay.checks.page_index.lists import counts_add_up, sound_column_index
+from pqassay.checks.page_index.lists import counts_add_up
 from pqassay.checks.subjects import COLUMN_INDEX
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.fields import Field
 from pqassay.under_test.file import Broken, NotApplicable
-from pqassay.under_test.index_screen import NUMBERS
+from pqassay.under_test.index_screen import COMPARED, NUMBERS, column_index_shape
 from pqassay.under_test.page_bounds import PageBounds
 from pqassay.under_test.violation import Violation, first_places
 from pqassay_spec.parquet.column_order import TOTAL, Order, shown, type_order, width_of
@@ -81,7 +81,7 @@ def _sides(bounds: PageBounds) -> tuple[_Side, _Side]:
     )
 
 
-@rule("PIX-022", of=COLUMN_INDEX, screen=sound_column_index)
+@rule("PIX-022", of=COLUMN_INDEX, screen=column_index_shape)
 def null_pages_have_empty_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """There is no value that they could be about."""
     index = chunk.even_column_index
@@ -99,7 +99,7 @@ def null_pages_have_empty_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violat
     )
 
 
-@rule("PIX-023", of=COLUMN_INDEX, screen=sound_column_index)
+@rule("PIX-023", of=COLUMN_INDEX, screen=column_index_shape)
 def bounds_are_values(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A bound of a type of fixed width has that width."""
     bounds = chunk.page_bounds
@@ -114,7 +114,7 @@ def _bytes(raw: bytes) -> str:
     return f"{text} 0x{raw[:20].hex()}{'…' * (len(raw) > 20)}" if raw else text
 
 
-@rule("PIX-024", of=COLUMN_INDEX, screen=sound_column_index)
+@rule("PIX-024", of=COLUMN_INDEX, screen=column_index_shape)
 def lower_bounds_are_not_greater(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Of pages both of whose bounds are values."""
     bounds = chunk.page_bounds
@@ -137,17 +137,13 @@ def lower_bounds_are_not_greater(chunk: ColumnChunkUnderTest) -> Iterator[Violat
     )
 
 
-_ORDERS: dict[int, Callable[[Any, Any], bool]] = {BoundaryOrder.ASCENDING: le, BoundaryOrder.DESCENDING: ge}
-"""How each bound compares with the next one."""
-
-
-@rule("PIX-025", of=COLUMN_INDEX, screen=sound_column_index)
+@rule("PIX-025", of=COLUMN_INDEX, screen=column_index_shape)
 def boundary_order_is_true(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Of fewer than two pages every order is true. Pages whose own bounds are wrong are left out."""
     boundary_order = chunk.column_index.boundary_order
     if boundary_order == BoundaryOrder.UNORDERED:
         return
-    if boundary_order not in _ORDERS:
+    if boundary_order not in COMPARED:
         yield Violation(
             message=f"the boundary_order of {chunk} is {boundary_order}, which has no name",
             field=chunk.fields.column_index / "boundary_order",
@@ -157,7 +153,7 @@ def boundary_order_is_true(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         return
     bounds = chunk.page_bounds
     pages, *lists = bounds.comparable
-    compare = _ORDERS[boundary_order]
+    compare = COMPARED[boundary_order]
     for side, found in zip(_sides(bounds), lists, strict=True):
         if all(map(compare, found, found[1:])):
             continue
@@ -170,7 +166,7 @@ def _out_of_order(side: _Side, said: BoundaryOrder, pages: Sequence[int], place:
     return side.is_out_of_order(pages[place], pages[place - 1], said)
 
 
-@rule("PIX-030", of=COLUMN_INDEX, only=lambda chunk: chunk.order in NUMBERS, screen=sound_column_index)
+@rule("PIX-030", of=COLUMN_INDEX, only=lambda chunk: chunk.order in NUMBERS, screen=column_index_shape)
 def bounds_are_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A reader that compares with NaN finds nothing."""
     bounds = chunk.page_bounds
@@ -184,7 +180,7 @@ def bounds_are_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     "PIX-031",
     of=COLUMN_INDEX,
     only=lambda chunk: chunk.leaf.element.type == Type.INT96,
-    screen=sound_column_index,
+    screen=column_index_shape,
 )
 def int96_has_its_order(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """The type itself defines no order."""
@@ -201,7 +197,7 @@ def int96_has_its_order(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     "PIX-032",
     of=COLUMN_INDEX,
     only=lambda chunk: chunk.column_index.nan_counts is not None,
-    screen=sound_column_index,
+    screen=column_index_shape,
 )
 def nan_counts_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Every NaN of the chunk stands in a page."""
@@ -220,7 +216,7 @@ def nan_counts_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     yield from counts_add_up(chunk, "nan_counts", counts, said)
 
 
-@rule("PIX-033", of=COLUMN_INDEX, only=lambda chunk: chunk.order in TOTAL, screen=sound_column_index)
+@rule("PIX-033", of=COLUMN_INDEX, only=lambda chunk: chunk.order in TOTAL, screen=column_index_shape)
 def total_order_has_nan_counts(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Where NaN has a place, a reader wants to know whether there is one."""
     if chunk.column_index.nan_counts is None:
@@ -232,7 +228,7 @@ def total_order_has_nan_counts(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
         )
 
 
-@rule("PIX-034", of=COLUMN_INDEX, screen=sound_column_index)
+@rule("PIX-034", of=COLUMN_INDEX, screen=column_index_shape)
 def pages_meet_the_bounds_of_the_chunk(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Either bound may be a shorter or wider one than the values, so only what lies wholly apart is wrong."""
     bounds = chunk.page_bounds
@@ -262,7 +258,7 @@ def _has_exact_bound(chunk: ColumnChunkUnderTest) -> bool:
     return found is not None and bool(found.is_min_value_exact or found.is_max_value_exact)
 
 
-@rule("PIX-035", of=COLUMN_INDEX, only=_has_exact_bound, screen=sound_column_index)
+@rule("PIX-035", of=COLUMN_INDEX, only=_has_exact_bound, screen=column_index_shape)
 def pages_reach_exact_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A value that occurs stands in a page, whose bounds include it."""
     statistics = chunk.statistics

@@ -7,22 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import accumulate
-from operator import attrgetter
 
-from pqassay.checks import Screen, rule
+from pqassay.checks import rule
 from pqassay.checks.subjects import CHUNK, COLUMN_INDEX, FILE, OFFSET_INDEX
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.facts_screen import facts_shape
 from pqassay.under_test.fields import Field
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
+from pqassay.under_test.index_screen import column_index_shape, offset_index_shape
 from pqassay.under_test.page_bounds import false_null_pages, page_count, present_values, unequal_lists
 from pqassay.under_test.violation import Violation, first_places
 from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Type
-
-# Screens, see `pqassay.under_test.index_screen`.
-sound_offset_index: Screen[ColumnChunkUnderTest] = attrgetter("offset_index_shape")
-sound_column_index: Screen[ColumnChunkUnderTest] = attrgetter("column_index_shape")
-
 
 # ---------------------------------------------------------------------------------------------- in the footer
 
@@ -88,7 +83,7 @@ def offset_indexes_in_all_row_groups(file: FileUnderTest) -> Iterator[Violation]
 # ------------------------------------------------------------------------------------------- the offset index
 
 
-@rule("PIX-010", of=OFFSET_INDEX, screen=sound_offset_index)
+@rule("PIX-010", of=OFFSET_INDEX, screen=offset_index_shape)
 def offset_index_decodes(chunk: ColumnChunkUnderTest) -> None:
     """Decoding raises what is wrong."""
     _ = chunk.offset_index
@@ -98,7 +93,7 @@ def _lists_pages(chunk: ColumnChunkUnderTest) -> bool:
     return bool(chunk.offset_index.page_locations)
 
 
-@rule("PIX-011", of=OFFSET_INDEX, screen=sound_offset_index)
+@rule("PIX-011", of=OFFSET_INDEX, screen=offset_index_shape)
 def offset_index_lists_pages(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Values stand in pages."""
     if not chunk.offset_index.page_locations and chunk.facts.num_values > 0:
@@ -111,7 +106,7 @@ def offset_index_lists_pages(chunk: ColumnChunkUnderTest) -> Iterator[Violation]
         )
 
 
-@rule("PIX-012", of=OFFSET_INDEX, screen=sound_offset_index)
+@rule("PIX-012", of=OFFSET_INDEX, screen=offset_index_shape)
 def pages_ascend(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Each page begins behind the beginning of the one before."""
     places = chunk.page_places
@@ -128,7 +123,7 @@ def pages_ascend(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     )
 
 
-@rule("PIX-013", of=OFFSET_INDEX, only=_lists_pages, screen=sound_offset_index)
+@rule("PIX-013", of=OFFSET_INDEX, only=_lists_pages, screen=offset_index_shape)
 def pages_lie_in_their_chunk(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """No page is empty, since its header takes bytes."""
     places = chunk.page_places
@@ -147,7 +142,7 @@ def pages_lie_in_their_chunk(chunk: ColumnChunkUnderTest) -> Iterator[Violation]
     )
 
 
-@rule("PIX-014", of=OFFSET_INDEX, only=_lists_pages, screen=sound_offset_index)
+@rule("PIX-014", of=OFFSET_INDEX, only=_lists_pages, screen=offset_index_shape)
 def pages_follow_each_other(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Pages stand back to back up to the end of the chunk."""
     places = chunk.page_places
@@ -172,7 +167,7 @@ def pages_follow_each_other(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     )
 
 
-@rule("PIX-015", of=OFFSET_INDEX, only=_lists_pages, screen=sound_offset_index)
+@rule("PIX-015", of=OFFSET_INDEX, only=_lists_pages, screen=offset_index_shape)
 def first_page_begins_with_row_0(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Rows count from 0 in every row group."""
     places = chunk.page_places
@@ -185,7 +180,7 @@ def first_page_begins_with_row_0(chunk: ColumnChunkUnderTest) -> Iterator[Violat
         )
 
 
-@rule("PIX-016", of=OFFSET_INDEX, only=_lists_pages, screen=sound_offset_index)
+@rule("PIX-016", of=OFFSET_INDEX, only=_lists_pages, screen=offset_index_shape)
 def first_rows_increase(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Each page holds at least a row, so the next one begins with a later one."""
     places = chunk.page_places
@@ -202,7 +197,7 @@ def first_rows_increase(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     )
 
 
-@rule("PIX-017", of=OFFSET_INDEX, only=_lists_pages, screen=sound_offset_index)
+@rule("PIX-017", of=OFFSET_INDEX, only=_lists_pages, screen=offset_index_shape)
 def first_page_stands_where_the_footer_says(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Some writers let data_page_offset point to the dictionary page and leave dictionary_page_offset out."""
     places = chunk.page_places
@@ -227,7 +222,7 @@ def first_page_stands_where_the_footer_says(chunk: ColumnChunkUnderTest) -> Iter
     "PIX-018",
     of=OFFSET_INDEX,
     only=lambda chunk: chunk.offset_index.unencoded_byte_array_data_bytes is not None,
-    screen=sound_offset_index,
+    screen=offset_index_shape,
 )
 def unencoded_bytes_are_those_of_byte_arrays(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Other types have a width, so nobody needs to be told."""
@@ -268,7 +263,7 @@ def _negative(counts: list[int], field: Field, message: Callable[[int], str]) ->
 
 
 def _has_offset_index_in_the_body(file: FileUnderTest) -> bool:
-    return any(given.kind == "offset index" and file.in_body(given) for given in file.ranges)
+    return any(given.kind == "offset index" for given in file.ranges_inside)
 
 
 @rule("PIX-036", of=FILE, only=_has_offset_index_in_the_body)
@@ -276,9 +271,7 @@ def offset_indexes_stand_together(file: FileUnderTest) -> Iterator[Violation]:
     """One request fetches those of a row group, if nothing that the footer refers to is between them."""
     last: int | None = None
     seen: set[int] = set()
-    for taken in file.ranges:
-        if not file.in_body(taken):
-            continue
+    for taken in file.ranges_inside:
         group = taken.row_group if taken.kind == "offset index" else None
         if group is not None and group != last:
             if group in seen:
@@ -297,13 +290,13 @@ def offset_indexes_stand_together(file: FileUnderTest) -> Iterator[Violation]:
 # --------------------------------------------------------------------------------- the lists of a column index
 
 
-@rule("PIX-020", of=COLUMN_INDEX, screen=sound_column_index)
+@rule("PIX-020", of=COLUMN_INDEX, screen=column_index_shape)
 def column_index_decodes(chunk: ColumnChunkUnderTest) -> None:
     """Decoding raises what is wrong."""
     _ = chunk.column_index
 
 
-@rule("PIX-021", of=COLUMN_INDEX, screen=sound_column_index)
+@rule("PIX-021", of=COLUMN_INDEX, screen=column_index_shape)
 def lists_are_as_long_as_there_are_pages(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Entry i of each list is about page i."""
     index, pages = chunk.column_index, page_count(chunk)
@@ -316,7 +309,7 @@ def lists_are_as_long_as_there_are_pages(chunk: ColumnChunkUnderTest) -> Iterato
         )
 
 
-@rule("PIX-026", of=COLUMN_INDEX, screen=sound_column_index)
+@rule("PIX-026", of=COLUMN_INDEX, screen=column_index_shape)
 def null_counts_agree_with_null_pages(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Of columns inside lists, what counts as a null differs among writers; there, the histograms tell."""
     present = present_values(chunk)
@@ -335,7 +328,7 @@ def null_counts_agree_with_null_pages(chunk: ColumnChunkUnderTest) -> Iterator[V
     )
 
 
-@rule("PIX-027", of=COLUMN_INDEX, screen=sound_column_index)
+@rule("PIX-027", of=COLUMN_INDEX, screen=column_index_shape)
 def column_index_gives_null_counts(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Without them nobody can look for nulls."""
     if chunk.column_index.null_counts is None:
@@ -347,7 +340,7 @@ def column_index_gives_null_counts(chunk: ColumnChunkUnderTest) -> Iterator[Viol
         )
 
 
-@rule("PIX-028", of=COLUMN_INDEX, screen=sound_column_index)
+@rule("PIX-028", of=COLUMN_INDEX, screen=column_index_shape)
 def null_counts_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Every null of the chunk stands in a page."""
     counts = chunk.even_column_index.null_counts
@@ -381,7 +374,7 @@ def _has_histograms(chunk: ColumnChunkUnderTest) -> bool:
     return index.repetition_level_histograms is not None or index.definition_level_histograms is not None
 
 
-@rule("PIX-029", of=COLUMN_INDEX, only=_has_histograms, screen=sound_column_index)
+@rule("PIX-029", of=COLUMN_INDEX, only=_has_histograms, screen=column_index_shape)
 def histograms_have_their_shape_and_sums(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """The histograms of all pages stand one after the other."""
     index, pages, sizes = chunk.column_index, page_count(chunk), chunk.facts.size_statistics
@@ -427,7 +420,7 @@ def _rows_are_counted_twice(chunk: ColumnChunkUnderTest) -> bool:
     return (index.repetition_level_histograms if nested else index.definition_level_histograms) is not None
 
 
-@rule("PIX-038", of=COLUMN_INDEX, only=_rows_are_counted_twice, screen=sound_column_index)
+@rule("PIX-038", of=COLUMN_INDEX, only=_rows_are_counted_twice, screen=column_index_shape)
 def histograms_count_the_rows(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A row begins at repetition level 0; where nothing repeats, every value is a row."""
     index, leaf = chunk.column_index, chunk.leaf
