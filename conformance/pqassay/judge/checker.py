@@ -196,7 +196,6 @@ def concluded(plan: Plan, results: Iterable[Judged], progress: Progress | None =
         progress: Told about each file as its verdict comes.
     """
     files, coverages = _collected(results, len(plan.targets), progress)
-    reports = plan.found
     report = Report(
         schema_version=SCHEMA_VERSION,
         kind="check",
@@ -204,12 +203,12 @@ def concluded(plan: Plan, results: Iterable[Judged], progress: Progress | None =
         rules_sha256=digest(),
         coverages=coverages,
         files=files,
-        summary=summarise(files, reports.ignored),
-        ignored=reports.ignored,
+        summary=summarise(files, plan.found.ignored),
+        ignored=plan.found.ignored,
         profile=plan.settings.profile,
         threshold=plan.settings.level,
     )
-    return report if plan.known is None else plan.known.applied(report, plan.settings.level, reports.roots)
+    return report if plan.known is None else plan.known.applied(report, plan.settings.level, plan.found.roots)
 
 
 def default_tier(targets: Sequence[Target], *, crc: bool = False) -> Tier:
