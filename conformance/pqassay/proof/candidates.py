@@ -79,7 +79,7 @@ def candidates(finding: Finding, values: TrueValues) -> list[Query]:
     if finding.column is None:
         return [_everything(values)]
     values.column(finding.column)  # raises where no query can name it
-    found: dict[Query, None] = {}
+    queries: dict[Query, None] = {}
     streams = [
         _around(stretch, values)
         for position in finding.at
@@ -88,13 +88,13 @@ def candidates(finding: Finding, values: TrueValues) -> list[Query]:
     if not streams:
         return [Query((values.column(finding.column),))]
     # The first position gets the most, and each of the others its share.
-    while streams and len(found) < MOST_QUERIES:
+    while streams and len(queries) < MOST_QUERIES:
         for stream in list(streams):
             if (query := next(stream, None)) is None:
                 streams.remove(stream)
-            elif len(found) < MOST_QUERIES:
-                found[query] = None
-    return list(found)
+            elif len(queries) < MOST_QUERIES:
+                queries[query] = None
+    return list(queries)
 
 
 def _everything(values: TrueValues) -> Query:
@@ -217,9 +217,9 @@ def _beside(stretch: Stretch, values: TrueValues) -> Iterator[Query]:
 
 def _selective(stretch: Stretch, values: TrueValues) -> Iterator[Column]:
     """Other columns by which rows of the stretch can be chosen, those with most different values there first."""
-    found: list[tuple[int, int, Column]] = []
+    others: list[tuple[int, int, Column]] = []
     for ordinal, leaf in enumerate(values.file.leaves):
-        if leaf.name == stretch.column.name or len(found) == 8:
+        if leaf.name == stretch.column.name or len(others) == 8:
             continue
         with contextlib.suppress(NotChecked):
             if meaning_of(leaf)[0] in (Kind.BOOLEAN, Kind.SINGLE, Kind.DOUBLE):
@@ -227,8 +227,8 @@ def _selective(stretch: Stretch, values: TrueValues) -> Iterator[Column]:
             column = values.column(leaf.name)
             rows = values.by_row_group(leaf.name)[stretch.chunk.row_group]
             part = rows.slice(stretch.start, stretch.end - stretch.start)
-            found.append((-len(pc.unique(part)), ordinal, column))
-    for _, _, column in sorted(found, key=lambda one: one[:2]):
+            others.append((-len(pc.unique(part)), ordinal, column))
+    for _, _, column in sorted(others, key=lambda one: one[:2]):
         yield column
 
 

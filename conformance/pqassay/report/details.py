@@ -58,12 +58,12 @@ def place(position: Position) -> str:
 
 def further(finding: Finding) -> dict[str, list[str]]:
     """Members that have no place of their own, by name, each as lines: what a later version adds is not lost."""
-    found = {name: list(_lines(value)) for name, value in further_members(finding).items()}
+    lines = {name: list(_lines(value)) for name, value in further_members(finding).items()}
     if finding.proof is not None:
         from pqassay.report.proof_text import plain_lines  # noqa: PLC0415 - rich, and few reports have proofs
 
-        found["proof"] = plain_lines(finding.proof)
-    return found
+        lines["proof"] = plain_lines(finding.proof)
+    return lines
 
 
 def further_members(finding: Finding) -> dict[str, Any]:

@@ -115,12 +115,12 @@ def _rule(rule_id: str, site: str | None) -> Json:
 
 
 def _of_check(report: Report, site: str | None) -> Json:
-    found = [(finding, file) for file in report.files for finding in file.findings]
-    ids = sorted({finding.rule for finding, _ in found})
+    findings = [(finding, file) for file in report.files for finding in file.findings]
+    ids = sorted({finding.rule for finding, _ in findings})
     number = {rule: index for index, rule in enumerate(ids)}
     results = [
         _finding(finding, number[finding.rule], has_baseline=report.baseline is not None)
-        for finding, _ in found
+        for finding, _ in findings
     ]
     configuration = [
         _notification(
@@ -157,12 +157,12 @@ def _about_files(files: Iterable[FileReport]) -> Iterable[Json]:
 
 
 def _notification(name: str, level: str, text: str, locations: list[Json] | None = None) -> Json:
-    found: Json = {
+    notification: Json = {
         "descriptor": {"id": name, "index": list(NOTIFICATIONS).index(name)},
         "level": level,
         "message": {"text": printable(text)},
     }
-    return {**found, "locations": locations} if locations else found
+    return {**notification, "locations": locations} if locations else notification
 
 
 def _finding(finding: Finding, number: int, *, has_baseline: bool) -> Json:
@@ -295,7 +295,7 @@ def _result(result: Result, number: int, report: RunReport) -> Json:
         if part
     )
     digest = fingerprint(_id(result), result.case, result.operation)
-    found: Json = {
+    entry: Json = {
         "ruleId": _id(result),
         "ruleIndex": number,
         "level": "error" if result.outcome == "failed" else "warning",
@@ -311,5 +311,5 @@ def _result(result: Result, number: int, report: RunReport) -> Json:
         "properties": {"outcome": result.outcome, "rules": result.rules or []},
     }
     if report.expectations_sha256 is not None:
-        found |= _state(known=bool(result.known), justification="An expectation foretells it.")
-    return found
+        entry |= _state(known=bool(result.known), justification="An expectation foretells it.")
+    return entry

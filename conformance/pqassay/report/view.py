@@ -157,13 +157,13 @@ class View:
 
     def by_rule(self) -> list[RuleRow]:
         """Every broken rule, the worst and most frequent first; what is known is left out."""
-        found: dict[tuple[str, str], list[Item]] = {}
+        grouped: dict[tuple[str, str], list[Item]] = {}
         for item in self.items:
             if item.rule and not item.known:
-                found.setdefault((item.rule, item.verdict), []).append(item)
+                grouped.setdefault((item.rule, item.verdict), []).append(item)
         rows = [
             RuleRow(rule, verdict, items[0].tone, items[0].effect, items[0].sentence, items)
-            for (rule, verdict), items in found.items()
+            for (rule, verdict), items in grouped.items()
         ]
         return sorted(rows, key=lambda row: (_rank(row.verdict), -len(row.items), row.rule))
 
