@@ -158,7 +158,7 @@ def _without_rule(shown: View) -> Iterator[str]:
 
 
 def _item(item: Item) -> str:
-    """One item; members that have no place of their own follow in lines of their own."""
+    """One item; members that take several lines follow in one line each."""
     column = f", {code(item.part)}" if item.part else ""
     times = f" ({item.count:,} times)" if item.count > 1 else ""
     lines = [f"- {code(item.where)}{column}: {escaped(item.message)}{times}"]

@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from pqassay.report import rules as rule_help
 from pqassay.report.coverage import unchecked
-from pqassay.report.details import details, further_members, place
+from pqassay.report.details import details, place
 from pqassay.report.model import FileReport, Finding, Position, Report, encodable, members
 from pqassay.report.run_model import BROKEN, Result, RunReport
 from pqassay_spec.base.terminal import printable
@@ -186,7 +186,8 @@ def _finding(finding: Finding, number: int, *, has_baseline: bool) -> Json:
     }
     if finding.explanation:
         properties["explanation"] = printable(finding.explanation)
-    properties |= further_members(finding)  # what has no place of its own
+    if finding.proof is not None:
+        properties["proof"] = members(finding.proof)
     result: Json = {
         "ruleId": finding.rule,
         "ruleIndex": number,

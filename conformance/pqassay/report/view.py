@@ -61,7 +61,7 @@ class Item:
         count: In how many places.
         details: Labels and values.
         hexdump: Rows with lines of marks.
-        further: Names and lines of members that have no place of their own.
+        further: Names and lines of members that take several.
     """
 
     where: str
