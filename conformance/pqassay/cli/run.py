@@ -126,8 +126,8 @@ def run(
         narrowed=bool(only),
     )
     try:
-        with _ended_by_sigterm(), _progress() as (started, done):
-            report = run_cases(chosen, settings, known, started=started, done=done)
+        with _ended_by_sigterm(), _progress() as progress:
+            report = run_cases(chosen, settings, known, progress=progress)
     except (CannotStartError, CaseError) as error:
         fail(str(error))
     except OSError as error:
@@ -183,10 +183,10 @@ def _ended_by_sigterm() -> Generator[None]:
 
 
 @contextlib.contextmanager
-def _progress() -> Generator[tuple[Callable[[int], object] | None, Callable[[str], object] | None]]:
-    """A progress bar on stderr, on a terminal only; yields what is to be called with the total and after each task."""
+def _progress() -> Generator[Callable[[int, int, str], None] | None]:
+    """A progress bar on stderr, on a terminal only."""
     if not sys.stderr.isatty():
-        yield None, None
+        yield None
         return
     from rich.console import Console
     from rich.markup import escape
@@ -195,7 +195,8 @@ def _progress() -> Generator[tuple[Callable[[int], object] | None, Callable[[str
     columns = (MofNCompleteColumn(), BarColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
-        yield (
-            lambda total: bar.update(task, total=total),
-            lambda name: bar.update(task, advance=1, description=escape(name)),
-        )
+
+        def show(done: int, total: int, case: str) -> None:
+            bar.update(task, completed=done, total=total, description=escape(case))
+
+        yield show

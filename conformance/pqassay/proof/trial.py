@@ -46,9 +46,6 @@ Asked = tuple[str, Path]
 Judged = tuple[EngineAnswer, tuple[Any, ...] | None]
 """An answer, and the first row of it that is not true."""
 
-Told = Callable[[int, int], object]
-"""Told how many findings are proved, and of how many."""
-
 
 def proved(
     report: Report,
@@ -56,7 +53,7 @@ def proved(
     engines: Sequence[str] = (),
     timeout: float | None = None,
     memory: int | None = None,
-    progress: Told | None = None,
+    progress: Callable[[int, int], object] | None = None,
 ) -> Report:
     """Add to the findings of a report what they do to readers.
 
@@ -65,7 +62,7 @@ def proved(
         engines: Names of engines, `pqassay.proof.engines.NAMES`; all by default.
         timeout: Seconds that a query may take; by default as `pqassay.judge.workers.Limits` has it.
         memory: Bytes that a process may allocate, on Linux; by default its share of the machine.
-        progress: Told how far it is.
+        progress: Called with the number of findings that are proved, and of how many.
 
     Returns:
         The report, with a `Proof` in each finding whose effect is one of `AT_STAKE`.
@@ -77,8 +74,8 @@ def proved(
     workers.require_memory(memory)
     wanted = _chosen(report)
     done, total = 0, sum(map(len, wanted.values()))
-    if progress is not None:
-        progress(done, total)
+    progress = progress or (lambda *_: None)
+    progress(done, total)
     files: list[FileReport] = []
     with EngineProcesses(chosen, workers.Limits(WORKERS, timeout, memory)) as running:
         for number, file in enumerate(report.files):
@@ -89,8 +86,7 @@ def proved(
                 for place, proof in zip(open_, found, strict=True):
                     proofs[place] = proof
                     done += 1
-                    if progress is not None:
-                        progress(done, total)
+                    progress(done, total)
             findings = [
                 replace(finding, proof=proofs.get(place)) for place, finding in enumerate(file.findings)
             ]

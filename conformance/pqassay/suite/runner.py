@@ -113,8 +113,7 @@ def run(
     settings: Settings,
     expectations: Expectations | None = None,
     *,
-    started: Callable[[int], object] | None = None,
-    done: Callable[[str], object] | None = None,
+    progress: Callable[[int, int, str], object] | None = None,
 ) -> RunReport:
     """Ask a driver about cases.
 
@@ -122,8 +121,7 @@ def run(
         cases: The cases, parents included.
         settings: The driver's command, limits, and how to run.
         expectations: What is known to fail.
-        started: Called with the number of tasks before the first one.
-        done: Called with the id of each case whose operation is done.
+        progress: Called with the number of tasks that are done, of how many, and the id of the last one's case.
 
     Returns:
         The result. Nothing that a driver does raises.
@@ -138,18 +136,17 @@ def run(
     try:
         greeting, hello = driver.hello()
         work = tasks(cases, settings.only)
-        if started is not None:
-            started(len(work))
+        results: list[Result] = []
 
         def ask(task: tuple[GoldenCase, Operation]) -> Result:
-            result = driver.ask(*task, hello)
-            if done is not None:
-                done(result.case)
-            return result
+            return driver.ask(*task, hello)
 
         with ThreadPoolExecutor(max_workers=max(settings.jobs, 1)) as pool:
             try:
-                results = list(pool.map(ask, work))
+                for result in pool.map(ask, work):
+                    results.append(result)
+                    if progress is not None:
+                        progress(len(results), len(work), result.case)
             except BaseException:
                 driver.launcher.stop()
                 pool.shutdown(cancel_futures=True)
