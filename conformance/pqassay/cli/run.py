@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Generator, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
@@ -28,8 +28,11 @@ DEFAULT_SECONDS = 10.0
 DEFAULT_GIBIBYTES = 4.0
 
 
-OperationName = StrEnum("OperationName", {name.upper(): name for name in get_args(Operation)})  # type: ignore[misc]
-"""An operation, as typer takes a list of them."""
+if TYPE_CHECKING:
+    OperationName = Operation
+else:
+    # Of lists, typer knows those of enums.
+    OperationName = StrEnum("OperationName", {name.upper(): name for name in get_args(Operation)})
 
 EPILOG = (
     "Example: `pqassay run -- python3 driver.py`. "
@@ -96,7 +99,7 @@ def run(
     except CaseError as error:
         fail(str(error))
     require_no_data({"--output": output, "--write-expectations": write_expectations})
-    only: Sequence[Any] = [name.value for name in operation or ()]
+    only = operation or ()
     if list_only:
         _list(chosen, only)
         return
@@ -148,7 +151,7 @@ def run(
     raise typer.Exit(0 if write_expectations is not None else report.exit_code)
 
 
-def _list(chosen: Sequence[Any], only: Sequence[Any]) -> None:
+def _list(chosen: Sequence[Any], only: Sequence[Operation]) -> None:
     from pqassay.suite.answers import operations
 
     for golden in chosen:

@@ -74,7 +74,7 @@ def proved(
     workers.require_memory(memory)
     wanted = _chosen(report)
     done, total = 0, sum(map(len, wanted.values()))
-    progress = progress or (lambda *_: None)
+    progress = progress or (lambda _done, _total: None)
     progress(done, total)
     files: list[FileReport] = []
     with EngineProcesses(chosen, workers.Limits(WORKERS, timeout, memory)) as running:
