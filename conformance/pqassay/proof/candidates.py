@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -63,8 +63,11 @@ class Stretch:
     @property
     def values(self) -> Any:
         """The values that are no nulls, and no NaN."""
-        found = self.rows.slice(self.start, self.end - self.start).drop_null()
-        return found.filter(pc.invert(pc.is_nan(found))) if pa.types.is_floating(found.type) else found
+        return _without_nan(self.rows.slice(self.start, self.end - self.start).drop_null())
+
+
+def _without_nan(values: Any) -> Any:
+    return values.filter(pc.invert(pc.is_nan(values))) if pa.types.is_floating(values.type) else values
 
 
 def candidates(finding: Finding, values: TrueValues) -> list[Query]:
@@ -119,12 +122,9 @@ def _stretch(position: Position, name: str, values: TrueValues) -> Stretch | Non
     part = match[3] if match else ""
     rows = values.by_row_group(name)[group]
     page = position.page
-    if page is None and (entry := _ENTRY.search(part)):
+    if page is None and (entry := _ENTRY.search(part) or _PAGE.match(part)):
         page = int(entry[1])
     starts = _page_starts(values, group, name)
-    if page is None and (entry := _PAGE.match(part)):
-        page = int(entry[1])
-        page = page if page < len(starts) - 1 else None
     if page is None or page >= len(starts) - 1:
         page, start, end = None, 0, len(rows)
     else:
@@ -187,9 +187,7 @@ def _lacking(stretch: Stretch, values: TrueValues) -> Iterator[Query]:
         return
     stored = values.stored(stretch.chunk.row_group, stretch.column.name)
     valid = stretch.rows.drop_null()
-    absent = valid.filter(pa.array(~held(bitset, hashes_of(stored.drop_null()))))
-    if pa.types.is_floating(absent.type):
-        absent = absent.filter(pc.invert(pc.is_nan(absent)))
+    absent = _without_nan(valid.filter(pa.array(~held(bitset, hashes_of(stored.drop_null())))))
     for value in _at_places(pc.unique(absent), 6):
         yield _equal(stretch.column, value)
 
@@ -277,8 +275,7 @@ def _beyond(stretch: Stretch) -> Iterator[Query]:
 def _within(stretch: Stretch) -> Iterator[Query]:
     """Values of the stretch, whatever is said of them."""
     values, column = stretch.values, stretch.column
-    found: Sequence[Any] = list(_at_places(values, 3))
-    for value in found:
+    for value in _at_places(values, 3):
         yield _equal(column, value)
     if len(values) and column.kind is not Kind.BOOLEAN:
         ends = pc.min_max(values)

@@ -115,12 +115,12 @@ def _rule(rule_id: str, site: str | None) -> Json:
 
 
 def _of_check(report: Report, site: str | None) -> Json:
-    findings = [(finding, file) for file in report.files for finding in file.findings]
-    ids = sorted({finding.rule for finding, _ in findings})
+    findings = [finding for file in report.files for finding in file.findings]
+    ids = sorted({finding.rule for finding in findings})
     number = {rule: index for index, rule in enumerate(ids)}
     results = [
         _finding(finding, number[finding.rule], has_baseline=report.baseline is not None)
-        for finding, _ in findings
+        for finding in findings
     ]
     configuration = [
         _notification(

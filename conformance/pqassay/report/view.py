@@ -187,12 +187,10 @@ def _of_check(report: Report) -> View:
         ("pqassay", report.pqassay),
         ("tier", ", ".join(_tiers(report))),
         ("counted", "FAIL" if report.threshold == "must" else "FAIL and WARN"),
+        ("profile", report.profile and f"{report.profile}: some rules are reported as more than they say"),
         ("rules", f"sha256 {report.rules_sha256[:16]}"),
+        ("baseline", report.baseline and report.baseline.line),
     ]
-    if report.profile is not None:
-        facts.insert(3, ("profile", f"{report.profile}: some rules are reported as more than they say"))
-    if report.baseline is not None:
-        facts.append(("baseline", report.baseline.line))
     tiles = [
         Tile("files", summary.files),
         Tile("conformant", summary.conformant, "good" if summary.conformant else "plain"),
