@@ -36,7 +36,7 @@ P99 = 2.3263
 
 @dataclass(frozen=True)
 class Work:
-    """What one step does to one file.
+    """Work of one step on one file.
 
     Attributes:
         seconds: Of a processor, whatever the size of the file.
@@ -69,7 +69,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Spark:
-    """What Spark itself takes.
+    """Time that Spark itself takes.
 
     Attributes:
         session_seconds: To start it.
@@ -88,7 +88,7 @@ class Spark:
 
 @dataclass(frozen=True)
 class Driver:
-    """What the driver of a run does with each file, and keeps of it.
+    """Work of the driver of a run on each file, and memory that it keeps of it.
 
     Attributes:
         list_seconds: To find a local file and pack it into a task.
@@ -141,7 +141,7 @@ class Store:
 
 @dataclass(frozen=True)
 class Cluster:
-    """What a run may use.
+    """Resources of a run.
 
     Attributes:
         cores: Processors for tasks.
@@ -182,7 +182,7 @@ class Lake:
 
 @dataclass(frozen=True)
 class Tasks:
-    """How many files each task has, and their bytes; two arrays of one length."""
+    """Numbers of files of each task, and their bytes; two arrays of one length."""
 
     files: Floats
     size: Floats
@@ -205,7 +205,7 @@ class Tasks:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run takes.
+    """Time and memory of a run.
 
     Attributes:
         wall_seconds: From beginning to end, without the start of Spark.
@@ -352,17 +352,17 @@ class Constants:
 
     @property
     def is_quiet(self) -> bool:
-        """Whether the machine had nothing else to do while it was measured."""
+        """True if the machine had nothing else to do while it was measured."""
         return bool(self.measured["share"] >= QUIET)
 
     @property
     def spark(self) -> Spark:
-        """What Spark takes."""
+        """Time that Spark takes."""
         return Spark(**self.measured["spark"])
 
     @property
     def driver(self) -> Driver:
-        """What the driver takes."""
+        """Time and memory of the driver."""
         return Driver(**self.measured["driver"])
 
     @property
@@ -371,7 +371,7 @@ class Constants:
         return Store(**self.assumed["store"])
 
     def work(self, step: str) -> Work:
-        """What a step does to a file."""
+        """Work of a step on a file."""
         return Work(**self.measured["work"][step])
 
     def cluster(self, cores: int, *, slots_per_core: int = 1) -> Cluster:

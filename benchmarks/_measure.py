@@ -1,4 +1,4 @@
-"""What the benchmarks share: timing in rounds, a cache for made files, a table on the terminal."""
+"""Shared parts of the benchmarks: timing in rounds, a cache for made files, a table on the terminal."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ COLUMN = "nation"
 """The indexed column."""
 
 NATIONS = 20
-"""How many values it has."""
+"""Number of its values."""
 
 
 def make_lake(folder: Path, files: int, *, indexed: bool) -> None:

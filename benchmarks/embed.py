@@ -1,4 +1,4 @@
-"""What it costs to embed an index into a finished file, against the size of the file.
+"""Cost of embedding an index into a finished file, against the size of the file.
 
     python benchmarks/embed.py [--megabytes 1 10 100] [--rounds 7]
 

@@ -1,4 +1,4 @@
-"""How fast a `_pm` is opened and checked: against pyarrow reading the same metadata from a Parquet footer.
+"""Speed of opening and checking a `_pm`: against pyarrow reading the same metadata from a Parquet footer.
 
     python benchmarks/pm_open.py [--columns 500] [--row-groups 100] [--rounds 7] [--largest 300]
 
@@ -46,7 +46,7 @@ MORE_MEMORY = 64 << 20
 
 
 def described(parquet: Path) -> SnapshotValue:
-    """What a `_pm` says about the file."""
+    """The value of a `_pm` about the file."""
     with FileSource(parquet) as source:
         framing = read_framing(source)
         return describe(read_footer(source, framing)[0], framing).value

@@ -1,4 +1,4 @@
-"""How much faster a query gets when indexes say which files to read: `open_indexed` against the engines by themselves.
+"""Gain of a query when indexes say which files to read: `open_indexed` against the engines by themselves.
 
     python benchmarks/prune_lake.py [--files 1000] [--rounds 5]
 
@@ -40,7 +40,7 @@ NATIONS = 10
 """Nations in one file."""
 
 GOALS = {"DuckDB": 4.0, "DataFusion": 20.0, "pyarrow": 20.0}
-"""How many times as fast."""
+"""Speed, as a multiple."""
 
 Answer = tuple[int, float]
 

@@ -1,4 +1,4 @@
-"""How well the check scales on Spark: the same files on one core and on two, in one run.
+"""Scaling of the check on Spark: the same files on one core and on two, in one run.
 
     python benchmarks/spark_check.py [--files 10000] [--rounds 5] [--tier index]
 
@@ -83,7 +83,7 @@ def serve(cores: int, folder: Path, tier: str) -> None:
 
 
 def digest(report: pqassay.Report) -> str:
-    """What is equal where two reports are."""
+    """Value that equal reports share."""
     return hashlib.sha256(
         repr((report.files, report.coverages)).encode("utf-8", "surrogateescape")
     ).hexdigest()

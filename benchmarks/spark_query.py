@@ -1,4 +1,4 @@
-"""How much faster Spark answers when indexes say which files to read: `pqassay_spark.read` against Spark by itself.
+"""Gain of Spark when indexes say which files to read: `pqassay_spark.read` against Spark by itself.
 
     python benchmarks/spark_query.py [--files 1000] [--rounds 5] [--cores 2]
 

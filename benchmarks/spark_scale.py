@@ -1,4 +1,4 @@
-"""What the pipeline costs for each file, and whether the simulation that plans lakes of any size tells the truth.
+"""Cost of the pipeline for each file, and a test of the simulation that plans lakes of any size.
 
     python benchmarks/spark_scale.py [--files 4000] [--rounds 3] [--write]
 
@@ -149,7 +149,7 @@ def for_a_file(task: Callable[[Sequence[Path]], float], paths: Sequence[Path], b
 
 
 def judging_costs(paths: Sequence[Path], tier: Tier) -> dict[str, float]:
-    """What it costs to judge files at a tier: for a task, for a file of it, for a byte."""
+    """Cost of judging files at a tier: for a task, for a file of it, for a byte."""
     here = partial(judge_task, tier, measure=worked, is_isolated=False)
     if tier != "values":  # they read a few places, however large the file is
         return {"seconds": for_a_file(here, paths, 0.0)}
@@ -160,7 +160,7 @@ def judging_costs(paths: Sequence[Path], tier: Tier) -> dict[str, float]:
 
 
 def indexing_costs(paths: Sequence[Path]) -> dict[str, float]:
-    """What it costs to index files: for a task, for a file of it, for a byte; waiting for the disk included."""
+    """Cost of indexing files: for a task, for a file of it, for a byte; waiting for the disk included."""
     byte = for_a_byte(index_task_alone, indexed=False)
     file = for_a_file(index_task_alone, paths, byte)
     one = fastest(partial(index_task_alone, paths[:1]))
@@ -206,7 +206,7 @@ def busy(folder: str) -> float:
 
 
 def spin(_: int) -> float:
-    """Which share of a processor a loop of half a second gets."""
+    """Share of a processor that a loop of half a second gets."""
     started, worked = time.perf_counter(), time.process_time()
     while time.process_time() - worked < 0.5:
         pass
@@ -214,14 +214,14 @@ def spin(_: int) -> float:
 
 
 def share() -> float:
-    """Which share of its processors the machine leaves to this benchmark: 1 where nothing else runs."""
+    """Share of its processors that the machine leaves to this benchmark: 1 where nothing else runs."""
     with ProcessPoolExecutor(CORES, multiprocessing.get_context("spawn")) as pool:
         list(pool.map(spin, range(CORES)))
         return min(1.0, sum(pool.map(spin, range(CORES))) / CORES)
 
 
 def stretch(folder: Path) -> float:
-    """How many times longer work takes while the other core works as well."""
+    """Slowdown of work while the other core works as well."""
     with ProcessPoolExecutor(CORES, multiprocessing.get_context("spawn")) as pool:
         alone = max(pool.submit(busy, str(folder)).result() for _ in range(3))
         together = max(sum(pool.map(busy, [str(folder)] * CORES)) / CORES for _ in range(3))
@@ -232,7 +232,7 @@ def stretch(folder: Path) -> float:
 
 
 def driver_costs(folder: Path) -> Driver:
-    """What the driver does with each file, and keeps of it."""
+    """Work of the driver on each file, and memory that it keeps of it."""
     plan = planned([str(folder)], tier="index")
     files = len(plan.targets)
     places = positions(plan, CORES)
@@ -280,12 +280,12 @@ def job_and_task(session: SparkSession) -> tuple[float, float]:
 
 
 def import_the_judge(_: int) -> int:
-    """What a worker does before it judges the first file."""
+    """Work of a worker before it judges the first file."""
     return len(pqassay.checks.registry())
 
 
 def spark_costs() -> Spark:
-    """What Spark takes: a session, a worker, a job, a task."""
+    """Time that Spark takes: for a session, a worker, a job, a task."""
     started = time.perf_counter()
     session = open_session(master="local[1]")
     session_seconds = time.perf_counter() - started
@@ -334,7 +334,7 @@ def table_costs(folder: Path) -> dict[str, float]:
 
 
 def works(indexed: Sequence[Path], plain: Sequence[Path]) -> dict[str, Work]:
-    """What each step does to a file."""
+    """Work of each step on a file."""
     made: dict[str, Work] = {}
     for tier in TIERS:
         made[f"check {tier}"] = Work(**judging_costs(sample(indexed), tier), **fetched(tier))

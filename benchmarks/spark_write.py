@@ -1,4 +1,4 @@
-"""What indexes cost when Spark writes: its own writer with the indexing pass, and the writer that embeds, against neither.
+"""Cost of indexes when Spark writes: its own writer with the indexing pass, and the writer that embeds, against neither.
 
     python benchmarks/spark_write.py [--rows 2000000] [--files 8] [--rounds 5] [--cores 2]
 
@@ -65,7 +65,7 @@ def ways(spark: SparkSession, frame: DataFrame, home: Path) -> dict[str, Callabl
 
 
 def digest(frame: DataFrame) -> Row:
-    """What rows add up to, whatever their order: equal rows give equal numbers, and others hardly ever do."""
+    """Sum of rows, whatever their order: equal rows give equal numbers, and others hardly ever do."""
     whole = f.xxhash64(*frame.columns)
     row = frame.select(
         f.count(f.lit(1)), f.sum(whole.cast("decimal(38,0)")), f.bit_xor(f.xxhash64(whole, f.lit(1)))

@@ -1,4 +1,4 @@
-"""How fast a footer is decoded: the generated decoder against generic decoders, the grammar and pyarrow.
+"""Speed of decoding a footer: the generated decoder against generic decoders, the grammar and pyarrow.
 
     python benchmarks/thrift.py [--columns 500] [--row-groups 100] [--rounds 7]
 
@@ -123,7 +123,7 @@ def thriftpy2_decoder(record: type[Record]) -> Callable[[bytes], Any]:
 
 
 def same(ours: Any, other: Any) -> bool:
-    """Whether every value of a record is in an object with attributes of the same names."""
+    """True if every value of a record is in an object with attributes of the same names."""
     if isinstance(ours, Record):
         return all(same(getattr(ours, field.name), getattr(other, field.name)) for field in ours.fields)
     if isinstance(ours, list) and isinstance(other, list):
@@ -253,7 +253,7 @@ class WithoutTables(Wire):
 
 
 NOTHING = (0, Field(0, "", BOOL, required=False, doc=""))
-"""What stands in for the row of a field that no table has; no field has wire type 0."""
+"""Stand-in for the row of a field that no table has; no field has wire type 0."""
 
 
 class ByTables(Wire):

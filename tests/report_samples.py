@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import io
-from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import pqassay
 from idx1_files import Idx1File
 from places import GOLDEN_FILES, ROOT
 from pqassay.report.formats import FormatName
-from pqassay.report.model import BaselineState, FileReport, Finding, Ignored, Report, StaleEntry, summarise
+from pqassay.report.model import BaselineState, FileReport, Ignored, Report, StaleEntry, summarise
 from pqassay.report.rendering import write_report
 from pqassay.report.run_model import Driver, Problem, Result, RunLimits, RunReport, RunSummary, counts, scores
 
@@ -147,28 +145,6 @@ def run_report(texts: list[str] | None = None) -> RunReport:
         expectations_sha256="4" * 64,
         options=["--timeout", "3"],
     )
-
-
-@dataclass(frozen=True)
-class FindingWithMore(Finding):
-    """A finding of a later version, with a member that no renderer has a place for."""
-
-    outlook: dict[str, Any] | None = None
-
-
-def with_more(report: Report) -> Report:
-    """The same report with a member that no renderer knows."""
-    outlook = {
-        "query": "x = 1 </script>",
-        "engines": [{"engine": "duckdb", "rows": 3}, {"engine": "polars", "rows": 4}],
-    }
-    files = [
-        dataclasses.replace(
-            file, findings=[FindingWithMore(**vars(each), outlook=outlook) for each in file.findings]
-        )
-        for file in report.files
-    ]
-    return dataclasses.replace(report, files=files)
 
 
 def rendered(report: Report | RunReport, name: FormatName) -> str:

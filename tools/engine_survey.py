@@ -319,7 +319,7 @@ QUERIES: Mapping[str, Query] = {
     "a value": Query((_VAL,), (Comparison("=", _VAL, 3_388.5),)),
     "val of a range of ids": Query((_ID, _VAL), _RANGE),
 }
-"""What is asked beside the number of all rows. The values stand where the damages are."""
+"""Queries beside the number of all rows. The values are where the damages are."""
 
 UNFILTERED = ("everything", "val of everything")
 
@@ -357,7 +357,7 @@ SURVEYED = (
 
 
 def cell(found: Mapping[str, Answered]) -> str:
-    """What an engine made of a file, in a few characters."""
+    """Answer of an engine about a file, in a few characters."""
     errors = [one for one in found.values() if one.error]
     wrong = [name for name, one in found.items() if not one.error and (one.lost or one.wrong)]
     text = ""

@@ -282,7 +282,7 @@ PANDAS = Table(
     ),
     FLAT.predicate,
 )
-"""What pandas can hold: no decimals, and no NaN that is not null."""
+"""Columns that pandas can hold: no decimals, and no NaN that is not null."""
 
 NANOSECONDS = Table(
     (*PANDAS.columns[:3], ("seen", "timestamp_nanos", pa.timestamp("ns")), PANDAS.columns[4]),

@@ -1,4 +1,4 @@
-"""What the site generates: every table that repeats the specification, taken from the specification.
+"""Generated parts of the site: every table that repeats the specification, taken from the specification.
 
 A page asks for a table with an HTML comment on a line of its own, so that the Markdown reads well unrendered:
 
@@ -52,7 +52,7 @@ PLACEHOLDER = re.compile(
 GOLDEN_FILES = Path(__file__).resolve().parent.parent / "golden_files"
 
 ENGINE_SURVEY = GOLDEN_FILES.parent / "docs" / "data" / "engine_survey.json"
-"""What engines make of damaged files; ``tools/engine_survey.py`` writes it."""
+"""Survey of engines on damaged files; ``tools/engine_survey.py`` writes it."""
 
 STRUCTS_PAGE = "spec/compact_thrift.md"
 """The page that holds the section of every struct; types link to it."""

@@ -36,7 +36,7 @@ PLAIN = [case for case in MATRIX if case.schema == FLAT and case.partition_by is
 
 ORACLES = ("pyarrow", "DuckDB", "Polars", "DataFusion", "fastparquet", "Spark")
 NOT_BY_FASTPARQUET = {"codec-lz4", "pages-v2", "pages-v2-delta", "everything"}
-"""Which cases it cannot read, and why, stands in ``tests/golden_files/test_foreign_readers.py``."""
+"""Cases that it cannot read, and why, are listed in ``tests/golden_files/test_foreign_readers.py``."""
 
 LOST = "A query for the value skips the file: its rows are missing, and nothing says so."
 

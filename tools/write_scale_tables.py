@@ -142,7 +142,7 @@ def grid(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
 
 
 def measured_table(constants: Constants) -> Iterator[str]:
-    """What was measured on one machine."""
+    """Measurements on one machine."""
     spark, driver = constants.spark, constants.driver
     rows = [
         ("start of Spark", duration(spark.session_seconds)),
@@ -160,7 +160,7 @@ def measured_table(constants: Constants) -> Iterator[str]:
 
 
 def work_table(constants: Constants) -> Iterator[str]:
-    """What each step does to a file."""
+    """Work of each step on a file."""
     header = (
         "Step",
         "Processor, a task",
@@ -215,7 +215,7 @@ def runs_table(constants: Constants) -> Iterator[str]:
 
 
 def assumed_table(constants: Constants) -> Iterator[str]:
-    """What is assumed."""
+    """Assumptions."""
     store, assumed = constants.store, constants.assumed
     rows = [
         (
@@ -312,7 +312,7 @@ def index_table(constants: Constants) -> Iterator[str]:
 
 
 def listing_table(constants: Constants) -> Iterator[str]:
-    """How long the files take to be listed."""
+    """Time to list the files."""
     store = constants.store
     header = ("Files", "Requests", "Cost", "1 at a time", "16 at a time", "256 at a time")
     rows: list[Sequence[str]] = []
@@ -325,7 +325,7 @@ def listing_table(constants: Constants) -> Iterator[str]:
 
 
 def driver_table(constants: Constants) -> Iterator[str]:
-    """What stays with the driver of a single run over so many files."""
+    """Memory and time of the driver of a single run over so many files."""
     driver = constants.driver
     header = ("Files in one run", "Driver's time", "Driver's memory", "Report in JSON")
     rows: list[Sequence[str]] = []

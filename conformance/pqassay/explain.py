@@ -18,6 +18,8 @@ import pqassay_spec
 from pqassay.checks import registry
 from pqassay.report.declarations import declaration
 from pqassay.report.rules import obligation
+from pqassay.suite.cases import CaseError, golden_folder
+from pqassay_spec.golden.case import MANIFEST
 from pqassay_spec.rules.catalogue import Family, Rule, families, family_of, rules
 
 WIDTH = 100
@@ -76,15 +78,12 @@ def _labelled(label: str, text: str) -> Iterator[str]:
 
 def golden_pair(rule_id: str) -> Iterator[str]:
     """Yield the lines about a golden file that breaks a rule and the one that it was made from; none without goldens."""
-    from pqassay.suite.cases import CaseError, golden_folder  # noqa: PLC0415 - only this needs it
-    from pqassay_spec.golden.case import MANIFEST  # noqa: PLC0415 - only this needs it
-
     try:
         folder = golden_folder()
     except CaseError:
         return
     # Few of many mention it, so that only these are parsed.
-    mentioning = [json.loads(text) for text in _manifests(folder, MANIFEST) if rule_id in text]
+    mentioning = [json.loads(text) for text in _manifests(folder) if rule_id in text]
     breaking = [case for case in mentioning if rule_id in case["expect"]["check"]["rules"]]
     # The one that breaks nothing else says most.
     case = min(breaking, key=lambda case: len(case["expect"]["check"]["rules"]), default=None)
@@ -100,8 +99,8 @@ def golden_pair(rule_id: str) -> Iterator[str]:
 
 
 @cache
-def _manifests(folder: Path, name: str) -> list[str]:
-    return [path.read_text(encoding="utf-8") for path in sorted(folder.rglob(name))]
+def _manifests(folder: Path) -> list[str]:
+    return [path.read_text(encoding="utf-8") for path in sorted(folder.rglob(MANIFEST))]
 
 
 def _broken_bytes(path: Path, rule_id: str, case: dict[str, Any]) -> Iterator[str]:

@@ -49,13 +49,13 @@ class Check:
         __tracebackhide__ = True
         import pqassay
 
-        given: Any = path
+        files: Any = path
         if isinstance(path, os.PathLike):
-            given = os.fspath(path)
+            files = os.fspath(path)
         elif not isinstance(path, (str, bytes)):
-            given = [os.fspath(one) for one in path]
+            files = [os.fspath(one) for one in path]
         try:
-            report = pqassay.check(given, tier=cast("Any", tier), level=cast("Any", level), **options)
+            report = pqassay.check(files, tier=cast("Any", tier), level=cast("Any", level), **options)
         except pqassay.UsageError as error:
             # What pytest shows is the message alone, not how it came about.
             raise pytest.fail.Exception(str(error), pytrace=False) from None
@@ -131,12 +131,12 @@ def _driver_items(session: pytest.Session, command: str) -> list[pytest.Item]:
         raise pytest.UsageError("--pqassay-driver: there is no program in the command")
     run = _Run(words, chosen, known, {golden.case.id for golden in every})
     make = cast("Callable[..., DriverItem]", DriverItem.from_parent)  # pyright: ignore[reportUnknownMemberType] - of pytest
-    found: list[pytest.Item] = [
+    tests: list[pytest.Item] = [
         make(session, name=f"pqassay/{golden.case.id}/{operation}", run=run)
         for golden, operation in tasks(chosen, ())
     ]
-    found.append(make(session, name="pqassay/driver", run=run))
-    return found
+    tests.append(make(session, name="pqassay/driver", run=run))
+    return tests
 
 
 class _Run:

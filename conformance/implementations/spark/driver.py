@@ -28,10 +28,10 @@ from collections.abc import Iterator
 from typing import Any
 
 IDLE_SECONDS = float(os.environ.get("SPARK_DRIVER_IDLE_SECONDS", "60"))
-"""How long the server waits for another request before it ends."""
+"""Time that the server waits for another request before it ends."""
 
 START_SECONDS = 110.0
-"""How long a request waits for the server to start."""
+"""Time that a request waits for the server to start."""
 
 LONGEST_MESSAGE = 300
 

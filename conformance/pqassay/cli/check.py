@@ -10,6 +10,8 @@ import typer
 
 from pqassay.cli import check_options as declared
 from pqassay.cli.output import fail_with_lines, interruptible, print_report, with_new_baseline
+from pqassay.cli.progress_bar import progress_bar
+from pqassay.errors import UsageError
 
 if TYPE_CHECKING:
     from pqassay.report.model import Report
@@ -43,8 +45,6 @@ def check(
     ] = None,
 ) -> None:
     """Check files against the specification, whoever wrote them."""
-    from pqassay.errors import UsageError
-
     try:
         _require_engines(engine or [], prove=prove)
         if prove and given.tier is None:
@@ -64,7 +64,6 @@ def check(
 
 def _run(wanted: declared.Wanted) -> Report:
     """Check, with a progress bar; what interrupts it leaves no worker behind."""
-    from pqassay.cli.progress_bar import progress_bar
     from pqassay.judge import checker
 
     jobs = wanted.jobs
@@ -96,7 +95,6 @@ def _require_engines(names: list[str], *, prove: bool) -> None:
     """Raise `UsageError` for an engine that there is not, or that is not asked, before the check rather than after it."""
     if not names:
         return
-    from pqassay.errors import UsageError
     from pqassay.proof.engines import require_engines
 
     if not prove:
@@ -106,7 +104,6 @@ def _require_engines(names: list[str], *, prove: bool) -> None:
 
 def _proved(report: Report, wanted: declared.Wanted, engines: list[str]) -> Report:
     """Show what findings do, with a progress bar; what interrupts it leaves no engine behind."""
-    from pqassay.cli.progress_bar import progress_bar
     from pqassay.proof.trial import proved
 
     with interruptible(), progress_bar() as progress:

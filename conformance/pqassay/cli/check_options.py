@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 import typer
 
 from pqassay.cli.failure import require_no_data
+from pqassay.errors import UsageError
 from pqassay.report.formats import FORMAT_HELP, FormatName
 from pqassay.report.model import Threshold
 from pqassay_spec.rules.catalogue import Tier
@@ -183,8 +184,6 @@ class Wanted:
         Raises:
             UsageError: It is.
         """
-        from pqassay.errors import UsageError
-
         if inputs is None:
             inputs = [*self.given, *(os.fspath(path) for path in self.options.get("literal", ()))]
         outputs = [str(path) for path in (self.output, self.write_baseline) if path is not None]
@@ -231,7 +230,6 @@ def wanted(given: Arguments, jobs: int | None = None) -> Wanted:
 
 def _defaults(config: str | None, no_config: bool) -> Config:
     from pqassay.cli import config as configuration
-    from pqassay.errors import UsageError
 
     if config is not None and no_config:
         raise UsageError("--config and --no-config exclude each other")
@@ -241,7 +239,6 @@ def _defaults(config: str | None, no_config: bool) -> Config:
 
 def _memory(text: str | None) -> int | None:
     from pqassay.cli.config import parse_size
-    from pqassay.errors import UsageError
 
     try:
         return None if text is None else parse_size(text)
@@ -251,8 +248,6 @@ def _memory(text: str | None) -> int | None:
 
 def _listed(name: str | None, null: bool) -> list[str]:
     """The paths of ``--files-from``; empty ones are left out."""
-    from pqassay.errors import UsageError
-
     if name is None:
         if null:
             raise UsageError("--null says how --files-from is written; there is none")

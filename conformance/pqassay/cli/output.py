@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import signal
 import sys
@@ -13,13 +14,16 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO, cast
 import typer
 
 from pqassay.cli.failure import fail
+from pqassay.errors import UsageError
 from pqassay.report.formats import FormatName
+from pqassay.report.model import Report
+from pqassay.report.rendering import write_report
+from pqassay.report.run_model import RunReport
+from pqassay_spec.base.sources import write_whole
 from pqassay_spec.base.terminal import printable
 
 if TYPE_CHECKING:
     from pqassay.judge.checker import CheckOptions
-    from pqassay.report.model import Report
-    from pqassay.report.run_model import RunReport
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
@@ -60,7 +64,6 @@ def interruptible() -> Generator[None]:
 
 def with_new_baseline(report: Report, path: str, options: CheckOptions) -> Report:
     """Write a baseline of everything that is broken, and look at the report as the next run will."""
-    from pqassay.errors import UsageError
     from pqassay.judge.baseline import Baseline
 
     baseline = options.get("baseline")
@@ -73,7 +76,7 @@ def with_new_baseline(report: Report, path: str, options: CheckOptions) -> Repor
     return made.applied(report, options.get("level", "must"))
 
 
-Renderer = Callable[["Report", TextIO], None]
+Renderer = Callable[[Report, TextIO], None]
 """Writes a report as text."""
 
 
@@ -94,7 +97,6 @@ def print_report(
         render: What writes the text, the usual renderer by default.
         site: Address of the site with the rules' pages.
     """
-    from pqassay.report.rendering import write_report
 
     def write(stream: TextIO) -> None:
         if render is not None and format_name is FormatName.TEXT:
@@ -110,8 +112,6 @@ def print_written(write: Callable[[TextIO], object], output: Path | None) -> Non
     if output is None:
         write(sys.stdout)
         return
-    import io
-
     buffer = io.StringIO()
     write(buffer)
     write_output(buffer.getvalue(), output)
@@ -119,8 +119,6 @@ def print_written(write: Callable[[TextIO], object], output: Path | None) -> Non
 
 def write_output(text: str, output: Path) -> None:
     """Write what ``--output`` asks for to its file, whole; exit if that cannot be done."""
-    from pqassay_spec.base.sources import write_whole
-
     content = text.encode("utf-8", "backslashreplace")
     try:
         if os.path.exists(output) and not os.path.isfile(output):

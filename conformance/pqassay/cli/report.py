@@ -8,18 +8,18 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import Annotated, TextIO
 
 import typer
 
 from pqassay.cli.failure import fail, require_no_data
 from pqassay.cli.output import print_report, print_written
+from pqassay.errors import UsageError
+from pqassay.report.comparison import Comparison, compare
 from pqassay.report.formats import COMPARED, FORMAT_HELP, FormatName
-
-if TYPE_CHECKING:
-    from pqassay.report.comparison import Comparison
-    from pqassay.report.model import Report
-    from pqassay.report.run_model import RunReport
+from pqassay.report.model import Report
+from pqassay.report.reading import parse
+from pqassay.report.run_model import RunReport
 
 EPILOG = (
     "Examples: `pqassay report report.json --format html --output report.html`, "
@@ -70,9 +70,6 @@ def report(
     if against is None:
         print_report(later, output_format, output, site=site)
         return
-    from pqassay.errors import UsageError
-    from pqassay.report.comparison import compare
-
     try:
         comparison = compare(_read(against), later)
     except UsageError as error:
@@ -82,9 +79,6 @@ def report(
 
 
 def _read(name: str) -> Report | RunReport:
-    from pqassay.errors import UsageError
-    from pqassay.report.reading import parse
-
     try:
         if name == "-":
             return parse(sys.stdin.buffer.read(), "stdin")

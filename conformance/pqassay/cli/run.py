@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Generator, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
@@ -28,8 +28,11 @@ DEFAULT_SECONDS = 10.0
 DEFAULT_GIBIBYTES = 4.0
 
 
-OperationName = StrEnum("OperationName", {name.upper(): name for name in get_args(Operation)})  # type: ignore[misc]
-"""An operation, as typer takes a list of them."""
+if TYPE_CHECKING:
+    OperationName = Operation
+else:
+    # Of lists, typer knows those of enums.
+    OperationName = StrEnum("OperationName", {name.upper(): name for name in get_args(Operation)})
 
 EPILOG = (
     "Example: `pqassay run -- python3 driver.py`. "
@@ -96,7 +99,7 @@ def run(
     except CaseError as error:
         fail(str(error))
     require_no_data({"--output": output, "--write-expectations": write_expectations})
-    only: Sequence[Any] = [name.value for name in operation or ()]
+    only = operation or ()
     if list_only:
         _list(chosen, only)
         return
@@ -126,8 +129,8 @@ def run(
         narrowed=bool(only),
     )
     try:
-        with _ended_by_sigterm(), _progress() as (started, done):
-            report = run_cases(chosen, settings, known, started=started, done=done)
+        with _ended_by_sigterm(), _progress() as progress:
+            report = run_cases(chosen, settings, known, progress=progress)
     except (CannotStartError, CaseError) as error:
         fail(str(error))
     except OSError as error:
@@ -148,7 +151,7 @@ def run(
     raise typer.Exit(0 if write_expectations is not None else report.exit_code)
 
 
-def _list(chosen: Sequence[Any], only: Sequence[Any]) -> None:
+def _list(chosen: Sequence[Any], only: Sequence[Operation]) -> None:
     from pqassay.suite.answers import operations
 
     for golden in chosen:
@@ -183,10 +186,10 @@ def _ended_by_sigterm() -> Generator[None]:
 
 
 @contextlib.contextmanager
-def _progress() -> Generator[tuple[Callable[[int], object] | None, Callable[[str], object] | None]]:
-    """A progress bar on stderr, on a terminal only; yields what is to be called with the total and after each task."""
+def _progress() -> Generator[Callable[[int, int, str], None] | None]:
+    """A progress bar on stderr, on a terminal only."""
     if not sys.stderr.isatty():
-        yield None, None
+        yield None
         return
     from rich.console import Console
     from rich.markup import escape
@@ -195,7 +198,8 @@ def _progress() -> Generator[tuple[Callable[[int], object] | None, Callable[[str
     columns = (MofNCompleteColumn(), BarColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
-        yield (
-            lambda total: bar.update(task, total=total),
-            lambda name: bar.update(task, advance=1, description=escape(name)),
-        )
+
+        def show(done: int, total: int, case: str) -> None:
+            bar.update(task, completed=done, total=total, description=escape(case))
+
+        yield show

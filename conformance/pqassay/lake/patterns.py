@@ -43,17 +43,17 @@ class PathPattern:
 
     def step(self, states: States, name: str) -> States:
         """The states after one more name; empty if nothing that begins like this can match."""
-        found: set[int] = set()
+        after: set[int] = set()
         for state in states:
             if state == len(self._parts):
                 continue
             part = self._parts[state]
             if part == "**":
                 if not name.startswith("."):
-                    found.add(state)
+                    after.add(state)
             elif _takes(part, name):
-                found.add(state + 1)
-        return self._closed(found)
+                after.add(state + 1)
+        return self._closed(after)
 
     def accepts(self, states: States) -> bool:
         """True if the names so far match."""

@@ -96,15 +96,15 @@ class RemoteSource:
 
     def _kept_of(self, offset: int, end: int) -> list[tuple[int, bytes]]:
         """The parts of a range that are kept, in their order, and where each begins."""
-        found: list[tuple[int, bytes]] = []
+        parts: list[tuple[int, bytes]] = []
         at = offset
         for start, block in sorted(self._blocks.items()):
             first, last = max(start, at), min(start + len(block), end)
             if first < last:
-                found.append((first, block[first - start : last - start]))
+                parts.append((first, block[first - start : last - start]))
                 at = last
                 self._blocks.move_to_end(start)
-        return found
+        return parts
 
     def _fetch(self, offset: int, end: int) -> tuple[int, bytes]:
         """Fetch a range with one request, and what is worth fetching with it; where that begins."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -63,8 +63,11 @@ class Stretch:
     @property
     def values(self) -> Any:
         """The values that are no nulls, and no NaN."""
-        found = self.rows.slice(self.start, self.end - self.start).drop_null()
-        return found.filter(pc.invert(pc.is_nan(found))) if pa.types.is_floating(found.type) else found
+        return _without_nan(self.rows.slice(self.start, self.end - self.start).drop_null())
+
+
+def _without_nan(values: Any) -> Any:
+    return values.filter(pc.invert(pc.is_nan(values))) if pa.types.is_floating(values.type) else values
 
 
 def candidates(finding: Finding, values: TrueValues) -> list[Query]:
@@ -79,7 +82,7 @@ def candidates(finding: Finding, values: TrueValues) -> list[Query]:
     if finding.column is None:
         return [_everything(values)]
     values.column(finding.column)  # raises where no query can name it
-    found: dict[Query, None] = {}
+    queries: dict[Query, None] = {}
     streams = [
         _around(stretch, values)
         for position in finding.at
@@ -88,13 +91,13 @@ def candidates(finding: Finding, values: TrueValues) -> list[Query]:
     if not streams:
         return [Query((values.column(finding.column),))]
     # The first position gets the most, and each of the others its share.
-    while streams and len(found) < MOST_QUERIES:
+    while streams and len(queries) < MOST_QUERIES:
         for stream in list(streams):
             if (query := next(stream, None)) is None:
                 streams.remove(stream)
-            elif len(found) < MOST_QUERIES:
-                found[query] = None
-    return list(found)
+            elif len(queries) < MOST_QUERIES:
+                queries[query] = None
+    return list(queries)
 
 
 def _everything(values: TrueValues) -> Query:
@@ -119,12 +122,9 @@ def _stretch(position: Position, name: str, values: TrueValues) -> Stretch | Non
     part = match[3] if match else ""
     rows = values.by_row_group(name)[group]
     page = position.page
-    if page is None and (entry := _ENTRY.search(part)):
+    if page is None and (entry := _ENTRY.search(part) or _PAGE.match(part)):
         page = int(entry[1])
     starts = _page_starts(values, group, name)
-    if page is None and (entry := _PAGE.match(part)):
-        page = int(entry[1])
-        page = page if page < len(starts) - 1 else None
     if page is None or page >= len(starts) - 1:
         page, start, end = None, 0, len(rows)
     else:
@@ -187,9 +187,7 @@ def _lacking(stretch: Stretch, values: TrueValues) -> Iterator[Query]:
         return
     stored = values.stored(stretch.chunk.row_group, stretch.column.name)
     valid = stretch.rows.drop_null()
-    absent = valid.filter(pa.array(~held(bitset, hashes_of(stored.drop_null()))))
-    if pa.types.is_floating(absent.type):
-        absent = absent.filter(pc.invert(pc.is_nan(absent)))
+    absent = _without_nan(valid.filter(pa.array(~held(bitset, hashes_of(stored.drop_null())))))
     for value in _at_places(pc.unique(absent), 6):
         yield _equal(stretch.column, value)
 
@@ -217,9 +215,9 @@ def _beside(stretch: Stretch, values: TrueValues) -> Iterator[Query]:
 
 def _selective(stretch: Stretch, values: TrueValues) -> Iterator[Column]:
     """Other columns by which rows of the stretch can be chosen, those with most different values there first."""
-    found: list[tuple[int, int, Column]] = []
+    others: list[tuple[int, int, Column]] = []
     for ordinal, leaf in enumerate(values.file.leaves):
-        if leaf.name == stretch.column.name or len(found) == 8:
+        if leaf.name == stretch.column.name or len(others) == 8:
             continue
         with contextlib.suppress(NotChecked):
             if meaning_of(leaf)[0] in (Kind.BOOLEAN, Kind.SINGLE, Kind.DOUBLE):
@@ -227,8 +225,8 @@ def _selective(stretch: Stretch, values: TrueValues) -> Iterator[Column]:
             column = values.column(leaf.name)
             rows = values.by_row_group(leaf.name)[stretch.chunk.row_group]
             part = rows.slice(stretch.start, stretch.end - stretch.start)
-            found.append((-len(pc.unique(part)), ordinal, column))
-    for _, _, column in sorted(found, key=lambda one: one[:2]):
+            others.append((-len(pc.unique(part)), ordinal, column))
+    for _, _, column in sorted(others, key=lambda one: one[:2]):
         yield column
 
 
@@ -277,8 +275,7 @@ def _beyond(stretch: Stretch) -> Iterator[Query]:
 def _within(stretch: Stretch) -> Iterator[Query]:
     """Values of the stretch, whatever is said of them."""
     values, column = stretch.values, stretch.column
-    found: Sequence[Any] = list(_at_places(values, 3))
-    for value in found:
+    for value in _at_places(values, 3):
         yield _equal(column, value)
     if len(values) and column.kind is not Kind.BOOLEAN:
         ends = pc.min_max(values)

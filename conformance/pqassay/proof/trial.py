@@ -46,9 +46,6 @@ Asked = tuple[str, Path]
 Judged = tuple[EngineAnswer, tuple[Any, ...] | None]
 """An answer, and the first row of it that is not true."""
 
-Told = Callable[[int, int], object]
-"""Told how many findings are proved, and of how many."""
-
 
 def proved(
     report: Report,
@@ -56,7 +53,7 @@ def proved(
     engines: Sequence[str] = (),
     timeout: float | None = None,
     memory: int | None = None,
-    progress: Told | None = None,
+    progress: Callable[[int, int], object] | None = None,
 ) -> Report:
     """Add to the findings of a report what they do to readers.
 
@@ -65,7 +62,7 @@ def proved(
         engines: Names of engines, `pqassay.proof.engines.NAMES`; all by default.
         timeout: Seconds that a query may take; by default as `pqassay.judge.workers.Limits` has it.
         memory: Bytes that a process may allocate, on Linux; by default its share of the machine.
-        progress: Told how far it is.
+        progress: Called with the number of findings that are proved, and of how many.
 
     Returns:
         The report, with a `Proof` in each finding whose effect is one of `AT_STAKE`.
@@ -77,8 +74,8 @@ def proved(
     workers.require_memory(memory)
     wanted = _chosen(report)
     done, total = 0, sum(map(len, wanted.values()))
-    if progress is not None:
-        progress(done, total)
+    progress = progress or (lambda _done, _total: None)
+    progress(done, total)
     files: list[FileReport] = []
     with EngineProcesses(chosen, workers.Limits(WORKERS, timeout, memory)) as running:
         for number, file in enumerate(report.files):
@@ -89,8 +86,7 @@ def proved(
                 for place, proof in zip(open_, found, strict=True):
                     proofs[place] = proof
                     done += 1
-                    if progress is not None:
-                        progress(done, total)
+                    progress(done, total)
             findings = [
                 replace(finding, proof=proofs.get(place)) for place, finding in enumerate(file.findings)
             ]
@@ -100,21 +96,21 @@ def proved(
 
 def _chosen(report: Report) -> dict[int, list[int]]:
     """The findings that are proved, by the position of their file: the gravest of the whole report."""
-    found = [
+    weighed = [
         (VERDICTS.index(finding.verdict), AT_STAKE.index(finding.effect), number, place)
         for number, file in enumerate(report.files)
         for place, finding in enumerate(file.findings)
         if finding.effect in AT_STAKE and not finding.known
     ]
     chosen: dict[int, list[int]] = {}
-    for _, _, number, place in sorted(found)[:MOST_PROOFS]:
+    for _, _, number, place in sorted(weighed)[:MOST_PROOFS]:
         chosen.setdefault(number, []).append(place)
     return {number: sorted(places) for number, places in chosen.items()}
 
 
 def _reasons(file: FileReport, chosen: Sequence[int]) -> dict[int, Proof]:
     """Findings that cost rows and have no query, for reasons that the report alone tells."""
-    found: dict[int, Proof] = {}
+    proofs: dict[int, Proof] = {}
     for place, finding in enumerate(file.findings):
         if finding.effect not in AT_STAKE or finding.known:
             continue
@@ -128,8 +124,8 @@ def _reasons(file: FileReport, chosen: Sequence[int]) -> dict[int, Proof]:
             reason = f"not tried: the {MOST_PROOFS} gravest findings of a run are; check this file alone"
         else:
             continue
-        found[place] = Proof("not provable", reason=reason)
-    return found
+        proofs[place] = Proof("not provable", reason=reason)
+    return proofs
 
 
 # ------------------------------------------------------------------------------------------------ the processes
@@ -269,9 +265,9 @@ class _Trial:
                 ranked = self._ranked(numbers)
                 self._try(engine, ranked[:1])
         best = ranked[0]
-        found = [self._answers[best, engine.name] for engine in engines]
+        answers = [self._answers[best, engine.name] for engine in engines]
         query = self.queries[best].query
-        most = max((_RANKS.get(one.verdict, 0) for one in found), default=0)
+        most = max((_RANKS.get(one.verdict, 0) for one in answers), default=0)
         return Proof(
             outcome="misled" if most == 2 else "refused" if most == 1 else "not misled",
             tried=len(numbers),
@@ -279,7 +275,7 @@ class _Trial:
             columns=[column.name for column in query.columns],
             predicate=query.tree,
             true_rows=self.queries[best].rows,
-            engines=found,
+            engines=answers,
         )
 
     def _ranked(self, numbers: Sequence[int]) -> list[int]:
@@ -344,12 +340,12 @@ def _without(engine: Engine, verdict: EngineVerdict, reason: str) -> EngineAnswe
     return EngineAnswer(engine.title, verdict, engine.version, error=reason)
 
 
-def _judged(engine: Engine, given: Answered) -> Judged:
-    if given.error:
-        return _without(engine, "crashed" if given.has_panicked else "refused", given.error), None
-    verdict: EngineVerdict = "wrong rows" if given.wrong else "rows lost" if given.lost else "right"
-    found = EngineAnswer(engine.title, verdict, engine.version, given.rows, given.lost, given.wrong)
-    return found, given.wrong_row
+def _judged(engine: Engine, answered: Answered) -> Judged:
+    if answered.error:
+        return _without(engine, "crashed" if answered.has_panicked else "refused", answered.error), None
+    verdict: EngineVerdict = "wrong rows" if answered.wrong else "rows lost" if answered.lost else "right"
+    found = EngineAnswer(engine.title, verdict, engine.version, answered.rows, answered.lost, answered.wrong)
+    return found, answered.wrong_row
 
 
 _RANKS: Mapping[str, int] = {"rows lost": 2, "wrong rows": 2, "crashed": 1, "refused": 1}

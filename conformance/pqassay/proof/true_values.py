@@ -103,18 +103,18 @@ def _meaning(element: SchemaElement) -> tuple[Kind, Any] | None:
     logical, converted_type = element.logicalType, element.converted_type
     if logical is None and converted_type is None:
         return _PLAIN_KINDS.get(element.type if element.type is not None else -1)
-    found: tuple[Kind, Any | None] = (Kind.DECIMAL, _decimal(element))
-    if found[1] is None and element.type in (Type.INT32, Type.INT64):
-        found = Kind.INTEGER, _whole_numbers(element)
-    if found[1] is None and element.type == Type.INT64:
-        found = Kind.TIMESTAMP, _timestamp(element)
+    meaning: tuple[Kind, Any | None] = (Kind.DECIMAL, _decimal(element))
+    if meaning[1] is None and element.type in (Type.INT32, Type.INT64):
+        meaning = Kind.INTEGER, _whole_numbers(element)
+    if meaning[1] is None and element.type == Type.INT64:
+        meaning = Kind.TIMESTAMP, _timestamp(element)
     is_date = logical.DATE is not None if logical is not None else converted_type == ConvertedType.DATE
     if is_date and element.type == Type.INT32:
-        found = Kind.DATE, pa.date32()
+        meaning = Kind.DATE, pa.date32()
     is_text = logical.STRING is not None if logical is not None else converted_type == ConvertedType.UTF8
     if is_text and element.type == Type.BYTE_ARRAY:
-        found = Kind.TEXT, pa.large_string()
-    return None if found[1] is None else (found[0], found[1])
+        meaning = Kind.TEXT, pa.large_string()
+    return None if meaning[1] is None else (meaning[0], meaning[1])
 
 
 def meaning_of(leaf: SchemaLeaf) -> tuple[Kind, Any]:

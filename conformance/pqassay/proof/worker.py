@@ -75,7 +75,7 @@ def plan(path: str, findings: Sequence[Finding], folder: Path) -> Plan:
     """Find the queries for some findings of a file, and write their true rows into a folder."""
     queries: dict[Query, int] = {}
     planned: list[Planned] = []
-    found: list[list[int] | str] = []
+    of_findings: list[list[int] | str] = []
     with FileSource(path) as source:
         values = TrueValues(FileUnderTest(source, Options("values")))
         for finding in findings:
@@ -86,12 +86,12 @@ def plan(path: str, findings: Sequence[Finding], folder: Path) -> Plan:
                         queries[query] = len(planned)
                         planned.append(_planned(query, values, folder, len(planned)))
                     numbers.append(queries[query])
-                found.append(numbers or "there is no value by which a query could tell")
+                of_findings.append(numbers or "there is no value by which a query could tell")
             except NoQuery as reason:
-                found.append(str(reason))
+                of_findings.append(str(reason))
             except (NotChecked, FormatError) as reason:
-                found.append(f"the true rows cannot be told: {reason}")
-    return Plan(planned, found)
+                of_findings.append(f"the true rows cannot be told: {reason}")
+    return Plan(planned, of_findings)
 
 
 def _planned(query: Query, values: TrueValues, folder: Path, number: int) -> Planned:
@@ -190,13 +190,13 @@ def _table(result: Any) -> pa.Table:
     return pa.Table.from_pandas(result, preserve_index=False)
 
 
-def compared(truth: pa.Table, found: pa.Table) -> Answered:
+def compared(truth: pa.Table, returned: pa.Table) -> Answered:
     """Compare rows, in whatever order they come."""
-    codes = np.zeros(len(truth) + len(found), np.int64)
+    codes = np.zeros(len(truth) + len(returned), np.int64)
     for name in truth.column_names:
         kind: Any = truth.schema.field(name).type
         both: Any = pa.chunked_array(
-            [*truth.column(name).chunks, *_in_type(found.column(name), kind).chunks], kind
+            [*truth.column(name).chunks, *_in_type(returned.column(name), kind).chunks], kind
         )
         codes = _combined(codes, _codes(both))
     distinct, codes = np.unique(codes, return_inverse=True)
@@ -204,10 +204,10 @@ def compared(truth: pa.Table, found: pa.Table) -> Answered:
     given = np.bincount(codes[len(truth) :], minlength=len(distinct))
     wrong = np.maximum(given - wanted, 0)
     return Answered(
-        rows=len(found),
+        rows=len(returned),
         lost=int(np.maximum(wanted - given, 0).sum()),
         wrong=int(wrong.sum()),
-        wrong_row=_row(found, int(np.argmax(wrong[codes[len(truth) :]] > 0))) if wrong.any() else None,
+        wrong_row=_row(returned, int(np.argmax(wrong[codes[len(truth) :]] > 0))) if wrong.any() else None,
     )
 
 

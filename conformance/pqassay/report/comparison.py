@@ -84,12 +84,12 @@ def compare(old: Report | RunReport, new: Report | RunReport) -> Comparison:
             f"the earlier report is one of pqassay {old.kind}, the later one of pqassay {new.kind}; "
             "they cannot be compared"
         )
-    told = [entry for entry in entries if entry.change != "unchanged"]
-    told.sort(
+    changed = [entry for entry in entries if entry.change != "unchanged"]
+    changed.sort(
         key=lambda entry: (CHANGES.index(entry.change), entry.where, entry.rule or "", entry.part or "")
     )
     counted: dict[str, int] = {change: sum(entry.change == change for entry in entries) for change in CHANGES}
-    return Comparison(SCHEMA_VERSION, "comparison", new.kind, counted, told, remarks)
+    return Comparison(SCHEMA_VERSION, "comparison", new.kind, counted, changed, remarks)
 
 
 def _of_checks(old: Report, new: Report) -> Iterator[Entry]:

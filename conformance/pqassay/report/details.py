@@ -2,31 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
-from collections.abc import Iterator
-from typing import Any, cast
-
-from pqassay.report.model import Finding, Position, members
-
-RENDERED = frozenset(
-    (
-        "rule",
-        "level",
-        "verdict",
-        "effect",
-        "path",
-        "count",
-        "at",
-        "message",
-        "column",
-        "remedy",
-        "hexdump",
-        "known",
-        "explanation",
-    )
-)
-"""Members of a finding that have a place of their own in every format; others follow as they are."""
+from pqassay.report.model import Finding, Position
 
 
 def details(finding: Finding) -> list[tuple[str, str]]:
@@ -57,42 +33,9 @@ def place(position: Position) -> str:
 
 
 def further(finding: Finding) -> dict[str, list[str]]:
-    """Members that have no place of their own, by name, each as lines: what a later version adds is not lost."""
-    found = {name: list(_lines(value)) for name, value in further_members(finding).items()}
-    if finding.proof is not None:
-        from pqassay.report.proof_text import plain_lines  # noqa: PLC0415 - rich, and few reports have proofs
-
-        found["proof"] = plain_lines(finding.proof)
-    return found
-
-
-def further_members(finding: Finding) -> dict[str, Any]:
-    """The same as they stand in the JSON."""
-    names = [field.name for field in dataclasses.fields(finding) if field.name not in RENDERED]
-    if not names:
+    """Members that take several lines, by name."""
+    if finding.proof is None:
         return {}
-    written = members(finding)
-    return {name: written[name] for name in names if name in written}
+    from pqassay.report.proof_text import plain_lines  # noqa: PLC0415 - rich, and few reports have proofs
 
-
-def _lines(value: Any, indent: str = "") -> Iterator[str]:
-    if isinstance(value, dict):
-        for key, member in cast("dict[str, Any]", value).items():
-            if isinstance(member, (dict, list)):
-                yield f"{indent}{key}:"
-                yield from _lines(member, f"{indent}  ")
-            else:
-                yield f"{indent}{key}: {_plain(member)}"
-    elif isinstance(value, list):
-        for item in cast("list[Any]", value):
-            if isinstance(item, dict):  # a row of a table
-                row = cast("dict[str, Any]", item)
-                yield indent + ", ".join(f"{key} {_plain(member)}" for key, member in row.items())
-            else:
-                yield f"{indent}{_plain(item)}"
-    else:
-        yield f"{indent}{_plain(value)}"
-
-
-def _plain(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
+    return {"proof": plain_lines(finding.proof)}

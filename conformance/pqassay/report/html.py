@@ -40,13 +40,13 @@ def render(report: Report | RunReport, stream: TextIO, site: str | None = None) 
         stream: Where to.
         site: Address of the site with the rules' pages.
     """
-    found = view(report)
+    shown = view(report)
     style, script = _part("report.css"), _part("report.js")
     pieces = _template().generate(
-        view=found,
-        is_open=len(found.items) < OPEN_BELOW,
-        choices=_choices(found),
-        rules=_rules(found, site),
+        view=shown,
+        is_open=len(shown.items) < OPEN_BELOW,
+        choices=_choices(shown),
+        rules=_rules(shown, site),
         quiet_shown=QUIET_SHOWN,
         dump=_dump,
         style=Markup(style),  # noqa: S704 - of this package
@@ -95,24 +95,24 @@ def _finalize(value: Any) -> Any:
 
 def _dump(rows: list[str]) -> list[tuple[list[tuple[str, bool]], str]]:
     """The rows of a hexdump, each in pieces with whether they are marked, and what stands behind its marks."""
-    found: list[tuple[list[tuple[str, bool]], str]] = []
+    pieces: list[tuple[list[tuple[str, bool]], str]] = []
     for number, row in enumerate(rows):
         if hexdump.is_line_of_marks(row):
             continue
         following = rows[number + 1] if number + 1 < len(rows) else ""
         marks = following if hexdump.is_line_of_marks(following) else ""
-        found.append((hexdump.segments(row, marks), hexdump.note_of(marks)))
-    return found
+        pieces.append((hexdump.segments(row, marks), hexdump.note_of(marks)))
+    return pieces
 
 
-def _choices(found: View) -> list[tuple[str, str, list[str]]]:
+def _choices(shown: View) -> list[tuple[str, str, list[str]]]:
     """The filters: name of the attribute, label, and the values that occur."""
 
     def values(of: Callable[[Item], str]) -> list[str]:
-        return sorted({text for item in found.items if (text := of(item))}, key=encodable)
+        return sorted({text for item in shown.items if (text := of(item))}, key=encodable)
 
-    named = "Verdict" if found.kind == "check" else "Outcome"
-    part = [] if found.kind == "check" else [("part", "Operation", values(lambda item: item.part))]
+    named = "Verdict" if shown.kind == "check" else "Outcome"
+    part = [] if shown.kind == "check" else [("part", "Operation", values(lambda item: item.part))]
     choices = [
         ("verdict", named, values(lambda item: item.verdict)),
         ("family", "Rule family", values(lambda item: item.family)),

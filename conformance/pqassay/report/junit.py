@@ -112,10 +112,10 @@ def _of_check(report: Report) -> Iterator[ET.Element]:
 
 
 def _cases(file: FileReport, report: Report, *, in_full: bool) -> Iterator[_Case]:
+    coverage = report.coverages[file.coverage]
     if file.outcome == "errored":
         yield _Case("judged", "error", file.error or "not judged", "errored")
     elif not file.findings:
-        coverage = report.coverages[file.coverage]
         yield _Case(
             "conformant",
             output=(f"{len(coverage.checked)} rules checked at tier {coverage.tier}", *file.notes),
@@ -126,10 +126,9 @@ def _cases(file: FileReport, report: Report, *, in_full: bool) -> Iterator[_Case
         by_rule.setdefault(finding.rule, []).append(finding)
     for findings in by_rule.values():
         yield _broken(findings, report)
-    coverage = report.coverages[file.coverage]
-    kept = [rule for rule in coverage.checked if rule not in by_rule]
     if file.outcome == "errored":
         return
+    kept = [rule for rule in coverage.checked if rule not in by_rule]
     if not in_full:
         if kept:
             yield _Case(

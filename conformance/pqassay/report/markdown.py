@@ -83,39 +83,39 @@ def escaped(text: str) -> str:
     return shown.replace("@", "&#64;").replace("://", "&#58;//").replace("www.", "www&#46;")
 
 
-def _blocks(found: View) -> Iterator[str]:
+def _blocks(shown: View) -> Iterator[str]:
     """Parts of the summary, the most important first, separated by empty lines."""
-    yield f"## {MARKS[found.tone]} {found.title}: {found.outcome}".replace("  ", " ")
+    yield f"## {MARKS[shown.tone]} {shown.title}: {shown.outcome}".replace("  ", " ")
     yield _table(
-        [tuple(tile.label for tile in found.tiles), tuple(f"{tile.count:,}" for tile in found.tiles)]
+        [tuple(tile.label for tile in shown.tiles), tuple(f"{tile.count:,}" for tile in shown.tiles)]
     )
-    if found.scores:
-        yield _table([tuple(escaped(cell) for cell in row) for row in found.scores])
-    if found.alarms:
+    if shown.scores:
+        yield _table([tuple(escaped(cell) for cell in row) for row in shown.scores])
+    if shown.alarms:
         yield "### Lists of known findings that do not hold"
-        yield _list([escaped(alarm) for alarm in found.alarms], "entries")
-    if lost := [group for group in found.groups if group.tone == "unknown" and found.kind == "check"]:
+        yield _list([escaped(alarm) for alarm in shown.alarms], "entries")
+    if lost := [group for group in shown.groups if group.tone == "unknown" and shown.kind == "check"]:
         yield "### Not judged"
         yield _list([f"{code(group.name)}: {escaped('; '.join(group.remarks))}" for group in lost], "files")
-    yield from _rules(found)
-    if known := [item for item in found.items if item.known]:
+    yield from _rules(shown)
+    if known := [item for item in shown.items if item.known]:
         yield f"{len(known):,} known, which count for nothing."
-    yield from _without_rule(found)
-    yield from _rest(found)
+    yield from _without_rule(shown)
+    yield from _rest(shown)
 
 
-def _rules(found: View) -> Iterator[str]:
-    rows = found.by_rule()
+def _rules(shown: View) -> Iterator[str]:
+    rows = shown.by_rule()
     if not rows:
         return
     yield "### Findings"
     header = (
         "",
         "rule",
-        "verdict" if found.kind == "check" else "outcome",
+        "verdict" if shown.kind == "check" else "outcome",
         "effect",
         "findings",
-        f"{found.place}s",
+        f"{shown.place}s",
     )
     yield _table(
         [
@@ -144,13 +144,13 @@ def _rules(found: View) -> Iterator[str]:
         if len(row.items) > ITEMS_OF_A_RULE:
             rest = len(row.items) - ITEMS_OF_A_RULE
             lines.append(
-                f"- … and {rest:,} further finding{'' if rest == 1 else 's'} in {row.places:,} {found.place}s altogether"
+                f"- … and {rest:,} further finding{'' if rest == 1 else 's'} in {row.places:,} {shown.place}s altogether"
             )
         yield "\n".join(lines)
 
 
-def _without_rule(found: View) -> Iterator[str]:
-    if items := [item for item in found.items if not item.rule and not item.known]:
+def _without_rule(shown: View) -> Iterator[str]:
+    if items := [item for item in shown.items if not item.rule and not item.known]:
         yield "### Without a rule"
         yield "\n".join(_item(item) for item in items[:NAMED])
         if len(items) > NAMED:
@@ -158,7 +158,7 @@ def _without_rule(found: View) -> Iterator[str]:
 
 
 def _item(item: Item) -> str:
-    """One item; members that have no place of their own follow in lines of their own."""
+    """One item; members that take several lines follow in one line each."""
     column = f", {code(item.part)}" if item.part else ""
     times = f" ({item.count:,} times)" if item.count > 1 else ""
     lines = [f"- {code(item.where)}{column}: {escaped(item.message)}{times}"]
@@ -169,20 +169,20 @@ def _item(item: Item) -> str:
     return "\n".join(lines)
 
 
-def _rest(found: View) -> Iterator[str]:
-    if found.unchecked:
+def _rest(shown: View) -> Iterator[str]:
+    if shown.unchecked:
         yield "### Not checked"
         yield _list(
             [
                 f"{len(entry.rules)} rule{'' if len(entry.rules) == 1 else 's'} on {entry.files:,} files, because "
                 f"{escaped(entry.reason)}: {_ids(entry.rules)}"
-                for entry in found.unchecked
+                for entry in shown.unchecked
             ],
             "reasons",
         )
-    if found.ignored:
-        yield _list([f"ignored: {escaped(line)}" for line in found.ignored], "reasons")
-    yield "\n".join(f"- {label}: {escaped(value)}" for label, value in found.facts)
+    if shown.ignored:
+        yield _list([f"ignored: {escaped(line)}" for line in shown.ignored], "reasons")
+    yield "\n".join(f"- {label}: {escaped(value)}" for label, value in shown.facts)
 
 
 def _ids(ids: list[str]) -> str:

@@ -60,28 +60,28 @@ def _lines(proof: Proof) -> Iterator[tuple[str, Sequence[Part]]]:
     yield "proof", [proof.query]
     rows, tried = counted(proof.true_rows or 0, "row"), counted(proof.tried, "query", "queries")
     yield "", [f"{HEADLINES[proof.outcome]}{rows} by the values in the pages; {tried} tried"]
-    names = [f"{one.engine} {one.version or ''}".rstrip() for one in proof.engines]
+    names = [f"{answer.engine} {answer.version or ''}".rstrip() for answer in proof.engines]
     width = max(map(len, names), default=0)
-    for name, one in zip(names, proof.engines, strict=True):
-        yield "", [f"{name:<{width}}  ", (_verdict(one), STYLES.get(one.verdict, "")), *_detail(one)]
-    for one in proof.engines:
-        if one.verdict in STYLES and one.reproduce:
-            yield COMMAND, [one.reproduce]
+    for name, answer in zip(names, proof.engines, strict=True):
+        yield "", [f"{name:<{width}}  ", (_verdict(answer), STYLES.get(answer.verdict, "")), *_detail(answer)]
+    for answer in proof.engines:
+        if answer.verdict in STYLES and answer.reproduce:
+            yield COMMAND, [answer.reproduce]
 
 
-def _verdict(one: EngineAnswer) -> str:
-    if one.rows is None:
-        return one.verdict
-    rows = counted(one.rows, "row")
-    if one.verdict == "right":
+def _verdict(answer: EngineAnswer) -> str:
+    if answer.rows is None:
+        return answer.verdict
+    rows = counted(answer.rows, "row")
+    if answer.verdict == "right":
         return f"{rows}, right"
-    said = [f"{one.wrong:,} of them wrong"] if one.wrong else []
-    if one.lost > one.wrong or not one.wrong:
-        said.append(f"{one.lost:,} lost")
+    said = [f"{answer.wrong:,} of them wrong"] if answer.wrong else []
+    if answer.lost > answer.wrong or not answer.wrong:
+        said.append(f"{answer.lost:,} lost")
     return f"{rows}, {', '.join(said)}"
 
 
-def _detail(one: EngineAnswer) -> Iterator[str]:
-    if one.error:
-        text = one.error if len(one.error) <= ERROR_LENGTH else f"{one.error[: ERROR_LENGTH - 1]}…"
+def _detail(answer: EngineAnswer) -> Iterator[str]:
+    if answer.error:
+        text = answer.error if len(answer.error) <= ERROR_LENGTH else f"{answer.error[: ERROR_LENGTH - 1]}…"
         yield f": {text}"

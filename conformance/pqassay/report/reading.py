@@ -38,7 +38,7 @@ def parse(content: bytes, name: str) -> Report | RunReport:
 
     adapter: TypeAdapter[Any] = TypeAdapter(KINDS[kind][0])
     try:
-        found = adapter.validate_json(content, strict=True)
+        report = adapter.validate_json(content, strict=True)
     except ValidationError as error:
         shown = [
             f"{_member(problem['loc'])}: {problem['msg']}" for problem in error.errors()[:PROBLEMS_SHOWN]
@@ -46,9 +46,9 @@ def parse(content: bytes, name: str) -> Report | RunReport:
         more = error.error_count() - len(shown)
         rest = f"; and {more} more" if more else ""
         raise UsageError(f"{name}: this is no report of pqassay {kind}: {'; '.join(shown)}{rest}") from None
-    if isinstance(found, Report):
-        _require_consistent(found, name)
-    return cast("Report | RunReport", found)
+    if isinstance(report, Report):
+        _require_consistent(report, name)
+    return cast("Report | RunReport", report)
 
 
 HOW_TO_WRITE = "write a report with --format json --output FILE"

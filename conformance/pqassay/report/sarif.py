@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from pqassay.report import rules as rule_help
 from pqassay.report.coverage import unchecked
-from pqassay.report.details import details, further_members, place
+from pqassay.report.details import details, place
 from pqassay.report.model import FileReport, Finding, Position, Report, encodable, members
 from pqassay.report.run_model import BROKEN, Result, RunReport
 from pqassay_spec.base.terminal import printable
@@ -115,12 +115,12 @@ def _rule(rule_id: str, site: str | None) -> Json:
 
 
 def _of_check(report: Report, site: str | None) -> Json:
-    found = [(finding, file) for file in report.files for finding in file.findings]
-    ids = sorted({finding.rule for finding, _ in found})
+    findings = [finding for file in report.files for finding in file.findings]
+    ids = sorted({finding.rule for finding in findings})
     number = {rule: index for index, rule in enumerate(ids)}
     results = [
         _finding(finding, number[finding.rule], has_baseline=report.baseline is not None)
-        for finding, _ in found
+        for finding in findings
     ]
     configuration = [
         _notification(
@@ -157,12 +157,12 @@ def _about_files(files: Iterable[FileReport]) -> Iterable[Json]:
 
 
 def _notification(name: str, level: str, text: str, locations: list[Json] | None = None) -> Json:
-    found: Json = {
+    notification: Json = {
         "descriptor": {"id": name, "index": list(NOTIFICATIONS).index(name)},
         "level": level,
         "message": {"text": printable(text)},
     }
-    return {**found, "locations": locations} if locations else found
+    return {**notification, "locations": locations} if locations else notification
 
 
 def _finding(finding: Finding, number: int, *, has_baseline: bool) -> Json:
@@ -186,7 +186,8 @@ def _finding(finding: Finding, number: int, *, has_baseline: bool) -> Json:
     }
     if finding.explanation:
         properties["explanation"] = printable(finding.explanation)
-    properties |= further_members(finding)  # what has no place of its own
+    if finding.proof is not None:
+        properties["proof"] = members(finding.proof)
     result: Json = {
         "ruleId": finding.rule,
         "ruleIndex": number,
@@ -295,7 +296,7 @@ def _result(result: Result, number: int, report: RunReport) -> Json:
         if part
     )
     digest = fingerprint(_id(result), result.case, result.operation)
-    found: Json = {
+    entry: Json = {
         "ruleId": _id(result),
         "ruleIndex": number,
         "level": "error" if result.outcome == "failed" else "warning",
@@ -311,5 +312,5 @@ def _result(result: Result, number: int, report: RunReport) -> Json:
         "properties": {"outcome": result.outcome, "rules": result.rules or []},
     }
     if report.expectations_sha256 is not None:
-        found |= _state(known=bool(result.known), justification="An expectation foretells it.")
-    return found
+        entry |= _state(known=bool(result.known), justification="An expectation foretells it.")
+    return entry

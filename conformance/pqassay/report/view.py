@@ -61,7 +61,7 @@ class Item:
         count: In how many places.
         details: Labels and values.
         hexdump: Rows with lines of marks.
-        further: Names and lines of members that have no place of their own.
+        further: Names and lines of members that take several.
     """
 
     where: str
@@ -157,13 +157,13 @@ class View:
 
     def by_rule(self) -> list[RuleRow]:
         """Every broken rule, the worst and most frequent first; what is known is left out."""
-        found: dict[tuple[str, str], list[Item]] = {}
+        grouped: dict[tuple[str, str], list[Item]] = {}
         for item in self.items:
             if item.rule and not item.known:
-                found.setdefault((item.rule, item.verdict), []).append(item)
+                grouped.setdefault((item.rule, item.verdict), []).append(item)
         rows = [
             RuleRow(rule, verdict, items[0].tone, items[0].effect, items[0].sentence, items)
-            for (rule, verdict), items in found.items()
+            for (rule, verdict), items in grouped.items()
         ]
         return sorted(rows, key=lambda row: (_rank(row.verdict), -len(row.items), row.rule))
 
@@ -187,12 +187,10 @@ def _of_check(report: Report) -> View:
         ("pqassay", report.pqassay),
         ("tier", ", ".join(_tiers(report))),
         ("counted", "FAIL" if report.threshold == "must" else "FAIL and WARN"),
+        ("profile", report.profile and f"{report.profile}: some rules are reported as more than they say"),
         ("rules", f"sha256 {report.rules_sha256[:16]}"),
+        ("baseline", report.baseline and report.baseline.line),
     ]
-    if report.profile is not None:
-        facts.insert(3, ("profile", f"{report.profile}: some rules are reported as more than they say"))
-    if report.baseline is not None:
-        facts.append(("baseline", report.baseline.line))
     tiles = [
         Tile("files", summary.files),
         Tile("conformant", summary.conformant, "good" if summary.conformant else "plain"),

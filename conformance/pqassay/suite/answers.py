@@ -95,13 +95,13 @@ def without_nulls(value: Any) -> Any:
     return [without_nulls(one) for one in cast("list[Any]", value)] if isinstance(value, list) else value
 
 
-def _difference(wanted: Any, found: Any, *, unordered: bool) -> tuple[str, str] | None:
+def _difference(wanted: Any, actual: Any, *, unordered: bool) -> tuple[str, str] | None:
     """The wanted and the actual value in words; ``None`` where they are the same."""
     if not unordered:
-        return None if wanted == found and type(wanted) is type(found) else (_short(wanted), _short(found))
-    if not isinstance(found, list):
-        return "a list", _short(found)
-    there = {json.dumps(item, sort_keys=True) for item in cast("list[Any]", found)}
+        return None if wanted == actual and type(wanted) is type(actual) else (_short(wanted), _short(actual))
+    if not isinstance(actual, list):
+        return "a list", _short(actual)
+    there = {json.dumps(item, sort_keys=True) for item in cast("list[Any]", actual)}
     here = {json.dumps(item, sort_keys=True) for item in wanted}
     if there == here:
         return None
@@ -172,16 +172,16 @@ def _judge_written(bench: Bench) -> Judgement:
         return Judgement(
             False, "the written file cannot be judged", "a file that can be checked", f"{why}: {said}"
         )
-    found = written_file.from_json(found_file.read_bytes())
-    if found.failures:
-        told = "; ".join(f"{rule}: {message}" for rule, message in found.failures)
-        broken = tuple(rule for rule, _ in found.failures)
+    inspected = written_file.from_json(found_file.read_bytes())
+    if inspected.failures:
+        told = "; ".join(f"{rule}: {message}" for rule, message in inspected.failures)
+        broken = tuple(rule for rule, _ in inspected.failures)
         return Judgement(False, "the written file breaks rules", "no rule broken", told, broken)
-    if found.error:
+    if inspected.error:
         return Judgement(
-            False, "the written file cannot be read", "a file that can be checked and read", found.error
+            False, "the written file cannot be read", "a file that can be checked and read", inspected.error
         )
-    if missing := [rule for rule in family.proof if rule not in found.checked]:
+    if missing := [rule for rule in family.proof if rule not in inspected.checked]:
         return Judgement(
             False,
             f"the written file holds no {case.family}",
@@ -190,8 +190,8 @@ def _judge_written(bench: Bench) -> Judgement:
             tuple(missing),
         )
     if family.whole:
-        return pm_answers.judged_value(case.expect.value, found.value or {}, "the written file has a ")
-    if difference := rows_difference(rows.values(), found.rows):
+        return pm_answers.judged_value(case.expect.value, inspected.value or {}, "the written file has a ")
+    if difference := rows_difference(rows.values(), inspected.rows):
         return Judgement(
             False, "the written file holds other rows", f"{len(rows.rows)} rows as given", difference
         )

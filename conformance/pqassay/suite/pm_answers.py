@@ -46,17 +46,17 @@ NEEDED_OF_A_SNAPSHOT = frozenset(
 
 
 def judged_value(
-    wanted: object, found: object, words: str = "", needed: Container[str] | None = None
+    wanted: object, actual: object, words: str = "", needed: Container[str] | None = None
 ) -> Judgement:
     """Compare a logical value with the one that is right. Members that are null may be absent, further ones are ignored.
 
     Args:
         wanted: The right one.
-        found: The other.
+        actual: The other.
         words: Begins what is said about a difference.
         needed: Members that must be there, others may be absent; all must, if it is not given.
     """
-    difference = next(differences(wanted, found, needed=needed), None)
+    difference = next(differences(wanted, actual, needed=needed), None)
     if difference is None:
         return RIGHT
     path = difference.path or "value"
@@ -69,18 +69,18 @@ def judged_value(
 
 
 def differences(
-    wanted: object, found: object, path: str = "", needed: Container[str] | None = None
+    wanted: object, actual: object, path: str = "", needed: Container[str] | None = None
 ) -> Iterator[Difference]:
     """Differences of two values, member by member."""
-    wanted, found = _untagged(wanted), _untagged(found)
-    difference, same = Difference(path, wanted, found), type(wanted) is type(found) and wanted == found
-    if isinstance(wanted, dict) and isinstance(found, dict):
-        members = cast("dict[str, object]", found)
+    wanted, actual = _untagged(wanted), _untagged(actual)
+    difference, same = Difference(path, wanted, actual), type(wanted) is type(actual) and wanted == actual
+    if isinstance(wanted, dict) and isinstance(actual, dict):
+        members = cast("dict[str, object]", actual)
         for name, member in cast("dict[str, object]", wanted).items():
             if name in members or needed is None or name in needed:
                 yield from differences(member, members.get(name), f"{path}.{name}" if path else name, needed)
-    elif isinstance(wanted, list) and isinstance(found, list):
-        items, others = cast("list[object]", wanted), cast("list[object]", found)
+    elif isinstance(wanted, list) and isinstance(actual, list):
+        items, others = cast("list[object]", wanted), cast("list[object]", actual)
         for number, (item, other) in enumerate(zip(items, others, strict=False)):
             yield from differences(item, other, f"{path}[{number}]", needed)
         if len(items) != len(others):

@@ -14,8 +14,9 @@ import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pqassay.report.run_model import (
     SCHEMA_VERSION,
@@ -79,6 +80,23 @@ class _Exchange:
     answer: Answer | HelloAnswer | None = None
     problem: str = ""
 
+    @property
+    def is_unsupported(self) -> bool:
+        return self.ended.status == NOT_SUPPORTED and not self.ended.crash
+
+    def unanswered(
+        self, case: str, family: str, operation: Operation | Literal["hello"], rules: Sequence[str] = ()
+    ) -> Result:
+        return Result(
+            case,
+            family,
+            operation,
+            "crashed" if self.ended.crash else "protocol error",
+            self.problem,
+            list(rules) or None,
+            stderr=self.ended.stderr.strip()[-STDERR_SHOWN:] or None,
+        )
+
 
 def tasks(cases: Sequence[GoldenCase], only: Sequence[Operation] = ()) -> list[tuple[GoldenCase, Operation]]:
     """Work of a run: cases in their order, operations in theirs."""
@@ -95,8 +113,7 @@ def run(
     settings: Settings,
     expectations: Expectations | None = None,
     *,
-    started: Callable[[int], object] | None = None,
-    done: Callable[[str], object] | None = None,
+    progress: Callable[[int, int, str], object] | None = None,
 ) -> RunReport:
     """Ask a driver about cases.
 
@@ -104,8 +121,7 @@ def run(
         cases: The cases, parents included.
         settings: The driver's command, limits, and how to run.
         expectations: What is known to fail.
-        started: Called with the number of tasks before the first one.
-        done: Called with the id of each case whose operation is done.
+        progress: Called with the number of tasks that are done, of how many, and the id of the last one's case.
 
     Returns:
         The result. Nothing that a driver does raises.
@@ -120,18 +136,17 @@ def run(
     try:
         greeting, hello = driver.hello()
         work = tasks(cases, settings.only)
-        if started is not None:
-            started(len(work))
+        results: list[Result] = []
 
         def ask(task: tuple[GoldenCase, Operation]) -> Result:
-            result = driver.ask(*task, hello)
-            if done is not None:
-                done(result.case)
-            return result
+            return driver.ask(*task, hello)
 
         with ThreadPoolExecutor(max_workers=max(settings.jobs, 1)) as pool:
             try:
-                results = list(pool.map(ask, work))
+                for result in pool.map(ask, work):
+                    results.append(result)
+                    if progress is not None:
+                        progress(len(results), len(work), result.case)
             except BaseException:
                 driver.launcher.stop()
                 pool.shutdown(cancel_futures=True)
@@ -156,9 +171,7 @@ class _Driver:
             exchange = self._exchange(request, None, Path(name))
         if isinstance(exchange.answer, HelloAnswer):
             return [], exchange.answer
-        if exchange.ended.status == NOT_SUPPORTED and not exchange.ended.crash:
-            return [], None
-        return [_unanswered("hello", "", "hello", exchange)], None
+        return ([] if exchange.is_unsupported else [exchange.unanswered("hello", "", "hello")]), None
 
     def ask(self, golden: GoldenCase, operation: Operation, hello: HelloAnswer | None) -> Result:
         """Ask for one operation on one case, and judge what comes. Later requests are made if earlier answers are right."""
@@ -187,25 +200,23 @@ class _Driver:
         if not isinstance(request, protocol.EncodeRequest):
             bench.hand_over()
         exchange = self._exchange(request, operation, bench.folder)
+        result = partial(Result, case.id, case.family, operation)
         try:
+            if exchange.is_unsupported:
+                if declared:
+                    reason = "declared, and then not supported (exit status 3)"
+                    return result("failed", reason, case.rules or None)
+                return result("not applicable", "not supported (exit status 3)")
             if isinstance(exchange.answer, (type(None), HelloAnswer)):
-                return _without_answer(case, operation, exchange, declared=declared)
+                return exchange.unanswered(case.id, case.family, operation, case.rules)
             judged = asking.judge(bench, expected, exchange.answer)
         finally:
             self._keep(bench, operation, number, expected, exchange.ended)
         rules = list(judged.rules) or case.rules or None
         if judged.right:
-            return Result(case.id, case.family, operation, "passed", rules=rules)
-        return Result(
-            case.id,
-            case.family,
-            operation,
-            "failed",
-            reason=judged.reason,
-            rules=rules,
-            expected=judged.expected,
-            actual=judged.actual or described(exchange.answer),
-        )
+            return result("passed", rules=rules)
+        actual = judged.actual or described(exchange.answer)
+        return result("failed", judged.reason, rules, judged.expected, actual)
 
     def _exchange(self, request: protocol.Request, operation: Operation | None, folder: Path) -> _Exchange:
         """Hand a request over and read the answer."""
@@ -245,36 +256,13 @@ class _Driver:
 
 def _without_folder(result: Result, folder: Path) -> Result:
     """A result without the path of its temporary folder, which is another one in the next run."""
-    told: dict[str, Any] = {}
-    for name in ("reason", "actual", "stderr"):
-        text = getattr(result, name)
-        if text is not None:
-            told[name] = text.replace(f"{folder.resolve()}/", "").replace(f"{folder}/", "")
-    return dataclasses.replace(result, **told)
-
-
-def _without_answer(case: Case, operation: Operation, exchange: _Exchange, *, declared: bool) -> Result:
-    if exchange.ended.status == NOT_SUPPORTED and not exchange.ended.crash:
-        if declared:
-            reason = "declared, and then not supported (exit status 3)"
-            return Result(case.id, case.family, operation, "failed", reason, case.rules or None)
-        return Result(case.id, case.family, operation, "not applicable", "not supported (exit status 3)")
-    return _unanswered(case.id, case.family, operation, exchange, case.rules)
-
-
-def _unanswered(
-    case: str, family: str, operation: str, exchange: _Exchange, rules: Sequence[str] = ()
-) -> Result:
-    crashed = bool(exchange.ended.crash)
-    return Result(
-        case,
-        family,
-        operation,  # type: ignore[arg-type] # an operation or hello
-        "crashed" if crashed else "protocol error",
-        exchange.problem,
-        list(rules) or None,
-        stderr=exchange.ended.stderr.strip()[-STDERR_SHOWN:] or None,
-    )
+    texts = {name: getattr(result, name) for name in ("reason", "actual", "stderr")}
+    changed: dict[str, Any] = {
+        name: text.replace(f"{folder.resolve()}/", "").replace(f"{folder}/", "")
+        for name, text in texts.items()
+        if text is not None
+    }
+    return dataclasses.replace(result, **changed)
 
 
 def credited(cases: Sequence[Case], results: Sequence[Result]) -> list[Result]:

@@ -54,11 +54,12 @@ def inspect(path: str, options: dict[str, str], columns: Sequence[str]) -> Writt
     coverage = report.coverages[file.coverage]
     failures = [(found.rule, found.message) for found in file.findings if found.verdict == "FAIL"]
     rows: list[list[Value]] = []
-    error = file.error or ""
-    if file.kind == "pm":
-        value = None if failures or error else read_pm(path)
-        return WrittenFile(file.outcome, failures, coverage.checked, error, rows, value)
-    if not failures and not error:
+    value, error = None, file.error or ""
+    if failures or error:
+        pass
+    elif file.kind == "pm":
+        value = read_pm(path)
+    else:
         import pyarrow as pa  # noqa: PLC0415 - only for a file that is in order
         import pyarrow.parquet as pq  # noqa: PLC0415
 
@@ -68,7 +69,7 @@ def inspect(path: str, options: dict[str, str], columns: Sequence[str]) -> Writt
                 rows = read_rows(parquet.read(), columns)
         except (pa.ArrowException, OSError, ValueError, TypeError) as problem:
             error = f"its rows cannot be read: {' '.join(str(problem).split())}"
-    return WrittenFile(file.outcome, failures, coverage.checked, error, rows)
+    return WrittenFile(file.outcome, failures, coverage.checked, error, rows, value)
 
 
 def read_pm(path: str) -> dict[str, Any]:

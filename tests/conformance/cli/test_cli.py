@@ -260,7 +260,7 @@ def test_explain_without_golden_files_says_nothing_of_them(monkeypatch: pytest.M
     def nowhere() -> Path:
         raise CaseError("there are none")
 
-    monkeypatch.setattr("pqassay.suite.cases.golden_folder", nowhere)
+    monkeypatch.setattr("pqassay.explain.golden_folder", nowhere)
     result = run(app, ["explain", "IDX1-012"])
 
     assert (0, False) == (result.exit_code, "broken by" in result.stdout)

@@ -32,7 +32,7 @@ from pqassay.report.reading import parse
 from pqassay.report.run_model import RunReport
 from pqassay_spec.rules import documents
 from pqassay_spec.rules.catalogue import rules
-from report_samples import RENDERED, WICKED, museum, rendered, run_report, samples, wicked, with_more
+from report_samples import RENDERED, WICKED, museum, rendered, run_report, samples, wicked
 
 pytestmark = pytest.mark.slow
 
@@ -58,17 +58,6 @@ def test_a_report_that_is_read_again_renders_byte_by_byte_as_before(report: Repo
     assert report.to_json() == read.to_json()
     for name in RENDERED:
         assert rendered(report, name) == rendered(read, name), name
-
-
-@pytest.mark.parametrize("name", RENDERED)
-def test_what_is_no_place_of_a_renderer_is_shown_all_the_same(name: FormatName) -> None:
-    if name is FormatName.TEXT:  # which has a place for each member by hand
-        return
-    text = rendered(with_more(museum()), name)
-
-    assert "duckdb" in text
-    assert "polars" in text
-    assert "outlook" in text
 
 
 @pytest.mark.parametrize("name", RENDERED)
