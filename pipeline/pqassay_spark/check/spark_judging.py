@@ -166,7 +166,7 @@ def in_order(positions: Iterable[Sequence[int]], results: Iterable[bytes], total
     Raises:
         UsageError: A task says that no file can be judged.
     """
-    found: dict[int, Verdict] = {}
+    verdicts_by_position: dict[int, Verdict] = {}
     coverages: dict[object, Coverage] = {}
     for task, result in zip(positions, results, strict=True):
         verdicts: list[Verdict] | str = unpacked(result)
@@ -177,8 +177,8 @@ def in_order(positions: Iterable[Sequence[int]], results: Iterable[bytes], total
         for key, coverage in shared.items():
             shared[key] = coverages.setdefault(coverage.identity, coverage)
         for position, ((report, coverage), etag) in zip(task, verdicts, strict=True):
-            found[position] = (report, shared[id(coverage)]), etag
-    return [found[position] for position in range(total)]
+            verdicts_by_position[position] = (report, shared[id(coverage)]), etag
+    return [verdicts_by_position[position] for position in range(total)]
 
 
 def tasks_on_one_machine(spark: SparkSession) -> int:

@@ -119,23 +119,23 @@ def survey(folder: Path) -> Survey:
     Raises:
         Refused: A part is of another version.
     """
-    found = Survey()
+    known = Survey()
     for run, path in index_table.parts(folder):
         try:
             counted = _counted(path)
         except FileNotFoundError:
             continue  # another run has put it together with others
         except (pa.ArrowException, OSError, ValueError):
-            found.damaged.append(path)
+            known.damaged.append(path)
             continue
-        found.parts.append(path)
+        known.parts.append(path)
         for name, column, size, modified, rows in zip(
             *(counted.column(name).to_pylist() for name in counted.column_names), strict=True
         ):
-            before = found.latest.get((name, column))
+            before = known.latest.get((name, column))
             if before is None or before.run <= run:
-                found.latest[name, column] = Known(run, path, size, modified, rows)
-    return found
+                known.latest[name, column] = Known(run, path, size, modified, rows)
+    return known
 
 
 def _counted(path: Path) -> pa.Table:

@@ -156,18 +156,18 @@ BEFORE_THRIFT = (2 * BLOCK_SIZE).to_bytes(4, "little") + bytes(8)
 
 def _members(record: Record) -> dict[str, Any]:
     """The fields that a struct has, by name, enums as numbers and structs in the same way."""
-    found: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     for field in record.fields:
         value = getattr(record, field.name)
         if isinstance(value, Record):
-            found[field.name] = _members(value)
+            members[field.name] = _members(value)
         elif isinstance(value, list):
-            found[field.name] = [
+            members[field.name] = [
                 int(one) if isinstance(one, int) else one for one in cast("list[Any]", value)
             ]
         elif value is not None:
-            found[field.name] = int(value) if isinstance(value, int) else value
-    return found
+            members[field.name] = int(value) if isinstance(value, int) else value
+    return members
 
 
 def _footer_and_index(file: TinyParquet) -> tuple[FileMetaData, OffsetIndex | None]:

@@ -111,16 +111,18 @@ class ColumnFacts:
     @classmethod
     def of(cls, schema: pa.Schema, column: str, facts: Sequence[Facts]) -> ColumnFacts:
         """Gather the facts of single files."""
-        flat = pa.array([value for one in facts for value in one.values], pa.string()).dictionary_encode()
+        flat = pa.array(
+            [value for single in facts for value in single.values], pa.string()
+        ).dictionary_encode()
         return cls(
             schema,
             column,
-            files=np.array([one.file for one in facts], np.int64),
-            starts=np.cumsum([0, *(len(one.values) for one in facts)], dtype=np.int64),
+            files=np.array([single.file for single in facts], np.int64),
+            starts=np.cumsum([0, *(len(single.values) for single in facts)], dtype=np.int64),
             codes=flat.indices.to_numpy().astype(np.int64),
             values=flat.dictionary,
-            may_be_null=np.array([one.may_be_null for one in facts], np.bool_),
-            pieces=np.array([one.pieces for one in facts], np.bool_),
+            may_be_null=np.array([single.may_be_null for single in facts], np.bool_),
+            pieces=np.array([single.pieces for single in facts], np.bool_),
         )
 
     def __getstate__(self) -> dict[str, Any]:

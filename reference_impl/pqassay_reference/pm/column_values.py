@@ -269,19 +269,19 @@ _MOMENT = re.compile(
 
 def _nanoseconds(text: str) -> int | None:
     """Nanoseconds from the epoch to a date or time; UTC unless it says otherwise."""
-    found = _MOMENT.fullmatch(text.strip())
-    if found is None:
+    match = _MOMENT.fullmatch(text.strip())
+    if match is None:
         return None
     try:
-        if found["minute"] is None:
-            moment = datetime.combine(date.fromisoformat(found["day"]), datetime.min.time(), tzinfo=UTC)
+        if match["minute"] is None:
+            moment = datetime.combine(date.fromisoformat(match["day"]), datetime.min.time(), tzinfo=UTC)
         else:
-            clock = found["minute"] + (found["second"] or ":00")[:3]
-            moment = datetime.fromisoformat(f"{found['day']}T{clock}{found['zone'] or 'Z'}")
+            clock = match["minute"] + (match["second"] or ":00")[:3]
+            moment = datetime.fromisoformat(f"{match['day']}T{clock}{match['zone'] or 'Z'}")
     except ValueError:
         return None
     seconds = (moment - EPOCH) // timedelta(seconds=1)
-    return seconds * SECOND + int((found["fraction"] or "").ljust(9, "0"))
+    return seconds * SECOND + int((match["fraction"] or "").ljust(9, "0"))
 
 
 def _address(value: Any, _: Column) -> int | None:

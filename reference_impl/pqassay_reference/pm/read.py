@@ -100,15 +100,15 @@ class PmReader:
             Malformed: The chain breaks before it is found.
             Refused: The file has no such snapshot.
         """
-        found = object.__new__(PmReader)
-        found.source, found.size, found.header, found.newest = (
+        other = object.__new__(PmReader)
+        other.source, other.size, other.header, other.newest = (
             self.source,
             self.size,
             self.header,
             self.newest,
         )
-        found.footer = self._find(parquet_file_size)
-        return found
+        other.footer = self._find(parquet_file_size)
+        return other
 
     def _find(self, parquet_file_size: int) -> Snapshot:
         found = pm_file.find_snapshot(self.source, self.header, self.size, parquet_file_size)

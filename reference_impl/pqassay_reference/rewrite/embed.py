@@ -146,13 +146,13 @@ def embed_columns(
     """
     with finished_file(path, inside_table=inside_table) as file:
         metadata = file.metadata
-        found = [find_column(leaves(metadata), column) for column in columns]
+        located = [find_column(leaves(metadata), column) for column in columns]
         if metadata.encryption_algorithm is not None:
             raise Unsupported(
                 "the file is encrypted; its index would be readable by everybody", field="footer"
             )
         _require_own_pages(metadata, file)
-        read = collect(file.target, found, limit)
+        read = collect(file.target, located, limit)
         file.require_unchanged()  # or the values are those of another file than the footer
         for counted in read:
             if counted.row_count != metadata.num_rows:
@@ -160,7 +160,7 @@ def embed_columns(
                     f"the footer says {metadata.num_rows} rows, column {counted.column} has {counted.row_count}; "
                     "which of them is right, nobody can say"
                 )
-        (_, leaf), collected = found[0], read[0]
+        (_, leaf), collected = located[0], read[0]
         blob = _blob(collected)
         offset, cut, dead = _place(file, collected.values)
         keys = _keys(blob, offset, leaf.path, collected, companion=companion)

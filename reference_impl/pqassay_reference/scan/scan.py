@@ -95,18 +95,18 @@ def _decide(
 ) -> tuple[bool | None, str]:
     """True if the index proves that no row matches; ``None`` if it has no say, and why."""
     try:
-        found = extract_file(path)
+        index = extract_file(path)
     except FormatError as error:
         return None, str(error)
-    if found.companion is not None:
-        name = ".".join(found.companion.column)
-        if len(found.companion.column) != 1:
+    if index.companion is not None:
+        name = ".".join(index.companion.column)
+        if len(index.companion.column) != 1:
             return None, f"the index describes the nested column {name}"
-        values = [*found.values, *[None] * bool(found.companion.null_count)]
+        values = [*index.values, *[None] * bool(index.companion.null_count)]
         return not _may_match(predicate, name, _one_column(schema, name, values)), ""
     if trust == "published" and column in schema.names:
-        return _decide_vouched(found, predicate, column)
-    return None, found.mistrust or "the index has no companion record, and nobody vouches for it"
+        return _decide_vouched(index, predicate, column)
+    return None, index.mistrust or "the index has no companion record, and nobody vouches for it"
 
 
 def _decide_vouched(found: Extracted, predicate: Sequence[Any], column: str) -> tuple[bool | None, str]:

@@ -116,22 +116,22 @@ def counts_nan(leaf: Leaf, layout: Layout) -> bool:
 
 def statistics(leaf: Leaf, layout: Layout, entries: Sequence[Entry], *, ordered: bool = True) -> Statistics:
     """Statistics of a chunk or page; without bounds where the footer has no orders."""
-    found = Statistics(null_count=nulls(entries) if layout.null_count else None)
+    stored = Statistics(null_count=nulls(entries) if layout.null_count else None)
     order = order_of(leaf, layout)
     if order is not None and counts_nan(leaf, layout):
-        found.nan_count = nans(order, entries)
+        stored.nan_count = nans(order, entries)
     if layout.distinct_count:
-        found.distinct_count = len({entry.raw for entry in entries if entry.raw is not None})
+        stored.distinct_count = len({entry.raw for entry in entries if entry.raw is not None})
     if layout.bounds and ordered and (bounds := bounds_of(leaf, layout, entries, layout.truncate)):
-        found.min_value, found.max_value = bounds.least, bounds.greatest
+        stored.min_value, stored.max_value = bounds.least, bounds.greatest
         if layout.exact:
-            found.is_min_value_exact, found.is_max_value_exact = (
+            stored.is_min_value_exact, stored.is_max_value_exact = (
                 bounds.least_is_exact,
                 bounds.greatest_is_exact,
             )
     if layout.deprecated and (bounds := bounds_of(leaf, layout, entries)):
-        found.min, found.max = bounds.least, bounds.greatest
-    return found
+        stored.min, stored.max = bounds.least, bounds.greatest
+    return stored
 
 
 def unencoded_bytes(leaf: Leaf, entries: Sequence[Entry]) -> int | None:
