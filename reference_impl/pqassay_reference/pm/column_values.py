@@ -93,7 +93,7 @@ def _shown_number(number: float, column: Column, raw: bytes) -> str:
         return _shown_time(number, unit)
     if tag in DECIMALS:
         return decimal_text(number, type_parts(column.type).scale)
-    if tag == ColumnType.IPV4:
+    if tag == ColumnType.IPV4 and column.physical_type == PhysicalType.INT32:
         return str(IPv4Address(raw[::-1]))
     if tag == ColumnType.CHAR and 0 < number <= 0xFFFF:
         return printable(repr(chr(number)))
