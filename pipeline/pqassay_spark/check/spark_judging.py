@@ -137,7 +137,10 @@ def packed_positions(targets: Sequence[Target], tier: Tier, tasks: int | None, c
     Where values are read, the work is the length of a file, else hardly more than that there is one.
     """
     if tier == "values":
-        sizes = [target.known_size() + _size_beside(target) for target in targets]
+        sizes = [
+            target.known_size() + (0 if target.kind == DEFAULT_FILE else target.size_beside())
+            for target in targets
+        ]
     else:
         sizes = [min(target.known_size(), READ_PER_FILE) for target in targets]
     wanted = tasks or default_tasks(sum(sizes), len(targets), cores, is_deep=tier == "values")
@@ -154,10 +157,6 @@ def default_tasks(size: int, files: int, cores: int, *, is_deep: bool) -> int:
     """
     worthwhile = (size + files * PER_FILE) // (LEAST_DECODED if is_deep else LEAST_WORK)
     return max(cores, min(TASKS_PER_CORE * cores, worthwhile), -(-files // FILES_PER_TASK))
-
-
-def _size_beside(target: Target) -> int:
-    return 0 if target.kind == DEFAULT_FILE else target.size_beside()
 
 
 def in_order(positions: Iterable[Sequence[int]], results: Iterable[bytes], total: int) -> list[Verdict]:

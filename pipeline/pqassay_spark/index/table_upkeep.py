@@ -96,7 +96,8 @@ def require_table_folder(folder: Path, root: str, *, is_folder: bool = True) -> 
     place, data = Path(os.path.realpath(folder)), Path(os.path.realpath(root))
     if place == data:
         raise Refused(f"{folder} is the indexed folder; the table needs one of its own")
-    if is_folder and place.is_relative_to(data) and not _is_hidden(place.relative_to(data)):
+    below = place.relative_to(data).parts if is_folder and place.is_relative_to(data) else ()
+    if below and not any(name.startswith((".", "_")) for name in below):
         raise Refused(
             f"{folder} stands inside the indexed folder, whose readers would take it for data; "
             "name a folder beside it, or one whose name begins with _"
@@ -107,10 +108,6 @@ def require_table_folder(folder: Path, root: str, *, is_folder: bool = True) -> 
             raise Refused(f"{folder} is no index table: it holds {name}; name another folder")
         if not name.startswith((".", "_")) and not (folder / name).is_file():
             raise Refused(f"{folder / name} is no file, as the parts of an index table are; remove it")
-
-
-def _is_hidden(below: Path) -> bool:
-    return any(name.startswith((".", "_")) for name in below.parts)
 
 
 def survey(folder: Path) -> Survey:

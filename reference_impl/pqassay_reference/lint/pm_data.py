@@ -87,7 +87,9 @@ def _described(data: Source, header: Header, snapshots: Sequence[Snapshot]) -> t
         except FormatError:
             continue
         questdb = pm_json.read(metadata, len(leaves(metadata)))
-        blooms: pm_from_parquet.BloomMode = "external" if _external(header) else "inlined"
+        blooms: pm_from_parquet.BloomMode = (
+            "external" if HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features else "inlined"
+        )
         value = pm_from_parquet.value_of(metadata, framing, questdb=questdb, source=part, blooms=blooms)
         encoded = value
         if questdb is not None:
@@ -98,10 +100,6 @@ def _described(data: Source, header: Header, snapshots: Sequence[Snapshot]) -> t
         rule="PM-100",
         field="snapshots[0].footer.parquet_footer_offset",
     )
-
-
-def _external(header: Header) -> bool:
-    return HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features
 
 
 # ---------------------------------------------------------------------------------------------- the footer

@@ -186,12 +186,10 @@ def stored_value(value: Any, column: Column) -> Any:
         if found is not None:
             return found
     kind = described_type(column.type) if tag >= 0 else physical.name
-    shown = f"x'{value.hex()}'" if isinstance(value, bytes) else _shown_constant(value)
+    shown = str(value) if isinstance(value, Decimal) else repr(value)
+    if isinstance(value, bytes):
+        shown = f"x'{value.hex()}'"
     raise Refused(f"column {column.name} holds {kind}, of which {shown} is no value")
-
-
-def _shown_constant(value: Any) -> str:
-    return str(value) if isinstance(value, Decimal) else repr(value)
 
 
 def _number(value: Any, _: Column) -> Any:

@@ -30,12 +30,12 @@ from pqassay_spec.pm.skip import (
     Facts,
     NotAPredicateError,
     columns_of,
+    is_all_null,
     is_nested,
     may_match,
     read_bound,
 )
-from pqassay_spec.pm.skip import is_all_null as has_only_nulls
-from pqassay_spec.pm.value import Chunk, Column, RowGroup
+from pqassay_spec.pm.value import Chunk, RowGroup
 
 
 class Range(NamedTuple):
@@ -84,7 +84,9 @@ def plan(
         block = reader.block(number)
         for column in positions:
             chunk = block.chunks[column]
-            if leave_out_nulls and _has_only_nulls(reader.columns[column], chunk):
+            facts = Facts(reader.columns[column], chunk.num_values, _null_count(chunk), None, None)
+            # Of a list, an empty one is counted as well; of a struct, one that holds nulls.
+            if leave_out_nulls and not is_nested(facts.column) and is_all_null(facts):
                 continue
             ranges.append(Range(chunk.byte_range_start, chunk.total_compressed))
     return ranges
@@ -110,13 +112,6 @@ def coalesced(ranges: Iterable[Range], gap: int = 0, longest: int | None = None)
                 continue
         joined.append(following)
     return joined
-
-
-def _has_only_nulls(column: Column, chunk: pm.ColumnChunk) -> bool:
-    # Of a list, an empty one is counted as well; of a struct, one that holds nulls.
-    return not is_nested(column) and has_only_nulls(
-        Facts(column, chunk.num_values, _null_count(chunk), None, None)
-    )
 
 
 # --------------------------------------------------------------------------------------------- what to leave out
