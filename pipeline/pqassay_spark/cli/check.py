@@ -80,10 +80,6 @@ def check(
         wanted = declared.wanted(given)
         run = _Run(wanted, _table(out, is_needed=incremental), incremental, sample, tasks, master, ship)
         if dry_run:
-            if wanted.format not in (FormatName.TEXT, FormatName.JSON):
-                raise UsageError(
-                    f"--dry-run tells its estimate as text or json, not as {wanted.format.value}"
-                )
             run.print_estimate()
             return
         report, notes = run.checked()
@@ -170,6 +166,10 @@ class _Run:
         """Say what a check would cost."""
         from pqassay_spark.check.run import estimated
 
+        if self.wanted.format not in (FormatName.TEXT, FormatName.JSON):
+            raise UsageError(
+                f"--dry-run tells its estimate as text or json, not as {self.wanted.format.value}"
+            )
         with self._running():
             plan = self._plan()
             self.wanted.require_apart([target.name for target in plan.targets])
