@@ -24,6 +24,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as pads
 import pyarrow.fs as pafs
 
+from pqassay_reference.columns.column_values import is_text
 from pqassay_reference.predicate.expression_tree import columns_of, only_looks_up, tree_of, written
 from pqassay_reference.predicate.expressions import compared_type
 
@@ -68,8 +69,7 @@ def indexable(kind: pa.DataType) -> bool:
     types = pa.types
     if types.is_dictionary(kind):
         return indexable(kind.value_type)
-    text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
-    return text or types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind)
+    return is_text(kind) or types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind)
 
 
 class ColumnFacts:
