@@ -17,11 +17,11 @@ from pqassay.lake.targets import Target
 from pqassay.report.model import Report
 from pqassay_spark.check import findings_table
 from pqassay_spark.check.estimate import Estimate, estimate
-from pqassay_spark.check.executor_judging import Verdict
+from pqassay_spark.check.executor_judging import Means, Verdict
 from pqassay_spark.check.file_stamps import UNKNOWN, Stamp, stamps
 from pqassay_spark.check.findings_table import FileState, Row
 from pqassay_spark.check.sampling import Sample, sampled
-from pqassay_spark.check.spark_judging import Means, Tell, judged
+from pqassay_spark.check.spark_judging import Tell, judged
 from pqassay_spark.check.spark_listing import SparkListing
 from pqassay_spark.check.verdict_cache import VerdictCache, etags_task, is_settled
 from pqassay_spark.jobs.packing import pack

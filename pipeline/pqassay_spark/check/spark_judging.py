@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from pqassay.errors import UsageError
 from pqassay.judge.checker import wants_isolation
-from pqassay.judge.one_file import Settings, judge_all
-from pqassay.judge.workers import JudgeAll, require_memory
+from pqassay.judge.one_file import Settings
+from pqassay.judge.workers import require_memory
 from pqassay.lake.targets import Target
 from pqassay.report.model import Coverage
-from pqassay_spark.check.executor_judging import Judging, Verdict, judged_task
+from pqassay_spark.check.executor_judging import Judging, Means, Verdict, judged_task
 from pqassay_spark.jobs.packing import pack
 from pqassay_spark.jobs.spark_jobs import Counts, JobError, cores, packed, run, unpacked
 from pqassay_spec.rules.catalogue import DEFAULT_FILE, Tier
@@ -42,23 +42,6 @@ PER_FILE = 64 << 10
 
 Tell = Callable[[int, int, int], object]
 """Told how many files are judged, how many there are, and how many findings were found so far."""
-
-
-@dataclass(frozen=True)
-class Means:
-    """The means of judging: tasks, and limits for one file.
-
-    Attributes:
-        tasks: Tasks to cut the work into; see `default_tasks`.
-        timeout: Seconds for one file, as in `pqassay.check`.
-        memory: Bytes for one process, as in `pqassay.check`; the default is shared by the tasks of a machine.
-        judge: What judges some files on an executor.
-    """
-
-    tasks: int | None = None
-    timeout: float | None = None
-    memory: int | None = None
-    judge: JudgeAll = judge_all
 
 
 def judged(
@@ -92,11 +75,9 @@ def judged(
     judging = Judging(
         settings=settings,
         is_isolated=wants_isolation(settings, means.timeout, means.memory),
-        timeout=means.timeout,
-        memory=means.memory,
+        means=means,
         at_once=tasks_on_one_machine(spark),
         wants_etags=wants_etags,
-        judge=means.judge,
     )
     sent = located(targets)
     tasks = [packed([sent[position] for position in task]) for task in positions]

@@ -88,6 +88,12 @@ class Scalar:
         return self.logical.INTEGER is not None and not self.logical.INTEGER.isSigned
 
     @property
+    def is_text(self) -> bool:
+        """True if values are text by their logical type."""
+        logical = self.logical
+        return logical is not None and any((logical.STRING, logical.ENUM, logical.JSON))
+
+    @property
     def is_decimal(self) -> bool:
         """True if values are unscaled decimals."""
         return self.converted is ConvertedType.DECIMAL or (

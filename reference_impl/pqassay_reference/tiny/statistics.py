@@ -69,14 +69,9 @@ def bounds_of(
     return Bounds(low, high, low, high, low == least, high == greatest)
 
 
-def _is_text(leaf: Leaf) -> bool:
-    logical = leaf.element.logicalType
-    return logical is not None and any((logical.STRING, logical.ENUM, logical.JSON))
-
-
 def _cut(leaf: Leaf, value: bytes, size: int) -> bytes:
     """The first bytes of a value; of text, no character in part."""
-    if _is_text(leaf) and len(value) > size:
+    if leaf.scalar.is_text and len(value) > size:
         return value[:size].decode("utf-8", "ignore").encode()
     return value[:size]
 
@@ -85,7 +80,7 @@ def _raised(leaf: Leaf, value: bytes, size: int) -> bytes:
     """The least short value that is greater than all that begin like this one; the value itself if there is none."""
     if len(value) <= size:
         return value
-    if _is_text(leaf):
+    if leaf.scalar.is_text:
         characters = _cut(leaf, value, size).decode()
         while characters:
             code = ord(characters[-1]) + 1
