@@ -34,7 +34,7 @@ from pqassay_reference.pm.write import create
 from pqassay_spec.base.sources import FileSource
 from pqassay_spec.parquet.file import read_footer, read_framing
 from pqassay_spec.pm import grammar as pm
-from pqassay_spec.pm.from_parquet import value_of
+from pqassay_spec.pm.from_parquet import describe
 from pqassay_spec.pm.value import SnapshotValue
 
 OPEN_RATIO = 1 / 10
@@ -49,7 +49,7 @@ def described(parquet: Path) -> SnapshotValue:
     """What a `_pm` says about the file."""
     with FileSource(parquet) as source:
         framing = read_framing(source)
-        return value_of(read_footer(source, framing)[0], framing)
+        return describe(read_footer(source, framing)[0], framing).value
 
 
 def make_large(path: Path, columns: int, megabytes: int) -> None:

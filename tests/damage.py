@@ -10,6 +10,7 @@ import contextlib
 import resource
 import sys
 import tracemalloc
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 from typing import ClassVar
@@ -28,7 +29,7 @@ TOGETHER = 100
 """Files that are made from one seed of hypothesis: to draw a seed takes as long as to read a file."""
 
 
-class Damaged:
+class Damaged(ABC):
     """Tests of one form of files.
 
     Attributes:
@@ -45,17 +46,17 @@ class Damaged:
     stacked: ClassVar[int]
     least: ClassVar[int] = 20_000
 
+    @abstractmethod
     def read(self, data: bytes) -> None:
         """Feed bytes to everything that reads them: whatever else than a `FormatError` comes out fails the test."""
-        raise NotImplementedError
 
+    @abstractmethod
     def read_good(self, data: bytes) -> None:
         """Make sure that nothing finds anything wrong with a good file."""
-        raise NotImplementedError
 
+    @abstractmethod
     def damaged(self, chance: Random) -> bytes:
         """A good file that is damaged at random."""
-        raise NotImplementedError
 
     @classmethod
     def possible(cls, name: str) -> Sequence[Mutation]:

@@ -10,6 +10,7 @@ import contextlib
 import functools
 import io
 import json
+import subprocess
 import sys
 import threading
 import traceback
@@ -63,6 +64,41 @@ class Inside(Here):
                 status = 1
         ended = status if isinstance(status, int) else int(status is not None)
         return Ended(ended, timed_out=False, stderr=said.getvalue())
+
+
+REQUESTS = """
+while IFS= read -r driver && IFS= read -r request && IFS= read -r reply; do
+    (set -- "$request" "$reply"; . "$driver") < /dev/null > /dev/null 2> "$reply.stderr"
+    echo $?
+done
+"""
+"""A script that runs a driver of the shell for each three lines that it reads, and writes the exit status."""
+
+
+class InOneShell(Inside):
+    """Runs the shell scripts of drivers in one shell, a subshell for each request."""
+
+    @functools.cached_property
+    def _shell(self) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            ["/bin/sh", "-c", REQUESTS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+        )
+
+    def run(self, command: Sequence[str], *rest: Any) -> Ended:
+        if len(command) != 3:
+            return super().run(command, *rest)
+        shell = self._shell
+        assert shell.stdin is not None
+        assert shell.stdout is not None
+        with self._alone:
+            shell.stdin.write("".join(f"{argument}\n" for argument in command))
+            status = int(shell.stdout.readline())
+        return Ended(status, timed_out=False, stderr=Path(f"{command[-1]}.stderr").read_text())
+
+    def stop(self) -> None:
+        with self._shell as shell:  # whose end is the end of what it reads
+            assert shell.stdin is not None
+        super().stop()
 
 
 @functools.cache

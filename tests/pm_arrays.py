@@ -24,10 +24,11 @@ def require_the_same(reader: PmReader, raw: bytes) -> None:
     columns = Array(header.column_count, pm.ColumnDescriptor.grammar).parse(raw[pm.FixedHeader.size :])
     parsed = [tuple(int(row[name]) for name in pm.ColumnDescriptor.offsets) for row in columns]
     assert parsed == [tuple(column) for column in header.descriptors]
-    grammar = pm.bloom_entries(header.features, reader.row_group_count, len(header.bloom_columns))
+    is_external = HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features
+    grammar = Array(footer.bloom_count, pm.BloomEntry.grammar if is_external else pm.InlinedBloom.grammar)
     entries = grammar.parse(raw[footer.bloom_start :])
     found = [tuple(entry) for entry in read_bloom_entries(reader.source, header, footer)]
-    if HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features:
+    if is_external:
         assert [(entry.offset, entry.length) for entry in entries] == found
     else:
         assert [(block_offset(entry.offset), 0) for entry in entries] == found

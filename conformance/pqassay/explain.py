@@ -1,4 +1,4 @@
-"""What a rule says, where it comes from, what it costs to break it, and the golden files that show it, as text."""
+"""Explanation of a rule: its sentence, its origin, the cost of breaking it, and the golden files that show it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import difflib
 import importlib
 import inspect
 import json
+import operator
 import shlex
 import textwrap
 from collections.abc import Iterator
@@ -36,7 +37,7 @@ def explain(rule_id: str) -> Iterator[str]:
 
 
 def _places(rule: Rule, family: Family) -> Iterator[tuple[str, str]]:
-    """Where to read on, as paths from here: the chapter, the declaration of the field, and the check."""
+    """Paths to read on, from here: the chapter, the declaration of the field, and the check."""
     chapter = _chapters() / family.chapter
     yield "chapter", f"{_near(chapter)}#{rule.id.lower()}"
     if (place := declaration(rule.field)) is not None:
@@ -45,30 +46,22 @@ def _places(rule: Rule, family: Family) -> Iterator[tuple[str, str]]:
         check = registry()[rule.id]
         yield "checked", _line_of(inspect.unwrap(check.test))
         if check.decided_by:
-            yield "decided", _line_of(_found_in("pqassay.values", check.decided_by))
+            module, name = check.decided_by.split(".", 1)
+            values = importlib.import_module(f"pqassay.values.{module}")
+            yield "decided", _line_of(operator.attrgetter(name)(values))
 
 
 def _line_of(function: Any) -> str:
-    """Where a function begins, its decorators included."""
+    """File and line of a function, from its decorators on."""
     code = inspect.unwrap(function).__code__
     return f"{_near(Path(code.co_filename))}:{code.co_firstlineno}"
-
-
-def _found_in(package: str, name: str) -> Any:
-    """A function by its name below a package: a module, then what is in it."""
-    module, *rest = name.split(".")
-    found: Any = importlib.import_module(f"{package}.{module}")
-    for part in rest:
-        found = getattr(found, part)
-    return found
 
 
 def _chapters() -> Path:
     """The folder of chapters: in the specification's package where it is installed, beside it in a checkout."""
     package = Path(pqassay_spec.__file__).parent
-    return next(
-        (folder for folder in (package / "chapters", package.parent / "chapters") if folder.is_dir()), package
-    )
+    installed = package / "chapters"
+    return installed if installed.is_dir() else package.parent / "chapters"
 
 
 def _near(path: Path) -> Path:
@@ -90,9 +83,9 @@ def golden_pair(rule_id: str) -> Iterator[str]:
         folder = golden_folder()
     except CaseError:
         return
-    breaking = [
-        case for case in _cases(folder, MANIFEST, rule_id) if rule_id in case["expect"]["check"]["rules"]
-    ]
+    # Few of many mention it, so that only these are parsed.
+    mentioning = [json.loads(text) for text in _manifests(folder, MANIFEST) if rule_id in text]
+    breaking = [case for case in mentioning if rule_id in case["expect"]["check"]["rules"]]
     # The one that breaks nothing else says most.
     case = min(breaking, key=lambda case: len(case["expect"]["check"]["rules"]), default=None)
     if case is None:
@@ -106,20 +99,13 @@ def golden_pair(rule_id: str) -> Iterator[str]:
     yield from _broken_bytes(path, rule_id, case)
 
 
-def _cases(folder: Path, manifest: str, mentioned: str) -> Iterator[dict[str, Any]]:
-    """The manifests that mention something: few of many, so that only these are parsed."""
-    for text in _manifests(folder, manifest):
-        if mentioned in text:
-            yield json.loads(text)
-
-
 @cache
 def _manifests(folder: Path, name: str) -> list[str]:
     return [path.read_text(encoding="utf-8") for path in sorted(folder.rglob(name))]
 
 
 def _broken_bytes(path: Path, rule_id: str, case: dict[str, Any]) -> Iterator[str]:
-    """What a check says about the file, and the bytes that it marks."""
+    """The finding of a check on the file, and the bytes that it marks."""
     from pqassay.judge.checker import check  # noqa: PLC0415 - only this needs it
 
     report = check(path.read_bytes(), tier=case["expect"]["check"]["tier"])
@@ -136,7 +122,8 @@ def overview(prefix: str | None = None) -> Iterator[str]:
         if prefix in (None, family.prefix):
             yield f"{family.prefix}  {family.title}"
             for rule in family.rules:
-                yield f"  {rule.id:<10} {rule.verdict:<7}{rule.tier:<8}{_cut(rule)}"
+                sentence = textwrap.shorten(rule.sentence, WIDTH - 27, placeholder=" …")
+                yield f"  {rule.id:<10} {rule.verdict:<7}{rule.tier:<8}{sentence}"
             yield ""
 
 
@@ -148,7 +135,3 @@ def prefixes() -> list[str]:
 def nearest(rule_id: str) -> list[str]:
     """Ids that look like a mistyped one."""
     return difflib.get_close_matches(rule_id.upper(), [*rules(), *prefixes()], n=3, cutoff=0.6)
-
-
-def _cut(rule: Rule) -> str:
-    return textwrap.shorten(rule.sentence, WIDTH - 27, placeholder=" …")

@@ -11,7 +11,8 @@ import io
 import os
 import shlex
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 # ruff: noqa: PLC0415
 
 
-class Check(Protocol):
-    """What the fixture ``pqassay_check`` is."""
+class Check:
+    """The fixture ``pqassay_check``."""
 
     def __call__(
         self,
@@ -45,20 +46,6 @@ class Check(Protocol):
         Returns:
             The report, for further assertions.
         """
-        ...
-
-
-@pytest.fixture
-def pqassay_check() -> Check:
-    """Check Parquet files as ``pqassay check`` does; the test fails with the text of the findings."""
-
-    def check(
-        path: str | os.PathLike[str] | bytes | Sequence[str | os.PathLike[str]],
-        tier: str | None = "values",
-        *,
-        level: str = "must",
-        **options: Any,
-    ) -> Report:
         __tracebackhide__ = True
         import pqassay
 
@@ -73,18 +60,18 @@ def pqassay_check() -> Check:
             # What pytest shows is the message alone, not how it came about.
             raise pytest.fail.Exception(str(error), pytrace=False) from None
         if report.exit_code:
-            pytest.fail(_text(report), pytrace=False)
+            from pqassay.report.text import render
+
+            stream = io.StringIO()
+            render(report, stream)
+            pytest.fail(stream.getvalue(), pytrace=False)
         return report
 
-    return check
 
-
-def _text(report: Report) -> str:
-    from pqassay.report.text import render
-
-    stream = io.StringIO()
-    render(report, stream)
-    return stream.getvalue()
+@pytest.fixture
+def pqassay_check() -> Check:
+    """Check Parquet files as ``pqassay check`` does; the test fails with the text of the findings."""
+    return Check()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -160,28 +147,29 @@ class _Run:
         self._chosen = chosen
         self._known = known
         self._every = every
-        self._report: RunReport | None = None
-        self._error: str | None = None
 
     def report(self) -> RunReport:
         """The report of the run; the test fails if the driver cannot be started."""
+        if isinstance(self._report, str):
+            pytest.fail(self._report, pytrace=False)
+        return self._report
+
+    @cached_property
+    def _report(self) -> RunReport | str:
+        """The report, or why there is none."""
         import dataclasses
 
         from pqassay.cli.run import DEFAULT_GIBIBYTES, DEFAULT_SECONDS, GIBIBYTE
         from pqassay.suite.process import Limits
         from pqassay.suite.runner import CannotStartError, Settings, run
 
-        if self._report is None and self._error is None:
-            limits = Limits(DEFAULT_SECONDS, int(DEFAULT_GIBIBYTES * GIBIBYTE))
-            left_out = self._every - {golden.case.id for golden in self._chosen}
-            known = dataclasses.replace(self._known, others=frozenset(left_out))
-            try:
-                self._report = run(self._chosen, Settings(self._command, limits), known)
-            except CannotStartError as error:
-                self._error = str(error)
-        if self._report is None:
-            pytest.fail(self._error or "", pytrace=False)
-        return self._report
+        limits = Limits(DEFAULT_SECONDS, int(DEFAULT_GIBIBYTES * GIBIBYTE))
+        left_out = self._every - {golden.case.id for golden in self._chosen}
+        known = dataclasses.replace(self._known, others=frozenset(left_out))
+        try:
+            return run(self._chosen, Settings(self._command, limits), known)
+        except CannotStartError as error:
+            return str(error)
 
 
 class DriverItem(pytest.Item):
@@ -202,15 +190,13 @@ class DriverItem(pytest.Item):
             self._tell_of_the_whole(report)
 
     def _tell(self, result: Result, report: RunReport) -> None:
-        from pqassay.report.run_model import GOOD
-        from pqassay.report.run_text import details, repeat_command
+        from pqassay.report.run_text import details
 
         if result.outcome == "not applicable":
             pytest.skip(result.reason or result.outcome)
-        if result.outcome in GOOD:
+        if result.is_good:
             return
-        rows = [f"{label:<10}{value}" for label, value in details(result)]
-        rows.append(f"{'repeat':<10}{repeat_command(result, report.options, report.driver.command)}")
+        rows = [f"{label:<10}{value}" for label, value in details(result, report)]
         if result.known:
             pytest.xfail(f"{result.outcome}: {result.reason}")
         pytest.fail("\n".join([result.outcome, *rows]), pytrace=False)
@@ -228,5 +214,5 @@ class DriverItem(pytest.Item):
             pytest.fail("\n".join(rows), pytrace=False)
 
     def reportinfo(self) -> tuple[str, None, str]:
-        """What pytest calls it."""
+        """Its name for pytest."""
         return "pqassay", None, self.name

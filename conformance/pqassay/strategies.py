@@ -19,6 +19,7 @@ holds bytes that are not UTF-8, and any struct may carry fields that its table d
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, TypeVar, cast
 
 from hypothesis import strategies as st
@@ -61,13 +62,8 @@ def records(record_class: type[AnyRecord], *, unknown: bool = True) -> st.Search
         record_class: The declared struct, a subclass of `pqassay_spec.grammar.thrift.Record`.
         unknown: Whether structs carry fields that their table does not know, or declares with another type.
     """
-    key = (record_class, unknown)
-    if key not in _MADE:
-        _MADE[key] = _records(record_class, unknown)
-    return cast("st.SearchStrategy[AnyRecord]", _MADE[key])
-
-
-_MADE: dict[tuple[type[Record], bool], st.SearchStrategy[Record]] = {}
+    made = _records(record_class, unknown)  # type: ignore[arg-type] # a class is hashable, whatever its records are
+    return cast("st.SearchStrategy[AnyRecord]", made)
 
 
 def values(kind: FieldType, *, unknown: bool = True) -> st.SearchStrategy[Any]:
@@ -114,6 +110,7 @@ def encoded_values(wire: WireType, depth: int = DEEPEST) -> st.SearchStrategy[by
     return _encoded_containers(wire, depth)
 
 
+@cache
 def _records(record_class: type[Record], unknown: bool) -> st.SearchStrategy[Record]:
     needed = [field for field in record_class.fields if field.required]
     spare = [field for field in record_class.fields if not field.required]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,9 @@ from typing import Any
 import pytest
 
 import pqassay
+from damage import require_report
 from places import GOLDEN_FILES
+from pqassay.checks import asking, registry
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.grammar.field_paths import get
 from pqassay_spec.mutation.mutations import FORMS, IN_DATA, Mutation, form_of, mutate_files
@@ -176,6 +179,45 @@ def test_without_the_findings_of_a_rule_a_golden_file_would_be_judged_otherwise(
 
     assert changed
     assert changed == [name for name, case in CASES.items() if rule in case["expect"]["check"]["rules"]]
+
+
+RAISED_ELSEWHERE = {"PM-013", "PM-040", "PM-041", "PM-085"}
+"""Rules that reading raises: whatever else reads the structure reports them, too."""
+
+
+@pytest.mark.parametrize("rule", sorted({*registry()} - RAISED_ELSEWHERE))
+def test_taking_a_check_away_changes_a_verdict(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = next(name for name, case in CASES.items() if rule in case["expect"]["check"]["rules"])
+    expected = set(found(name)) - {rule}
+    monkeypatch.setitem(registry(), rule, replace(registry()[rule], test=lambda _: None))
+    monkeypatch.setattr(asking, "_by_subject", asking._by_subject.__wrapped__)
+    unchecked = judged.__wrapped__(name)
+
+    assert expected == {finding.rule for finding in unchecked.files[0].findings}
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, case in CASES.items() if case["expect"]["check"]["tier"] != "values"]
+)
+def test_what_an_early_tier_finds_is_no_mistake_of_a_later_one(name: str) -> None:
+    (file,) = pqassay.check(place(name), tier="values").files
+
+    require_report(file)
+    assert set(found(name)) <= {finding.rule for finding in file.findings}
+
+
+def test_every_rule_is_accounted_for_exactly_once() -> None:
+    for name in CASES:
+        for coverage in judged(name).coverages.values():
+            accounted = [*coverage.checked, *coverage.not_checked, *coverage.not_applicable]
+            assert sorted(rules()) == sorted(accounted), name
+
+
+def test_a_rule_that_blocks_others_is_itself_reported() -> None:
+    for name in CASES:
+        (coverage,) = judged(name).coverages.values()
+        blocking = {why.split()[0] for why in coverage.not_checked.values() if " is broken" in why}
+        assert blocking <= set(found(name)), name
 
 
 def test_every_invalid_case_says_what_it_costs() -> None:

@@ -23,7 +23,7 @@ U64 = 2**64
 
 
 class PublishedError(Exception):
-    """What the published program returns as an error."""
+    """An error that the published program returns."""
 
 
 def parse_u64(text: str) -> int:
@@ -152,7 +152,7 @@ def scan(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def query(request: dict[str, Any]) -> list[list[Any]]:
-    """What the engine does with the files that are left."""
+    """The engine's query on the files that are left."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -209,7 +209,7 @@ def answered(spark: Spark, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def short(error: BaseException) -> str:
-    """What an error says, without the traces of Java."""
+    """Message of an error, without the traces of Java."""
     return " ".join(str(error).split())[:LONGEST_MESSAGE]
 
 
@@ -236,7 +236,7 @@ class Spark:
         self.java: Any = self.session.sparkContext._jvm  # noqa: SLF001 - there is no public way to Spark's Parquet library
 
     def lives(self) -> bool:
-        """Whether the Java process is still able to work."""
+        """True if the Java process is still able to work."""
         try:
             return not self.session.sparkContext._jsc.sc().isStopped()  # type: ignore[attr-defined] # noqa: SLF001 - as above
         except Exception:  # noqa: BLE001 - then it is not

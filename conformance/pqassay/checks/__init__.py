@@ -52,7 +52,7 @@ _registered: dict[str, Check] = {}
 
 @dataclass(frozen=True)
 class Check:
-    """How a rule is tested.
+    """The test of a rule.
 
     Attributes:
         rule: Its id.

@@ -40,7 +40,7 @@ class Group:
 
 @dataclass
 class Answer:
-    """What there is to say of one rule on one file, beside that it is kept.
+    """The answer of one rule about one file, unless it is just kept.
 
     Attributes:
         groups: Where it is broken, by column, in the order in which the places were found.
@@ -61,7 +61,7 @@ class Answer:
 
     @property
     def trouble(self) -> str | None:
-        """Why the whole file counts as unjudged; ``None`` if it does not."""
+        """The reason why the whole file counts as unjudged; ``None`` if it does not."""
         return self.why_not_checked if self.failure or self.unjudged else None
 
     def note(self, violation: Violation) -> None:
@@ -76,7 +76,7 @@ class Answer:
 
 @dataclass
 class Answers:
-    """What came of rules on one file.
+    """The answers of rules about one file.
 
     Attributes:
         applied: Rules of which a thing was tested, or known to be sound.
@@ -92,7 +92,7 @@ class Answers:
 
 
 RAISED = (NotApplicable, NotChecked, FormatError, OSError, MemoryError)
-"""What a test raises, and what reading a file raises."""
+"""The exceptions of tests, and of reading files."""
 
 
 def ask(file: FileUnderTest, asked: tuple[str, ...]) -> Answers:
@@ -151,47 +151,40 @@ class _Panel:
 
     def ask(self, subject: Subject[Any], things: Sequence[Any], answers: Answers) -> None:
         """Ask the rules about every thing, but for those that are certainly sound."""
-        if self.screen is None:
-            for thing in things:
-                self._judge(subject, thing, answers)
-            return
         for thing in things:
-            shape = self.screen(thing)
-            if shape is None:
-                self._judge(subject, thing, answers)
+            shape = None if self.screen is None else self.screen(thing)
+            known = None if shape is None else self.shapes.get(shape)
+            if known is not None:
+                answers.applied |= known
                 continue
-            known = self.shapes.get(shape)
-            if known is None:
-                known = self._learn(subject, thing, shape, answers)
-            answers.applied |= known
+            known = self._judge(subject, thing, answers)
+            # What the screen says is not enough: the rules are the law.
+            if shape is not None and known is not None:
+                if len(self.shapes) >= MOST_SHAPES:
+                    self.shapes.clear()
+                self.shapes[shape] = known
 
-    def _learn(self, subject: Subject[Any], thing: Any, shape: Hashable, answers: Answers) -> frozenset[str]:
-        """Judge the first thing of a shape, and remember which rules apply if it breaks none, as its screen says."""
-        own = Answers()
-        self._judge(subject, thing, own)
-        if own.found:  # not what the screen says: the rules are the law
-            self._judge(subject, thing, answers)
-            return frozenset()
-        if len(self.shapes) >= MOST_SHAPES:
-            self.shapes.clear()
-        self.shapes[shape] = applied = frozenset(own.applied)
-        return applied
-
-    def _judge(self, subject: Subject[Any], thing: Any, answers: Answers) -> None:
+    def _judge(self, subject: Subject[Any], thing: Any, answers: Answers) -> frozenset[str] | None:
+        """Ask the rules about a thing; return those that apply, or ``None`` if one is broken or could not be tested."""
+        applied: list[str] = []
+        is_sound = True
         for check in self.checks:
             known = answers.found.get(check.rule) if answers.found else None
             if known is not None and known.failure is not None:
+                is_sound = False
                 continue
             try:
                 if check.only is not None and not check.only(thing):
                     continue
                 for violation in check.test(thing) or ():
                     answers.of(check.rule).note(subject.placed(violation, thing))
-                answers.applied.add(check.rule)
-            except NotApplicable:
-                continue
+                    is_sound = False
+                applied.append(check.rule)
             except RAISED as error:
+                is_sound = is_sound and isinstance(error, NotApplicable)
                 _note_raised(answers, check.rule, error, subject, thing)
+        answers.applied.update(applied)
+        return frozenset(applied) if is_sound else None
 
 
 @lru_cache(maxsize=64)
@@ -211,6 +204,8 @@ def _note_raised(
     answers: Answers, rule_id: str, error: Exception, subject: Subject[Any] | None = None, thing: Any = None
 ) -> None:
     """Note why a test, or what it needed, ended early."""
+    # What remembers the error would keep the frames that it came through, and with them the file.
+    error.__traceback__ = None
     if isinstance(error, NotApplicable):
         return
     answer = answers.of(rule_id)
@@ -232,7 +227,7 @@ def _note_raised(
 
 
 def violation_from(error: FormatError, rule_id: str) -> Violation:
-    """What an error says of the bytes, as a place where a rule is broken."""
+    """The place at which an error says that a rule is broken."""
     return Violation(
         message=error.reason,
         field=error.field or rules()[rule_id].field,

@@ -10,39 +10,55 @@ matters; its test collects what came of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pqassay.checks import rule
-from pqassay.checks.subjects import PAGES, VALUES
+from pqassay.checks.subjects import PAGES, VALUES, Subject
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.violation import Violation
 from pqassay.values.audit import ValueAudit
 
 if TYPE_CHECKING:
     from pqassay.values.levels import PageCounts
+    from pqassay.values.outcomes import Outcome
     from pqassay.values.survey import Survey
 
 Declaration = Callable[[], None]
 """A function whose name says what the rule wants, and whose docstring why."""
 
 
+class Audited(Protocol):
+    """Values that were compared with what is said of them."""
+
+    @property
+    def outcomes(self) -> Mapping[str, Outcome]:
+        """The outcome of each rule."""
+        ...
+
+
 def by_audit(
-    rule_id: str, decided_by: str, *, only: Callable[[ValueAudit], bool] | None = None
+    rule_id: str,
+    decided_by: str | None = None,
+    *,
+    of: Subject[Any] = VALUES,
+    only: Callable[[Any], bool] | None = None,
 ) -> Callable[[Declaration], Declaration]:
     """Declare a rule that the audit of all values decides.
 
     Args:
         rule_id: Its id.
-        decided_by: What compares the values with what is said of them, below `pqassay.values`.
-        only: To which files it applies, if not to all.
+        decided_by: What compares the values with what is said of them, below `pqassay.values`; left out where that is in the
+            family's own room.
+        of: The subject, which is `Audited`.
+        only: To which of them it applies, if not to all.
     """
 
     def register(declaration: Declaration) -> Declaration:
-        @rule(rule_id, of=VALUES, only=only, decided_by=decided_by)
+        @rule(rule_id, of=of, only=only, decided_by=decided_by)
         @wraps(declaration)
-        def test(audit: ValueAudit) -> Iterator[Violation]:
+        def test(audit: Audited) -> Iterator[Violation]:
             return audit.outcomes[rule_id].result()
 
         return declaration
@@ -78,7 +94,8 @@ def by_survey(
 
 
 def survey_of(chunk: ColumnChunkUnderTest) -> Survey:
-    """What the bodies of a chunk's pages hold; see `pqassay.values.survey.survey`."""
+    """The survey of the bodies of a chunk's pages; see `pqassay.values.survey.survey`."""
+    chunk.file.part(ValueAudit).run_with_surveys()
     from pqassay.values.survey import survey  # noqa: PLC0415 - numpy and pyarrow, at this tier only
 
     return chunk.part(survey)
@@ -86,6 +103,7 @@ def survey_of(chunk: ColumnChunkUnderTest) -> Survey:
 
 def counts_of(chunk: ColumnChunkUnderTest) -> PageCounts:
     """The counts of a chunk's levels; see `pqassay.values.levels.counts_of`."""
+    chunk.file.part(ValueAudit).run_with_surveys()
     from pqassay.values import levels as page_levels  # noqa: PLC0415 - numpy, at this tier only
 
     return page_levels.counts_of(chunk)

@@ -21,7 +21,7 @@ def _as_it_is(violation: Violation, _: object) -> Violation:
 
 @dataclass(frozen=True, eq=False)
 class Subject(Generic[Thing]):
-    """What rules are about.
+    """A kind of thing that rules are about.
 
     Attributes:
         name: What it is called.

@@ -9,13 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pqassay.cli import check_options as declared
-from pqassay.cli.check_options import LevelName, TierName
 from pqassay.cli.output import fail_with_lines, interruptible, print_report, with_new_baseline
 
 if TYPE_CHECKING:
     from pqassay.report.model import Report
-
-__all__ = ["EPILOG", "LevelName", "TierName", "check"]
 
 EPILOG = (
     "Examples: `pqassay check part-0.parquet`, `pqassay check --jobs 4 lake/`, "
@@ -51,7 +48,7 @@ def check(
     try:
         _require_engines(engine or [], prove=prove)
         if prove and given.tier is None:
-            given = replace(given, tier=TierName.VALUES)
+            given = replace(given, tier="values")
         wanted = declared.wanted(given, jobs)
         report = _run(wanted)
         wanted.require_apart([file.path for file in report.files])

@@ -12,6 +12,7 @@ the file that they stand in.  What the command line says wins.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import os
 import re
@@ -35,15 +36,12 @@ GREATEST = 1 << 20
 
 TABLE = "check"
 
-FORMATS = tuple(FormatName)
-"""How a report can be printed."""
-
 KeyKind = Literal["choice", "flag", "text", "texts", "path", "paths", "number", "whole", "size"]
 
 
 @dataclass(frozen=True)
 class Key:
-    """What a key takes."""
+    """Type of a key's value."""
 
     kind: KeyKind
     choices: tuple[str, ...] = ()
@@ -64,7 +62,7 @@ KEYS: Mapping[str, Key] = {
     "timeout": Key("number"),
     "memory": Key("size"),
     "baseline": Key("path"),
-    "format": Key("choice", FORMATS),
+    "format": Key("choice", tuple(FormatName)),
 }
 """Every key of the table ``[check]``."""
 
@@ -92,7 +90,7 @@ class Config:
     values: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def get(self, key: str, given: Any) -> Any:
-        """What the command line gave; else what the file says; else ``None``. An empty list gives nothing."""
+        """The value of the command line, else of the file, else ``None``. An empty list counts as no value."""
         if given is not None and given != []:
             return given
         return self.values.get(key)
@@ -156,41 +154,30 @@ def _require_known(path: str, place: str, entries: Mapping[str, Any], known: lis
 
 
 def _value(path: str, key: str, value: Any) -> Any:
+    """A value as its option takes it."""
     declared = KEYS[key]
-    if declared.kind == "choice":
-        if value not in declared.choices:
-            raise UsageError(
-                f"{path}: [{TABLE}]: {key} is one of {', '.join(declared.choices)}, not {value!r}"
-            )
-        return value
-    try:
-        return _converted(path, declared.kind, value)
-    except (TypeError, ValueError):
-        raise UsageError(f"{path}: [{TABLE}]: {key} wants {_WANTED[declared.kind]}, not {value!r}") from None
-
-
-def _converted(path: str, kind: KeyKind, value: Any) -> Any:
-    """A value as the option takes it. Raises `TypeError` or `ValueError`."""
-    match kind, value:
-        case "flag", bool():
+    place = f"{path}: [{TABLE}]: {key}"
+    match declared.kind, value:
+        case "choice", _:
+            if value not in declared.choices:
+                raise UsageError(f"{place} is one of {', '.join(declared.choices)}, not {value!r}")
             return value
-        case "text", str():
+        case ("flag", bool()) | ("text", str()):
             return value
         case "path", str():
             return _located(path, value)
-        case (("texts" | "paths"), list()):
-            items = cast("list[Any]", value)
-            if not all(isinstance(item, str) for item in items):
-                raise TypeError
-            return [_located(path, item) for item in items] if kind == "paths" else items
+        case (("texts" | "paths"), [*items]) if all(isinstance(item, str) for item in items):
+            return [_located(path, item) for item in items] if declared.kind == "paths" else items
         case "size", str():
-            return parse_size(value)
+            with contextlib.suppress(ValueError):
+                return parse_size(value)
         case (("number" | "whole" | "size"), int()) if not isinstance(value, bool) and value >= 0:
             return value
         case "number", float() if value >= 0:
             return value
         case _:
-            raise TypeError
+            pass
+    raise UsageError(f"{place} wants {_WANTED[declared.kind]}, not {value!r}")
 
 
 def _located(path: str, text: str) -> str:

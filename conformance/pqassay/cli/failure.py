@@ -1,4 +1,4 @@
-"""How every command ends when it cannot do what was asked."""
+"""The end of a command that cannot do what was asked."""
 
 from __future__ import annotations
 

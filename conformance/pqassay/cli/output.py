@@ -1,4 +1,4 @@
-"""What becomes of a report on the command line: how it is printed, and what ends a check before there is one."""
+"""Printing a report on the command line, and ending a check before there is one."""
 
 from __future__ import annotations
 

@@ -13,13 +13,14 @@ import sys
 from collections.abc import Callable, Generator, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 
 from pqassay.cli.failure import fail, require_no_data
 from pqassay.cli.output import print_report, write_output
 from pqassay.report.formats import FORMAT_HELP, FormatName
+from pqassay.report.run_model import Operation
 
 GIBIBYTE = 1 << 30
 
@@ -27,17 +28,8 @@ DEFAULT_SECONDS = 10.0
 DEFAULT_GIBIBYTES = 4.0
 
 
-class OperationName(StrEnum):
-    """What is asked about a case."""
-
-    DECODE = "decode"
-    LINT = "lint"
-    ENCODE = "encode"
-    SCAN = "scan"
-    SNAPSHOT = "snapshot"
-    PRUNE = "prune"
-    PLAN = "plan"
-
+OperationName = StrEnum("OperationName", {name.upper(): name for name in get_args(Operation)})  # type: ignore[misc]
+"""An operation, as typer takes a list of them."""
 
 EPILOG = (
     "Example: `pqassay run -- python3 driver.py`. "

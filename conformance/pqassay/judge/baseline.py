@@ -48,7 +48,7 @@ class Entry:
 
     @property
     def key(self) -> tuple[str, str, str | None]:
-        """What tells entries apart."""
+        """The key that tells entries apart."""
         return self.path, self.rule, self.column
 
 
@@ -185,13 +185,13 @@ class Baseline:
         return os.path.dirname(os.path.abspath(self.path))
 
     def _path_of(self, name: str) -> str:
-        """What an entry calls a file that a report calls ``name``."""
+        """The name in an entry of a file that a report calls ``name``."""
         if is_uri(name) or name.startswith("<"):
             return name
         return _clean(os.path.relpath(os.path.abspath(name), self._folder())).replace(os.sep, "/")
 
     def name_of(self, path: str) -> str:
-        """Where the file of an entry is."""
+        """The path of an entry's file."""
         return path if is_uri(path) else os.path.join(self._folder(), path)
 
 
@@ -199,7 +199,7 @@ _UNSEEN = "not looked at"
 
 
 def _why_stale(entry: Entry, file: FileReport, coverage: Coverage) -> str:
-    """Why an entry about a file of this run is stale; empty if it is not."""
+    """The reason why an entry about a file of this run is stale; empty if it is not."""
     mine = [
         finding
         for finding in file.findings
@@ -227,7 +227,7 @@ def _parsed(name: str, content: bytes) -> BaselineFile:
     from pydantic import TypeAdapter, ValidationError  # noqa: PLC0415 - as above
 
     try:
-        found = TypeAdapter(BaselineFile).validate_json(content, strict=False)
+        entries = TypeAdapter(BaselineFile).validate_json(content, strict=False)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
@@ -235,10 +235,10 @@ def _parsed(name: str, content: bytes) -> BaselineFile:
             f"baseline {name}: {f'{place}: ' if place else ''}{first['msg']}; "
             "`pqassay check --write-baseline FILE` makes one"
         ) from None
-    for entry in found.findings:
+    for entry in entries.findings:
         if re.fullmatch(ID_PATTERN, entry.rule) is None:
             raise UsageError(f"baseline {name}: {entry.rule!r} is no id of a rule")
-    return found
+    return entries
 
 
 def json_schema() -> dict[str, Any]:

@@ -31,7 +31,7 @@ AnyBytes = bytes | bytearray | memoryview
 
 
 class Progress(Protocol):
-    """What is told how far a check has come."""
+    """A listener that learns how far a check has come."""
 
     def __call__(self, done: int, total: int, file: FileReport | None, /) -> object:
         """Called once before the first file, with ``None``, and after each file with its report."""
@@ -59,7 +59,7 @@ class Plan:
 
 
 class CheckOptions(TypedDict, total=False):
-    """What is looked for, in which files, and what counts: the options that every way to check has.
+    """The rules to check, the files, and what counts: the options that every way to check has.
 
     Attributes:
         tier: How deep to look; by default ``values`` for one file that is under 1 GiB with what stands beside it, else
@@ -171,20 +171,20 @@ def planned(
         raise UsageError(
             f"CRCs stand in the headers of pages, which tier {tier} does not read; use tier pages, or --no-crc"
         )
-    found = _found(target, kind, beside, listing, options)
-    if not found.targets:
-        raise UsageError(_why_nothing(found))
+    targets = _found(target, kind, beside, listing, options)
+    if not targets.targets:
+        raise UsageError(_why_nothing(targets))
     settings = Settings(
-        tier or default_tier(found.targets, crc=crc),
+        tier or default_tier(targets.targets, crc=crc),
         level,
         Selection(only, skip),
         options.get("idx1_column"),
         crc,
         profile,
     )
-    if reason := why_none(settings.selection, settings.options, {target.kind for target in found.targets}):
+    if reason := why_none(settings.selection, settings.options, {target.kind for target in targets.targets}):
         raise UsageError(reason)  # a gate that tests nothing lets everything through
-    return Plan(found, settings, known)
+    return Plan(targets, settings, known)
 
 
 def concluded(plan: Plan, results: Iterable[Judged], progress: Progress | None = None) -> Report:
@@ -196,7 +196,6 @@ def concluded(plan: Plan, results: Iterable[Judged], progress: Progress | None =
         progress: Told about each file as its verdict comes.
     """
     files, coverages = _collected(results, len(plan.targets), progress)
-    found = plan.found
     report = Report(
         schema_version=SCHEMA_VERSION,
         kind="check",
@@ -204,12 +203,12 @@ def concluded(plan: Plan, results: Iterable[Judged], progress: Progress | None =
         rules_sha256=digest(),
         coverages=coverages,
         files=files,
-        summary=summarise(files, found.ignored),
-        ignored=found.ignored,
+        summary=summarise(files, plan.found.ignored),
+        ignored=plan.found.ignored,
         profile=plan.settings.profile,
         threshold=plan.settings.level,
     )
-    return report if plan.known is None else plan.known.applied(report, plan.settings.level, found.roots)
+    return report if plan.known is None else plan.known.applied(report, plan.settings.level, plan.found.roots)
 
 
 def default_tier(targets: Sequence[Target], *, crc: bool = False) -> Tier:

@@ -19,9 +19,8 @@ from pqassay.report.model import (
     Threshold,
     outcome_of,
 )
-from pqassay.under_test.chunks import ColumnChunks
+from pqassay.under_test.fields import NOWHERE, Field, named
 from pqassay.under_test.file import (
-    DATA_PREFIX,
     FileUnderTest,
     NotApplicable,
     NotChecked,
@@ -45,10 +44,10 @@ OF_BODIES = ("PQF-063",)
 """Rules of tier ``pages`` that need more than the headers of pages."""
 
 NEEDS_BODIES = "needs --crc or tier values"
-"""Why they are not checked where bodies are not read."""
+"""The reason why they are not checked where bodies are not read."""
 
 NOT_JUDGED = "the file could not be judged"
-"""Why a rule is not checked on a file that nobody could look at; the report on the file says more."""
+"""The reason why a rule is not checked on a file that nobody could look at; the report on the file says more."""
 
 CREATED_BY_LENGTH = 200
 """Characters of ``created_by`` that a report repeats."""
@@ -56,7 +55,7 @@ CREATED_BY_LENGTH = 200
 
 @dataclass(frozen=True)
 class Selection:
-    """Which rules to test: those that match a pattern of ``only`` (all, if there is none) and none of ``skip``."""
+    """The rules to test: those that match a pattern of ``only`` (all, if there is none) and none of ``skip``."""
 
     only: Sequence[str] = ()
     skip: Sequence[str] = ()
@@ -67,7 +66,7 @@ class Selection:
 
 
 def why_none(selection: Selection, options: Options, kinds: Collection[str] = (DEFAULT_FILE,)) -> str:
-    """Why a selection leaves no rule that could be tested, with these options, on files of some kinds; empty if it leaves one."""
+    """The reason why a selection leaves no rule that could be tested, with these options, on files of some kinds; empty if it leaves one."""
     left_out = _all_left_out(selection, options)
     if any(not rules_for(kind).keys() <= left_out.keys() for kind in kinds):
         return ""
@@ -130,15 +129,16 @@ def check_source(
         notes=_notes(file),
     )
     checked = frozenset(answers.applied.union(rule.id for rule, _ in broken))
+    file.forget()
     return report, _coverage(plan, options.tier, checked, reasons)
 
 
 @dataclass(frozen=True, eq=False)
 class _Planned:
-    """What is asked about files of one kind: the same for every file of a run.
+    """The rules to ask about files of one kind: the same for every file of a run.
 
     Attributes:
-        asked: The rules to ask, in the order of the catalogue.
+        asked: Their ids, in the order of the catalogue.
         order: The position of each of them.
         left_out: Why others are not checked.
         others: Rules for files of other kinds.
@@ -197,7 +197,7 @@ def not_judged(selection: Selection, options: Options, kind: str = DEFAULT_FILE)
 
 
 def _created_by(file: FileUnderTest) -> str | None:
-    """What the footer of a Parquet file says about its writer; other kinds of files do not say."""
+    """The name that the footer of a Parquet file gives its writer; other kinds of files give none."""
     if file.kind != DEFAULT_FILE:
         return None
     try:
@@ -208,14 +208,14 @@ def _created_by(file: FileUnderTest) -> str | None:
 
 
 def _notes(file: FileUnderTest) -> list[str]:
-    """What of a Parquet file no rule looks at."""
+    """The parts of a Parquet file that no rule looks at."""
     if file.kind != DEFAULT_FILE:
         return []
     try:
         metadata = file.metadata
         if metadata.encryption_algorithm is None and not has_extensions(file.footer):
             return []
-        found = list(extensions(metadata, file.footer, "footer"))
+        extended = list(extensions(metadata, file.footer, "footer"))
     except (FormatError, NotApplicable, NotChecked, OSError, MemoryError):
         return []
     notes: list[str] = []
@@ -224,8 +224,8 @@ def _notes(file: FileUnderTest) -> list[str]:
     chunks = [chunk for group in metadata.row_groups for chunk in group.columns]
     if hidden := sum(chunk.crypto_metadata is not None for chunk in chunks):
         notes.append(f"{hidden:,} of {len(chunks):,} column chunks are encrypted, and not judged")
-    if found:
-        structs = list(dict.fromkeys(extension.struct for extension in found))
+    if extended:
+        structs = list(dict.fromkeys(extension.struct for extension in extended))
         more = f" and {len(structs) - 1:,} further structs" if len(structs) > 1 else ""
         notes.append(f"what the extension of {structs[0]}{more} holds is not judged")
     return notes
@@ -244,7 +244,7 @@ def _left_out(rule: Rule, selection: Selection, options: Options) -> str | None:
 
 
 def _all_left_out(selection: Selection, options: Options) -> Mapping[str, str]:
-    """Why rules are left out, by id."""
+    """The reasons why rules are left out, by id."""
     return _computed_left_out(tuple(selection.only), tuple(selection.skip), tuple(vars(options).items()))
 
 
@@ -259,7 +259,9 @@ def _computed_left_out(
 
 
 def _finding(rule: Rule, group: Group, file: FileUnderTest) -> Finding:
-    positions = [_position(violation, file) for violation in group.first]
+    fields = [_field(violation, file) for violation in group.first]
+    positions = [_position(*both) for both in zip(group.first, fields, strict=True)]
+    holder = file if fields[0] is None else fields[0].structure.file
     return Finding(
         rule=rule.id,
         level=rule.level,
@@ -272,7 +274,7 @@ def _finding(rule: Rule, group: Group, file: FileUnderTest) -> Finding:
         # Names come out of the file, and a message is one line.
         message=printable(group.first[0].message),
         remedy=_remedy(rule, group, file),
-        hexdump=_hexdump(file, positions[0]),
+        hexdump=hexdump(holder.source, positions[0]),
         explanation=explanation(rule.id, _created_by(file)),
     )
 
@@ -289,35 +291,24 @@ def _remedy(rule: Rule, group: Group, file: FileUnderTest) -> str | None:
     return next((v.remedy for v in group.first if v.remedy), None) or remedy(file, rule.id)
 
 
-def _position(violation: Violation, file: FileUnderTest) -> Position:
+def _field(violation: Violation, file: FileUnderTest) -> Field | None:
+    """The field at which a rule is broken; ``None`` where only the check knows its place, in the file under test."""
+    field = violation.field
+    return named(file, field) if isinstance(field, str) else field
+
+
+def _position(violation: Violation, field: Field | None) -> Position:
     offset, length = violation.offset, violation.length
     if offset is None:
-        try:
-            offset, length = _place(file, violation.field)
-        except (FormatError, NotApplicable, NotChecked):
-            offset, length = -1, 0
+        offset, length = NOWHERE if field is None else field.place()
     return Position(
-        field=violation.field,
+        field=str(violation.field),
         offset=offset,
         length=length,
         expected=violation.expected,
         actual=violation.actual,
         row_group=violation.row_group,
     )
-
-
-def _place(file: FileUnderTest, path: str) -> tuple[int, int]:
-    inner = path.removeprefix(DATA_PREFIX)
-    if inner.startswith("footer"):
-        return file.holding(path).place(path)
-    return file.holding(path).part(ColumnChunks).place(inner) if inner.startswith("row_groups[") else (-1, 0)
-
-
-def _hexdump(file: FileUnderTest, position: Position) -> list[str]:
-    try:
-        return hexdump(file.holding(position.field).source, position)
-    except NotChecked:
-        return []
 
 
 def hexdump(source: Source, position: Position) -> list[str]:

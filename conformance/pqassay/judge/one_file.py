@@ -17,7 +17,7 @@ Judged = tuple[FileReport, Coverage]
 
 @dataclass(frozen=True)
 class Settings:
-    """How to judge; the same for all files of a run.
+    """The way to judge; the same for all files of a run.
 
     Attributes:
         tier: How deep to look.
@@ -37,7 +37,7 @@ class Settings:
 
     @property
     def options(self) -> Options:
-        """What the check of one file is told."""
+        """The request to check one file."""
         return Options(self.tier, self.idx1_column, self.crc, self.profile)
 
 
@@ -75,7 +75,7 @@ def judge_safely(target: Target, settings: Settings) -> Judged:
 
 
 def mistake(error: BaseException) -> str:
-    """What a report says about an exception that should not have come up."""
+    """The text of a report about an exception that should not have come up."""
     text = " ".join(str(error).split())[:200]
     return f"a mistake in pqassay, please report it: {type(error).__name__}: {text}"
 

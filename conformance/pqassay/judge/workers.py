@@ -61,12 +61,12 @@ RESTARTS = 3
 """Attempts at starting workers before giving up."""
 
 JudgeAll = Callable[[Sequence[Target], Settings], list[Judged]]
-"""What a worker does with a batch."""
+"""The work on a batch in a worker."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How many workers there are, and what one of them may use.
+    """The number of workers, and what one of them may use.
 
     Attributes:
         jobs: Worker processes.
@@ -269,7 +269,7 @@ class _Run:
             yield from self._result(pending.popleft(), pending)
 
     def _result(self, task: _Task, pending: deque[_Task]) -> Sequence[Judged]:
-        """What a task gave; nothing where it is tried again."""
+        """The result of a task; nothing where it is tried again."""
         try:
             if task.future is not None and self._is_done(task.future):
                 results = task.future.result()
@@ -361,7 +361,7 @@ def _batches(targets: Sequence[Target], settings: Settings, limits: Limits) -> I
 
 
 def how_it_ended(code: int) -> str:
-    """How a process ended, by its exit code."""
+    """The way a process ended, by its exit code."""
     if code < 0:
         try:
             name = signal.Signals(-code).name

@@ -1,4 +1,4 @@
-"""What kinds of files a folder holds, by their names: which are judged, and why others are not.
+"""Kinds of files, by their names: those that are judged, and reasons against the others.
 
 A kind is judged as soon as a family of the catalogue has rules for it.
 """
@@ -39,7 +39,7 @@ class Kind:
 
     @property
     def ignored(self) -> str:
-        """Why files of this kind are not judged; empty if they are."""
+        """Reason not to judge files of this kind; empty for none."""
         return "" if self.name in _judged() else self.otherwise
 
 
@@ -101,7 +101,7 @@ def beside(kind: str) -> tuple[str, ...]:
 
 
 def why_folder_is_left_out(name: str) -> str:
-    """Why a folder below a named one is not entered; empty if it is."""
+    """Reason not to enter a folder below a named one; empty for none."""
     if name.startswith("."):
         return HIDDEN
     return UNFINISHED if name in UNFINISHED_FOLDERS else ""

@@ -14,11 +14,11 @@ from functools import cache
 _WILDCARD = re.compile(r"[*?\[]")
 
 States = frozenset[int]
-"""How much of a pattern the names so far may have used up."""
+"""Numbers of a pattern's parts that the names so far may have used up."""
 
 
 def has_wildcard(text: str) -> bool:
-    """Whether a name or path would be expanded.
+    """True if a name or path would be expanded.
 
     >>> has_wildcard("part-*.parquet"), has_wildcard("part-0.parquet")
     (True, False)
@@ -56,19 +56,15 @@ class PathPattern:
         return self._closed(found)
 
     def accepts(self, states: States) -> bool:
-        """Whether the names so far match."""
+        """True if the names so far match."""
         return len(self._parts) in states
 
     def accepts_file(self, states: States) -> bool:
-        """Whether the names so far match and are those of a file: ``**`` at the end means folders, and all in them."""
+        """True if the names so far match and are those of a file: ``**`` at the end means folders, and all in them."""
         return self.accepts(states) and self._parts[-1] != "**"
 
-    def may_go_on(self, states: States) -> bool:
-        """Whether further names could match."""
-        return any(state < len(self._parts) for state in states)
-
     def matches(self, names: Iterable[str]) -> bool:
-        """Whether a whole path matches."""
+        """True if a whole path matches."""
         states = self.start()
         for name in names:
             states = self.step(states, name)
@@ -108,7 +104,7 @@ class NamePatterns:
         return bool(self._names or self._paths)
 
     def match(self, names: Sequence[str]) -> bool:
-        """Whether a path, given as its names below the folder, matches one of the patterns."""
+        """True if a path, given as its names below the folder, matches one of the patterns."""
         return any(_compiled(pattern).match(names[-1]) for pattern in self._names) or any(
             pattern.matches(names) for pattern in self._paths
         )

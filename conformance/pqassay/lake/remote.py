@@ -30,7 +30,7 @@ _PARTS = re.compile(
 )
 
 _SAFE = "/~=&,;:@!$'()+"
-"""What stands in a path of a URI as it is; wildcards are not among it."""
+"""Characters that a path of a URI holds as they are; wildcards are not among them."""
 
 
 class MissingError(Exception):
@@ -101,7 +101,7 @@ class Uri:
 
     @property
     def full(self) -> str:
-        """What pyarrow gets."""
+        """The whole URI, as pyarrow gets it."""
         return f"{self.scheme}://{self.authority}{self.path}{self.query}"
 
 
@@ -160,12 +160,12 @@ def listing(folder: Place) -> Iterator[Listed]:
 
 
 def listed(info: fs.FileInfo, depth: int) -> Listed:
-    """What a listing says about a file, below a folder whose path has ``depth`` names."""
+    """Entry of a listing for a file below a folder whose path has ``depth`` names."""
     return Listed(split(info.path)[depth:], int(info.size or 0), modified(info))
 
 
 def modified(info: fs.FileInfo) -> int | None:
-    """When a file was changed, in nanoseconds since 1970; ``None`` where the store does not say."""
+    """Time of a file's last change, in nanoseconds since 1970; ``None`` where the store does not say."""
     return int(info.mtime_ns) if info.mtime_ns else None
 
 

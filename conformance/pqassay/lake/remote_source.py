@@ -45,11 +45,11 @@ _OUR_WORDS = (
         "HDFS needs Java and Hadoop's native library; set JAVA_HOME, HADOOP_HOME and CLASSPATH",
     ),
 )
-"""What messages of stores mean, first match first."""
+"""Meanings of messages of stores, first match first."""
 
 
 class RangedFile(Protocol):
-    """What is used of a file of ``pyarrow.fs``."""
+    """The methods of a file of ``pyarrow.fs`` that are used."""
 
     def size(self) -> int:
         """Length in bytes."""
@@ -138,7 +138,7 @@ class RemoteSource:
 
 
 def describe(error: BaseException) -> str:
-    """What a store's error means, in one line."""
+    """Meaning of a store's error, in one line."""
     text = str(error)
     for pattern, words in _OUR_WORDS:
         if re.search(pattern, text):

@@ -1,4 +1,4 @@
-"""What there is to judge: paths, folders, patterns and URIs become a list of files, in an order that is always the same.
+"""Files to judge: paths, folders, patterns and URIs become a list, in an order that is always the same.
 
 What is met and not judged is counted with its reason, so that a report says what it is not about.
 """
@@ -75,16 +75,14 @@ class Target:
         """
         if self.data is not None:
             yield BytesSource(self.data, self.name)
-            return
-        with contextlib.ExitStack() as stack:
-            if self.store:
-                from pqassay.lake.remote import open_source  # noqa: PLC0415 - pyarrow is loaded where it is needed
+        elif self.store:
+            from pqassay.lake.remote import open_source  # noqa: PLC0415 - pyarrow is loaded where it is needed
 
-                remote = open_source(self.store, self.path, self.name)
-                stack.callback(remote.close)
-                yield remote
-            else:
-                yield stack.enter_context(FileSource(self.path, self.name))
+            with contextlib.closing(open_source(self.store, self.path, self.name)) as source:
+                yield source
+        else:
+            with FileSource(self.path, self.name) as source:
+                yield source
 
     @contextlib.contextmanager
     def siblings(self) -> Generator[Callable[[str], Source | None]]:
@@ -92,15 +90,15 @@ class Target:
 
         It returns ``None`` where there is no such file, and raises `OSError` where there is one that cannot be opened.
         """
-        found: dict[str, Source | None] = {}
+        sources: dict[str, Source | None] = {}
         with contextlib.ExitStack() as stack:
 
             def open_beside(name: str) -> Source | None:
-                if name not in found:
-                    found[name] = None
+                if name not in sources:
+                    sources[name] = None
                     with contextlib.suppress(FileNotFoundError):
-                        found[name] = stack.enter_context(self.beside(name).opened())
-                return found[name]
+                        sources[name] = stack.enter_context(self.beside(name).opened())
+                return sources[name]
 
             yield open_beside
 
@@ -114,10 +112,7 @@ class Target:
             if name not in self.kept_beside:
                 raise FileNotFoundError(name)
             return Target(name, name, data=self.kept_beside[name])
-        path, shown = (
-            f"{text.rpartition('/')[0]}/{name}" if "/" in text else name for text in (self.path, self.name)
-        )
-        return Target(shown, path, self.store)
+        return Target(_sibling(self.name, name), _sibling(self.path, name), self.store)
 
     def size_beside(self) -> int:
         """Bytes of the files of the same folder that are looked at as well; 0 where that cannot be told."""
@@ -137,14 +132,18 @@ class Target:
         return self.size or 0
 
 
+def _sibling(path: str, name: str) -> str:
+    return f"{path.rpartition('/')[0]}/{name}" if "/" in path else name
+
+
 def is_uri(text: str) -> bool:
-    """Whether a text names something in a store rather than a local path."""
+    """True if a text names something in a store rather than a local path."""
     return _URI.match(text) is not None
 
 
 @dataclass
 class Found:
-    """What was found.
+    """The files to judge, and counts of the others.
 
     Attributes:
         targets: The files to judge, in order, each once.
@@ -162,27 +161,22 @@ class Found:
             positions: Positions of the targets that are kept.
             reason: Why the others are not judged.
         """
-        kept = set(positions)
-        found = Found(
-            [target for position, target in enumerate(self.targets) if position in kept],
-            _ignored=dict(self._ignored),
-        )
+        kept, reduced = set(positions), Found(_ignored=dict(self._ignored))
         for position, target in enumerate(self.targets):
-            if position not in kept:
-                found.ignore(reason, target.name)
-        return found
+            if position in kept:
+                reduced.targets.append(target)
+            else:
+                reduced.ignore(reason, target.name)
+        return reduced
 
     def ignore(self, reason: str, name: str) -> None:
         """Count a file or folder that is not judged."""
-        entry = self._ignored.get(reason)
-        count, examples = (entry.count, entry.examples) if entry else (0, [])
-        if len(examples) < EXAMPLES:
-            examples = [*examples, name]
-        self._ignored[reason] = Ignored(reason, count + 1, examples)
+        before = self._ignored.get(reason, Ignored(reason, 0, []))
+        self._ignored[reason] = Ignored(reason, before.count + 1, [*before.examples, name][:EXAMPLES])
 
     @property
     def ignored(self) -> list[Ignored]:
-        """What was not judged, most frequent reason first."""
+        """Files and folders that are not judged, most frequent reason first."""
         return sorted(self._ignored.values(), key=lambda entry: (-entry.count, entry.reason))
 
 
@@ -213,9 +207,9 @@ def find(
     for text in literal:
         finder.add(text, is_literal=True)
     if problems := finder.problems:
-        more = len(problems) - SHOWN_PROBLEMS
-        tail = [f"and {more} more of this kind"] if more > 0 else []
-        raise UsageError("\n".join([*problems[:SHOWN_PROBLEMS], *tail]))
+        if (more := len(problems) - SHOWN_PROBLEMS) > 0:
+            problems[SHOWN_PROBLEMS:] = [f"and {more} more of this kind"]
+        raise UsageError("\n".join(problems))
     return finder.found
 
 
@@ -240,7 +234,11 @@ class _Finder:
 
     # -------------------------------------------------------------------------------- what both kinds share
 
-    def _target(self, target: Target) -> None:
+    def _take(self, target: Target, against: str = "") -> None:
+        """Judge a file once, unless there is a reason against it."""
+        if against:
+            self.found.ignore(against, target.name)
+            return
         # "./a" and "a" are one file; "b/../a" may be another one where b is a link, so that dots stay.
         key = target.name
         if not target.store:
@@ -252,31 +250,23 @@ class _Finder:
             self.found.targets.append(target)
 
     def _named(self, target: Target) -> None:
-        """A file that somebody asked for by its name."""
+        """Judge a file that somebody asked for by its name."""
         kind = file_kinds.kind_of(target.path.rpartition("/")[2])
-        if kind is not None and kind.ignored:
-            self.found.ignore(kind.ignored, target.name)
-        else:
-            self._target(target)
+        self._take(target, "" if kind is None else kind.ignored)
 
     def _met(self, target: Target, names: Sequence[str]) -> None:
-        """A file that a folder holds."""
-        kind = file_kinds.kind_of(names[-1])
-        reason = ""
+        """Judge a file that a folder holds."""
+        self._take(target, self._reason_against_file(names))
+
+    def _reason_against_file(self, names: Sequence[str]) -> str:
         if self._exclude.match(names):
-            reason = file_kinds.EXCLUDED
-        elif self._include.match(names):
-            pass
-        elif names[-1].startswith("."):
-            reason = file_kinds.HIDDEN
-        elif kind is None:
-            reason = file_kinds.OTHER
-        else:
-            reason = kind.ignored
-        if reason:
-            self.found.ignore(reason, target.name)
-        else:
-            self._target(target)
+            return file_kinds.EXCLUDED
+        if self._include.match(names):
+            return ""
+        if names[-1].startswith("."):
+            return file_kinds.HIDDEN
+        kind = file_kinds.kind_of(names[-1])
+        return file_kinds.OTHER if kind is None else kind.ignored
 
     def _reason_against_folder(self, names: Sequence[str]) -> str:
         if self._exclude.match(names):
@@ -287,19 +277,20 @@ class _Finder:
 
     def _add_path(self, path: str, *, is_literal: bool) -> None:
         try:
-            found = os.stat(path)
+            status = os.stat(path)
         except OSError as error:
             if error.errno not in _ABSENT:
-                self._target(_troubled(path, error))
+                reason = f"the file cannot be opened: {error.strerror or error}"
+                self._take(_local(path, size=-1, trouble=reason))
             elif has_wildcard(path) and not is_literal:
                 self._add_pattern(path)
             else:
                 self.problems.append(f"{_shown(path)}: no such file")
             return
-        if stat.S_ISDIR(found.st_mode):
+        if stat.S_ISDIR(status.st_mode):
             self._add_folder(path)
-        elif stat.S_ISREG(found.st_mode):
-            self._named(Target(path, path, size=found.st_size, kind=file_kinds.judged_as(path)))
+        elif stat.S_ISREG(status.st_mode):
+            self._named(_local(path, size=status.st_size))
         else:
             self.problems.append(f"{_shown(path)} is no regular file")
 
@@ -314,7 +305,7 @@ class _Finder:
         while waiting:
             path, names, is_folder = waiting.pop()
             if not is_folder:
-                self._met(Target(path, path, kind=file_kinds.judged_as(path)), names)
+                self._met(_local(path), names)
                 continue
             if names and (reason := self._reason_against_folder(names)):
                 self.found.ignore(reason, path)
@@ -330,7 +321,7 @@ class _Finder:
                     waiting.append((below, (*names, entry.name), kind == "folder"))
 
     def _is_first_visit(self, folder: str) -> bool:
-        """Whether a folder was not read before, under this or another name: links may lead in circles."""
+        """True if a folder was not read before, under this or another name: links may lead in circles."""
         try:
             found = os.stat(folder)
         except OSError:
@@ -342,13 +333,13 @@ class _Finder:
         return True
 
     def _entries(self, folder: str) -> list[os.DirEntry[str]]:
-        """What a folder holds, by name; a folder that cannot be listed becomes a file that cannot be judged."""
+        """The entries of a folder, by name; a folder that cannot be listed becomes a file that cannot be judged."""
         try:
             with os.scandir(folder or ".") as listing:
                 return sorted(listing, key=lambda entry: os.fsencode(entry.name))
         except OSError as error:
             reason = f"the folder cannot be listed: {error.strerror or error}"
-            self._target(Target(folder, folder, size=-1, kind="folder", trouble=reason))
+            self._take(Target(folder, folder, size=-1, kind="folder", trouble=reason))
             return []
 
     def _add_pattern(self, text: str) -> None:
@@ -364,12 +355,13 @@ class _Finder:
         while waiting:
             folder, names, states = waiting.pop()
             try:
-                found = os.stat(folder or ".")
+                status = os.stat(folder or ".")
             except OSError:
                 continue
-            if not stat.S_ISDIR(found.st_mode) or (found.st_dev, found.st_ino, states) in visited:
+            visit = status.st_dev, status.st_ino, states
+            if not stat.S_ISDIR(status.st_mode) or visit in visited:
                 continue
-            visited.add((found.st_dev, found.st_ino, states))
+            visited.add(visit)
             if pattern.accepts(states):
                 self._add_folder(folder or ".")
                 continue
@@ -384,7 +376,7 @@ class _Finder:
                 elif kind == "folder":
                     below.append((path, inner, after))
                 elif pattern.accepts_file(after):
-                    self._named(Target(path, path, kind=file_kinds.judged_as(path)))
+                    self._named(_local(path))
             waiting.extend(reversed(below))
         if before == (len(self.found.targets), len(self.found.ignored)):
             self.problems.append(f"{_shown(text)}: no file matches")
@@ -413,9 +405,8 @@ class _Finder:
         except UsageError as error:
             self.problems.append(printable(str(error)))
         except OSError as error:
-            reason = describe(error)
             kind = file_kinds.judged_as(uri.path)
-            self._target(Target(uri.name, uri.path, uri.store, size=-1, kind=kind, trouble=reason))
+            self._take(Target(uri.name, uri.path, uri.store, size=-1, kind=kind, trouble=describe(error)))
 
     def _add_place(self, place: Place | str, *, is_literal: bool) -> None:
         if isinstance(place, str):
@@ -473,13 +464,12 @@ def _remote(place: Place) -> Target:
     return Target(place.name, place.path, place.store, place.size, kind, modified=place.modified)
 
 
-def _troubled(path: str, error: OSError) -> Target:
-    trouble = f"the file cannot be opened: {error.strerror or error}"
-    return Target(path, path, size=-1, kind=file_kinds.judged_as(path), trouble=trouble)
+def _local(path: str, size: int | None = None, trouble: str = "") -> Target:
+    return Target(path, path, size=size, kind=file_kinds.judged_as(path), trouble=trouble)
 
 
 def _depth_of_match(pattern: PathPattern, names: Sequence[str]) -> int | None:
-    """How many names match as a whole: all for the file itself, fewer for a folder above it."""
+    """Number of names that match as a whole: all for the file itself, fewer for a folder above it."""
     states = pattern.start()
     for depth, name in enumerate(names):
         if pattern.accepts(states):

@@ -60,7 +60,7 @@ NEGATION = "not"
 
 
 def keeps(tree: Sequence[Any], row: Row) -> bool:
-    """Whether a row satisfies a predicate.
+    """True if a row satisfies a predicate.
 
     >>> keeps(["or", ["=", "n", "a"], ["is null", "n"]], {"n": None})
     True

@@ -67,7 +67,7 @@ def digest(rows: Iterable[Sequence[Value]]) -> str:
 
 
 def rows_difference(expected: Iterable[Sequence[Value]], actual: Iterable[Sequence[Value]]) -> str:
-    """What is missing and what is too many, in one line; empty if both hold the same rows.
+    """Rows that are missing and rows too many, in one line; empty if both hold the same rows.
 
     >>> rows_difference([["a"], ["b"]], [["a"], ["a"]])
     '1 row missing: ["b"]; 1 row too many: ["a"]'

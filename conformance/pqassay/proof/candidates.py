@@ -1,4 +1,4 @@
-"""Which queries may show what a finding does: made of the values that the false claim hides.
+"""Queries that may show what a finding does: made of the values that the false claim hides.
 
 A claim about a column chunk or a page is false about certain values: those beyond a bound, those that a bloom filter lacks,
 the nulls of a page that is said to have none, the rows of a page that stands elsewhere.  A reader that believes the claim
@@ -10,6 +10,7 @@ loses these, or takes others for them.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pqassay import checks
 from pqassay.proof.queries import Column, Comparison, Kind, NoQuery, Query
 from pqassay.proof.true_values import TrueValues, bound_value, meaning_of
 from pqassay.report.model import Finding, Position
@@ -27,15 +29,10 @@ from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.file import NotApplicable, NotChecked
 from pqassay.values.hashes import hashes_of, held
 from pqassay_spec.base.errors import FormatError
+from pqassay_spec.rules.catalogue import family_of
 
 MOST_QUERIES = 12
 """Queries that are tried for one finding."""
-
-UNREAD = {
-    "IDX1": "no engine here reads an IDX1 index; programs that do lose what it lacks",
-    "PM": "only QuestDB reads a _pm file",
-}
-"""Why there is no query for the findings of a family."""
 
 _PLACE = re.compile(r"row_groups\[(\d+)\](?:\.columns\[(\d+)\])?\.?(.*)")
 _ENTRY = re.compile(r"(?:_values|null_pages|_counts|page_locations|histograms)\[(\d+)\]")
@@ -76,9 +73,9 @@ def candidates(finding: Finding, values: TrueValues) -> list[Query]:
     Raises:
         NotChecked: There are none, for the reason that it gives.
     """
-    family = finding.rule.partition("-")[0]
-    if family in UNREAD:
-        raise NoQuery(UNREAD[family])
+    family = importlib.import_module(f"{checks.__name__}.{family_of(finding.rule).module}")
+    if reason := getattr(family, "UNREAD", ""):
+        raise NoQuery(reason)
     if finding.column is None:
         return [_everything(values)]
     values.column(finding.column)  # raises where no query can name it
@@ -244,7 +241,7 @@ def _nulls(stretch: Stretch) -> Iterator[Query]:
 
 
 def _bounds(stretch: Stretch) -> Iterator[tuple[Any, Any]]:
-    """What is said of the least and the greatest value: of the page, and of the chunk."""
+    """Claims about the least and the greatest value: of the page, and of the chunk."""
     leaf = stretch.chunk.leaf
     if stretch.page is not None and "column_index" in stretch.part:
         with contextlib.suppress(FormatError, NotChecked, NotApplicable, IndexError):

@@ -71,7 +71,7 @@ class Engine:
 
     @property
     def how_to_install(self) -> str | None:
-        """How to install what it lacks here; ``None`` if it lacks nothing."""
+        """Command that installs what it lacks here; ``None`` if it lacks nothing."""
         if self.version is None:
             return f"python -m pip install {self.distribution}"
         if self.runs_on_java:
@@ -182,17 +182,9 @@ def _duckdb(path: str, query: Query) -> str:
     return f"import duckdb; result = {table}{where}.project({columns}).to_arrow_table()"
 
 
-def _datafusion(path: str, query: Query) -> str:
-    return _datafusion_with("SessionContext()", "SessionContext", path, query)
-
-
-def _datafusion_pushdown(path: str, query: Query) -> str:
-    option = _strings(["datafusion.execution.parquet.pushdown_filters", "true"])
-    context = f"SessionContext(SessionConfig().set({option}))"
-    return _datafusion_with(context, "SessionConfig, SessionContext", path, query)
-
-
-def _datafusion_with(context: str, names: str, path: str, query: Query) -> str:
+def _datafusion(
+    path: str, query: Query, context: str = "SessionContext()", names: str = "SessionContext"
+) -> str:
     suffix = PurePath(path).suffix
     register = f"context.register_parquet({_strings(['file', path])}, file_extension={_string(suffix)})"
     where = f" WHERE {_condition(query, _datafusion_literal)}" if query.where else ""
@@ -201,6 +193,12 @@ def _datafusion_with(context: str, names: str, path: str, query: Query) -> str:
         f"from datafusion import {names}; context = {context}; {register}; "
         f"result = context.sql({sql}).to_arrow_table()"
     )
+
+
+def _datafusion_pushdown(path: str, query: Query) -> str:
+    option = _strings(["datafusion.execution.parquet.pushdown_filters", "true"])
+    context = f"SessionContext(SessionConfig().set({option}))"
+    return _datafusion(path, query, context, "SessionConfig, SessionContext")
 
 
 _SPARK_SETTINGS = {
@@ -235,15 +233,8 @@ _OPERATORS: Mapping[str, str] = {"=": "==", ">=": ">=", "<=": "<="}
 
 def _imports(query: Query) -> str:
     kinds = {part.column.kind for part in query.where}
-    found = [
-        name
-        for name, needed in (
-            ("datetime", kinds & {Kind.DATE, Kind.TIMESTAMP}),
-            ("decimal", kinds & {Kind.DECIMAL}),
-        )
-        if needed
-    ]
-    return f"import {', '.join(found)}; " if found else ""
+    names = ["datetime"] * bool(kinds & {Kind.DATE, Kind.TIMESTAMP}) + ["decimal"] * (Kind.DECIMAL in kinds)
+    return f"import {', '.join(names)}; " if names else ""
 
 
 def _python(column: Column, value: Any) -> str:
@@ -321,19 +312,15 @@ def _filtered(part: Comparison) -> str:
     return f"{present}; frame = frame[frame[{name}] {_OPERATORS[part.operator]} {_python(part.column, part.value)}]"
 
 
+_ROWS_OF_PANDAS = "list(result.itertuples(index=False, name=None))"
+
 ENGINES = (
     Engine("duckdb", "DuckDB", "duckdb", _duckdb),
     Engine("datafusion", "DataFusion", "datafusion", _datafusion),
     Engine("datafusion-pushdown", "DataFusion, filter pushdown", "datafusion", _datafusion_pushdown),
     Engine("polars", "Polars", "polars", _polars, "result.rows()"),
     Engine("pyarrow", "pyarrow dataset", "pyarrow", _pyarrow),
-    Engine(
-        "fastparquet",
-        "fastparquet",
-        "fastparquet",
-        _fastparquet,
-        "list(result.itertuples(index=False, name=None))",
-    ),
+    Engine("fastparquet", "fastparquet", "fastparquet", _fastparquet, _ROWS_OF_PANDAS),
     Engine("spark", "Spark", "pyspark", _spark, starts_slowly=True, runs_on_java=True),
 )
 """The engines, in the order of reports."""

@@ -27,7 +27,7 @@ class NoQuery(NotChecked):
 
 
 class Kind(StrEnum):
-    """What the values of a column are, as a query sees them."""
+    """Kinds of values, as a query sees them."""
 
     INTEGER = "integer"
     SINGLE = "single"
@@ -72,7 +72,7 @@ Condition = tuple[Comparison, ...]
 
 @dataclass(frozen=True)
 class Query:
-    """Which columns of which rows."""
+    """Some columns of the rows that satisfy a condition."""
 
     columns: tuple[Column, ...]
     where: Condition = ()
@@ -148,7 +148,7 @@ _COMPARED: dict[str, Callable[[Any, Any], Any]] = {
     ">=": pc.greater_equal,
     "<=": pc.less_equal,
 }
-"""What the operators that queries use mean; a comparison with null is null."""
+"""Meaning of the operators that queries use; a comparison with null is null."""
 
 
 def true_rows(query: Query, values: pa.Table) -> pa.Table:

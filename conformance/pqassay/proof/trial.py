@@ -136,13 +136,13 @@ def _reasons(file: FileReport, chosen: Sequence[int]) -> dict[int, Proof]:
 
 
 _ENDINGS = (ProcessExpired, BrokenProcessPool, TimeoutError, MemoryError)
-"""What a process that gave no answer raises here."""
+"""Exceptions of processes that gave no answer."""
 
 NO_ANSWER = "no answer within the time limit"
 
 
 def _ending(error: BaseException) -> str:
-    """Why a process gave no answer."""
+    """Reason for which a process gave no answer."""
     if isinstance(error, TimeoutError):
         return NO_ANSWER
     if isinstance(error, ProcessExpired):
@@ -306,12 +306,14 @@ class _Trial:
             if (number, engine.name) in self._answers:
                 continue
             if (install := engine.how_to_install) is not None:
-                self._note(number, engine, EngineAnswer(engine.title, "not installed", error=install))
+                self._answers[number, engine.name] = EngineAnswer(
+                    engine.title, "not installed", error=install
+                )
                 continue
             try:
                 asked[number] = engine.program(self._path, planned.query), planned.truth
-            except Unwritable as reason:
-                self._note(number, engine, _without(engine, "not comparable", str(reason)))
+            except Unwritable as error:
+                self._answers[number, engine.name] = _without(engine, "not comparable", str(error))
         found = self._run(engine, asked)
         suspects = [number for number, (answer, _) in found.items() if answer.verdict != "right"]
         healthy = self._run(engine, {number: self._on_healthy(engine, number) for number in suspects})
@@ -319,22 +321,19 @@ class _Trial:
             if number in healthy and healthy[number][0].verdict != "right":
                 copy = healthy[number][0]
                 why = copy.error or f"{copy.lost} rows lost, {copy.wrong} wrong"
-                said = f"a healthy copy of the values fares no better: {why}"
-                self._note(number, engine, _without(engine, "not comparable", said))
+                reason = f"a healthy copy of the values fares no better: {why}"
+                self._answers[number, engine.name] = _without(engine, "not comparable", reason)
                 continue
             shown = engine.program(self._shown, self.queries[number].query)
             line = command(self.file.path, engine, shown, wrong_row)
-            self._note(number, engine, replace(answer, reproduce=line))
+            self._answers[number, engine.name] = replace(answer, reproduce=line)
 
     def _on_healthy(self, engine: Engine, number: int) -> Asked:
         planned = self.queries[number]
         return engine.program(str(planned.healthy), planned.query), planned.truth
 
-    def _note(self, number: int, engine: Engine, answer: EngineAnswer) -> None:
-        self._answers[number, engine.name] = answer
-
     def _run(self, engine: Engine, asked: Mapping[int, Asked]) -> dict[int, Judged]:
-        """What an engine makes of some queries."""
+        """Answers of an engine to some queries, judged."""
         if not asked:
             return {}
         found = self.running.ask(engine, self.file.path, list(asked.values()), self.file.size)
@@ -354,4 +353,4 @@ def _judged(engine: Engine, given: Answered) -> Judged:
 
 
 _RANKS: Mapping[str, int] = {"rows lost": 2, "wrong rows": 2, "crashed": 1, "refused": 1}
-"""What weighs more: wrong rows, which nobody notices, before errors."""
+"""Weights of verdicts: wrong rows, which nobody notices, before errors."""

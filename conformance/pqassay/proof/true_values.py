@@ -95,11 +95,11 @@ _PLAIN_KINDS: dict[int, tuple[Kind, Any]] = {
     Type.BYTE_ARRAY: (Kind.BYTES, pa.large_binary()),
     Type.FIXED_LEN_BYTE_ARRAY: (Kind.BYTES, pa.large_binary()),
 }
-"""What values without an annotation are."""
+"""Kinds and types of values without an annotation."""
 
 
 def _meaning(element: SchemaElement) -> tuple[Kind, Any] | None:
-    """What the values of a leaf are, and in which type they are compared; ``None`` if no query names them."""
+    """Kind of a leaf's values, and the type in which they are compared; ``None`` if no query names them."""
     logical, converted_type = element.logicalType, element.converted_type
     if logical is None and converted_type is None:
         return _PLAIN_KINDS.get(element.type if element.type is not None else -1)
@@ -118,7 +118,7 @@ def _meaning(element: SchemaElement) -> tuple[Kind, Any] | None:
 
 
 def meaning_of(leaf: SchemaLeaf) -> tuple[Kind, Any]:
-    """What the values of a column are, and the type in which they are compared.
+    """Kind of a column's values, and the type in which they are compared.
 
     Raises:
         NoQuery: No query names such a column.
@@ -216,7 +216,7 @@ class TrueValues:
             raise NotChecked(f"{error.rule} is broken" if error.rule else error.reason) from None
 
     def counts(self, row_group: int, name: str) -> PageCounts:
-        """What the levels of a chunk's pages count.
+        """Counts of the levels of a chunk's pages.
 
         Raises:
             NotChecked: The pages cannot be walked.

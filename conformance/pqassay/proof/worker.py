@@ -1,4 +1,4 @@
-"""What the processes behind a proof do: find the queries and the true rows; have an engine answer a query.
+"""Work of the processes behind a proof: finding the queries and the true rows, having an engine answer a query.
 
 Neither the pages of a broken file nor the engines that read them are to be trusted, so both stay out of the process that
 reports.
@@ -60,7 +60,7 @@ class Planned:
 
 @dataclass(frozen=True)
 class Plan:
-    """What to try for the findings of a file.
+    """Queries for the findings of a file.
 
     Attributes:
         queries: Each query once.
@@ -102,14 +102,11 @@ def _planned(query: Query, values: TrueValues, folder: Path, number: int) -> Pla
     rows = true_rows(query, table)
     with pa.OSFile(str(truth), "wb") as file, pa.ipc.new_file(file, rows.schema) as writer:
         writer.write_table(rows)
-    healthy = folder / f"healthy-{'-'.join(map(str, sorted(_ordinals(used, values))))}.parquet"
+    ordinals = [str(ordinal) for ordinal, leaf in enumerate(values.file.leaves) if leaf.name in used]
+    healthy = folder / f"healthy-{'-'.join(ordinals)}.parquet"
     if not healthy.exists():
         pq.write_table(_as_given(table, values), healthy, write_statistics=False)
     return Planned(query, len(rows), truth, healthy)
-
-
-def _ordinals(names: Any, values: TrueValues) -> list[int]:
-    return [ordinal for ordinal, leaf in enumerate(values.file.leaves) if leaf.name in names]
 
 
 def _as_given(table: pa.Table, values: TrueValues) -> pa.Table:
@@ -126,7 +123,7 @@ def _as_given(table: pa.Table, values: TrueValues) -> pa.Table:
 
 @dataclass(frozen=True)
 class Answered:
-    """What an engine made of a query.
+    """Answer of an engine to a query.
 
     Attributes:
         rows, lost, wrong: How many rows it returned; true ones that it did not; returned ones that are not true.
@@ -173,7 +170,7 @@ def _answer(program: str, truth: Path) -> Answered:
 
 
 def _said(error: BaseException) -> str:
-    """What an engine says is wrong, in one line."""
+    """An engine's error in one line."""
     if (thrown := getattr(error, "java_exception", None)) is not None:
         # Py4J's own text numbers its objects; what is wrong stands in the innermost exception of Java.
         while (cause := thrown.getCause()) is not None:

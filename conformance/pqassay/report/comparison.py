@@ -1,4 +1,4 @@
-"""What became of things between two reports: what got fixed, what broke, what is new, and what nobody looked at.
+"""Comparison of two reports: fixed, broken, new, and not looked at.
 
 Two checks are compared finding by finding (file, rule and column), two runs result by result (case and operation).  A finding
 that is gone counts as fixed only if the later check looked at that file and that rule; otherwise nobody knows.
@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from pqassay.errors import UsageError
-from pqassay.report.model import COUNTED, FileReport, Finding, Report, members_json
-from pqassay.report.run_model import GOOD, Result, RunReport
+from pqassay.report.model import FileReport, Finding, Report, counts, members_json
+from pqassay.report.run_model import Result, RunReport
 
 SCHEMA_VERSION = 1
 
@@ -25,7 +25,7 @@ CHANGES: tuple[Change, ...] = get_args(Change)
 
 @dataclass(frozen=True)
 class Entry:
-    """What became of one thing.
+    """Fate of one finding or result.
 
     Attributes:
         change: What.
@@ -107,37 +107,25 @@ def _of_checks(old: Report, new: Report) -> Iterator[Entry]:
         else:
             change = "changed" if now.verdict != was.verdict else "unchanged"
         is_worse = change in ("broken", "added") or (
-            change == "changed" and was is not None and not _counts(was, new)
+            change == "changed" and was is not None and not counts(was, new.threshold)
         )
-        counted = is_worse and now is not None and _counts(now, new)
+        counted = is_worse and now is not None and counts(now, new.threshold)
         yield Entry(change, path, column, rule, _said(was), _said(now), counted)
     for path, file in after.files.items():
         earlier = before.files.get(path)
         was_errored = earlier is not None and earlier.outcome == "errored"
         if file.outcome == "errored" and not was_errored:
             change = "added" if earlier is None else "broken"
-            yield Entry(
-                change,
-                path,
-                None,
-                None,
-                earlier.outcome if earlier else "",
-                f"errored: {file.error}",
-                counted=True,
-            )
+            before_that = earlier.outcome if earlier else ""
+            yield Entry(change, path, None, None, before_that, f"errored: {file.error}", counted=True)
         elif was_errored and file.outcome != "errored":
             yield Entry("fixed", path, None, None, "errored", file.outcome)
-
-
-def _counts(finding: Finding, report: Report) -> bool:
-    return finding.verdict in COUNTED[report.threshold] and not finding.known
 
 
 def _said(finding: Finding | None) -> str:
     if finding is None:
         return ""
-    times = f" ({finding.count:,} times)" if finding.count > 1 else ""
-    return f"{finding.verdict}{' known' if finding.known else ''}: {finding.message}{times}"
+    return f"{finding.verdict}{' known' if finding.known else ''}: {finding.message}{finding.times}"
 
 
 class _Checked:
@@ -157,7 +145,7 @@ class _Checked:
         self._broken = {(path, rule) for path, rule, _ in self.findings}
 
     def has_looked(self, path: str, rule: str) -> bool:
-        """Whether a rule was tested on a file; one without a subject there is kept."""
+        """True if a rule was tested on a file; one without a subject there is kept."""
         file = self.files.get(path)
         if file is None or file.outcome == "errored":
             return False
@@ -194,11 +182,11 @@ def _of_runs(old: RunReport, new: RunReport) -> Iterator[Entry]:
 
 
 def _change(was: Result | None, now: Result | None) -> tuple[Change, bool]:
-    """What became of one result, and whether that is a reason to fail. What is not applicable was not looked at."""
+    """Fate of one result, and whether it is a reason to fail. What is not applicable was not looked at."""
     good_before = was is not None and was.outcome == "passed"
     asked_before = was is not None and was.outcome != "not applicable"
     if now is None or now.outcome == "not applicable":
-        lost = good_before or (asked_before and was is not None and was.outcome not in GOOD)
+        lost = good_before or (asked_before and was is not None and not was.is_good)
         return ("not looked at" if lost else "unchanged"), False
     if now.outcome == "passed":
         return ("fixed" if asked_before and not good_before else "unchanged"), False
@@ -212,7 +200,7 @@ def _change(was: Result | None, now: Result | None) -> tuple[Change, bool]:
 def _outcome(result: Result | None) -> str:
     if result is None:
         return ""
-    reason = f": {result.reason}" if result.reason and result.outcome not in GOOD else ""
+    reason = f": {result.reason}" if result.reason and not result.is_good else ""
     return f"{result.outcome}{' as expected' if result.known else ''}{reason}"
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TextIO
 
-from rich.console import Console
-
 from pqassay.report.comparison import CHANGES, Comparison, Entry
-from pqassay.report.line import write_line
+from pqassay.report.line import plain_console, write_line
 from pqassay.report.markdown import code, escaped
 
 COLOURS = {
@@ -27,7 +25,7 @@ SHOWN_AS_MARKDOWN = 20
 
 def render(comparison: Comparison, stream: TextIO) -> None:
     """Write the text."""
-    console = Console(file=stream, highlight=False, markup=False, soft_wrap=True, emoji=False)
+    console = plain_console(stream)
     for change in CHANGES:
         entries = [entry for entry in comparison.entries if entry.change == change]
         for entry in entries[:SHOWN]:

@@ -1,4 +1,4 @@
-"""Which rules a report did not test, on how many files, and why."""
+"""Rules that a report did not test: on how many files, and why."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pqassay.report.model import Report
 from pqassay_spec.rules.catalogue import rules
 
 DEEPER = "needs tier "
-"""How the reason begins where only the tier kept a rule from being tested."""
+"""Beginning of the reason where only the tier kept a rule from being tested."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Unchecked:
 
 
 def unchecked(report: Report) -> list[Unchecked]:
-    """Why rules were not checked, what keeps most files from it first.
+    """Reasons for which rules were not checked, the one with most files first.
 
     Rules that no version of this kit can test, on whatever file, are left out, as in the text.
     """

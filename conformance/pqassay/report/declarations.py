@@ -50,11 +50,11 @@ ROOTS = {
 """The declaration, in ``pqassay_spec``, of what a field path begins with; the longest beginning counts."""
 
 IN_DATA = "data."
-"""What the path of a field begins with that is in the Parquet file beside the one under test."""
+"""Beginning of the path of a field in the Parquet file beside the one under test."""
 
 
 def declaration(field: str) -> Place | None:
-    """Where a field of a rule is declared; the struct around it where it has no line of its own, ``None`` if it is not known."""
+    """Declaration of a rule's field; the struct around it where it has no line of its own, ``None`` if it is not known."""
     path = field.removeprefix(IN_DATA)
     root = max((r for r in ROOTS if path == r or path.startswith(f"{r}.")), key=len, default=None)
     if root is None:
@@ -81,7 +81,7 @@ def _inner(struct: object, name: str) -> type[Record] | None:
 
 @cache
 def _line(module: str, name: str, field: str) -> Place | None:
-    """Where a class, or what is assigned to a name, declares a field; where it begins itself, if it has no such field."""
+    """Line on which a class, or what is assigned to a name, declares a field; its own first line, if it has no such field."""
     path = inspect.getsourcefile(importlib.import_module(module))
     if path is None:
         return None

@@ -1,4 +1,4 @@
-"""What a finding says beside its sentence, as labels and values, alike in every format."""
+"""Details of a finding beside its sentence, as labels and values, alike in every format."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def details(finding: Finding) -> list[tuple[str, str]]:
 
 
 def place(position: Position) -> str:
-    """Where a position is: its field and, unless the thing is absent, its bytes."""
+    """A position in words: its field and, unless the thing is absent, its bytes."""
     if position.offset < 0:
         return position.field
     length = f", {position.length} bytes" if position.length > 1 else ""

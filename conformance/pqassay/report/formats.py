@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class FormatName(StrEnum):
-    """How to print a report."""
+    """Formats of a report."""
 
     TEXT = "text"
     JSON = "json"
@@ -18,5 +18,8 @@ class FormatName(StrEnum):
 
 COMPARED = (FormatName.TEXT, FormatName.JSON, FormatName.MARKDOWN)
 """Formats in which two reports are compared."""
+
+LINKED = (FormatName.SARIF, FormatName.HTML)
+"""Formats that link to the rules' pages."""
 
 FORMAT_HELP = "How to print the report: text (default), json, junit, sarif, html or markdown."

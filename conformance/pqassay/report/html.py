@@ -69,7 +69,7 @@ def _part(name: str) -> str:
 
 
 def _digest(text: str) -> str:
-    """What a content security policy calls a style or a script."""
+    """Name of a style or a script in a content security policy."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
@@ -123,7 +123,7 @@ def _choices(found: View) -> list[tuple[str, str, list[str]]]:
 
 
 def _rules(found: View, site: str | None) -> list[dict[str, Any]]:
-    """What there is to say about each rule that is named."""
+    """The help on each rule that is named."""
     ids = sorted({item.rule for item in found.items if item.rule in rules()})
     return [
         {

@@ -16,7 +16,7 @@ from xml.etree import ElementTree as ET
 from pqassay.report import run_text
 from pqassay.report.details import details, further, place
 from pqassay.report.model import FileReport, Finding, Report, counts
-from pqassay.report.run_model import BROKEN, GOOD, Result, RunReport
+from pqassay.report.run_model import BROKEN, Result, RunReport
 from pqassay_spec.base.terminal import printable
 from pqassay_spec.rules.catalogue import rules
 
@@ -165,8 +165,7 @@ def _broken(findings: list[Finding], report: Report) -> _Case:
 
 def _told(finding: Finding) -> Iterator[str]:
     known = " known" if finding.known else ""
-    times = f" ({finding.count:,} times)" if finding.count > 1 else ""
-    yield f"{finding.verdict} {finding.rule}{known} {finding.effect}{times}"
+    yield f"{finding.verdict} {finding.rule}{known} {finding.effect}{finding.times}"
     for label, value in details(finding):
         yield f"  {label:<10}{value}"
     for position in finding.at[1:]:
@@ -178,10 +177,7 @@ def _told(finding: Finding) -> Iterator[str]:
 
 
 def _of_run(report: RunReport) -> Iterator[ET.Element]:
-    families: dict[str, list[Result]] = {}
-    for result in report.results:
-        families.setdefault(result.family or "hello", []).append(result)
-    for family, results in families.items():
+    for family, results in report.by_family.items():
         element = _suite(family, family, (_result(result, report) for result in results))
         for entry, result in zip(element.iter("testcase"), results, strict=True):
             entry.set("classname", printable(_class_of(result.case)))
@@ -201,13 +197,10 @@ def _result(result: Result, report: RunReport) -> _Case:
     name = result.operation
     if result.outcome == "not applicable":
         return _Case(name, "skipped", result.reason or result.outcome)
-    if result.outcome in GOOD:
+    if result.is_good:
         return _Case(name)
-    text = [f"{label:<10}{value}" for label, value in run_text.details(result)]
-    if result.operation != "hello":
-        repeat = run_text.repeat_command(result, report.options, report.driver.command)
-        text.append(f"{'repeat':<10}{repeat}")
+    text = tuple(f"{label:<10}{value}" for label, value in run_text.details(result, report))
     if result.known:
-        return _Case(name, "skipped", f"expected: {result.outcome}", "expected", output=tuple(text))
+        return _Case(name, "skipped", f"expected: {result.outcome}", "expected", output=text)
     kind = "error" if result.outcome in BROKEN else "failure"
-    return _Case(name, kind, result.reason or result.outcome, result.outcome, tuple(text))
+    return _Case(name, kind, result.reason or result.outcome, result.outcome, text)

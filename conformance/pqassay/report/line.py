@@ -2,16 +2,43 @@
 
 from __future__ import annotations
 
+from typing import TextIO
+
 from rich.console import Console
 from rich.text import Text
 
 from pqassay_spec.base.terminal import printable
 
+LABEL = 10
+"""Width of the labels before values."""
 
-def write_line(console: Console, *parts: tuple[str, str] | str) -> None:
+Part = tuple[str, str] | str
+"""A text, with or without its style."""
+
+
+def plain_console(stream: TextIO) -> Console:
+    """A console that takes nothing for markup and breaks no lines: names and values come from strangers."""
+    return Console(file=stream, highlight=False, markup=False, soft_wrap=True, emoji=False)
+
+
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """A number and what it counts.
+
+    >>> counted(1, "row"), counted(1200, "entry", "entries")
+    ('1 row', '1,200 entries')
+    """
+    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
+
+
+def write_line(console: Console, *parts: Part) -> None:
     """Print parts, each a text or a text with its style."""
     text = Text()
     for part in parts:
         words, style = part if isinstance(part, tuple) else (part, "")
         text.append(printable(words), style)
     console.print(text)
+
+
+def write_row(console: Console, label: str, *parts: Part) -> None:
+    """Print a value behind its label."""
+    write_line(console, (f"    {label:<{LABEL}}", "dim"), *parts)

@@ -50,16 +50,16 @@ class Position:
 EngineVerdict = Literal[
     "right", "rows lost", "wrong rows", "refused", "crashed", "not comparable", "not installed"
 ]
-"""What came of a query: the true rows; some of them, and nothing else; rows that are not true; an error; no answer. An answer
+"""Outcome of a query: the true rows; some of them, and nothing else; rows that are not true; an error; no answer. An answer
 is ``not comparable`` if the engine cannot take the query, or gives the same answer to a healthy copy of the values."""
 
 ProofOutcome = Literal["misled", "refused", "not misled", "not provable"]
-"""Whether the query that is shown gets a wrong answer from an engine, or an error, or neither; or whether there is none."""
+"""Worst outcome of the query that is shown: a wrong answer from an engine, an error, or neither; or that there is no query."""
 
 
 @dataclass(frozen=True)
 class EngineAnswer:
-    """What an engine made of a query.
+    """Answer of an engine to a query.
 
     ``rows`` is how many it returned, ``lost`` how many true ones it did not return, ``wrong`` how many it returned that are
     not true.  ``error`` says what kept it from an answer, ``reproduce`` is a line for a shell that prints ``rows``, and how
@@ -120,10 +120,15 @@ class Finding:
     explanation: str | None = None
     proof: Proof | None = None
 
+    @property
+    def times(self) -> str:
+        """In how many places, where it is more than one, to be put behind other words."""
+        return f" ({self.count:,} times)" if self.count > 1 else ""
+
 
 @dataclass(frozen=True)
 class Coverage:
-    """Which rules were tested on a file, which were not and why, and which have no subject in it."""
+    """Rules that were tested on a file, rules that were not and why, and rules without a subject in it."""
 
     tier: Tier
     checked: list[str]
@@ -132,7 +137,7 @@ class Coverage:
 
     @property
     def identity(self) -> Hashable:
-        """What is equal where two coverages are; files share one entry of `Report.coverages` then."""
+        """Key that equal coverages share, and with it one entry of `Report.coverages`."""
         return (
             self.tier,
             tuple(self.checked),
@@ -181,10 +186,16 @@ class StaleEntry:
     reason: str
     column: str | None = None
 
+    @property
+    def line(self) -> str:
+        """The entry in one line."""
+        column = f", column {self.column}" if self.column is not None else ""
+        return f"{self.rule} {self.path}{column}: {self.reason}"
+
 
 @dataclass(frozen=True)
 class BaselineState:
-    """What became of a baseline in this run.
+    """Use of a baseline in this run.
 
     ``known`` counts the findings that it lists, ``unseen`` its entries about files or rules that this run did not
     look at; ``stale`` are those that do not occur any more.
@@ -194,6 +205,12 @@ class BaselineState:
     known: int
     unseen: int
     stale: list[StaleEntry]
+
+    @property
+    def line(self) -> str:
+        """The counts in one line."""
+        counts = f"{self.known:,} known, {self.unseen:,} not looked at, {len(self.stale):,} stale"
+        return f"{self.path}: {counts}"
 
 
 @dataclass(frozen=True)
@@ -243,7 +260,7 @@ class Report:
 
 
 def counts(finding: Finding, threshold: Threshold) -> bool:
-    """Whether a finding makes its file nonconformant."""
+    """True if a finding makes its file nonconformant."""
     return finding.verdict in COUNTED[threshold] and not finding.known
 
 
@@ -253,7 +270,7 @@ def members_json(record: Any, indent: int | None) -> str:
 
 
 def members(value: Any) -> Any:
-    """What stands for a dataclass in JSON: its members in order, optional ones only where they say something."""
+    """Value that stands for a dataclass in JSON: its members in order, optional ones only where they say something."""
     if isinstance(value, str):  # a file name or a value may hold what JSON readers refuse
         return value if value.isascii() else encodable(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -307,8 +324,12 @@ def summarise(files: Sequence[FileReport], ignored: Sequence[Ignored] = ()) -> S
 
 
 def json_schema() -> dict[str, Any]:
-    """JSON Schema of `Report.to_json`, derived from the classes."""
+    """JSON Schema of `Report.to_json`."""
+    return schema_of(Report)
+
+
+def schema_of(kind: Any) -> dict[str, Any]:
+    """JSON Schema of a class or a union of classes, derived from their annotations."""
     from pydantic import TypeAdapter  # noqa: PLC0415 - only this needs it
 
-    schema = TypeAdapter(Report).json_schema()
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **TypeAdapter(kind).json_schema()}

@@ -7,11 +7,8 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from pqassay.report.line import write_line
+from pqassay.report.line import Part, counted, write_row
 from pqassay.report.model import EngineAnswer, Proof
-
-LABEL = 10
-"""Width of the labels before values, as in the rest of a finding."""
 
 ERROR_LENGTH = 100
 """Characters of an engine's error that are shown; the JSON report has all."""
@@ -28,10 +25,6 @@ HEADLINES = {
 }
 
 
-Part = tuple[str, str] | str
-"""Text, and maybe its style."""
-
-
 def write_proof(console: Console, proof: Proof, *, shown_under: str | None = None) -> None:
     """Write the lines of a proof.
 
@@ -41,14 +34,14 @@ def write_proof(console: Console, proof: Proof, *, shown_under: str | None = Non
         shown_under: The rule of a finding under which the same query and answers stand already; then one line says so.
     """
     if shown_under is not None:
-        write_line(console, (f"    {'proof':<{LABEL}}", "dim"), f"as under {shown_under}: {proof.query}")
+        write_row(console, "proof", f"as under {shown_under}: {proof.query}")
         return
     for label, parts in _lines(proof):
-        write_line(console, (f"    {label:<{LABEL}}", "dim"), *parts)
+        write_row(console, label, *parts)
 
 
 def says_the_same(proof: Proof, other: Proof) -> bool:
-    """Whether two proofs show one query, however many were tried before it."""
+    """True if two proofs show one query, however many were tried before it."""
     return proof.query is not None and replace(proof, tried=other.tried) == other
 
 
@@ -65,8 +58,7 @@ def _lines(proof: Proof) -> Iterator[tuple[str, Sequence[Part]]]:
         yield "proof", [f"none: {proof.reason}"]
         return
     yield "proof", [proof.query]
-    tried = "1 query" if proof.tried == 1 else f"{proof.tried} queries"
-    rows = "1 row" if proof.true_rows == 1 else f"{proof.true_rows:,} rows"
+    rows, tried = counted(proof.true_rows or 0, "row"), counted(proof.tried, "query", "queries")
     yield "", [f"{HEADLINES[proof.outcome]}{rows} by the values in the pages; {tried} tried"]
     names = [f"{one.engine} {one.version or ''}".rstrip() for one in proof.engines]
     width = max(map(len, names), default=0)
@@ -80,7 +72,7 @@ def _lines(proof: Proof) -> Iterator[tuple[str, Sequence[Part]]]:
 def _verdict(one: EngineAnswer) -> str:
     if one.rows is None:
         return one.verdict
-    rows = f"{one.rows:,} row{'s' * (one.rows != 1)}"
+    rows = counted(one.rows, "row")
     if one.verdict == "right":
         return f"{rows}, right"
     said = [f"{one.wrong:,} of them wrong"] if one.wrong else []

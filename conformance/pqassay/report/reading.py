@@ -52,7 +52,7 @@ def parse(content: bytes, name: str) -> Report | RunReport:
 
 
 HOW_TO_WRITE = "write a report with --format json --output FILE"
-"""What to do where a file is no report."""
+"""Advice where a file is no report."""
 
 
 def _kind(content: bytes, name: str) -> str:

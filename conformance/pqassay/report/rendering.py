@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TextIO
 
-from pqassay.report.formats import FormatName
+from pqassay.report.formats import LINKED, FormatName
 from pqassay.report.model import Report
 from pqassay.report.run_model import RunReport
 
@@ -12,7 +13,7 @@ from pqassay.report.run_model import RunReport
 def write_report(
     report: Report | RunReport, format_name: FormatName, stream: TextIO, site: str | None = None
 ) -> None:
-    """Write a report. Each renderer is loaded only where it is wanted.
+    """Write a report. The renderer is the module with the name of the format, loaded only where it is wanted.
 
     Args:
         report: The report.
@@ -20,32 +21,9 @@ def write_report(
         stream: Where to.
         site: Address of the site with the rules' pages, for formats that link to them.
     """
-    # ruff: noqa: PLC0415
-    match format_name:
-        case FormatName.JSON:
-            stream.write(f"{report.to_json()}\n")
-        case FormatName.TEXT:
-            if isinstance(report, Report):
-                from pqassay.report import text
-
-                text.render(report, stream)
-            else:
-                from pqassay.report import run_text
-
-                run_text.render(report, stream)
-        case FormatName.JUNIT:
-            from pqassay.report import junit
-
-            junit.render(report, stream)
-        case FormatName.SARIF:
-            from pqassay.report import sarif
-
-            sarif.render(report, stream, site)
-        case FormatName.MARKDOWN:
-            from pqassay.report import markdown
-
-            markdown.render(report, stream)
-        case FormatName.HTML:
-            from pqassay.report import html
-
-            html.render(report, stream, site)
+    if format_name is FormatName.JSON:
+        stream.write(f"{report.to_json()}\n")
+        return
+    is_run_as_text = format_name is FormatName.TEXT and isinstance(report, RunReport)
+    renderer = importlib.import_module(f"pqassay.report.{'run_text' if is_run_as_text else format_name}")
+    renderer.render(report, stream, **({"site": site} if format_name in LINKED else {}))

@@ -1,4 +1,4 @@
-"""What a reader of a report may want to know of a rule: where its page is, and what stands there."""
+"""Help on rules for the readers of a report: the address of a rule's page, and what stands there."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pqassay_spec.rules.quirks import quirks_of
 
 
 def obligation(rule: Rule) -> list[tuple[str, str]]:
-    """What there is to say about a rule beside its sentence: labels and values."""
+    """Members of a rule beside its sentence: labels and values."""
     origin = {"stated": "stated in", "inferred": "inferred from", "ours": "added by this specification, see"}
     rows = [
         ("level", f"{rule.level} for the {'writer and the reader' if rule.role == 'both' else rule.role}"),
@@ -33,7 +33,7 @@ def obligation(rule: Rule) -> list[tuple[str, str]]:
 
 
 def address(rule: Rule, site: str | None = None) -> str | None:
-    """Where more about a rule can be read.
+    """Address of more about a rule.
 
     Args:
         rule: The rule.

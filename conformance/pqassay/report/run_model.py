@@ -6,19 +6,20 @@ classes.  It holds no times and no machine's paths, so that two runs of the same
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from pqassay.report.model import members_json
+from pqassay.report.model import members_json, schema_of
 
 SCHEMA_VERSION = 1
 
 Operation = Literal["decode", "lint", "encode", "scan", "snapshot", "prune", "plan"]
-"""What is asked about cases, in the order in which a run asks."""
+"""Operations on cases, in the order in which a run asks for them."""
 
 Outcome = Literal["passed", "failed", "crashed", "protocol error", "no credit", "not applicable"]
-"""What became of one operation on one case.
+"""Outcome of one operation on one case.
 
 ``crashed``: a signal, the time limit, or an exit status other than 0 and 3; never a refusal.  ``protocol error``: the answer
 is missing or malformed.  ``no credit``: a negative case was answered rightly by a driver that answers its valid parent
@@ -36,7 +37,7 @@ BROKEN: frozenset[Outcome] = frozenset({"crashed", "protocol error"})
 
 @dataclass(frozen=True)
 class Result:
-    """What became of one operation on one case.
+    """Outcome of one operation on one case.
 
     Attributes:
         case: Id of the case; ``hello`` for the greeting.
@@ -66,16 +67,28 @@ class Result:
     title: str | None = None
     effect: str | None = None
 
+    @property
+    def is_good(self) -> bool:
+        """True if nothing is wrong."""
+        return self.outcome in GOOD
+
 
 @dataclass(frozen=True)
 class Score:
-    """How many of the cases asked of one operation of one family came to which outcome."""
+    """Counts of the outcomes of one operation on the cases of one family."""
 
     family: str
     operation: Operation
     asked: int
     passed: int
     outcomes: dict[str, int]
+
+    @property
+    def otherwise(self) -> str:
+        """The counts of the other outcomes in one line."""
+        return ", ".join(
+            f"{count} {outcome}" for outcome, count in self.outcomes.items() if outcome != "passed"
+        )
 
 
 @dataclass(frozen=True)
@@ -89,10 +102,16 @@ class Driver:
     language: str | None = None
     capabilities: list[str] | None = None
 
+    @property
+    def line(self) -> str:
+        """Its own name for itself; its command, if it says nothing."""
+        language = f"({self.language})" if self.language else None
+        return " ".join(filter(None, (self.name, self.version, language))) or shlex.join(self.command)
+
 
 @dataclass(frozen=True)
 class RunLimits:
-    """What each request was allowed to take."""
+    """Limits of each request."""
 
     seconds: float
     memory: int
@@ -162,8 +181,16 @@ class RunReport:
 
     @property
     def tested_nothing(self) -> bool:
-        """Whether the driver supports nothing of what it was to be asked, and nobody expected that."""
+        """True if the driver supports nothing of what it was to be asked, and nobody expected that."""
         return all(result.outcome == "not applicable" and not result.known for result in self.results)
+
+    @property
+    def by_family(self) -> dict[str, list[Result]]:
+        """The results of each family, the greeting's under ``hello``."""
+        families: dict[str, list[Result]] = {}
+        for result in self.results:
+            families.setdefault(result.family or "hello", []).append(result)
+        return families
 
     def to_json(self, indent: int | None = 2) -> str:
         """The result as JSON text in ASCII. Members that are ``None`` are left out."""
@@ -194,13 +221,10 @@ def scores(results: Sequence[Result]) -> list[Score]:
 
 
 def counts(outcomes: Sequence[Outcome]) -> dict[str, int]:
-    """How often each outcome occurs, in the order of `Outcome`, without those that do not."""
+    """Count of each outcome, in the order of `Outcome`, without those that do not occur."""
     return {outcome: outcomes.count(outcome) for outcome in OUTCOMES if outcome in outcomes}
 
 
 def json_schema() -> dict[str, Any]:
-    """JSON Schema of `RunReport.to_json`, derived from the classes."""
-    from pydantic import TypeAdapter  # noqa: PLC0415 - only this needs it
-
-    schema = TypeAdapter(RunReport).json_schema()
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+    """JSON Schema of `RunReport.to_json`."""
+    return schema_of(RunReport)

@@ -8,13 +8,13 @@ from __future__ import annotations
 import shlex
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TextIO
 
 from rich.console import Console
 
-from pqassay.report.line import write_line
-from pqassay.report.run_model import GOOD, Result, RunReport, Score
+from pqassay.report.line import plain_console, write_line, write_row
+from pqassay.report.run_model import Result, RunReport, Score
 from pqassay_spec.rules.catalogue import rules
 
 COLOURS = {
@@ -25,9 +25,6 @@ COLOURS = {
     "no credit": "yellow",
     "not applicable": "dim",
 }
-LABEL = 10
-"""Width of the labels before values."""
-
 GREATEST_VALUE = 400
 """Characters of an expected or actual value that are shown."""
 
@@ -37,18 +34,14 @@ RULES_SHOWN = 3
 
 def render(report: RunReport, stream: TextIO | None = None) -> None:
     """Write the result to a stream, by default stdout."""
-    # What a driver says must not be taken for markup or broken into lines.
-    console = Console(file=stream or sys.stdout, highlight=False, markup=False, soft_wrap=True, emoji=False)
+    console = plain_console(stream or sys.stdout)
     for result in report.results:
-        if result.outcome not in GOOD and not result.known:
+        if not result.is_good and not result.known:
             write_line(
                 console, (result.outcome, COLOURS[result.outcome]), f"  {result.case}  {result.operation}"
             )
-            for label, value in details(result):
-                write_line(console, (f"    {label:<{LABEL}}", "dim"), value)
-            if result.operation != "hello":
-                repeat = repeat_command(result, report.options, report.driver.command)
-                write_line(console, (f"    {'repeat':<{LABEL}}", "dim"), repeat)
+            for label, value in details(result, report):
+                write_row(console, label, value)
             console.print()
     for problem in report.problems:
         write_line(console, ("expectation", "bold red"), f"  {problem.entry}: {problem.problem}")
@@ -57,8 +50,11 @@ def render(report: RunReport, stream: TextIO | None = None) -> None:
     _summary(console, report)
 
 
-def details(result: Result) -> Iterator[tuple[str, str]]:
-    """Label and value of the lines between the first and the last: at most 23."""
+def details(result: Result, report: RunReport) -> Iterator[tuple[str, str]]:
+    """Label and value of the lines after the first: at most 24.
+
+    The last is the command that asks for one operation on one case again, and keeps request, answer and files.
+    """
     if result.title:
         yield "case", result.title
     if result.effect:
@@ -79,27 +75,22 @@ def details(result: Result) -> Iterator[tuple[str, str]]:
             yield "stderr", _shortened(line)
     if named:
         yield "more", f"pqassay explain {named[0]}"
+    if result.operation != "hello":
+        again = ["--case", result.case, "--operation", result.operation, "--keep", "kept"]
+        yield (
+            "repeat",
+            shlex.join(["pqassay", "run", *report.options, *again, "--", *report.driver.command]),
+        )
 
 
 def _shortened(text: str) -> str:
     return textwrap.shorten(text, GREATEST_VALUE, placeholder=" …") if len(text) > GREATEST_VALUE else text
 
 
-def repeat_command(result: Result, options: Sequence[str], driver: Sequence[str]) -> str:
-    """The command that asks for one operation on one case again, and keeps request, answer and files."""
-    again = ["--case", result.case, "--operation", result.operation, "--keep", "kept"]
-    return shlex.join(["pqassay", "run", *options, *again, "--", *driver])
-
-
 def _summary(console: Console, report: RunReport) -> None:
-    driver, summary = report.driver, report.summary
-    told = " ".join(part for part in (driver.name, driver.version) if part)
-    language = f" ({driver.language})" if driver.language else ""
-    write_line(
-        console,
-        (f"{told}{language}" if told else shlex.join(driver.command), "bold"),
-        f": {summary.cases} case{'' if summary.cases == 1 else 's'}",
-    )
+    summary = report.summary
+    cases = "1 case" if summary.cases == 1 else f"{summary.cases} cases"
+    write_line(console, (report.driver.line, "bold"), f": {cases}")
     for score in report.scores:
         _score(console, score)
     if report.tested_nothing:
@@ -116,10 +107,5 @@ def _score(console: Console, score: Score) -> None:
         write_line(console, name, ("not applicable", COLOURS["not applicable"]))
         return
     style = "green" if score.passed == score.asked else "red"
-    rest = ", ".join(f"{count} {outcome}" for outcome, count in score.outcomes.items() if outcome != "passed")
-    write_line(
-        console,
-        name,
-        (f"{score.passed} of {score.asked} passed", style),
-        f"; {rest}" if rest else "",
-    )
+    rest = f"; {score.otherwise}" if score.otherwise else ""
+    write_line(console, name, (f"{score.passed} of {score.asked} passed", style), rest)

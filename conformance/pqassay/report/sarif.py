@@ -18,7 +18,7 @@ from pqassay.report import rules as rule_help
 from pqassay.report.coverage import unchecked
 from pqassay.report.details import details, further_members, place
 from pqassay.report.model import FileReport, Finding, Position, Report, encodable, members
-from pqassay.report.run_model import BROKEN, GOOD, Result, RunReport
+from pqassay.report.run_model import BROKEN, Result, RunReport
 from pqassay_spec.base.terminal import printable
 from pqassay_spec.pm.grammar import DATA_NAME
 from pqassay_spec.rules.catalogue import rules
@@ -26,7 +26,7 @@ from pqassay_spec.rules.catalogue import rules
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 ROOT = "%SRCROOT%"
-"""What relative paths are relative to."""
+"""Base of relative paths."""
 
 FINGERPRINT = "pqassay/v1"
 """Name of the fingerprint: a digest of rule, path and column."""
@@ -132,13 +132,7 @@ def _of_check(report: Report, site: str | None) -> Json:
     ]
     if report.baseline is not None:
         configuration += [
-            _notification(
-                "stale",
-                "warning",
-                f"baseline {report.baseline.path}: {entry.rule} {entry.path}"
-                + (f", column {entry.column}" if entry.column is not None else "")
-                + f": {entry.reason}",
-            )
+            _notification("stale", "warning", f"baseline {report.baseline.path}: {entry.line}")
             for entry in report.baseline.stale
         ]
     return _run(
@@ -207,17 +201,21 @@ def _finding(finding: Finding, number: int, *, has_baseline: bool) -> Json:
         "properties": properties,
     }
     if has_baseline:
-        result["baselineState"] = "unchanged" if finding.known else "new"
-        result["suppressions"] = (
-            [{"kind": "external", "status": "accepted", "justification": "The baseline lists it."}]
-            if finding.known
-            else []
-        )
+        result |= _state(known=finding.known, justification="The baseline lists it.")
     return result
 
 
+def _state(*, known: bool, justification: str) -> Json:
+    """Members of a result of a report that was held against a list of what is known."""
+    suppression = {"kind": "external", "status": "accepted", "justification": justification}
+    return {
+        "baselineState": "unchanged" if known else "new",
+        "suppressions": [suppression] if known else [],
+    }
+
+
 def fingerprint(rule: str, path: str, column: str | None) -> str:
-    """What stays equal from run to run: 32 digits made of rule, path and column."""
+    """Identity of a result from run to run: 32 digits made of rule, path and column."""
     text = json.dumps(
         [rule, encodable(posixpath.normpath(path)), None if column is None else encodable(column)]
     )
@@ -239,7 +237,7 @@ def _location(position: Position, finding: Finding) -> Json:
 
 
 def artifact(path: str) -> Json:
-    """Where a file is: relative paths below `ROOT`, others as they are."""
+    """Location of a file: relative paths below `ROOT`, others as they are."""
     text = encodable(path)
     if "://" in text:
         scheme, _, rest = text.partition("://")
@@ -250,9 +248,7 @@ def artifact(path: str) -> Json:
 
 
 def _of_run(report: RunReport, site: str | None) -> Json:
-    wrong = [
-        result for result in report.results if result.outcome not in GOOD and result.outcome not in BROKEN
-    ]
+    wrong = [result for result in report.results if not result.is_good and result.outcome not in BROKEN]
     ids = sorted({_id(result) for result in wrong})
     number = {rule: index for index, rule in enumerate(ids)}
     execution = [
@@ -315,10 +311,5 @@ def _result(result: Result, number: int, report: RunReport) -> Json:
         "properties": {"outcome": result.outcome, "rules": result.rules or []},
     }
     if report.expectations_sha256 is not None:
-        found["baselineState"] = "unchanged" if result.known else "new"
-        found["suppressions"] = (
-            [{"kind": "external", "status": "accepted", "justification": "An expectation foretells it."}]
-            if result.known
-            else []
-        )
+        found |= _state(known=bool(result.known), justification="An expectation foretells it.")
     return found

@@ -8,17 +8,22 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import TextIO
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, TextIO, TypeVar
 
 from rich.console import Console
 
 from pqassay.report.details import details
-from pqassay.report.line import write_line
-from pqassay.report.model import BaselineState, Coverage, FileReport, Finding, Ignored, Report, encodable
+from pqassay.report.line import counted, plain_console, write_line, write_row
+from pqassay.report.model import BaselineState, Coverage, FileReport, Finding, Report, encodable
 from pqassay.report.proof_text import says_the_same, write_proof
 from pqassay_spec.base.terminal import printable
 from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, VERDICTS, called, rules, rules_for
+
+Key = TypeVar("Key", bound=Hashable)
+
+Group = list[tuple[Finding, FileReport]]
+"""Findings that have something in common, each with its file."""
 
 COLOURS = {
     "FAIL": "bold red",
@@ -29,9 +34,6 @@ COLOURS = {
     "nonconformant": "bold red",
     "errored": "bold magenta",
 }
-LABEL = 10
-"""Width of the labels before values."""
-
 NAMED_CONFORMANT = 10
 """Files up to which the conformant ones among them have a line each."""
 
@@ -71,9 +73,7 @@ def render(
         files_named: Files with findings up to which each has a block of its own. Of more, only tables tell, of findings
             by rule and writer. By default the first `NAMED_FILES` have one, however many there are.
     """
-    # A file name or a value from a file must not be taken for markup or broken into lines.
-    console = Console(file=stream or sys.stdout, highlight=False, markup=False, soft_wrap=True, emoji=False)
-    _Text(console, report, tuple(notes)).write(files_named)
+    _Text(plain_console(stream or sys.stdout), report, tuple(notes)).write(files_named)
 
 
 class _Text:
@@ -107,19 +107,28 @@ class _Text:
                 self._file(file)
         loud = sum(not _is_quiet(file) for file in self._report.files)
         if loud > named:
-            self._line(f"… and {_count(loud - named, 'further file')} with findings or errors")
+            self._line(f"… and {counted(loud - named, 'further file')} with findings or errors")
             self._is_short = True
         if self._is_short:
             self._tables()
 
-    def _triage(self) -> None:
-        """Findings by rule and writer, and why files were not judged: what to look at first among very many."""
-        groups: dict[tuple[str, str], list[tuple[Finding, FileReport]]] = {}
+    def _grouped(self, key: Callable[[Finding, FileReport], Key]) -> list[tuple[Key, Group]]:
+        """The findings that are not known, by a key; the gravest first, then the most frequent."""
+        groups: dict[Key, Group] = {}
         for file in self._report.files:
             for finding in file.findings:
                 if not finding.known:
-                    groups.setdefault((finding.rule, _writer(file)), []).append((finding, file))
-        ranked = sorted(groups.items(), key=lambda item: (*_severity(item[1][0][0], len(item[1])), item[0]))
+                    groups.setdefault(key(finding, file), []).append((finding, file))
+
+        def severity(item: tuple[Key, Group]) -> tuple[Any, ...]:
+            group_key, group = item
+            first = group[0][0]
+            return VERDICTS.index(first.verdict), -len(group), first.rule, group_key
+
+        return sorted(groups.items(), key=severity)
+
+    def _triage(self) -> None:
+        """Findings by rule and writer, and why files were not judged: what to look at first among very many."""
         rows = [
             (
                 rule,
@@ -130,7 +139,7 @@ class _Text:
                 _shortened_text(writer),
                 group[0][1].path,
             )
-            for (rule, writer), group in ranked
+            for (rule, writer), group in self._grouped(lambda finding, file: (finding.rule, _writer(file)))
         ]
         self._table(("rule", "verdict", "effect", "files", "findings", "created by", "for example"), rows)
         self._errors()
@@ -146,11 +155,8 @@ class _Text:
     def _line(self, *parts: tuple[str, str] | str) -> None:
         write_line(self._console, *parts)
 
-    def _heading(self, file: FileReport) -> None:
-        self._line((file.path, "bold"), ": ", (file.outcome, COLOURS[file.outcome]), _verdicts(file))
-
     def _file(self, file: FileReport) -> None:
-        self._heading(file)
+        self._line((file.path, "bold"), ": ", (file.outcome, COLOURS[file.outcome]), _verdicts(file))
         if file.error:
             self._line(f"  not judged: {file.error}")
         for note in file.notes:
@@ -173,7 +179,7 @@ class _Text:
                 self._short_finding(finding)
             lines += 1
         if lines > LINES_PER_FILE:
-            self._line(f"  … and {_count(lines - LINES_PER_FILE, 'further finding')}")
+            self._line(f"  … and {counted(lines - LINES_PER_FILE, 'further finding')}")
             self._is_short = True
         if is_open:
             self._console.print()
@@ -194,15 +200,11 @@ class _Text:
             (f"  {finding.verdict}", COLOURS[finding.verdict]),
             f" {finding.rule}",
             known,
-            f" {finding.effect}{_times(finding)}{column}: {finding.message}",
+            f" {finding.effect}{finding.times}{column}: {finding.message}",
         )
 
     def _tables(self) -> None:
-        files = [file for file in self._report.files if file.findings]
-        found = [(finding, file) for file in files for finding in file.findings if not finding.known]
-        by_rule: dict[str, list[tuple[Finding, FileReport]]] = {}
-        for finding, file in found:
-            by_rule.setdefault(finding.rule, []).append((finding, file))
+        by_rule = self._grouped(lambda finding, _: finding.rule)
         rows = [
             (
                 rule,
@@ -212,14 +214,12 @@ class _Text:
                 f"{len({file.path for _, file in group}):,}",
                 group[0][1].path,
             )
-            for rule, group in sorted(
-                by_rule.items(), key=lambda item: _severity(item[1][0][0], len(item[1]))
-            )
+            for rule, group in by_rule
         ]
         self._table(("rule", "verdict", "effect", "findings", "files", "first in"), rows)
         writers = Counter(
             (rule, file)
-            for rule, group in by_rule.items()
+            for rule, group in by_rule
             for file in (_writer(file) for file in {file.path: file for _, file in group}.values())
         )
         by_writer = [
@@ -246,12 +246,12 @@ class _Text:
             ]
             self._line(("  ".join([*cells, row[-1]]), "bold" if row is header else ""))
         if len(rows) > TABLE_ROWS:
-            self._line(f"… and {_count(len(rows) - TABLE_ROWS, 'further row')}")
+            self._line(f"… and {counted(len(rows) - TABLE_ROWS, 'further row')}")
 
     def _summary(self) -> None:
         summary = self._report.summary
         if summary.files > 1:
-            known = f"; {_count(summary.known, 'known finding')}" if summary.known else ""
+            known = f"; {counted(summary.known, 'known finding')}" if summary.known else ""
             self._line(
                 f"{summary.files:,} files: {summary.conformant:,} conformant, "
                 f"{summary.nonconformant:,} nonconformant, {summary.errored:,} errored{known}"
@@ -259,54 +259,44 @@ class _Text:
         if self._report.profile is not None:
             self._line(f"profile {self._report.profile}: some rules are reported as more than they say")
         for entry in self._report.ignored:
-            self._ignored(entry)
+            example = f", for example {entry.examples[0]}" if entry.count > 1 else f": {entry.examples[0]}"
+            self._line(f"ignored: {entry.count:,} ({entry.reason}){example}")
         if self._report.baseline is not None:
             self._baseline(self._report.baseline)
         self._coverages()
 
-    def _ignored(self, entry: Ignored) -> None:
-        example = f", for example {entry.examples[0]}" if entry.count > 1 else f": {entry.examples[0]}"
-        self._line(f"ignored: {entry.count:,} ({entry.reason}){example}")
-
     def _baseline(self, state: BaselineState) -> None:
-        self._line(
-            f"baseline {state.path}: {state.known:,} known, {state.unseen:,} not looked at, {len(state.stale):,} stale"
-        )
+        self._line(f"baseline {state.line}")
         for entry in state.stale[:STALE_SHOWN]:
-            column = f", column {entry.column}" if entry.column is not None else ""
-            self._line(("  stale", "yellow"), f" {entry.rule} {entry.path}{column}: {entry.reason}")
+            self._line(("  stale", "yellow"), f" {entry.line}")
         if len(state.stale) > STALE_SHOWN:
             self._line(
-                f"  … and {_count(len(state.stale) - STALE_SHOWN, 'further entry', 'further entries')}"
+                f"  … and {counted(len(state.stale) - STALE_SHOWN, 'further entry', 'further entries')}"
             )
         if state.stale:
             self._line(f"  --baseline {state.path} --write-baseline {state.path} removes what is stale")
 
     def _coverages(self) -> None:
         report = self._report
-        files = Counter(file.coverage for file in report.files)
-        common = files.most_common()
+        common = Counter(file.coverage for file in report.files).most_common()
         for key, count in common[:COVERAGES]:
             first = next(file for file in report.files if file.coverage == key)
-            _coverage(self._console, report.coverages[key], first, _of_files(count, first, len(common)))
+            files = f" on {counted(count, called(first.kind))}" if len(common) > 1 else ""
+            _coverage(self._console, report.coverages[key], first, files)
         if len(common) > COVERAGES:
             rest = sum(count for _, count in common[COVERAGES:])
             self._line(
-                f"{_count(rest, 'further file')} with other rules checked; `coverages` of --format json lists them"
+                f"{counted(rest, 'further file')} with other rules checked; `coverages` of --format json lists them"
             )
 
 
 def _is_quiet(file: FileReport) -> bool:
-    """Whether a file needs no line of its own among many: nothing is wrong with it, or only what is known."""
+    """True if a file needs no line of its own among many: nothing is wrong with it, or only what is known."""
     return file.outcome == "conformant" and all(finding.known for finding in file.findings)
 
 
 def _shortened_text(text: str) -> str:
     return text if len(text) <= WRITER_LENGTH else f"{text[: WRITER_LENGTH - 1]}…"
-
-
-def _severity(finding: Finding, count: int) -> tuple[int, int, str]:
-    return VERDICTS.index(finding.verdict), -count, finding.rule
 
 
 def _writer(file: FileReport) -> str:
@@ -329,20 +319,16 @@ def _finding(console: Console, finding: Finding) -> None:
         console,
         (f"  {finding.verdict}", COLOURS[finding.verdict]),
         (f" {finding.rule} ", "bold"),
-        f"{finding.effect}{_times(finding)}",
+        f"{finding.effect}{finding.times}",
     )
     if rule is not None:
         write_line(console, f"    {rule.sentence}")
     for label, value in details(finding):
-        write_line(console, (f"    {label:<{LABEL}}", "dim"), value)
+        write_row(console, label, value)
     if rule is not None and rule.reading:
-        write_line(console, ("    reading   ", "dim"), rule.reading)
+        write_row(console, "reading", rule.reading)
     for row in finding.hexdump:
         write_line(console, (f"    {row}", "red" if set(row.split("  ")[0]) <= set("^ ") else ""))
-
-
-def _times(finding: Finding) -> str:
-    return f" ({finding.count:,} times)" if finding.count > 1 else ""
 
 
 def _coverage(console: Console, coverage: Coverage, first: FileReport, files: str) -> None:
@@ -355,7 +341,7 @@ def _coverage(console: Console, coverage: Coverage, first: FileReport, files: st
     blocked = {rule: why for rule, why in left.items() if not why.startswith("needs tier ")}
     mine = rules_for(first.kind) or rules()
     absent = [rule for rule in coverage.not_applicable if rule in mine]  # rules for other files are no news
-    parts = [f"tier {coverage.tier}: {_count(len(coverage.checked), 'rule')} checked{files}"]
+    parts = [f"tier {coverage.tier}: {counted(len(coverage.checked), 'rule')} checked{files}"]
     if left:
         parts.append(f"{len(left)} not checked")
     if absent:
@@ -369,20 +355,10 @@ def _coverage(console: Console, coverage: Coverage, first: FileReport, files: st
         tier = max((rules()[rule].tier for rule in deeper), key=TIERS.index)
         write_line(
             console,
-            f"  {_count(len(deeper), 'rule')} at a deeper tier: pqassay check --tier {tier} {first.path}",
+            f"  {counted(len(deeper), 'rule')} at a deeper tier: pqassay check --tier {tier} {first.path}",
         )
-
-
-def _of_files(count: int, first: FileReport, coverages: int) -> str:
-    if coverages == 1:
-        return ""
-    return f" on {_count(count, called(first.kind))}"
-
-
-def _count(count: int, noun: str, plural: str = "") -> str:
-    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
 
 
 def _shortened(ids: Iterable[str]) -> str:
     ids = list(ids)
-    return ", ".join(ids) if len(ids) <= 4 else f"{ids[0]} … {ids[-1]} ({_count(len(ids), 'rule')})"
+    return ", ".join(ids) if len(ids) <= 4 else f"{ids[0]} … {ids[-1]} ({counted(len(ids), 'rule')})"

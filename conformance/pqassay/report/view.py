@@ -15,11 +15,11 @@ from pqassay.report import run_text
 from pqassay.report.coverage import Unchecked, unchecked
 from pqassay.report.details import details, further
 from pqassay.report.model import FileReport, Finding, Report, counts
-from pqassay.report.run_model import BROKEN, GOOD, Result, RunReport
+from pqassay.report.run_model import BROKEN, Result, RunReport
 from pqassay_spec.rules.catalogue import VERDICTS, rules
 
 Tone = Literal["good", "bad", "warn", "unknown", "plain"]
-"""How a count, an outcome or a verdict is coloured."""
+"""Colours of counts, outcomes and verdicts."""
 
 VERDICT_TONES: dict[str, Tone] = {"FAIL": "bad", "WARN": "warn", "POLICY": "plain", "INFO": "plain"}
 
@@ -84,7 +84,7 @@ class Item:
 
     @property
     def sentence(self) -> str:
-        """What the rule demands."""
+        """The sentence of the rule."""
         return rules()[self.rule].sentence if self.rule in rules() else ""
 
 
@@ -101,7 +101,7 @@ class Group:
 
 @dataclass(frozen=True)
 class RuleRow:
-    """How often one rule is broken."""
+    """The items about one broken rule."""
 
     rule: str
     verdict: str
@@ -162,14 +162,7 @@ class View:
             if item.rule and not item.known:
                 found.setdefault((item.rule, item.verdict), []).append(item)
         rows = [
-            RuleRow(
-                rule,
-                verdict,
-                items[0].tone,
-                items[0].effect,
-                items[0].sentence,
-                items,
-            )
+            RuleRow(rule, verdict, items[0].tone, items[0].effect, items[0].sentence, items)
             for (rule, verdict), items in found.items()
         ]
         return sorted(rows, key=lambda row: (_rank(row.verdict), -len(row.items), row.rule))
@@ -199,13 +192,7 @@ def _of_check(report: Report) -> View:
     if report.profile is not None:
         facts.insert(3, ("profile", f"{report.profile}: some rules are reported as more than they say"))
     if report.baseline is not None:
-        state = report.baseline
-        facts.append(
-            (
-                "baseline",
-                f"{state.path}: {state.known:,} known, {state.unseen:,} not looked at, {len(stale):,} stale",
-            )
-        )
+        facts.append(("baseline", report.baseline.line))
     tiles = [
         Tile("files", summary.files),
         Tile("conformant", summary.conformant, "good" if summary.conformant else "plain"),
@@ -227,12 +214,7 @@ def _of_check(report: Report) -> View:
         tiles=tiles,
         groups=[_file(file, report) for file in loud],
         quiet=[file.path for file in report.files if _is_quiet(file)],
-        alarms=[
-            f"stale: {entry.rule} {entry.path}"
-            + (f", column {entry.column}" if entry.column is not None else "")
-            + f": {entry.reason}"
-            for entry in stale
-        ],
+        alarms=[f"stale: {entry.line}" for entry in stale],
         ignored=[
             f"{entry.count:,} ({entry.reason}), for example {entry.examples[0]}" for entry in report.ignored
         ],
@@ -273,29 +255,18 @@ def _finding(finding: Finding, *, is_counted: bool) -> Item:
 
 def _of_run(report: RunReport) -> View:
     driver, summary = report.driver, report.summary
-    new = [result for result in report.results if result.outcome not in GOOD and not result.known]
+    new = [result for result in report.results if not result.is_good and not result.known]
     broken = any(result.outcome in BROKEN for result in new)
     outcome = "crashed" if broken else "failed" if new or report.problems else "passed"
     if report.tested_nothing:
         outcome = "not applicable"
-    told = " ".join(
-        part
-        for part in (driver.name, driver.version, f"({driver.language})" if driver.language else None)
-        if part
-    )
-    groups: dict[str, list[Item]] = {}
-    for result in report.results:
-        if result.outcome not in GOOD:
-            groups.setdefault(result.family or "hello", []).append(_result(result, report))
+    wrong = {
+        family: [_result(result, report) for result in results if not result.is_good]
+        for family, results in report.by_family.items()
+    }
     header = ("family", "operation", "asked", "passed", "otherwise")
     scores = [
-        (
-            score.family,
-            score.operation,
-            str(score.asked),
-            str(score.passed),
-            ", ".join(f"{count} {name}" for name, count in score.outcomes.items() if name != "passed"),
-        )
+        (score.family, score.operation, str(score.asked), str(score.passed), score.otherwise)
         for score in report.scores
     ]
     return View(
@@ -305,7 +276,7 @@ def _of_run(report: RunReport) -> View:
         tone=OUTCOME_TONES[outcome],
         place="case",
         facts=[
-            ("driver", told or shlex.join(driver.command)),
+            ("driver", driver.line),
             ("command", shlex.join(driver.command)),
             ("pqassay", f"{report.pqassay}, protocol {report.protocol}"),
             (
@@ -325,7 +296,8 @@ def _of_run(report: RunReport) -> View:
         ],
         groups=[
             Group(name, f"{len(items)} not passed", _worst(items), [], items)
-            for name, items in groups.items()
+            for name, items in wrong.items()
+            if items
         ],
         scores=[header, *scores] if scores else [],
         alarms=[f"expectation {problem.entry}: {problem.problem}" for problem in report.problems],
@@ -341,19 +313,15 @@ def _worst(items: list[Item]) -> Tone:
 
 def _result(result: Result, report: RunReport) -> Item:
     rule = (result.rules or [""])[0]
-    elsewhere = (
-        ("rule", "more", "because", "stderr")
-        if rule in rules()
-        else ("rule", "more", "because", "stderr", "effect")
-    )
+    elsewhere = ["rule", "more", "because", "stderr", *([] if rule in rules() else ["effect"])]
     rows = [
         ("to users" if label == "effect" else label, value)
-        for label, value in run_text.details(result)
+        for label, value in run_text.details(result, report)
         if label not in elsewhere
     ]
-    rows += [("also about", other) for other in (result.rules or [])[1:]]
-    if result.operation != "hello":
-        rows.append(("repeat", run_text.repeat_command(result, report.options, report.driver.command)))
+    others = [("also about", other) for other in (result.rules or [])[1:]]
+    before_last = len(rows) - (result.operation != "hello")
+    rows[before_last:before_last] = others
     return Item(
         where=result.case,
         part=result.operation,
@@ -369,5 +337,5 @@ def _result(result: Result, report: RunReport) -> Item:
 
 
 def _is_quiet(file: FileReport) -> bool:
-    """Whether there is nothing to say about a file but that it is conformant."""
+    """True if there is nothing to say about a file but that it is conformant."""
     return file.outcome == "conformant" and not file.findings and not file.notes

@@ -9,24 +9,26 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from pqassay.literals.rows import digest, rows_difference
 from pqassay.report.run_model import Operation
 from pqassay.suite import pm_answers, protocol, written_file
 from pqassay.suite.bench import RIGHT, Asking, Bench, Judgement, described, expects
 from pqassay.suite.process import Limits
-from pqassay.suite.protocol import Accept, Answer, IgnoredIndex, Reject
-from pqassay_spec.golden.case import Case
+from pqassay.suite.protocol import Accept, Answer, IgnoredIndex, Index, Reject
+from pqassay_spec.golden.case import Acceptance, Answering, Case
 from pqassay_spec.golden.literals import Rows, ValueNotReadableError, read_value
 
+Thing = TypeVar("Thing")
+
 JUDGING_LIMITS = Limits(seconds=120)
-"""What looking at a written file may take, however little the driver may."""
+"""Limits of looking at a written file, however little the driver may take."""
 
 
 @dataclass(frozen=True)
 class Family:
-    """What judging has to know about a family.
+    """Properties of a family that judging depends on.
 
     Attributes:
         proof: Rules that must have been tested on a written file: the structure is there and was compared with the values.
@@ -58,19 +60,17 @@ FAMILIES: dict[str, Family] = {
 }
 
 
-def _decode_requests(bench: Bench) -> Sequence[protocol.Request]:
+def _decode_request(bench: Bench, _: object) -> protocol.Request:
     case = bench.case
     probes = case.expect.probes
-    return [
-        protocol.DecodeRequest(
-            protocol.PROTOCOL, "decode", case.family, str(bench.input), case.column, probes
-        )
-    ]
+    return protocol.DecodeRequest(
+        protocol.PROTOCOL, "decode", case.family, str(bench.input), case.column, probes
+    )
 
 
-def _judge_decode(bench: Bench, _: protocol.Request, answer: Answer) -> Judgement:
+def _judge_decode(bench: Bench, answering: Answering, answer: Answer) -> Judgement:
     expect = bench.case.expect
-    if (judged := expects(expect.decode, answer)) is not None or not isinstance(answer, Accept):
+    if (judged := expects(answering, answer)) is not None or not isinstance(answer, Accept):
         return judged or RIGHT
     family, value = FAMILIES[bench.case.family], answer.value or {}
     if family.whole:
@@ -96,7 +96,7 @@ def without_nulls(value: Any) -> Any:
 
 
 def _difference(wanted: Any, found: Any, *, unordered: bool) -> tuple[str, str] | None:
-    """What was wanted and what came, where they differ."""
+    """The wanted and the actual value in words; ``None`` where they are the same."""
     if not unordered:
         return None if wanted == found and type(wanted) is type(found) else (_short(wanted), _short(found))
     if not isinstance(found, list):
@@ -124,33 +124,31 @@ def _listed(items: Sequence[str]) -> str:
     return f"{shown}, …" if len(items) > 3 else shown
 
 
-def _lint_requests(bench: Bench) -> Sequence[protocol.Request]:
+def _lint_request(bench: Bench, _: object) -> protocol.Request:
     case = bench.case
-    return [protocol.LintRequest(protocol.PROTOCOL, "lint", case.family, str(bench.input), case.column)]
+    return protocol.LintRequest(protocol.PROTOCOL, "lint", case.family, str(bench.input), case.column)
 
 
-def _judge_lint(bench: Bench, _: protocol.Request, answer: Answer) -> Judgement:
-    return expects(bench.case.expect.lint, answer) or RIGHT
+def _judge_lint(_: Bench, acceptance: Acceptance, answer: Answer) -> Judgement:
+    return expects(acceptance, answer) or RIGHT
 
 
 # -------------------------------------------------------------------------------------------------- writing
 
 
-def _encode_requests(bench: Bench) -> Sequence[protocol.Request]:
+def _encode_request(bench: Bench, _: object) -> protocol.Request:
     case, value = bench.case, None
     rows, column = case.expect.rows, case.column
     if FAMILIES[case.family].whole:
         rows, column, value = None, None, case.expect.value
-    return [
-        protocol.EncodeRequest(
-            protocol.PROTOCOL, "encode", case.family, str(bench.output), column, rows, value
-        )
-    ]
+    return protocol.EncodeRequest(
+        protocol.PROTOCOL, "encode", case.family, str(bench.output), column, rows, value
+    )
 
 
-def _judge_encode(bench: Bench, _: protocol.Request, answer: Answer) -> Judgement:
+def _judge_encode(bench: Bench, acceptance: Acceptance, answer: Answer) -> Judgement:
     there = bench.output.is_file() and not bench.output.is_symlink()
-    judged = expects(bench.case.expect.encode, answer)
+    judged = expects(acceptance, answer)
     if judged is not None and judged.right and there:
         return Judgement(False, "refused, and left a file", "no file at the given path", "a file")
     if judged is not None:
@@ -203,59 +201,60 @@ def _judge_written(bench: Bench) -> Judgement:
 # ------------------------------------------------------------------------------------------------- scanning
 
 
-def _scan_requests(bench: Bench) -> Sequence[protocol.Request]:
+def _scan_request(bench: Bench, index: Index) -> protocol.Request:
     case = bench.case
     rows, predicate = case.expect.rows or Rows([], []), case.expect.predicate or []
-    return [
-        protocol.ScanRequest(
-            protocol.PROTOCOL,
-            "scan",
-            case.family,
-            str(bench.input),
-            predicate,
-            rows.names(),
-            index,
-            case.column,
-        )
-        for index in ("on", "off")
-    ]
+    return protocol.ScanRequest(
+        protocol.PROTOCOL,
+        "scan",
+        case.family,
+        str(bench.input),
+        predicate,
+        rows.names(),
+        index,
+        case.column,
+    )
 
 
-def _judge_scan(bench: Bench, request: protocol.Request, answer: Answer) -> Judgement:
-    if not isinstance(request, protocol.ScanRequest):
-        raise TypeError(request)
-    side = f"index {request.index}"
+def _judge_scan(bench: Bench, index: Index, answer: Answer) -> Judgement:
+    rows, predicate = bench.case.expect.rows or Rows([], []), bench.case.expect.predicate or []
+    side = f"index {index}"
     if isinstance(answer, Reject):
         if bench.case.expect.scan == "refusal-allowed":
             return RIGHT
         return Judgement(False, f"refused ({side})", "rows", described(answer))
-    if isinstance(answer, IgnoredIndex) and request.index == "off":
+    if isinstance(answer, IgnoredIndex) and index == "off":
         return Judgement(False, "ignored-index where no index was to be used", "accept", described(answer))
-    wanted = bench.golden.expected_rows(request.columns)
+    wanted = bench.golden.expected_rows(rows.names())
     if answer.digest is not None:
         if answer.digest == (right := digest(wanted)):
             return RIGHT
         return Judgement(False, f"wrong rows ({side})", f"digest {right}", f"digest {answer.digest}")
     try:
-        rows = [[read_value(value) for value in row] for row in answer.rows or []]
+        actual = [[read_value(value) for value in row] for row in answer.rows or []]
     except ValueNotReadableError as error:
         return Judgement(False, f"unreadable rows ({side})", f"{len(wanted)} rows", str(error))
-    difference = rows_difference(wanted, rows)
+    difference = rows_difference(wanted, actual)
     if not difference:
         return RIGHT
-    words = f"{_counted(len(wanted), 'row')} with {json.dumps(request.predicate)}"
+    words = f"{_counted(len(wanted), 'row')} with {json.dumps(predicate)}"
     return Judgement(False, f"wrong rows ({side})", words, difference)
 
 
-ASKING: dict[Operation, Asking] = {
-    "decode": Asking(lambda case: case.expect.decode is not None, _decode_requests, _judge_decode),
-    "lint": Asking(lambda case: case.expect.lint is not None, _lint_requests, _judge_lint),
-    "encode": Asking(lambda case: case.expect.encode is not None, _encode_requests, _judge_encode),
-    "scan": Asking(lambda case: case.expect.scan is not None, _scan_requests, _judge_scan),
+ASKING: dict[Operation, Asking[Any]] = {
+    "decode": Asking(lambda case: _once(case.expect.decode), _decode_request, _judge_decode),
+    "lint": Asking(lambda case: _once(case.expect.lint), _lint_request, _judge_lint),
+    "encode": Asking(lambda case: _once(case.expect.encode), _encode_request, _judge_encode),
+    "scan": Asking(lambda case: ("on", "off") if case.expect.scan else (), _scan_request, _judge_scan),
     **pm_answers.ASKING,
 }
+"""Requests and judgements of each operation."""
+
+
+def _once(expected: Thing | None) -> Sequence[Thing]:
+    return () if expected is None else (expected,)
 
 
 def operations(case: Case) -> list[Operation]:
-    """What is asked about a case."""
-    return [name for name, asking in ASKING.items() if asking.asked(case)]
+    """Operations that a case asks for."""
+    return [name for name, asking in ASKING.items() if asking.expected(case)]

@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from pqassay.suite import protocol
 from pqassay.suite.cases import GoldenCase
@@ -22,7 +23,7 @@ OUTPUT = "written.parquet"
 
 @dataclass(frozen=True)
 class Judgement:
-    """Whether an answer is right, and if not, why."""
+    """Verdict on an answer, with the reason against it."""
 
     right: bool
     reason: str = ""
@@ -36,7 +37,7 @@ RIGHT = Judgement(right=True)
 
 @dataclass(frozen=True)
 class Bench:
-    """What judging needs besides the answer: the case, the folder of the exchange, and a way to start processes."""
+    """The surroundings of one exchange: the case, the folder, and a way to start processes."""
 
     golden: GoldenCase
     folder: Path
@@ -49,12 +50,12 @@ class Bench:
 
     @property
     def input(self) -> Path:
-        """Where the copy of the input stands."""
+        """Path of the copy of the input."""
         return self.folder / handed_over(self.case)
 
     @property
     def output(self) -> Path:
-        """Where a writer is to write. A file whose kind is told by its name has that name."""
+        """Path to which a writer is to write. A file whose kind is told by its name has that name."""
         name = handed_over(self.case)
         return self.folder / (OUTPUT if name.endswith(".parquet") else name)
 
@@ -69,13 +70,22 @@ class Bench:
             (self.folder / name).write_bytes(content)
 
 
-@dataclass(frozen=True)
-class Asking:
-    """How an operation asks about a case, and how its answers are judged."""
+Expected = TypeVar("Expected")
 
-    asked: Callable[[Case], bool]
-    requests: Callable[[Bench], Sequence[protocol.Request]]
-    judge: Callable[[Bench, protocol.Request, Answer], Judgement]
+
+@dataclass(frozen=True)
+class Asking(Generic[Expected]):
+    """An operation: what is expected of it, how it is asked, and how its answers are judged.
+
+    Attributes:
+        expected: The expectations of a case about it, one for each request; none if it is not asked.
+        request: The request for one of them.
+        judge: The judgement of the answer.
+    """
+
+    expected: Callable[[Case], Sequence[Expected]]
+    request: Callable[[Bench, Expected], protocol.Request]
+    judge: Callable[[Bench, Expected, Answer], Judgement]
 
 
 def described(answer: Answer) -> str:

@@ -108,7 +108,7 @@ def _load(root: Path, path: Path) -> GoldenCase:
 
 
 def matches(name: str, pattern: str) -> bool:
-    """Whether a path of names matches a pattern; ``*`` stays within a name, ``**`` spans any number of them.
+    """True if a path of names matches a pattern; ``*`` stays within a name, ``**`` spans any number of them.
 
     >>> matches("idx1/plain", "idx1/*"), matches("interop/a/b", "interop/*"), matches("interop/a/b", "interop/**")
     (True, False, True)

@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast, get_args
 
-from pqassay.report.run_model import GOOD, OUTCOMES, Operation, Outcome, Problem, Result
+from pqassay.report.run_model import OUTCOMES, Operation, Outcome, Problem, Result
 from pqassay.suite.cases import matches
 
 TABLE = "expectation"
@@ -50,11 +50,11 @@ class Expectation:
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return f"{self.case} ({self.operation})" if self.operation else self.case
 
     def concerns(self, result: Result) -> bool:
-        """Whether a result is what this entry is about. What is not applicable only concerns an entry that says so."""
+        """True if a result is what this entry is about. What is not applicable only concerns an entry that says so."""
         return (
             matches(result.case, self.case)
             and self.operation in (None, result.operation)
@@ -62,7 +62,7 @@ class Expectation:
         )
 
     def disagreement(self, result: Result) -> str:
-        """How a result differs from what this entry says; empty if it does not."""
+        """Difference between a result and this entry, in words; empty for none."""
         where = f"{result.case} {result.operation}"
         if result.outcome == "passed":
             return f"{where} passes now; remove the entry"
@@ -165,21 +165,20 @@ def written(results: Sequence[Result], before: Expectations) -> str:
 
     Reason, issue and expiry date of an entry of ``before`` that still holds are kept.
     """
-    entries = [_new_entry(result, before) for result in results if result.outcome not in GOOD]
+    entries = [_new_entry(result, before) for result in results if not result.is_good]
     return "\n".join(_toml(entry) for entry in entries)
 
 
 def _new_entry(result: Result, before: Expectations) -> Expectation:
     kept = next((entry for entry in before.entries if entry.concerns(result)), None)
-    holds = kept is not None and not kept.disagreement(result)
-    return Expectation(
+    if kept is None or kept.disagreement(result):
+        kept = Expectation(result.case, result.outcome)
+    return dataclasses.replace(
+        kept,
         case=result.case,
-        outcome=result.outcome,
         operation=result.operation,
-        rule=(kept.rule if kept and holds else None) or next(iter(result.rules or ()), None),
-        reason=(kept.reason if kept and holds else None) or result.reason or None,
-        issue=kept.issue if kept and holds else None,
-        expires=kept.expires if kept and holds else None,
+        rule=kept.rule or next(iter(result.rules or ()), None),
+        reason=kept.reason or result.reason or None,
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from pqassay.lake.kinds import kind_of
 from pqassay.literals.predicate import PredicateError, columns_of, keeps
+from pqassay.report.model import schema_of
 from pqassay_spec.golden.case import MANIFEST, Case, Expect
 from pqassay_spec.golden.literals import ValueNotReadableError
 from pqassay_spec.mutation.mutations import Mutation
@@ -43,8 +44,8 @@ def _adapter() -> Any:
 
 
 def json_schema() -> dict[str, Any]:
-    """JSON Schema of a manifest, derived from the classes."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_adapter().json_schema()}
+    """JSON Schema of a manifest."""
+    return schema_of(Case)
 
 
 class ManifestError(ValueError):
@@ -86,7 +87,7 @@ def _worse_than_remarks(reported: Sequence[str]) -> bool:
 
 
 def _inconsistency(case: Case, place: str) -> str:
-    """What members of a manifest say against each other; empty if nothing."""
+    """Contradiction among the members of a manifest; empty for none."""
     expect, others = case.expect, [given.file for given in case.input.beside or ()]
     wrong = {
         f"its id is {case.id}, its folder {place}": case.id != place,
@@ -113,12 +114,12 @@ def _inconsistency(case: Case, place: str) -> str:
 
 
 def _is_plain(name: str) -> bool:
-    """Whether a name leads nowhere else than into its folder, and to no manifest."""
+    """True if a name leads nowhere else than into its folder, and to no manifest."""
     return Path(name).name == name and name not in ("", "..", MANIFEST)
 
 
 def _pm_problem(expect: Expect) -> str:
-    """What is wrong with the expectations about a ``_pm``; empty if nothing."""
+    """Problem of the expectations about a ``_pm``; empty for none."""
     try:
         if expect.value is not None:
             pm_value(expect.value)
@@ -141,7 +142,7 @@ def _pm_problem(expect: Expect) -> str:
 
 
 def _predicate_problem(predicate: list[Any]) -> str:
-    """What is wrong with a predicate whose columns have no rows at hand; empty if nothing."""
+    """Problem of a predicate whose columns have no rows at hand; empty for none."""
     try:
         keeps(predicate, dict.fromkeys(columns_of(predicate)))
     except (PredicateError, ValueNotReadableError, IndexError, TypeError) as error:

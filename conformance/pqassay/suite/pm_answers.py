@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Container, Iterator, Sequence
-from typing import NamedTuple, TypeVar, cast
+from collections.abc import Container, Iterator
+from typing import Any, NamedTuple, cast
 
 from pqassay.report.run_model import Operation
 from pqassay.suite import protocol
@@ -13,7 +13,7 @@ from pqassay.suite.bench import RIGHT, Asking, Bench, Judgement, expects
 from pqassay.suite.protocol import Accept, Answer, IgnoredIndex, Reject
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource
-from pqassay_spec.golden.case import PruneExpectation
+from pqassay_spec.golden.case import PlanExpectation, PruneExpectation, SnapshotExpectation
 from pqassay_spec.golden.literals import LongInteger, ValueNotReadableError, read_value
 from pqassay_spec.pm import file as pm_file
 from pqassay_spec.pm import header as pm_header
@@ -71,7 +71,7 @@ def judged_value(
 def differences(
     wanted: object, found: object, path: str = "", needed: Container[str] | None = None
 ) -> Iterator[Difference]:
-    """Where two values differ, member by member."""
+    """Differences of two values, member by member."""
     wanted, found = _untagged(wanted), _untagged(found)
     difference, same = Difference(path, wanted, found), type(wanted) is type(found) and wanted == found
     if isinstance(wanted, dict) and isinstance(found, dict):
@@ -90,7 +90,7 @@ def differences(
 
 
 def _untagged(value: object) -> object:
-    """What a tagged value stands for; anything else as it is."""
+    """The value behind a tag; anything else as it is."""
     if not isinstance(value, dict):
         return value
     members = cast("dict[str, object]", value)
@@ -113,50 +113,31 @@ def _shown(value: object) -> str:
 # ----------------------------------------------------------------------------------------------- operations
 
 
-Expected = TypeVar("Expected")
+def _snapshot_request(bench: Bench, expected: SnapshotExpectation) -> protocol.Request:
+    return protocol.SnapshotRequest(
+        protocol.PROTOCOL, "snapshot", bench.case.family, str(bench.input), expected.parquet_file_size
+    )
 
 
-def _expected(
-    expectations: Sequence[Expected] | None, requests: Sequence[protocol.Request], request: protocol.Request
-) -> Expected:
-    """The expectation that a request came from."""
-    pairs = zip(expectations or (), requests, strict=True)
-    return next(expected for expected, made in pairs if made == request)
-
-
-def _snapshot_requests(bench: Bench) -> Sequence[protocol.Request]:
-    return [
-        protocol.SnapshotRequest(
-            protocol.PROTOCOL, "snapshot", bench.case.family, str(bench.input), expected.parquet_file_size
-        )
-        for expected in bench.case.expect.snapshots or ()
-    ]
-
-
-def _judge_snapshot(bench: Bench, request: protocol.Request, answer: Answer) -> Judgement:
-    expected = _expected(bench.case.expect.snapshots, _snapshot_requests(bench), request)
+def _judge_snapshot(_: Bench, expected: SnapshotExpectation, answer: Answer) -> Judgement:
     judged = expects(expected.answer, answer)
     if judged is None and isinstance(answer, Accept):
         judged = judged_value(expected.value, answer.value or {}, needed=NEEDED_OF_A_SNAPSHOT)
     return _about(f"Parquet file of {_number(expected.parquet_file_size)} bytes", judged or RIGHT)
 
 
-def _prune_requests(bench: Bench) -> Sequence[protocol.Request]:
-    return [
-        protocol.PruneRequest(
-            protocol.PROTOCOL,
-            "prune",
-            bench.case.family,
-            str(bench.input),
-            expected.predicate,
-            expected.parquet_file_size,
-        )
-        for expected in bench.case.expect.prune or ()
-    ]
+def _prune_request(bench: Bench, expected: PruneExpectation) -> protocol.Request:
+    return protocol.PruneRequest(
+        protocol.PROTOCOL,
+        "prune",
+        bench.case.family,
+        str(bench.input),
+        expected.predicate,
+        expected.parquet_file_size,
+    )
 
 
-def _judge_prune(bench: Bench, request: protocol.Request, answer: Answer) -> Judgement:
-    expected = _expected(bench.case.expect.prune, _prune_requests(bench), request)
+def _judge_prune(bench: Bench, expected: PruneExpectation, answer: Answer) -> Judgement:
     return _about(json.dumps(expected.predicate), _judged_row_groups(bench, expected, answer))
 
 
@@ -191,23 +172,19 @@ def _judged_row_groups(bench: Bench, expected: PruneExpectation, answer: Answer)
     return RIGHT
 
 
-def _plan_requests(bench: Bench) -> Sequence[protocol.Request]:
-    return [
-        protocol.PlanRequest(
-            protocol.PROTOCOL,
-            "plan",
-            bench.case.family,
-            str(bench.input),
-            expected.columns,
-            expected.row_groups,
-            expected.parquet_file_size,
-        )
-        for expected in bench.case.expect.plan or ()
-    ]
+def _plan_request(bench: Bench, expected: PlanExpectation) -> protocol.Request:
+    return protocol.PlanRequest(
+        protocol.PROTOCOL,
+        "plan",
+        bench.case.family,
+        str(bench.input),
+        expected.columns,
+        expected.row_groups,
+        expected.parquet_file_size,
+    )
 
 
-def _judge_plan(bench: Bench, request: protocol.Request, answer: Answer) -> Judgement:
-    expected = _expected(bench.case.expect.plan, _plan_requests(bench), request)
+def _judge_plan(_: Bench, expected: PlanExpectation, answer: Answer) -> Judgement:
     judged = expects(expected.answer, answer)
     if judged is None and isinstance(answer, Accept):
         wanted = [[_number(part) for part in given] for given in expected.ranges or ()]
@@ -232,9 +209,8 @@ def _about(what: str, judged: Judgement) -> Judgement:
     return Judgement(False, f"{judged.reason} ({what})", judged.expected, judged.actual, judged.rules)
 
 
-ASKING: dict[Operation, Asking] = {
-    "snapshot": Asking(lambda case: bool(case.expect.snapshots), _snapshot_requests, _judge_snapshot),
-    "prune": Asking(lambda case: bool(case.expect.prune), _prune_requests, _judge_prune),
-    "plan": Asking(lambda case: bool(case.expect.plan), _plan_requests, _judge_plan),
+ASKING: dict[Operation, Asking[Any]] = {
+    "snapshot": Asking(lambda case: case.expect.snapshots or (), _snapshot_request, _judge_snapshot),
+    "prune": Asking(lambda case: case.expect.prune or (), _prune_request, _judge_prune),
+    "plan": Asking(lambda case: case.expect.plan or (), _plan_request, _judge_plan),
 }
-"""How they are asked, and judged."""

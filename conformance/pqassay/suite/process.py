@@ -39,7 +39,7 @@ _LAUNCHER = (
 
 @dataclass(frozen=True)
 class Limits:
-    """What one request may take.
+    """Limits of one request.
 
     Attributes:
         seconds: Time, measured from the start of the process.
@@ -53,7 +53,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a process ended.
+    """End of a process.
 
     Attributes:
         status: Exit status; negative: the number of the signal that ended it.
@@ -67,7 +67,7 @@ class Ended:
 
     @property
     def crash(self) -> str:
-        """Why this is a crash: a signal, the time limit, or a status other than 0 and 3; empty if it is none."""
+        """Reason to call it a crash: a signal, the time limit, or a status other than 0 and 3; empty for none."""
         if self.timed_out:
             return "no answer within the time limit"
         if self.status < 0:
@@ -186,7 +186,7 @@ class _Excerpt:
 
     @property
     def full(self) -> bool:
-        """Whether more has come than is kept."""
+        """True if more has come than is kept."""
         return self._length > 2 * STDERR_KEPT
 
     def add(self, data: bytes) -> None:
@@ -197,7 +197,7 @@ class _Excerpt:
         self._tail = (self._tail + data[room:])[-STDERR_KEPT:]
 
     def text(self) -> str:
-        """What is kept."""
+        """The kept pieces, with a line about those between them."""
         left_out = self._length - len(self._head) - len(self._tail)
         middle = f"\n… {left_out} bytes left out …\n".encode() if left_out else b""
         return (bytes(self._head) + middle + bytes(self._tail)).decode("utf-8", "replace")

@@ -9,63 +9,135 @@ import json
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, ClassVar, Literal, cast
+from typing import Annotated, Any, ClassVar, Literal, cast, get_args, get_type_hints
 
+from pqassay.report.model import schema_of
 from pqassay.report.run_model import Operation
 from pqassay_spec.base.strict_json import CLOSED
 from pqassay_spec.golden.literals import LongInteger, Rows, Written
 
 PROTOCOL: Literal[1] = 1
 
+Index = Literal["on", "off"]
+"""Use of the structure in a scan."""
+
+
+@dataclass(frozen=True)
+class Message:
+    """A request or an answer; no member beside those that it declares is allowed in it."""
+
+    __pydantic_config__: ClassVar = CLOSED
+
+
+# -------------------------------------------------------------------------------------------------- answers
+
+
+@dataclass(frozen=True)
+class HelloAnswer(Message):
+    """The driver's name, and its capabilities."""
+
+    answer: Literal["accept"]
+    name: str
+    version: str
+    language: str
+    capabilities: list[str]
+
+
+@dataclass(frozen=True)
+class Accept(Message):
+    """Done. Carries what the operation asks for: a value, rows or their digest, row groups, ranges, or nothing."""
+
+    answer: Literal["accept"]
+    value: dict[str, Any] | None = None
+    rows: list[list[Written]] | None = None
+    digest: str | None = None
+    row_groups: list[int] | None = None
+    ranges: list[list[int | LongInteger]] | None = None
+    message: str | None = None
+
+
+@dataclass(frozen=True)
+class Reject(Message):
+    """The file, or the request, is refused, for this reason."""
+
+    answer: Literal["reject"]
+    message: str
+
+
+@dataclass(frozen=True)
+class IgnoredIndex(Message):
+    """A scan was done without the index, although it was asked for, or row groups were kept without a look at them."""
+
+    answer: Literal["ignored-index"]
+    rows: list[list[Written]] | None = None
+    digest: str | None = None
+    row_groups: list[int] | None = None
+    message: str | None = None
+
+
+Answer = Accept | Reject | IgnoredIndex
+
 
 # ------------------------------------------------------------------------------------------------- requests
 
 
 @dataclass(frozen=True)
-class HelloRequest:
+class HelloRequest(Message):
     """Asks who the driver is, and what it can do."""
 
-    __pydantic_config__: ClassVar = CLOSED
     protocol: Literal[1]
     op: Literal["hello"]
 
 
 @dataclass(frozen=True)
-class DecodeRequest:
+class CaseRequest(Message):
+    """Members of every request about a case.
+
+    Attributes:
+        may_ignore_index: Whether `IgnoredIndex` is an answer.
+        carries: Members of which an answer that is no refusal carries one.
+    """
+
+    may_ignore_index: ClassVar[bool] = False
+    carries: ClassVar[tuple[str, ...]] = ()
+    protocol: Literal[1]
+    op: Operation
+    family: str
+
+
+@dataclass(frozen=True)
+class FileRequest(CaseRequest):
+    """Members of every request about a file."""
+
+    file: str
+
+
+@dataclass(frozen=True)
+class DecodeRequest(FileRequest):
     """Read the structure of this family from a file, and say what it holds."""
 
-    __pydantic_config__: ClassVar = CLOSED
-    protocol: Literal[1]
+    carries = ("value",)
     op: Literal["decode"]
-    family: str
-    file: str
     column: str | None = None
     probes: list[Any] | None = None
 
 
 @dataclass(frozen=True)
-class LintRequest:
+class LintRequest(FileRequest):
     """Say whether the structure of this family in a file is right."""
 
-    __pydantic_config__: ClassVar = CLOSED
-    protocol: Literal[1]
     op: Literal["lint"]
-    family: str
-    file: str
     column: str | None = None
 
 
 @dataclass(frozen=True)
-class EncodeRequest:
+class EncodeRequest(CaseRequest):
     """Write a file with the structure of this family.
 
     Either these rows as a Parquet file, with a structure that describes ``column``, or a file of its own that says ``value``.
     """
 
-    __pydantic_config__: ClassVar = CLOSED
-    protocol: Literal[1]
     op: Literal["encode"]
-    family: str
     output: str
     column: str | None = None
     rows: Rows | None = None
@@ -73,54 +145,44 @@ class EncodeRequest:
 
 
 @dataclass(frozen=True)
-class ScanRequest:
+class ScanRequest(FileRequest):
     """Give these columns of the rows that satisfy a predicate, with the structure of this family or without."""
 
-    __pydantic_config__: ClassVar = CLOSED
-    protocol: Literal[1]
+    may_ignore_index = True
+    carries = ("rows", "digest")
     op: Literal["scan"]
-    family: str
-    file: str
     predicate: list[Any]
     columns: list[str]
-    index: Literal["on", "off"]
+    index: Index
     column: str | None = None
 
 
 @dataclass(frozen=True)
-class SnapshotRequest:
+class SnapshotRequest(FileRequest):
     """Say what the snapshot says that describes a Parquet file of this size."""
 
-    __pydantic_config__: ClassVar = CLOSED
-    protocol: Literal[1]
+    carries = ("value",)
     op: Literal["snapshot"]
-    family: str
-    file: str
     parquet_file_size: int | LongInteger
 
 
 @dataclass(frozen=True)
-class PruneRequest:
+class PruneRequest(FileRequest):
     """Name the row groups that may hold rows which satisfy a predicate; of the newest snapshot, if no size is given."""
 
-    __pydantic_config__: ClassVar = CLOSED
-    protocol: Literal[1]
+    may_ignore_index = True
+    carries = ("row_groups",)
     op: Literal["prune"]
-    family: str
-    file: str
     predicate: list[Any]
     parquet_file_size: int | LongInteger | None = None
 
 
 @dataclass(frozen=True)
-class PlanRequest:
+class PlanRequest(FileRequest):
     """Say which bytes of the Parquet file hold these columns of these row groups; of all, if none are named."""
 
-    __pydantic_config__: ClassVar = CLOSED
-    protocol: Literal[1]
+    carries = ("ranges",)
     op: Literal["plan"]
-    family: str
-    file: str
     columns: list[str]
     row_groups: list[int] | None = None
     parquet_file_size: int | LongInteger | None = None
@@ -137,82 +199,12 @@ Request = (
     | PlanRequest
 )
 
-
-# -------------------------------------------------------------------------------------------------- answers
-
-
-@dataclass(frozen=True)
-class HelloAnswer:
-    """The driver's name, and its capabilities."""
-
-    __pydantic_config__: ClassVar = CLOSED
-    answer: Literal["accept"]
-    name: str
-    version: str
-    language: str
-    capabilities: list[str]
-
-
-@dataclass(frozen=True)
-class Accept:
-    """Done. Carries what the operation asks for: a value, rows or their digest, row groups, ranges, or nothing."""
-
-    __pydantic_config__: ClassVar = CLOSED
-    answer: Literal["accept"]
-    value: dict[str, Any] | None = None
-    rows: list[list[Written]] | None = None
-    digest: str | None = None
-    row_groups: list[int] | None = None
-    ranges: list[list[int | LongInteger]] | None = None
-    message: str | None = None
-
-
-@dataclass(frozen=True)
-class Reject:
-    """The file, or the request, is refused, for this reason."""
-
-    __pydantic_config__: ClassVar = CLOSED
-    answer: Literal["reject"]
-    message: str
-
-
-@dataclass(frozen=True)
-class IgnoredIndex:
-    """A scan was done without the index, although it was asked for, or row groups were kept without a look at them."""
-
-    __pydantic_config__: ClassVar = CLOSED
-    answer: Literal["ignored-index"]
-    rows: list[list[Written]] | None = None
-    digest: str | None = None
-    row_groups: list[int] | None = None
-    message: str | None = None
-
-
-Answer = Accept | Reject | IgnoredIndex
-
-
-@dataclass(frozen=True)
-class Rule:
-    """What an operation demands of answers.
-
-    Attributes:
-        answers: The answers that it knows.
-        carries: Members of which an answer that is no refusal carries one.
-    """
-
-    answers: tuple[type[Answer], ...]
-    carries: tuple[str, ...] = ()
-
-
-OPERATIONS: dict[Operation, Rule] = {
-    "decode": Rule((Accept, Reject), ("value",)),
-    "lint": Rule((Accept, Reject)),
-    "encode": Rule((Accept, Reject)),
-    "scan": Rule((Accept, Reject, IgnoredIndex), ("rows", "digest")),
-    "snapshot": Rule((Accept, Reject), ("value",)),
-    "prune": Rule((Accept, Reject, IgnoredIndex), ("row_groups",)),
-    "plan": Rule((Accept, Reject), ("ranges",)),
+OPERATIONS: dict[Operation, type[CaseRequest]] = {
+    get_args(get_type_hints(kind)["op"])[0]: kind
+    for kind in get_args(Request)
+    if issubclass(kind, CaseRequest)
 }
+"""The request of each operation."""
 
 
 class ProtocolError(Exception):
@@ -220,42 +212,33 @@ class ProtocolError(Exception):
 
 
 @cache
-def _adapter(kind: str) -> Any:
-    from pydantic import Field, TypeAdapter  # noqa: PLC0415 - only a run needs it
+def _discriminated(union: Any, member: str) -> Any:
+    from pydantic import Field  # noqa: PLC0415 - only a run needs it
 
-    choices: dict[str, Any] = {
-        "request": Annotated[Request, Field(discriminator="op")],
-        "answer": Annotated[Answer, Field(discriminator="answer")],
-        "hello": HelloAnswer,
-        "any answer": Answer | HelloAnswer,
-    }
-    return TypeAdapter(choices[kind])
+    return Annotated[union, Field(discriminator=member)]
+
+
+@cache
+def _adapter(kind: Any) -> Any:
+    from pydantic import TypeAdapter  # noqa: PLC0415 - only a run needs it
+
+    return TypeAdapter(kind)
 
 
 def request_schema() -> dict[str, Any]:
     """JSON Schema of a request."""
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **_adapter("request").json_schema(),
-    }
+    return schema_of(_discriminated(Request, "op"))
 
 
 def answer_schema() -> dict[str, Any]:
     """JSON Schema of an answer."""
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **_adapter("any answer").json_schema(),
-    }
+    return schema_of(Answer | HelloAnswer)
 
 
 def to_json(record: Request | Answer | HelloAnswer) -> str:
     """A request or an answer as JSON in ASCII; members that are ``None`` are left out, values of rows are kept."""
     members = {name: value for name, value in vars(record).items() if value is not None}
-    return json.dumps(members, default=_plain)
-
-
-def _plain(value: object) -> dict[str, Any]:
-    return dict(vars(value))
+    return json.dumps(members, default=vars)
 
 
 def check_request(text: str) -> None:
@@ -264,7 +247,7 @@ def check_request(text: str) -> None:
     Raises:
         ProtocolError: It does not follow the schema: a mistake in this package.
     """
-    _validated("request", text.encode(), strict=True)
+    _validated(_discriminated(Request, "op"), text.encode(), strict=True)
 
 
 def read_hello(text: bytes, *, strict: bool) -> HelloAnswer:
@@ -273,7 +256,7 @@ def read_hello(text: bytes, *, strict: bool) -> HelloAnswer:
     Raises:
         ProtocolError: See `read_answer`.
     """
-    return cast("HelloAnswer", _validated("hello", text, strict=strict))
+    return cast("HelloAnswer", _validated(HelloAnswer, text, strict=strict))
 
 
 def read_answer(text: bytes, operation: Operation, *, strict: bool) -> Answer:
@@ -287,18 +270,18 @@ def read_answer(text: bytes, operation: Operation, *, strict: bool) -> Answer:
     Raises:
         ProtocolError: No JSON, another type, a missing member, an answer that the operation does not know.
     """
-    answer = cast("Answer", _validated("answer", text, strict=strict))
-    rule = OPERATIONS[operation]
-    if not isinstance(answer, rule.answers):
+    answer = cast("Answer", _validated(_discriminated(Answer, "answer"), text, strict=strict))
+    asked = OPERATIONS[operation]
+    if isinstance(answer, IgnoredIndex) and not asked.may_ignore_index:
         raise ProtocolError(f"{answer.answer!r} is no answer to {operation}")
-    if rule.carries and not isinstance(answer, Reject):
-        carried = [name for name in rule.carries if getattr(answer, name, None) is not None]
+    if asked.carries and not isinstance(answer, Reject):
+        carried = [name for name in asked.carries if getattr(answer, name, None) is not None]
         if len(carried) != 1:
-            raise ProtocolError(f"the answer to {operation} carries {' or '.join(rule.carries)}")
+            raise ProtocolError(f"the answer to {operation} carries {' or '.join(asked.carries)}")
     return answer
 
 
-def _validated(kind: str, text: bytes, *, strict: bool) -> Any:
+def _validated(kind: Any, text: bytes, *, strict: bool) -> Any:
     from pydantic import ValidationError  # noqa: PLC0415 - only a run needs it
 
     try:
@@ -313,7 +296,7 @@ def _validated(kind: str, text: bytes, *, strict: bool) -> Any:
 
 
 def applicable(operation: str, family: str, requires: Collection[str], capabilities: Collection[str]) -> str:
-    """Which capability is missing for an operation on a case; empty if none.
+    """The capability that is missing for an operation on a case; empty for none.
 
     A capability is a name with dots, and implies the names that it begins with.
 

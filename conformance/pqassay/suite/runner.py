@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from pqassay.report.run_model import (
-    GOOD,
     SCHEMA_VERSION,
     Driver,
     Operation,
@@ -53,7 +52,7 @@ class CannotStartError(Exception):
 
 @dataclass(frozen=True)
 class Settings:
-    """How to run.
+    """Settings of a run.
 
     Attributes:
         command: The driver: program and arguments; request and answer are appended.
@@ -74,7 +73,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class _Exchange:
-    """What became of one request: an answer, or why there is none."""
+    """Result of one request: an answer, or the reason for which there is none."""
 
     ended: Ended
     answer: Answer | HelloAnswer | None = None
@@ -82,7 +81,7 @@ class _Exchange:
 
 
 def tasks(cases: Sequence[GoldenCase], only: Sequence[Operation] = ()) -> list[tuple[GoldenCase, Operation]]:
-    """What a run asks: cases in their order, operations in theirs."""
+    """Work of a run: cases in their order, operations in theirs."""
     return [
         (golden, operation)
         for golden in cases
@@ -170,46 +169,42 @@ class _Driver:
             reason = f"the driver does not declare {missing}"
             return Result(case.id, case.family, operation, "not applicable", reason)
         result = Result(case.id, case.family, operation, "passed", rules=case.rules or None)
-        for number in range(len(self._requests(golden, operation, Path()))):
+        for number, expected in enumerate(ASKING[operation].expected(case)):
             with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
-                folder = Path(name)
-                result = self._ask_once(golden, operation, number, folder, declared=hello is not None)
-                result = _without_folder(result, folder)
+                bench = Bench(golden, Path(name), self.launcher)
+                result = self._ask_once(bench, operation, number, expected, declared=hello is not None)
+                result = _without_folder(result, bench.folder)
             if result.outcome != "passed":
                 break
         return result
 
-    def _requests(self, golden: GoldenCase, operation: Operation, folder: Path) -> Sequence[protocol.Request]:
-        return ASKING[operation].requests(Bench(golden, folder, self.launcher))
-
     def _ask_once(
-        self, golden: GoldenCase, operation: Operation, number: int, folder: Path, *, declared: bool
+        self, bench: Bench, operation: Operation, number: int, expected: object, *, declared: bool
     ) -> Result:
-        case = golden.case
-        request = self._requests(golden, operation, folder)[number]
-        bench = Bench(golden, folder, self.launcher)
+        case, asking = bench.case, ASKING[operation]
+        request = asking.request(bench, expected)
         # A writer gets rows or a value, and nothing to copy from.
         if not isinstance(request, protocol.EncodeRequest):
             bench.hand_over()
-        exchange = self._exchange(request, operation, folder)
+        exchange = self._exchange(request, operation, bench.folder)
         try:
             if isinstance(exchange.answer, (type(None), HelloAnswer)):
                 return _without_answer(case, operation, exchange, declared=declared)
-            found = ASKING[operation].judge(bench, request, exchange.answer)
+            judged = asking.judge(bench, expected, exchange.answer)
         finally:
-            self._keep(golden, operation, number, folder, exchange.ended)
-        rules = list(found.rules) or case.rules or None
-        if found.right:
+            self._keep(bench, operation, number, expected, exchange.ended)
+        rules = list(judged.rules) or case.rules or None
+        if judged.right:
             return Result(case.id, case.family, operation, "passed", rules=rules)
         return Result(
             case.id,
             case.family,
             operation,
             "failed",
-            reason=found.reason,
+            reason=judged.reason,
             rules=rules,
-            expected=found.expected,
-            actual=found.actual or described(exchange.answer),
+            expected=judged.expected,
+            actual=judged.actual or described(exchange.answer),
         )
 
     def _exchange(self, request: protocol.Request, operation: Operation | None, folder: Path) -> _Exchange:
@@ -234,18 +229,16 @@ class _Driver:
         except (ValueError, ProtocolError) as error:
             return _Exchange(ended, None, str(error))
 
-    def _keep(
-        self, golden: GoldenCase, operation: Operation, number: int, folder: Path, ended: Ended
-    ) -> None:
+    def _keep(self, bench: Bench, operation: Operation, number: int, expected: object, ended: Ended) -> None:
         """Keep what was exchanged, with the paths of where it is kept."""
-        if self.settings.keep is None or not folder.is_dir():
+        if self.settings.keep is None or not bench.folder.is_dir():
             return
-        target = self.settings.keep.resolve() / golden.case.id / f"{operation}-{number + 1}"
+        target = self.settings.keep.resolve() / bench.case.id / f"{operation}-{number + 1}"
         target.mkdir(parents=True, exist_ok=True)
-        for path in folder.iterdir():
+        for path in bench.folder.iterdir():
             if path.is_file() and not path.is_symlink():
                 shutil.copyfile(path, target / path.name)
-        request = self._requests(golden, operation, target)[number]
+        request = ASKING[operation].request(dataclasses.replace(bench, folder=target), expected)
         (target / "request.json").write_text(protocol.to_json(request), encoding="ascii")
         (target / "stderr.txt").write_text(ended.stderr, encoding="utf-8")
 
@@ -360,8 +353,8 @@ def _report(
 
 
 def _explained(result: Result, case: Case | None) -> Result:
-    """What is wrong, with the words of its case."""
-    if case is None or result.outcome in GOOD:
+    """A bad result with the words of its case."""
+    if case is None or result.is_good:
         return result
     return dataclasses.replace(result, title=case.title, effect=case.effect)
 

@@ -1,4 +1,4 @@
-"""What a writer wrote: the judge's findings on it, and its rows, or the logical value of a ``_pm``.
+"""Inspection of a written file: the judge's findings on it, and its rows, or the logical value of a ``_pm``.
 
 The file comes from a stranger's program, and decoding it happens in a process of its own:
 ``python -m pqassay.suite.written_file``.  What that process finds out is a `WrittenFile`.
@@ -28,7 +28,7 @@ from pqassay_spec.pm.value_json import to_json as to_json_value
 
 @dataclass(frozen=True)
 class WrittenFile:
-    """What is known about a file.
+    """Findings on a written file, and its content.
 
     Attributes:
         outcome: ``conformant``, ``nonconformant`` or ``errored``.
@@ -123,7 +123,7 @@ def command(path: Path, options: dict[str, str], columns: Sequence[str], output:
 
 
 def environment() -> dict[str, str]:
-    """What the command needs to find this package."""
+    """Variables with which the command finds this package."""
     return {"PYTHONPATH": os.pathsep.join(folder for folder in sys.path if folder)}
 
 

@@ -1,4 +1,4 @@
-"""What stands in a file's body where the footer refers to nothing.
+"""The gaps of a file's body: bytes to which the footer does not refer.
 
 The ranges that a footer gives away leave gaps.  Some writers repeat the metadata of a column chunk behind it, some pad
 to a boundary with zeros, some put blobs there that a key of the footer names, and a footer that was written again
@@ -35,7 +35,7 @@ from pqassay_spec.parquet.thrift import (
 
 
 class Filler(Enum):
-    """What a run of bytes in a gap is."""
+    """A kind of bytes in a gap."""
 
     COPY = "a copy of column metadata"
     PADDING = "zeros"
@@ -51,7 +51,7 @@ class Filler(Enum):
 
 
 UNCLAIMED = frozenset((Filler.PAGES, Filler.UNKNOWN))
-"""What ought to belong to somebody."""
+"""Kinds of bytes that ought to belong to a structure."""
 
 
 class Run(NamedTuple):
@@ -80,7 +80,7 @@ MOST_DIGITS = 19
 
 
 class Surroundings(NamedTuple):
-    """What a footer says that helps to recognise the bytes of its gaps.
+    """Facts of a footer that help to recognise the bytes of its gaps.
 
     Attributes:
         named: Offsets that keys name, in order, each with its key.

@@ -9,16 +9,14 @@ from collections.abc import Callable
 from typing import Any, Literal, TypeVar, cast
 
 from pqassay.under_test.bloom_rate import rate
+from pqassay.under_test.fields import ChunkFields
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.index_reads import IndexReads
-from pqassay.under_test.index_screen import Shape, column_index_shape, offset_index_shape
 from pqassay.under_test.page_bounds import PageBounds, even_column_index
 from pqassay.under_test.page_places import PagePlaces
 from pqassay.under_test.page_walk import PageUnderTest, chunk_range, walk
 from pqassay_spec.base.errors import FormatError, Malformed
-from pqassay_spec.grammar.thrift import Record
 from pqassay_spec.grammar.thrift_decoder import decode, decoder
-from pqassay_spec.grammar.thrift_path import FieldFinder
 from pqassay_spec.parquet.bloom import BLOCK_SIZE
 from pqassay_spec.parquet.column_order import Order, order_of
 from pqassay_spec.parquet.file import BLOOM_HEADER_LIMIT, chunk_start
@@ -31,7 +29,6 @@ from pqassay_spec.parquet.thrift import (
     ColumnOrder,
     DataPageHeaderV2,
     OffsetIndex,
-    PageHeader,
     RowGroup,
     Statistics,
 )
@@ -55,7 +52,7 @@ Structure = Literal[
     "data_pages",
     "second_version",
 ]
-"""What a chunk may have that rules are about."""
+"""The parts of a chunk that rules are about, if it has them."""
 
 
 class ColumnChunkUnderTest:
@@ -68,8 +65,9 @@ class ColumnChunkUnderTest:
         group: Its row group.
         chunk, facts: What the footer says of it.
         leaf: Its column in the schema.
-        path: Where its parts stand in field paths: ``row_groups[0].columns[1]``. The footer's record of it stands at the
-            same path below ``footer``.
+        path: With what the paths of its fields begin: ``row_groups[0].columns[1]``; so does the footer's record of it, below
+            ``footer``.
+        is_decoded: Whether all its values were decoded, so that its pages are known to decompress.
     """
 
     def __init__(
@@ -90,6 +88,7 @@ class ColumnChunkUnderTest:
         self.facts = facts
         self.leaf = leaf
         self.path = f"row_groups[{row_group}].columns[{ordinal}]"
+        self.is_decoded = False
         self._parts: dict[Any, tuple[Any, Exception | None]] = {}
 
     def part(self, make: Callable[[ColumnChunkUnderTest], Part]) -> Part:
@@ -103,6 +102,11 @@ class ColumnChunkUnderTest:
         if problem is not None:
             raise problem.with_traceback(None)
         return cast("Part", made)
+
+    @Remembered
+    def fields(self) -> ChunkFields:
+        """Its fields, for the positions of findings."""
+        return ChunkFields(self)
 
     @property
     def column(self) -> str:
@@ -119,7 +123,7 @@ class ColumnChunkUnderTest:
 
     @Remembered
     def column_order(self) -> ColumnOrder | None:
-        """What the footer says of the column's order; ``None`` where it says nothing.
+        """The column's order as the footer gives it; ``None`` where it does not.
 
         Raises STA-002: which order belongs to which column, nobody can say.
         """
@@ -132,37 +136,36 @@ class ColumnChunkUnderTest:
 
     @Remembered
     def order(self) -> Order | None:
-        """How the column's values compare; ``None`` where there is no order, or an unknown one. Raises STA-002."""
+        """The order of the column's values; ``None`` where there is no order, or an unknown one. Raises STA-002."""
         return order_of(self.leaf.element, self.column_order)
 
     # ------------------------------------------------------------------------------------ what stands in the body
 
-    def _require(self, offset: int, length: int, field: str) -> None:
-        """Raise PQF-008 or PQF-009 unless a range lies in the body, where nothing else claims a byte of it."""
+    def _require(self, offset: int, length: int, part: str) -> None:
+        """Raise PQF-008 or PQF-009 unless the range that a part of the record gives lies in the body, and shares no byte of it."""
         framing = self.file.framing
         if length < 0 or offset < framing.body_start or offset + max(length, 1) > framing.footer_start:
             raise Broken("PQF-008")
-        if field in self.file.overlapping:
+        if self.file.overlapping and f"footer.{self.path}.{part}" in self.file.overlapping:
             raise Broken("PQF-009")
 
-    def _range(self, offset: int, length: int, field: str) -> bytes:
-        self._require(offset, length, field)
+    def _range(self, offset: int, length: int, part: str) -> bytes:
+        self._require(offset, length, part)
         return self.file.source.read(offset, length)
 
     @Remembered
     def span(self) -> tuple[int, int]:
-        """Where the first page begins and the last one ends. Raises `NotApplicable` (no pages), PQF-008, PQF-009."""
+        """The range from the first page to the end of the last one. Raises `NotApplicable` (no pages), PQF-008, PQF-009."""
         start = chunk_start(self.chunk)
         if start is None:
             raise NotApplicable
-        # Where the chunk begins, both of them say.
         # Both of them say where the chunk begins.
-        for name in ("dictionary_page_offset", "data_page_offset"):
-            field = f"footer.{self.path}.meta_data.{name}"
-            if field in self.file.stray_offsets:
-                raise Broken("PQF-008")
+        if stray := self.file.stray_offsets:
+            for name in ("dictionary_page_offset", "data_page_offset"):
+                if f"footer.{self.path}.meta_data.{name}" in stray:
+                    raise Broken("PQF-008")
         length = self.facts.total_compressed_size
-        self._require(start, length, f"footer.{self.path}.meta_data.data_page_offset")
+        self._require(start, length, "meta_data.data_page_offset")
         return start, start + length
 
     @property
@@ -179,10 +182,9 @@ class ColumnChunkUnderTest:
         offset, length = getattr(self.chunk, f"{name}_offset"), getattr(self.chunk, f"{name}_length")
         if offset is None:
             raise NotApplicable
-        field = f"footer.{self.path}.{name}_offset"
         if not length or length < 0 or not offset:
             raise Broken("PIX-002")
-        self._require(offset, length, field)
+        self._require(offset, length, f"{name}_offset")
         return self.file.part(IndexReads).read(offset, length)
 
     @Remembered
@@ -224,7 +226,7 @@ class ColumnChunkUnderTest:
 
     @Remembered
     def page_places(self) -> PagePlaces:
-        """What the offset index says of the pages, as lists. Raises what `offset_index` does."""
+        """The places of the pages by the offset index, as lists. Raises what `offset_index` does."""
         return PagePlaces(self)
 
     @Remembered
@@ -233,34 +235,24 @@ class ColumnChunkUnderTest:
         return PageBounds(self)
 
     @Remembered
-    def offset_index_shape(self) -> Shape | None:
-        """The shape of an offset index that certainly breaks no rule."""
-        return offset_index_shape(self)
-
-    @Remembered
-    def column_index_shape(self) -> Shape | None:
-        """The shape of a column index that certainly breaks no rule."""
-        return column_index_shape(self)
-
-    @Remembered
     def _bloom_filter(self) -> tuple[BloomFilterHeader, int, bytes]:
         """Header of the bloom filter, the bytes that it takes, and what of the bitset was read along with it."""
         offset = self.facts.bloom_filter_offset
         if not offset:
             raise NotApplicable
-        field, root = f"footer.{self.path}.meta_data.bloom_filter_offset", f"{self.path}.bloom_filter.header"
+        part, root = "meta_data.bloom_filter_offset", f"{self.path}.bloom_filter.header"
         room = self.file.framing.footer_start - offset
-        given = self.facts.bloom_filter_length or 0
-        first = min(room, max(BLOOM_HEADER_LIMIT, given if given <= SMALL_FILTER else 0))
-        raw = self._range(offset, first, field)
+        length = self.facts.bloom_filter_length or 0
+        first = min(room, max(BLOOM_HEADER_LIMIT, length if length <= SMALL_FILTER else 0))
+        raw = self._range(offset, first, part)
         try:
             header, taken = decode(BloomFilterHeader, raw, root=root, base=offset, rule="BLM-002")
         except Malformed:
             if first == min(room, LONG_HEADER):
                 raise
-            raw = self._range(offset, min(room, LONG_HEADER), field)  # an extension may make a header long
+            raw = self._range(offset, min(room, LONG_HEADER), part)  # an extension may make a header long
             header, taken = decode(BloomFilterHeader, raw, root=root, base=offset, rule="BLM-002")
-        return header, taken, raw[taken : given if given <= SMALL_FILTER else taken]
+        return header, taken, raw[taken : length if length <= SMALL_FILTER else taken]
 
     @property
     def bloom_filter_header(self) -> tuple[BloomFilterHeader, int]:
@@ -285,7 +277,7 @@ class ColumnChunkUnderTest:
         if len(read) == size:
             return read
         start = (self.facts.bloom_filter_offset or 0) + taken
-        return self._range(start, size, f"footer.{self.path}.meta_data.bloom_filter_offset")
+        return self._range(start, size, "meta_data.bloom_filter_offset")
 
     @Remembered
     def bloom_filter_rate(self) -> float:
@@ -310,63 +302,6 @@ class ColumnChunkUnderTest:
         """The headers of data pages of version 2, which count more, each with its position among the data pages. Raises as `pages`."""
         return [(number, v2) for number, page in enumerate(self.data_pages) if (v2 := page.v2) is not None]
 
-    def _place_of_page(self, part: str) -> tuple[int, int] | None:
-        """Offset and length of a field below ``pages[n]``."""
-        name, _, rest = part.partition(".")
-        number = name.removeprefix("pages[").removesuffix("]")
-        if not number.isdecimal() or int(number) >= len(self.pages):
-            return None
-        page = self.pages[int(number)]
-        if rest.startswith("body"):
-            return page.body_start, page.header.compressed_page_size
-        raw = self.file.source.read(page.offset, page.header_length)
-        return _found(PageHeader, raw, page.offset, rest.partition(".")[2])
-
-    @Remembered
-    def _finders(self) -> dict[str, FieldFinder]:
-        """What finds fields of the indexes, by their names; an index may list a million pages, which are walked once."""
-        return {}
-
-    def place(self, part: str) -> tuple[int, int] | None:
-        """Offset and length of a field below `path`, of a page, an index or a bloom filter; ``None`` where it cannot be found."""
-        name, _, rest = part.partition(".")
-        if name.startswith("pages["):
-            return self._place_of_page(part)
-        structs: dict[str, tuple[type[Record], int | None, Callable[[], bytes]]] = {
-            "column_index": (ColumnIndex, self.chunk.column_index_offset, lambda: self.column_index_bytes),
-            "offset_index": (OffsetIndex, self.chunk.offset_index_offset, lambda: self.offset_index_bytes),
-        }
-        if name == "bloom_filter":
-            base = self.facts.bloom_filter_offset or 0
-            _, taken = self.bloom_filter_header
-            if not rest.startswith("header"):
-                return base + taken, len(self.bitset)
-            raw = self.file.source.read(base, taken)
-            return _found(BloomFilterHeader, raw, base, rest.partition(".")[2])
-        if name not in structs:
-            return None
-        kind, start, read = structs[name]
-        raw = read()
-        if name not in self._finders:
-            self._finders[name] = FieldFinder(kind, raw)
-        return _found_by(self._finders[name], len(raw), start or 0, rest)
-
-
-def _found(kind: type[Record], raw: bytes, base: int, path: str) -> tuple[int, int]:
-    return _found_by(FieldFinder(kind, raw), len(raw), base, path)
-
-
-def _found_by(finder: FieldFinder, length: int, base: int, path: str) -> tuple[int, int]:
-    found: tuple[int, int] | None = None
-    while path and found is None:
-        try:
-            found = finder.find(path)
-        except (FormatError, KeyError):
-            found = None
-        path = path.rpartition(".")[0]
-    start, end = found or (0, length)
-    return base + start, end - start
-
 
 class ColumnChunks:
     """All column chunks of a file: its part of that name, ``file.part(ColumnChunks)``."""
@@ -386,7 +321,7 @@ class ColumnChunks:
         if self.file.is_summary:
             raise NotApplicable
         leaves = self.file.leaves
-        found: list[ColumnChunkUnderTest] = []
+        chunks: list[ColumnChunkUnderTest] = []
         for number, group in enumerate(self.file.metadata.row_groups):
             if len(group.columns) != len(leaves):
                 raise Malformed(
@@ -409,8 +344,8 @@ class ColumnChunks:
                         expected=leaf.name,
                         actual=".".join(facts.path_in_schema),
                     )
-                found.append(ColumnChunkUnderTest(self.file, number, ordinal, group, chunk, facts, leaf))
-        return found
+                chunks.append(ColumnChunkUnderTest(self.file, number, ordinal, group, chunk, facts, leaf))
+        return chunks
 
     def having(self, structure: Structure) -> list[ColumnChunkUnderTest]:
         """The chunks that have something."""
@@ -418,16 +353,6 @@ class ColumnChunks:
             has = _HAS[structure]
             self._having[structure] = [chunk for chunk in self.all if has(chunk)]
         return self._having[structure]
-
-    def place(self, path: str) -> tuple[int, int]:
-        """Offset and length of a field below ``row_groups``; (-1, 0) where it cannot be found. Raises `FormatError`."""
-        for chunk in self.all:
-            if path.startswith(f"{chunk.path}."):
-                try:
-                    return chunk.place(path[len(chunk.path) + 1 :]) or (-1, 0)
-                except NotApplicable:
-                    break
-        return -1, 0
 
 
 def _is_there(read: Callable[[], list[Any]]) -> bool:

@@ -7,25 +7,41 @@ in `pqassay.checks.asking`; tests hold screens and rules against each other.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
+
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.file import NotChecked
-from pqassay.under_test.index_screen import Shape
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.column_order import (
-    FLOATING,
     SIGNED_ORDERS,
     TOTAL,
     Order,
     annotation_fits,
     is_bound,
-    is_nan,
     key,
 )
 from pqassay_spec.parquet.file import chunk_start
 from pqassay_spec.parquet.schema import is_string
 from pqassay_spec.parquet.thrift import SchemaElement, Statistics
 
+Shape = tuple[object, ...]
+"""What decides which rules apply to something sound."""
 
+ChunkScreen = Callable[[ColumnChunkUnderTest], Shape | None]
+
+
+def once_for_each(screen: ChunkScreen) -> ChunkScreen:
+    """Remember the shape of each chunk, since several panels of rules ask for it."""
+
+    @wraps(screen)
+    def shape(chunk: ColumnChunkUnderTest) -> Shape | None:
+        return chunk.part(screen)
+
+    return shape
+
+
+@once_for_each
 def facts_shape(chunk: ColumnChunkUnderTest) -> Shape | None:
     """The shape of a chunk whose type, number of values and offsets certainly break no rule."""
     facts, leaf = chunk.facts, chunk.leaf
@@ -59,6 +75,7 @@ def _is_pair(offset: int | None, length: int | None) -> bool:
     return offset > 0 < length
 
 
+@once_for_each
 def statistics_shape(chunk: ColumnChunkUnderTest) -> Shape | None:
     """The shape of statistics that certainly break no rule; NaN counts and the total order are left to the rules."""
     statistics, element = chunk.statistics, chunk.leaf.element
@@ -105,8 +122,6 @@ def _bounds_are_sound(order: Order, element: SchemaElement, statistics: Statisti
 def _are_in_order(order: Order, element: SchemaElement, low: bytes, high: bytes) -> bool:
     least, greatest = key(order, low), key(order, high)
     if order in TOTAL or least is None or greatest is None or least > greatest:
-        return False
-    if order in FLOATING and (is_nan(order, low) or is_nan(order, high)):
         return False
     return is_bound(element, low) and is_bound(element, high)
 

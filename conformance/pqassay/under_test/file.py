@@ -13,7 +13,6 @@ from typing import Any, Generic, TypeVar, cast
 
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import Source
-from pqassay_spec.grammar.thrift_path import FieldFinder
 from pqassay_spec.parquet import file as parquet_file
 from pqassay_spec.parquet.schema import SchemaLeaf, leaves
 from pqassay_spec.parquet.thrift import FileMetaData, KeyValue
@@ -73,7 +72,7 @@ class Remembered(Generic[Owner, Value]):
 
 @dataclass
 class Options:
-    """What the user told the check.
+    """The options of a check.
 
     Attributes:
         tier: How deep to look.
@@ -98,16 +97,16 @@ class Options:
 
 
 DATA_PREFIX = "data."
-"""What the path of a field begins with that stands in the Parquet file beside the one under test."""
+"""Begins the paths of fields of the Parquet file beside the one under test."""
 
 
 def nothing_beside(_: str) -> Source | None:
-    """What opens a file beside one that stands alone."""
+    """Opens the files beside one that is alone."""
     return None
 
 
 def no_screens() -> None:
-    """What loads the screens of ``_pm`` where there are none."""
+    """Loads the screens of ``_pm`` where there are none."""
 
 
 @dataclass
@@ -116,12 +115,13 @@ class FileUnderTest:
 
     Attributes:
         source: Its bytes.
-        options: What the user told the check.
+        options: How to check it.
         kind: The kind of file as which it is judged.
         opener: Opens a file of the same folder by its name; ``None`` where there is none. Who made it closes what it opened.
         pm_screens: Loads the screens for the many chunks of a large ``_pm``, see `pqassay.under_test.pm_chunks.Screens`;
             ``None`` where there are none, and every chunk is judged by the rules alone.
         left_out: The rules that are not tested; values of which no other speaks are not decoded.
+        prefix: Begins the paths of its fields where it is not the file that the report is about.
     """
 
     source: Source
@@ -130,7 +130,12 @@ class FileUnderTest:
     opener: Callable[[str], Source | None] = nothing_beside
     pm_screens: Callable[[], Any] = no_screens
     left_out: Container[str] = ()
+    prefix: str = ""
     _parts: dict[Any, Any] = field(default_factory=dict[Any, Any])
+
+    def forget(self) -> None:
+        """Let go of everything. The file and its parts know each other, and would stay until the collector comes."""
+        vars(self).clear()
 
     def beside(self, name: str) -> Source | None:
         """The file of that name in the same folder, ``None`` if there is none.
@@ -154,15 +159,7 @@ class FileUnderTest:
         source = self.beside(pm.DATA_NAME)
         if source is None:
             raise NotChecked(f"no {pm.DATA_NAME} stands beside it")
-        return FileUnderTest(source, self.options)
-
-    def holding(self, path: str) -> FileUnderTest:
-        """The file in which a field stands: this one, or the Parquet file beside it.
-
-        Raises:
-            NotChecked: See `data`.
-        """
-        return self.data if path.startswith(DATA_PREFIX) else self
+        return FileUnderTest(source, self.options, prefix=DATA_PREFIX)
 
     def part(self, make: Callable[[FileUnderTest], Part]) -> Part:
         """The family's own view of this file, made once."""
@@ -176,7 +173,7 @@ class FileUnderTest:
 
     @Remembered
     def framing(self) -> parquet_file.Framing:
-        """Where footer and tail stand. Raises PQF-001 (too short), PQF-002, PQF-003."""
+        """The places of footer and tail. Raises PQF-001 (too short), PQF-002, PQF-003."""
         return parquet_file.read_framing(self.source)
 
     @Remembered
@@ -242,17 +239,22 @@ class FileUnderTest:
         """The fields of those ranges inside the body that share a byte with another one. What stands there, nobody can say."""
         found: set[str] = set()
         widest: parquet_file.ByteRange | None = None
-        for given in self.ranges:
-            if widest is not None and given.start < widest.end and self.in_body(given):
+        for given in self.ranges_inside:
+            if widest is not None and given.start < widest.end:
                 found.update((widest.field, given.field))
-            if (widest is None or given.end > widest.end) and self.in_body(given):
+            if widest is None or given.end > widest.end:
                 widest = given
         return frozenset(found)
+
+    @Remembered
+    def ranges_inside(self) -> list[parquet_file.ByteRange]:
+        """Those of the `ranges` that lie in the body."""
+        return [given for given in self.ranges if self.in_body(given)]
 
     def in_body(self, given: parquet_file.ByteRange) -> bool:
         """Whether a range lies between head and footer; an empty one needs room for a byte."""
         start, end = self._body
-        return start <= given.start <= given.start + (given.length or 1) <= end
+        return start <= given.start <= given.start + (given.end - given.start or 1) <= end
 
     @Remembered
     def _body(self) -> tuple[int, int]:
@@ -264,28 +266,10 @@ class FileUnderTest:
             for chunk in group.columns:
                 if chunk.meta_data is not None and chunk.meta_data.total_compressed_size < 0:
                     raise Broken("PQF-015")
-        for given in (*self.offsets, *self.ranges):
-            if not self.in_body(given):
-                raise Broken("PQF-008")
+        if self.stray_offsets or len(self.ranges_inside) < len(self.ranges):
+            raise Broken("PQF-008")
         last = self.framing.body_start
         for given in self.ranges:
             if given.start < last:
                 raise Broken("PQF-009")
             last = given.end
-
-    @Remembered
-    def _finder(self) -> FieldFinder:
-        return FieldFinder(FileMetaData, self.footer)
-
-    def place(self, path: str) -> tuple[int, int]:
-        """Offset and length, in this file, of a field below ``footer``; of the whole footer where it cannot be found.
-
-        Raises:
-            FormatError: There is no footer.
-        """
-        try:
-            found = self._finder.find(path.removeprefix(DATA_PREFIX).removeprefix("footer."))
-        except (FormatError, KeyError):
-            found = None
-        start, end = found or (0, len(self.footer))
-        return self.framing.footer_start + start, end - start

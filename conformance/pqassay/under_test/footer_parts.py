@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from pqassay.under_test.fields import Field, in_footer
 from pqassay.under_test.file import FileUnderTest
-from pqassay_spec.parquet.thrift import ColumnChunk, RowGroup, SchemaElement
+from pqassay_spec.parquet.thrift import ColumnChunk, KeyValue, RowGroup, SchemaElement
 
 
 class RowGroupUnderTest(NamedTuple):
@@ -22,26 +23,47 @@ class RowGroupUnderTest(NamedTuple):
     listed: RowGroup
 
     @property
-    def path(self) -> str:
-        """Where it is in the footer."""
-        return f"footer.row_groups[{self.number}]"
+    def field(self) -> Field:
+        """Its field of the footer."""
+        return in_footer(self.file, f"row_groups[{self.number}]")
+
+
+class KeyValueUnderTest(NamedTuple):
+    """A pair of the footer's key-value metadata.
+
+    Attributes:
+        file: The file.
+        number: Its position.
+        pair: The key and its value.
+    """
+
+    file: FileUnderTest
+    number: int
+    pair: KeyValue
+
+    @property
+    def field(self) -> Field:
+        """Its field of the footer."""
+        return in_footer(self.file, f"key_value_metadata[{self.number}]")
 
 
 class ElementUnderTest(NamedTuple):
     """An element of the schema, the root among them.
 
     Attributes:
+        file: The file.
         number: Its position.
         element: What the footer says of it.
     """
 
+    file: FileUnderTest
     number: int
     element: SchemaElement
 
     @property
-    def path(self) -> str:
-        """Where it is in the footer."""
-        return f"footer.schema[{self.number}]"
+    def field(self) -> Field:
+        """Its field of the footer."""
+        return in_footer(self.file, f"schema[{self.number}]")
 
 
 def path_in_schema(chunk: ColumnChunk) -> list[str] | None:

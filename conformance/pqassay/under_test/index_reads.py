@@ -32,8 +32,8 @@ class IndexReads:
         self._starts: list[int] = []
         self._ends: list[int] = []
         self._kept: OrderedDict[int, bytes] = OrderedDict()
-        for given in file.ranges:
-            if given.kind in ("column index", "offset index") and file.in_body(given):
+        for given in file.ranges_inside:
+            if given.kind in ("column index", "offset index"):
                 self._add(given.start, given.end)
 
     def _add(self, start: int, end: int) -> None:

@@ -1,35 +1,34 @@
 """A first look at the page index of a column chunk that finds most of them in order, at once.
 
-The rules stand in `pqassay.checks.page_index`, one by one.  Where files are many and small, or chunks are many, asking thirty rules
+The rules are in `pqassay.checks.page_index`, one by one.  Where files are many and small, or chunks are many, asking thirty rules
 about each chunk takes most of the time.  An index whose shape is returned here breaks none of them; one without may be sound
-all the same, and is judged by the rules.  How shapes are used is said in `pqassay.checks.asking`; tests hold screens and rules
-against each other.
+all the same, and is judged by the rules.  How shapes are used is described in `pqassay.checks.asking`; tests hold screens and
+rules against each other.
 """
 
 from __future__ import annotations
 
-from operator import ge, le, lt
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from operator import ge, le, lt, sub
+from typing import Any
 
+from pqassay.under_test.chunks import ColumnChunkUnderTest
+from pqassay.under_test.facts_screen import Shape, once_for_each, statistics_shape
 from pqassay.under_test.file import NotApplicable, NotChecked
-from pqassay.under_test.page_bounds import PageBounds
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.column_order import TOTAL, Order
-from pqassay_spec.parquet.thrift import BoundaryOrder, ColumnIndex, Type
-
-if TYPE_CHECKING:
-    from pqassay.under_test.chunks import ColumnChunkUnderTest
+from pqassay_spec.parquet.thrift import BoundaryOrder, ColumnIndex, Statistics, Type
 
 NUMBERS = (Order.FLOAT, Order.HALF)
 """The type-defined orders of floating point columns, in which NaN has no place."""
 
+COMPARED: dict[int, Callable[[Any, Any], bool]] = {BoundaryOrder.ASCENDING: le, BoundaryOrder.DESCENDING: ge}
+"""How a bound of a page compares with that of the next page, in boundary orders that say so."""
+
 _NOT_SOUND = (FormatError, NotApplicable, NotChecked)
 
 
-Shape = tuple[object, ...]
-"""What decides which rules apply to a sound index."""
-
-
+@once_for_each
 def offset_index_shape(chunk: ColumnChunkUnderTest) -> Shape | None:
     """The shape of an offset index that certainly breaks no rule."""
     try:
@@ -57,22 +56,23 @@ def offset_index_shape(chunk: ColumnChunkUnderTest) -> Shape | None:
 
 def column_index_shape(chunk: ColumnChunkUnderTest) -> Shape | None:
     """The shape of a column index that certainly breaks no rule. Nested columns and pages of nulls are left to the rules."""
-    if chunk.offset_index_shape is None or chunk.leaf.max_repetition_level:
+    statistics = chunk.statistics
+    if statistics is None or chunk.leaf.max_repetition_level or offset_index_shape(chunk) is None:
         return None
     try:
-        index, bounds = chunk.column_index, chunk.page_bounds
-        rows = chunk.page_places.row_counts
+        index, order = chunk.even_column_index, chunk.order
     except _NOT_SOUND:
         return None
-    if True in index.null_pages or index.nan_counts is not None or bounds.order in TOTAL:
+    if True in index.null_pages or index.nan_counts is not None or order is None or order in TOTAL:
         return None
-    statistics = chunk.statistics
-    if statistics is None or not (
-        _counts_are_sound(chunk, index, rows) and _bounds_are_sound(chunk, index, bounds)
+    first_rows = [location.first_row_index for location in chunk.offset_index.page_locations]
+    rows = list(map(sub, [*first_rows[1:], chunk.group.num_rows], first_rows))
+    if not (
+        _counts_are_sound(chunk, statistics, index, rows) and _bounds_are_sound(chunk, statistics, index)
     ):
         return None
     return (
-        bounds.order,
+        order,
         chunk.leaf.element.type,
         chunk.leaf.max_definition_level,
         index.definition_level_histograms is None,
@@ -81,9 +81,11 @@ def column_index_shape(chunk: ColumnChunkUnderTest) -> Shape | None:
     )
 
 
-def _counts_are_sound(chunk: ColumnChunkUnderTest, index: ColumnIndex, rows: list[int]) -> bool:
-    nulls, statistics = index.null_counts, chunk.statistics
-    if nulls is None or statistics is None or min(nulls) < 0 or not all(map(lt, nulls, rows)):
+def _counts_are_sound(
+    chunk: ColumnChunkUnderTest, statistics: Statistics, index: ColumnIndex, rows: Sequence[int]
+) -> bool:
+    nulls = index.null_counts
+    if nulls is None or min(nulls) < 0 or not all(map(lt, nulls, rows)):
         return False
     if statistics.null_count is not None and statistics.null_count != sum(nulls):
         return False
@@ -105,21 +107,28 @@ def _counts_are_sound(chunk: ColumnChunkUnderTest, index: ColumnIndex, rows: lis
     return rows == [sum(counts[start : start + levels]) for start in range(0, len(counts), levels)]
 
 
-def _bounds_are_sound(chunk: ColumnChunkUnderTest, index: ColumnIndex, bounds: PageBounds) -> bool:
-    statistics, least, greatest = chunk.statistics, bounds.least, bounds.greatest
-    if statistics is None or not bounds.sound or least is None or greatest is None or least > greatest:
+def _bounds_are_sound(chunk: ColumnChunkUnderTest, statistics: Statistics, index: ColumnIndex) -> bool:
+    if (
+        index.min_values == [statistics.min_value]
+        and index.max_values == [statistics.max_value]
+        and statistics_shape(chunk) is not None
+    ):
+        # Of a chunk with one page, the bounds are those of the chunk.
+        return index.boundary_order in (BoundaryOrder.UNORDERED, *COMPARED)
+    bounds = chunk.page_bounds
+    least, greatest = bounds.least, bounds.greatest
+    if not bounds.sound or least is None or greatest is None or least > greatest:
         return False
-    lows, highs, said = bounds.lows, bounds.highs, index.boundary_order
+    lows, highs = bounds.lows, bounds.highs
     if max(lows) > greatest or min(highs) < least:
         return False
     if statistics.is_min_value_exact and min(lows) > least:
         return False
     if statistics.is_max_value_exact and max(highs) < greatest:
         return False
-    if said in (BoundaryOrder.ASCENDING, BoundaryOrder.DESCENDING):
-        compare = le if said == BoundaryOrder.ASCENDING else ge
-        if len(lows) > 1 and not (all(map(compare, lows, lows[1:])) and all(map(compare, highs, highs[1:]))):
-            return False
-    else:
-        return said == BoundaryOrder.UNORDERED
-    return True
+    if index.boundary_order == BoundaryOrder.UNORDERED:
+        return True
+    if index.boundary_order not in COMPARED:
+        return False
+    compare = COMPARED[index.boundary_order]
+    return all(map(compare, lows, lows[1:])) and all(map(compare, highs, highs[1:]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from operator import lt
 from typing import TYPE_CHECKING
 
+from pqassay.under_test.fields import Field
 from pqassay.under_test.file import Broken, Remembered
 
 if TYPE_CHECKING:
@@ -37,9 +38,9 @@ class PagePlaces:
         self.first_rows = [location.first_row_index for location in locations]
         self.out_of_order = not_ascending(self.offsets)
 
-    def path(self, page: int, field: str = "") -> str:
-        """The field path of a page, or of one of its fields."""
-        return f"{self.chunk.path}.offset_index.page_locations[{page}]{'.' if field else ''}{field}"
+    def field(self, page: int, name: str = "") -> Field:
+        """The entry of a page, or one of its fields."""
+        return self.chunk.fields.offset_index / f"page_locations[{page}]" / name
 
     @Remembered
     def outside(self) -> list[int]:

@@ -34,7 +34,7 @@ BATCH = 4 << 20
 
 
 class _Stride(NamedTuple):
-    """How far to read: the first bytes of a run of pages, the most at once, and what is rather read than skipped."""
+    """The lengths of reads: the first bytes of a run of pages, the most at once, and what is rather read than skipped."""
 
     first: int
     most: int
@@ -63,7 +63,7 @@ class PageUnderTest(NamedTuple):
 
     @property
     def body_start(self) -> int:
-        """Where its body begins in the file."""
+        """The offset of its body in the file."""
         return self.offset + self.header_length
 
     @property
@@ -120,7 +120,7 @@ HEADERS: dict[int, str] = {
 
 
 def page_at(pages: Iterable[PageUnderTest], offset: int) -> str | None:
-    """What begins at an offset, for messages; ``None`` if it is no page."""
+    """The page that begins at an offset, for messages; ``None`` if there is none."""
     page = next((page for page in pages if page.offset == offset), None)
     if page is None:
         return None
@@ -130,7 +130,7 @@ def page_at(pages: Iterable[PageUnderTest], offset: int) -> str | None:
 
 
 class ChunkRanges:
-    """Which column chunks of a file share bytes with no other: a part of it, ``file.part(ChunkRanges)``.
+    """The column chunks of a file that share bytes with no other: a part of it, ``file.part(ChunkRanges)``.
 
     Only these are walked.  Thousands of records of one chunk would otherwise be walked thousands of times.
     """
@@ -141,21 +141,21 @@ class ChunkRanges:
     @Remembered
     def overlapping(self) -> set[str]:
         """The fields ``data_page_offset`` of the chunks that share bytes with another."""
-        ranges = [given for given in self.file.ranges if given.kind == "column chunk"]
-        found: set[str] = set()
+        ranges = [chunk for chunk in self.file.ranges if chunk.kind == "column chunk"]
+        fields: set[str] = set()
         if not ranges:
-            return found
+            return fields
         widest = ranges[0]
-        for given in ranges[1:]:
-            if given.start < widest.end:
-                found |= {given.field, widest.field}
-            if given.end > widest.end:
-                widest = given
-        return found
+        for chunk in ranges[1:]:
+            if chunk.start < widest.end:
+                fields |= {chunk.field, widest.field}
+            if chunk.end > widest.end:
+                widest = chunk
+        return fields
 
 
 def chunk_range(file: FileUnderTest, chunk: ColumnChunk, path: str) -> tuple[int, int]:
-    """Where the pages of a chunk stand, from its start to its end; empty for a chunk without a page.
+    """The range of the pages of a chunk, from its start to its end; empty for a chunk without a page.
 
     Args:
         file: The file.
@@ -237,7 +237,7 @@ def _no_page(position: int, length: int, size: int, end: int, path: str) -> Malf
 
 
 def _no_header(source: Source, position: int, end: int, path: str, complete: bool) -> Malformed:
-    """What is wrong where a header should stand, with its place."""
+    """The error where a header should be, with its place."""
     raw = source.read(position, min(end - position, LONGEST_HEADER))
     if complete:
         return Malformed(

@@ -73,7 +73,7 @@ class Chain:
 
 @dataclass
 class Place:
-    """Where a block stands, and what refers to it.
+    """The place of a block, and what refers to it.
 
     Attributes:
         number: Its position among all blocks, by offset; it stands in field paths.
@@ -176,10 +176,10 @@ class SnapshotUnderTest(NamedTuple):
 
     def violation(self, name: str, message: str, *, expected: str = "", actual: str) -> Violation:
         """A violation at a field of the footer."""
-        return in_footer(self.snapshot, name, message, expected=expected, actual=actual)
+        return in_snapshot(self.snapshot, name, message, expected=expected, actual=actual)
 
 
-def in_footer(snapshot: Snapshot, name: str, message: str, **more: Any) -> Violation:
+def in_snapshot(snapshot: Snapshot, name: str, message: str, **more: Any) -> Violation:
     """A violation at a field of a footer."""
     offset, length = snapshot.place(name)
     return Violation(message, f"{snapshot.path}.footer.{name}", offset, length, **more)
@@ -237,7 +237,7 @@ class PmUnderTest:
 
     @Remembered
     def names(self) -> list[str]:
-        """What to call each column in findings: its name, cut, or its position where that cannot be read."""
+        """The name of each column in findings: its own, cut, or its position where that cannot be read."""
         return self._read_names[0]
 
     @Remembered
@@ -334,9 +334,9 @@ class PmUnderTest:
     @Remembered
     def chain(self) -> Chain:
         """All snapshots. Raises what `newest` raises; what is wrong with earlier ones stands in the chain."""
-        found, row_groups = Chain(self.source, [self.newest]), self.newest.fields.row_group_count
+        chain, row_groups = Chain(self.source, [self.newest]), self.newest.fields.row_group_count
         if row_groups > MOST_ROW_GROUPS:
-            found.cut = f"there are more than {MOST_ROW_GROUPS:,} row groups"
+            chain.cut = f"there are more than {MOST_ROW_GROUPS:,} row groups"
         walk = pm_file.walk(self.source, self.header, self.size)
         try:
             for snapshot in walk:
@@ -344,15 +344,15 @@ class PmUnderTest:
                     continue
                 row_groups += snapshot.fields.row_group_count
                 if snapshot.number == MOST_SNAPSHOTS:
-                    found.cut = f"the chain has more than {MOST_SNAPSHOTS:,} snapshots"
+                    chain.cut = f"the chain has more than {MOST_SNAPSHOTS:,} snapshots"
                 elif row_groups > MOST_ROW_GROUPS:
-                    found.cut = f"the snapshots list more than {MOST_ROW_GROUPS:,} row groups together"
-                if found.cut:
+                    chain.cut = f"the snapshots list more than {MOST_ROW_GROUPS:,} row groups together"
+                if chain.cut:
                     break
-                found.snapshots.append(snapshot)
+                chain.snapshots.append(snapshot)
         except FormatError as error:
-            found.problem = error
-        return found
+            chain.problem = error
+        return chain
 
     @Remembered
     def in_reach(self) -> Sequence[Snapshot]:
@@ -371,17 +371,17 @@ class PmUnderTest:
     @Remembered
     def places(self) -> dict[int, Place]:
         """Every block that a snapshot refers to, by offset, in that order; those that cannot be read as well."""
-        found: dict[int, Place] = {}
+        places: dict[int, Place] = {}
         for snapshot in self.snapshots:
             body_end = snapshot.fields.parquet_footer_offset
             for row_group, offset in enumerate(snapshot.blocks):
-                place = found.get(offset)
+                place = places.get(offset)
                 if place is None:
-                    found[offset] = Place(0, offset, snapshot.start, body_end, snapshot.number, row_group)
+                    places[offset] = Place(0, offset, snapshot.start, body_end, snapshot.number, row_group)
                 else:
                     place.footer = min(place.footer, snapshot.start)
                     place.body_end = min(place.body_end, body_end)
-        ordered = dict(sorted(found.items()))
+        ordered = dict(sorted(places.items()))
         edges = sorted({*ordered, *(snapshot.start for snapshot in self.snapshots)})
         for number, (offset, place) in enumerate(ordered.items()):
             place.number = number
@@ -409,7 +409,7 @@ class PmUnderTest:
         return sorted((snapshot.start, snapshot.size) for snapshot in self.snapshots)
 
     def why_misplaced(self, place: Place, footers: Sequence[tuple[int, int]]) -> str:
-        """Why a block cannot stand where it is said to stand; empty if it can."""
+        """The reason why a block cannot be where it is said to be; empty if it can."""
         start, end = place.offset, place.offset + self.header.block_size
         if start < self.header.end or end > place.footer:
             return f"within [{self.header.end}, {place.footer})"

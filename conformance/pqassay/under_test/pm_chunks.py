@@ -56,13 +56,10 @@ def column_facts(descriptors: Sequence[pm.ColumnDescriptor]) -> list[ColumnFacts
             if described.physical_type == PhysicalType.FIXED_LEN_BYTE_ARRAY:
                 width = max(described.fixed_byte_len, 0)
             else:
-                width = _WIDTHS.get(described.physical_type, 0)
+                width = WIDTHS.get(described.physical_type, 0)
             kinds[key] = ColumnFacts(width, order_of(described, width, is_questdb=is_questdb))
         found.append(kinds[key])
     return found
-
-
-_WIDTHS = {int(kind): width for kind, width in WIDTHS.items()}
 
 
 class ChunkUnderTest:

@@ -8,6 +8,7 @@ from enum import IntEnum
 from typing import Generic, TypeVar
 
 from pqassay.report.model import FIRST_POSITIONS
+from pqassay.under_test.fields import Field
 
 Place = TypeVar("Place")
 Thing = TypeVar("Thing")
@@ -19,12 +20,13 @@ class Violation:
 
     ``message`` says in one sentence what is wrong, with names and values; ``remedy`` is a command that mends it,
     where the one of the table (`pqassay.checks.remedies`) is not the best one.
-    ``offset`` may be left out for a field below ``footer``: it is looked up for those places that are shown.
+    ``field`` is a text where nobody but the check knows the place of it, which ``offset`` and ``length`` are then; the place of a
+    `Field` is looked up if it is shown.
     ``more`` counts further places, so that a check need not yield thousands of them.
     """
 
     message: str
-    field: str
+    field: Field | str
     offset: int | None = None
     length: int = 0
     expected: str = ""
@@ -37,7 +39,7 @@ class Violation:
 
 @dataclass
 class Suspects(Generic[Thing]):
-    """What a screen of many things at a time leaves to one rule; all other things certainly keep it.
+    """Things that a screen of many at a time leaves to one rule; all other things certainly keep it.
 
     Attributes:
         things: Those that break the rule, or may: the rule itself is asked about them.

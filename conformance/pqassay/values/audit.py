@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from itertools import groupby
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Protocol, Self
@@ -78,6 +79,13 @@ class ValueAudit:
 
     def __init__(self, file: FileUnderTest) -> None:
         self.file = file
+        self._surveys = False
+
+    def run_with_surveys(self) -> None:
+        """Have the bodies of all pages surveyed in the threads of the audit, unless it is over."""
+        self._surveys = True
+        with suppress(FormatError, NotApplicable, NotChecked):
+            _ = self.outcomes
 
     @Remembered
     def outcomes(self) -> dict[str, Outcome]:
@@ -97,20 +105,27 @@ class ValueAudit:
                 families.append(make(self.file))
             except (FormatError, NotApplicable, NotChecked):
                 continue  # its own checks say so
-        audit(self.file, chunks, families)
+        audit(self.file, chunks, families, surveys=self._surveys)
         of_chunks.note_left_out()
         return of_chunks.outcomes | of_sorting.outcomes
 
 
-def audit(file: FileUnderTest, chunks: Iterable[ColumnChunkUnderTest], families: Sequence[Family]) -> None:
+def audit(
+    file: FileUnderTest,
+    chunks: Iterable[ColumnChunkUnderTest],
+    families: Sequence[Family],
+    *,
+    surveys: bool = False,
+) -> None:
     """Put the claims of all families to the values of the chunks.
 
     Args:
         file: The file.
         chunks: Its column chunks, row group by row group.
         families: What claims something of them.
+        surveys: Whether the bodies of their pages are surveyed as well.
     """
-    with _Auditors(file, families) as auditors:
+    with _Auditors(file, families, surveys=surveys) as auditors:
         for _, group in groupby(chunks, lambda chunk: chunk.row_group):
             for claims in auditors.run(list(group)):
                 for claim in claims:
@@ -135,9 +150,10 @@ def _size(chunk: ColumnChunkUnderTest) -> int:
 class _Auditors:
     """The threads that audit chunks, each with decoders of its own; made when first needed."""
 
-    def __init__(self, file: FileUnderTest, families: Sequence[Family]) -> None:
+    def __init__(self, file: FileUnderTest, families: Sequence[Family], *, surveys: bool) -> None:
         self._file = file
         self._families = families
+        self._surveys = surveys
         is_local = isinstance(file.source, (FileSource, BytesSource))
         self._threads = min(MOST_THREADS, os.cpu_count() or 1) if is_local else 1
         self._idle: SimpleQueue[Decoders] = SimpleQueue()
@@ -168,7 +184,16 @@ class _Auditors:
     def _judged(self, chunk: ColumnChunkUnderTest) -> list[Claim]:
         claims = [claim for family in self._families if (claim := family.claim(chunk)) is not None]
         self._judge(chunk, [claim for claim in claims if claim.needs_values])
+        if self._surveys:
+            self._survey(chunk)
         return claims
+
+    def _survey(self, chunk: ColumnChunkUnderTest) -> None:
+        from pqassay.values.survey import survey  # noqa: PLC0415 - numpy and pyarrow, at this tier only
+
+        # What it raises is remembered for those who ask.
+        with suppress(FormatError, NotApplicable, NotChecked):
+            chunk.part(survey)
 
     def _judge(self, chunk: ColumnChunkUnderTest, claims: list[Claim]) -> None:
         """Decode a chunk if anything is claimed of it, and have the claims judged.

@@ -56,7 +56,7 @@ class _BloomClaims(ChunkClaims):
                     Violation(
                         f"{self._where(found, place)} holds {value}, which its bloom filter does not hold"
                         + others(int(np.count_nonzero(mask))),
-                        f"{self.chunk.path}.bloom_filter.bitset",
+                        self.chunk.fields.bitset,
                         expected=f"a filter that holds {value}",
                         actual="one that does not",
                     ),

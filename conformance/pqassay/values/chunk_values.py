@@ -72,6 +72,7 @@ class ChunkValues:
         self.entries = sum(len(leaf) for leaf in leaves)
         self.values: Any = _joined(leaves)
         self._require_all()
+        chunk.is_decoded = True
 
     def _decoded(self, decoders: Decoders, *, dictionaries: bool) -> list[Any]:
         """The leaf values of each piece, nulls included."""

@@ -34,6 +34,9 @@ MOST_BY_LZ4 = 256
 
 SLACK = 64
 
+SNAPPY_TAG_BITS, MOST_IN_SNAPPY_TAG = 2, 60
+"""The length of the bytes that Snappy begins with is less by one above these bits; from 61 on, it counts the bytes that hold the length."""
+
 
 def decompressed(raw: memoryview, codec: int, length: int) -> memoryview:
     """A page body, or the part of it that is compressed.
@@ -70,6 +73,26 @@ def decompressed(raw: memoryview, codec: int, length: int) -> memoryview:
             expected=f"{length} bytes compressed by {name}",
             actual=f"{len(raw)} bytes that are not",
         ) from None
+
+
+def beginning(raw: memoryview, codec: int, length: int) -> memoryview | None:
+    """The first bytes of a page body that is known to decompress, without the work; ``None`` where there is no way to them.
+
+    The arguments are those of `decompressed`. Snappy says how long the whole is, and begins with bytes as they are.
+
+    Raises:
+        Malformed: PQF-070, the whole has another length.
+    """
+    if codec != CompressionCodec.SNAPPY or length <= 0:
+        return None
+    found, position = read_varint(raw, 0)
+    if found != length:
+        raise _wrong_length(f"{found} bytes", length)
+    size, position = (raw[position] >> SNAPPY_TAG_BITS) + 1, position + 1
+    if size > MOST_IN_SNAPPY_TAG:
+        end = position + size - MOST_IN_SNAPPY_TAG
+        size, position = int.from_bytes(raw[position:end], "little") + 1, end
+    return raw[position : position + size]
 
 
 def _first_line(error: BaseException) -> str:

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from pqassay.under_test.chunks import ColumnChunkUnderTest
 
 
-def crc_violation(path: str, page: PageUnderTest, body: memoryview) -> Violation | None:
+def crc_violation(chunk: ColumnChunkUnderTest, page: PageUnderTest, body: memoryview) -> Violation | None:
     """What is wrong with the CRC of a page, if it has one; 0 is one like any other.
 
     Args:
-        path: The path of its chunk.
+        chunk: Its chunk.
         page: The page.
         body: Its body as stored.
     """
@@ -33,7 +33,7 @@ def crc_violation(path: str, page: PageUnderTest, body: memoryview) -> Violation
         return None
     return Violation(
         f"page {page.number} is damaged, or its CRC is wrong",
-        f"{path}.pages[{page.number}].header.crc",
+        chunk.fields.page(page) / "crc",
         expected=f"0x{found:08x}",
         actual=f"0x{given:08x}",
     )
@@ -43,5 +43,5 @@ def crc_violations(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Read all pages of a chunk that have a CRC, and yield what is wrong with theirs."""
     with_crc = [page for page in chunk.pages if page.header.crc is not None]
     for page, body in bodies(chunk.file.source, with_crc):
-        if (violation := crc_violation(chunk.path, page, body)) is not None:
+        if (violation := crc_violation(chunk, page, body)) is not None:
             yield violation

@@ -9,7 +9,6 @@ says `pqassay_spec.parquet.bloom`; here it is done for an array of hashes.
 # The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -78,15 +77,6 @@ def hash_rows(rows: npt.NDArray[np.uint8]) -> Hashes:
     def word(start: int, size: int) -> Hashes:
         return np.ndarray((count,), f"<u{size}", content, start, (width,)).astype(np.uint64)
 
-    return _hashes(word, count, width)
-
-
-Words = Callable[[int, int], Hashes]
-"""The words of so many bytes that stand at a place of all values."""
-
-
-def _hashes(word: Words, count: int, width: int) -> Hashes:
-    """XXH64 of so many values of one width, given what reads their words."""
     first, second, third, fourth, fifth = _PRIMES
     position = 0
     if width >= STRIPE:
@@ -147,29 +137,14 @@ def _hashes_of_bytes(array: Any) -> Hashes:
     short = lengths[lengths <= LONGEST_ROW]
     common = np.flatnonzero(np.bincount(short) >= WORTH_A_MATRIX).tolist() if len(short) else []
     left = np.ones(len(array), np.bool_)
-    if common:
-        wide = pa.types.is_large_binary(array.type)
-        starts = buffer_of(array, 1, np.int64 if wide else np.int32)[array.offset : array.offset + len(array)]
-        content = buffer_of(array, 2, np.uint8)
-        for length in common:
-            same = lengths == length
-            hashes[same] = _hashes(_words_at(content, starts[same]), int(np.count_nonzero(same)), length)
-            left &= ~same
+    for length in common:
+        same = lengths == length
+        hashes[same] = hash_rows(physical_rows(array.filter(pa.array(same)).cast(pa.binary(length))))
+        left &= ~same
     if left.any():
         values: list[Any] = (array.filter(pa.array(left)) if common else array).to_pylist()
         hashes[left] = np.fromiter(map(xxhash.xxh64_intdigest, values), np.uint64, len(values))
     return hashes
-
-
-def _words_at(content: npt.NDArray[np.uint8], starts: npt.NDArray[Any]) -> Words:
-    """What reads the words of byte arrays where they stand."""
-
-    def word(start: int, size: int) -> Hashes:
-        everywhere: npt.NDArray[Any] = np.ndarray((len(content) - size + 1,), f"<u{size}", content, 0, (1,))
-        words: Hashes = everywhere[starts + start].astype(np.uint64)
-        return words
-
-    return word
 
 
 def held(bitset: bytes, hashes: Hashes) -> npt.NDArray[np.bool_]:

@@ -8,13 +8,15 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from pqassay.under_test.file import NotChecked
+from pqassay.under_test.fields import Field
+from pqassay.under_test.file import Broken, NotChecked
+from pqassay.under_test.page_walk import HEADERS
 from pqassay.under_test.violation import Violation, first_places
 from pqassay.values.chunk_values import ChunkValues
 from pqassay.values.claims import ChunkClaims, Found, ZeroBound
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.column_order import FLOATING, TOTAL, Order, shown
-from pqassay_spec.parquet.thrift import ColumnIndex, Statistics
+from pqassay_spec.parquet.thrift import ColumnIndex, Statistics, Type
 
 PAGE_HEADER = "STA-050"
 PAGE_BELOW, PAGE_ABOVE, NULL_PAGES, PAGE_NULLS = "PIX-050", "PIX-051", "PIX-052", "PIX-053"
@@ -44,13 +46,9 @@ class PageClaims(ChunkClaims):
         given = [header.statistics for _, header in pages]
         if not any(statistics is not None for statistics in given):
             return
-        prefixes = [
-            f"{self.chunk.path}.pages[{page.number}].header.data_page_header{'_v2' if page.v2 else ''}.statistics"
-            for page, _ in pages
-        ]
         filled = [statistics or Statistics() for statistics in given]
         if any(statistics.null_count is not None for statistics in filled):
-            self._claim(partial(self._judge_header_nulls, filled, prefixes), PAGE_HEADER)
+            self._claim(partial(self._judge_header_nulls, filled), PAGE_HEADER)
         for name, above in (("min_value", False), ("max_value", True)):
             raws = self._bytes_of([getattr(statistics, name) for statistics in filled])
             if all(raw is None for raw in raws):
@@ -58,20 +56,25 @@ class PageClaims(ChunkClaims):
             if self.order is None:
                 self._hinder((PAGE_HEADER,), self._no_order())
                 continue
-            fields = [f"{prefix}.{name}" for prefix in prefixes]
+            field = partial(self._in_page_header, name)
             self._claim(
-                partial(self._judge_page_bounds, PAGE_HEADER, raws, fields, above, self.order), PAGE_HEADER
+                partial(self._judge_page_bounds, PAGE_HEADER, raws, field, above, self.order), PAGE_HEADER
             )
 
-    def _judge_header_nulls(self, given: list[Statistics], prefixes: list[str], found: ChunkValues) -> Found:
+    def _in_page_header(self, name: str, number: int) -> Field:
+        """A field of the statistics in the header of a data page."""
+        page = self.chunk.data_pages[number]
+        return self.chunk.fields.page(page) / HEADERS[page.header.type] / "statistics" / name
+
+    def _judge_header_nulls(self, given: list[Statistics], found: ChunkValues) -> Found:
         nulls = found.counts.nulls.tolist()
-        for statistics, counted, prefix in zip(given, nulls, prefixes, strict=True):
+        for number, (statistics, counted) in enumerate(zip(given, nulls, strict=True)):
             if statistics.null_count not in (None, counted):
                 yield (
                     PAGE_HEADER,
                     Violation(
                         f"a page of {self._of} holds {counted} nulls, its header says {statistics.null_count}",
-                        f"{prefix}.null_count",
+                        self._in_page_header("null_count", number),
                         expected=str(counted),
                         actual=str(statistics.null_count),
                     ),
@@ -81,7 +84,7 @@ class PageClaims(ChunkClaims):
         self,
         rule: str,
         raws: Sequence[bytes | None],
-        fields: Sequence[str],
+        field: Callable[[int], Field],
         above: bool,
         order: Order,
         found: ChunkValues,
@@ -94,7 +97,7 @@ class PageClaims(ChunkClaims):
                 rule,
                 Violation(
                     f"{self._where(found, beyond.place)} holds {value}, the page's {words} bound is {bound}",
-                    fields[beyond.page],
+                    field(beyond.page),
                     expected=f"{'at least' if above else 'at most'} {value}",
                     actual=bound,
                     more=beyond.total - 1,
@@ -139,7 +142,7 @@ class PageClaims(ChunkClaims):
             self._require_pages(listed, found, "column index", "PIX-021")
         raws = [None if null else raw for raw, null in zip(given, index.null_pages, strict=True)]
         yield from self._judge_page_bounds(
-            rule, raws, _Fields(f"{self.chunk.path}.column_index.{name}"), above, order, found
+            rule, raws, (self.chunk.fields.column_index / name).__getitem__, above, order, found
         )
 
     def _judge_page_zeros(self, index: ColumnIndex, name: str, bound: ZeroBound, found: ChunkValues) -> Found:
@@ -153,7 +156,7 @@ class PageClaims(ChunkClaims):
             wrong.tolist(),
             lambda page: Violation(
                 f"page {page} of {self._of} holds {bound.other}, its {side} bound is {bound}",
-                f"{self.chunk.path}.column_index.{name}[{page}]",
+                self.chunk.fields.column_index / f"{name}[{page}]",
                 expected=bound.other,
                 actual=str(bound),
             ),
@@ -170,7 +173,7 @@ class PageClaims(ChunkClaims):
             return Violation(
                 f"page {page} of {self._of} holds {count} value{'' if count == 1 else 's'} that "
                 f"{'is' if count == 1 else 'are'} not null, null_pages says {said}",
-                f"{self.chunk.path}.column_index.null_pages[{page}]",
+                self.chunk.fields.column_index / f"null_pages[{page}]",
                 expected=str(not said),
                 actual=str(said),
             )
@@ -180,26 +183,30 @@ class PageClaims(ChunkClaims):
     def _judge_page_nulls(self, given: Sequence[int], found: ChunkValues) -> Found:
         self._require_pages(given, found, "column index", "PIX-021")
         yield from self._page_counts(
-            PAGE_NULLS, given, found.counts.nulls, "column_index.null_counts", "nulls"
+            PAGE_NULLS, given, found.counts.nulls, self.chunk.fields.column_index, "null_counts", "nulls"
         )
 
     def _judge_page_nans(self, given: Sequence[int], found: ChunkValues) -> Found:
         self._require_pages(given, found, "column index", "PIX-021")
         yield from self._page_counts(
-            PAGE_NANS, given, found.sums(found.is_nan), "column_index.nan_counts", "NaN values"
+            PAGE_NANS,
+            given,
+            found.sums(found.is_nan),
+            self.chunk.fields.column_index,
+            "nan_counts",
+            "NaN values",
         )
 
     def _page_counts(
-        self, rule: str, given: Sequence[int], counted: NDArray[np.int64], name: str, what: str
+        self, rule: str, given: Sequence[int], counted: NDArray[np.int64], index: Field, name: str, what: str
     ) -> Found:
         wrong = np.flatnonzero(np.array(given, np.int64) != counted)
         yield from _at_pages(
             rule,
             wrong.tolist(),
             lambda page: Violation(
-                f"page {page} of {self._of} holds {counted[page]} {what}, "
-                f"{name.rpartition('.')[2]} says {given[page]}",
-                f"{self.chunk.path}.{name}[{page}]",
+                f"page {page} of {self._of} holds {counted[page]} {what}, {name} says {given[page]}",
+                (index / name)[page],
                 expected=str(counted[page]),
                 actual=str(given[page]),
             ),
@@ -218,7 +225,7 @@ class PageClaims(ChunkClaims):
             pages,
             lambda page: Violation(
                 f"every value of page {page} of {self._of} is NaN, and there is a column index",
-                f"{self.chunk.path}.column_index.min_values[{page}]",
+                self.chunk.fields.column_index / f"min_values[{page}]",
                 expected="no column index, or infinities as bounds",
                 actual=f"{shown(order, index.min_values[page])} to {shown(order, index.max_values[page])}",
             ),
@@ -231,6 +238,8 @@ class PageClaims(ChunkClaims):
         with self._reading(PAGE_BYTES):
             listed = self.chunk.offset_index.unencoded_byte_array_data_bytes
             if listed is not None:
+                if self.chunk.leaf.element.type != Type.BYTE_ARRAY:
+                    raise Broken("PIX-018")
                 self._claim(partial(self._judge_page_bytes, listed), PAGE_BYTES)
 
     def _judge_page_bytes(self, given: Sequence[int], found: ChunkValues) -> Found:
@@ -239,22 +248,10 @@ class PageClaims(ChunkClaims):
             PAGE_BYTES,
             given,
             found.sums(found.lengths),
-            "offset_index.unencoded_byte_array_data_bytes",
+            self.chunk.fields.offset_index,
+            "unencoded_byte_array_data_bytes",
             "bytes",
         )
-
-
-class _Fields(Sequence[str]):
-    """Field paths of the entries of a list, made when asked for."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-
-    def __getitem__(self, page: int) -> str:  # type: ignore[override]  # slices are never asked for
-        return f"{self._path}[{page}]"
-
-    def __len__(self) -> int:
-        return 0
 
 
 def _at_pages(rule: str, wrong: Sequence[int], violation: Callable[[int], Violation]) -> Found:

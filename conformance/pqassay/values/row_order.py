@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
+from pqassay.under_test.fields import in_footer
 from pqassay.under_test.file import FileUnderTest, NotChecked
 from pqassay.under_test.violation import Violation
 from pqassay.values.chunk_values import ChunkValues, excused
@@ -100,7 +101,7 @@ class _Sorting:
         return Violation(
             f"row {row} of row group {self.number} holds {after} in column {name}, the row before it "
             f"{before}, and the rows are said to be sorted by it, {how}",
-            f"footer.row_groups[{self.number}].sorting_columns",
+            in_footer(self.columns[0].chunk.file, f"row_groups[{self.number}].sorting_columns"),
             column=name,
             row_group=self.number,
             expected=f"{name} {how}",

@@ -32,7 +32,6 @@ class StatisticsClaims(ChunkClaims):
         if statistics is None:
             return
         self._bytes_of([statistics.min_value, statistics.max_value, statistics.min, statistics.max])
-        path = f"footer.{self.chunk.path}.meta_data.statistics"
         sides = (
             (BELOW, statistics.min_value, "min_value", statistics.is_min_value_exact, False),
             (ABOVE, statistics.max_value, "max_value", statistics.is_max_value_exact, True),
@@ -45,10 +44,10 @@ class StatisticsClaims(ChunkClaims):
                 self._hinder(rules, self._no_order())
             else:
                 self._claim(
-                    partial(self._judge_bound, rule, raw, f"{path}.{name}", above, bool(exact), self.order),
+                    partial(self._judge_bound, rule, raw, name, above, bool(exact), self.order),
                     *rules,
                 )
-            self._claim_zeros(ZEROS, [raw], partial(self._judge_zero, f"{path}.{name}"), above=above)
+            self._claim_zeros(ZEROS, [raw], partial(self._judge_zero, name), above=above)
         if statistics.null_count is not None:
             self._claim(partial(self._judge_nulls, statistics.null_count), NULLS)
         if statistics.nan_count is not None:
@@ -57,53 +56,52 @@ class StatisticsClaims(ChunkClaims):
             self._claim(partial(self._judge_distinct, statistics.distinct_count), DISTINCT)
         for raw, name, above in ((statistics.min, "min", False), (statistics.max, "max", True)):
             if raw is not None:
-                self._claim(partial(self._judge_deprecated, raw, f"{path}.{name}", above), DEPRECATED)
+                self._claim(partial(self._judge_deprecated, raw, name, above), DEPRECATED)
 
     def _judge_bound(
-        self, rule: str, raw: bytes, path: str, above: bool, exact: bool, order: Order, found: ChunkValues
+        self, rule: str, raw: bytes, name: str, above: bool, exact: bool, order: Order, found: ChunkValues
     ) -> Found:
         beyond = self._judged.of_chunk(order, raw, above=above)
         if beyond is not None:
-            yield rule, self._beyond_bound(found, beyond, raw, path, order, above=above)
+            yield rule, self._beyond_bound(found, beyond, raw, name, order, above=above)
         elif exact and self._judged.is_met(order, raw, above=above) is False:
-            name = path.rpartition(".")[2]
             text = shown(order, raw)
             yield (
                 EXACT,
                 Violation(
                     f"{name} of {self._of} is called exact, and no value is {text}",
-                    path.replace(name, f"is_{name}_exact"),
+                    self.chunk.fields.statistics / f"is_{name}_exact",
                     expected=f"not exact, or a value {text}",
                     actual="exact",
                 ),
             )
 
     def _beyond_bound(
-        self, found: ChunkValues, beyond: Beyond, raw: bytes, path: str, order: Order | None, *, above: bool
+        self, found: ChunkValues, beyond: Beyond, raw: bytes, name: str, order: Order | None, *, above: bool
     ) -> Violation:
-        value, name = shown(order, found.raw_of(beyond.place)), path.rpartition(".")[2]
+        value = shown(order, found.raw_of(beyond.place))
         return Violation(
             f"{self._where(found, beyond.place)} holds {value}, {name} is {shown(order, raw)}{others(beyond.total)}",
-            path,
+            self.chunk.fields.statistics / name,
             expected=f"{'at least' if above else 'at most'} {value}",
             actual=shown(order, raw),
         )
 
-    def _judge_zero(self, path: str, bound: ZeroBound, found: ChunkValues) -> Found:
+    def _judge_zero(self, name: str, bound: ZeroBound, found: ChunkValues) -> Found:
         left_out = bound.left_out(found)
         if left_out.any():
             where = self._where(found, int(left_out.argmax()))
             yield (
                 ZEROS,
                 Violation(
-                    f"{where} holds {bound.other}, {path.rpartition('.')[2]} is {bound}",
-                    path,
+                    f"{where} holds {bound.other}, {name} is {bound}",
+                    self.chunk.fields.statistics / name,
                     expected=bound.other,
                     actual=str(bound),
                 ),
             )
 
-    def _judge_deprecated(self, raw: bytes, path: str, above: bool, found: ChunkValues) -> Found:
+    def _judge_deprecated(self, raw: bytes, name: str, above: bool, found: ChunkValues) -> Found:
         beyond: Beyond | None = None
         for order, signed_bytes in self._deprecated_orders():
             beyond = self._judged.of_chunk(order, raw, above=above, signed_bytes=signed_bytes)
@@ -111,7 +109,7 @@ class StatisticsClaims(ChunkClaims):
                 return  # in one of the orders that may be meant, it is right
         if beyond is not None:
             natural = self.order or type_order(self.chunk.leaf.element)
-            yield DEPRECATED, self._beyond_bound(found, beyond, raw, path, natural, above=above)
+            yield DEPRECATED, self._beyond_bound(found, beyond, raw, name, natural, above=above)
 
     def _deprecated_orders(self) -> tuple[tuple[Order, bool], ...]:
         """The orders that may be meant by the deprecated bounds, each with whether its bytes are signed.
@@ -161,7 +159,7 @@ class StatisticsClaims(ChunkClaims):
                 DISTINCT,
                 Violation(
                     f"{self._of} holds {least} distinct values, distinct_count is {given}",
-                    f"footer.{self.chunk.path}.meta_data.statistics.distinct_count",
+                    self.chunk.fields.statistics / "distinct_count",
                     expected=text,
                     actual=str(given),
                 ),
@@ -170,7 +168,7 @@ class StatisticsClaims(ChunkClaims):
     def _count(self, name: str, given: int, counted: int, what: str) -> Violation:
         return Violation(
             f"{self._of} holds {counted} {what}{'' if counted == 1 else 's'}, {name} is {given}",
-            f"footer.{self.chunk.path}.meta_data.statistics.{name}",
+            self.chunk.fields.statistics / name,
             expected=str(counted),
             actual=str(given),
         )
@@ -195,7 +193,7 @@ class StatisticsClaims(ChunkClaims):
                 BYTES,
                 Violation(
                     f"the values of {self._of} take {length} bytes, unencoded_byte_array_data_bytes is {given}",
-                    f"footer.{self.chunk.path}.meta_data.size_statistics.unencoded_byte_array_data_bytes",
+                    self.chunk.fields.sizes / "unencoded_byte_array_data_bytes",
                     expected=str(length),
                     actual=str(given),
                 ),
@@ -205,7 +203,6 @@ class StatisticsClaims(ChunkClaims):
         off = off_box(found, box)
         if off is None:
             return
-        path = f"footer.{self.chunk.path}.meta_data.geospatial_statistics.bbox"
         name = f"{off.axis}{'min' if off.number < getattr(box, f'{off.axis}min') else 'max'}"
         if off.axis == "x" and box.xmin > box.xmax:
             name = "xmin"
@@ -215,7 +212,7 @@ class StatisticsClaims(ChunkClaims):
             Violation(
                 f"{self._where(found, off.place)} holds {off.axis} = {off.number!r}, the box goes from {low!r} to {high!r}"
                 + others(off.total, "geometry", "geometries"),
-                f"{path}.{name}",
+                self.chunk.fields.facts / "geospatial_statistics.bbox" / name,
                 expected=f"a box that holds {off.axis} = {off.number!r}",
                 actual=f"[{low!r}, {high!r}]",
             ),

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pqassay.under_test.file import NotChecked
 from pqassay.under_test.page_walk import PageUnderTest, bodies
 from pqassay.under_test.violation import Violation, keep_first
-from pqassay.values.codecs import decompressed
+from pqassay.values.codecs import beginning, decompressed
 from pqassay.values.crc import crc_violation
 from pqassay.values.levels import PageCounts, Runs, read_runs
 from pqassay_spec.base.errors import FormatError, Malformed
@@ -85,13 +85,15 @@ class _Content:
     Attributes:
         repetition, definition: Histograms of its levels; of no level at all, the number of its values.
         starts: Whether it begins with a row.
-        values: The bytes behind its levels; ``None`` where they are not read.
+        values: The bytes behind its levels, or the first of them; ``None`` where they are not read.
+        length: How many bytes they all are.
     """
 
     repetition: NDArray[np.int64]
     definition: NDArray[np.int64]
     starts: bool
     values: memoryview | None
+    length: int
 
 
 class _Surveyor:
@@ -115,7 +117,7 @@ class _Surveyor:
             result.hinder(reason)
         number = 0
         for page, body in bodies(self.chunk.file.source, pages):
-            if (violation := crc_violation(self.chunk.path, page, body)) is not None:
+            if (violation := crc_violation(self.chunk, page, body)) is not None:
                 result.note("PQF-063", violation)
             try:
                 if page.is_data:
@@ -136,17 +138,16 @@ class _Surveyor:
         return result
 
     def _violation(self, page: PageUnderTest, error: Malformed) -> Violation:
-        path = f"{self.chunk.path}.pages[{page.number}]"
         if error.rule == "PQF-070":
             return Violation(
                 error.reason,
-                f"{path}.header.uncompressed_page_size",
+                self.chunk.fields.page(page) / "uncompressed_page_size",
                 expected=error.expected,
                 actual=error.actual,
             )
         return Violation(
             error.reason,
-            error.field or f"{path}.body",
+            error.field or self.chunk.fields.body(page),
             offset=page.body_start,
             length=page.header.compressed_page_size,
             expected=error.expected,
@@ -179,13 +180,17 @@ class _Surveyor:
         if self.result.found is not None:
             self.result.found.fill(number, content.definition, content.repetition, starts=content.starts)
         if content.values is not None:
-            self._values(page, header.encoding, content.values, int(content.definition[-1]))
+            self._values(page, header.encoding, content)
 
     # ------------------------------------------------------------------------------------------------ levels
 
     def _first(self, page: PageUnderTest, header: DataPageHeader, body: memoryview) -> _Content:
         """A page of version 1: levels, each behind their length, and values, all compressed together."""
-        rest = decompressed(body, self.codec, page.header.uncompressed_page_size)
+        size = page.header.uncompressed_page_size
+        start = self._beginning(page, header, body)
+        if start is None:
+            start = decompressed(body, self.codec, size)
+        rest = start
         sections: list[Runs | None] = []
         for greatest, encoding in (
             (self.greatest_repetition, header.repetition_level_encoding),
@@ -198,7 +203,19 @@ class _Surveyor:
                 raise NotChecked(NOT_RE_ENCODED)
             section, rest = _prefixed(rest)
             sections.append(_levels(section, greatest, header.num_values))
-        return self._content(sections, header.num_values, rest)
+        return self._content(sections, header.num_values, rest, size - (len(start) - len(rest)))
+
+    def _beginning(self, page: PageUnderTest, header: DataPageHeader, body: memoryview) -> memoryview | None:
+        """The first bytes of a page whose values are not looked at, its definition levels among them; ``None`` without a short way to them."""
+        if header.encoding != Encoding.PLAIN or not header.num_values or not self.chunk.is_decoded:
+            return None
+        start = beginning(body, self.codec, page.header.uncompressed_page_size)
+        if start is None or self.greatest_repetition:
+            return None
+        needed = LENGTH_SIZE if self.greatest_definition else 0
+        if needed and len(start) >= needed:
+            needed += int(LENGTH.parse(start[:LENGTH_SIZE]))
+        return start if len(start) >= needed else None
 
     def _second(self, page: PageUnderTest, header: DataPageHeaderV2, body: memoryview) -> _Content:
         """A page of version 2: levels as they are, their lengths in the header, and values, compressed or not."""
@@ -214,17 +231,21 @@ class _Surveyor:
             section = body[start : start + length]
             start += length
             sections.append(_levels(section, greatest, header.num_values) if greatest else None)
-        content = self._content(sections, header.num_values, None)
+        content = self._content(
+            sections, header.num_values, None, page.header.uncompressed_page_size - levels
+        )
         codec = self.codec if header.is_compressed is not False else CompressionCodec.UNCOMPRESSED
         try:
-            content.values = decompressed(body[levels:], codec, page.header.uncompressed_page_size - levels)
+            content.values = decompressed(body[levels:], codec, content.length)
         except Malformed as error:  # the levels stand uncompressed before it, and are good
             self.result.note("PQF-070", self._violation(page, error))
         except NotChecked as reason:
             self.result.unread = self.result.unread or reason
         return content
 
-    def _content(self, sections: list[Runs | None], count: int, values: memoryview | None) -> _Content:
+    def _content(
+        self, sections: list[Runs | None], count: int, values: memoryview | None, length: int
+    ) -> _Content:
         repetition, definition = sections
         try:
             return _Content(
@@ -236,14 +257,16 @@ class _Surveyor:
                 else definition.histogram(self.greatest_definition + 1),
                 repetition is None or repetition.first in (0, None),
                 values,
+                length,
             )
         except Malformed as error:
             raise error.within(rule="PQF-071") from None
 
     # ------------------------------------------------------------------------------------------------ values
 
-    def _values(self, page: PageUnderTest, encoding: int, raw: memoryview, count: int) -> None:
+    def _values(self, page: PageUnderTest, encoding: int, content: _Content) -> None:
         """What can be said of the values without decoding them."""
+        raw, count = content.values or memoryview(b""), int(content.definition[-1])
         if encoding in DICTIONARY_ENCODINGS:
             self._indexes(page, raw, count)
             return
@@ -251,16 +274,16 @@ class _Surveyor:
             self._differences(raw)
             return
         length = self._length_of_values(encoding, count)
-        if length is None or length == len(raw):
+        if length is None or length == content.length:
             return
-        if len(raw) > length:
-            self._excess(page, f"{length} bytes", f"{len(raw)} bytes")
+        if content.length > length:
+            self._excess(page, f"{length} bytes", f"{content.length} bytes")
         else:
             raise Malformed(
-                f"the page has {len(raw)} bytes for {count} values, which take {length}",
+                f"the page has {content.length} bytes for {count} values, which take {length}",
                 rule="PQF-078",
                 expected=f"{length} bytes of values",
-                actual=f"{len(raw)} bytes",
+                actual=f"{content.length} bytes",
             )
 
     def _length_of_values(self, encoding: int, count: int) -> int | None:
@@ -271,7 +294,7 @@ class _Surveyor:
             return (count + 7) // 8
         if encoding not in (Encoding.PLAIN, Encoding.BYTE_STREAM_SPLIT) or kind == Type.BOOLEAN:
             return None
-        width = element.type_length if kind == Type.FIXED_LEN_BYTE_ARRAY else _WIDTHS.get(kind or 0)
+        width = element.type_length if kind == Type.FIXED_LEN_BYTE_ARRAY else WIDTHS.get(kind or 0)
         return None if not width or width < 0 else width * count
 
     def _indexes(self, page: PageUnderTest, raw: memoryview, count: int) -> None:
@@ -327,16 +350,12 @@ class _Surveyor:
             "PQF-076",
             Violation(
                 f"page {page.number} goes on behind its values, of {expected}",
-                f"{self.chunk.path}.pages[{page.number}].body",
-                offset=page.body_start,
-                length=page.header.compressed_page_size,
+                self.chunk.fields.body(page),
                 expected=expected,
                 actual=actual,
             ),
         )
 
-
-_WIDTHS: dict[int, int] = {int(kind): width for kind, width in WIDTHS.items()}
 
 OWN_RULES = ("PQF-070", "PQF-071", "PQF-077", "PQF-078", "PQF-079")
 """Rules whose check reports what a survey notes."""

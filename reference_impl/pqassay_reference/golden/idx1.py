@@ -94,10 +94,10 @@ LOST = "A query for the value skips the file: its rows are missing, and nothing 
 IGNORED = "The companion record counts for nothing; the index is used as one without it."
 
 
-def _offset(name: str, title: str, text: str, rule: str) -> Bad:
+def _offset(name: str, title: str, text: str, rule: str, **more: Any) -> Bad:
     """A case about the text of the key."""
     mutation = set_to("footer.key_value_metadata[0].value", text)
-    return bad(name, title, REFUSED, "plain", mutation, rule, family="idx1", scan="refusal-allowed")
+    return bad(name, title, REFUSED, "plain", mutation, rule, family="idx1", scan="refusal-allowed", **more)
 
 
 def _length(name: str, title: str, length: int, effect: str) -> Bad:
@@ -130,6 +130,7 @@ BAD = (
     Bad("idx1/offset-plus-sign", "A plus sign stands before the offset", "The published reader takes it, others refuse it.", "idx1/plain", Mutation("prepend", "footer.key_value_metadata[0].value", "+"), ("IDX1-004",), decode="either", scan="refusal-allowed"),
     Bad("idx1/offset-leading-zeros", "Zeros stand before the offset", "The published reader takes them, others refuse them or read an octal number.", "idx1/plain", Mutation("prepend", "footer.key_value_metadata[0].value", "00"), ("IDX1-004",), decode="either", scan="refusal-allowed"),
     _offset("offset-zero", "The offset is that of the file's own magic", "0", "IDX1-005"),
+    _offset("offset-in-the-magic", "The offset is that of the last byte of the file's own magic", "3", "IDX1-005", since="0.7.0"),
     _offset("offset-footer", "The offset is that of the footer", str(FOOTER), "IDX1-005"),
     _offset("offset-no-room", "Between offset and footer there is no room for magic and length", str(FOOTER - idx1.HEADER_SIZE + 1), "IDX1-005"),
     _offset("offset-beyond", "The offset lies beyond the file", "1000000", "IDX1-005"),
@@ -169,9 +170,12 @@ BAD = (
     _companion("companion-no-json", "The companion record is no JSON", IGNORED, "companion", set_to("footer.key_value_metadata[1].value", "{"), "IDX1-020"),
     _companion("companion-empty", "The companion record is an empty text", IGNORED, "companion", set_to("footer.key_value_metadata[1].value", ""), "IDX1-020"),
     _companion("companion-no-members", "The companion record has no members", IGNORED, "companion", set_to("footer.key_value_metadata[1].value", "{}"), "IDX1-020"),
+    _companion("companion-no-object", "The companion record is a JSON list", IGNORED, "companion", set_to("footer.key_value_metadata[1].value", "[]"), "IDX1-020", since="0.7.0"),
     Bad("idx1/companion-without-value", "The companion key has no value", IGNORED, "idx1/companion", Mutation("remove", "footer.key_value_metadata[1].value"), ("IDX1-020", "PQF-010"), decode="accept", scan="refusal-allowed"),
     _companion("companion-no-column", "The companion record names no column", IGNORED, "companion", set_to("companion.column", []), "IDX1-020"),
     _companion("companion-wrong-type", "A count of the companion record is no number", IGNORED, "companion", set_to("companion.row_count", True), "IDX1-020"),
+    _companion("companion-flag-a-number", "The companion record says with a number whether it is lossless", IGNORED, "companion", set_to("companion.lossless", 1), "IDX1-020", since="0.7.0"),
+    _companion("companion-offset-negative", "The offset in the companion record is negative", IGNORED, "companion", set_to("companion.offset", -1), "IDX1-020", since="0.7.0"),
     _companion("companion-offset", "The companion record has another offset", IGNORED, "companion", Mutation("add", "companion.offset", 1), "IDX1-021"),
     _companion("companion-length", "The companion record has another length", IGNORED, "companion", Mutation("add", "companion.length", -1), "IDX1-021"),
     _companion("companion-crc", "The companion record has another checksum", IGNORED, "companion", Mutation("add", "companion.crc32", 1), "IDX1-021"),

@@ -41,7 +41,7 @@ from pqassay_spec.golden.literals import (
 )
 from pqassay_spec.golden.literals import Struct as WrittenStruct
 from pqassay_spec.parquet.column_order import Order, number_of
-from pqassay_spec.parquet.plain_encoding import INT96_TIMESTAMP, JULIAN_DAY_OF_1970
+from pqassay_spec.parquet.plain_encoding import JULIAN_DAY_OF_1970, Int96Timestamp
 from pqassay_spec.parquet.thrift import LogicalType, TimeUnit, Type
 
 
@@ -89,7 +89,7 @@ def _single(scalar: Scalar, value: Any) -> Written:
     if scalar.physical is Type.BOOLEAN:
         return raw != b"\0"
     if scalar.physical is Type.INT96:
-        stamp = INT96_TIMESTAMP.parse(raw)
+        stamp = Int96Timestamp.read(raw)
         days = stamp.julian_day - JULIAN_DAY_OF_1970
         return Timestamp(str(days * NANOSECONDS_OF_A_DAY + stamp.nanoseconds))
     if scalar.is_decimal:

@@ -119,8 +119,8 @@ FIRST, SECOND, THIRD = (STATS.format(number) for number in range(3))
 SIZES = f"{CHUNK}.size_statistics"
 HEADER = "row_groups[0].columns[{}].pages[0].header.data_page_header{}.statistics"
 
-TOTAL_HEADER, TYPE_HEADER, UNKNOWN_HEADER = b"\x2c", b"\x1c", b"\x9c"
-"""Headers of a struct as second, first and ninth member of a union."""
+TOTAL_HEADER, TYPE_HEADER, TIMESTAMP_HEADER, UNKNOWN_HEADER = b"\x2c", b"\x1c", b"\x3c", b"\x9c"
+"""Headers of a struct as second, first, third and ninth member of a union."""
 
 BAD = (
     _bad("no-column-orders", "The footer has bounds and no column_orders", UNUSED, "counted", Mutation("remove", "footer.column_orders"), "STA-001"),
@@ -154,6 +154,29 @@ BAD = (
     _bad("box-upside-down", "The least y of a box is greater than the greatest", "A spatial query skips the row group: its places are missing.", "box-across-the-antimeridian", set_to(f"{CHUNK.format(1)}.geospatial_statistics.bbox.ymin", 6.0), "STA-022"),
     _bad("exact-flag-alone", "A flag calls a bound exact that is not there", "none: readers look at the bound first", "counted", Mutation("remove", f"{FIRST}.max_value"), "STA-023"),
     _bad("total-order-without-nan-count", "The order is the total one, and NaN is not counted", "A query for NaN skips the row group in readers that take an absent count for 0.", "total-order", Mutation("remove", f"{SECOND}.nan_count"), "STA-024"),
+    _bad("column-order-too-many", "There is one column order more than columns", "Readers ignore all bounds, or take the order of another column.", "counted", Mutation("duplicate", "footer.column_orders[0]"), "STA-002", since="0.7.0"),
+    _bad("column-orders-empty", "The list of column orders is there, and empty", "Readers ignore all bounds, or fail.", "counted", set_to("footer.column_orders", []), "STA-002", since="0.7.0"),
+    _bad("int96-order-of-numbers", "A column of integers has the order of INT96 timestamps", UNUSED, "counted", Mutation("set", "footer.column_orders[1].TYPE_ORDER:header", TIMESTAMP_HEADER, raw=True), "STA-004", since="0.7.0"),
+    _bad("bound-of-no-bytes", "The lower bound of an integer is empty", REFUSED, "uncounted", set_to(f"{SECOND}.min_value", b""), "STA-005", since="0.7.0"),
+    _bad("bound-too-long", "The upper bound of an integer has eight bytes instead of four", REFUSED, "orders-of-types", set_to(f"{SECOND}.max_value", bytes(8)), "STA-005", since="0.7.0"),
+    _bad("bound-longer-than-its-type", "The upper bound of fixed bytes is longer than the values can be", REFUSED, "uncounted", set_to(f"{THIRD}.max_value", b"2" * 13), "STA-005", since="0.7.0"),
+    _bad("bound-no-truth-value", "The upper bound of truth values is 2", REFUSED, "orders-of-types", set_to(f"{STATS.format(4)}.max_value", b"\2"), "STA-005", since="0.7.0"),
+    _bad("bound-of-a-decimal-empty", "The lower bound of a decimal is empty", REFUSED, "orders-of-types", set_to(f"{THIRD}.min_value", b""), "STA-005", since="0.7.0"),
+    _bad("bound-of-a-decimal-short", "The lower bound of a decimal of four fixed bytes has one", REFUSED, "orders-of-types", set_to(f"{STATS.format(3)}.min_value", b"\0"), "STA-005", since="0.7.0"),
+    _bad("bounds-swapped-boolean", "The bounds of truth values are exchanged", LOST, "orders-of-types", Mutation("swap", f"{STATS.format(4)}.min_value", f"{STATS.format(4)}.max_value"), "STA-006", since="0.7.0"),
+    _bad("bounds-swapped-int96", "The bounds of INT96 timestamps are exchanged: their days decide before their nanoseconds", LOST, "int96", Mutation("swap", f"{SECOND}.min_value", f"{SECOND}.max_value"), "STA-006", since="0.7.0"),
+    _bad("number-bounds-nan", "A number is the lower bound of nothing but NaN", "A query for NaN skips the row group.", "total-order", set_to(f"{THIRD}.min_value", bytes(8)), "STA-008", since="0.7.0"),
+    _bad("null-count-negative", "There are less than no nulls", "Readers that allocate by it fail.", "uncounted", set_to(f"{FIRST}.null_count", -1), "STA-010", since="0.7.0"),
+    _bad("distinct-count-negative", "There are less than no different values", "A planner that believes it chooses a worse plan, or fails.", "counted", set_to(f"{FIRST}.distinct_count", -1), "STA-012", since="0.7.0"),
+    _bad("nan-count-negative", "There are less than no NaN", "A query for NaN skips the row group.", "counted", set_to(f"{THIRD}.nan_count", -1), "STA-013", since="0.7.0"),
+    _bad("deprecated-bound-of-unsigned", "Unsigned numbers have a deprecated upper bound", "An old reader takes it for one of signed numbers, and loses the others.", "orders-of-types", set_to(f"{SECOND}.max", b"\7\0\0\0"), "STA-014", since="0.7.0"),
+    _bad("deprecated-bound-of-int96", "INT96 timestamps have a deprecated upper bound", "An old reader takes it for one by bytes, and loses timestamps.", "int96", set_to(f"{SECOND}.max", bytes(12)), "STA-014", since="0.7.0"),
+    _bad("geometry-bounds", "A geometry has an upper bound", UNUSED, "box-across-the-antimeridian", set_to(f"{SECOND}.max_value", b"\1"), "STA-017", since="0.7.0"),
+    _bad("bound-with-surrogate", "The upper bound of a text holds a surrogate", REFUSED, "bounds-cut", set_to(f"{FIRST}.max_value", b"\xed\xa0\x80"), "STA-018", since="0.7.0"),
+    _bad("histogram-too-long", "The repetition level histogram of a list has a level too many", MEMORY, "lists", set_to(f"{SIZES.format(1)}.repetition_level_histogram", [4, 3, 0]), "STA-019", since="0.7.0"),
+    _bad("histogram-negative", "The repetition level histogram of a list counts less than nothing", MEMORY, "lists", set_to(f"{SIZES.format(1)}.repetition_level_histogram", [8, -1]), "STA-019", since="0.7.0"),
+    _bad("byte-array-size-negative", "The values of a text have less than no bytes", MEMORY, "counted", set_to(f"{SIZES.format(0)}.unencoded_byte_array_data_bytes", -1), "STA-021", since="0.7.0"),
+    _bad("box-upside-down-in-height", "The least z of a box is greater than the greatest", "A spatial query skips the row group: its places are missing.", "box-across-the-antimeridian", set_to(f"{CHUNK.format(1)}.geospatial_statistics.bbox", {"xmin": 178.0, "xmax": -178.0, "ymin": 3.0, "ymax": 5.0, "zmin": 2.0, "zmax": 1.0}), "STA-022", since="0.7.0"),
     _bad("page-bounds-swapped", "The lower bound in a page header is greater than the upper one", "Readers that use statistics of pages skip the page: its rows are missing.", "page-statistics", set_to(f"{HEADER.format(0, '')}.min_value", b"zzz"), "STA-030", tier="pages"),
     _bad("page-null-counts-add-up", "The null count of a page is one too great for that of its chunk", "A reader that skips pages of nulls loses values.", "page-statistics", set_to(f"{HEADER.format(1, '_v2')}.null_count", 1), "STA-031", tier="pages"),
 )  # fmt: skip

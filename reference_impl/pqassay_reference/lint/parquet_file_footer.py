@@ -115,7 +115,7 @@ def _lint_row_group(group: RowGroup, columns: Sequence[SchemaLeaf]) -> None:
             raise wrong("PQF-014", f"column {leaf.name} has no metadata", "footer.row_groups.columns")
     starts = [chunk_start(chunk) for chunk in group.columns if not chunk.file_path]
     known = [start for start in starts if start is not None]
-    if group.file_offset and len(known) == len(columns) and group.file_offset != min(known):
+    if group.file_offset is not None and len(known) == len(columns) and group.file_offset != min(known):
         raise wrong("PQF-021", "a row group begins elsewhere", "footer.row_groups.file_offset")
 
 
@@ -123,7 +123,7 @@ def _lint_chunk(group: RowGroup, leaf: SchemaLeaf, facts: ColumnMetaData) -> Non
     if not leaf.is_at(facts.path_in_schema) or facts.type != leaf.element.type:
         raise wrong("PQF-013", f"a chunk is not of column {leaf.name}", "footer.row_groups.columns")
     sizes = facts.total_compressed_size, facts.total_uncompressed_size
-    if min(group.num_rows, facts.num_values, *sizes) < 0:
+    if min(group.num_rows, group.total_byte_size, facts.num_values, *sizes) < 0:
         raise wrong("PQF-015", "a count or a size is negative", "footer.row_groups")
     dictionary = facts.dictionary_page_offset
     if dictionary and dictionary >= facts.data_page_offset:

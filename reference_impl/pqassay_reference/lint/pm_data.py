@@ -90,10 +90,12 @@ def _described(data: Source, header: Header, snapshots: Sequence[Snapshot]) -> t
         blooms: pm_from_parquet.BloomMode = (
             "external" if HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features else "inlined"
         )
-        value = pm_from_parquet.value_of(metadata, framing, questdb=questdb, source=part, blooms=blooms)
+        value = pm_from_parquet.describe(metadata, framing, questdb=questdb, source=part, blooms=blooms).value
         encoded = value
         if questdb is not None:
-            encoded = pm_from_parquet.value_of(metadata, framing, questdb=questdb, path="encode", source=part)
+            encoded = pm_from_parquet.describe(
+                metadata, framing, questdb=questdb, path="encode", source=part
+            ).value
         return snapshot, _Described(value, encoded, questdb)
     raise Malformed(
         f"no snapshot describes a Parquet file of {data.size} bytes: it was written anew",

@@ -31,9 +31,9 @@ from pqassay_reference.errors import Refused
 from pqassay_spec.parquet.column_order import WIDTHS
 from pqassay_spec.parquet.plain_encoding import (
     FIXED_WIDTH,
-    INT96_TIMESTAMP,
     JULIAN_DAY_OF_1970,
     UNSIGNED,
+    Int96Timestamp,
 )
 from pqassay_spec.parquet.thrift import (
     ConvertedType,
@@ -309,8 +309,7 @@ def _number(scalar: Scalar, value: Any, width: int) -> bytes:
         return bytes((value,))
     if scalar.physical is Type.INT96:
         days, nanoseconds = divmod(value, NANOSECONDS_OF_A_DAY)
-        members = {"nanoseconds": nanoseconds, "julian_day": days + JULIAN_DAY_OF_1970}
-        return bytes(INT96_TIMESTAMP.build(members))
+        return Int96Timestamp(nanoseconds, days + JULIAN_DAY_OF_1970).build()
     if scalar.physical is Type.FIXED_LEN_BYTE_ARRAY:
         if scalar.is_decimal:
             return cast("int", value).to_bytes(width, "big", signed=True)

@@ -1,4 +1,4 @@
-"""Where bytes come from, and how a file is replaced whole.
+"""Sources of bytes, and the replacement of a whole file.
 
 A `Source` is the whole interface that this project needs from storage: a size and a ranged read.  Files,
 memory, memory maps and object stores all fit behind it, and nothing may assume that a source is a local path.
@@ -23,7 +23,7 @@ class Source(Protocol):
 
     @property
     def name(self) -> str:
-        """What messages call it: a path, a URI or ``<bytes>``."""
+        """Its name in messages: a path, a URI or ``<bytes>``."""
         ...
 
     @property
@@ -200,14 +200,14 @@ def replaced_file(
 
 def _keep_attributes(target: Path, descriptor: int) -> None:
     """Give the new file the owner, mode and extended attributes of the old one, as far as permitted."""
-    found = target.stat()
+    status = target.stat()
     with contextlib.suppress(PermissionError):
-        os.fchown(descriptor, found.st_uid, found.st_gid)
+        os.fchown(descriptor, status.st_uid, status.st_gid)
     if hasattr(os, "listxattr"):
         with contextlib.suppress(OSError):
             for name in os.listxattr(target):
                 os.setxattr(descriptor, name, os.getxattr(target, name))
-    os.fchmod(descriptor, found.st_mode & 0o7777)
+    os.fchmod(descriptor, status.st_mode & 0o7777)
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:

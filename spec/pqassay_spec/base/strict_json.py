@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+import re
+from typing import Any, ClassVar
 
 CLOSED = {"extra": "forbid"}
 """Configures the JSON Schema of a class, as its ``__pydantic_config__``: members that it does not declare are errors."""
 
+
+class Closed:
+    """Base of dataclasses that are `CLOSED`."""
+
+    __pydantic_config__: ClassVar = CLOSED
+
+
 EXACT_INTEGERS = 1 << 53
 """Up to here, and down to its negative, doubles hold every whole number, and JSON readers of all languages agree."""
+
+WHOLE_NUMBER = re.compile(r"-?[0-9]{1,40}", re.ASCII)
+"""The text of a whole number, of which the longest is longer than any that a format holds."""
+
+
+def exact_integer(number: int) -> Any:
+    """A whole number, beyond `EXACT_INTEGERS` as ``{"int": "<digits>"}``; members of enums become plain numbers."""
+    return int(number) if abs(number) <= EXACT_INTEGERS else {"int": str(int(number))}
 
 
 def parse(text: str) -> Any:

@@ -1,4 +1,4 @@
-"""How text from files reaches a terminal, a log or a pipe.
+"""Text from files on its way to a terminal, a log or a pipe.
 
 Names and values come out of untrusted files: whatever is not printable is escaped, so that nothing moves a cursor,
 colours a line or starts a line that a log reader would take for a command.  Shared by all commands of this project.

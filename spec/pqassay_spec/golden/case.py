@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, Literal, cast
 
-from pqassay_spec.base.strict_json import CLOSED
+from pqassay_spec.base.strict_json import Closed
 from pqassay_spec.golden.literals import LongInteger, Rows
 from pqassay_spec.mutation.mutations import Mutation
 from pqassay_spec.rules.catalogue import Tier
@@ -23,47 +23,43 @@ Scan = Literal["same-rows", "refusal-allowed"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class GoldenFile:
+class GoldenFile(Closed):
     """A file in the folder of a case, and its SHA-256."""
 
-    __pydantic_config__: ClassVar = CLOSED
     file: str
     sha256: str
 
 
 @dataclass(frozen=True, kw_only=True)
-class Input:
+class Input(Closed):
     """The file that a case is about, its SHA-256, and the files that stand beside it under the names that they need."""
 
-    __pydantic_config__: ClassVar = CLOSED
     file: str
     sha256: str
     beside: list[GoldenFile] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class CheckExpectation:
+class CheckExpectation(Closed):
     """The rules that ``pqassay check`` reports: exactly these, in this order, at this tier, with these options."""
 
-    __pydantic_config__: ClassVar = CLOSED
     rules: list[str]
     tier: Tier
     options: dict[str, str] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class SnapshotExpectation:
-    """Whether ``_pm`` has a snapshot of a Parquet file of a size, and its value."""
+class SnapshotExpectation(Closed):
+    """The snapshot of a Parquet file of a size: whether ``_pm`` has it, and its value."""
 
-    __pydantic_config__: ClassVar = CLOSED
     parquet_file_size: int | LongInteger
     answer: Answering
     value: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class PruneExpectation:
-    """What row groups of a snapshot a predicate leaves, of the newest without a size.
+class PruneExpectation(Closed):
+    """The row groups of a snapshot that a predicate leaves, of the newest without a size.
 
     Attributes:
         predicate: The condition.
@@ -73,7 +69,6 @@ class PruneExpectation:
         answer: ``either``: the damage can be seen, and refusing is right as well.
     """
 
-    __pydantic_config__: ClassVar = CLOSED
     predicate: list[Any]
     must_keep: list[int]
     kept: list[int]
@@ -82,7 +77,7 @@ class PruneExpectation:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlanExpectation:
+class PlanExpectation(Closed):
     """The bytes of a Parquet file that hold some columns, all row groups if none are named.
 
     Attributes:
@@ -93,7 +88,6 @@ class PlanExpectation:
         answer: Whether it can be said.
     """
 
-    __pydantic_config__: ClassVar = CLOSED
     columns: list[str]
     row_groups: list[int] | None = None
     ranges: list[list[int | LongInteger]] | None = None
@@ -102,8 +96,8 @@ class PlanExpectation:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Expect:
-    """What a checker, a reader and a writer must make of a case. What is absent is not asked.
+class Expect(Closed):
+    """The expected answers of a checker, a reader and a writer. What is absent is not asked.
 
     Attributes:
         check: What the judge reports.
@@ -118,7 +112,6 @@ class Expect:
         snapshots, prune, plan: What is asked of a ``_pm``, once for each entry.
     """
 
-    __pydantic_config__: ClassVar = CLOSED
     check: CheckExpectation
     lint: Acceptance | None = None
     decode: Answering | None = None
@@ -134,8 +127,8 @@ class Expect:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Provenance:
-    """Where the files come from.
+class Provenance(Closed):
+    """Origin of the files.
 
     Attributes:
         by: Who wrote them: ``generator``, ``hand``, or foreign software.
@@ -143,25 +136,23 @@ class Provenance:
         steps: What the foreign software was told, in its own language.
     """
 
-    __pydantic_config__: ClassVar = CLOSED
     by: str
     oracles: list[str]
     steps: list[str] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sighting:
-    """Where a defect was seen: the software, its versions if they are known, and a link to where people spoke of it."""
+class Sighting(Closed):
+    """A sighting of a defect: the software, its versions if they are known, and a link to a discussion of it."""
 
-    __pydantic_config__: ClassVar = CLOSED
     software: str
     versions: str | None = None
     reference: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Exhibit:
-    """What a case shows in the museum of defects that software had.
+class Exhibit(Closed):
+    """An exhibit in the museum of defects that software had.
 
     Attributes:
         numbers: Numbers of the defects in the museum.
@@ -169,14 +160,13 @@ class Exhibit:
         seen: Where they were seen.
     """
 
-    __pydantic_config__: ClassVar = CLOSED
     numbers: list[int]
     story: str
     seen: list[Sighting]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Case:
+class Case(Closed):
     """One golden case; the attributes are the members of its manifest.
 
     Attributes:
@@ -198,7 +188,6 @@ class Case:
         exhibit: The defect of some software that it shows.
     """
 
-    __pydantic_config__: ClassVar = CLOSED
     id: str
     family: str
     kind: Literal["valid", "invalid"]

@@ -12,88 +12,77 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import ClassVar
 
-from pqassay_spec.base.strict_json import CLOSED, EXACT_INTEGERS
+from pqassay_spec.base.strict_json import EXACT_INTEGERS, WHOLE_NUMBER, Closed
 
 
 @dataclass(frozen=True)
-class LongInteger:
+class LongInteger(Closed):
     """A whole number that not every JSON reader would keep, in decimal."""
 
-    __pydantic_config__: ClassVar = CLOSED
     int: str
 
 
 @dataclass(frozen=True)
-class Float:
+class Float(Closed):
     """A float of 64 bits: the shortest decimal that reads back as it, ``nan``, ``inf``, ``-inf`` or ``-0.0``."""
 
-    __pydantic_config__: ClassVar = CLOSED
     float: str
 
 
 @dataclass(frozen=True)
-class Binary:
+class Binary(Closed):
     """Bytes, two hexadecimal digits each."""
 
-    __pydantic_config__: ClassVar = CLOSED
     bytes: str
 
 
 @dataclass(frozen=True)
-class Decimal:
+class Decimal(Closed):
     """A decimal with as many digits behind the point as its scale: ``1.50``."""
 
-    __pydantic_config__: ClassVar = CLOSED
     decimal: str
 
 
 @dataclass(frozen=True)
-class Date:
+class Date(Closed):
     """A date: days since 1970-01-01."""
 
-    __pydantic_config__: ClassVar = CLOSED
     date: str
 
 
 @dataclass(frozen=True)
-class Time:
+class Time(Closed):
     """A time of day: nanoseconds since midnight."""
 
-    __pydantic_config__: ClassVar = CLOSED
     time: str
 
 
 @dataclass(frozen=True)
-class Timestamp:
+class Timestamp(Closed):
     """A timestamp: nanoseconds since 1970-01-01, in UTC or, of a local one, where it is."""
 
-    __pydantic_config__: ClassVar = CLOSED
     timestamp: str
 
 
 @dataclass(frozen=True)
-class List:
+class List(Closed):
     """A list."""
 
-    __pydantic_config__: ClassVar = CLOSED
     list: list[Written]
 
 
 @dataclass(frozen=True)
-class Struct:
+class Struct(Closed):
     """A struct: its members by their names."""
 
-    __pydantic_config__: ClassVar = CLOSED
     struct: dict[str, Written]
 
 
 @dataclass(frozen=True)
-class Map:
+class Map(Closed):
     """A map: pairs of a key and a value, in their order."""
 
-    __pydantic_config__: ClassVar = CLOSED
     map: list[tuple[Written, Written]]
 
 
@@ -105,8 +94,6 @@ Written = None | bool | int | str | LongInteger | Float | Binary | Tagged
 
 Value = None | bool | int | float | str | bytes | Tagged
 """A value in Python."""
-
-_WHOLE_NUMBERS = {Date: "date", Time: "time", Timestamp: "timestamp"}
 
 
 class ValueNotReadableError(ValueError):
@@ -124,8 +111,7 @@ def read_value(written: Written) -> Value:
     """
     try:
         if isinstance(written, LongInteger):
-            if not re.fullmatch(r"-?[0-9]{1,40}", written.int, re.ASCII):
-                raise ValueNotReadableError(f"{written.int[:60]!r} is no whole number")
+            _require_whole_number(written.int)
             return int(written.int)
         if isinstance(written, Float):
             return float(written.float)
@@ -136,12 +122,15 @@ def read_value(written: Written) -> Value:
         ):
             raise ValueNotReadableError(f"{written.decimal[:60]!r} is no decimal")
         if isinstance(written, Date | Time | Timestamp):
-            text = getattr(written, _WHOLE_NUMBERS[type(written)])
-            if not re.fullmatch(r"-?[0-9]{1,40}", text, re.ASCII):
-                raise ValueNotReadableError(f"{text[:60]!r} is no whole number")
+            _require_whole_number(*vars(written).values())
     except ValueError as error:
         raise ValueNotReadableError(str(error)) from None
     return written
+
+
+def _require_whole_number(text: str) -> None:
+    if not WHOLE_NUMBER.fullmatch(text):
+        raise ValueNotReadableError(f"{text[:60]!r} is no whole number")
 
 
 def write_value(value: Value) -> Written:
@@ -156,7 +145,7 @@ def write_value(value: Value) -> Written:
 
 
 @dataclass(frozen=True)
-class Column:
+class Column(Closed):
     """A column of a table: one value a row.
 
     Attributes:
@@ -165,17 +154,15 @@ class Column:
         nullable: Whether its schema allows null.
     """
 
-    __pydantic_config__: ClassVar = CLOSED
     name: str
     type: str
     nullable: bool
 
 
 @dataclass(frozen=True)
-class Rows:
+class Rows(Closed):
     """A table as literals: its columns, and its rows with one value a column."""
 
-    __pydantic_config__: ClassVar = CLOSED
     columns: list[Column]
     rows: list[list[Written]]
 

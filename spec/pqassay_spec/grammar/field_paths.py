@@ -12,29 +12,25 @@ from typing import Any, cast
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d+)\]")
 
 
-def steps(path: str) -> list[str | int]:
+@lru_cache(4096)
+def steps(path: str) -> tuple[str | int, ...]:
     """Take a path apart.
 
     >>> steps("row_groups[0].columns[1].meta_data")
-    ['row_groups', 0, 'columns', 1, 'meta_data']
+    ('row_groups', 0, 'columns', 1, 'meta_data')
 
     Raises:
-        ValueError: It is no path.
+        ValueError: It is not a path.
     """
-    return list(_steps(path))
-
-
-@lru_cache(4096)
-def _steps(path: str) -> tuple[str | int, ...]:
-    found: list[str | int] = []
+    parts: list[str | int] = []
     position = 0
     while position < len(path):
         match = _STEP.match(path, position)
         if match is None:
             raise ValueError(f"{path!r} is no field path")
-        found.append(match[1] if match[2] is None else int(match[2]))
+        parts.append(match[1] if match[2] is None else int(match[2]))
         position = match.end()
-    return tuple(found)
+    return tuple(parts)
 
 
 def get(owner: Any, path: str) -> Any:
@@ -43,14 +39,14 @@ def get(owner: Any, path: str) -> Any:
     Raises:
         KeyError: It leads nowhere; the argument is the path.
     """
-    for step in _steps(path):
+    for step in steps(path):
         owner = _next(owner, step, path)
     return owner
 
 
 def put(owner: Any, path: str, value: Any) -> None:
-    """Set what stands at a path, which must exist (an attribute or member may be ``None``). Raises `KeyError`."""
-    *way, last = _steps(path)
+    """Set the value at a path, which must exist (an attribute or member may be ``None``). Raises `KeyError`."""
+    *way, last = steps(path)
     for step in way:
         owner = _next(owner, step, path)
     _next(owner, last, path)

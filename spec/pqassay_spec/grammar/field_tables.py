@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple, cast
 
-from construct import Array, Bytes, Const, FormatField, Renamed, Struct
+from construct import Array, Bytes, Const, FormatField, Struct
 
+from pqassay_spec.grammar.constructs import AnyConstruct, bare
 from pqassay_spec.grammar.flat_records import FlatStruct
 from pqassay_spec.grammar.labelled import Labelled
 from pqassay_spec.grammar.thrift import Record, type_name
-from pqassay_spec.grammar.thrift_values import AnyConstruct
 
 
 class FieldRow(NamedTuple):
@@ -46,7 +46,7 @@ def construct_rows(structure: Any) -> Iterator[FieldRow]:
             size = None
         yield FieldRow(
             name=member.name or "",
-            type=_construct_type(_bare(member)),
+            type=_construct_type(bare(member)),
             offset="" if offset is None else str(offset),
             size="" if size is None else str(size),
             id="",
@@ -70,13 +70,6 @@ def thrift_rows(record: type[Record]) -> Iterator[FieldRow]:
         )
 
 
-def _bare(member: AnyConstruct) -> AnyConstruct:
-    """A declaration without its name and doc."""
-    while isinstance(member, Renamed):
-        member = member.subcon
-    return member
-
-
 def _construct_type(inner: AnyConstruct) -> str:
     if isinstance(inner, Const):
         return f"bytes {inner.value!r}"[:40].replace("bytes b", "magic ")
@@ -88,10 +81,10 @@ def _construct_type(inner: AnyConstruct) -> str:
     if isinstance(inner, Bytes):
         return "bytes"
     if isinstance(inner, Labelled):
-        return f"{_construct_type(_bare(inner.subcon))}, `{inner.names.__name__}`"
+        return f"{_construct_type(bare(inner.subcon))}, `{inner.names.__name__}`"
     if isinstance(inner, Array):
         array: Any = cast("Any", inner)
-        return f"list of {_construct_type(_bare(array.subcon))}"
+        return f"list of {_construct_type(bare(array.subcon))}"
     if isinstance(inner, Struct):
         return "record of " + ", ".join(member.name or "" for member in inner.subcons)
     return type(inner).__name__

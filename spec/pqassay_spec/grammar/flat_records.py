@@ -26,8 +26,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast, dataclass_transform
 
-from construct import FormatField, Renamed, Struct
+from construct import FormatField, Struct
 
+from pqassay_spec.grammar.constructs import bare
 from pqassay_spec.grammar.labelled import Labelled
 
 Row = TypeVar("Row", bound="FlatStruct")
@@ -36,7 +37,7 @@ Bytes = bytes | bytearray | memoryview
 
 @dataclass(frozen=True)
 class _Member:
-    """What `member` leaves in the class body until the decorator names it."""
+    """A field in the class body, until the decorator names it."""
 
     construct: Any
     doc: str
@@ -94,6 +95,11 @@ class FlatStruct:
         if len(part) != count * cls.size:
             raise struct.error(f"{count} records of {cls.size} bytes do not fit")
         return map(cls._make, cls.layout.iter_unpack(part))
+
+    @classmethod
+    def place(cls, name: str, start: int = 0) -> tuple[int, int]:
+        """Offset and length of a field of the record at ``start``."""
+        return start + cls.offsets[name], cls.widths[name]
 
     def build(self) -> bytes:
         """The bytes of a record. Raises `struct.error` where a number does not fit into its field."""
@@ -156,8 +162,9 @@ def integer_format(structure: Any, name: str) -> struct.Struct:
 
 def _integer(name: str, construct: Any) -> Any:
     """The integer behind a field's construct."""
-    while isinstance(construct, (Renamed, Labelled)):
-        construct = cast("Any", construct).subcon
-    if not isinstance(construct, FormatField) or (construct.length > 1 and construct.fmtstr[0] != "<"):
+    inner = bare(construct)
+    if isinstance(inner, Labelled):
+        inner = bare(inner.subcon)
+    if not isinstance(inner, FormatField) or (inner.length > 1 and inner.fmtstr[0] != "<"):
         raise TypeError(f"{name} is no little-endian integer")
-    return cast("Any", construct)
+    return cast("Any", inner)

@@ -146,7 +146,7 @@ def is_line_of_marks(line: str) -> bool:
 
 
 def note_of(marks: str) -> str:
-    """What a line of carets says behind them.
+    """The note behind the carets of a line.
 
     >>> note_of(" " * 13 + "^^ ^^  idx1.magic")
     'idx1.magic'

@@ -8,18 +8,12 @@ A name that is missing is no error here; what becomes of an unknown value is the
 from __future__ import annotations
 
 from enum import IntEnum, IntFlag
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
-from construct import Subconstruct
-
-from pqassay_spec.grammar.thrift_values import AnyConstruct
+from pqassay_spec.grammar.constructs import AnyConstruct, AnySubconstruct
 
 if TYPE_CHECKING:
     from pqassay_spec.grammar.trace import Recorder
-
-    AnySubconstruct: TypeAlias = Subconstruct[Any, Any, Any, Any]
-else:
-    AnySubconstruct = Subconstruct  # generic in its type stubs only
 
 
 class Labelled(AnySubconstruct):

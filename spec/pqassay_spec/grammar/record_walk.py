@@ -82,10 +82,6 @@ def unknown_fields(record: Record, path: str) -> Iterator[tuple[str, Record, Unk
     """Yield the unknown fields of the struct and of all structs in it, each with the struct and its path.
 
     Those of inner structs come first, as their bytes do where a writer puts unknown fields last.
-
-    Args:
-        record: The struct.
-        path: Its path.
     """
     for name, is_list in _parts(type(record)):
         value: Any = getattr(record, name)
@@ -101,12 +97,7 @@ def unknown_fields(record: Record, path: str) -> Iterator[tuple[str, Record, Unk
 
 
 def mistyped_fields(record: Record, path: str) -> Iterator[Mistyped]:
-    """Yield the fields of the struct, and of all structs in it, that their tables declare with another type.
-
-    Args:
-        record: The struct.
-        path: Its path.
-    """
+    """Yield the fields of the struct, and of all structs in it, that their tables declare with another type."""
     if not has_unknown(record):
         return
     for struct, owner, unknown in unknown_fields(record, path):
@@ -116,7 +107,6 @@ def mistyped_fields(record: Record, path: str) -> Iterator[Mistyped]:
 
 
 _PARTS: dict[type[Record], tuple[tuple[str, bool], ...]] = {}
-"""What `_parts` found out about each struct."""
 
 
 def _parts(kind: type[Record]) -> tuple[tuple[str, bool], ...]:

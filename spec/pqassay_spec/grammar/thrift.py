@@ -34,18 +34,18 @@ from functools import cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias, TypeVar, cast
 
-from construct import Bytes, Float64l, Int8sb
+from construct import Bytes
 
 from pqassay_spec.base.errors import Malformed
+from pqassay_spec.grammar.constructs import AnyConstruct
 from pqassay_spec.grammar.thrift_values import (
-    AnyConstruct,
     Binary,
     FieldHeader,
     ListedBool,
     ListHeader,
     Varint,
 )
-from pqassay_spec.grammar.thrift_wire import WireType, skip
+from pqassay_spec.grammar.thrift_wire import FIXED, WireType, skip
 
 if TYPE_CHECKING:
     from pqassay_spec.grammar.trace import Recorder
@@ -61,6 +61,7 @@ class Scalar:
     name: str
     wire: WireType
     bits: int = 0
+    """Bits of an integer."""
 
 
 BOOL = Scalar("bool", WireType.TRUE)
@@ -172,7 +173,7 @@ AnyRecord = TypeVar("AnyRecord", bound=Record)
 
 @dataclass(frozen=True)
 class _Row:
-    """What `required` and `optional` leave in the class body until the decorator names it."""
+    """A field in the class body, until the decorator names it."""
 
     id: int
     type: FieldType
@@ -313,7 +314,7 @@ class CompactStruct(AnyConstruct):
         return copy
 
     def _parse(self, stream: Any, context: Any, path: str) -> Record:
-        found: dict[int, Any] = {}
+        values: dict[int, Any] = {}
         unknown: list[UnknownField] = []
         last = 0
         while True:
@@ -327,13 +328,13 @@ class CompactStruct(AnyConstruct):
                 wire == wire_type(field.type) or (field.type is BOOL and wire == WireType.FALSE)
             )
             if field is not None and known:
-                found[last] = self._known(field, wire, start, stream, context, path)
+                values[last] = self._known(field, wire, start, stream, context, path)
             else:
                 unknown.append(self._unknown(last, wire, start, stream))
         if self.recorder is not None:
             self.recorder.note("stop", start, stream.tell(), 0, "Ends the struct.")
         record = self.record(
-            **{self.by_id[i].name: value for i, value in found.items()}, unknown=tuple(unknown)
+            **{self.by_id[i].name: value for i, value in values.items()}, unknown=tuple(unknown)
         )
         require_fields(record)
         return record
@@ -413,14 +414,12 @@ def value_grammar(kind: FieldType, *, in_list: bool = False) -> AnyConstruct:
     if isinstance(kind, ListOf):
         return CompactList(kind.element)
     if isinstance(kind, EnumOf):
-        return Varint(32)
+        return Varint(I32.bits)
     if kind is BOOL:
         return ListedBool() if in_list else Bytes(0)
     if kind.wire == WireType.BINARY:
         return Binary(text=kind is STRING)
-    if kind is DOUBLE:
-        return cast("AnyConstruct", Float64l)
-    return cast("AnyConstruct", Int8sb) if kind is I8 else Varint(kind.bits)
+    return FIXED[kind.wire] if kind.wire in FIXED else Varint(kind.bits)
 
 
 def build_field_header(last: int, identifier: int, wire: int) -> bytes:

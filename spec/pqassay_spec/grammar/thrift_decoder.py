@@ -16,14 +16,16 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeGuard, TypeVar
 
+from construct import Float64l
+
 from pqassay_spec.base.errors import Malformed, boundary
 from pqassay_spec.grammar.thrift import (
     BOOL,
     DOUBLE,
     I8,
+    I32,
     STRING,
     EnumOf,
-    Field,
     FieldType,
     ListOf,
     Record,
@@ -33,7 +35,17 @@ from pqassay_spec.grammar.thrift import (
     unknown_field,
     wire_type,
 )
-from pqassay_spec.grammar.thrift_wire import LONG_LIST, WireType, read_field_id, read_varint, skip
+from pqassay_spec.grammar.thrift_wire import (
+    LONG_LIST,
+    VARINT_BITS,
+    VARINT_GOES_ON,
+    VARINT_MASK,
+    WireType,
+    read_field_id,
+    read_varint,
+    skip,
+    unzigzag,
+)
 from pqassay_spec.grammar.trace import locate
 
 AnyRecord = TypeVar("AnyRecord", bound=Record)
@@ -140,7 +152,7 @@ def _remaining(
 ) -> tuple[dict[int, Any], tuple[UnknownField, ...], int]:
     """Read the fields from ``header`` on, in whatever order; ``identifier`` counts in the header's delta."""
     end = len(data)
-    found: dict[int, Any] = {}
+    values: dict[int, Any] = {}
     unknown: list[UnknownField] = []
     identifier -= header >> 4
     while header:
@@ -148,14 +160,14 @@ def _remaining(
         wire = header & 15
         reader = readers.get((identifier, wire))
         if reader is not None:
-            found[identifier], position = reader(data, position, end)
+            values[identifier], position = reader(data, position, end)
         else:
             after = skip(data, position, wire)
             unknown.append(unknown_field(identifier, wire, data[position:after]))
             position = after
         header = data[position]
         position += 1
-    return found, tuple(unknown), position
+    return values, tuple(unknown), position
 
 
 def _true(_data: bytes, position: int, _end: int) -> tuple[bool, int]:
@@ -166,22 +178,16 @@ def _false(_data: bytes, position: int, _end: int) -> tuple[bool, int]:
     return False, position
 
 
+_CALLED = (_varint, _wide, _short, _absent, _memberless, _wrong_element, _listed_bool, _remaining)
 _RUNTIME: dict[str, Any] = {
-    "_varint": _varint,
-    "_zigzag": tuple((value >> 1) ^ -(value & 1) for value in range(128)),
+    **{function.__name__: function for function in _CALLED},
+    "_zigzag": tuple(map(unzigzag, range(VARINT_GOES_ON))),
     # What the second to fourth byte of a varint add, each without its continuation bit; the second takes off
     # that of the first, too.
-    "_second": tuple(((value & 127) << 7) - 128 for value in range(256)),
-    "_third": tuple((value & 127) << 14 for value in range(256)),
-    "_fourth": tuple((value & 127) << 21 for value in range(256)),
-    "_wide": _wide,
-    "_short": _short,
-    "_absent": _absent,
-    "_memberless": _memberless,
-    "_wrong_element": _wrong_element,
-    "_listed_bool": _listed_bool,
-    "_remaining": _remaining,
-    "_double": struct.Struct("<d").unpack_from,
+    "_second": tuple(((value & VARINT_MASK) << VARINT_BITS) - VARINT_GOES_ON for value in range(256)),
+    "_third": tuple((value & VARINT_MASK) << 2 * VARINT_BITS for value in range(256)),
+    "_fourth": tuple((value & VARINT_MASK) << 3 * VARINT_BITS for value in range(256)),
+    "_double": struct.Struct(Float64l.fmtstr).unpack_from,
     "_new": object.__new__,
 }
 
@@ -205,9 +211,10 @@ def _write_struct(record: type[Record], source: list[str], names: dict[str, Any]
         if field.type is BOOL:
             table[field.id, WireType.TRUE], table[field.id, WireType.FALSE] = _true, _false
         else:
-            table[field.id, wire_type(field.type)] = _deferred(names, f"read_{name}_{field.id}")
-            source += _field_reader(name, field)
-    source += _struct_reader(record)
+            reader = f"read_{name}_{field.id}"
+            table[field.id, wire_type(field.type)] = _deferred(names, reader)
+            source += [f"def {reader}(b, p, end):", *_value(field.type, "x", 1), "    return x, p", ""]
+    source += [f"def read_{name}(b, p, end):", *_struct(record, "o", "f", 1), "    return o, p", ""]
 
 
 def _deferred(names: dict[str, Any], function: str) -> Reader:
@@ -225,16 +232,6 @@ def _structs_in(kind: FieldType) -> Iterator[type[Record]]:
         yield from _structs_in(kind.element)
     elif isinstance(kind, type):
         yield kind
-
-
-def _field_reader(name: str, field: Field) -> list[str]:
-    """A function for one field, for the path off the straight line."""
-    return [f"def read_{name}_{field.id}(b, p, end):", *_value(field.type, "x", 1), "    return x, p", ""]
-
-
-def _struct_reader(record: type[Record]) -> list[str]:
-    body = _struct(record, "o", "f", 1)
-    return [f"def read_{record.__name__}(b, p, end):", *body, "    return o, p", ""]
 
 
 def _struct(record: type[Record], target: str, prefix: str, depth: int) -> list[str]:
@@ -298,11 +295,12 @@ def _value(kind: FieldType, target: str, depth: int) -> list[str]:
     elif isinstance(kind, ListOf):
         lines = _list(kind.element, target)
     elif isinstance(kind, EnumOf):
-        lines = _integer(target, 32)
+        lines = _integer(target, I32.bits)
     elif kind.wire == WireType.BINARY:
         lines = _binary(kind, target)
     elif kind is DOUBLE:
-        lines = ["if p + 8 > end: _short(end - p)", f"{target} = _double(b, p)[0]", "p += 8"]
+        width = Float64l.sizeof()
+        lines = [f"if p + {width} > end: _short(end - p)", f"{target} = _double(b, p)[0]", f"p += {width}"]
     elif kind is I8:
         lines = [f"{target} = b[p]", f"if {target} > 127: {target} -= 256", "p += 1"]
     elif kind is BOOL:
@@ -319,23 +317,23 @@ def _unsigned(target: str, bits: int, short: str = "") -> list[str]:
     """
     return [
         f"{target} = b[p]",
-        f"if {target} < 128: p += 1{short}",
+        f"if {target} < {VARINT_GOES_ON}: p += 1{short}",
         "else:",
         "    c = b[p + 1]",
-        f"    if c < 128: {target} += _second[c]; p += 2",
+        f"    if c < {VARINT_GOES_ON}: {target} += _second[c]; p += 2",
         "    else:",
         "        e = b[p + 2]",
-        f"        if e < 128: {target} += _second[c] + _third[e]; p += 3",
+        f"        if e < {VARINT_GOES_ON}: {target} += _second[c] + _third[e]; p += 3",
         "        else:",
         "            g = b[p + 3]",
-        f"            if g < 128: {target} += _second[c] + _third[e] + _fourth[g]; p += 4",
+        f"            if g < {VARINT_GOES_ON}: {target} += _second[c] + _third[e] + _fourth[g]; p += 4",
         f"            else: {target}, p = _varint(b, p, {bits})",
     ]
 
 
 def _integer(target: str, bits: int) -> list[str]:
     lines = _unsigned("v", bits, f"; {target} = _zigzag[v]")
-    if bits < 28:  # four bytes may already hold too much
+    if bits < 4 * VARINT_BITS:  # four bytes may already hold too much
         lines.append(f"    if v >> {bits}: _wide({bits})")
     return [*lines, f"    {target} = ~(v >> 1) if v & 1 else v >> 1"]
 

@@ -17,10 +17,6 @@ class FieldFinder:
     """Finds fields of one encoded struct.
 
     What was walked is remembered, so that looking for many fields does not walk the same lists again.
-
-    Args:
-        record: The struct that ``data`` holds.
-        data: Its encoded bytes.
     """
 
     def __init__(self, record: type[Record], data: bytes) -> None:

@@ -7,11 +7,12 @@ Source: Thrift compact protocol specification.
 # Subclasses of Construct call each other's hooks, whose names begin with an underscore.
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from construct import Construct, Int8ub
+from construct import Int8ub
 
 from pqassay_spec.base.errors import Malformed, Truncated
+from pqassay_spec.grammar.constructs import AnyConstruct
 from pqassay_spec.grammar.thrift_wire import (
     LONG_LIST,
     WireType,
@@ -19,15 +20,13 @@ from pqassay_spec.grammar.thrift_wire import (
     read_field_id,
     read_list_header,
     read_varint,
+    unzigzag,
     varint,
+    zigzag,
 )
 
 if TYPE_CHECKING:
     from pqassay_spec.grammar.trace import Recorder
-
-    AnyConstruct: TypeAlias = Construct[Any, Any]
-else:
-    AnyConstruct = Construct  # generic in its type stubs only
 
 
 class Varint(AnyConstruct):
@@ -45,14 +44,14 @@ class Varint(AnyConstruct):
             return value
         if value >> self.bits:
             raise Malformed(f"a value that exceeds {self.bits} bits")
-        return (value >> 1) ^ -(value & 1)
+        return unzigzag(value)
 
     def _build(self, obj: int, stream: Any, context: Any, path: str) -> int:
         value = obj
         if self.bits:
             if not -(1 << (self.bits - 1)) <= obj < 1 << (self.bits - 1):
                 raise ValueError(f"{obj} does not fit into {self.bits} bits")
-            value = obj * 2 if obj >= 0 else obj * -2 - 1
+            value = zigzag(obj)
         stream.write(varint(value))
         return obj
 

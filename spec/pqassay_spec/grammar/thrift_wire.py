@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from construct import Bytes, Float64l, Int8sb
 
 from pqassay_spec.base.errors import Malformed, Truncated
 
@@ -39,13 +41,17 @@ _BOOLS = frozenset((int(WireType.TRUE), int(WireType.FALSE)))
 _VARINTS = frozenset((int(WireType.I16), int(WireType.I32), int(WireType.I64)))
 _LISTS = frozenset((int(WireType.LIST), int(WireType.SET)))
 _BINARY, _STRUCT, _MAP = int(WireType.BINARY), int(WireType.STRUCT), int(WireType.MAP)
-_WIDTHS = {int(WireType.BYTE): 1, int(WireType.DOUBLE): 8, int(WireType.UUID): 16}
+
+FIXED: dict[int, Any] = {WireType.BYTE: Int8sb, WireType.DOUBLE: Float64l, WireType.UUID: Bytes(16)}
+"""The construct of a value of each wire type whose values are all of one width."""
+
+_WIDTHS = {int(wire): int(value.sizeof()) for wire, value in FIXED.items()}
 
 VARINT_BITS = 7
 """Bits of a varint that each of its bytes holds, from the lowest on."""
 
 VARINT_MASK = (1 << VARINT_BITS) - 1
-"""What of a byte of a varint belongs to the number."""
+"""The bits of a byte of a varint that belong to the number."""
 
 VARINT_GOES_ON = 1 << VARINT_BITS
 """The bit of a byte of a varint that says: another byte follows."""
@@ -162,6 +168,20 @@ def varint(value: int) -> bytes:
     return bytes((*written, value))
 
 
+def zigzag(value: int) -> int:
+    """A signed number as an unsigned one: small ones of both signs become small.
+
+    >>> zigzag(0), zigzag(-1), zigzag(1), zigzag(-2)
+    (0, 1, 2, 3)
+    """
+    return value * 2 if value >= 0 else value * -2 - 1
+
+
+def unzigzag(raw: int) -> int:
+    """The inverse of `zigzag`."""
+    return (raw >> 1) ^ -(raw & 1)
+
+
 def read_field_id(data: bytes | memoryview, position: int, header: int, last: int) -> tuple[int, int]:
     """Return the id of the field whose ``header`` byte was just read, and the position after its header.
 
@@ -173,7 +193,7 @@ def read_field_id(data: bytes | memoryview, position: int, header: int, last: in
     identifier = last + (header >> 4)
     if not header >> 4:
         raw, position = read_varint(data, position)
-        identifier = (raw >> 1) ^ -(raw & 1)
+        identifier = unzigzag(raw)
     if not -0x8000 <= identifier <= 0x7FFF:
         raise Malformed(f"field id {identifier} exceeds 16 bits", offset=position)
     return identifier, position
@@ -190,7 +210,7 @@ def read_list_header(data: bytes | memoryview, position: int) -> tuple[int, int,
 
 
 class FieldRange(NamedTuple):
-    """Where one field of an encoded struct stands: ``[start, value)`` is its header, ``[value, end)`` its value."""
+    """The place of one field of an encoded struct: ``[start, value)`` is its header, ``[value, end)`` its value."""
 
     id: int
     wire: int

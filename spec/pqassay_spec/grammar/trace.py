@@ -1,4 +1,4 @@
-"""The trace: where every leaf of a parsed structure stands, from the same declarations that parse it.
+"""The trace: the place of every leaf of a parsed structure, from the same declarations that parse it.
 
 `trace` parses with a copy of the construct tree in which every leaf is wrapped so that it notes the stream
 position before and after.  Nothing is declared twice: a grammar that parses can be traced.
@@ -11,27 +11,14 @@ from __future__ import annotations
 import copy
 import io
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, cast
+from typing import Any, NamedTuple, cast
 
-from construct import Array, GreedyRange, Renamed, Struct, Subconstruct
+from construct import Array, Renamed, Struct
 
 from pqassay_spec.base.errors import FormatError, Malformed, boundary
+from pqassay_spec.grammar.constructs import AnyConstruct, AnySubconstruct, bare
 from pqassay_spec.grammar.labelled import Labelled
 from pqassay_spec.grammar.thrift import EnumOf, FieldType
-from pqassay_spec.grammar.thrift_values import AnyConstruct
-
-if TYPE_CHECKING:
-    AnySubconstruct: TypeAlias = Subconstruct[Any, Any, Any, Any]
-else:
-    AnySubconstruct = Subconstruct  # generic in its type stubs only
-
-
-class Traceable(Protocol):
-    """A construct with parts of its own, which makes its traced copy itself."""
-
-    def traced(self, recorder: Recorder) -> AnyConstruct:
-        """Return a copy whose parts are wrapped by the recorder."""
-        ...
 
 
 class Leaf(NamedTuple):
@@ -53,14 +40,6 @@ class Leaf(NamedTuple):
     def structural(self) -> bool:
         """Whether the bytes carry structure rather than a value."""
         return ":" in self.path.rpartition(".")[2]
-
-
-class _Mark(NamedTuple):
-    """A place to which a recorder can return."""
-
-    depth: int
-    leaves: int
-    failed: tuple[str, int] | None
 
 
 FLUSHED = 4096
@@ -92,7 +71,6 @@ class Recorder:
         self._sink = sink
         self._paths = [root]
         self._docs = [""]
-        self._attempts = 0
 
     @property
     def path(self) -> str:
@@ -128,22 +106,9 @@ class Recorder:
 
     def hand_on(self, *, rest: bool = False) -> None:
         """Hand the leaves to the sink if there is one and there are many, or the ``rest`` whatever there is."""
-        if self._sink is not None and not self._attempts and (rest or len(self.leaves) >= FLUSHED):
+        if self._sink is not None and (rest or len(self.leaves) >= FLUSHED):
             self._sink(self.leaves)
             self.leaves = []
-
-    def mark(self) -> _Mark:
-        """Remember the place, so that an attempt that fails can be taken back with `rewind`."""
-        self._attempts += 1
-        return _Mark(len(self._paths), len(self.leaves), self.failed)
-
-    def rewind(self, mark: _Mark, leaves: int) -> None:
-        """Forget what was noted inside an attempt that failed, but for the first ``leaves`` leaves."""
-        self._attempts -= 1
-        del self._paths[mark.depth :]
-        del self._docs[mark.depth :]
-        del self.leaves[leaves:]
-        self.failed = mark.failed
 
     def part(self, name: str, grammar: AnyConstruct, doc: str) -> AnyConstruct:
         """Wrap a leaf that carries structure."""
@@ -156,22 +121,18 @@ class Recorder:
     def copy(self, grammar: AnyConstruct, kind: FieldType | None = None) -> AnyConstruct:
         """Copy a construct tree with every leaf wrapped."""
         if isinstance(grammar, Renamed):
-            inner = grammar.subcon
-            while isinstance(inner, Renamed):  # ``"name" / X * "doc"`` wraps twice
-                inner = inner.subcon
-            return _Named(self.copy(inner), self, grammar.name or "", grammar.docs)
+            return _Named(self.copy(bare(grammar)), self, grammar.name or "", grammar.docs)
         if isinstance(grammar, Struct):
             twin: Any = copy.copy(grammar)
             twin.subcons = [self.copy(member) for member in grammar.subcons]
             return cast("AnyConstruct", twin)
-        if isinstance(grammar, (Array, GreedyRange)):
-            array: Any = cast("Any", grammar)
-            twin = copy.copy(array)
-            twin.subcon = _Element(self.copy(array.subcon), self)
-            return _Counted(twin, self)
-        # All that makes a `Traceable`. A protocol that `isinstance` knows would be looked through for each leaf.
+        if isinstance(grammar, Array):
+            twin = copy.copy(cast("Any", grammar))
+            twin.subcon = _Element(self.copy(twin.subcon), self)
+            return _Indexed(twin)
+        # A construct with parts of its own makes its traced copy itself.
         if hasattr(grammar, "traced"):
-            return cast("Traceable", grammar).traced(self)
+            return cast("AnyConstruct", cast("Any", grammar).traced(self))
         return self.leaf(grammar, kind)
 
 
@@ -216,37 +177,26 @@ class _Named(AnySubconstruct):
         return value
 
 
-class _Counted(AnySubconstruct):
-    """An array; counts its elements. A `GreedyRange` ends at the first element that fails, which is taken back."""
-
-    def __init__(self, subcon: Any, recorder: Recorder) -> None:
-        super().__init__(subcon)
-        self.element: _Element = subcon.subcon
-        self.recorder = recorder
+class _Indexed(AnySubconstruct):
+    """An array, whose elements count themselves."""
 
     def _parse(self, stream: Any, context: Any, path: str) -> Any:
-        element, mark = self.element, self.recorder.mark()
-        outer = element.index, element.leaves
-        element.index, element.leaves = 0, mark.leaves
-        value = self.subcon._parsereport(stream, context, path)
-        self.recorder.rewind(mark, element.leaves)
-        element.index, element.leaves = outer
-        return value
+        cast("Any", self.subcon).subcon.index = 0
+        return self.subcon._parsereport(stream, context, path)
 
 
 class _Element(AnySubconstruct):
-    """An array element, under its index; knows how many leaves there were when the last one was complete."""
+    """An array element, under its index."""
 
     def __init__(self, subcon: AnyConstruct, recorder: Recorder) -> None:
         super().__init__(subcon)
-        self.recorder, self.index, self.leaves = recorder, 0, 0
+        self.recorder, self.index = recorder, 0
 
     def _parse(self, stream: Any, context: Any, path: str) -> Any:
         self.recorder.enter(self.index)
         value = self.subcon._parsereport(stream, context, path)
         self.recorder.leave()
         self.index += 1
-        self.leaves = len(self.recorder.leaves)
         return value
 
 
@@ -288,11 +238,7 @@ def trace_into(
         The error at which the trace ended; the leaves before it were handed on. ``None`` if there was none.
     """
     recorder = Recorder(root, base, sink=sink)
-    problem: FormatError | None = None
-    try:
-        _run(grammar, data, recorder, None)
-    except FormatError as error:
-        problem = error
+    problem = _problem(grammar, data, recorder, None)
     recorder.hand_on(rest=True)
     return problem
 
@@ -304,7 +250,10 @@ def locate(
 
     Fast decoders report that something is wrong and let this say where, so that they need no bookkeeping.
     """
-    recorder = Recorder(root, base, keep=False)
+    return _problem(grammar, data, Recorder(root, base, keep=False), rule)
+
+
+def _problem(grammar: AnyConstruct, data: bytes, recorder: Recorder, rule: str | None) -> FormatError | None:
     try:
         _run(grammar, data, recorder, rule)
     except FormatError as error:

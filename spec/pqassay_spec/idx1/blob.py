@@ -66,10 +66,10 @@ U64_MAX = (1 << 64) - 1
 
 # --8<-- [start:offset]
 CANONICAL_OFFSET = re.compile(r"0|[1-9][0-9]*", re.ASCII)
-"""What every writer of the published format produces: decimal digits without sign or leading zeros."""
+"""The spelling of every writer of the published format: decimal digits without sign or leading zeros."""
 
 PUBLISHED_OFFSET = re.compile(r"\+?[0-9]+", re.ASCII)
-"""What the published reader accepts: also one plus sign and leading zeros, and nothing else."""
+"""The spellings that the published reader accepts: also one plus sign and leading zeros, and nothing else."""
 
 
 def parse_offset(text: str) -> int:
@@ -285,7 +285,7 @@ def build_blob(values: Iterable[str]) -> bytes:
 
 
 class Layout(Enum):
-    """Which layout a blob has."""
+    """The layout of a blob."""
 
     PUBLISHED = "published"
     DRAFT_G0 = "draft G0"
@@ -326,7 +326,7 @@ def read_header(source: Source, offset: int) -> int:
 
 
 def length_field(source: Source, offset: int) -> int | None:
-    """What stands where the length of a blob at ``offset`` would; ``None`` where the file ends before."""
+    """The number in the place of the length of a blob at ``offset``; ``None`` where the file ends before."""
     place = offset + MAGIC_SIZE
     if place + HEADER_SIZE - MAGIC_SIZE > source.size:
         return None
@@ -334,12 +334,7 @@ def length_field(source: Source, offset: int) -> int | None:
 
 
 def read_blob(source: Source, offset: int, body_end: int) -> Blob:
-    """Read a blob of the published layout.
-
-    Args:
-        source: The file.
-        offset: Where the magic stands.
-        body_end: Where the footer begins; a payload that reaches beyond is not read.
+    """Read a blob of the published layout; a payload that reaches beyond ``body_end``, where the footer begins, is not read.
 
     Raises:
         Malformed: Rules IDX1-005, IDX1-006, IDX1-008.

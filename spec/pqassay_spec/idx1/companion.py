@@ -92,12 +92,7 @@ def make_companion(
 
 
 def companion_disagreements(record: Companion, blob: Blob, raw: bytes) -> Iterator[tuple[str, int, int]]:
-    """Yield name, recorded value and true value of every member that disagrees with the blob.
-
-    Args:
-        record: The companion record.
-        blob: The blob that the offset key leads to.
-        raw: All bytes of the blob.
+    """Yield name, recorded value and true value of every member that disagrees with the blob, whose bytes are ``raw``.
 
     Raises:
         Malformed: Rule IDX1-010, the payload is not UTF-8.
@@ -117,15 +112,7 @@ def companion_disagreements(record: Companion, blob: Blob, raw: bytes) -> Iterat
 def why_not_trusted(
     record: Companion, blob: Blob, raw: bytes, *, row_count: int, columns: Iterable[SchemaLeaf]
 ) -> str:
-    """Why a companion record counts for nothing; empty if it may be trusted.
-
-    Args:
-        record: The companion record.
-        blob: The blob that the offset key leads to.
-        raw: All bytes of the blob.
-        row_count: Rows in the file.
-        columns: The leaf columns of the file.
-    """
+    """The reason why a companion record counts for nothing; empty if it may be trusted."""
     for name, there, here in companion_disagreements(record, blob, raw):
         return f"its {name} is {there}, the blob's is {here}"
     if record.row_count != row_count:
@@ -147,20 +134,20 @@ def parse_companion(text: str) -> Companion:
     """
     field = f"key {COMPANION_KEY}"
     try:
-        members = strict_json.parse(text)
+        record = strict_json.parse(text)
     except ValueError as error:
         raise Malformed(f"no JSON: {error}", rule="IDX1-020", field=field) from None
-    if not isinstance(members, dict):
+    if not isinstance(record, dict):
         raise Malformed("no JSON object", rule="IDX1-020", field=field)
-    given = cast("dict[str, Any]", members)
-    found: dict[str, Any] = {}
+    members = cast("dict[str, Any]", record)
+    values: dict[str, Any] = {}
     for declared in COMPANION_FIELDS:
-        value: Any = given.get(declared.name)
+        value: Any = members.get(declared.name)
         if not _IS_GOOD[declared.type](value):
-            what = "missing" if declared.name not in given else f"not {_WORDS[declared.type]}"
+            what = "missing" if declared.name not in members else f"not {_WORDS[declared.type]}"
             raise Malformed(f"member {declared.name!r} is {what}", rule="IDX1-020", field=field)
-        found[declared.name] = tuple(value) if declared.type is list else value
-    return Companion(**found)
+        values[declared.name] = tuple(value) if declared.type is list else value
+    return Companion(**values)
 
 
 _WORDS = {list: "a list of names", int: "a whole number from 0 to 2^64-1", bool: "true or false"}

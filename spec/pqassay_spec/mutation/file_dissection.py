@@ -54,12 +54,12 @@ def take_apart(data: bytes) -> FileTree:
     read_head(source)
     framing = read_framing(source)
     footer, taken = read_footer(source, framing)
-    found: list[tuple[int, int, str, Callable[[], bytes]]] = []
+    pieces: list[tuple[int, int, str, Callable[[], bytes]]] = []
     groups = [RowGroupParts([Chunk() for _ in row_group.columns]) for row_group in footer.row_groups]
     for number, (row_group, parts) in enumerate(zip(footer.row_groups, groups, strict=True)):
         for ordinal, chunk in enumerate(parts.columns):
             path = f"row_groups[{number}].columns[{ordinal}]"
-            found += _chunk_pieces(source, row_group.columns[ordinal], chunk, path)
+            pieces += _chunk_pieces(source, row_group.columns[ordinal], chunk, path)
     tree = FileTree(
         head={"magic": MAGIC},
         row_groups=groups,
@@ -72,10 +72,10 @@ def take_apart(data: bytes) -> FileTree:
         body=[],
         leaves=leaves(footer),
     )
-    found += _index_piece(source, tree, framing.footer_start)
+    pieces += _index_piece(source, tree, framing.footer_start)
     _find_companion(tree)
     position = HEAD_SIZE
-    for start, end, path, build in sorted(found, key=lambda piece: piece[:2]):
+    for start, end, path, build in sorted(pieces, key=lambda piece: piece[:2]):
         if start < position:
             raise Malformed(f"{path} overlaps what stands before it", field=path, offset=start)
         _add_gap(tree, data[position:start])

@@ -1,4 +1,4 @@
-"""What follows from where the parts of a file stand: offsets, lengths, counts, checksums.
+"""Everything that follows from the places of the parts of a file: offsets, lengths, counts, checksums.
 
 All of it is computed from the bytes that are there, never from another field that says so and may be wrong.  It is
 written only where it was true before, so that a file whose writer leaves a field at 0 keeps its 0.
@@ -14,6 +14,7 @@ from pqassay_spec.grammar.field_paths import get, put
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.idx1 import companion as idx1_companion
 from pqassay_spec.mutation.file_tree import Chunk, FileTree, footer_bytes, serialised
+from pqassay_spec.mutation.operators import thawed
 from pqassay_spec.parquet.thrift import CompressionCodec, PageType
 
 I64_MAX = (1 << 63) - 1
@@ -32,8 +33,7 @@ def put_together(tree: FileTree, frozen: Collection[str] = ()) -> bytes:
     Raises:
         ValueError: A value does not fit into its field.
     """
-    kept = tuple(f"{path}{end}" for path in frozen for end in (".", "["))
-    paths = {path for path in tree.live if path not in frozen and not path.startswith(kept)}
+    paths = thawed(tree.live, frozen)
     written = b""
     for _ in range(MOST_ROUNDS):
         content, starts = serialised(tree)
@@ -46,18 +46,17 @@ def put_together(tree: FileTree, frozen: Collection[str] = ()) -> bytes:
     raise ValueError("offsets and sizes do not settle")
 
 
-def laid_out(tree: FileTree) -> dict[str, tuple[int, int]]:
-    """Start and length of every piece of the body as the tree stands, by path: what `derived` asks for."""
-    return serialised(tree)[1]
-
-
 def live_paths(tree: FileTree, starts: dict[str, tuple[int, int]]) -> set[str]:
     """The paths whose value is what follows from the layout."""
     return {path for path, value in derived(tree, starts) if get(tree, path) == value}
 
 
-def derived(tree: FileTree, starts: dict[str, tuple[int, int]]) -> Iterator[tuple[str, Any]]:
-    """Yield path and value of everything that follows from the layout, what others follow from first."""
+def derived(tree: FileTree, starts: dict[str, tuple[int, int]] | None = None) -> Iterator[tuple[str, Any]]:
+    """Yield path and value of everything that follows from the layout, what others follow from first.
+
+    ``starts`` are start and length of every piece of the body, if they are known.
+    """
+    starts = serialised(tree)[1] if starts is None else starts
     for number, parts in enumerate(tree.row_groups):
         for ordinal, chunk in enumerate(parts.columns):
             yield from _derived_of_chunk(tree, starts, chunk, f"row_groups[{number}].columns[{ordinal}]")
@@ -87,10 +86,7 @@ def _derived_of_chunk(
             yield f"{declared}.meta_data.dictionary_page_offset", start
             first += len(chunk.pages[0].build())
         yield f"{declared}.meta_data.data_page_offset", first
-        headers = [page.header.data_page_header or page.header.data_page_header_v2 for page in chunk.pages]
-        yield from _sum(
-            f"{declared}.meta_data.num_values", [header.num_values for header in headers if header]
-        )
+        yield from _sum(f"{declared}.meta_data.num_values", _value_counts(chunk))
     for name in ("column_index", "offset_index"):
         if f"{path}.{name}" in starts:
             start, size = starts[f"{path}.{name}"]

@@ -1,4 +1,4 @@
-"""What the operators of mutations do to Parquet files beyond what they do to every tree.
+"""Operators of mutations for Parquet files, where they do more than to every tree.
 
 Source: chapters ``parquet_file.md`` and ``idx1.md``.
 """
@@ -30,7 +30,7 @@ from pqassay_spec.mutation.file_tree import (
     serialised,
 )
 from pqassay_spec.mutation.operators import Operator
-from pqassay_spec.parquet.file import TAIL, trace_file
+from pqassay_spec.parquet.file import TAIL, read_footer, read_framing, trace_file
 from pqassay_spec.parquet.thrift import (
     BloomFilterAlgorithm,
     BloomFilterCompression,
@@ -56,27 +56,12 @@ def _set(tree: FileTree, path: str, to: Any) -> None:
     value = to
     if isinstance(value, bytes) and (isinstance(old, str) or (old is None and path.endswith(".value"))):
         value = value.decode("utf-8", "surrogateescape")
-    if isinstance(value, dict):
-        value = _record(tree, path, cast("dict[str, Any]", value))
-    elements = cast("list[Any]", to) if isinstance(to, list) else []
-    if elements and isinstance(elements[0], dict):
-        value = _records(tree, path, elements)
+    if isinstance(value, (dict, list)):
+        value = _built(_declared(tree, path), value)
     if path == "idx1.layout":
         _set_layout(tree, str(value))
     _forget_companion(tree, path)
     put(tree, path, value)
-
-
-def _record(tree: FileTree, path: str, members: dict[str, Any]) -> Record:
-    """The Thrift struct that a field takes, from its members by name; structs among them are given in the same way."""
-    return _struct(_struct_type(_declared(tree, path)), members)
-
-
-def _records(tree: FileTree, path: str, elements: list[dict[str, Any]]) -> list[Record]:
-    """The Thrift structs that a list takes, each from its members by name."""
-    declared = _declared(tree, path)
-    kind = _struct_type(declared.element if isinstance(declared, ListOf) else None)
-    return [_struct(kind, members) for members in elements]
 
 
 def _declared(tree: FileTree, path: str) -> Any:
@@ -85,22 +70,18 @@ def _declared(tree: FileTree, path: str) -> Any:
     return next((field.type for field in getattr(owner, "fields", ()) if field.name == last), None)
 
 
-def _struct_type(kind: Any) -> type[Record]:
+def _built(kind: Any, value: Any) -> Any:
+    """A value of a declared type, in which structs are given by the names of their members."""
+    if isinstance(value, list):
+        element = kind.element if isinstance(kind, ListOf) else None
+        return [_built(element, item) for item in cast("list[Any]", value)]
+    if not isinstance(value, dict):
+        return value
     if not isinstance(kind, type) or not issubclass(kind, Record):
         raise TypeError("members are given, where no struct can stand")
-    return kind
-
-
-def _struct(kind: type[Record], members: dict[str, Any]) -> Record:
     types = {field.name: field.type for field in kind.fields}
-    values: dict[str, Any] = {}
-    for name, value in members.items():
-        of_member = types.get(name)
-        if isinstance(value, dict) and isinstance(of_member, type):
-            values[name] = _struct(of_member, cast("dict[str, Any]", value))
-        else:
-            values[name] = value
-    return kind(**values)
+    members = cast("dict[str, Any]", value).items()
+    return kind(**{name: _built(types.get(name), member) for name, member in members})
 
 
 def _set_layout(tree: FileTree, layout: str) -> None:
@@ -200,19 +181,19 @@ def traced_file(data: bytes) -> list[Leaf]:
     """
     source = BytesSource(data)
     leaves = trace_file(source)
-    more: list[Leaf] = []
-    for leaf in leaves:
-        if leaf.path.endswith(".key") and leaf.value == idx1.KEY:
-            value = next((other.value for other in leaves if other.path == f"{leaf.path[:-4]}.value"), None)
-            more += _traced_blob(source, value, leaves)
-            break
+    framing = read_framing(source)
+    pairs = read_footer(source, framing)[0].key_value_metadata or []
+    offset = next((pair.value for pair in pairs if pair.key == idx1.KEY), None)
+    with contextlib.suppress(FormatError):
+        blob = idx1.read_blob(source, idx1.parse_offset(offset or ""), framing.footer_start)
+        leaves += idx1.trace_blob(source, blob)
     with contextlib.suppress(FormatError):
         tree = take_apart(data)
         _, starts = serialised(tree)
         for number, parts in enumerate(tree.row_groups):
             for ordinal, chunk in enumerate(parts.columns):
-                more += _traced_chunk(data, chunk, f"row_groups[{number}].columns[{ordinal}]", starts)
-    return sorted([*leaves, *more], key=lambda leaf: leaf.offset)
+                leaves += _traced_chunk(data, chunk, f"row_groups[{number}].columns[{ordinal}]", starts)
+    return sorted(leaves, key=lambda leaf: leaf.offset)
 
 
 def _traced_chunk(
@@ -239,12 +220,3 @@ def _traced_chunk(
 
 def _traced(record: Record, raw: bytes, path: str, offset: int) -> list[Leaf]:
     return trace(grammar(type(record)), raw, root=path, base=offset)[1]
-
-
-def _traced_blob(source: BytesSource, value: Any, leaves: list[Leaf]) -> list[Leaf]:
-    footer_start = next(leaf.offset for leaf in leaves if leaf.path.startswith("footer"))
-    try:
-        blob = idx1.read_blob(source, idx1.parse_offset(str(value)), footer_start)
-    except FormatError:
-        return []
-    return idx1.trace_blob(source, blob)

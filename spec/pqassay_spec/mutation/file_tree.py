@@ -15,9 +15,9 @@ from typing import Any, cast
 
 from construct import Struct as FlatStruct
 
+from pqassay_spec.grammar.constructs import AnyConstruct
 from pqassay_spec.grammar.thrift import Record, grammar
 from pqassay_spec.grammar.thrift_decoder import decode
-from pqassay_spec.grammar.thrift_values import AnyConstruct
 from pqassay_spec.grammar.trace import trace
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.idx1 import companion as idx1_companion
@@ -84,7 +84,7 @@ class BloomFilter:
 
 @dataclass
 class Chunk:
-    """What stands in the body for one column of one row group; each part may be absent."""
+    """The parts of the body for one column of one row group; each may be absent."""
 
     pages: list[Page] = field(default_factory=list[Page])
     column_index: ColumnIndex | None = None
@@ -189,7 +189,7 @@ def serialised(tree: FileTree) -> tuple[bytes, dict[str, tuple[int, int]]]:
 
 
 def footer_bytes(tree: FileTree) -> bytes:
-    """What the footer length counts."""
+    """The bytes that the footer length counts."""
     built = tree.encoded_footer.build(tree.footer)
     return _patched(tree, built, FileMetaData, "footer") + tree.footer_rest
 

@@ -17,12 +17,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, Literal, cast
 
 from construct import ConstructError
 
 from pqassay_spec.base.errors import FormatError
-from pqassay_spec.base.strict_json import CLOSED, EXACT_INTEGERS
+from pqassay_spec.base.strict_json import Closed, exact_integer
 from pqassay_spec.grammar.trace import Leaf
 from pqassay_spec.mutation import file_dissection, file_layout, pm_dissection, pm_layout
 from pqassay_spec.mutation.file_operators import FILE_OPERATORS, traced_file
@@ -35,7 +35,7 @@ FormName = Literal["parquet", "pm"]
 
 @dataclass(frozen=True)
 class Form:
-    """What mutations need to know of a kind of file.
+    """A kind of file, as far as mutations need to know it.
 
     Attributes:
         take_apart: Makes a tree of its bytes.
@@ -56,14 +56,14 @@ FORMS: Mapping[FormName, Form] = {
     "parquet": Form(
         file_dissection.take_apart,
         file_layout.put_together,
-        lambda tree: file_layout.derived(tree, file_layout.laid_out(tree)),
+        file_layout.derived,
         FILE_OPERATORS,
         traced_file,
     ),
     "pm": Form(
         pm_dissection.take_apart,
         pm_layout.put_together,
-        lambda tree: pm_layout.derived(tree, pm_layout.laid_out(tree)),
+        pm_layout.derived,
         OPERATORS,
         pm_trace.traced,
     ),
@@ -85,7 +85,7 @@ def form_of(file_name: str) -> FormName:
 
 
 @dataclass(frozen=True)
-class Mutation:
+class Mutation(Closed):
     """One change.
 
     Attributes:
@@ -97,7 +97,6 @@ class Mutation:
         raw: Whether nothing is computed anew.
     """
 
-    __pydantic_config__: ClassVar = CLOSED
     op: str
     path: str
     to: Any = None
@@ -129,11 +128,6 @@ class Inapplicable(ValueError):  # noqa: N818 - says what is wrong with the requ
 
 def mutate(data: bytes, mutation: Mutation, form: FormName = "parquet") -> bytes:
     """Apply a mutation to a good file.
-
-    Args:
-        data: The file.
-        mutation: The change.
-        form: What kind of file it is.
 
     Raises:
         FormatError: The file cannot be taken apart.
@@ -186,8 +180,8 @@ def _raw(data: bytes, mutation: Mutation, form: Form) -> bytes:
 def _to_json(value: Any) -> Any:
     if isinstance(value, bytes):
         return {"bytes": value.hex()}
-    if isinstance(value, int) and abs(value) > EXACT_INTEGERS:
-        return {"int": str(value)}
+    if isinstance(value, int) and not isinstance(value, bool):
+        return exact_integer(value)
     if isinstance(value, dict):
         return {key: _to_json(member) for key, member in cast("dict[str, Any]", value).items()}
     if isinstance(value, list):

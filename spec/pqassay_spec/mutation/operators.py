@@ -7,7 +7,7 @@ their own under the same names (`pqassay_spec.mutation.file_operators`).
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, TypeAlias, cast
 
 from pqassay_spec.grammar.field_paths import get, put, steps
@@ -76,8 +76,14 @@ OPERATORS: Mapping[str, Operator] = {
 """The operators that every form of file has."""
 
 
+def thawed(live: Iterable[str], frozen: Collection[str]) -> set[str]:
+    """The live paths without those that keep their value and everything below these."""
+    kept = tuple(f"{path}{end}" for path in frozen for end in (".", "["))
+    return {path for path in live if path not in frozen and not path.startswith(kept)}
+
+
 def owner_of(tree: Any, path: str) -> tuple[Any, str | int]:
-    """What holds the thing at a path, and its name or index there."""
+    """The owner of the thing at a path, and its name or index there."""
     last = steps(path)[-1]
     end = len(path) - (len(f"[{last}]") if isinstance(last, int) else len(last))
     return get(tree, path[:end].rstrip(".")) if end > 0 else tree, last

@@ -47,7 +47,7 @@ def take_apart(data: bytes) -> PmTree:
     source = BytesSource(data)
     size = pm_header.read_committed_size(source)
     header = pm_header.read_header(source, size)
-    found = list(pm_file.walk(source, header, size))
+    snapshots = list(pm_file.walk(source, header, size))
     tree = PmTree(
         header=header.fixed.members(),
         column_descriptors=[
@@ -57,11 +57,11 @@ def take_apart(data: bytes) -> PmTree:
         names=[None] * header.column_count,
         header_sections=_header_sections(header),
         blocks=[],
-        snapshots=[_snapshot(data, header, snapshot) for snapshot in found],
+        snapshots=[_snapshot(data, header, snapshot) for snapshot in snapshots],
         orphan_tail=data[size:],
     )
     _place_names(data, header, tree)
-    _place_body(data, header, found, tree)
+    _place_body(data, header, snapshots, tree)
     if bytes(Serialised(tree).content) != data:
         raise Unsupported("the parts of the file cannot be put together again", field="header")
     tree.live = live_paths(tree)
@@ -85,12 +85,12 @@ def _disjoint(candidates: Iterable[_Candidate], start: int, end: int) -> Iterato
 
 
 def _place_names(data: bytes, header: pm_header.Header, tree: PmTree) -> None:
-    said = (
+    stated = (
         _Candidate(record.name_offset, record.name_offset + record.name_length, Part("names", number))
         for number, record in enumerate(header.descriptors)
     )
     position = header.names_start
-    for start, end, part in _disjoint(said, position, header.sections_start):
+    for start, end, part in _disjoint(stated, position, header.sections_start):
         _add_gap(data[position:start], tree.gaps, tree.names_order)
         tree.names[part.key] = data[start:end]
         tree.names_order.append(part)
@@ -143,7 +143,7 @@ def _snapshot(data: bytes, header: pm_header.Header, snapshot: pm_file.Snapshot)
 
 
 def _plain(parsed: Any) -> Any:
-    """What construct parsed, in lists and dictionaries."""
+    """A value that construct parsed, in lists and dictionaries."""
     if isinstance(parsed, dict):
         members = cast("dict[str, Any]", parsed).items()
         return {name: _plain(value) for name, value in members if not name.startswith("_")}
@@ -154,13 +154,15 @@ def _plain(parsed: Any) -> Any:
     return parsed
 
 
-def _place_body(data: bytes, header: pm_header.Header, found: list[pm_file.Snapshot], tree: PmTree) -> None:
+def _place_body(
+    data: bytes, header: pm_header.Header, snapshots: list[pm_file.Snapshot], tree: PmTree
+) -> None:
     """Fill the blocks, the gaps and the order behind the header, and what the entries refer to."""
-    footers = [_Candidate(one.start, one.size, Part("snapshots", one.number)) for one in found]
-    offsets = _free_of({offset for one in found for offset in one.blocks}, header.block_size, footers)
+    footers = [_Candidate(one.start, one.size, Part("snapshots", one.number)) for one in snapshots]
+    offsets = _free_of({offset for one in snapshots for offset in one.blocks}, header.block_size, footers)
     blocks = [_Candidate(start, start + header.block_size, Part("blocks", start)) for start in offsets]
-    placed = list(_disjoint([*footers, *blocks], header.end, found[0].size))
-    entries = _bloom_offsets(tree, header, found)
+    placed = list(_disjoint([*footers, *blocks], header.end, snapshots[0].size))
+    entries = _bloom_offsets(tree, header, snapshots)
     position = header.end
     keys: dict[int, int] = {}
     blooms: dict[tuple[int, int], int] = {}
@@ -173,29 +175,31 @@ def _place_body(data: bytes, header: pm_header.Header, found: list[pm_file.Snaps
             continue
         end = following.start if following is not None else len(data)
         key = keys[candidate.start] = len(tree.blocks)
-        said = entries.get(candidate.start, set())
-        block, position, held = _block(data, header, candidate.start, end, said)
+        filters = entries.get(candidate.start, set())
+        block, position, held = _block(data, header, candidate.start, end, filters)
         block.key = key
         blooms |= {(key, number): offset for number, offset in held.items()}
         gap, block.padding = _padding_of(gap)
         _add_gap(gap, tree.gaps, tree.body)
         tree.body.append(Part("blocks", key))
         tree.blocks.append(block)
-    _refer(tree, header, found, keys, blooms)
+    _refer(tree, header, snapshots, keys, blooms)
 
 
 def _bloom_offsets(
-    tree: PmTree, header: pm_header.Header, found: list[pm_file.Snapshot]
+    tree: PmTree, header: pm_header.Header, snapshots: list[pm_file.Snapshot]
 ) -> dict[int, set[tuple[int, int]]]:
     """For the offset of each block the bloom filters that it is said to hold: their offsets and positions."""
-    said: dict[int, set[tuple[int, int]]] = {}
+    filters: dict[int, set[tuple[int, int]]] = {}
     if HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features:
-        return said
-    for one in found:
-        for index, entry in enumerate(tree.snapshots[one.number].bloom_entries):
+        return filters
+    for snapshot in snapshots:
+        for index, entry in enumerate(tree.snapshots[snapshot.number].bloom_entries):
             row_group, position = divmod(index, len(header.bloom_columns))
-            said.setdefault(one.blocks[row_group], set()).add((block_offset(entry["offset"]), position))
-    return said
+            filters.setdefault(snapshot.blocks[row_group], set()).add(
+                (block_offset(entry["offset"]), position)
+            )
+    return filters
 
 
 def _free_of(offsets: set[int], size: int, footers: list[_Candidate]) -> list[int]:
@@ -263,15 +267,15 @@ def _block(
 def _refer(
     tree: PmTree,
     header: pm_header.Header,
-    found: list[pm_file.Snapshot],
+    snapshots: list[pm_file.Snapshot],
     keys: dict[int, int],
     blooms: dict[tuple[int, int], int],
 ) -> None:
     """Note in the footers' entries which parts of the tree they refer to."""
-    for one, snapshot in zip(found, tree.snapshots, strict=True):
-        for entry, offset in zip(snapshot.row_group_entries, one.blocks, strict=True):
+    for parsed, snapshot in zip(snapshots, tree.snapshots, strict=True):
+        for entry, offset in zip(snapshot.row_group_entries, parsed.blocks, strict=True):
             entry[TARGET] = keys.get(offset)
         for index, entry in enumerate(snapshot.bloom_entries):
             row_group, position = divmod(index, len(header.bloom_columns))
-            place = keys.get(one.blocks[row_group], -1), position
+            place = keys.get(parsed.blocks[row_group], -1), position
             entry[TARGET] = place if blooms.get(place) == block_offset(entry["offset"]) else None

@@ -1,4 +1,4 @@
-"""What follows from where the parts of a ``_pm`` file stand: offsets, lengths, counts, padding, checksums.
+"""Everything that follows from the places of the parts of a ``_pm`` file: offsets, lengths, counts, padding, checksums.
 
 All of it is computed from the bytes that are there, never from another field that says so and may be wrong.  It is
 written only where it was true before, so that what was wrong in a file stays wrong.
@@ -11,12 +11,12 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from pqassay_spec.grammar.field_paths import get, put
+from pqassay_spec.mutation.operators import thawed
 from pqassay_spec.mutation.pm_tree import (
     NAME,
     ORDINAL,
     TARGET,
     Block,
-    Flat,
     HeaderSections,
     PmTree,
     Serialised,
@@ -43,26 +43,21 @@ def put_together(tree: PmTree, frozen: Collection[str] = ()) -> bytes:
     Raises:
         construct.ConstructError, struct.error: A value does not fit into its field.
     """
-    kept = tuple(f"{path}{end}" for path in frozen for end in (".", "["))
-    paths = {path for path in tree.live if path not in frozen and not path.startswith(kept)}
-    for path, value in derived(tree, Serialised(tree, paths)):
+    paths = thawed(tree.live, frozen)
+    for path, value in derived(tree, paths):
         if path in paths:
             put(tree, path, value)
     return bytes(Serialised(tree).content)
 
 
-def laid_out(tree: PmTree) -> Serialised:
-    """The parts as they stand: what `derived` asks for."""
-    return Serialised(tree)
-
-
 def live_paths(tree: PmTree) -> set[str]:
     """The paths whose value is what follows from the layout."""
-    return {path for path, value in derived(tree, Serialised(tree)) if get(tree, path) == value}
+    return {path for path, value in derived(tree) if get(tree, path) == value}
 
 
-def derived(tree: PmTree, laid: Serialised) -> Iterator[tuple[str, Any]]:
+def derived(tree: PmTree, realigned: Collection[str] = ()) -> Iterator[tuple[str, Any]]:
     """Yield path and value of everything that follows from the layout, what others follow from first."""
+    laid = Serialised(tree, realigned)
     yield from _derived_of_header(tree, laid)
     for number, block in enumerate(tree.blocks):
         if f"blocks[{number}]" in laid.places:
@@ -121,10 +116,12 @@ def _derived_of_snapshot(tree: PmTree, number: int, laid: Serialised) -> Iterato
         key, position = entry.get(TARGET) or (None, 0)
         place = f"{_block(tree, key)}.bloom_filters[{position}]"
         yield from _shifted(f"{path}.bloom_entries[{index}].offset", laid.places.get(place))
-    yield from _counts(snapshot.scratchpad, f"{path}.scratchpad", "entry_count", "entries")
-    for index, entry in enumerate((snapshot.scratchpad or {}).get("entries", ())):
-        yield f"{path}.scratchpad.entries[{index}].length", len(entry["data"])
-    yield from _counts(snapshot.covering_index, f"{path}.covering_index", "index_count", "indexes")
+    if snapshot.scratchpad is not None:
+        yield f"{path}.scratchpad.entry_count", len(snapshot.scratchpad["entries"])
+        for index, entry in enumerate(snapshot.scratchpad["entries"]):
+            yield f"{path}.scratchpad.entries[{index}].length", len(entry["data"])
+    if snapshot.covering_index is not None:
+        yield f"{path}.covering_index.index_count", len(snapshot.covering_index["indexes"])
     yield f"{path}.footer_length", len(footer_bytes(tree, snapshot)) - pm.TRAILER_SIZE
 
 
@@ -136,11 +133,6 @@ def _announced(flags: int, owner: HeaderSections | Snapshot, declared: Sequence[
             bits |= FooterFeature.COVERING_INDEX_REQUIRED
         flags = flags | bits if getattr(owner, section.name) is not None else flags & ~bits
     return flags
-
-
-def _counts(section: Flat | None, path: str, count: str, members: str) -> Iterator[tuple[str, int]]:
-    if section is not None:
-        yield f"{path}.{count}", len(section[members])
 
 
 def _block(tree: PmTree, key: int | None) -> str | None:
@@ -163,9 +155,6 @@ def _checksums(tree: PmTree, laid: Serialised) -> Iterator[tuple[str, int]]:
         end = sum(laid.places[f"snapshots[{number}]"])
         crc = zlib.crc32(content[position : end - _CRC_TAIL], crc)
         yield f"snapshots[{number}].checksum", crc
-        crc = zlib.crc32(_tail(tree.snapshots[number]), crc)
+        end_of_footer = vars(tree.snapshots[number])
+        crc = zlib.crc32(pm.CHECKSUM.build(end_of_footer) + pm.TRAILER.build(end_of_footer), crc)
         position = end
-
-
-def _tail(snapshot: Snapshot) -> bytes:
-    return pm.CHECKSUM.build(vars(snapshot)) + pm.TRAILER.build(vars(snapshot))

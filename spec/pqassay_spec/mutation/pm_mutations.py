@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from enum import IntFlag
 from typing import Any, cast
 
-from construct import Array
+from construct import Int32sl, Int64sl
 
+from pqassay_spec.grammar.constructs import bare
 from pqassay_spec.grammar.labelled import Labelled
 from pqassay_spec.mutation.mutations import Mutation
 from pqassay_spec.mutation.pm_dissection import take_apart
@@ -107,25 +108,13 @@ def _of_elements(path: str, elements: Sequence[Any], structure: Any) -> Iterator
 
 def _of_flat(path: str, members: Flat, structure: Any) -> Iterator[Mutation]:
     for member in structure.subcons:
-        value, place, kind = members[member.name], f"{path}.{member.name}", _unwrapped(member)
+        value, place, kind = members[member.name], f"{path}.{member.name}", bare(member)
         if isinstance(value, list):
             yield from _of_elements(place, cast("list[Any]", value), kind.subcon)
         elif isinstance(value, bytes):
             yield from of_value(place, value)
         else:
             bits = 8 * member.sizeof()
-            yield from of_integer(place, value, bits, signed=_is_signed(kind))
+            yield from of_integer(place, value, bits, signed=kind in (Int32sl, Int64sl))
             if isinstance(kind, Labelled) and issubclass(kind.names, IntFlag):
                 yield from (Mutation("set", place, value ^ 1 << bit) for bit in range(bits))
-
-
-def _unwrapped(member: Any) -> Any:
-    """The construct behind the names and docs that are wrapped around it."""
-    inner = member
-    while hasattr(inner, "subcon") and not isinstance(inner, (Array, Labelled)):
-        inner = inner.subcon
-    return cast("Any", inner)
-
-
-def _is_signed(kind: Any) -> bool:
-    return getattr(kind, "fmtstr", "Q")[-1].islower()

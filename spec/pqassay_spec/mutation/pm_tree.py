@@ -15,8 +15,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
-from construct import Array
-
+from pqassay_spec.grammar.constructs import bare
 from pqassay_spec.grammar.flat_records import FlatStruct
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.codes import ALIGNMENT, HeaderFeature
@@ -159,12 +158,7 @@ class Serialised:
     """
 
     def __init__(self, tree: PmTree, realigned: Collection[str] = ()) -> None:
-        """Lay the parts out.
-
-        Args:
-            tree: The parts.
-            realigned: Paths of paddings that are made as long as they need to be; the tree gets them.
-        """
+        """Lay the parts out; the paddings at the ``realigned`` paths become as long as they need to be, in the tree, too."""
         self.content = bytearray()
         self.places: dict[str, tuple[int, int]] = {}
         self._realigned = realigned
@@ -245,11 +239,12 @@ def aligning(position: int) -> bytes:
 
 def _sections(owner: HeaderSections | Snapshot, declared: Any) -> bytes:
     """The sections of a header or footer, counts true or false: a list is written as long as it is."""
-    return b"".join(_parts(section.structure, getattr(owner, section.name)) for section in declared)
-
-
-def _parts(structure: Any, members: Flat | None) -> bytes:
-    return b"".join(_built(members, structure)) if members is not None else b""
+    written = b""
+    for section in declared:
+        members: Flat | None = getattr(owner, section.name)
+        if members is not None:
+            written += b"".join(_built(members, section.structure))
+    return written
 
 
 def _built(members: Flat, structure: Any) -> Iterator[bytes]:
@@ -259,7 +254,7 @@ def _built(members: Flat, structure: Any) -> Iterator[bytes]:
         if isinstance(value, bytes):
             yield value
         elif isinstance(value, list):
-            element = _element(member)
+            element = bare(member).subcon
             for one in cast("list[Any]", value):
                 if isinstance(one, dict):
                     yield b"".join(_built(cast("Flat", one), element))
@@ -267,9 +262,3 @@ def _built(members: Flat, structure: Any) -> Iterator[bytes]:
                     yield element.build(one)
         else:
             yield member.build(value)
-
-
-def _element(member: Any) -> Any:
-    while not isinstance(member, Array):
-        member = member.subcon
-    return cast("Any", member).subcon

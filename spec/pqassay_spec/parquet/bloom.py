@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from math import prod
 
-from construct import Array, Int32ul
+from construct import Array, Int32ul, Int64ul
 
 from pqassay_spec.base.errors import Malformed
 
@@ -39,6 +39,12 @@ BLOCK_SIZE = BLOCK.sizeof()
 WORD_BITS = 8 * Int32ul.sizeof()
 """Bits of a word."""
 
+HALF_BITS = 8 * Int64ul.sizeof() // 2
+"""Bits of each half of a hash."""
+
+CHOICE_SHIFT = WORD_BITS - (WORD_BITS - 1).bit_length()
+"""Bits of a product below those that choose one bit of a word."""
+
 
 # --8<-- [start:bits]
 def block_start(hash_: int, size: int) -> int:
@@ -51,12 +57,12 @@ def block_start(hash_: int, size: int) -> int:
         raise Malformed(
             f"a bitset of {size} bytes holds no block, which takes {BLOCK_SIZE}", field="bloom_filter"
         )
-    return ((hash_ >> 32) * (size // BLOCK_SIZE) >> 32) * BLOCK_SIZE
+    return ((hash_ >> HALF_BITS) * (size // BLOCK_SIZE) >> HALF_BITS) * BLOCK_SIZE
 
 
 def masks(hash_: int) -> list[int]:
     """One word for each word of a block, with the one bit set that a hash chooses."""
-    return [1 << ((hash_ * salt & 0xFFFFFFFF) >> 27) for salt in SALTS]
+    return [1 << (hash_ * salt % (1 << WORD_BITS) >> CHOICE_SHIFT) for salt in SALTS]
 
 
 # --8<-- [end:bits]

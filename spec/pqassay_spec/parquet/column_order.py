@@ -1,4 +1,4 @@
-"""Which of two values of a column is less: what its bounds, its page index and its sorting mean.
+"""The order of a column's values, on which the meaning of its bounds, its page index and its sorting rests.
 
 Bounds are bytes.  How they compare, the footer's `ColumnOrder` of the column says, and where that names the type-defined
 order, the column's logical type, or its physical type if it has none:
@@ -19,10 +19,13 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
+from construct import Float16l, Float32l, Float64l, Int8ul, Int32sl, Int32ul, Int64sl, Int64ul
+
+from pqassay_spec.grammar.constructs import AnyConstruct
 from pqassay_spec.grammar.hexdump import show
-from pqassay_spec.parquet.plain_encoding import FIXED_WIDTH, INT96_TIMESTAMP
+from pqassay_spec.parquet.plain_encoding import FIXED_WIDTH, Int96Timestamp
 from pqassay_spec.parquet.thrift import ColumnOrder, ConvertedType, SchemaElement, Type, TypeDefinedOrder
 from pqassay_spec.parquet.types import ANNOTATIONS, CONVERTED, annotation_of
 
@@ -31,7 +34,7 @@ TYPE_DEFINED = ColumnOrder(TYPE_ORDER=TypeDefinedOrder())
 
 
 class Order(Enum):
-    """How values of a column compare."""
+    """An order of a column's values."""
 
     BOOLEAN = "false before true"
     SIGNED = "signed numbers"
@@ -54,7 +57,7 @@ SIGNED_ORDERS = (Order.BOOLEAN, Order.SIGNED, Order.FLOAT, Order.HALF, Order.DEC
 TOTAL = (Order.TOTAL, Order.HALF_TOTAL)
 """The orders in which NaN stands somewhere."""
 
-_BY_TYPE = {
+_BY_TYPE: dict[int | None, Order] = {
     Type.BOOLEAN: Order.BOOLEAN,
     Type.INT32: Order.SIGNED,
     Type.INT64: Order.SIGNED,
@@ -87,19 +90,19 @@ def type_order(element: SchemaElement) -> Order | None:
     """
     if not annotation_fits(element) or is_unordered(element):
         return None
-    found = next((order for kind, order in _BY_TYPE.items() if kind == element.type), None)
+    order = _BY_TYPE.get(element.type)
     logical, converted = element.logicalType, element.converted_type
-    if found is Order.SIGNED:
+    if order is Order.SIGNED:
         integer = logical.INTEGER if logical is not None else None
         unsigned = converted in _UNSIGNED if logical is None else integer is not None and not integer.isSigned
-        return Order.UNSIGNED if unsigned else found
-    if found is not Order.BYTES:
-        return found
+        return Order.UNSIGNED if unsigned else order
+    if order is not Order.BYTES:
+        return order
     if logical is None:
-        return Order.DECIMAL if converted == ConvertedType.DECIMAL else found
+        return Order.DECIMAL if converted == ConvertedType.DECIMAL else order
     if logical.DECIMAL is not None:
         return Order.DECIMAL
-    return found if logical.FLOAT16 is None else Order.HALF
+    return order if logical.FLOAT16 is None else Order.HALF
 
 
 def is_unordered(element: SchemaElement) -> bool:
@@ -130,21 +133,19 @@ def order_of(element: SchemaElement, column_order: ColumnOrder | None = TYPE_DEF
     return None
 
 
-WIDTHS = {
-    Type.BOOLEAN: 1,
-    Type.INT96: INT96_TIMESTAMP.sizeof(),
+WIDTHS: dict[int | None, int] = {
+    Type.BOOLEAN: Int8ul.sizeof(),
+    Type.INT96: Int96Timestamp.size,
     **{kind: value.sizeof() for kind, value in FIXED_WIDTH.items()},
 }
 """Bytes of one value of each physical type as a bound holds it."""
-
-_WIDTHS = {int(kind): width for kind, width in WIDTHS.items()}
 
 
 def width_of(element: SchemaElement) -> int | None:
     """Bytes that every bound of a leaf has; ``None`` where they differ, or the schema does not say."""
     if element.type == Type.FIXED_LEN_BYTE_ARRAY:
         return element.type_length
-    return None if element.type is None else _WIDTHS.get(element.type)
+    return WIDTHS.get(element.type)
 
 
 def is_bound(element: SchemaElement, raw: bytes) -> bool:
@@ -169,29 +170,28 @@ def signed_key(element: SchemaElement, raw: bytes) -> Any:
     return key(order, raw) if order in SIGNED_ORDERS else None
 
 
-_NUMBERS = {
-    (Order.BOOLEAN, 1): "<B",
-    (Order.SIGNED, 4): "<i",
-    (Order.SIGNED, 8): "<q",
-    (Order.UNSIGNED, 4): "<I",
-    (Order.UNSIGNED, 8): "<Q",
-    (Order.FLOAT, 4): "<f",
-    (Order.FLOAT, 8): "<d",
-    (Order.HALF, 2): "<e",
-    (Order.TOTAL, 4): "<f",
-    (Order.TOTAL, 8): "<d",
-    (Order.HALF_TOTAL, 2): "<e",
+_NUMBERS: dict[Order, tuple[AnyConstruct, ...]] = {
+    Order.BOOLEAN: (Int8ul,),
+    Order.SIGNED: (Int32sl, Int64sl),
+    Order.UNSIGNED: (Int32ul, Int64ul),
+    Order.FLOAT: (Float32l, Float64l),
+    Order.HALF: (Float16l,),
+    Order.TOTAL: (Float32l, Float64l),
+    Order.HALF_TOTAL: (Float16l,),
 }
-
-_DAYS_AND_NANOSECONDS = struct.Struct("<qi")
-"""An INT96 timestamp: nanoseconds of the day, then the Julian day."""
+_FORMATS: dict[tuple[Order, int], str] = {
+    (order, number.sizeof()): cast("Any", number).fmtstr
+    for order, numbers in _NUMBERS.items()
+    for number in numbers
+}
+"""The numbers of each order by their widths, as formats of Python's ``struct``."""
 
 
 def number_of(order: Order, raw: bytes) -> int | float | None:
     """The number that bytes stand for, NaN included; ``None`` where they are no number of this order."""
     if order is Order.DECIMAL:
         return int.from_bytes(raw, "big", signed=True) if raw else None
-    code = _NUMBERS.get((order, len(raw)))
+    code = _FORMATS.get((order, len(raw)))
     if code is None:
         return None
     value: int | float = struct.unpack(code, raw)[0]
@@ -215,9 +215,9 @@ def key(order: Order, raw: bytes) -> Any:
     if order is Order.BYTES:
         return raw
     if order is Order.TIMESTAMP:
-        if len(raw) != _DAYS_AND_NANOSECONDS.size:
+        if len(raw) != Int96Timestamp.size:
             return None
-        nanoseconds, days = _DAYS_AND_NANOSECONDS.unpack(raw)
+        nanoseconds, days = Int96Timestamp.read(raw)
         return days, nanoseconds
     value = number_of(order, raw)
     if value is None:
@@ -268,7 +268,7 @@ def keys(order: Order, raws: Sequence[bytes]) -> list[Any]:
     if order is Order.BYTES:
         return list(raws)
     if raws and order not in TOTAL and len(set(map(len, raws))) == 1:
-        code = _NUMBERS.get((order, len(raws[0])))
+        code = _FORMATS.get((order, len(raws[0])))
         if code is not None:
             values = struct.unpack(f"{code[0]}{len(raws)}{code[1]}", b"".join(raws))
             return [None if value != value else value for value in values]  # noqa: PLR0124 - NaN

@@ -27,10 +27,11 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from pqassay_spec.base.errors import Malformed, Truncated
-from pqassay_spec.grammar.thrift_wire import read_varint, varint
+from pqassay_spec.grammar.thrift_wire import read_varint, unzigzag, varint, zigzag
+from pqassay_spec.parquet.plain_encoding import FIXED_WIDTH
 from pqassay_spec.parquet.thrift import Type
 
-BITS: dict[int, int] = {Type.INT32: 32, Type.INT64: 64}
+BITS: dict[int, int] = {kind: 8 * FIXED_WIDTH[kind].sizeof() for kind in (Type.INT32, Type.INT64)}
 """Bits of a value of each physical type that has this encoding, and so of a difference at most."""
 
 BLOCK = 128
@@ -41,7 +42,7 @@ MINIBLOCK = 32
 
 
 class Header(NamedTuple):
-    """What stands before the blocks.
+    """The header before the blocks.
 
     Attributes:
         block: Values of a block.
@@ -98,7 +99,7 @@ def encode(values: Sequence[int], *, bits: int) -> bytes:
         bits: Bits in which they are subtracted: those of the physical type. More make a file that readers refuse.
     """
     written = bytearray(
-        b"".join(map(varint, (BLOCK, BLOCK // MINIBLOCK, len(values), _zigzag(values[0] if values else 0))))
+        b"".join(map(varint, (BLOCK, BLOCK // MINIBLOCK, len(values), zigzag(values[0] if values else 0))))
     )
     differences = [_wrapped(after - before, bits) for before, after in pairwise(values)]
     for start in range(0, len(differences), BLOCK):
@@ -107,7 +108,7 @@ def encode(values: Sequence[int], *, bits: int) -> bytes:
         groups = [block[at : at + MINIBLOCK] for at in range(0, len(block), MINIBLOCK)]
         packed = [[(one - least) % (1 << bits) for one in group] for group in groups]
         widths = [max(group).bit_length() for group in packed]
-        written += varint(_zigzag(least)) + bytes(widths) + bytes(BLOCK // MINIBLOCK - len(widths))
+        written += varint(zigzag(least)) + bytes(widths) + bytes(BLOCK // MINIBLOCK - len(widths))
         for group, width in zip(packed, widths, strict=True):
             number = sum(one << (place * width) for place, one in enumerate(group))
             written += number.to_bytes(MINIBLOCK * width // 8, "little")
@@ -156,7 +157,7 @@ def read_header(data: bytes | memoryview) -> Header:
     block, parts, count, first = numbers
     if not block or block % BLOCK or not parts or block % parts or block // parts % MINIBLOCK:
         raise Malformed(f"blocks of {block} values in {parts} miniblocks", offset=0, length=position)
-    return Header(block, parts, count, (first >> 1) ^ -(first & 1), position)
+    return Header(block, parts, count, unzigzag(first), position)
 
 
 def blocks(data: bytes | memoryview) -> Iterator[Block]:
@@ -184,13 +185,9 @@ def blocks(data: bytes | memoryview) -> Iterator[Block]:
         position += header.miniblocks
         held = min(left, header.block)
         widths = widths[: -(-held // size)]
-        yield Block((least >> 1) ^ -(least & 1), widths, size, position, held)
+        yield Block(unzigzag(least), widths, size, position, held)
         left -= held
         position += size * sum(widths) // 8
-
-
-def _zigzag(value: int) -> int:
-    return value * 2 if value >= 0 else value * -2 - 1
 
 
 def _wrapped(value: int, bits: int) -> int:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from pqassay_spec.grammar.record_walk import unknown_fields
 from pqassay_spec.grammar.thrift import Record
-from pqassay_spec.grammar.thrift_wire import WireType, read_varint, varint
+from pqassay_spec.grammar.thrift_wire import WireType, read_varint, varint, zigzag
 from pqassay_spec.parquet.thrift import EXTENSION_FIELD
 
 FIELD = EXTENSION_FIELD
@@ -31,7 +31,7 @@ UNIQUE_BYTES = 16
 
 def long_form(identifier: int, wire: int) -> bytes:
     """The header of a field in the long form."""
-    return bytes((wire,)) + varint((identifier << 1) ^ (identifier >> 31))
+    return bytes((wire,)) + varint(zigzag(identifier))
 
 
 _MARKS = tuple(long_form(identifier, 0)[1:] for identifier in (FIELD, MISTAKEN_FIELD))
@@ -67,14 +67,9 @@ class Extension(NamedTuple):
 
 
 def extensions(record: Record, data: bytes, path: str) -> Iterator[Extension]:
-    """Yield the extension fields of a decoded struct and of all structs in it, in the order of their bytes.
+    """Yield the extension fields of a struct decoded from ``data`` and of all structs in it, in the order of their bytes.
 
     A struct without any costs a search of its bytes.
-
-    Args:
-        record: The struct.
-        data: The bytes that it was decoded from.
-        path: Its path.
     """
     if not has_extensions(data):
         return

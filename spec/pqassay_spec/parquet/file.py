@@ -60,7 +60,7 @@ TAIL_SIZE = TAIL.sizeof()
 MAGIC_SIZE = len(MAGIC)
 
 FOOTER_VERSIONS = (1, 2)
-"""What stands in `FileMetaData.version`; both mean the same."""
+"""The values of `FileMetaData.version`; both mean the same."""
 
 SUMMARY_NAME = "_metadata"
 """The name of a summary file with the row groups of all files."""
@@ -77,7 +77,7 @@ BLOOM_HEADER_LIMIT = 256
 
 @dataclass(frozen=True)
 class Framing:
-    """Where the parts of a file stand, in bytes from its start."""
+    """The places of the parts of a file, in bytes from its start."""
 
     size: int
     footer_start: int
@@ -130,22 +130,22 @@ def read_head(source: Source) -> None:
             expected=f"at least {HEAD_SIZE + TAIL_SIZE} bytes",
             actual=f"{source.size} bytes",
         )
-    found = source.read(0, HEAD_SIZE)
-    if found in FOREIGN_MAGICS:
-        raise Unsupported(FOREIGN_MAGICS[found], field="head.magic", offset=0)
-    if found != MAGIC:
-        raise _wrong_magic("begins", found, rule="PQF-001", field="head.magic", offset=0)
+    magic = source.read(0, HEAD_SIZE)
+    if magic in FOREIGN_MAGICS:
+        raise Unsupported(FOREIGN_MAGICS[magic], field="head.magic", offset=0)
+    if magic != MAGIC:
+        raise _wrong_magic("begins", magic, rule="PQF-001", field="head.magic", offset=0)
 
 
-def _wrong_magic(how: str, found: bytes, *, rule: str, field: str, offset: int) -> Malformed:
+def _wrong_magic(how: str, magic: bytes, *, rule: str, field: str, offset: int) -> Malformed:
     return Malformed(
-        f"the file {how} with {found!r}, not with {MAGIC!r}",
+        f"the file {how} with {magic!r}, not with {MAGIC!r}",
         rule=rule,
         field=field,
         offset=offset,
         length=MAGIC_SIZE,
         expected=repr(MAGIC),
-        actual=repr(found),
+        actual=repr(magic),
     )
 
 
@@ -160,11 +160,11 @@ def read_framing(source: Source) -> Framing:
         read_head(source)
     tail_start = source.size - TAIL_SIZE
     raw = source.read(tail_start, TAIL_SIZE)
-    found, place = raw[-MAGIC_SIZE:], source.size - MAGIC_SIZE
-    if found in FOREIGN_MAGICS:
-        raise Unsupported(FOREIGN_MAGICS[found], field="tail.magic", offset=place)
-    if found != MAGIC:
-        raise _wrong_magic("ends", found, rule="PQF-002", field="tail.magic", offset=place)
+    magic, place = raw[-MAGIC_SIZE:], source.size - MAGIC_SIZE
+    if magic in FOREIGN_MAGICS:
+        raise Unsupported(FOREIGN_MAGICS[magic], field="tail.magic", offset=place)
+    if magic != MAGIC:
+        raise _wrong_magic("ends", magic, rule="PQF-002", field="tail.magic", offset=place)
     with boundary(rule="PQF-003", field="tail", offset=tail_start):
         length = int(TAIL.parse(raw).footer_length)
     available = tail_start - HEAD_SIZE
@@ -204,18 +204,18 @@ def read_footer(source: Source, framing: Framing) -> tuple[FileMetaData, int]:
 FLATBUFFER_ROOT = Struct(
     "root" / Int32ul * "Offset of the root table.",
 )
-"""What a FlatBuffer begins with."""
+"""The beginning of a FlatBuffer."""
 
 FLATBUFFER_TABLE = Struct(
     "vtable" / Int32sl * "Distance back to the table's vtable.",
 )
-"""What a table of a FlatBuffer begins with."""
+"""The beginning of a table of a FlatBuffer."""
 
 FLATBUFFER_VTABLE = Struct(
     "vtable_size" / Int16ul * "Bytes of the vtable, this field included.",
     "table_size" / Int16ul * "Bytes of the table.",
 )
-"""What a vtable begins with; the offsets of the fields follow, two bytes each."""
+"""The beginning of a vtable; the offsets of the fields follow, two bytes each."""
 
 
 def is_flatbuffer(data: bytes) -> bool:
@@ -276,10 +276,11 @@ def chunk_start(chunk: ColumnChunk) -> int | None:
     metadata = chunk.meta_data
     if metadata is None:
         return None
-    offsets = [offset for offset in (metadata.dictionary_page_offset,) if offset and offset > 0]
-    if metadata.data_page_offset or metadata.num_values:
-        offsets.append(metadata.data_page_offset)
-    return min(offsets, default=None)
+    dictionary, data = metadata.dictionary_page_offset, metadata.data_page_offset
+    has_data = data != 0 or metadata.num_values != 0
+    if dictionary is None or dictionary <= 0:
+        return data if has_data else None
+    return min(dictionary, data) if has_data else dictionary
 
 
 def is_summary(metadata: FileMetaData, name: str) -> bool:
@@ -309,20 +310,20 @@ def referenced_offsets(metadata: FileMetaData) -> Iterator[ByteRange]:
     """
     for index, field, name, chunk in chunks_of_this_file(metadata):
         facts = chunk.meta_data
-        found: list[tuple[str, str, int | None]] = []
+        offsets: list[tuple[str, str, int | None]] = []
         if facts is not None:
             if facts.data_page_offset or facts.num_values:
-                found.append(("first data page", "meta_data.data_page_offset", facts.data_page_offset))
-            found += [
+                offsets.append(("first data page", "meta_data.data_page_offset", facts.data_page_offset))
+            offsets += [
                 ("dictionary page", "meta_data.dictionary_page_offset", facts.dictionary_page_offset or None),
                 ("index page", "meta_data.index_page_offset", facts.index_page_offset or None),
                 ("bloom filter", "meta_data.bloom_filter_offset", facts.bloom_filter_offset or None),
             ]
-        found += [
+        offsets += [
             ("column index", "column_index_offset", chunk.column_index_offset or None),
             ("offset index", "offset_index_offset", chunk.offset_index_offset or None),
         ]
-        for kind, part, offset in found:
+        for kind, part, offset in offsets:
             if offset is not None:
                 yield ByteRange(offset, offset, kind, f"{field}.{part}", index, name)
 

@@ -29,10 +29,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from pqassay_spec.base.errors import Malformed
-from pqassay_spec.grammar.thrift_values import Varint
-from pqassay_spec.grammar.thrift_wire import read_varint
-
-_VARINT = Varint()
+from pqassay_spec.grammar.thrift_wire import read_varint, varint
 
 GROUP = 8
 """Values of one group of a packed run."""
@@ -109,14 +106,14 @@ def read_header(data: bytes, position: int) -> tuple[int, int]:
         ) from None
 
 
-def require_count(found: int, most: int, start: int) -> None:
+def require_count(held: int, most: int, start: int) -> None:
     """Raise `Malformed` if a repeating run that begins at ``start`` holds more values than can be wanted."""
-    if found > most:
+    if held > most:
         raise Malformed(
-            f"a run of {found} values where {most} are wanted at most",
+            f"a run of {held} values where {most} are wanted at most",
             offset=start,
             expected=f"at most {most} values",
-            actual=f"{found} values",
+            actual=f"{held} values",
         )
 
 
@@ -135,7 +132,7 @@ def repeating_run(value: int, count: int, *, width: int) -> bytes:
     >>> repeating_run(1, 5, width=1).hex(" ")
     '0a 01'
     """
-    return bytes(_VARINT.build(count << 1)) + value.to_bytes(value_size(width), "little")
+    return varint(count << 1) + value.to_bytes(value_size(width), "little")
 
 
 def packed_run(values: Sequence[int], *, width: int) -> bytes:
@@ -146,7 +143,7 @@ def packed_run(values: Sequence[int], *, width: int) -> bytes:
     """
     groups = -(-len(values) // GROUP)
     bits = sum(value << place * width for place, value in enumerate(values))
-    return bytes(_VARINT.build(groups << 1 | PACKED)) + bits.to_bytes(groups * width, "little")
+    return varint(groups << 1 | PACKED) + bits.to_bytes(groups * width, "little")
 
 
 def encode(values: Sequence[int], *, width: int) -> bytes:
@@ -163,12 +160,10 @@ def encode(values: Sequence[int], *, width: int) -> bytes:
         loose += [value] * filling
         length -= filling
         if length >= GROUP:
-            out += _packed_if_any(loose, width) + repeating_run(value, length, width=width)
+            out += (packed_run(loose, width=width) if loose else b"") + repeating_run(
+                value, length, width=width
+            )
             loose = []
         else:
             loose += [value] * length
-    return out + _packed_if_any(loose, width)
-
-
-def _packed_if_any(values: Sequence[int], width: int) -> bytes:
-    return packed_run(values, width=width) if values else b""
+    return out + (packed_run(loose, width=width) if loose else b"")

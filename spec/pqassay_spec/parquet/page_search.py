@@ -1,4 +1,4 @@
-"""Which pages a search has to read: from the bounds of pages to rows, and from rows to the pages of every column.
+"""The pages that a search has to read: from the bounds of pages to rows, and from rows to the pages of every column.
 
 A row group keeps its values column by column, and each column is cut into pages at rows of its own.  The column index
 says of one column which pages may hold what is looked for.  The offset index turns these pages into ranges of rows, and
@@ -36,7 +36,7 @@ from pqassay_spec.parquet.column_order import FLOATING, Order, is_nan, key, zero
 from pqassay_spec.parquet.thrift import BoundaryOrder, ColumnIndex, OffsetIndex, PageLocation
 
 Condition = Literal["=", "!=", "<", "<=", ">", ">=", "is null", "is not null"]
-"""How a value compares with the one that is looked for; the last two look at nothing else."""
+"""A comparison with the value that is looked for; the last two need none."""
 
 Rows = list[range]
 """Rows of a row group: ranges in ascending order that neither overlap nor touch."""
@@ -162,7 +162,7 @@ def candidate_range(index: ColumnIndex, order: Order, condition: Condition, valu
 
 
 def _halve(bounds: Sequence[Any], sought: Any, *, below: bool) -> int:
-    """How many of the ascending bounds are less than a value, or, unless ``below``, not greater."""
+    """The number of ascending bounds that are less than a value, or, unless ``below``, not greater."""
     first, end = 0, len(bounds)
     while first < end:
         middle = (first + end) // 2
@@ -231,19 +231,19 @@ def union(parts: Iterable[Rows]) -> Rows:
 
 # --8<-- [start:reads]
 def reads(index: OffsetIndex, row_count: int, rows: Rows) -> list[tuple[PageLocation, Rows]]:
-    """What a reader of a column has to do for some rows: which pages to read, and which rows to take of each.
+    """The work of a reader of a column for some rows: the pages to read, and the rows to take of each.
 
     Returns:
         For each page that holds any of the rows its place in the file, and the rows counted from the first of the page.
     """
-    found: list[tuple[PageLocation, Rows]] = []
+    tasks: list[tuple[PageLocation, Rows]] = []
     for page in pages_of_rows(index, row_count, rows):
         held = rows_of_page(index, row_count, page)
         taken = [
             range(part.start - held.start, part.stop - held.start) for part in intersection(rows, [held])
         ]
-        found.append((index.page_locations[page], taken))
-    return found
+        tasks.append((index.page_locations[page], taken))
+    return tasks
 
 
 # --8<-- [end:reads]

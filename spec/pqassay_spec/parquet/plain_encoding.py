@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from construct import Float32l, Float64l, Int32sl, Int32ul, Int64sl, Int64ul, Struct
+from construct import Float32l, Float64l, Int32sl, Int32ul, Int64sl, Int64ul
 
-from pqassay_spec.grammar.thrift_values import AnyConstruct
+from pqassay_spec.grammar.constructs import AnyConstruct
+from pqassay_spec.grammar.flat_records import FlatStruct, flat_struct, member
 from pqassay_spec.parquet.thrift import Type
 
 FIXED_WIDTH: dict[Type, AnyConstruct] = {
@@ -23,11 +24,16 @@ FIXED_WIDTH: dict[Type, AnyConstruct] = {
 UNSIGNED: dict[Type, AnyConstruct] = {Type.INT32: Int32ul, Type.INT64: Int64ul}
 """The same of unsigned integers."""
 
-INT96_TIMESTAMP = Struct(
-    "nanoseconds" / Int64sl * "Nanoseconds since midnight.",
-    "julian_day" / Int32sl * "Days since noon, 1 January 4713 BC, counted by Julius Caesar's calendar.",
-)
-"""The timestamp that an INT96 holds: what Impala and Hive wrote, and Spark writes where it is told to."""
+
+@flat_struct
+class Int96Timestamp(FlatStruct):
+    """The timestamp that an INT96 holds: Impala and Hive wrote it, and Spark writes it where it is told to."""
+
+    nanoseconds: int = member(Int64sl, "Nanoseconds since midnight.")
+    julian_day: int = member(
+        Int32sl, "Days since noon, 1 January 4713 BC, counted by Julius Caesar's calendar."
+    )
+
 
 JULIAN_DAY_OF_1970 = 2_440_588
 """The Julian day of 1 January 1970."""

@@ -87,7 +87,7 @@ def leaves(metadata: FileMetaData) -> list[SchemaLeaf]:
     elements = metadata.schema
     if not elements:
         raise Malformed("the schema is empty", rule="PQF-004", field="footer.schema")
-    found: list[SchemaLeaf] = []
+    columns: list[SchemaLeaf] = []
     group = SchemaGroup(None, "", 0, 0, 0, 0)
     parents = [group]
     left = [_children(elements, 0)]
@@ -105,7 +105,7 @@ def leaves(metadata: FileMetaData) -> list[SchemaLeaf]:
         definition = group.definition + (element.repetition_type != FieldRepetitionType.REQUIRED)
         repetition = group.repetition + (element.repetition_type == FieldRepetitionType.REPEATED)
         if element.type is not None:
-            found.append(SchemaLeaf(group, element, definition, repetition))
+            columns.append(SchemaLeaf(group, element, definition, repetition))
             continue
         if len(parents) >= DEEPEST:
             raise Unsupported(
@@ -117,7 +117,7 @@ def leaves(metadata: FileMetaData) -> list[SchemaLeaf]:
         left.append(_children(elements, index))
     if any(left):
         raise Malformed("a group has fewer children than it says", rule="PQF-004", field="footer.schema")
-    return found
+    return columns
 
 
 def _children(elements: list[SchemaElement], index: int) -> int:

@@ -77,7 +77,7 @@ class ConvertedType(IntEnum):
 
 
 class FieldRepetitionType(IntEnum):
-    """How often a field occurs in its parent."""
+    """The number of times that a field occurs in its parent."""
 
     REQUIRED = 0
     OPTIONAL = 1
@@ -85,7 +85,7 @@ class FieldRepetitionType(IntEnum):
 
 
 class EdgeInterpolationAlgorithm(IntEnum):
-    """How the edges of a GEOGRAPHY bend between two points."""
+    """The bend of the edges of a GEOGRAPHY between two points."""
 
     SPHERICAL = 0
     VINCENTY = 1
@@ -95,7 +95,7 @@ class EdgeInterpolationAlgorithm(IntEnum):
 
 
 class Encoding(IntEnum):
-    """How values or levels are encoded in a page."""
+    """Encoding of values or levels in a page."""
 
     PLAIN = 0
     PLAIN_DICTIONARY = 2
@@ -114,7 +114,7 @@ DICTIONARY_ENCODINGS = (Encoding.PLAIN_DICTIONARY, Encoding.RLE_DICTIONARY)
 
 
 class CompressionCodec(IntEnum):
-    """How pages are compressed."""
+    """Compression of pages."""
 
     UNCOMPRESSED = 0
     SNAPPY = 1
@@ -127,7 +127,7 @@ class CompressionCodec(IntEnum):
 
 
 class PageType(IntEnum):
-    """What a page holds."""
+    """The content of a page."""
 
     DATA_PAGE = 0
     INDEX_PAGE = 1
@@ -136,7 +136,7 @@ class PageType(IntEnum):
 
 
 class BoundaryOrder(IntEnum):
-    """Whether the page bounds of a column index are sorted."""
+    """The order of the page bounds of a column index."""
 
     UNORDERED = 0
     ASCENDING = 1
@@ -348,7 +348,7 @@ class FileType(Record):
 
 @thrift_union
 class LogicalType(Record):
-    """What values mean; a union, one member is set. An unknown member arrives as an unknown field."""
+    """The meaning of values; a union, one member is set. An unknown member arrives as an unknown field."""
 
     STRING: StringType | None = optional(1, StringType, "UTF-8 text.")
     MAP: MapType | None = optional(2, MapType, "A map.")
@@ -440,7 +440,7 @@ class SplitBlockAlgorithm(Record):
 
 @thrift_union
 class BloomFilterAlgorithm(Record):
-    """How bits are set; a union."""
+    """Algorithm that sets the bits; a union."""
 
     BLOCK: SplitBlockAlgorithm | None = optional(1, SplitBlockAlgorithm, "Split blocks.")
 
@@ -452,7 +452,7 @@ class XxHash(Record):
 
 @thrift_union
 class BloomFilterHash(Record):
-    """How values are hashed; a union."""
+    """Hash function; a union."""
 
     XXHASH: XxHash | None = optional(1, XxHash, "XXH64 of the PLAIN bytes.")
 
@@ -464,7 +464,7 @@ class Uncompressed(Record):
 
 @thrift_union
 class BloomFilterCompression(Record):
-    """How the bitset is compressed; a union."""
+    """Compression of the bitset; a union."""
 
     UNCOMPRESSED: Uncompressed | None = optional(1, Uncompressed, "Not at all.")
 
@@ -519,7 +519,7 @@ class SortingColumn(Record):
 
 @thrift_struct
 class PageEncodingStats(Record):
-    """How many pages of a type have an encoding."""
+    """The number of pages of a type that have an encoding."""
 
     page_type: int = required(1, EnumOf(PageType), "Type of the pages.")
     encoding: int = required(2, EnumOf(Encoding), "Encoding of the pages.")
@@ -528,7 +528,7 @@ class PageEncodingStats(Record):
 
 @thrift_struct
 class ColumnMetaData(Record):
-    """What a column chunk holds, and where."""
+    """The content of a column chunk, and its place."""
 
     type: int = required(1, EnumOf(Type), "Physical type.")
     encodings: list[int] = required(2, ListOf(EnumOf(Encoding)), "Every encoding that occurs in the chunk.")
@@ -570,7 +570,7 @@ class EncryptionWithColumnKey(Record):
 
 @thrift_union
 class ColumnCryptoMetaData(Record):
-    """Which key a column is encrypted with; a union."""
+    """The key that a column is encrypted with; a union."""
 
     ENCRYPTION_WITH_FOOTER_KEY: EncryptionWithFooterKey | None = optional(
         1, EncryptionWithFooterKey, "The footer's key."
@@ -644,7 +644,7 @@ class ColumnOrder(Record):
 
 @thrift_struct
 class PageLocation(Record):
-    """Where a data page stands."""
+    """The place of a data page."""
 
     offset: int = required(1, I64, "Offset of the page header.")
     compressed_page_size: int = required(2, I32, "Bytes of the page as stored, header included.")
@@ -653,7 +653,7 @@ class PageLocation(Record):
 
 @thrift_struct
 class OffsetIndex(Record):
-    """Where the data pages of a chunk stand."""
+    """The places of the data pages of a chunk."""
 
     page_locations: list[PageLocation] = required(1, ListOf(PageLocation), "The data pages, by offset.")
     unencoded_byte_array_data_bytes: list[int] | None = optional(
@@ -699,7 +699,7 @@ class AesGcmCtrV1(Record):
 
 @thrift_union
 class EncryptionAlgorithm(Record):
-    """How modules are encrypted; a union."""
+    """Encryption of modules; a union."""
 
     AES_GCM_V1: AesGcmV1 | None = optional(1, AesGcmV1, "AES-GCM.")
     AES_GCM_CTR_V1: AesGcmCtrV1 | None = optional(2, AesGcmCtrV1, "AES-GCM and AES-CTR.")

@@ -1,4 +1,4 @@
-"""Which physical types each logical type annotates, how long they are, and which converted type goes with it.
+"""Logical types: the physical types that each annotates, their lengths, and the converted type that goes with it.
 
 The table `ANNOTATIONS` has a row for each logical type, parameters included: ``TIME(MILLIS)`` and ``TIME(MICROS)`` stand
 on different physical types.  `CONVERTED` is the same for the older annotation, which old readers know alone.
@@ -21,7 +21,7 @@ from pqassay_spec.parquet.thrift import ConvertedType, LogicalType, SchemaElemen
 
 
 class Carrier(NamedTuple):
-    """What an annotation may stand on: a physical type, of a length where that matters; ``type`` is ``None`` for a group."""
+    """An element that an annotation fits: a physical type, of a length where that matters; ``type`` is ``None`` for a group."""
 
     type: Type | None
     length: int | None = None
@@ -53,7 +53,7 @@ class Annotation(NamedTuple):
 
     @property
     def carriers(self) -> str:
-        """What it annotates, for messages."""
+        """The elements that it annotates, for messages."""
         return " or ".join(map(str, self.on)) or "any type"
 
 
@@ -65,7 +65,7 @@ NUMBERS = (*INT32, *INT64, Carrier(Type.FIXED_LEN_BYTE_ARRAY), *BYTES)
 
 
 def fixed(length: int) -> tuple[Carrier, ...]:
-    """So many bytes."""
+    """A fixed number of bytes."""
     return (Carrier(Type.FIXED_LEN_BYTE_ARRAY, length),)
 
 

@@ -31,7 +31,7 @@ class ByteOrder(IntEnum):
 
 
 class GeometryKind(IntEnum):
-    """What a geometry is, without its axes."""
+    """The kind of a geometry, without its axes."""
 
     POINT = 1
     LINE_STRING = 2
@@ -60,7 +60,7 @@ PLANAR_POINT_SIZE = HEAD_SIZE + 2 * ORDINATE_SIZE
 """Bytes of a point with x and y alone."""
 
 PLANAR_POINT_HEAD = bytes([ByteOrder.LITTLE]) + Int32ul.build(GeometryKind.POINT)
-"""How a little-endian point with x and y alone begins."""
+"""The beginning of a little-endian point with x and y alone."""
 
 DEEPEST = 32
 """Collections within collections that are followed."""

@@ -27,18 +27,12 @@ class Block(NamedTuple):
 
     @property
     def region_start(self) -> int:
-        """Where the statistics that stand out of line begin."""
+        """Offset of the region of statistics that are stored out of line."""
         return self.offset + pm.BlockHeader.size + pm.ColumnChunk.size * len(self.chunks)
 
 
 def read_block(source: Source, header: Header, offset: int, end: int) -> Block:
-    """Read a block.
-
-    Args:
-        source: The file.
-        header: Its header.
-        offset: Where the block starts.
-        end: Where the footer of the snapshot starts; nothing of the block stands behind.
+    """Read the block at an offset; ``end`` is where the footer of the snapshot starts.
 
     Raises:
         Malformed: Rule PM-050, the block does not lie between header and footer.
@@ -57,7 +51,7 @@ def read_block(source: Source, header: Header, offset: int, end: int) -> Block:
 
 
 class Statistic(NamedTuple):
-    """Where a statistic stands, and whether it is exact. ``inlined`` ones stand in the chunk's slot."""
+    """The place of a statistic, and whether it is exact. ``inlined`` ones are stored in the chunk's slot."""
 
     offset: int
     length: int
@@ -89,7 +83,7 @@ class Side(NamedTuple):
     exact: int
 
     def slot(self, chunk: pm.ColumnChunk) -> int:
-        """What the slot holds, as a number."""
+        """Content of the slot, as a number."""
         return chunk.max_stat if self.position else chunk.min_stat
 
     def size(self, chunk: pm.ColumnChunk) -> int:
@@ -120,7 +114,7 @@ SIDES = (MIN, MAX)
 
 
 def find_statistic(block: Block, column: int, side: Side) -> Statistic | None:
-    """Where a chunk's statistic is stored; ``None`` if there is none. Nothing is checked."""
+    """The place of a chunk's statistic; ``None`` if there is none. Nothing is checked."""
     chunk = block.chunks[column]
     if not chunk.stat_flags & side.present:
         return None
@@ -138,32 +132,27 @@ def read_statistic(source: Source, block: Block, column: int, side: Side, end: i
     Raises:
         Malformed: Rules PM-065 (the size of an inlined one is not 1 to 8), PM-069 (it lies outside the block's region).
     """
-    found = find_statistic(block, column, side)
-    if found is None:
+    place = find_statistic(block, column, side)
+    if place is None:
         return None
-    if found.inlined:
+    if place.inlined:
         width = pm.ColumnChunk.widths[side.field]
-        if not 0 < found.length <= width:
+        if not 0 < place.length <= width:
             raise Malformed(
-                f"a statistic of {found.length} bytes in its slot", rule="PM-065", offset=found.offset
+                f"a statistic of {place.length} bytes in its slot", rule="PM-065", offset=place.offset
             )
-        return side.slot(block.chunks[column]).to_bytes(width, "little")[: found.length]
-    if found.offset + found.length > end:
+        return side.slot(block.chunks[column]).to_bytes(width, "little")[: place.length]
+    if place.offset + place.length > end:
         raise Malformed(
-            f"a statistic at [{found.offset}, {found.offset + found.length}), where {end} bytes may be read",
+            f"a statistic at [{place.offset}, {place.offset + place.length}), where {end} bytes may be read",
             rule="PM-069",
-            offset=min(found.offset, end),
+            offset=min(place.offset, end),
         )
-    return source.read(found.offset, found.length)
+    return source.read(place.offset, place.length)
 
 
 def read_inlined_bloom(source: Source, offset: int, end: int) -> bytes:
-    """The bitset of a bloom filter that stands in this file.
-
-    Args:
-        source: The file.
-        offset: What the footer's entry says, in bytes.
-        end: Where the snapshot's footer starts.
+    """The bitset of the bloom filter at an offset of this file; ``end`` is where the footer of the snapshot starts.
 
     Raises:
         Malformed: Rules PM-076 (it does not fit), PM-077 (its length is no multiple of a block's).

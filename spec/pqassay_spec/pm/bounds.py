@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pqassay_spec.parquet.column_order import WIDTHS
+from pqassay_spec.parquet.column_order import width_of
 from pqassay_spec.parquet.thrift import ConvertedType, SchemaElement, Statistics, Type
 from pqassay_spec.pm.codes import MOST_OUT_OF_LINE, NO_TYPE
 from pqassay_spec.pm.types import decimal_digits
@@ -30,21 +30,13 @@ def verbatim_bounds(statistics: Statistics) -> tuple[bytes | None, bytes | None]
 
 
 def bounds_of(statistics: Statistics, element: SchemaElement, code: int) -> Bounds:
-    """MIN and MAX as far as ``_pm`` can hold them, and its readers compare them as Parquet does.
-
-    Args:
-        statistics: Those of a chunk.
-        element: Its column in the schema.
-        code: TYPE of the column.
-    """
+    """MIN and MAX of a chunk, as far as ``_pm`` can hold them, and its readers, who see ``code``, compare them as Parquet does."""
     bounds = verbatim_bounds(statistics)
     if bounds == (None, None):
         return Bounds(None, None)
     if why := _why_not_comparable(element, code, *bounds):
         return Bounds(None, None, (("MIN and MAX", why),))
-    width = element.type_length if element.type == Type.FIXED_LEN_BYTE_ARRAY else None
-    if element.type in WIDTHS:
-        width = WIDTHS[Type(element.type)]
+    width = width_of(element)
     kept: list[bytes | None] = []
     left_out: list[tuple[str, str]] = []
     for name, bound in zip(("MIN", "MAX"), bounds, strict=True):
@@ -62,7 +54,7 @@ def bounds_of(statistics: Statistics, element: SchemaElement, code: int) -> Boun
 def _why_not_comparable(
     element: SchemaElement, code: int, minimum: bytes | None, maximum: bytes | None
 ) -> str:
-    """Why readers of ``_pm`` would compare the bounds in another order than Parquet's; empty if they do not.
+    """The reason why readers of ``_pm`` would compare the bounds in another order than Parquet's; empty if they do not.
 
     They see the physical type and TYPE only: integers are signed to them, bytes unsigned but for decimals.
     """

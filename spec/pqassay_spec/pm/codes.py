@@ -110,7 +110,7 @@ BLOCK_SHIFT = 3
 """Offsets of blocks and of inlined bloom filters are stored shifted right by this."""
 
 ALIGNMENT = 1 << BLOCK_SHIFT
-"""What blocks and inlined bloom filters are aligned to, in bytes from the start of the file."""
+"""Alignment of blocks and inlined bloom filters, in bytes from the start of the file."""
 
 
 class ColumnType(IntEnum):
@@ -274,7 +274,7 @@ def stored_offset(offset: int) -> int:
 
 
 def reference(offset: int, length: int) -> int:
-    """What the slot of a statistic holds that stands out of line.
+    """Content of the slot of a statistic that is stored out of line.
 
     >>> split_reference(reference(32, 12))
     (32, 12)

@@ -37,7 +37,7 @@ def fields_of(metadata: FileMetaData) -> list[Field]:
         Malformed: The schema is no tree.
         Unsupported: It is nested too deeply.
     """
-    found: list[Field] = []
+    fields: list[Field] = []
     remaining = iter(leaves(metadata))
     elements = metadata.schema
     start = 1
@@ -51,9 +51,9 @@ def fields_of(metadata: FileMetaData) -> list[Field]:
         for leaf in (next(remaining) for _ in range(leaf_count)):
             lists = leaf.max_repetition_level
             pure = leaf_count == 1 and _is_list(inside[0]) and len(inside) - 1 <= 2 * lists
-            found.append(Field(leaf, inside[0], leaf_count == 1, lists if pure else 0))
+            fields.append(Field(leaf, inside[0], leaf_count == 1, lists if pure else 0))
         start = end
-    return found
+    return fields
 
 
 def _is_list(element: SchemaElement) -> bool:

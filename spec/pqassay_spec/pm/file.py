@@ -60,17 +60,17 @@ class Snapshot:
 
     @property
     def checksum_offset(self) -> int:
-        """Where the checksum stands, and where the bytes that it covers end."""
+        """Offset of the checksum, and the end of the bytes that it covers."""
         return self.start + self.length - pm.CHECKSUM_SIZE
 
     @property
     def entries_start(self) -> int:
-        """Where the entries of the row groups stand."""
+        """Offset of the entries of the row groups."""
         return self.start + pm.FooterFields.size
 
     def place(self, name: str) -> tuple[int, int]:
         """Offset and length of one of the footer's fields."""
-        return self.start + pm.FooterFields.offsets[name], pm.FooterFields.widths[name]
+        return pm.FooterFields.place(name, self.start)
 
 
 def read_snapshot(source: Source, header: Header, size: int, number: int = 0) -> Snapshot:
@@ -111,24 +111,24 @@ def _read_snapshot(source: Source, header: Header, size: int, number: int) -> Sn
         # A flag's own complement is short of unknown bits.
         known &= ~int(FooterFeature.COVERING_INDEX_REQUIRED)
     if unknown := fields.footer_feature_flags & REQUIRED_FEATURES & ~known:
-        name = "footer_feature_flags"
+        offset, width = pm.FooterFields.place("footer_feature_flags", start)
         raise Malformed(
             why_refused(unknown),
             rule="PM-015",
-            field=f"{path}.footer.{name}",
-            offset=start + pm.FooterFields.offsets[name],
-            length=pm.FooterFields.widths[name],
+            field=f"{path}.footer.footer_feature_flags",
+            offset=offset,
+            length=width,
             actual=f"{fields.footer_feature_flags:#x}",
         )
     bloom_start = pm.FooterFields.size + pm.RowGroupEntry.size * fields.row_group_count
     if bloom_start > length - pm.CHECKSUM_SIZE:
-        name = "row_group_count"
+        offset, width = pm.FooterFields.place("row_group_count", start)
         raise Malformed(
             f"{fields.row_group_count} row groups do not fit into a footer of {length} bytes",
             rule="PM-014",
-            field=f"{path}.footer.{name}",
-            offset=start + pm.FooterFields.offsets[name],
-            length=pm.FooterFields.widths[name],
+            field=f"{path}.footer.row_group_count",
+            offset=offset,
+            length=width,
         )
     blocks = [block_offset(entry) for entry in read_u32s(raw, pm.FooterFields.size, fields.row_group_count)]
     bloom_count = fields.row_group_count * len(header.bloom_columns)
@@ -161,7 +161,7 @@ def _read_snapshot(source: Source, header: Header, size: int, number: int) -> Sn
 def _read_sections(
     raw: bytes, flags: int, position: int, path: str, start: int
 ) -> tuple[dict[str, tuple[Any, int]], int]:
-    found: dict[str, tuple[Any, int]] = {}
+    sections: dict[str, tuple[Any, int]] = {}
     room = len(raw) - pm.CHECKSUM_SIZE
     for section in pm.FOOTER_SECTIONS:
         if flags & section.bit:
@@ -170,9 +170,9 @@ def _read_sections(
             part = raw[position:room]
             with boundary(rule=rule, field=f"{path}.{section.name}", offset=start + position):
                 value, width = pm_sections.READERS[section.name](part)
-            found[section.name] = (value, start + position)
+            sections[section.name] = (value, start + position)
             position += width
-    return found, position
+    return sections, position
 
 
 def bloom_entry_size(header: Header) -> int:
@@ -191,13 +191,9 @@ def read_bloom_entries(source: Source, header: Header, snapshot: Snapshot) -> li
 
 
 def walk(source: Source, header: Header, size: int, number: int = 0) -> Iterator[Snapshot]:
-    """The snapshots from the newest back to the first. It ends: each was committed with fewer bytes than the one after.
+    """The snapshots from the one with this committed size and number (0 is the newest) back to the first.
 
-    Args:
-        source: The file.
-        header: Its header.
-        size: The committed size of the snapshot to begin with.
-        number: That snapshot's number, 0 for the newest.
+    It ends: each was committed with fewer bytes than the one after.
 
     Raises:
         Malformed: Rules PM-019 (the size of the one before is not smaller, or too small for a file), and those of
@@ -247,15 +243,15 @@ def checksums(source: Source, snapshots: Sequence[Snapshot]) -> list[int]:
     Each covers all bytes from behind the committed size, those of earlier footers included: the pass goes on where
     the snapshot before ended.
     """
-    found: dict[int, int] = {}
+    by_end: dict[int, int] = {}
     position, crc = pm.CRC_START, 0
     for end in sorted({snapshot.checksum_offset for snapshot in snapshots}):
         while position < end:
             step = min(CRC_STEP, end - position)
             crc = zlib.crc32(_bytes(source, position, step), crc)
             position += step
-        found[end] = crc
-    return [found[snapshot.checksum_offset] for snapshot in snapshots]
+        by_end[end] = crc
+    return [by_end[snapshot.checksum_offset] for snapshot in snapshots]
 
 
 def _bytes(source: Source, offset: int, length: int) -> bytes | memoryview:

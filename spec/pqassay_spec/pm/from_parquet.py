@@ -1,4 +1,4 @@
-"""What ``_pm`` has to say of a Parquet file: the mapping from a footer to a snapshot, whole and piece by piece.
+"""The mapping from the footer of a Parquet file to a snapshot of ``_pm``, whole and piece by piece.
 
 Statistics are taken byte for byte, from ``min_value`` and ``max_value`` only.  A bound that ``_pm`` cannot hold, or
 that its readers would compare in another order than Parquet's, is left out: no bound is a loss, a wrong one loses rows.
@@ -13,9 +13,10 @@ Source: "Parquet metadata file" (``parquet-metadata.md``), sections "Column desc
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeVar
+from typing import Literal, NamedTuple
 
 from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
 from pqassay_spec.base.sources import Source
@@ -48,9 +49,9 @@ from pqassay_spec.pm.value import Chunk, Column, ExternalBloom, SnapshotValue
 from pqassay_spec.pm.value import RowGroup as RowGroupValue
 
 BloomMode = Literal["inlined", "external", "none"]
-"""Whether bloom filters are copied, referred to, or left where they are unmentioned."""
+"""The fate of bloom filters: copied, referred to, or not mentioned."""
 
-ENCODING_BITS = {
+ENCODING_BITS: dict[int, EncodingBit] = {
     Encoding.PLAIN: EncodingBit.PLAIN,
     Encoding.PLAIN_DICTIONARY: EncodingBit.RLE_DICTIONARY,
     Encoding.RLE_DICTIONARY: EncodingBit.RLE_DICTIONARY,
@@ -61,8 +62,7 @@ ENCODING_BITS = {
 }
 """Parquet's encodings and their bits; encodings of levels, and those that came later, have none."""
 
-_BITS = {encoding.value: bit.value for encoding, bit in ENCODING_BITS.items()}
-_CODECS = frozenset(codec.value for codec in Codec)
+_CODECS: frozenset[int] = frozenset(Codec)
 
 MOST_LEVEL = 255
 """The greatest level that a descriptor holds."""
@@ -87,19 +87,6 @@ class Description:
 
     value: SnapshotValue
     left_out: tuple[LeftOut, ...]
-
-
-def value_of(
-    metadata: FileMetaData,
-    framing: Framing,
-    *,
-    questdb: QuestDBMetadata | None = None,
-    path: WritingPath = "schema",
-    source: Source | None = None,
-    blooms: BloomMode = "inlined",
-) -> SnapshotValue:
-    """The snapshot that describes a Parquet file. See `describe`."""
-    return describe(metadata, framing, questdb=questdb, path=path, source=source, blooms=blooms).value
 
 
 def describe(
@@ -131,12 +118,12 @@ def describe(
         of_columns(questdb, len(fields))
     elif path == "encode":
         raise Unsupported("without the key questdb nothing is known of QuestDB's table", field="key questdb")
-    if any(len(group.columns) != len(fields) for group in metadata.row_groups):
-        index = next(i for i, group in enumerate(metadata.row_groups) if len(group.columns) != len(fields))
-        raise Malformed(
-            f"{len(metadata.row_groups[index].columns)} column chunks, of {len(fields)} columns",
-            field=f"footer.row_groups[{index}].columns",
-        )
+    for number, group in enumerate(metadata.row_groups):
+        if len(group.columns) != len(fields):
+            raise Malformed(
+                f"{len(group.columns)} column chunks, of {len(fields)} columns",
+                field=f"footer.row_groups[{number}].columns",
+            )
     columns = columns_of(metadata, fields, questdb=questdb, path=path)
     left_out: list[LeftOut] = []
     room = framing.size
@@ -163,7 +150,8 @@ def describe(
             )
             left_out += [LeftOut(number, ordinal, field.name, *reason) for reason in reasons]
             chunks.append(found)
-        row_groups.append(RowGroupValue(_count(group.num_rows, where=_num_rows(number)), tuple(chunks)))
+        rows = _count(group.num_rows, f"footer.row_groups[{number}].num_rows")
+        row_groups.append(RowGroupValue(rows, tuple(chunks)))
     bloom_columns = [
         ordinal
         for ordinal in range(len(columns))
@@ -184,10 +172,6 @@ def describe(
         ),
         tuple(left_out),
     )
-
-
-def _num_rows(number: int) -> str:
-    return f"footer.row_groups[{number}].num_rows"
 
 
 def _count(value: int, where: str) -> int:
@@ -215,9 +199,7 @@ def columns_of(
         questdb.schema if questdb is not None else [None] * len(fields)
     )
     ids = [column_id(field, column) for field, column in zip(fields, described, strict=True)]
-    times: dict[int, int] = {}
-    for number in ids:
-        times[number] = times.get(number, 0) + 1
+    times = Counter(ids)
     return [
         column_of(
             field,
@@ -240,15 +222,9 @@ def column_id(field: Field, described: QuestDBColumn | None) -> int:
 
 def is_null_free(metadata: FileMetaData, ordinal: int) -> bool:
     """Whether the statistics prove that a column has no null."""
-    return all(
-        _null_count(group.columns[ordinal].meta_data) == 0
-        for group in metadata.row_groups
-        if ordinal < len(group.columns)
-    )
-
-
-def _null_count(facts: ColumnMetaData | None) -> int | None:
-    return facts.statistics.null_count if facts is not None and facts.statistics is not None else None
+    chunks = [group.columns[ordinal] for group in metadata.row_groups if ordinal < len(group.columns)]
+    known = [facts.statistics if (facts := chunk.meta_data) is not None else None for chunk in chunks]
+    return all(statistics is not None and statistics.null_count == 0 for statistics in known)
 
 
 def column_of(
@@ -321,7 +297,7 @@ def chunk_of(
     bloom: bytes | ExternalBloom | None = None,
     where: str = "footer",
 ) -> tuple[Chunk, list[tuple[str, str]]]:
-    """What is said of one column chunk, and of each thing that is left out what it is and why.
+    """The description of one column chunk, and name and reason of each thing that is left out.
 
     Args:
         chunk: The chunk.
@@ -340,8 +316,9 @@ def chunk_of(
     bounds = bounds_of(statistics, field.leaf.element, code)
     assumed = is_questdb or facts.type in WIDTHS
     """Fixed widths are not cut short, so that their bounds occur; of text nobody knows."""
+    min_exact, max_exact = statistics.is_min_value_exact, statistics.is_max_value_exact
     start = chunk_start(chunk)
-    found = Chunk(
+    described = Chunk(
         codec=_codec(facts, where),
         encodings=encodings_of(facts),
         num_values=_count(facts.num_values, f"{where}.meta_data.num_values"),
@@ -353,11 +330,11 @@ def chunk_of(
         distinct_count=_known(statistics.distinct_count),
         min=bounds.min,
         max=bounds.max,
-        min_exact=bounds.min is not None and _or(statistics.is_min_value_exact, assumed),
-        max_exact=bounds.max is not None and _or(statistics.is_max_value_exact, assumed),
+        min_exact=bounds.min is not None and (assumed if min_exact is None else min_exact),
+        max_exact=bounds.max is not None and (assumed if max_exact is None else max_exact),
         bloom=bloom,
     )
-    return found, list(bounds.left_out)
+    return described, list(bounds.left_out)
 
 
 def readable(chunk: ColumnChunk, where: str = "footer") -> ColumnMetaData:
@@ -383,7 +360,7 @@ def encodings_of(facts: ColumnMetaData) -> int:
     """ENCODINGS of a chunk: the bits of all encodings that have one."""
     mask = 0
     for encoding in facts.encodings:
-        mask |= _BITS.get(encoding, 0)
+        mask |= int(ENCODING_BITS.get(encoding, 0))
     return mask
 
 
@@ -392,18 +369,11 @@ def _known(count: int | None) -> int | None:
     return count if count is not None and count >= 0 else None
 
 
-_T = TypeVar("_T")
-
-
-def _or(value: _T | None, otherwise: _T) -> _T:
-    return otherwise if value is None else value
-
-
 # -------------------------------------------------------------------------------------------------- bloom filters
 
 
 def bloom_of(chunk: ColumnChunk, source: Source, framing: Framing) -> tuple[ExternalBloom | None, str]:
-    """Where the bitset of a chunk's bloom filter stands in the Parquet file, or why there is none to be had.
+    """The place of the bitset of a chunk's bloom filter in the Parquet file, or the reason why there is none to be had.
 
     The reason is empty where the chunk has no filter.
     """

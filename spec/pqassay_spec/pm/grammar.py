@@ -246,7 +246,7 @@ TRAILER = Struct("footer_length" / Int32ul * "Bytes from the footer's start thro
 # --8<-- [end:footer]
 
 CRC_START = COMMITTED_SIZE.sizeof()
-"""Where the range of the checksum begins: behind the committed size, which changes after it is computed."""
+"""The beginning of the checksum's range: behind the committed size, which changes after it is computed."""
 
 MOST_SCRATCHPAD = 1 << 20
 """Bytes of the longest scratchpad, its count included."""
@@ -278,36 +278,22 @@ LEAST_FILE = FixedHeader.size + LEAST_FOOTER + TRAILER_SIZE
 
 @dataclass(frozen=True)
 class FeatureSection:
-    """A section that a feature bit announces. Sections stand in the order of their bits.
-
-    Attributes:
-        bit: The flag.
-        name: The section's name in field paths.
-        structure: Its grammar; ``None`` where the file decides (the footer's entries of bloom filters).
-        later: Whether it is an extension of a later revision.
-    """
+    """A section that a feature bit announces: the flag, its name in field paths, and its grammar."""
 
     bit: HeaderFeature | FooterFeature
     name: str
     structure: Any
-    later: bool = False
 
 
 HEADER_SECTIONS: Sequence[FeatureSection] = (
     FeatureSection(HeaderFeature.BLOOM_FILTERS, "bloom_filters", BLOOM_COLUMNS),
-    FeatureSection(HeaderFeature.SQUASH_TRACKER, "squash_tracker", SQUASH_TRACKER, later=True),
+    FeatureSection(HeaderFeature.SQUASH_TRACKER, "squash_tracker", SQUASH_TRACKER),
 )
-"""Sections at the end of the header, behind the names."""
+"""Sections at the end of the header, behind the names, in the order of their bits."""
 
 FOOTER_SECTIONS: Sequence[FeatureSection] = (
-    FeatureSection(FooterFeature.SEQ_TXN, "seq_txn", SEQ_TXN, later=True),
-    FeatureSection(FooterFeature.SCRATCHPAD, "scratchpad", SCRATCHPAD, later=True),
-    FeatureSection(FooterFeature.COVERING_INDEX, "covering_index", COVERING_INDEX, later=True),
+    FeatureSection(FooterFeature.SEQ_TXN, "seq_txn", SEQ_TXN),
+    FeatureSection(FooterFeature.SCRATCHPAD, "scratchpad", SCRATCHPAD),
+    FeatureSection(FooterFeature.COVERING_INDEX, "covering_index", COVERING_INDEX),
 )
-"""Sections at the end of a footer, behind its entries and those of bloom filters."""
-
-
-def bloom_entries(header_flags: int, row_group_count: int, bloom_col_count: int) -> Any:
-    """Grammar of a footer's matrix of bloom filters, row group by row group; a `HeaderFeature` says which entries it has."""
-    entry = BloomEntry if header_flags & HeaderFeature.BLOOM_FILTERS_EXTERNAL else InlinedBloom
-    return Array(row_group_count * bloom_col_count, entry.grammar)
+"""Sections at the end of a footer, behind its entries and those of bloom filters, likewise."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from pqassay_spec.base.errors import Malformed, boundary
 from pqassay_spec.base.sources import FileSource, Source
@@ -62,7 +61,7 @@ class Header:
 
     @property
     def sorted_by(self) -> list[tuple[int, bool]]:
-        """What the rows are sorted by: positions of descriptors, and whether descending."""
+        """The sorting of the rows: positions of descriptors, and whether descending."""
         if HeaderFeature.SORTING_IS_DTS_ASC in self.features:
             return [(self.fixed.designated_timestamp, False)]
         return [
@@ -87,9 +86,9 @@ def read_committed_size(source: Source) -> int:
     if size > source.size and isinstance(source, FileSource):
         source.measure()
     if not pm.LEAST_FILE <= size <= source.size:
-        said = "nothing was ever committed" if size == 0 else f"{size} bytes are said to be committed"
+        stated = "nothing was ever committed" if size == 0 else f"{size} bytes are said to be committed"
         raise Malformed(
-            f"{said}, of {source.size} that there are",
+            f"{stated}, of {source.size} that there are",
             rule="PM-002",
             field="header.parquet_meta_file_size",
             offset=0,
@@ -101,11 +100,7 @@ def read_committed_size(source: Source) -> int:
 
 
 def read_header(source: Source, size: int) -> Header:
-    """Read the header.
-
-    Args:
-        source: The file.
-        size: The committed size of any snapshot.
+    """Read the header, given the committed size of any snapshot.
 
     Raises:
         Malformed: Rules PM-004 (a required feature that is unknown), PM-007 (bit 1 without bit 0), PM-008 (bit 2 without
@@ -118,13 +113,14 @@ def read_header(source: Source, size: int) -> Header:
     names_start = sorting_start + pm.SortingColumn.size * fixed.sorting_column_count
     room = size - pm.LEAST_FOOTER - pm.TRAILER_SIZE
     if names_start > room:
+        offset, length = pm.FixedHeader.place("column_count")
         raise Malformed(
             f"{fixed.column_count} columns and {fixed.sorting_column_count} sorting columns take {names_start} bytes, "
             f"of {room} before the footer",
             rule="PM-011",
             field="header.column_count",
-            offset=pm.FixedHeader.offsets["column_count"],
-            length=pm.FixedHeader.widths["column_count"],
+            offset=offset,
+            length=length,
         )
     raw = source.read(pm.FixedHeader.size, names_start - pm.FixedHeader.size)
     descriptors = pm.ColumnDescriptor.read_many(raw, 0, fixed.column_count)
@@ -157,26 +153,22 @@ def read_header(source: Source, size: int) -> Header:
 
 def _require_features(fixed: pm.FixedHeader) -> None:
     flags = fixed.feature_flags
-    place: dict[str, Any] = {
-        "field": "header.feature_flags",
-        "offset": pm.FixedHeader.offsets["feature_flags"],
-        "length": pm.FixedHeader.widths["feature_flags"],
-        "actual": f"{flags:#x}",
-    }
     if unknown := flags & REQUIRED_FEATURES & ~KNOWN_HEADER_FEATURES:
-        raise Malformed(why_refused(unknown), rule="PM-004", **place)
-    if flags & HeaderFeature.BLOOM_FILTERS_EXTERNAL and not flags & HeaderFeature.BLOOM_FILTERS:
-        raise Malformed(
-            "bloom filters are external, and there are none: bit 1 without bit 0", rule="PM-007", **place
-        )
-    if flags & HeaderFeature.SORTING_IS_DTS_ASC and fixed.designated_timestamp < 0:
-        raise Malformed(
-            "sorted by the designated timestamp, and there is none: bit 2", rule="PM-008", **place
-        )
+        rule, reason = "PM-004", why_refused(unknown)
+    elif flags & HeaderFeature.BLOOM_FILTERS_EXTERNAL and not flags & HeaderFeature.BLOOM_FILTERS:
+        rule, reason = "PM-007", "bloom filters are external, and there are none: bit 1 without bit 0"
+    elif flags & HeaderFeature.SORTING_IS_DTS_ASC and fixed.designated_timestamp < 0:
+        rule, reason = "PM-008", "sorted by the designated timestamp, and there is none: bit 2"
+    else:
+        return
+    offset, length = pm.FixedHeader.place("feature_flags")
+    raise Malformed(
+        reason, rule=rule, field="header.feature_flags", offset=offset, length=length, actual=f"{flags:#x}"
+    )
 
 
 def why_refused(unknown: int) -> str:
-    """What is said of required bits that are unknown, in the header or in a footer."""
+    """The message about required bits that are unknown, in the header or in a footer."""
     bits = ", ".join(str(bit) for bit in range(64) if unknown >> bit & 1)
     return (
         f"the file requires features that are unknown (bit {bits}): a reader has to refuse it; it is damaged, or of a "
@@ -201,22 +193,19 @@ def _read_bloom_columns(source: Source, start: int, room: int, column_count: int
         )
     columns = read_u32s(source.read(start + pm.RowGroupEntry.size, pm.RowGroupEntry.size * count), 0, count)
     for position, column in enumerate(columns):
-        wrong = "PM-040" if column >= column_count else ""
-        if position and column <= columns[position - 1]:
-            wrong = wrong or "PM-041"
-        if wrong:
-            raise Malformed(
-                f"column {column} at position {position} of those with bloom filters"
-                + (
-                    f", of {column_count} columns"
-                    if wrong == "PM-040"
-                    else f", behind {columns[position - 1]}"
-                ),
-                rule=wrong,
-                field=f"{path}.bloom_filter_columns[{position}]",
-                offset=start + pm.RowGroupEntry.size * (1 + position),
-                length=pm.RowGroupEntry.size,
-            )
+        if column >= column_count:
+            rule, why = "PM-040", f"of {column_count} columns"
+        elif position and column <= columns[position - 1]:
+            rule, why = "PM-041", f"behind {columns[position - 1]}"
+        else:
+            continue
+        raise Malformed(
+            f"column {column} at position {position} of those with bloom filters, {why}",
+            rule=rule,
+            field=f"{path}.bloom_filter_columns[{position}]",
+            offset=start + pm.RowGroupEntry.size * (1 + position),
+            length=pm.RowGroupEntry.size,
+        )
     return columns
 
 
@@ -233,12 +222,11 @@ def read_name(source: Source, header: Header, column: int) -> str:
     """
     described = header.descriptors[column]
     start, end = described.name_offset, described.name_offset + described.name_length
-    field = f"column_descriptors[{column}].name_offset"
     if start < header.names_start or end > header.sections_start:
         raise Malformed(
             f"the name of column {column} is said to stand at [{start}, {end})",
             rule="PM-021",
-            field=field,
+            field=f"column_descriptors[{column}].name_offset",
             offset=descriptor_place(column, "name_offset"),
             length=pm.ColumnDescriptor.widths["name_offset"],
             expected=f"within [{header.names_start}, {header.sections_start})",
@@ -260,5 +248,5 @@ def read_name(source: Source, header: Header, column: int) -> str:
 
 
 def read_u32s(raw: bytes, offset: int, count: int) -> list[int]:
-    """So many of the 4-byte numbers of which lists and entries consist."""
+    """Numbers of 4 bytes, of which lists and entries consist."""
     return list(struct.unpack_from(f"<{count}I", raw, offset))

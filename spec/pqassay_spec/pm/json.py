@@ -149,21 +149,21 @@ def read(metadata: FileMetaData, column_count: int) -> QuestDBMetadata | None:
     return of_columns(parse(text), column_count)
 
 
-def of_columns(found: QuestDBMetadata, column_count: int) -> QuestDBMetadata:
+def of_columns(metadata: QuestDBMetadata, column_count: int) -> QuestDBMetadata:
     """The same, if it describes so many columns.
 
     Raises:
         Malformed: Rule PM-121, it describes fewer or more.
     """
-    if len(found.schema) != column_count:
+    if len(metadata.schema) != column_count:
         raise Malformed(
-            f"{len(found.schema)} columns are described, the Parquet file has {column_count}",
+            f"{len(metadata.schema)} columns are described, the Parquet file has {column_count}",
             rule="PM-121",
             field=f"key {JSON_KEY}.schema",
             expected=str(column_count),
-            actual=str(len(found.schema)),
+            actual=str(len(metadata.schema)),
         )
-    return found
+    return metadata
 
 
 # --------------------------------------------------------------------------------------------- reading members
@@ -173,25 +173,25 @@ def _members(value: Any, declared: Sequence[JsonField], place: str) -> dict[str,
     """The declared members of an object, checked, and the others under ``others``; ``null`` is like no member."""
     if not isinstance(value, dict):
         raise Malformed("no JSON object", rule="PM-121", field=place)
-    given = cast("dict[str, Any]", value)
-    found: dict[str, Any] = {}
+    held = cast("dict[str, Any]", value)
+    members: dict[str, Any] = {}
     for member in declared:
-        got = given.get(member.name)
+        got = held.get(member.name)
         if got is None and not member.required:
             continue
         good, wanted = _RANGES.get(member.name) or _TYPES[member.type]
         if not good(got):
             raise Malformed(
-                "the member is missing" if member.name not in given else f"the member is not {wanted}",
+                "the member is missing" if member.name not in held else f"the member is not {wanted}",
                 rule="PM-121",
                 field=f"{place}.{member.name}",
                 expected=wanted,
-                actual=_shown(got) if member.name in given else "",
+                actual=_shown(got) if member.name in held else "",
             )
-        found[member.name] = got
+        members[member.name] = got
     names = {member.name for member in declared}
-    found["others"] = {name: other for name, other in given.items() if name not in names}
-    return found
+    members["others"] = {name: other for name, other in held.items() if name not in names}
+    return members
 
 
 def _shown(value: Any) -> str:

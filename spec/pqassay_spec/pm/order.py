@@ -1,4 +1,4 @@
-"""What the rows of a Parquet file are sorted by, and which column is its designated timestamp, as ``_pm`` says it.
+"""The sorting columns and the designated timestamp of a Parquet file, as ``_pm`` says them.
 
 Source: "Parquet metadata file" (``parquet-metadata.md``), sections "Header" and "Sorting column"; where it is silent,
 files that QuestDB 9.4 wrote.
@@ -19,7 +19,7 @@ from pqassay_spec.pm.types import is_descending, is_designated
 from pqassay_spec.pm.value import SortingColumn
 
 WritingPath = Literal["encode", "schema"]
-"""How descriptors come about: from QuestDB's table, or from the Parquet file's schema."""
+"""The origin of descriptors: QuestDB's table, or the Parquet file's schema."""
 
 
 def sorting_of(
@@ -29,7 +29,7 @@ def sorting_of(
     *,
     path: WritingPath = "schema",
 ) -> list[SortingColumn]:
-    """What the rows are sorted by.
+    """The columns that the rows are sorted by.
 
     QuestDB's own files are sorted by the designated timestamp; where row groups declare something else, the first that
     declares anything counts (not with ``encode``). In files of others all row groups with rows must declare the same, since
@@ -48,15 +48,15 @@ def sorting_of(
 
 
 def _declared(group: RowGroup, column_count: int) -> list[SortingColumn]:
-    """What a row group declares, up to the first column that does not exist or was named before."""
-    found: list[SortingColumn] = []
+    """The sorting that a row group declares, up to the first column that does not exist or was named before."""
+    columns: list[SortingColumn] = []
     seen: set[int] = set()
     for sorting in group.sorting_columns or ():
         if not 0 <= sorting.column_idx < column_count or sorting.column_idx in seen:
             break
         seen.add(sorting.column_idx)
-        found.append(SortingColumn(sorting.column_idx, sorting.descending))
-    return found
+        columns.append(SortingColumn(sorting.column_idx, sorting.descending))
+    return columns
 
 
 def designated_column(questdb: QuestDBMetadata) -> int:

@@ -27,12 +27,7 @@ Bloom = bytes | ExternalBloom
 
 
 def read_value(source: Source, header: Header, snapshot: Snapshot) -> SnapshotValue:
-    """What a snapshot says.
-
-    Args:
-        source: The file.
-        header: Its header, see `pm_header.read_header`.
-        snapshot: Any snapshot of its chain, see `pm_file.read_snapshot`, `pm_file.walk` and `pm_file.find_snapshot`.
+    """The logical value of any snapshot of a file.
 
     Raises:
         Malformed: Something that the value needs cannot be read: rules PM-019 and PM-020 (the chain), PM-021 to PM-023 (names),
@@ -95,12 +90,13 @@ def read_columns(source: Source, header: Header) -> tuple[Column, ...]:
 def _designated_timestamp(header: Header) -> int:
     column = header.fixed.designated_timestamp
     if not NO_COLUMN <= column < header.column_count:
+        offset, length = pm.FixedHeader.place("designated_timestamp")
         raise Malformed(
             f"the designated timestamp is column {column}, of {header.column_count}",
             rule="PM-033",
             field="header.designated_timestamp",
-            offset=pm.FixedHeader.offsets["designated_timestamp"],
-            length=pm.FixedHeader.widths["designated_timestamp"],
+            offset=offset,
+            length=length,
         )
     return column
 
@@ -119,7 +115,7 @@ def _sorting(header: Header) -> tuple[SortingColumn, ...]:
 
 
 class _Budget:
-    """What may be read of a file's bytes: as many as it has.
+    """The number of bytes of a file that may be read: as many as it has.
 
     Structures that lie behind each other never need more; a small file whose references all lead to one large structure
     would otherwise fill memory.
@@ -142,7 +138,7 @@ class _Budget:
 def _row_groups(source: Source, header: Header, snapshot: Snapshot) -> tuple[RowGroup, ...]:
     entries = pm_file.read_bloom_entries(source, header, snapshot) if snapshot.bloom_count else []
     width, budget = len(header.bloom_columns), _Budget(snapshot.start)
-    found: list[RowGroup] = []
+    row_groups: list[RowGroup] = []
     for number, offset in enumerate(snapshot.blocks):
         entry = snapshot.entries_start + pm.RowGroupEntry.size * number
         try:
@@ -157,30 +153,30 @@ def _row_groups(source: Source, header: Header, snapshot: Snapshot) -> tuple[Row
             _chunk(source, snapshot, block, column, blooms.get(column), budget)
             for column in range(header.column_count)
         )
-        found.append(RowGroup(block.num_rows, chunks))
-    return tuple(found)
+        row_groups.append(RowGroup(block.num_rows, chunks))
+    return tuple(row_groups)
 
 
 def _blooms(
     source: Source, header: Header, snapshot: Snapshot, entries: Sequence[pm.BloomEntry], budget: _Budget
 ) -> Mapping[int, Bloom]:
     """The bloom filters of a row group by column."""
-    found: dict[int, Bloom] = {}
+    blooms: dict[int, Bloom] = {}
     for column, entry in zip(header.bloom_columns, entries, strict=True):
         if entry == pm.NO_BLOOM:
             continue
         if HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features:
-            found[column] = ExternalBloom(*entry)
+            blooms[column] = ExternalBloom(*entry)
             continue
-        found[column] = bitset = pm_block.read_inlined_bloom(source, entry.offset, snapshot.start)
+        blooms[column] = bitset = pm_block.read_inlined_bloom(source, entry.offset, snapshot.start)
         budget.spend(len(bitset), "PM-078", entry.offset)
-    return found
+    return blooms
 
 
 def _chunk(
     source: Source, snapshot: Snapshot, block: Block, column: int, bloom: Bloom | None, budget: _Budget
 ) -> Chunk:
-    given, flags = block.chunks[column], block.chunks[column].stat_flags
+    record, flags = block.chunks[column], block.chunks[column].stat_flags
     bounds: list[bytes | None] = []
     for side in SIDES:
         found = pm_block.find_statistic(block, column, side)
@@ -189,13 +185,13 @@ def _chunk(
         bounds.append(pm_block.read_statistic(source, block, column, side, snapshot.start) if found else None)
     least, greatest = bounds
     return Chunk(
-        codec=given.codec,
-        encodings=given.encodings,
-        num_values=given.num_values,
-        offset=given.byte_range_start,
-        length=given.total_compressed,
-        null_count=given.null_count if flags & StatFlag.NULL_COUNT_PRESENT else None,
-        distinct_count=given.distinct_count if flags & StatFlag.DISTINCT_COUNT_PRESENT else None,
+        codec=record.codec,
+        encodings=record.encodings,
+        num_values=record.num_values,
+        offset=record.byte_range_start,
+        length=record.total_compressed,
+        null_count=record.null_count if flags & StatFlag.NULL_COUNT_PRESENT else None,
+        distinct_count=record.distinct_count if flags & StatFlag.DISTINCT_COUNT_PRESENT else None,
         min=least,
         max=greatest,
         min_exact=least is not None and bool(flags & MIN.exact),

@@ -20,13 +20,7 @@ Entry = TypeVar("Entry")
 
 
 class Entries(Sequence[Entry], Generic[Entry]):
-    """The entries of a section, made anew whenever they are asked for; nothing is kept but the section's bytes.
-
-    Args:
-        part: The section.
-        count: How many there are.
-        read: What finds them in the section.
-    """
+    """The entries of a section, made anew whenever they are asked for; nothing is kept but the section's bytes."""
 
     def __init__(self, part: bytes, count: int, read: Callable[[bytes, int], Iterable[Entry]]) -> None:
         self._part, self._count, self._read = part, count, read
@@ -96,7 +90,7 @@ READERS: Mapping[str, Callable[[bytes], tuple[Any, int]]] = {
     "scratchpad": _read_scratchpad,
     "covering_index": _read_covering_index,
 }
-"""What reads each section of a footer, and says how long it is.
+"""The reader of each section of a footer, which also says how long it is.
 
 It takes the bytes from the section's start up to the checksum, and raises `Malformed` or `struct.error` where the section
 does not fit.

@@ -1,4 +1,4 @@
-"""Which row groups need not be read, by what ``_pm`` says of their column chunks.
+"""Skipping: the row groups that need not be read, by what ``_pm`` says of their column chunks.
 
 A row group is left out only if no row of it can satisfy the predicate.  Bounds, null counts and bloom filters say something
 about all values of a chunk; what they do not settle stays possible.  Each part of a predicate is asked two questions, whether
@@ -8,7 +8,7 @@ neither.
 Values are those that the Parquet file holds: whole numbers for integers, dates, timestamps and decimals (unscaled), text or
 bytes for byte arrays, floats for floats.  A value of another kind than the column's decides nothing.
 
-    >>> from pqassay_spec.pm.value import Chunk, Column
+    >>> from pqassay_spec.pm.value import Column
     >>> year = Facts(Column("year", 1), 3, 0, (2000).to_bytes(4, "little"), (2010).to_bytes(4, "little"))
     >>> [may_match([">", "year", value], {"year": year}.get) for value in (1999, 2009, 2010)]
     [True, True, False]
@@ -28,20 +28,14 @@ from typing import Any, NamedTuple, TypeGuard, cast
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import Source
 from pqassay_spec.base.strict_json import EXACT_INTEGERS
-from pqassay_spec.parquet.bloom import BLOCK_SIZE as BITSET_STEP
-from pqassay_spec.parquet.bloom import probe
+from pqassay_spec.parquet.plain_encoding import FIXED_WIDTH
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.block import Block, Side, find_statistic, read_statistic
 from pqassay_spec.pm.codes import DECIMALS, ColumnType, PhysicalType, Repetition, type_tag
-from pqassay_spec.pm.value import Chunk, Column
+from pqassay_spec.pm.value import Column
 
-PLAIN_FORMATS = {
-    PhysicalType.INT32: "<i",
-    PhysicalType.INT64: "<q",
-    PhysicalType.FLOAT: "<f",
-    PhysicalType.DOUBLE: "<d",
-}
-"""Physical types whose bounds are numbers of one width: little-endian, as in Parquet's PLAIN encoding."""
+PLAIN_FORMATS: dict[int, str] = {kind: cast("Any", number).fmtstr for kind, number in FIXED_WIDTH.items()}
+"""Physical types whose bounds are numbers of one width, as formats of Python's ``struct``."""
 
 INTEGERS = (PhysicalType.INT32, PhysicalType.INT64)
 FLOATS = (PhysicalType.FLOAT, PhysicalType.DOUBLE)
@@ -80,7 +74,7 @@ LARGEST_COUNT = (1 << 63) - 1
 
 
 class Facts(NamedTuple):
-    """What a file says about a column chunk.
+    """The statistics of a column chunk, and its bloom filter.
 
     Attributes:
         column: The column.
@@ -99,25 +93,6 @@ class Facts(NamedTuple):
     may_hold: Callable[[bytes], bool] | None = None
 
 
-def facts_of_chunk(column: Column, chunk: Chunk, hash_of: Callable[[bytes], int] | None = None) -> Facts:
-    """The facts that a logical value holds.
-
-    Args:
-        column: The column.
-        chunk: The column chunk.
-        hash_of: XXH64 with seed 0; without it, the bloom filter is not asked. It is not asked if it stands elsewhere, either.
-    """
-    bitset = chunk.bloom
-    may_hold: Callable[[bytes], bool] | None = None
-    if hash_of is not None and isinstance(bitset, bytes) and bitset and not len(bitset) % BITSET_STEP:
-        may_hold = lambda plain: probe(bitset, hash_of(plain))  # noqa: E731 - a nested def would be declared twice
-    width = physical_width(column)
-    least, greatest = (
-        bound if bound is None or width in (None, len(bound)) else None for bound in (chunk.min, chunk.max)
-    )
-    return Facts(column, chunk.num_values, chunk.null_count, least, greatest, may_hold)
-
-
 FactsOf = Callable[[str], Facts | None]
 """Facts by the name of a column; ``None`` where nothing is known."""
 
@@ -127,7 +102,7 @@ class NotAPredicateError(ValueError):
 
 
 class Possible(NamedTuple):
-    """What a predicate may be for some row of a row group. A row for which it is unknown adds to neither."""
+    """The truth values that a predicate may have for rows of a row group. A row for which it is unknown adds to neither."""
 
     true: bool
     false: bool
@@ -188,13 +163,9 @@ def columns_of(predicate: Any) -> set[str]:
     Raises:
         NotAPredicateError: The tree is no predicate.
     """
-    found: set[str] = set()
-
-    def note(name: str) -> None:
-        found.add(name)
-
-    possible(predicate, note)
-    return found
+    columns: set[str] = set()
+    possible(predicate, columns.add)
+    return columns
 
 
 # ------------------------------------------------------------------------------------------------------- nulls
@@ -253,15 +224,8 @@ def _compared(name: str, facts: Facts | None, values: Sequence[Any]) -> Possible
         return Possible(name in ("=", "in") and None in values, false=False)
     if name in ("=", "in"):
         each = [_equal(facts, value) for value in values]
-        return Possible(any(one.true for one in each), all(one.false for one in each))
-    if any(_is_missing(value) for value in values):
-        return ANYTHING
-    found = [
-        _ranged(name, reading, facts, operands)
-        for reading in _readings(facts)
-        for operands in _operands(facts.column, values)
-    ]
-    return Possible(any(one.true for one in found), any(one.false for one in found)) if found else ANYTHING
+        return Possible(any(equal.true for equal in each), all(equal.false for equal in each))
+    return _ranged(name, facts, values)
 
 
 def _is_missing(value: Any) -> bool:
@@ -273,75 +237,74 @@ def _equal(facts: Facts, value: Any) -> Possible:
     """Whether some value may be equal to an operand, and whether one may be another: bloom filter first, then bounds."""
     if value is None:
         return Possible(true=null_count(facts) != 0, false=True)
-    if _is_missing(value):
-        return ANYTHING
-    if not _bloom_allows(facts, value):
+    if not _is_missing(value) and not _bloom_allows(facts, value):
         return Possible(true=False, false=True)
-    found = [
-        _ranged("=", reading, facts, operands)
-        for reading in _readings(facts)
-        for operands in _operands(facts.column, [value])
+    return _ranged("=", facts, [value])
+
+
+def _ranged(name: str, facts: Facts, values: Sequence[Any]) -> Possible:
+    """The answers of the bounds, in every way in which bounds and operands may be read."""
+    if any(_is_missing(value) for value in values):
+        return ANYTHING
+    answers = [
+        _answer(name, bounds, operands)
+        for bounds in _readings(facts)
+        for operands in _operands(facts.column, values)
     ]
-    return Possible(any(one.true for one in found), any(one.false for one in found)) if found else ANYTHING
+    if not answers:
+        return ANYTHING
+    # Bounds leave NaN out, of which no comparison is true, and each is false.
+    others = facts.column.physical_type in FLOATS
+    return Possible(any(answer.true for answer in answers), others or any(answer.false for answer in answers))
 
 
-class Reading(NamedTuple):
-    """Bounds of a chunk as Python values, in one of the orders that they may have been found in."""
-
-    min: Any
-    max: Any
-
-
-def _ranged(name: str, bounds: Reading, facts: Facts, operands: Sequence[Any]) -> Possible:
+def _answer(name: str, bounds: tuple[Any, Any], operands: Sequence[Any]) -> Possible:
     """The answers, if all values lie within the bounds."""
     least, greatest = bounds
     first, second = min(operands), max(operands)
-    # What bounds leave out is true of no comparison, but it makes each false: NaN.
-    others = facts.column.physical_type in FLOATS
     match name:
         case "=":
-            true, false = least <= first <= greatest, not least == first == greatest
+            return Possible(least <= first <= greatest, not least == first == greatest)
         case "<":
-            true, false = least < first, greatest >= first
+            return Possible(least < first, greatest >= first)
         case "<=":
-            true, false = least <= first, greatest > first
+            return Possible(least <= first, greatest > first)
         case ">":
-            true, false = greatest > first, least <= first
+            return Possible(greatest > first, least <= first)
         case ">=":
-            true, false = greatest >= first, least < first
+            return Possible(greatest >= first, least < first)
         case _:
-            true, false = least <= second and greatest >= first, least < first or greatest > second
-    return Possible(true, false or others)
+            return Possible(least <= second and greatest >= first, false=least < first or greatest > second)
 
 
-def _readings(facts: Facts) -> Iterator[Reading]:
+def _readings(facts: Facts) -> Iterator[tuple[Any, Any]]:
     """The bounds as values; nothing where there are none that can be used.
 
     Integers whose sign nobody knows have two readings, of which those count whose MIN is not above MAX: a row group is left
     out only if none of them lets a row match.
     """
-    column, tag = facts.column, type_tag(facts.column.type)
-    readers = [reader for reader in _readers(column) if facts.min is not None and facts.max is not None]
-    for reader in readers:
-        least, greatest = reader(cast("bytes", facts.min)), reader(cast("bytes", facts.max))
+    if facts.min is None or facts.max is None:
+        return
+    for reader in _readers(facts.column):
+        least, greatest = reader(facts.min), reader(facts.max)
         if least is None or greatest is None or least > greatest:
             continue
-        if tag in NULL_IS_ZERO and null_count(facts) != 0:
+        if type_tag(facts.column.type) in NULL_IS_ZERO and null_count(facts) != 0:
             least, greatest = min(least, 0), max(greatest, 0)
-        yield Reading(least, greatest)
+        yield least, greatest
 
 
 def _readers(column: Column) -> list[Callable[[bytes], Any]]:
-    """How the bounds of a column are read, in each order that they may be in; none where the order is not known."""
+    """Readers of a column's bounds, one for each order that they may be in; none where the order is not known."""
     physical, tag = column.physical_type, type_tag(column.type)
     if physical in INTEGERS:
-        code = PLAIN_FORMATS[PhysicalType(physical)]
+        code = PLAIN_FORMATS[physical]
         signed, unsigned = _number(code), _number(code.upper())
         if tag in PERHAPS_UNSIGNED:
             return [signed, unsigned]
         return [unsigned if tag in UNSIGNED else signed]
     if physical in FLOATS:
-        return [_number(PLAIN_FORMATS[PhysicalType(physical)])]
+        return [_number(PLAIN_FORMATS[physical])]
     if physical not in BYTES:
         return []
     width = column.fixed_byte_len if physical == PhysicalType.FIXED_LEN_BYTE_ARRAY else None
@@ -444,7 +407,7 @@ def plain_bytes(column: Column, value: Any) -> list[bytes]:
     if fitting is None:
         return []
     if physical in INTEGERS:
-        width = struct.calcsize(PLAIN_FORMATS[PhysicalType(physical)])
+        width = struct.calcsize(PLAIN_FORMATS[physical])
         if not -(1 << 8 * width - 1) <= fitting < 1 << 8 * width:
             return []
         return [(fitting % (1 << 8 * width)).to_bytes(width, "little")]
@@ -460,7 +423,7 @@ def plain_bytes(column: Column, value: Any) -> list[bytes]:
 def _plain_floats(physical: int, value: Any) -> list[bytes]:
     if not _is_number(value) or _is_missing(value):
         return []
-    code = PLAIN_FORMATS[PhysicalType(physical)]
+    code = PLAIN_FORMATS[physical]
     try:
         if isinstance(value, int) and float(value) != value:
             return []
@@ -483,15 +446,7 @@ def read_bound(
     """A chunk's bound as skipping uses it; ``None`` where there is none, or none that can be used.
 
     A bound of a fixed width that stands in its slot is read at that width, whatever STAT_SIZES says, unless it says something
-    else; of a byte array nothing but STAT_SIZES knows the length.
-
-    Args:
-        source: The file.
-        block: The row group's block.
-        position: The column's position.
-        column: The column.
-        side: `pm_block.MIN` or `pm_block.MAX`.
-        end: Where the footer of the snapshot starts.
+    else; of a byte array nothing but STAT_SIZES knows the length. ``end`` is where the footer of the snapshot starts.
     """
     found = find_statistic(block, position, side)
     if found is None:
@@ -511,5 +466,5 @@ def physical_width(column: Column) -> int | None:
     """Bytes of each value of a column; ``None`` for byte arrays, and where nothing is compared."""
     if column.physical_type == PhysicalType.FIXED_LEN_BYTE_ARRAY:
         return column.fixed_byte_len
-    code = PLAIN_FORMATS.get(cast("PhysicalType", column.physical_type))
+    code = PLAIN_FORMATS.get(column.physical_type)
     return struct.calcsize(code) if code else None

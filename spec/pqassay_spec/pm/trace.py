@@ -1,4 +1,4 @@
-"""The trace of a whole ``_pm`` file: where every field of every structure stands, as far as the file can be read.
+"""The trace of a whole ``_pm`` file: the place of every field of every structure, as far as the file can be read.
 
 Records of which a file has very many (descriptors, chunks) are traced by a pattern: their grammar is traced once, and
 the leaves of each record follow from it.
@@ -7,12 +7,13 @@ the leaves of each record follow from it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, cast
+from typing import Any
 
-from construct import Bytes, Renamed
+from construct import Bytes
 
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.base.sources import BytesSource, Source
+from pqassay_spec.grammar.constructs import bare
 from pqassay_spec.grammar.flat_records import FlatStruct
 from pqassay_spec.grammar.labelled import Labelled
 from pqassay_spec.grammar.trace import Leaf, trace
@@ -37,11 +38,9 @@ Label = Callable[[int], str]
 
 
 def trace_pm(source: Source, problems: list[FormatError] | None = None) -> Batches:
-    """Yield the leaves of a file in the order of their bytes, batch by batch.
+    """Yield the leaves of a file, damaged or not, in the order of their bytes, batch by batch.
 
-    Args:
-        source: The file, damaged or not.
-        problems: Takes what keeps further leaves from being read, each with its place.
+    ``problems`` takes the errors that keep further leaves from being read.
     """
     tracer = _Tracer(source, [] if problems is None else problems)
     yield from (batch for batch in tracer.whole() if batch)
@@ -57,36 +56,37 @@ class Pattern:
     """Traces records of nothing but integers, many at a time."""
 
     def __init__(self, record: type[FlatStruct], **labels: Label) -> None:
+        self.size = record.size
         self._record = record
         self._leaves = trace(record.grammar, bytes(record.size))[1]
-        self._labels = [labels.get(member.name) or _label(member) for member in record.grammar.subcons]
+        self._labels = [labels.get(member.name) or _label(bare(member)) for member in record.grammar.subcons]
 
     def trace(self, raw: bytes, root: str, base: int, first: int) -> list[Leaf]:
         """The leaves of the records in ``raw``, which stands at ``base``; the first of them is ``root[first]``."""
-        size = self._record.size
-        found: list[Leaf] = []
-        for number, row in enumerate(self._record.read_many(raw, 0, len(raw) // size)):
-            start = base + number * size
+        leaves: list[Leaf] = []
+        for number, row in enumerate(self._record.read_many(raw, 0, len(raw) // self.size)):
+            start = base + number * self.size
             for leaf, label, value in zip(self._leaves, self._labels, row, strict=True):
                 path = f"{root}[{first + number}].{leaf.path}"
                 name = label(value) if label else ""
-                found.append(Leaf(path, start + leaf.offset, leaf.length, value, leaf.doc, name))
-        return found
+                leaves.append(Leaf(path, start + leaf.offset, leaf.length, value, leaf.doc, name))
+        return leaves
 
 
-def _label(member: Any) -> Label | None:
-    """What names the values of a field, if anything does."""
-    while isinstance(member, Renamed):
-        member = cast("Any", member).subcon
-    return member.label if isinstance(member, Labelled) else None
+def _label(field: Any) -> Label | None:
+    return field.label if isinstance(field, Labelled) else None
 
 
 _DESCRIPTORS = Pattern(pm.ColumnDescriptor, type=type_name, flags=column_flags_name)
+_SORTING_COLUMNS = Pattern(pm.SortingColumn)
 _CHUNKS = Pattern(pm.ColumnChunk)
+_ROW_GROUPS = Pattern(pm.RowGroupEntry)
+_INLINED_BLOOMS = Pattern(pm.InlinedBloom)
+_EXTERNAL_BLOOMS = Pattern(pm.BloomEntry)
 
 
 NAMES, BLOCKS, CONTENTS = "names", "blocks", "statistics and bloom filters"
-"""What can lie over each other."""
+"""The kinds of structures that can overlap."""
 
 
 class _Tracer:
@@ -127,43 +127,21 @@ class _Tracer:
         yield from self._header(header)
         yield from self._snapshots(header, size)
 
-    def _records(self, pattern: Pattern, size: int, root: str, start: int, count: int) -> Batches:
+    def _records(self, pattern: Pattern, root: str, start: int, count: int) -> Batches:
         for first in range(0, count, BATCH):
-            base = start + first * size
-            raw = self.source.read(base, min(BATCH, count - first) * size)
+            base = start + first * pattern.size
+            raw = self.source.read(base, min(BATCH, count - first) * pattern.size)
             yield pattern.trace(raw, root, base, first)
-
-    def _numbers(self, root: str, name: str, start: int, count: int, structure: Any) -> Batches:
-        """Entries of a list, each of one field."""
-        width = structure.sizeof()
-        for first in range(0, count, BATCH):
-            base = start + first * width
-            raw = self.source.read(base, min(BATCH, count - first) * width)
-            doc = structure.subcons[0].docs
-            yield [
-                Leaf(
-                    f"{root}[{first + number}].{name}",
-                    base + number * width,
-                    width,
-                    int.from_bytes(raw[number * width : (number + 1) * width], "little"),
-                    doc,
-                )
-                for number in range(len(raw) // width)
-            ]
 
     # ------------------------------------------------------------------------------------------- the header
 
     def _descriptors(self, count: int) -> Batches:
-        return self._records(
-            _DESCRIPTORS, pm.ColumnDescriptor.size, "column_descriptors", pm.FixedHeader.size, count
-        )
+        return self._records(_DESCRIPTORS, "column_descriptors", pm.FixedHeader.size, count)
 
     def _header(self, header: Header) -> Batches:
         yield from self._descriptors(header.column_count)
         start = pm.FixedHeader.size + pm.ColumnDescriptor.size * header.column_count
-        yield from self._numbers(
-            "sorting_columns", "index", start, len(header.sorting_columns), pm.SortingColumn.grammar
-        )
+        yield from self._records(_SORTING_COLUMNS, "sorting_columns", start, len(header.sorting_columns))
         names: list[Leaf] = []
         for column, described in enumerate(header.descriptors):
             if not self._afford(NAMES, described.name_length, f"names[{column}]"):
@@ -214,16 +192,16 @@ class _Tracer:
 
     def _blooms(self, header: Header, snapshots: Sequence[Snapshot]) -> dict[int, dict[int, int]]:
         """For each block the offsets of its inlined bloom filters by position; those of the newest snapshot count."""
-        found: dict[int, dict[int, int]] = {}
+        offsets: dict[int, dict[int, int]] = {}
         if HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features or not header.bloom_columns:
-            return found
+            return offsets
         width = len(header.bloom_columns)
         for snapshot in snapshots:
             for place, entry in enumerate(pm_file.read_bloom_entries(self.source, header, snapshot)):
                 if entry.offset:
-                    of_block = found.setdefault(snapshot.blocks[place // width], {})
+                    of_block = offsets.setdefault(snapshot.blocks[place // width], {})
                     of_block.setdefault(place % width, entry.offset)
-        return found
+        return offsets
 
     def _block(self, header: Header, number: int, offset: int, end: int, blooms: dict[int, int]) -> Batches:
         path = f"blocks[{number}]"
@@ -238,15 +216,13 @@ class _Tracer:
             pm.BlockHeader.grammar, self.source.read(offset, pm.BlockHeader.size), root=path, base=offset
         )[1]
         start = offset + pm.BlockHeader.size
-        yield from self._records(
-            _CHUNKS, pm.ColumnChunk.size, f"{path}.column_chunks", start, header.column_count
-        )
+        yield from self._records(_CHUNKS, f"{path}.column_chunks", start, header.column_count)
         yield from self._out_of_line(block, path, end)
         for position, place in sorted(blooms.items(), key=lambda item: item[1]):
             yield self._bloom(f"{path}.bloom_filters[{position}]", place, end)
 
     def _out_of_line(self, block: Block, path: str, end: int) -> Batches:
-        found: list[Leaf] = []
+        leaves: list[Leaf] = []
         for column in range(len(block.chunks)):
             for side in SIDES:
                 place = pm_block.find_statistic(block, column, side)
@@ -261,8 +237,8 @@ class _Tracer:
                     self.problems.append(error.within(field=field))
                     continue
                 doc = f"{'Least' if side is MIN else 'Greatest'} value of column {column}, out of line."
-                found.append(Leaf(field, place.offset, place.length, raw, doc))
-        yield sorted(found, key=lambda leaf: leaf.offset)
+                leaves.append(Leaf(field, place.offset, place.length, raw, doc))
+        yield sorted(leaves, key=lambda leaf: leaf.offset)
 
     def _bloom(self, path: str, offset: int, end: int) -> list[Leaf]:
         if self._left[CONTENTS] < 0:
@@ -285,15 +261,11 @@ class _Tracer:
         raw = self.source.read(snapshot.start, pm.FooterFields.size)
         yield trace(pm.FooterFields.grammar, raw, root=f"{path}.footer", base=snapshot.start)[1]
         entries = f"{path}.row_group_entries"
-        yield from self._numbers(
-            entries, "block_offset", snapshot.entries_start, len(snapshot.blocks), pm.RowGroupEntry.grammar
-        )
-        start, entries = snapshot.bloom_start, f"{path}.bloom_entries"
-        if HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features:
-            size = pm.BloomEntry.size
-            yield from self._records(_EXTERNAL_BLOOMS, size, entries, start, snapshot.bloom_count)
-        else:
-            yield from self._numbers(entries, "offset", start, snapshot.bloom_count, pm.InlinedBloom.grammar)
+        yield from self._records(_ROW_GROUPS, entries, snapshot.entries_start, len(snapshot.blocks))
+        is_external = HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features
+        pattern = _EXTERNAL_BLOOMS if is_external else _INLINED_BLOOMS
+        entries = f"{path}.bloom_entries"
+        yield from self._records(pattern, entries, snapshot.bloom_start, snapshot.bloom_count)
         ends = [*[place for _, place in snapshot.sections.values()][1:], snapshot.sections_end]
         for (name, (_, place)), end in zip(snapshot.sections.items(), ends, strict=False):
             structure = next(section.structure for section in pm.FOOTER_SECTIONS if section.name == name)
@@ -307,6 +279,3 @@ class _Tracer:
         yield trace(pm.CHECKSUM, self.source.read(start, pm.CHECKSUM_SIZE), root=path, base=start)[1]
         start += pm.CHECKSUM_SIZE
         yield trace(pm.TRAILER, self.source.read(start, pm.TRAILER_SIZE), root=path, base=start)[1]
-
-
-_EXTERNAL_BLOOMS = Pattern(pm.BloomEntry)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pqassay_spec.parquet.thrift import ConvertedType, SchemaElement, Type
+from pqassay_spec.parquet.types import ANNOTATIONS, annotation_of
 from pqassay_spec.pm.codes import (
     ARRAY_DIMENSIONS_SHIFT,
     ARRAY_ELEMENT_MASK,
@@ -116,7 +117,7 @@ def is_descending(code: int) -> bool:
 
 
 class TypeParts(NamedTuple):
-    """What a code says, in so far as its type has such parts; 0 elsewhere."""
+    """The parts of a code, in so far as its type has them; 0 elsewhere."""
 
     tag: int
     precision: int = 0
@@ -171,32 +172,57 @@ def described_type(code: int) -> str:
 # ------------------------------------------------------------------------------------------------------ inference
 
 
+_BY_TYPE: dict[int | None, int] = {
+    Type.BOOLEAN: ColumnType.BOOLEAN,
+    Type.INT32: ColumnType.INT,
+    Type.INT64: ColumnType.LONG,
+    Type.INT96: ColumnType.TIMESTAMP | NANOSECONDS_TYPE_BIT,
+    Type.FLOAT: ColumnType.FLOAT,
+    Type.DOUBLE: ColumnType.DOUBLE,
+    Type.BYTE_ARRAY: ColumnType.BINARY,
+}
+"""TYPE of each physical type without an annotation that says more."""
+
+_BY_ANNOTATION: dict[tuple[int | None, str | None], int] = {
+    (Type.INT32, "INTEGER(8, signed)"): ColumnType.BYTE,
+    (Type.INT32, "INTEGER(16, signed)"): ColumnType.SHORT,
+    (Type.INT32, "DATE"): ColumnType.DATE,
+    (Type.INT64, "TIMESTAMP(MILLIS)"): ColumnType.DATE,
+    (Type.INT64, "TIMESTAMP(MICROS)"): ColumnType.TIMESTAMP,
+    (Type.INT64, "TIMESTAMP(NANOS)"): ColumnType.TIMESTAMP | NANOSECONDS_TYPE_BIT,
+    (Type.FIXED_LEN_BYTE_ARRAY, "UUID"): ColumnType.UUID,
+    (Type.BYTE_ARRAY, "STRING"): ColumnType.VARCHAR,
+}
+"""TYPE of each physical type with a logical type that says more (a name of `ANNOTATIONS`)."""
+
+_BY_WIDTH = {16: ColumnType.LONG128, 32: ColumnType.LONG256}
+"""TYPE of a FIXED_LEN_BYTE_ARRAY by its length."""
+
+_UNANNOTATED = (Type.BOOLEAN, Type.INT96, Type.FLOAT, Type.DOUBLE)
+"""Physical types of which annotations say nothing."""
+
+
 def inferred_type(element: SchemaElement, *, list_dimensions: int = 0) -> int:
     """TYPE of a Parquet column whose code nobody wrote down; `NO_TYPE` where QuestDB has no such type.
 
-    Args:
-        element: The leaf.
-        list_dimensions: Its depth in a field that is nothing but lists, 0 elsewhere.
+    ``list_dimensions`` is the depth of the leaf in a field that is nothing but lists, 0 elsewhere.
     """
-    if element.type == Type.BOOLEAN:
-        return ColumnType.BOOLEAN
-    if element.type == Type.FLOAT:
-        return ColumnType.FLOAT
-    if element.type == Type.DOUBLE:
-        return array_type(ColumnType.DOUBLE, list_dimensions) if list_dimensions else ColumnType.DOUBLE
-    if element.type == Type.INT96:
-        return ColumnType.TIMESTAMP | NANOSECONDS_TYPE_BIT
-    if (digits := decimal_digits(element)) is not None:
-        return decimal_type(*digits)
-    inferred = {
-        Type.INT32: _type_of_int32,
-        Type.INT64: _type_of_int64,
-        Type.FIXED_LEN_BYTE_ARRAY: _type_of_fixed_bytes,
-        Type.BYTE_ARRAY: _type_of_bytes,
-    }
-    if element.type not in inferred:
-        return NO_TYPE
-    return inferred[Type(element.type)](element)
+    if element.type == Type.DOUBLE and list_dimensions:
+        return array_type(ColumnType.DOUBLE, list_dimensions)
+    if element.type not in _UNANNOTATED:
+        if (digits := decimal_digits(element)) is not None:
+            return decimal_type(*digits)
+        name = annotation_of(element) if element.logicalType is not None else _old_annotation(element)
+        if (element.type, name) in _BY_ANNOTATION:
+            return _BY_ANNOTATION[element.type, name]
+    if element.type == Type.FIXED_LEN_BYTE_ARRAY:
+        return _BY_WIDTH.get(element.type_length or 0, NO_TYPE)
+    return _BY_TYPE.get(element.type, NO_TYPE)
+
+
+def _old_annotation(element: SchemaElement) -> str | None:
+    """The name of the logical type that says the same as an element's converted type."""
+    return next((name for name, row in ANNOTATIONS.items() if element.converted_type in row.converted), None)
 
 
 def decimal_digits(element: SchemaElement) -> tuple[int, int] | None:
@@ -207,51 +233,3 @@ def decimal_digits(element: SchemaElement) -> tuple[int, int] | None:
     if element.converted_type == ConvertedType.DECIMAL:
         return element.precision or 0, element.scale or 0
     return None
-
-
-def _type_of_int32(element: SchemaElement) -> int:
-    logical = element.logicalType
-    if logical is not None and logical.INTEGER is not None and logical.INTEGER.isSigned:
-        return {8: ColumnType.BYTE, 16: ColumnType.SHORT}.get(logical.INTEGER.bitWidth, ColumnType.INT)
-    if logical is not None:
-        return ColumnType.DATE if logical.DATE is not None else ColumnType.INT
-    old: dict[int | None, ColumnType] = {
-        ConvertedType.INT_8: ColumnType.BYTE,
-        ConvertedType.INT_16: ColumnType.SHORT,
-        ConvertedType.DATE: ColumnType.DATE,
-    }
-    return old.get(element.converted_type, ColumnType.INT)
-
-
-def _type_of_int64(element: SchemaElement) -> int:
-    logical = element.logicalType
-    if logical is not None and logical.TIMESTAMP is not None:
-        unit = logical.TIMESTAMP.unit
-        if unit.MILLIS is not None:
-            return ColumnType.DATE
-        if unit.NANOS is not None:
-            return ColumnType.TIMESTAMP | NANOSECONDS_TYPE_BIT
-        return ColumnType.TIMESTAMP if unit.MICROS is not None else ColumnType.LONG
-    if logical is not None:
-        return ColumnType.LONG
-    old: dict[int | None, ColumnType] = {
-        ConvertedType.TIMESTAMP_MICROS: ColumnType.TIMESTAMP,
-        ConvertedType.TIMESTAMP_MILLIS: ColumnType.DATE,
-    }
-    return old.get(element.converted_type, ColumnType.LONG)
-
-
-def _type_of_fixed_bytes(element: SchemaElement) -> int:
-    logical = element.logicalType
-    if logical is not None and logical.UUID is not None:
-        return ColumnType.UUID
-    widths = {16: ColumnType.LONG128, 32: ColumnType.LONG256}
-    return widths.get(element.type_length or 0, NO_TYPE)
-
-
-def _type_of_bytes(element: SchemaElement) -> int:
-    logical = element.logicalType
-    is_text = (
-        logical.STRING is not None if logical is not None else element.converted_type == ConvertedType.UTF8
-    )
-    return ColumnType.VARCHAR if is_text else ColumnType.BINARY

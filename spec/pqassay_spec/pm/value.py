@@ -1,4 +1,4 @@
-"""What a snapshot of ``_pm`` says, apart from where in the file it says it: the logical value.
+"""The logical value of a snapshot of ``_pm``: what it says, apart from the places in the file.
 
 Writers are given one, readers give one back, and two files that say the same have equal ones.
 

@@ -16,25 +16,25 @@ from importlib.resources import files
 from typing import Any, Literal, cast, get_args
 
 Level = Literal["MUST", "SHOULD", "MAY"]
-"""What the document demands."""
+"""The demand of the document."""
 
 Verdict = Literal["FAIL", "WARN", "POLICY", "INFO"]
-"""What a broken rule is reported as. POLICY: the text is ambiguous, and the rule states the reading taken."""
+"""The verdict on a broken rule. POLICY: the text is ambiguous, and the rule states the reading taken."""
 
 Role = Literal["writer", "reader", "both"]
-"""Whose obligation it is."""
+"""The party that is obliged."""
 
 Tier = Literal["footer", "index", "pages", "values"]
-"""How much of a file has to be read; each tier includes the ones before."""
+"""The part of a file that has to be read; each tier includes the ones before."""
 
 Effect = Literal["rows lost", "wrong rows", "read fails", "pruning lost", "cosmetic"]
-"""What a user notices when an engine relies on the broken thing."""
+"""The harm that a user notices when an engine relies on the broken thing."""
 
 Decoding = Literal["reject"]
-"""What a reader of the structure does with a file that breaks a rule, where the rule alone decides that."""
+"""The answer of a reader of the structure to a file that breaks a rule, where the rule alone decides that."""
 
 OriginKind = Literal["stated", "inferred", "ours"]
-"""Whether the document says it, the document implies it, or this specification adds it."""
+"""The source of an obligation: the document says it, the document implies it, or this specification adds it."""
 
 TIERS: tuple[Tier, ...] = get_args(Tier)
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
@@ -43,10 +43,10 @@ DEFAULT_FILE = "parquet"
 """The kind of file that a family's rules judge, where its rules file names none."""
 
 DEFAULT_CAPABILITY = "parquet"
-"""What an implementation has to know to be asked about a family's files, where its rules file does not say."""
+"""The capability that a family's files need, where its rules file does not say."""
 
 DEFAULT_CALLED = "file"
-"""What such a file is called in counts, where its rules file does not say."""
+"""The word for such a file in counts, where its rules file does not say."""
 
 ID_PATTERN = r"[A-Z][A-Z0-9]*-[0-9]{3}"
 
@@ -57,7 +57,7 @@ class CatalogueError(Exception):
 
 @dataclass(frozen=True)
 class Origin:
-    """Where an obligation comes from."""
+    """Origin of an obligation."""
 
     kind: OriginKind
     document: str
@@ -142,13 +142,13 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
 @cache
 def families() -> tuple[Family, ...]:
     """Every family, in the order of their prefixes' files. Raises `CatalogueError`."""
-    found = [parse_family(name, text.decode()) for name, text in _rule_files()]
+    parsed = [parse_family(name, text.decode()) for name, text in _rule_files()]
     seen: set[str] = set()
-    for rule in (rule for family in found for rule in family.rules):
+    for rule in (rule for family in parsed for rule in family.rules):
         if rule.id in seen:
             raise CatalogueError(f"{rule.id} is declared twice")
         seen.add(rule.id)
-    return tuple(found)
+    return tuple(parsed)
 
 
 @cache
@@ -173,7 +173,7 @@ def rules_for(file: str) -> dict[str, Rule]:
 
 @cache
 def called(file: str) -> str:
-    """What counts in reports call a file of one kind."""
+    """The word for a file of one kind in the counts of reports."""
     return next((family.called for family in families() if family.file == file), DEFAULT_CALLED)
 
 

@@ -1,4 +1,4 @@
-"""Who wrote a file, as its footer says in ``created_by``: application, version, build.
+"""The writer of a file, as its footer names it in ``created_by``: application, version, build.
 
     >>> parse("parquet-mr version 1.12.3 (build f8dced182c4c1fbdec6ccb3185537b5a01e6ed6b)")
     Writer(application='parquet-mr', version=(1, 12, 3), text='1.12.3')

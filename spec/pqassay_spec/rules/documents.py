@@ -1,4 +1,4 @@
-"""Where the documents that rules come from can be read.
+"""Addresses of the documents that rules come from.
 
 The table ``documents.toml`` holds the addresses.  A document without one is a chapter of this specification.
 

@@ -62,7 +62,7 @@ class Profile:
         return min(fitting, key=lambda promotion: VERDICTS.index(promotion.verdict), default=None)
 
     def verdict_of(self, rule: Rule) -> Verdict:
-        """As what a broken rule is reported."""
+        """The verdict on a broken rule."""
         promotion = self.promotion_of(rule)
         return rule.verdict if promotion is None else promotion.verdict
 

@@ -55,7 +55,7 @@ class Quirk:
 
     @property
     def sentence(self) -> str:
-        """What it is, for a report."""
+        """The defect or habit in one sentence, for a report."""
         name = self.application.removesuffix("*")
         versions = f", fixed in {self.before}" if self.before else ""
         link = f"; {self.link}" if self.link else ""
@@ -81,7 +81,7 @@ def quirks_of(rule: str) -> list[Quirk]:
 
 
 def explanation(rule: str, text: str | None) -> str | None:
-    """What explains that a rule is broken in a file, from its ``created_by``; ``None`` where nothing is known."""
+    """The known defect that explains a broken rule in a file, by its ``created_by``; ``None`` where nothing is known."""
     known = quirks_of(rule)
     writer = created_by.parse(text) if text and known else None
     if writer is None:

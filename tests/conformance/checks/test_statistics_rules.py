@@ -29,7 +29,6 @@ from pqassay_spec.parquet.thrift import (
     GeographyType,
     GeospatialStatistics,
     IEEE754TotalOrder,
-    Int96TimestampOrder,
     LogicalType,
     SizeStatistics,
     Statistics,
@@ -37,7 +36,6 @@ from pqassay_spec.parquet.thrift import (
     Type,
     UUIDType,
 )
-from pqassay_spec.rules.catalogue import rules
 
 NAN = float("nan")
 LATER = UnknownField(99, WireType.STRUCT, b"\0")
@@ -252,12 +250,12 @@ def test_shredded_variants_are_judged_by_the_types_of_their_parts() -> None:
     assert {"STA-006"} == reported(edited(buffer.getvalue(), swap))
 
 
-# ------------------------------------------------------------------------------------------------ bad footers
+# ------------------------------------------------------------------------------------------------ changed footers
 
 
 @dataclass
 class Case:
-    """A file changed in one way, and the rules that are reported of it."""
+    """A file changed in one way, and the rules that are reported of it; what every implementation must see is a golden case."""
 
     name: str
     data: bytes
@@ -267,26 +265,14 @@ class Case:
 
 INT = written("int32", [1, 5])
 UINT = written("uint32", [1, (1 << 32) - 1])
-DOUBLE = written("double", [1.0, 5.0, None])
 COUNTED = written("double", [1.0, NAN, None], Layout(nan_count=True))
 TEXT = written("string", ["a", "b", None])
-REQUIRED = written("int64", [1, 2], optional=False)
 LIST = written(ListOf("int32"), [[1, 2], None, [None]], Layout(size_statistics=True))
 TOTALLY = written("double", [1.0, NAN, None], TOTAL)
-ALL_NAN = written("double", [NAN, NAN, None], TOTAL)
 INT96 = written("int96", [0, 5], TIMESTAMP)
 GEOMETRY = written("geometry", [b"\x01"])
 GEOGRAPHY = written("geography", [b"\x01"])
-POINT = struct.pack("<d", 1.0)
 NAN8, ZERO, MINUS_ZERO = (struct.pack("<d", value) for value in (NAN, 0.0, -0.0))
-
-
-def no_orders(chunk: Chunk) -> None:
-    chunk.metadata.column_orders = None
-
-
-def an_order_too_many(chunk: Chunk) -> None:
-    chunk.metadata.column_orders = (chunk.metadata.column_orders or []) * 2
 
 
 def only_deprecated(chunk: Chunk) -> None:
@@ -298,45 +284,23 @@ def only_deprecated(chunk: Chunk) -> None:
 
 UNKNOWN_ORDER = ColumnOrder(unknown=[LATER])
 TOTAL_ORDER = ColumnOrder(IEEE_754_TOTAL_ORDER=IEEE754TotalOrder())
-INT96_ORDER = ColumnOrder(INT96_TIMESTAMP_ORDER=Int96TimestampOrder())
 LATER_TYPE = LogicalType(unknown=[LATER])
 
 CASES = [
     # column orders
-    Case("no orders", INT, no_orders, {"STA-001"}),
     Case("no orders, deprecated bounds", INT, only_deprecated, set()),
-    Case("an order too many", INT, an_order_too_many, {"STA-002"}),
-    Case("an empty list of orders", INT, lambda chunk: setattr(chunk.metadata, "column_orders", []), {"STA-002"}),
-    Case("an unknown order", INT, ordered(UNKNOWN_ORDER), {"STA-003"}),
     Case("an unknown order, bounds of unknown form", INT, ordered(UNKNOWN_ORDER, min_value=b"zz", max_value=b""), {"STA-003"}),
     Case("an unknown order, a deprecated bound", INT, ordered(UNKNOWN_ORDER, min=b"zz", max=b"zz"), {"STA-003", "STA-005"}),
-    Case("the total order of integers", INT, ordered(TOTAL_ORDER), {"STA-004"}),
-    Case("the total order of text", TEXT, ordered(TOTAL_ORDER), {"STA-004"}),
     Case("the total order of doubles", COUNTED, ordered(TOTAL_ORDER), set()),
-    Case("the order of INT96 of integers", INT, ordered(INT96_ORDER), {"STA-004"}),
     # the bytes of bounds
-    Case("a bound of three bytes", INT, stated(min_value=b"\0\0\0"), {"STA-005"}),
-    Case("an empty bound of an integer", INT, stated(min_value=b""), {"STA-005"}),
-    Case("a bound of another width", INT, stated(max_value=bytes(8)), {"STA-005"}),
     Case("a deprecated bound of another width", INT, stated(max=bytes(8)), {"STA-005"}),
     Case("a bound with the length of its text", TEXT, stated(min_value=b"\1\0\0\0a"), set()),
     Case("an empty bound of text", TEXT, stated(min_value=b""), set()),
-    Case("a boolean of 2", written("boolean", [True]), stated(max_value=b"\2"), {"STA-005"}),
-    Case("an empty decimal", written(decimal(30, 2, Type.BYTE_ARRAY), [5]), stated(min_value=b""), {"STA-005"}),
-    Case("a short decimal of fixed length", written(decimal(9, 2, Type.FIXED_LEN_BYTE_ARRAY, 4), [5]), stated(min_value=b"\0"), {"STA-005"}),
     Case("a short float16", written("float16", [1.0]), stated(min_value=b"\0"), {"STA-005"}),
-    Case("a bound longer than its type", written(fixed(3), [b"abc"]), stated(max_value=b"abcd"), {"STA-005"}),
     Case("an empty bound of fixed bytes", written(fixed(3), [b"abc"]), stated(min_value=b""), {"STA-005"}),
     # bounds in their order
-    Case("swapped integers", INT, stated(min_value=struct.pack("<i", 6)), {"STA-006"}),
-    Case("unsigned numbers as signed ones", UINT, stated(min_value=b"\xff" * 4, max_value=b"\1\0\0\0"), {"STA-006"}),
     Case("unsigned numbers beyond the signed ones", UINT, stated(min_value=b"\1\0\0\0", max_value=b"\xff" * 4), set()),
-    Case("swapped text", TEXT, stated(min_value=b"c"), {"STA-006"}),
-    Case("text by signed bytes", TEXT, stated(min_value="é".encode(), max_value=b"a"), {"STA-006"}),
-    Case("swapped decimals of unequal length", written(decimal(30, 2, Type.BYTE_ARRAY), [5]), stated(min_value=b"\0\x80", max_value=b"\x7f"), {"STA-006"}),
     Case("decimals of unequal length", written(decimal(30, 2, Type.BYTE_ARRAY), [5]), stated(min_value=b"\x7f", max_value=b"\0\x80"), set()),
-    Case("swapped booleans", written("boolean", [True, False]), stated(min_value=b"\1", max_value=b"\0"), {"STA-006"}),
-    Case("swapped INT96", INT96, stated(min_value=bytes(11) + b"\1", max_value=b"\xff" * 7 + bytes(5)), {"STA-006"}),
     Case("INT96 by day first", INT96, stated(min_value=b"\xff" * 7 + bytes(5), max_value=bytes(8) + b"\1\0\0\0"), set()),
     Case("swapped zeros of the total order", TOTALLY, stated(min_value=ZERO, max_value=MINUS_ZERO), {"STA-006"}),
     Case("swapped deprecated bounds", INT, stated(min=struct.pack("<i", 9), max=struct.pack("<i", 8), min_value=None, max_value=None), {"STA-006"}),
@@ -346,78 +310,42 @@ CASES = [
     Case("text on integers", INT, annotated(LogicalType(STRING=StringType()), min_value=b"\xff" * 9), set()),
     Case("UUIDs of other bytes", INT, annotated(LogicalType(UUID=UUIDType()), min_value=b"\xff" * 9), set()),
     # NaN
-    Case("a NaN bound", DOUBLE, stated(min_value=NAN8), {"STA-007"}),
     Case("a NaN bound of a float16", written("float16", [1.0]), stated(max_value=b"\0\x7e"), {"STA-007"}),
-    Case("a NaN bound beside a count", COUNTED, stated(min_value=NAN8), {"STA-008"}),
     Case("a NaN bound though all is NaN", written("double", [NAN, None], Layout(nan_count=True)), stated(min_value=NAN8, max_value=NAN8), {"STA-008"}),
-    Case("a NaN bound of the total order", TOTALLY, stated(max_value=NAN8), {"STA-008"}),
     Case("a NaN bound of the total order, nulls not counted", TOTALLY, stated(max_value=NAN8, null_count=None), {"STA-011"}),
     Case("a NaN bound of the total order without any NaN", TOTALLY, stated(max_value=NAN8, nan_count=0, null_count=None), {"STA-008", "STA-011"}),
-    Case("a number bounds nothing but NaN", ALL_NAN, stated(min_value=POINT), {"STA-008"}),
-    Case("no NaN count in the total order", TOTALLY, stated(nan_count=None), {"STA-024"}),
     # counts
-    Case("a negative null count", INT, stated(null_count=-1), {"STA-010"}),
-    Case("more nulls than values", INT, stated(null_count=3), {"STA-010"}),
     Case("as many nulls as values", INT, stated(null_count=2), set()),
-    Case("a null of a required column", REQUIRED, stated(null_count=1), {"STA-010"}),
-    Case("a giant null count", INT, stated(null_count=4_293_972_296), {"STA-010"}),
-    Case("no null count", INT, stated(null_count=None), {"STA-011"}),
-    Case("more distinct values than values", INT, stated(distinct_count=3), {"STA-012"}),
-    Case("a negative distinct count", INT, stated(distinct_count=-1), {"STA-012"}),
-    Case("a NaN count of integers", INT, stated(nan_count=0), {"STA-013"}),
     Case("a NaN count of an unknown type", INT, annotated(LATER_TYPE, nan_count=0), set()),
-    Case("more NaN than values that are not null", COUNTED, stated(nan_count=3), {"STA-013"}),
-    Case("a negative NaN count", COUNTED, stated(nan_count=-1), {"STA-013"}),
     # deprecated bounds
     Case("deprecated bounds of integers", INT, stated(min=b"\1\0\0\0", max=b"\5\0\0\0"), set()),
-    Case("deprecated bounds of unsigned integers", UINT, stated(min=b"\1\0\0\0", max=b"\5\0\0\0"), {"STA-014"}),
-    Case("deprecated bounds of text", TEXT, stated(min=b"a", max=b"b"), {"STA-014"}),
-    Case("a deprecated bound of text", TEXT, stated(max=b"b"), {"STA-014"}),
     Case("deprecated bounds of one text", TEXT, stated(min=b"a", max=b"a"), set()),
-    Case("deprecated bounds of INT96", INT96, stated(min=bytes(12), max=b"\1" * 12), {"STA-014"}),
     Case("deprecated bounds of decimals", written(decimal(30, 2, Type.BYTE_ARRAY), [5]), stated(min=b"\5", max=b"\5"), set()),
-    Case("another deprecated bound", INT, stated(min=b"\0\0\0\0"), {"STA-015"}),
     Case("another deprecated bound of unsigned numbers", UINT, stated(min=b"\xff" * 4, max=b"\xff" * 4), set()),
     # types without an order
-    Case("INT96 by type", INT96, ordered(TYPE_DEFINED), {"STA-016"}),
     Case("INT96 by type, without bounds", INT96, ordered(TYPE_DEFINED, min_value=None, max_value=None), set()),
     Case("INT96 by an unknown order", INT96, ordered(UNKNOWN_ORDER), {"STA-003"}),
-    Case("bounds of an interval", written("interval", [bytes(12)]), stated(min_value=bytes(12), max_value=bytes(12)), {"STA-017"}),
-    Case("bounds of a geometry", GEOMETRY, stated(max_value=b"\x01"), {"STA-017"}),
     Case("deprecated bounds of a geography", GEOGRAPHY, stated(min=b"\x01", max=b"\x02"), {"STA-017"}),
     Case("bounds of nulls", written("unknown", [None]), stated(min_value=bytes(4), max_value=bytes(4)), {"STA-017"}),
     # text
-    Case("a bound within a character", TEXT, stated(max_value="é".encode()[:1]), {"STA-018"}),
     Case("a deprecated bound within a character", TEXT, stated(min=b"\xff", max=b"\xff"), {"STA-018"}),
-    Case("a surrogate", TEXT, stated(max_value=b"\xed\xa0\x80"), {"STA-018"}),
     Case("bytes that are no text", written("binary", [b"\xff"]), stated(max_value=b"\xff"), set()),
     # levels and sizes
-    Case("a histogram too short", LIST, sized(definition_level_histogram=[1, 0, 3]), {"STA-019"}),
-    Case("a histogram too long", LIST, sized(repetition_level_histogram=[3, 1, 0]), {"STA-019"}),
-    Case("a histogram with a negative count", LIST, sized(repetition_level_histogram=[5, -1]), {"STA-019"}),
-    Case("a histogram of too few values", LIST, sized(repetition_level_histogram=[3, 0]), {"STA-019"}),
     Case("a histogram that is right", LIST, sized(repetition_level_histogram=[3, 1]), set()),
     Case("empty histograms", LIST, sized(repetition_level_histogram=[], definition_level_histogram=[]), set()),
-    Case("a histogram with another number of nulls", LIST, sized(definition_level_histogram=[1, 0, 0, 3]), {"STA-020"}),
     Case("a histogram with the number of nulls", LIST, sized(definition_level_histogram=[1, 0, 1, 2]), set()),
-    Case("bytes of integers", INT, sized(unencoded_byte_array_data_bytes=8), {"STA-021"}),
-    Case("fewer bytes than none", TEXT, sized(unencoded_byte_array_data_bytes=-1), {"STA-021"}),
     Case("bytes of text", TEXT, sized(unencoded_byte_array_data_bytes=2), set()),
     # geospatial
     Case("a box", GEOMETRY, boxed(), set()),
     Case("a box across the antimeridian", GEOGRAPHY, boxed(xmin=179.0, xmax=-179.0), set()),
     Case("a box with height and measure", GEOGRAPHY, boxed(zmin=1.0, zmax=1.0, mmin=-5.0, mmax=0.0), set()),
-    Case("a box upside down", GEOMETRY, boxed(ymin=2.0), {"STA-022"}),
-    Case("a box with z upside down", GEOMETRY, boxed(zmin=2.0, zmax=1.0), {"STA-022"}),
     Case("a box with m upside down", GEOMETRY, boxed(mmin=2.0, mmax=1.0), {"STA-022"}),
     Case("a box with NaN", GEOMETRY, boxed(xmax=NAN), {"STA-022"}),
     Case("a box with a height of NaN", GEOMETRY, boxed(zmin=NAN, zmax=1.0), {"STA-022"}),
     Case("a box of nothing", GEOMETRY, boxed(xmin=float("inf"), xmax=float("-inf"), ymin=float("inf"), ymax=float("-inf")), {"STA-022"}),
-    Case("a box of text", TEXT, boxed(), {"STA-022"}),
     Case("a box of an unknown type", GEOMETRY, both(annotated(LATER_TYPE), boxed()), set()),
     Case("a box of integers that are called a geography", INT, both(annotated(LogicalType(GEOGRAPHY=GeographyType())), boxed()), set()),
     # flags
-    Case("a flag without a bound", INT, stated(min_value=None, is_min_value_exact=False), {"STA-023"}),
     Case("a flag with its bound", INT, stated(is_min_value_exact=False), set()),
 ]  # fmt: skip
 
@@ -425,9 +353,3 @@ CASES = [
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_exactly_the_expected_rules_are_reported(case: Case) -> None:
     assert case.rules == reported(changed(case.data, case.change))
-
-
-def test_every_rule_of_the_footer_is_broken_by_a_file_here() -> None:
-    of_footers = {rule.id for rule in rules().values() if rule.id.startswith("STA") and rule.tier == "footer"}
-
-    assert of_footers == {rule for case in CASES for rule in case.rules}

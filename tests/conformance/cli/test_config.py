@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import pytest
 import typer.main
@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from idx1_files import Idx1File
 from pqassay.cli import config
-from pqassay.cli.check import LevelName, TierName
+from pqassay.cli.check_options import Arguments
 from pqassay.cli.main import app
 from pqassay.report.formats import FormatName
 from pqassay_spec.idx1 import blob as idx1
@@ -183,6 +183,7 @@ def test_every_key_is_an_option_with_the_same_choices() -> None:
     options = {name.removeprefix("--") for option in command.commands["check"].params for name in option.opts}
 
     assert set(config.KEYS) <= options
-    assert tuple(TierName) == config.KEYS["tier"].choices
-    assert tuple(LevelName) == config.KEYS["level"].choices
+    for key in ("tier", "level", "profile"):
+        choices, _ = get_args(get_type_hints(Arguments)[key])
+        assert get_args(choices) == config.KEYS[key].choices
     assert tuple(FormatName) == config.KEYS["format"].choices

@@ -21,6 +21,7 @@ from pqassay.judge.workers import Limits
 from pqassay.lake import remote
 from pqassay.lake.targets import Target
 from pqassay.suite.cases import golden_folder
+from pqassay.under_test.fields import in_footer
 from pqassay.under_test.file import FileUnderTest, NotChecked, Options
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.rules.catalogue import rules, rules_for
@@ -205,8 +206,10 @@ def test_beside_a_remote_file_its_own_folder_is_looked_at(
 
 def test_a_field_of_the_file_beside_is_found_in_that_file() -> None:
     file = FileUnderTest(BytesSource(PM), Options("index"), "pm", {"data.parquet": BytesSource(DATA)}.get)
-    offset, length = file.holding("data.footer.num_rows").place("data.footer.num_rows")
+    field = in_footer(file.data, "num_rows")
+    offset, length = field.place()
 
+    assert "data.footer.num_rows" == str(field)
     assert file.data.footer[:1] == DATA[file.data.framing.footer_start :][:1]
     assert (True, True) == (offset > file.data.framing.footer_start, 0 < length < 10)
     with pytest.raises(NotChecked, match=r"no data\.parquet stands beside it"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import jsonschema
 import pytest
@@ -51,7 +51,7 @@ def verdicts(name: str | None) -> dict[str, str]:
 
 
 def test_the_names_are_the_same_everywhere() -> None:
-    assert list(NAMES) == list(profiles()) == [choice.value for choice in ProfileName]
+    assert list(NAMES) == list(profiles()) == list(get_args(ProfileName))
     assert NAMES == KEYS["profile"].choices
 
 

@@ -25,7 +25,7 @@ def structure() -> dict[str, Any]:
     ],
 )
 def test_a_path_is_taken_apart(path: str, expected: list[str | int]) -> None:
-    assert expected == steps(path)
+    assert expected == list(steps(path))
 
 
 @pytest.mark.parametrize("path", ["a[", "a[x]", "a..b", "[-1]", "a]"])

@@ -15,7 +15,7 @@ from pqassay_spec.grammar.field_paths import get
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.idx1 import companion as idx1_companion
 from pqassay_spec.mutation.file_dissection import take_apart
-from pqassay_spec.mutation.file_layout import derived, laid_out, put_together
+from pqassay_spec.mutation.file_layout import derived, put_together
 from pqassay_spec.mutation.file_operators import traced_file
 from pqassay_spec.mutation.mutations import Inapplicable, Mutation, mutate
 from pqassay_spec.mutation.possible import mutations_of
@@ -54,7 +54,7 @@ def test_files_of_pyarrow_are_taken_apart_and_put_together(options: dict[str, An
 
 def test_everything_that_is_derived_is_right_in_a_file_of_the_tiny_writer() -> None:
     tree = take_apart(GOOD)
-    every = {path for path, _ in derived(tree, laid_out(tree))}
+    every = {path for path, _ in derived(tree)}
 
     assert tree.live == every
     assert len(every) > 50
@@ -91,7 +91,7 @@ def test_a_longer_page_moves_everything_behind_it() -> None:
             getattr(group.columns[1], name) for group in new
         ]
     tree = take_apart(data)
-    assert tree.live == {path for path, _ in derived(tree, laid_out(tree))}
+    assert tree.live == {path for path, _ in derived(tree)}
 
 
 def test_the_named_path_keeps_its_value() -> None:
@@ -347,8 +347,8 @@ def test_the_bytes_of_every_structure_are_replaced_where_they_stand(path: str) -
 )
 def test_what_follows_from_a_change_is_recomputed(mutation: Mutation, followed: set[str]) -> None:
     tree = take_apart(mutate(STRUCTURES, mutation))
-    before, wrong = take_apart(STRUCTURES), {path for path, value in derived(tree, laid_out(tree)) if get(tree, path) != value}  # fmt: skip
-    changed = {path for path, value in derived(tree, laid_out(tree)) if _value(before, path) != value}
+    before, wrong = take_apart(STRUCTURES), {path for path, value in derived(tree) if get(tree, path) != value}  # fmt: skip
+    changed = {path for path, value in derived(tree) if _value(before, path) != value}
 
     assert wrong <= {mutation.path, "footer.row_groups[0].columns[1].meta_data.dictionary_page_offset"}
     assert set() == {end for end in followed if not any(path.endswith(end) for path in changed)}

@@ -16,7 +16,7 @@ from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.grammar.field_paths import get
 from pqassay_spec.mutation.mutations import Inapplicable, Mutation, mutate, mutate_files
 from pqassay_spec.mutation.pm_dissection import take_apart
-from pqassay_spec.mutation.pm_layout import derived, laid_out, put_together
+from pqassay_spec.mutation.pm_layout import derived, put_together
 from pqassay_spec.mutation.possible import mutations_of
 from pqassay_spec.pm import block as pm_block
 from pqassay_spec.pm import file as pm_file
@@ -52,7 +52,7 @@ def test_a_file_taken_apart_and_put_together_is_the_same(name: str) -> None:
 def test_everything_that_is_derived_is_right_in_a_file_of_the_reference(name: str) -> None:
     tree = take_apart(FILES[name])
 
-    assert tree.live == {path for path, _ in derived(tree, laid_out(tree))}
+    assert tree.live == {path for path, _ in derived(tree)}
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -87,7 +87,7 @@ def test_a_longer_name_moves_everything_behind_it() -> None:
     assert all(offset % 8 == 0 for one in after[1] for offset in one.blocks)
     assert [] == wrong_checksums(data)
     tree = take_apart(data)
-    assert tree.live == {path for path, _ in derived(tree, laid_out(tree))}
+    assert tree.live == {path for path, _ in derived(tree)}
 
 
 def test_a_longer_statistic_takes_its_reference_and_those_behind_it_along() -> None:

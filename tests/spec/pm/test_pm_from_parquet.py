@@ -39,7 +39,7 @@ from pqassay_spec.pm import json as pm_json
 from pqassay_spec.pm.bounds import Bounds, bounds_of
 from pqassay_spec.pm.codes import NO_TYPE, ColumnType, Repetition
 from pqassay_spec.pm.fields import fields_of
-from pqassay_spec.pm.from_parquet import chunk_of, columns_of, describe, encodings_of, value_of
+from pqassay_spec.pm.from_parquet import chunk_of, columns_of, describe, encodings_of
 from pqassay_spec.pm.json import QuestDBColumn, QuestDBMetadata
 from pqassay_spec.pm.order import designated_timestamp_of, sorting_of
 from pqassay_spec.pm.reading import read_value
@@ -290,7 +290,7 @@ def test_columns_that_cannot_be_described_are_refused(
     element: SchemaElement, error: type[Exception], words: str
 ) -> None:
     with pytest.raises(error, match=words):
-        value_of(metadata([element]), FRAMING)
+        describe(metadata([element]), FRAMING)
 
 
 # -------------------------------------------------------------------------------------------------- column chunks
@@ -383,7 +383,7 @@ def test_chunks_that_cannot_be_described_are_refused(
     broken: ColumnChunk, error: type[Exception], words: str
 ) -> None:
     with pytest.raises(error, match=words) as caught:
-        value_of(metadata([leaf()], [broken]), FRAMING)
+        describe(metadata([leaf()], [broken]), FRAMING)
 
     assert str(caught.value).startswith("footer.row_groups[0].columns[0].")
 
@@ -394,14 +394,14 @@ def test_encrypted_chunks_and_those_of_other_files_are_refused() -> None:
     elsewhere.file_path = "other.parquet"
 
     with pytest.raises(Unsupported, match="encrypted"):
-        value_of(metadata([leaf()], [encrypted]), FRAMING)
+        describe(metadata([leaf()], [encrypted]), FRAMING)
     with pytest.raises(Unsupported, match="another file"):
-        value_of(metadata([leaf()], [elsewhere]), FRAMING)
+        describe(metadata([leaf()], [elsewhere]), FRAMING)
 
 
 def test_row_groups_with_another_number_of_chunks_are_malformed() -> None:
     with pytest.raises(Malformed, match="2 column chunks, of 1 columns") as caught:
-        value_of(metadata([leaf()], [chunk()], [chunk(), chunk()]), FRAMING)
+        describe(metadata([leaf()], [chunk()], [chunk(), chunk()]), FRAMING)
 
     assert "footer.row_groups[1].columns" == caught.value.field
 
@@ -582,12 +582,12 @@ def test_the_key_says_which_timestamp_is_designated() -> None:
 
 def test_the_first_encoding_needs_questdbs_types() -> None:
     with pytest.raises(Unsupported, match="without the key questdb"):
-        value_of(metadata([leaf()]), FRAMING, path="encode")
+        describe(metadata([leaf()]), FRAMING, path="encode")
 
 
 def test_a_key_for_other_columns_is_malformed() -> None:
     with pytest.raises(Malformed, match="1 columns are described, the Parquet file has 2"):
-        value_of(metadata(TWO), FRAMING, questdb=QuestDBMetadata((QuestDBColumn(6),)))
+        describe(metadata(TWO), FRAMING, questdb=QuestDBMetadata((QuestDBColumn(6),)))
 
 
 def test_filters_that_many_chunks_share_are_not_copied_without_end() -> None:
@@ -597,8 +597,8 @@ def test_filters_that_many_chunks_share_are_not_copied_without_end() -> None:
         footer, _ = read_footer(source, framing)
         footer.row_groups *= 200
         with pytest.raises(Unsupported, match="bloom filters overlap"):
-            value_of(footer, framing, source=source)
-        assert value_of(footer, framing, source=source, blooms="external").bloom_external
+            describe(footer, framing, source=source)
+        assert describe(footer, framing, source=source, blooms="external").value.bloom_external
 
 
 def test_filters_that_cannot_be_read_are_left_out() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -19,8 +19,8 @@ from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import skip as pm_skip
 from pqassay_spec.pm.block import MIN, Block
 from pqassay_spec.pm.codes import ColumnType, PhysicalType, StatFlag, reference
-from pqassay_spec.pm.skip import Facts, NotAPredicateError, Possible, facts_of_chunk, may_match, possible
-from pqassay_spec.pm.value import Chunk, Column, ExternalBloom
+from pqassay_spec.pm.skip import Facts, NotAPredicateError, Possible, may_match, physical_width, possible
+from pqassay_spec.pm.value import Chunk, Column
 
 pytestmark = pytest.mark.slow
 
@@ -118,6 +118,16 @@ def hash_of(plain: bytes) -> int:
     return xxhash.xxh64_intdigest(plain)
 
 
+def facts_of_chunk(column: Column, chunk: Chunk) -> Facts:
+    """The facts that a logical value holds."""
+    bitset, width = chunk.bloom, physical_width(column)
+    least, most = (raw if raw and width in (None, len(raw)) else None for raw in (chunk.min, chunk.max))
+    known = Facts(column, chunk.num_values, chunk.null_count, least, most)
+    if not isinstance(bitset, bytes):
+        return known
+    return known._replace(may_hold=lambda plain: bloom.probe(bitset, hash_of(plain)))
+
+
 def statistics(kind: Kind, values: Sequence[Any]) -> Chunk:
     """A chunk that says all that is true of the values, as Parquet demands: NaN is in no bound, zeros in both signs."""
     there = [value for value in values if value is not None]
@@ -149,7 +159,7 @@ def statistics(kind: Kind, values: Sequence[Any]) -> Chunk:
 @st.composite
 def described(draw: st.DrawFn, kind: Kind, values: Sequence[Any]) -> Facts:
     """True facts, of which some are not known, not exact, or not to be used."""
-    known = facts_of_chunk(kind.column, statistics(kind, values), hash_of)
+    known = facts_of_chunk(kind.column, statistics(kind, values))
     if draw(st.booleans()):
         known = known._replace(null_count=None)
     if draw(st.booleans()):
@@ -249,7 +259,7 @@ def test_no_row_is_lost(name: str, data: st.DataObject) -> None:
 
 def facts(kind: str, *values: Any, **known: Any) -> Facts:
     """All that is true of some values, but for what is said otherwise."""
-    return facts_of_chunk(KINDS[kind].column, statistics(KINDS[kind], values), hash_of)._replace(**known)
+    return facts_of_chunk(KINDS[kind].column, statistics(KINDS[kind], values))._replace(**known)
 
 
 NO_BLOOM: dict[str, Any] = {"may_hold": None}
@@ -424,12 +434,6 @@ def test_a_predicate_has_a_greatest_depth() -> None:
 def test_the_columns_of_a_predicate_are_named() -> None:
     tree = ["or", ["not", ["=", "a", 1]], ["and", ["is null", "b"], ["between", "c", 1, 2], ["in", "a", []]]]
     assert {"a", "b", "c"} == pm_skip.columns_of(tree)
-
-
-def test_a_bloom_filter_that_stands_elsewhere_is_not_asked() -> None:
-    chunk = Chunk(0, 1, 1, 4, 1, bloom=ExternalBloom(5, 32))
-    assert facts_of_chunk(KINDS["DATE"].column, chunk, hash_of).may_hold is None
-    assert facts_of_chunk(KINDS["DATE"].column, replace(chunk, bloom=bytes(33)), hash_of).may_hold is None
 
 
 @pytest.mark.parametrize(

@@ -23,14 +23,6 @@ MOST_PASSING = 0.5
 """The share of absent values above which a filter is of no use."""
 
 
-def _offset_field(chunk: ColumnChunkUnderTest) -> str:
-    return f"footer.{chunk.path}.meta_data.bloom_filter_offset"
-
-
-def _header_field(chunk: ColumnChunkUnderTest) -> str:
-    return f"{chunk.path}.bloom_filter.header"
-
-
 # ---------------------------------------------------------------------------------------------- in the footer
 
 
@@ -40,7 +32,7 @@ def no_filter_has_no_offset(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     if chunk.facts.bloom_filter_offset == 0:
         yield Violation(
             message=f"{chunk} gives 0 as the offset of its bloom filter",
-            field=_offset_field(chunk),
+            field=chunk.fields.facts / "bloom_filter_offset",
             expected="no bloom_filter_offset",
             actual="0",
         )
@@ -52,7 +44,7 @@ def length_is_given(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     if chunk.facts.bloom_filter_length is None:
         yield Violation(
             message=f"the bloom filter of {chunk} has an offset and no length",
-            field=_offset_field(chunk),
+            field=chunk.fields.facts / "bloom_filter_offset",
             expected="a bloom_filter_length beside it",
             actual="none",
         )
@@ -65,7 +57,7 @@ def type_is_undisputed(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         kind = Type(chunk.leaf.element.type).name
         yield Violation(
             message=f"column {chunk.column}, of type {kind}, has a bloom filter in row group {chunk.row_group}",
-            field=_offset_field(chunk),
+            field=chunk.fields.facts / "bloom_filter_offset",
             expected=f"no bloom filter of a column of {kind}",
             actual=f"one at {chunk.facts.bloom_filter_offset}",
         )
@@ -83,7 +75,7 @@ def filters_stand_in_order(file: FileUnderTest) -> Iterator[Violation]:
         if offset < highest:
             yield Violation(
                 message=f"the bloom filter of {chunk} stands at {offset}, before one of a column or row group before it, at {highest}",
-                field=_offset_field(chunk),
+                field=chunk.fields.facts / "bloom_filter_offset",
                 expected=f"an offset behind {highest}",
                 actual=str(offset),
                 column=chunk.column,
@@ -114,7 +106,7 @@ def header_names_what_is_known(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
             ids = ", ".join(str(field.id) for field in getattr(header, name).unknown)
             yield Violation(
                 message=f"the {name} of the bloom filter of {chunk} is one that the format does not know",
-                field=f"{_header_field(chunk)}.{name}",
+                field=chunk.fields.bloom_header / name,
                 expected=what,
                 actual=f"member {ids}",
             )
@@ -131,7 +123,7 @@ def size_is_that_of_blocks(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     if not _is_whole_blocks(header.numBytes):
         yield Violation(
             message=f"the bloom filter of {chunk} has {header.numBytes} bytes, which are no whole blocks",
-            field=f"{_header_field(chunk)}.numBytes",
+            field=chunk.fields.bloom_header / "numBytes",
             expected=f"a positive multiple of {BLOCK_SIZE}",
             actual=str(header.numBytes),
         )
@@ -140,19 +132,19 @@ def size_is_that_of_blocks(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 @rule("BLM-005", of=BLOOM_FILTER)
 def length_is_that_of_header_and_bitset(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """One reader takes the length, the other the header's word for it."""
-    given = chunk.facts.bloom_filter_length
-    if given is None:
+    length = chunk.facts.bloom_filter_length
+    if length is None:
         raise NotApplicable
     header, taken = chunk.bloom_filter_header
     if not _is_whole_blocks(header.numBytes):
         raise Broken("BLM-004")
-    if given != taken + header.numBytes:
+    if length != taken + header.numBytes:
         yield Violation(
             message=f"the bloom filter of {chunk} has a header of {taken} bytes and a bitset of {header.numBytes}, "
-            f"and the footer gives it {given}",
-            field=f"footer.{chunk.path}.meta_data.bloom_filter_length",
+            f"and the footer gives it {length}",
+            field=chunk.fields.facts / "bloom_filter_length",
             expected=f"{taken} + {header.numBytes} = {taken + header.numBytes}",
-            actual=str(given),
+            actual=str(length),
         )
 
 
@@ -166,7 +158,7 @@ def size_is_a_power_of_two(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     if size & (size - 1):
         yield Violation(
             message=f"the bloom filter of {chunk} has {size} bytes",
-            field=f"{_header_field(chunk)}.numBytes",
+            field=chunk.fields.bloom_header / "numBytes",
             expected=f"{1 << size.bit_length() - 1} or {1 << size.bit_length()}",
             actual=str(size),
         )
@@ -186,7 +178,7 @@ def bits_are_set_where_values_are(chunk: ColumnChunkUnderTest) -> Iterator[Viola
     if holds:
         yield Violation(
             message=f"the bloom filter of {chunk} has no bit set, and the column holds values",
-            field=f"{chunk.path}.bloom_filter.bitset",
+            field=chunk.fields.bitset,
             expected="eight bits or more",
             actual="no bit that is set",
         )
@@ -194,18 +186,18 @@ def bits_are_set_where_values_are(chunk: ColumnChunkUnderTest) -> Iterator[Viola
 
 def _holds_values(chunk: ColumnChunkUnderTest) -> bool | None:
     """Whether a chunk holds a value that is not null, as far as the footer tells."""
-    said = chunk.statistics
+    statistics = chunk.statistics
     if not chunk.facts.num_values:
         return False
     if not chunk.leaf.max_definition_level:
         return True
-    if said is None:
+    if statistics is None:
         return None
-    if said.min_value is not None or said.max_value is not None:
+    if statistics.min_value is not None or statistics.max_value is not None:
         return True
-    if said.null_count is None:
+    if statistics.null_count is None:
         return None
-    if said.null_count >= chunk.facts.num_values:
+    if statistics.null_count >= chunk.facts.num_values:
         return False
     # Of lists, writers count different things as null.
     return None if chunk.leaf.max_repetition_level else True
@@ -218,7 +210,7 @@ def filter_is_not_full(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     if passing > MOST_PASSING:
         yield Violation(
             message=f"the bloom filter of {chunk} lets about {passing:.0%} of the values pass that the column does not hold",
-            field=f"{chunk.path}.bloom_filter.bitset",
+            field=chunk.fields.bitset,
             expected=f"at most {MOST_PASSING:.0%}",
             actual=f"{passing:.1%}",
         )

@@ -3,3 +3,6 @@
 The sentences of the rules are in ``pqassay_spec/rules/idx1.toml``, the chapter is ``spec/chapters/idx1.md``.  This room imports
 no other family's room.
 """
+
+UNREAD = "no engine here reads an IDX1 index; programs that do lose what it lacks"
+"""Why no query shows what a finding does."""

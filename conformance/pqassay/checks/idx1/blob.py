@@ -11,6 +11,7 @@ from itertools import islice
 from pqassay.checks import rule
 from pqassay.checks.subjects import Subject
 from pqassay.report.model import FIRST_POSITIONS
+from pqassay.under_test.fields import Field, in_footer
 from pqassay.under_test.file import FileUnderTest, NotApplicable, Remembered
 from pqassay.under_test.violation import Violation, first_places
 from pqassay_spec.base.errors import FormatError, Malformed
@@ -39,10 +40,10 @@ class EmbeddedIndex:
         """The value of the first pair with this key, which is the one that the published reader takes."""
         return next((pair.value for _, pair in self.pairs(key)), None)
 
-    def field(self, key: str, occurrence: int = 0) -> str:
-        """Field path of a key's value (of the pair, if it has no value)."""
-        index, pair = self.pairs(key)[occurrence]
-        return f"footer.key_value_metadata[{index}]" + ("" if pair.value is None else ".value")
+    def field(self, key: str) -> Field:
+        """The value of the first pair with this key; the pair, if it has no value."""
+        index, pair = self.pairs(key)[0]
+        return in_footer(self.file, f"key_value_metadata[{index}]") / ("" if pair.value is None else "value")
 
     @Remembered
     def offset_text(self) -> str:
@@ -51,7 +52,7 @@ class EmbeddedIndex:
             raise NotApplicable
         text = self.text(idx1.KEY)
         if text is None:
-            field = self.field(idx1.KEY)
+            field = str(self.field(idx1.KEY))
             raise Malformed(f"the key {idx1.KEY} has no value", rule="IDX1-002", field=field)
         return text
 
@@ -61,7 +62,7 @@ class EmbeddedIndex:
         try:
             return idx1.parse_offset(self.offset_text)
         except Malformed as error:
-            raise error.within(field=self.field(idx1.KEY)) from None
+            raise error.within(field=str(self.field(idx1.KEY))) from None
 
     @Remembered
     def offset(self) -> int:
@@ -74,7 +75,7 @@ class EmbeddedIndex:
                 f"offset {offset} leaves no room for an index between {start} and the footer at {end}; "
                 "a program that rewrote the file may have kept the key of an older one",
                 rule="IDX1-005",
-                field=self.field(idx1.KEY),
+                field=str(self.field(idx1.KEY)),
             )
         return offset
 
@@ -105,7 +106,7 @@ class EmbeddedIndex:
             raise Malformed(
                 f"the key points into the {other[0]}: the index it belonged to is gone",
                 rule="IDX1-007",
-                field=self.field(idx1.KEY),
+                field=str(self.field(idx1.KEY)),
             )
         raise error
 
@@ -130,7 +131,7 @@ class EmbeddedIndex:
         try:
             return idx1_companion.parse_companion(self.text(idx1.COMPANION_KEY) or "")
         except Malformed as error:
-            error.field = self.field(idx1.COMPANION_KEY)
+            error.field = str(self.field(idx1.COMPANION_KEY))
             raise
 
     def payload_place(self) -> tuple[str, int, int]:
@@ -185,7 +186,7 @@ def key_occurs_once(index: EmbeddedIndex) -> Iterator[Violation]:
         yield Violation(
             message=f"the key stands {len(pairs)} times; readers that take the first see {show(first)}, "
             f"those that take the last {show(pairs[-1][1].value)}",
-            field=f"footer.key_value_metadata[{position}]",
+            field=in_footer(index.file, f"key_value_metadata[{position}]"),
             expected="the key once",
             actual=f"again, with value {show(pair.value)}",
         )
@@ -385,7 +386,7 @@ def draft_length_agrees(index: EmbeddedIndex) -> Iterator[Violation]:
         if pair.value != str(length):
             yield Violation(
                 message=f"the key {idx1.LENGTH_KEY} says {show(pair.value)}, the payload has {length} bytes",
-                field=f"footer.key_value_metadata[{position}]",
+                field=in_footer(index.file, f"key_value_metadata[{position}]"),
                 expected=repr(str(length)),
                 actual=show(pair.value),
             )

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from pqassay.checks import rule
 from pqassay.checks.commands import embed_command, strip_command
 from pqassay.checks.idx1.blob import EmbeddedIndex
-from pqassay.checks.subjects import FILE
+from pqassay.checks.subjects import Subject
+from pqassay.under_test.fields import in_footer
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.violation import Violation, first_places
 from pqassay.values.audit import Family, ValueAudit, claiming, why_left_out
@@ -178,16 +179,19 @@ class IndexedColumn:
 
 @claiming
 def index_claims(file: FileUnderTest) -> Family:
-    """What an index says of the values of columns, unless no rule about it is tested."""
+    """The claims of an index about the values of columns, unless no rule about them is tested."""
     if all(rule_id in file.left_out for rule_id in OF_VALUES):
         raise NotApplicable
     return file.part(IndexedColumn).family()
 
 
-@rule("IDX1-013", of=FILE)
-def empty_payload_is_the_empty_set(file: FileUnderTest) -> Iterator[Violation]:
+COLUMN = Subject("indexed column", lambda file: [file.part(IndexedColumn)])
+"""The column that an index describes; asking for it, or for the index, raises what stands in the way."""
+
+
+@rule("IDX1-013", of=COLUMN)
+def empty_payload_is_the_empty_set(column: IndexedColumn) -> Iterator[Violation]:
     """An empty payload cannot say that the column holds the empty string."""
-    column = file.part(IndexedColumn)
     found = column.comparison
     if not column.index.blob.payload and found.value_rows and found.only_empty:
         yield _violation(
@@ -198,10 +202,9 @@ def empty_payload_is_the_empty_set(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@rule("IDX1-015", of=FILE)
-def no_value_holds_a_line_feed(file: FileUnderTest) -> Iterator[Violation]:
+@rule("IDX1-015", of=COLUMN)
+def no_value_holds_a_line_feed(column: IndexedColumn) -> Iterator[Violation]:
     """A value with a line feed cannot be told from its pieces."""
-    column = file.part(IndexedColumn)
     found = column.comparison
     for value in found.with_line_feed:
         yield _violation(
@@ -212,59 +215,56 @@ def no_value_holds_a_line_feed(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@rule("IDX1-016", of=FILE)
-def every_value_is_indexed(file: FileUnderTest) -> Iterator[Violation]:
+@rule("IDX1-016", of=COLUMN)
+def every_value_is_indexed(column: IndexedColumn) -> Iterator[Violation]:
     """A reader skips the file when it looks for a value that is missing."""
-    column = file.part(IndexedColumn)
-    found = column.comparison
-    if not found.missing_count or _told_by_empty_payload(column, found):
+    comparison = column.comparison
+    if not comparison.missing_count or _told_by_empty_payload(column, comparison):
         return
-    what = f"{_values(found.missing_count)} of column {found.column} not in the index: {_list(found.missing)}"
-    if found.extra:
-        what += f"; {_values(len(found.extra))} of the index in no row: {_list(found.extra)}"
+    what = f"{_values(comparison.missing_count)} of column {comparison.column} not in the index: {_list(comparison.missing)}"
+    if comparison.extra:
+        what += f"; {_values(len(comparison.extra))} of the index in no row: {_list(comparison.extra)}"
     if column.declared is None and len(column.candidates) > 1:
-        what += f"; no string column fits, {found.column} is nearest"
+        what += f"; no string column fits, {comparison.column} is nearest"
     yield _violation(
         column,
         what,
-        expected=f"{_list(found.missing)} in the index",
-        actual=_list(found.extra) if found.extra else "not there",
-        marked=found.extra[0] if found.extra else None,
-        remedy=embed_command(file, found.column),
+        expected=f"{_list(comparison.missing)} in the index",
+        actual=_list(comparison.extra) if comparison.extra else "not there",
+        marked=comparison.extra[0] if comparison.extra else None,
+        remedy=embed_command(column.file, comparison.column),
     )
 
 
-@rule("IDX1-017", of=FILE)
-def every_indexed_value_occurs(file: FileUnderTest) -> Iterator[Violation]:
+@rule("IDX1-017", of=COLUMN)
+def every_indexed_value_occurs(column: IndexedColumn) -> Iterator[Violation]:
     """A value too many costs a read, never a row."""
-    column = file.part(IndexedColumn)
-    found = column.comparison
-    if found.missing_count and not _told_by_empty_payload(column, found):
+    comparison = column.comparison
+    if comparison.missing_count and not _told_by_empty_payload(column, comparison):
         raise NotChecked("IDX1-016 is broken and says what else differs")
-    if column.declared is None and not found.value_rows and found.extra:
+    if column.declared is None and not comparison.value_rows and comparison.extra:
         raise Broken("IDX1-018")
     yield from first_places(
-        found.extra,
+        comparison.extra,
         lambda value: Violation(
-            message=f"{show(value)} occurs in no row of column {found.column}",
+            message=f"{show(value)} occurs in no row of column {comparison.column}",
             field="idx1.payload",
             offset=_position(column.index.blob, value),
             length=len(value.encode()),
             expected="values of the column only",
             actual=show(value),
-            column=found.column,
-            remedy=embed_command(file, found.column),
+            column=comparison.column,
+            remedy=embed_command(column.file, comparison.column),
         ),
     )
 
 
-@rule("IDX1-018", of=FILE)
-def a_string_column_is_indexed(file: FileUnderTest) -> Iterator[Violation]:
+@rule("IDX1-018", of=COLUMN)
+def a_string_column_is_indexed(column: IndexedColumn) -> Iterator[Violation]:
     """The declared column exists; without a declaration, some string column may be meant."""
-    column = file.part(IndexedColumn)
     _ = column.index.blob
     if not column.candidates:
-        strings = [leaf.name for leaf in islice(filter(is_string, file.leaves), LISTED + 1)]
+        strings = [leaf.name for leaf in islice(filter(is_string, column.file.leaves), LISTED + 1)]
         missing = "the file has no string column"
         if column.declared is not None:
             missing = f"the file has no string column {column.declared}; it has {_list(strings) or 'none'}"
@@ -272,7 +272,7 @@ def a_string_column_is_indexed(file: FileUnderTest) -> Iterator[Violation]:
             missing = f"several columns are called {column.declared}; a companion record means one"
         yield Violation(
             message=missing,
-            field="footer.schema",
+            field=in_footer(column.file, "schema"),
             expected="a string column" if column.declared is None else f"a string column {column.declared}",
             actual=_list(strings) or "none",
         )
@@ -287,10 +287,9 @@ def a_string_column_is_indexed(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@rule("IDX1-019", of=FILE)
-def an_empty_index_names_its_column(file: FileUnderTest) -> Iterator[Violation]:
+@rule("IDX1-019", of=COLUMN)
+def an_empty_index_names_its_column(column: IndexedColumn) -> Iterator[Violation]:
     """Between a column of nulls and a column whose values were lost, an empty payload does not decide."""
-    column = file.part(IndexedColumn)
     if column.index.blob.payload or not column.candidates:
         raise NotApplicable
     try:
@@ -310,24 +309,22 @@ def an_empty_index_names_its_column(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@rule("IDX1-022", of=FILE)
-def companion_counts_the_rows(file: FileUnderTest) -> Iterator[Violation]:
+@rule("IDX1-022", of=COLUMN)
+def companion_counts_the_rows(column: IndexedColumn) -> Iterator[Violation]:
     """An index of another number of rows was made for other rows: than the footer says, or than there are."""
-    column = file.part(IndexedColumn)
     record = column.index.companion
-    place, counted, where = "footer.num_rows", file.metadata.num_rows, "the file"
+    field, counted, where = in_footer(column.file, "num_rows"), column.file.metadata.num_rows, "the file"
     remedy = ""
     if record.row_count == counted and (found := _rows_read(column)) is not None:
         counted, where = found.rows, f"column {found.column}"
-        remedy = strip_command(
-            file, "--key", idx1.COMPANION_KEY
-        )  # a new record would repeat what the footer says
+        # A new record would repeat what the footer says.
+        remedy = strip_command(column.file, "--key", idx1.COMPANION_KEY)
     else:
-        place = column.index.field(idx1.COMPANION_KEY)
+        field = column.index.field(idx1.COMPANION_KEY)
     if record.row_count != counted:
         yield Violation(
             message=f"the index was made for {record.row_count} rows, {where} has {counted}",
-            field=place,
+            field=field,
             expected=f"row_count {counted}",
             actual=f"row_count {record.row_count}",
             remedy=remedy,
@@ -345,10 +342,9 @@ def _rows_read(column: IndexedColumn) -> Comparison | None:
     return None if found.leaf.max_repetition_level else found
 
 
-@rule("IDX1-023", of=FILE)
-def companion_counts_the_nulls(file: FileUnderTest) -> Iterator[Violation]:
+@rule("IDX1-023", of=COLUMN)
+def companion_counts_the_nulls(column: IndexedColumn) -> Iterator[Violation]:
     """Whether a null may be in the file decides what can be skipped for IS NULL."""
-    column = file.part(IndexedColumn)
     record = column.index.companion
     name, found = ".".join(record.column), column.comparison
     if not found.leaf.is_at(record.column):

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from operator import ge, gt, le, lt
+from operator import gt, lt
 from typing import Any
 
 from pqassay.checks import rule
-from pqassay.checks.page_index.lists import counts_add_up, sound_column_index
+from pqassay.checks.page_index.lists import counts_add_up
 from pqassay.checks.subjects import COLUMN_INDEX
 from pqassay.under_test.chunks import ColumnChunkUnderTest
+from pqassay.under_test.fields import Field
 from pqassay.under_test.file import Broken, NotApplicable
-from pqassay.under_test.index_screen import NUMBERS
+from pqassay.under_test.index_screen import COMPARED, NUMBERS, column_index_shape
 from pqassay.under_test.page_bounds import PageBounds
 from pqassay.under_test.violation import Violation, first_places
 from pqassay_spec.parquet.column_order import TOTAL, Order, shown, type_order, width_of
 from pqassay_spec.parquet.thrift import BoundaryOrder, Type
 
 
-def _path(chunk: ColumnChunkUnderTest, name: str, page: int) -> str:
-    return f"{chunk.path}.column_index.{name}[{page}]"
+def _entry(chunk: ColumnChunkUnderTest, name: str, page: int) -> Field:
+    """The entry of a page in a list of the column index."""
+    return (chunk.fields.column_index / name)[page]
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class _Side:
         kind, width = self.chunk.leaf.physical_type, width_of(self.chunk.leaf.element)
         return Violation(
             message=f"the {self.word} bound of page {page} of {self.chunk} is no value of type {kind}: {_bytes(self.raws[page])}",
-            field=_path(self.chunk, self.name, page),
+            field=_entry(self.chunk, self.name, page),
             expected=f"{width} bytes" if width else "a value",
             actual=_bytes(self.raws[page]),
         )
@@ -53,7 +55,7 @@ class _Side:
         """A bound that is NaN."""
         return Violation(
             message=f"the {self.word} bound of page {page} of {self.chunk} is NaN",
-            field=_path(self.chunk, self.name, page),
+            field=_entry(self.chunk, self.name, page),
             expected="a number, or no column index",
             actual="NaN",
         )
@@ -64,7 +66,7 @@ class _Side:
         return Violation(
             message=f"the bounds of {self.chunk} are called {said.name}, and "
             f"{self.name}[{page}], {self.bound(page)}, is {word} than {self.name}[{before}], {self.bound(before)}",
-            field=_path(self.chunk, self.name, page),
+            field=_entry(self.chunk, self.name, page),
             expected=f"not {word} than {self.bound(before)}",
             actual=self.bound(page),
         )
@@ -79,7 +81,7 @@ def _sides(bounds: PageBounds) -> tuple[_Side, _Side]:
     )
 
 
-@rule("PIX-022", of=COLUMN_INDEX, screen=sound_column_index)
+@rule("PIX-022", of=COLUMN_INDEX, screen=column_index_shape)
 def null_pages_have_empty_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """There is no value that they could be about."""
     index = chunk.even_column_index
@@ -90,14 +92,14 @@ def null_pages_have_empty_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violat
         [page for page, null in enumerate(index.null_pages) if null and (minima[page] or maxima[page])],
         lambda page: Violation(
             message=f"page {page} of {chunk} is called a page of nothing but nulls, and has bounds",
-            field=_path(chunk, "min_values" if minima[page] else "max_values", page),
+            field=_entry(chunk, "min_values" if minima[page] else "max_values", page),
             expected="0 bytes",
             actual=f"{len(minima[page] or maxima[page])} bytes",
         ),
     )
 
 
-@rule("PIX-023", of=COLUMN_INDEX, screen=sound_column_index)
+@rule("PIX-023", of=COLUMN_INDEX, screen=column_index_shape)
 def bounds_are_values(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A bound of a type of fixed width has that width."""
     bounds = chunk.page_bounds
@@ -112,7 +114,7 @@ def _bytes(raw: bytes) -> str:
     return f"{text} 0x{raw[:20].hex()}{'…' * (len(raw) > 20)}" if raw else text
 
 
-@rule("PIX-024", of=COLUMN_INDEX, screen=sound_column_index)
+@rule("PIX-024", of=COLUMN_INDEX, screen=column_index_shape)
 def lower_bounds_are_not_greater(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Of pages both of whose bounds are values."""
     bounds = chunk.page_bounds
@@ -128,39 +130,35 @@ def lower_bounds_are_not_greater(chunk: ColumnChunkUnderTest) -> Iterator[Violat
         lambda page: Violation(
             message=f"the lower bound of page {page} of {chunk} is {shown(order, minima[page])}, "
             f"the upper one {shown(order, maxima[page])}",
-            field=_path(chunk, "min_values", page),
+            field=_entry(chunk, "min_values", page),
             expected=f"at most {shown(order, maxima[page])}",
             actual=shown(order, minima[page]),
         ),
     )
 
 
-_ORDERS: dict[int, Callable[[Any, Any], bool]] = {BoundaryOrder.ASCENDING: le, BoundaryOrder.DESCENDING: ge}
-"""How each bound compares with the next one."""
-
-
-@rule("PIX-025", of=COLUMN_INDEX, screen=sound_column_index)
+@rule("PIX-025", of=COLUMN_INDEX, screen=column_index_shape)
 def boundary_order_is_true(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Of fewer than two pages every order is true. Pages whose own bounds are wrong are left out."""
-    said = chunk.column_index.boundary_order
-    if said == BoundaryOrder.UNORDERED:
+    boundary_order = chunk.column_index.boundary_order
+    if boundary_order == BoundaryOrder.UNORDERED:
         return
-    if said not in _ORDERS:
+    if boundary_order not in COMPARED:
         yield Violation(
-            message=f"the boundary_order of {chunk} is {said}, which has no name",
-            field=f"{chunk.path}.column_index.boundary_order",
+            message=f"the boundary_order of {chunk} is {boundary_order}, which has no name",
+            field=chunk.fields.column_index / "boundary_order",
             expected="0, 1 or 2",
-            actual=str(said),
+            actual=str(boundary_order),
         )
         return
     bounds = chunk.page_bounds
     pages, *lists = bounds.comparable
-    compare = _ORDERS[said]
+    compare = COMPARED[boundary_order]
     for side, found in zip(_sides(bounds), lists, strict=True):
         if all(map(compare, found, found[1:])):
             continue
         wrong = [place for place in range(1, len(found)) if not compare(found[place - 1], found[place])]
-        yield from first_places(wrong, partial(_out_of_order, side, BoundaryOrder(said), pages))
+        yield from first_places(wrong, partial(_out_of_order, side, BoundaryOrder(boundary_order), pages))
         return  # the other list is wrong for the same reason
 
 
@@ -168,7 +166,7 @@ def _out_of_order(side: _Side, said: BoundaryOrder, pages: Sequence[int], place:
     return side.is_out_of_order(pages[place], pages[place - 1], said)
 
 
-@rule("PIX-030", of=COLUMN_INDEX, only=lambda chunk: chunk.order in NUMBERS, screen=sound_column_index)
+@rule("PIX-030", of=COLUMN_INDEX, only=lambda chunk: chunk.order in NUMBERS, screen=column_index_shape)
 def bounds_are_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A reader that compares with NaN finds nothing."""
     bounds = chunk.page_bounds
@@ -182,14 +180,14 @@ def bounds_are_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     "PIX-031",
     of=COLUMN_INDEX,
     only=lambda chunk: chunk.leaf.element.type == Type.INT96,
-    screen=sound_column_index,
+    screen=column_index_shape,
 )
 def int96_has_its_order(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """The type itself defines no order."""
     if chunk.order is not Order.TIMESTAMP:
         yield Violation(
             message=f"column {chunk.column} is of type INT96 and has a column index, without the INT96 timestamp order",
-            field=f"{chunk.path}.column_index",
+            field=chunk.fields.column_index,
             expected="no column index, or INT96_TIMESTAMP_ORDER in column_orders",
             actual="a column index",
         )
@@ -199,7 +197,7 @@ def int96_has_its_order(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     "PIX-032",
     of=COLUMN_INDEX,
     only=lambda chunk: chunk.column_index.nan_counts is not None,
-    screen=sound_column_index,
+    screen=column_index_shape,
 )
 def nan_counts_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Every NaN of the chunk stands in a page."""
@@ -209,7 +207,7 @@ def nan_counts_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     if type_order(chunk.leaf.element) not in NUMBERS:
         yield Violation(
             message=f"column {chunk.column} holds no floating point numbers, and its column index counts NaN",
-            field=f"{chunk.path}.column_index.nan_counts",
+            field=chunk.fields.column_index / "nan_counts",
             expected="none",
             actual=f"{len(counts)} entries",
         )
@@ -218,19 +216,19 @@ def nan_counts_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     yield from counts_add_up(chunk, "nan_counts", counts, said)
 
 
-@rule("PIX-033", of=COLUMN_INDEX, only=lambda chunk: chunk.order in TOTAL, screen=sound_column_index)
+@rule("PIX-033", of=COLUMN_INDEX, only=lambda chunk: chunk.order in TOTAL, screen=column_index_shape)
 def total_order_has_nan_counts(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Where NaN has a place, a reader wants to know whether there is one."""
     if chunk.column_index.nan_counts is None:
         yield Violation(
             message=f"the column index of {chunk} has no nan_counts",
-            field=f"{chunk.path}.column_index",
+            field=chunk.fields.column_index,
             expected="nan_counts",
             actual="none",
         )
 
 
-@rule("PIX-034", of=COLUMN_INDEX, screen=sound_column_index)
+@rule("PIX-034", of=COLUMN_INDEX, screen=column_index_shape)
 def pages_meet_the_bounds_of_the_chunk(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Either bound may be a shorter or wider one than the values, so only what lies wholly apart is wrong."""
     bounds = chunk.page_bounds
@@ -248,7 +246,7 @@ def pages_meet_the_bounds_of_the_chunk(chunk: ColumnChunkUnderTest) -> Iterator[
         lambda page: Violation(
             message=f"the bounds of page {page} of {chunk} are {shown(order, index.min_values[page])} and "
             f"{shown(order, index.max_values[page])}, those of the chunk {low} and {high}",
-            field=_path(chunk, "min_values", page),
+            field=_entry(chunk, "min_values", page),
             expected=f"bounds that meet [{low}, {high}]",
             actual=f"[{shown(order, index.min_values[page])}, {shown(order, index.max_values[page])}]",
         ),
@@ -260,7 +258,7 @@ def _has_exact_bound(chunk: ColumnChunkUnderTest) -> bool:
     return found is not None and bool(found.is_min_value_exact or found.is_max_value_exact)
 
 
-@rule("PIX-035", of=COLUMN_INDEX, only=_has_exact_bound, screen=sound_column_index)
+@rule("PIX-035", of=COLUMN_INDEX, only=_has_exact_bound, screen=column_index_shape)
 def pages_reach_exact_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A value that occurs stands in a page, whose bounds include it."""
     statistics = chunk.statistics
@@ -290,7 +288,7 @@ def pages_reach_exact_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]
         yield Violation(
             message=f"{occurring} occurs in {chunk}, and the "
             f"{'least' if side is lower else 'greatest'} {side.word} bound of a page is {side.bound(page)}",
-            field=_path(chunk, side.name, page),
+            field=_entry(chunk, side.name, page),
             expected=f"at {'most' if side is lower else 'least'} {occurring}",
             actual=side.bound(page),
         )

@@ -25,7 +25,7 @@ def first_rows_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         if location.first_row_index != before:
             yield Violation(
                 f"{before} rows begin before page {number}",
-                f"{chunk.path}.offset_index.page_locations[{number}].first_row_index",
+                chunk.fields.offset_index / f"page_locations[{number}].first_row_index",
                 expected=str(before),
                 actual=str(location.first_row_index),
             )
@@ -41,7 +41,7 @@ def pages_begin_with_a_row(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         if not starts[number] and page.v2 is None:
             yield Violation(
                 f"page {page.number} begins within a row",
-                f"{chunk.path}.pages[{page.number}].body",
+                chunk.fields.body(page),
                 expected="a repetition level of 0 first",
                 actual="a greater one",
             )
@@ -66,7 +66,7 @@ def histograms_count_the_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violati
                 page, level = divmod(place, counted.shape[1])
                 yield Violation(
                     f"{right} {name} levels of data page {page} are {level}, and the column index counts {count}",
-                    f"{chunk.path}.column_index.{name}_level_histograms[{place}]",
+                    chunk.fields.column_index / f"{name}_level_histograms[{place}]",
                     expected=str(right),
                     actual=str(count),
                 )

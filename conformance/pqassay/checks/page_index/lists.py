@@ -7,21 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import accumulate
-from operator import attrgetter
 
-from pqassay.checks import Screen, rule
+from pqassay.checks import rule
 from pqassay.checks.subjects import CHUNK, COLUMN_INDEX, FILE, OFFSET_INDEX
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.facts_screen import facts_shape
+from pqassay.under_test.fields import Field
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
+from pqassay.under_test.index_screen import column_index_shape, offset_index_shape
 from pqassay.under_test.page_bounds import false_null_pages, page_count, present_values, unequal_lists
 from pqassay.under_test.violation import Violation, first_places
 from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Type
-
-# Screens, see `pqassay.under_test.index_screen`.
-sound_offset_index: Screen[ColumnChunkUnderTest] = attrgetter("offset_index_shape")
-sound_column_index: Screen[ColumnChunkUnderTest] = attrgetter("column_index_shape")
-
 
 # ---------------------------------------------------------------------------------------------- in the footer
 
@@ -32,7 +28,7 @@ def column_index_has_offset_index(chunk: ColumnChunkUnderTest) -> Iterator[Viola
     if chunk.chunk.offset_index_offset is None:
         yield Violation(
             message=f"the chunk of {chunk} has a column index and no offset index",
-            field=f"footer.{chunk.path}.column_index_offset",
+            field=chunk.fields.listed / "column_index_offset",
             expected="an offset_index_offset beside it",
             actual="a column_index_offset alone",
         )
@@ -58,7 +54,7 @@ def offset_and_length_are_given_together(chunk: ColumnChunkUnderTest) -> Iterato
         place, size = ("none" if given is None else str(given) for given in (offset, length))
         yield Violation(
             message=f"the {name.replace('_', ' ')} of {chunk} has offset {place} and length {size}",
-            field=f"footer.{chunk.path}.{name}_{wrong}",
+            field=chunk.fields.listed / f"{name}_{wrong}",
             expected="an offset, and a length of at least 1",
             actual=f"offset {place}, length {size}",
         )
@@ -76,7 +72,7 @@ def offset_indexes_in_all_row_groups(file: FileUnderTest) -> Iterator[Violation]
         if chunk.chunk.offset_index_offset is None and chunk.ordinal in indexed and chunk.facts.num_values:
             yield Violation(
                 message=f"the chunk of {chunk} has no offset index, those in other row groups have one",
-                field=f"footer.{chunk.path}",
+                field=chunk.fields.listed,
                 expected="an offset index in every row group or in none",
                 actual="none in this one",
                 column=chunk.column,
@@ -87,7 +83,7 @@ def offset_indexes_in_all_row_groups(file: FileUnderTest) -> Iterator[Violation]
 # ------------------------------------------------------------------------------------------- the offset index
 
 
-@rule("PIX-010", of=OFFSET_INDEX, screen=sound_offset_index)
+@rule("PIX-010", of=OFFSET_INDEX, screen=offset_index_shape)
 def offset_index_decodes(chunk: ColumnChunkUnderTest) -> None:
     """Decoding raises what is wrong."""
     _ = chunk.offset_index
@@ -97,20 +93,20 @@ def _lists_pages(chunk: ColumnChunkUnderTest) -> bool:
     return bool(chunk.offset_index.page_locations)
 
 
-@rule("PIX-011", of=OFFSET_INDEX, screen=sound_offset_index)
+@rule("PIX-011", of=OFFSET_INDEX, screen=offset_index_shape)
 def offset_index_lists_pages(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Values stand in pages."""
     if not chunk.offset_index.page_locations and chunk.facts.num_values > 0:
         yield Violation(
             message=f"the offset index of {chunk} lists no page, "
             f"and the chunk holds {chunk.facts.num_values} values",
-            field=f"{chunk.path}.offset_index.page_locations",
+            field=chunk.fields.offset_index / "page_locations",
             expected="at least one page",
             actual="none",
         )
 
 
-@rule("PIX-012", of=OFFSET_INDEX, screen=sound_offset_index)
+@rule("PIX-012", of=OFFSET_INDEX, screen=offset_index_shape)
 def pages_ascend(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Each page begins behind the beginning of the one before."""
     places = chunk.page_places
@@ -120,14 +116,14 @@ def pages_ascend(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         lambda page: Violation(
             message=f"page {page} of {chunk} begins at {offsets[page]}, "
             f"page {page - 1} at {offsets[page - 1]}",
-            field=places.path(page, "offset"),
+            field=places.field(page, "offset"),
             expected=f"more than {offsets[page - 1]}",
             actual=str(offsets[page]),
         ),
     )
 
 
-@rule("PIX-013", of=OFFSET_INDEX, only=_lists_pages, screen=sound_offset_index)
+@rule("PIX-013", of=OFFSET_INDEX, only=_lists_pages, screen=offset_index_shape)
 def pages_lie_in_their_chunk(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """No page is empty, since its header takes bytes."""
     places = chunk.page_places
@@ -139,14 +135,14 @@ def pages_lie_in_their_chunk(chunk: ColumnChunkUnderTest) -> Iterator[Violation]
         lambda page: Violation(
             message=f"page {page} of {chunk} has {sizes[page]} bytes at "
             f"{offsets[page]}, the chunk is [{start}, {end})",
-            field=places.path(page, "" if sizes[page] > 0 else "compressed_page_size"),
+            field=places.field(page, "" if sizes[page] > 0 else "compressed_page_size"),
             expected=f"at least 1 byte within [{start}, {end})",
             actual=f"{sizes[page]} bytes at {offsets[page]}",
         ),
     )
 
 
-@rule("PIX-014", of=OFFSET_INDEX, only=_lists_pages, screen=sound_offset_index)
+@rule("PIX-014", of=OFFSET_INDEX, only=_lists_pages, screen=offset_index_shape)
 def pages_follow_each_other(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Pages stand back to back up to the end of the chunk."""
     places = chunk.page_places
@@ -164,27 +160,27 @@ def pages_follow_each_other(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
             f"{offsets[page] + sizes[page]}, "
             + ("the next one begins" if page + 1 < len(offsets) else "the chunk ends")
             + f" at {following[page]}",
-            field=places.path(page, "compressed_page_size"),
+            field=places.field(page, "compressed_page_size"),
             expected=str(following[page] - offsets[page]),
             actual=str(sizes[page]),
         ),
     )
 
 
-@rule("PIX-015", of=OFFSET_INDEX, only=_lists_pages, screen=sound_offset_index)
+@rule("PIX-015", of=OFFSET_INDEX, only=_lists_pages, screen=offset_index_shape)
 def first_page_begins_with_row_0(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Rows count from 0 in every row group."""
     places = chunk.page_places
     if places.first_rows[0] != 0:
         yield Violation(
             message=f"the first page of {chunk} begins with row {places.first_rows[0]}",
-            field=places.path(0, "first_row_index"),
+            field=places.field(0, "first_row_index"),
             expected="0",
             actual=str(places.first_rows[0]),
         )
 
 
-@rule("PIX-016", of=OFFSET_INDEX, only=_lists_pages, screen=sound_offset_index)
+@rule("PIX-016", of=OFFSET_INDEX, only=_lists_pages, screen=offset_index_shape)
 def first_rows_increase(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Each page holds at least a row, so the next one begins with a later one."""
     places = chunk.page_places
@@ -194,30 +190,30 @@ def first_rows_increase(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         lambda page: Violation(
             message=f"page {page} of {chunk} begins with row {rows[page]} "
             f"of {count}" + (f", page {page - 1} with row {rows[page - 1]}" if page else ""),
-            field=places.path(page, "first_row_index"),
+            field=places.field(page, "first_row_index"),
             expected=f"more than {rows[page - 1]} and less than {count}" if page else f"less than {count}",
             actual=str(rows[page]),
         ),
     )
 
 
-@rule("PIX-017", of=OFFSET_INDEX, only=_lists_pages, screen=sound_offset_index)
+@rule("PIX-017", of=OFFSET_INDEX, only=_lists_pages, screen=offset_index_shape)
 def first_page_stands_where_the_footer_says(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Some writers let data_page_offset point to the dictionary page and leave dictionary_page_offset out."""
     places = chunk.page_places
-    first, said = places.offsets[0], chunk.facts.data_page_offset
-    if first == said:
+    first, data_page_offset = places.offsets[0], chunk.facts.data_page_offset
+    if first == data_page_offset:
         return
     places.require_inside()
-    unannounced = (chunk.facts.dictionary_page_offset or said) >= said and not (
+    unannounced = (chunk.facts.dictionary_page_offset or data_page_offset) >= data_page_offset and not (
         set(DICTIONARY_ENCODINGS).isdisjoint(chunk.facts.encodings)
     )
-    if first < said or not unannounced:
+    if first < data_page_offset or not unannounced:
         yield Violation(
             message=f"the first page of {chunk} stands at {first} in the "
-            f"offset index, at {said} in the footer",
-            field=places.path(0, "offset"),
-            expected=str(said),
+            f"offset index, at {data_page_offset} in the footer",
+            field=places.field(0, "offset"),
+            expected=str(data_page_offset),
             actual=str(first),
         )
 
@@ -226,7 +222,7 @@ def first_page_stands_where_the_footer_says(chunk: ColumnChunkUnderTest) -> Iter
     "PIX-018",
     of=OFFSET_INDEX,
     only=lambda chunk: chunk.offset_index.unencoded_byte_array_data_bytes is not None,
-    screen=sound_offset_index,
+    screen=offset_index_shape,
 )
 def unencoded_bytes_are_those_of_byte_arrays(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Other types have a width, so nobody needs to be told."""
@@ -234,40 +230,40 @@ def unencoded_bytes_are_those_of_byte_arrays(chunk: ColumnChunkUnderTest) -> Ite
     sizes = index.unencoded_byte_array_data_bytes
     if sizes is None:
         raise NotApplicable
-    path = f"{chunk.path}.offset_index.unencoded_byte_array_data_bytes"
+    field = chunk.fields.offset_index / "unencoded_byte_array_data_bytes"
     pages = len(index.page_locations)
     if chunk.leaf.element.type != Type.BYTE_ARRAY:
         yield Violation(
             message=f"column {chunk.column} is of type {chunk.leaf.physical_type}, and its offset index counts bytes of "
             "byte arrays",
-            field=path,
+            field=field,
             expected="none",
             actual=f"{len(sizes)} entries",
         )
     elif len(sizes) != pages:
         yield Violation(
             message=f"{len(sizes)} entries for {pages} pages of {chunk}",
-            field=path,
+            field=field,
             expected=f"{pages} entries",
             actual=f"{len(sizes)} entries",
         )
     else:
-        yield from _negative(sizes, path, lambda page: f"page {page} of {chunk} holds {sizes[page]} bytes")
+        yield from _negative(sizes, field, lambda page: f"page {page} of {chunk} holds {sizes[page]} bytes")
 
 
-def _negative(counts: list[int], path: str, message: Callable[[int], str]) -> Iterator[Violation]:
+def _negative(counts: list[int], field: Field, message: Callable[[int], str]) -> Iterator[Violation]:
     """Counts of pages that are negative."""
     if counts and min(counts) < 0:
         yield from first_places(
             [page for page, count in enumerate(counts) if count < 0],
             lambda page: Violation(
-                message(page), f"{path}[{page}]", expected="at least 0", actual=str(counts[page])
+                message(page), field[page], expected="at least 0", actual=str(counts[page])
             ),
         )
 
 
 def _has_offset_index_in_the_body(file: FileUnderTest) -> bool:
-    return any(given.kind == "offset index" and file.in_body(given) for given in file.ranges)
+    return any(given.kind == "offset index" for given in file.ranges_inside)
 
 
 @rule("PIX-036", of=FILE, only=_has_offset_index_in_the_body)
@@ -275,18 +271,16 @@ def offset_indexes_stand_together(file: FileUnderTest) -> Iterator[Violation]:
     """One request fetches those of a row group, if nothing that the footer refers to is between them."""
     last: int | None = None
     seen: set[int] = set()
-    for given in file.ranges:
-        if not file.in_body(given):
-            continue
-        group = given.row_group if given.kind == "offset index" else None
+    for taken in file.ranges_inside:
+        group = taken.row_group if taken.kind == "offset index" else None
         if group is not None and group != last:
             if group in seen:
                 yield Violation(
-                    message=f"something else stands between the {given} and the other offset indexes of its row group",
-                    field=given.field,
+                    message=f"something else stands between the {taken} and the other offset indexes of its row group",
+                    field=taken.field,
                     expected="the offset indexes of a row group side by side",
-                    actual=f"[{given.start}, {given.end}) apart from them",
-                    column=given.column,
+                    actual=f"[{taken.start}, {taken.end}) apart from them",
+                    column=taken.column,
                     row_group=group,
                 )
             seen.add(group)
@@ -296,26 +290,26 @@ def offset_indexes_stand_together(file: FileUnderTest) -> Iterator[Violation]:
 # --------------------------------------------------------------------------------- the lists of a column index
 
 
-@rule("PIX-020", of=COLUMN_INDEX, screen=sound_column_index)
+@rule("PIX-020", of=COLUMN_INDEX, screen=column_index_shape)
 def column_index_decodes(chunk: ColumnChunkUnderTest) -> None:
     """Decoding raises what is wrong."""
     _ = chunk.column_index
 
 
-@rule("PIX-021", of=COLUMN_INDEX, screen=sound_column_index)
+@rule("PIX-021", of=COLUMN_INDEX, screen=column_index_shape)
 def lists_are_as_long_as_there_are_pages(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Entry i of each list is about page i."""
     index, pages = chunk.column_index, page_count(chunk)
     for name, length in unequal_lists(index, pages):
         yield Violation(
             message=f"{name} of {chunk} has {length} entries for {pages} pages",
-            field=f"{chunk.path}.column_index.{name}",
+            field=chunk.fields.column_index / name,
             expected=f"{pages} entries",
             actual=f"{length} entries",
         )
 
 
-@rule("PIX-026", of=COLUMN_INDEX, screen=sound_column_index)
+@rule("PIX-026", of=COLUMN_INDEX, screen=column_index_shape)
 def null_counts_agree_with_null_pages(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Of columns inside lists, what counts as a null differs among writers; there, the histograms tell."""
     present = present_values(chunk)
@@ -327,26 +321,26 @@ def null_counts_agree_with_null_pages(chunk: ColumnChunkUnderTest) -> Iterator[V
         lambda page: Violation(
             message=f"page {page} of {chunk} holds {present[page]} values that "
             f"are not null, and is called a page {'of' if nulls[page] else 'with more than'} nothing but nulls",
-            field=f"{chunk.path}.column_index.null_pages[{page}]",
+            field=chunk.fields.column_index / f"null_pages[{page}]",
             expected="0 values that are not null" if nulls[page] else "at least 1 value that is not null",
             actual=str(present[page]),
         ),
     )
 
 
-@rule("PIX-027", of=COLUMN_INDEX, screen=sound_column_index)
+@rule("PIX-027", of=COLUMN_INDEX, screen=column_index_shape)
 def column_index_gives_null_counts(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Without them nobody can look for nulls."""
     if chunk.column_index.null_counts is None:
         yield Violation(
             message=f"the column index of {chunk} has no null_counts",
-            field=f"{chunk.path}.column_index",
+            field=chunk.fields.column_index,
             expected="null_counts",
             actual="none",
         )
 
 
-@rule("PIX-028", of=COLUMN_INDEX, screen=sound_column_index)
+@rule("PIX-028", of=COLUMN_INDEX, screen=column_index_shape)
 def null_counts_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Every null of the chunk stands in a page."""
     counts = chunk.even_column_index.null_counts
@@ -357,18 +351,20 @@ def null_counts_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 
 def counts_add_up(
-    chunk: ColumnChunkUnderTest, name: str, counts: list[int], said: int | None
+    chunk: ColumnChunkUnderTest, name: str, counts: list[int], total: int | None
 ) -> Iterator[Violation]:
     """Yield what is wrong with counts of pages: they are not negative, and add up to what the chunk says, if it says anything."""
-    path = f"{chunk.path}.column_index.{name}"
+    field = chunk.fields.column_index / name
     if counts and min(counts) < 0:
-        yield from _negative(counts, path, lambda page: f"{name} of page {page} of {chunk} is {counts[page]}")
-    elif said is not None and sum(counts) != said:
+        yield from _negative(
+            counts, field, lambda page: f"{name} of page {page} of {chunk} is {counts[page]}"
+        )
+    elif total is not None and sum(counts) != total:
         yield Violation(
             message=f"{name} of {chunk} add up to {sum(counts)}, "
-            f"{name.removesuffix('s')} of the chunk is {said}",
-            field=path,
-            expected=str(said),
+            f"{name.removesuffix('s')} of the chunk is {total}",
+            field=field,
+            expected=str(total),
             actual=str(sum(counts)),
         )
 
@@ -378,7 +374,7 @@ def _has_histograms(chunk: ColumnChunkUnderTest) -> bool:
     return index.repetition_level_histograms is not None or index.definition_level_histograms is not None
 
 
-@rule("PIX-029", of=COLUMN_INDEX, only=_has_histograms, screen=sound_column_index)
+@rule("PIX-029", of=COLUMN_INDEX, only=_has_histograms, screen=column_index_shape)
 def histograms_have_their_shape_and_sums(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """The histograms of all pages stand one after the other."""
     index, pages, sizes = chunk.column_index, page_count(chunk), chunk.facts.size_statistics
@@ -389,30 +385,30 @@ def histograms_have_their_shape_and_sums(chunk: ColumnChunkUnderTest) -> Iterato
         counts: list[int] | None = getattr(index, f"{name}s")
         if counts is None:
             continue
-        path, levels = f"{chunk.path}.column_index.{name}s", greatest + 1
+        field, levels = chunk.fields.column_index / f"{name}s", greatest + 1
         if len(counts) != pages * levels:
             yield Violation(
                 message=f"{name}s of {chunk} has {len(counts)} entries for {pages} pages of {levels} levels",
-                field=path,
+                field=field,
                 expected=f"{pages * levels} entries",
                 actual=f"{len(counts)} entries",
             )
             continue
         whole: list[int] | None = getattr(sizes, name) if sizes is not None else None
-        found = [sum(counts[level::levels]) for level in range(levels)]
+        sums = [sum(counts[level::levels]) for level in range(levels)]
         if counts and min(counts) < 0:
             yield Violation(
                 message=f"{name}s of {chunk} holds {min(counts)}",
-                field=f"{path}[{counts.index(min(counts))}]",
+                field=field[counts.index(min(counts))],
                 expected="at least 0",
                 actual=str(min(counts)),
             )
-        elif whole is not None and len(whole) == levels and found != whole:
+        elif whole is not None and len(whole) == levels and sums != whole:
             yield Violation(
-                message=f"{name}s of {chunk} add up to {found}, the {name} of the chunk is {whole}",
-                field=path,
+                message=f"{name}s of {chunk} add up to {sums}, the {name} of the chunk is {whole}",
+                field=field,
                 expected=str(whole),
-                actual=str(found),
+                actual=str(sums),
             )
 
 
@@ -424,7 +420,7 @@ def _rows_are_counted_twice(chunk: ColumnChunkUnderTest) -> bool:
     return (index.repetition_level_histograms if nested else index.definition_level_histograms) is not None
 
 
-@rule("PIX-038", of=COLUMN_INDEX, only=_rows_are_counted_twice, screen=sound_column_index)
+@rule("PIX-038", of=COLUMN_INDEX, only=_rows_are_counted_twice, screen=column_index_shape)
 def histograms_count_the_rows(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A row begins at repetition level 0; where nothing repeats, every value is a row."""
     index, leaf = chunk.column_index, chunk.leaf
@@ -437,22 +433,22 @@ def histograms_count_the_rows(chunk: ColumnChunkUnderTest) -> Iterator[Violation
     if len(counts) != len(rows) * levels:
         raise Broken("PIX-029")
     if leaf.max_repetition_level:
-        found = counts[::levels]
+        counted = counts[::levels]
     else:
-        found = [sum(counts[start : start + levels]) for start in range(0, len(counts), levels)]
-    if found == rows:
+        counted = [sum(counts[start : start + levels]) for start in range(0, len(counts), levels)]
+    if counted == rows:
         return
-    begins = list(accumulate(found, initial=0))
-    given = [*places.first_rows, chunk.group.num_rows]
+    begins = list(accumulate(counted, initial=0))
+    listed = [*places.first_rows, chunk.group.num_rows]
     last = len(rows)
     yield from first_places(
-        [page for page in range(last + 1) if begins[page] != given[page]],
+        [page for page in range(last + 1) if begins[page] != listed[page]],
         lambda page: Violation(
             message=(f"page {page}" if page < last else "what follows the last page")
-            + f" of {chunk} begins with row {given[page]} by the offset index and "
+            + f" of {chunk} begins with row {listed[page]} by the offset index and "
             f"the footer, with row {begins[page]} by the {name}",
-            field=places.path(min(page, last - 1), "first_row_index"),
+            field=places.field(min(page, last - 1), "first_row_index"),
             expected=str(begins[page]),
-            actual=str(given[page]),
+            actual=str(listed[page]),
         ),
     )

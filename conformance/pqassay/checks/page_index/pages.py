@@ -17,14 +17,14 @@ def the_data_pages_are_listed(chunk: ColumnChunkUnderTest) -> Iterator[Violation
     """Entry by entry, and as many as there are data pages."""
     locations = chunk.offset_index.page_locations
     pages = chunk.data_pages
-    path = f"{chunk.path}.offset_index.page_locations"
+    listed = chunk.fields.offset_index / "page_locations"
     for number, (location, page) in enumerate(zip(locations, pages, strict=False)):
         if location.offset != page.offset:
             # From here on, entries and pages are out of step: what follows would only repeat it.
             yield Violation(
                 f"entry {number} leads to {location.offset}, where "
                 f"{page_at(chunk.pages, location.offset) or 'no page of the chunk begins'}",
-                f"{path}[{number}].offset",
+                listed[number] / "offset",
                 expected=f"data page {number}, at {page.offset}",
                 actual=str(location.offset),
             )
@@ -32,7 +32,7 @@ def the_data_pages_are_listed(chunk: ColumnChunkUnderTest) -> Iterator[Violation
     if len(locations) != len(pages):
         yield Violation(
             f"{len(locations)} entries for {len(pages)} data pages",
-            path,
+            listed,
             expected=f"{len(pages)} entries",
             actual=f"{len(locations)} entries",
         )
@@ -56,7 +56,7 @@ def page_sizes_count_the_header(chunk: ColumnChunkUnderTest) -> Iterator[Violati
             yield Violation(
                 f"entry {number} gives its page {location.compressed_page_size} bytes"
                 + (", which leaves out the header" if bare else ""),
-                f"{chunk.path}.offset_index.page_locations[{number}].compressed_page_size",
+                chunk.fields.offset_index / f"page_locations[{number}].compressed_page_size",
                 expected=f"{page.stored_length} bytes, {page.header_length} of them its header",
                 actual=f"{location.compressed_page_size} bytes",
             )
@@ -72,7 +72,7 @@ def rows_between_entries_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Vi
         if number and location.first_row_index != row:
             yield Violation(
                 f"{row} rows stand before page {number}, as the headers count them",
-                f"{chunk.path}.offset_index.page_locations[{number}].first_row_index",
+                chunk.fields.offset_index / f"page_locations[{number}].first_row_index",
                 expected=str(row),
                 actual=str(location.first_row_index),
             )
@@ -102,7 +102,7 @@ def null_counts_are_those_of_the_headers(chunk: ColumnChunkUnderTest) -> Iterato
         if counts[number] != header.num_nulls:
             yield Violation(
                 f"null_counts gives page {number} {counts[number]} nulls, and its header {header.num_nulls}",
-                f"{chunk.path}.column_index.null_counts[{number}]",
+                chunk.fields.column_index / f"null_counts[{number}]",
                 expected=str(header.num_nulls),
                 actual=str(counts[number]),
             )
@@ -116,7 +116,7 @@ def page_headers_have_no_statistics(file: FileUnderTest) -> Iterator[Violation]:
         if pages:
             yield Violation(
                 f"page {pages[0].number} of column {chunk.column} carries statistics of its own",
-                f"{chunk.path}.pages[{pages[0].number}].header.{HEADERS[pages[0].header.type]}.statistics",
+                chunk.fields.page(pages[0]) / HEADERS[pages[0].header.type] / "statistics",
                 expected="no statistics beside a column index",
                 actual="statistics",
                 row_group=chunk.row_group,

@@ -8,6 +8,7 @@ from pqassay.checks import rule
 from pqassay.checks.by_values import by_survey, counts_of, survey_of
 from pqassay.checks.subjects import CHUNK, DATA_PAGES, PAGES, SECOND_VERSION
 from pqassay.under_test.chunks import ColumnChunkUnderTest
+from pqassay.under_test.fields import in_footer
 from pqassay.under_test.file import NotApplicable
 from pqassay.under_test.violation import Violation
 from pqassay.values.crc import crc_violations
@@ -54,12 +55,12 @@ def nulls_of_pages_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
     headers = chunk.second_version
     nulls = counts_of(chunk).nulls
     for number, header in headers:
-        found = int(nulls[number])
-        if header.num_nulls != found and 0 <= header.num_nulls <= header.num_values:
+        counted = int(nulls[number])
+        if header.num_nulls != counted and 0 <= header.num_nulls <= header.num_values:
             yield Violation(
-                f"a page holds {found} nulls, and its header says {header.num_nulls}",
-                f"{_page(chunk, number)}.header.data_page_header_v2.num_nulls",
-                expected=str(found),
+                f"a page holds {counted} nulls, and its header says {header.num_nulls}",
+                chunk.fields.page(chunk.data_pages[number]) / "data_page_header_v2.num_nulls",
+                expected=str(counted),
                 actual=str(header.num_nulls),
             )
 
@@ -70,19 +71,19 @@ def rows_of_pages_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation
     headers = chunk.second_version
     counts = counts_of(chunk)
     for number, header in headers:
-        found = int(counts.rows[number])
+        rows = int(counts.rows[number])
         if not counts.starts_with_row[number]:
             yield Violation(
                 "a page of version 2 begins within a row",
-                f"{_page(chunk, number)}.body",
+                chunk.fields.body(chunk.data_pages[number]),
                 expected="a repetition level of 0 first",
                 actual="a greater one",
             )
-        if header.num_rows != found and header.num_rows >= 0:
+        if header.num_rows != rows and header.num_rows >= 0:
             yield Violation(
-                f"{found} rows begin in a page, and its header says {header.num_rows}",
-                f"{_page(chunk, number)}.header.data_page_header_v2.num_rows",
-                expected=str(found),
+                f"{rows} rows begin in a page, and its header says {header.num_rows}",
+                chunk.fields.page(chunk.data_pages[number]) / "data_page_header_v2.num_rows",
+                expected=str(rows),
                 actual=str(header.num_rows),
             )
 
@@ -92,12 +93,12 @@ def rows_of_the_row_group_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[V
     """Over all pages of a chunk."""
     if not chunk.data_pages and not chunk.group.num_rows:
         raise NotApplicable
-    found = int(counts_of(chunk).rows.sum())
-    if found != chunk.group.num_rows:
+    rows = int(counts_of(chunk).rows.sum())
+    if rows != chunk.group.num_rows:
         yield Violation(
-            f"{found} rows begin in the pages, and the row group has {chunk.group.num_rows}",
-            f"footer.row_groups[{chunk.row_group}].num_rows",
-            expected=str(found),
+            f"{rows} rows begin in the pages, and the row group has {chunk.group.num_rows}",
+            in_footer(chunk.file, f"row_groups[{chunk.row_group}].num_rows"),
+            expected=str(rows),
             actual=str(chunk.group.num_rows),
         )
 
@@ -126,8 +127,3 @@ def values_are_complete() -> None:
 )
 def differences_fit_the_type() -> None:
     """Differences wrap around; with more bits than a value has, readers come to different values."""
-
-
-def _page(chunk: ColumnChunkUnderTest, number: int) -> str:
-    """Where a data page is, by its position among the data pages."""
-    return f"{chunk.path}.pages[{chunk.data_pages[number].number}]"

@@ -9,6 +9,7 @@ from pqassay.checks import rule
 from pqassay.checks.subjects import CHUNK, FOOTER, OWN_ROW_GROUP, ROW_GROUP, Subject
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.facts_screen import facts_shape
+from pqassay.under_test.fields import Field, in_footer
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
 from pqassay.under_test.footer_parts import RowGroupUnderTest, path_in_schema
 from pqassay.under_test.violation import Violation, name_in
@@ -41,7 +42,7 @@ def version_is_known(file: FileUnderTest) -> Iterator[Violation]:
     if version not in FOOTER_VERSIONS:
         yield Violation(
             message=f"the version of the footer is {version}",
-            field="footer.version",
+            field=in_footer(file, "version"),
             expected=" or ".join(map(str, FOOTER_VERSIONS)),
             actual=str(version),
         )
@@ -54,7 +55,7 @@ def chunks_follow_the_schema(group: RowGroupUnderTest) -> Iterator[Violation]:
     if len(columns) != len(leaves):
         yield Violation(
             message=f"row group {group.number} lists {len(columns)} column chunks for {len(leaves)} leaves",
-            field=f"{group.path}.columns",
+            field=group.field / "columns",
             expected=f"{len(leaves)} column chunks",
             actual=str(len(columns)),
         )
@@ -65,7 +66,7 @@ def chunks_follow_the_schema(group: RowGroupUnderTest) -> Iterator[Violation]:
             yield Violation(
                 message=f"chunk {ordinal} of row group {group.number} is of column {'.'.join(path)}, "
                 f"and leaf {ordinal} is {leaf.name}",
-                field=f"{group.path}.columns[{ordinal}].meta_data.path_in_schema",
+                field=group.field / f"columns[{ordinal}].meta_data.path_in_schema",
                 expected=leaf.name,
                 actual=".".join(path),
             )
@@ -79,7 +80,7 @@ def chunk_has_its_type(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         wanted, actual = (name_in(Type, kind, f"type {kind}") for kind in (declared, found))
         yield Violation(
             message=f"the chunk is of {actual}, its leaf of {wanted}",
-            field=f"footer.{chunk.path}.meta_data.type",
+            field=chunk.fields.facts / "type",
             expected=wanted,
             actual=actual,
         )
@@ -92,7 +93,7 @@ def chunks_have_metadata(group: RowGroupUnderTest) -> Iterator[Violation]:
         if chunk.meta_data is None and path_in_schema(chunk) is None:
             yield Violation(
                 message=f"chunk {ordinal} of row group {group.number} has no metadata",
-                field=f"{group.path}.columns[{ordinal}]",
+                field=group.field / f"columns[{ordinal}]",
                 expected="meta_data, or a column key that hides it",
                 actual="neither",
             )
@@ -106,12 +107,12 @@ def nothing_is_negative(file: FileUnderTest) -> Iterator[Violation]:
     """Rows, values and bytes."""
     metadata = file.metadata
     if metadata.num_rows < 0:
-        yield _negative("num_rows", metadata.num_rows, "footer")
+        yield _negative("num_rows", metadata.num_rows, in_footer(file))
     for number, group in enumerate(metadata.row_groups):
         if group.num_rows < 0 or group.total_byte_size < 0 or (group.total_compressed_size or 0) < 0:
             for name in ("num_rows", "total_byte_size", "total_compressed_size"):
                 if (value := getattr(group, name)) is not None and value < 0:
-                    yield _negative(name, value, f"footer.row_groups[{number}]", row_group=number)
+                    yield _negative(name, value, in_footer(file, f"row_groups[{number}]"), row_group=number)
         for ordinal, chunk in enumerate(group.columns):
             facts = chunk.meta_data
             if facts is None or (
@@ -120,17 +121,17 @@ def nothing_is_negative(file: FileUnderTest) -> Iterator[Violation]:
                 and facts.total_compressed_size >= 0
             ):
                 continue
-            path = f"footer.row_groups[{number}].columns[{ordinal}].meta_data"
+            record = in_footer(file, f"row_groups[{number}].columns[{ordinal}].meta_data")
             for name in ("num_values", "total_uncompressed_size", "total_compressed_size"):
                 if (value := getattr(facts, name)) < 0:
                     yield _negative(
-                        name, value, path, column=".".join(facts.path_in_schema), row_group=number
+                        name, value, record, column=".".join(facts.path_in_schema), row_group=number
                     )
 
 
-def _negative(name: str, value: int, path: str, **place: Any) -> Violation:
+def _negative(name: str, value: int, record: Field, **place: Any) -> Violation:
     return Violation(
-        message=f"{name} is {value}", field=f"{path}.{name}", expected="0 or more", actual=str(value), **place
+        message=f"{name} is {value}", field=record / name, expected="0 or more", actual=str(value), **place
     )
 
 
@@ -152,7 +153,7 @@ def rows_add_up(file: FileUnderTest) -> Iterator[Violation]:
     if metadata.num_rows != total:
         yield Violation(
             message=f"the file has {metadata.num_rows:,} rows, its row groups have {total:,}",
-            field="footer.num_rows",
+            field=in_footer(file, "num_rows"),
             expected=str(total),
             actual=str(metadata.num_rows),
         )
@@ -166,7 +167,7 @@ def flat_chunks_hold_a_value_for_each_row(chunk: ColumnChunkUnderTest) -> Iterat
         _require_no_negative(values, rows)
         yield Violation(
             message=f"the chunk has {values:,} values, its row group {rows:,} rows",
-            field=f"footer.{chunk.path}.meta_data.num_values",
+            field=chunk.fields.facts / "num_values",
             expected=str(rows),
             actual=str(values),
         )
@@ -186,7 +187,7 @@ def leaf_paths_differ(file: FileUnderTest) -> Iterator[Violation]:
         if earlier is not leaf and (earlier.parent is leaf.parent or earlier.path == leaf.path):
             yield Violation(
                 message=f"leaf {ordinal} is called {show(leaf.element.name)} like one before it, with the same path",
-                field=f"footer.schema[{places[ordinal]}].name",
+                field=in_footer(file, f"schema[{places[ordinal]}].name"),
                 expected="a path of its own",
                 actual=show(leaf.element.name),
             )
@@ -232,17 +233,17 @@ def _tells_sizes(group: RowGroup) -> bool:
     return all(chunk.meta_data is not None for chunk in group.columns)
 
 
-def _sum_of(sizes: list[int], group: RowGroupUnderTest, name: str, given: int | None) -> Iterator[Violation]:
-    if given != sum(sizes):
-        _require_no_negative(given, *sizes)
+def _sum_of(sizes: list[int], group: RowGroupUnderTest, name: str, total: int | None) -> Iterator[Violation]:
+    if total != sum(sizes):
+        _require_no_negative(total, *sizes)
         _require_sound_ranges(group.file)
         if len(sizes) != len(group.file.leaves):
             raise Broken("PQF-012")
         yield Violation(
-            message=f"{name} of row group {group.number} is {given:,}, and its chunks take {sum(sizes):,} bytes",
-            field=f"{group.path}.{name}",
+            message=f"{name} of row group {group.number} is {total:,}, and its chunks take {sum(sizes):,} bytes",
+            field=group.field / name,
             expected=str(sum(sizes)),
-            actual=str(given),
+            actual=str(total),
         )
 
 
@@ -258,16 +259,16 @@ def _require_sound_ranges(file: FileUnderTest) -> None:
 @rule("PQF-021", of=OWN_ROW_GROUP)
 def row_groups_begin_with_their_first_page(group: RowGroupUnderTest) -> Iterator[Violation]:
     """Splits are planned by the offset of a row group."""
-    given, first = group.listed.file_offset, _first_page(group.listed)
-    if given is None or first is None:
+    file_offset, first = group.listed.file_offset, _first_page(group.listed)
+    if file_offset is None or first is None:
         raise NotApplicable
-    if given != first:
+    if file_offset != first:
         _require_sound_ranges(group.file)
         yield Violation(
-            message=f"file_offset of row group {group.number} is {given}, its first page stands at {first}",
-            field=f"{group.path}.file_offset",
+            message=f"file_offset of row group {group.number} is {file_offset}, its first page stands at {first}",
+            field=group.field / "file_offset",
             expected=str(first),
-            actual=str(given),
+            actual=str(file_offset),
         )
 
 
@@ -286,20 +287,20 @@ def _first_page(group: RowGroup) -> int | None:
 @rule("PQF-022", of=CHUNK, screen=facts_shape)
 def file_offset_is_known(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """One of the places that writers have put there."""
-    given = chunk.chunk.file_offset
-    if not given:
+    file_offset = chunk.chunk.file_offset
+    if not file_offset:
         return
     start = chunk_start(chunk.chunk)
     if start is None:
         raise NotApplicable
     size, data_page = chunk.facts.total_compressed_size, chunk.facts.data_page_offset
     end = start + size
-    if given not in (start, data_page, end, data_page + size):  # the last is what Polars writes
+    if file_offset not in (start, data_page, end, data_page + size):  # the last is what Polars writes
         yield Violation(
-            message=f"file_offset is {given}, where nothing of the chunk begins or ends",
-            field=f"footer.{chunk.path}.file_offset",
+            message=f"file_offset is {file_offset}, where nothing of the chunk begins or ends",
+            field=chunk.fields.listed / "file_offset",
             expected=f"0, {start} or {end}",
-            actual=str(given),
+            actual=str(file_offset),
         )
 
 
@@ -310,7 +311,7 @@ def chunks_stand_in_this_file(group: RowGroupUnderTest) -> Iterator[Violation]:
         if chunk.file_path:
             yield Violation(
                 message=f"chunk {ordinal} of row group {group.number} is said to stand in {show(chunk.file_path)}",
-                field=f"{group.path}.columns[{ordinal}].file_path",
+                field=group.field / f"columns[{ordinal}].file_path",
                 expected="no file_path",
                 actual=show(chunk.file_path),
                 column=".".join(path_in_schema(chunk) or []) or None,
@@ -326,7 +327,7 @@ def writer_is_named(file: FileUnderTest) -> Iterator[Violation]:
     if created_by.parse(text) is None:
         yield Violation(
             message=f"created_by names no application with a version: {show(text)}",
-            field="footer.created_by",
+            field=in_footer(file, "created_by"),
             expected="<application> version <version> (build <hash>)",
             actual=show(text),
         )
@@ -356,7 +357,7 @@ def no_dictionary_page_at_0(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     if chunk.facts.dictionary_page_offset == 0:
         yield Violation(
             message="dictionary_page_offset is 0, where the head of the file stands",
-            field=f"footer.{chunk.path}.meta_data.dictionary_page_offset",
+            field=chunk.fields.facts / "dictionary_page_offset",
             expected="no dictionary_page_offset",
             actual="0",
         )
@@ -373,7 +374,7 @@ def dictionary_page_comes_first(chunk: ColumnChunkUnderTest) -> Iterator[Violati
         where = "where its first data page does" if dictionary == data else "behind its first data page"
         yield Violation(
             message=f"the dictionary page of the chunk stands {where}",
-            field=f"footer.{chunk.path}.meta_data.dictionary_page_offset",
+            field=chunk.fields.facts / "dictionary_page_offset",
             expected=f"less than {data}",
             actual=str(dictionary),
         )
@@ -395,7 +396,7 @@ def sorting_columns_are_leaves(group: RowGroupUnderTest) -> Iterator[Violation]:
             problem = "is listed twice" if place in seen else f"does not exist among {count} leaves"
             yield Violation(
                 message=f"sorting column {index} of row group {group.number} is leaf {place}, which {problem}",
-                field=f"{group.path}.sorting_columns[{index}].column_idx",
+                field=group.field / f"sorting_columns[{index}].column_idx",
                 expected=f"0 to {count - 1}, each once",
                 actual=str(place),
             )
@@ -409,7 +410,7 @@ def ordinals_count_row_groups(group: RowGroupUnderTest) -> Iterator[Violation]:
     if group.listed.ordinal != group.number:
         yield Violation(
             message=f"row group {group.number} has the ordinal {group.listed.ordinal}",
-            field=f"{group.path}.ordinal",
+            field=group.field / "ordinal",
             expected=str(group.number),
             actual=str(group.listed.ordinal),
         )
@@ -422,7 +423,7 @@ def summary_names_files(group: RowGroupUnderTest) -> Iterator[Violation]:
         if not chunk.file_path:
             yield Violation(
                 message=f"chunk {ordinal} of row group {group.number} names no file",
-                field=f"{group.path}.columns[{ordinal}]",
+                field=group.field / f"columns[{ordinal}]",
                 expected="file_path",
                 actual="none",
                 column=".".join(path_in_schema(chunk) or []) or None,

@@ -6,16 +6,20 @@ from collections.abc import Iterator
 
 from pqassay.checks import rule
 from pqassay.checks.subjects import FILE, FOOTER, Subject
+from pqassay.under_test.fields import in_footer
 from pqassay.under_test.file import FileUnderTest, NotApplicable
+from pqassay.under_test.footer_parts import KeyValueUnderTest
 from pqassay.under_test.violation import Violation
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.grammar.record_walk import mistyped_fields
 from pqassay_spec.grammar.thrift import is_text
 from pqassay_spec.parquet.file import SIGNATURE_SIZE, ByteRange, is_signed
-from pqassay_spec.parquet.thrift import KeyValue
 
-KEY_VALUE: Subject[tuple[int, KeyValue]] = Subject("key-value", lambda file: list(enumerate(file.key_values)))
-"""A pair of the footer's key-value metadata, and its position."""
+KEY_VALUE = Subject(
+    "key-value",
+    lambda file: [KeyValueUnderTest(file, number, pair) for number, pair in enumerate(file.key_values)],
+)
+"""A pair of the footer's key-value metadata."""
 
 
 @rule("PQF-001", of=FILE)
@@ -51,7 +55,7 @@ def footer_is_filled(file: FileUnderTest) -> Iterator[Violation]:
     if left != allowed:
         yield Violation(
             f"{left} bytes follow the footer's struct",
-            "footer",
+            in_footer(file),
             offset=file.framing.footer_start + taken,
             length=left,
             expected=f"{allowed} bytes behind the struct",
@@ -81,34 +85,33 @@ def keys_are_unique(file: FileUnderTest) -> Iterator[Violation]:
             same = "the same value" if file.key_values[earlier].value == pair.value else "another value"
             yield Violation(
                 f"key {show(pair.key)} stands at {earlier} and, with {same}, at {index}",
-                f"footer.key_value_metadata[{index}].key",
+                in_footer(file, f"key_value_metadata[{index}].key"),
                 expected="each key once",
                 actual=f"{show(pair.key)} again",
             )
 
 
 @rule("PQF-007", of=KEY_VALUE)
-def key_values_are_text(pair: tuple[int, KeyValue]) -> Iterator[Violation]:
+def key_values_are_text(listed: KeyValueUnderTest) -> Iterator[Violation]:
     """Readers decode keys and values as UTF-8, and some fail on the whole file if they are not."""
-    index, known = pair
-    for part, text in (("key", known.key), ("value", known.value)):
+    pair = listed.pair
+    for part, text in (("key", pair.key), ("value", pair.value)):
         if text is not None and not is_text(text):
             yield Violation(
-                f"the {part} of pair {index}, key {show(known.key)}, is not UTF-8",
-                f"footer.key_value_metadata[{index}].{part}",
+                f"the {part} of pair {listed.number}, key {show(pair.key)}, is not UTF-8",
+                listed.field / part,
                 expected="UTF-8",
                 actual=show(text),
             )
 
 
 @rule("PQF-010", of=KEY_VALUE)
-def keys_have_values(pair: tuple[int, KeyValue]) -> Iterator[Violation]:
+def keys_have_values(listed: KeyValueUnderTest) -> Iterator[Violation]:
     """A key alone is legal, and too much for some readers."""
-    index, known = pair
-    if known.value is None:
+    if listed.pair.value is None:
         yield Violation(
-            f"key {show(known.key)} has no value",
-            f"footer.key_value_metadata[{index}]",
+            f"key {show(listed.pair.key)} has no value",
+            listed.field,
             expected="a value, if need be an empty one",
             actual="a key alone",
         )
@@ -118,6 +121,8 @@ def keys_have_values(pair: tuple[int, KeyValue]) -> Iterator[Violation]:
 def ranges_lie_in_the_body(file: FileUnderTest) -> Iterator[Violation]:
     """Nothing that the footer refers to reaches into head, footer or beyond the file."""
     body = f"within [{file.framing.body_start}, {file.framing.footer_start})"
+    if not file.stray_offsets and len(file.ranges_inside) == len(file.ranges):
+        return
     told: set[str] = set()
     for given in (*file.offsets, *file.ranges):
         if given.field not in told and not file.in_body(given):
@@ -128,15 +133,15 @@ def ranges_lie_in_the_body(file: FileUnderTest) -> Iterator[Violation]:
 @rule("PQF-009", of=FOOTER)
 def ranges_do_not_overlap(file: FileUnderTest) -> Iterator[Violation]:
     """Of the ranges inside the body, no two share a byte. Those outside are the matter of PQF-008."""
-    inside = [given for given in file.ranges if file.in_body(given)]
+    inside = file.ranges_inside
     if len(inside) < 2:
         raise NotApplicable
     widest = inside[0]
-    for given in inside[1:]:
-        if given.start < widest.end:
-            yield _about(given, f"the {given} overlaps the {widest}", f"a start at {widest.end} or later")
-        if given.end > widest.end:
-            widest = given
+    for current in inside[1:]:
+        if current.start < widest.end:
+            yield _about(current, f"the {current} overlaps the {widest}", f"a start at {widest.end} or later")
+        if current.end > widest.end:
+            widest = current
 
 
 def _about(given: ByteRange, message: str, expected: str) -> Violation:

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator
 from pqassay.checks import rule
 from pqassay.checks.subjects import CHUNK, DATA_PAGES, PAGES, SECOND_VERSION
 from pqassay.under_test.chunks import ColumnChunkUnderTest
+from pqassay.under_test.fields import Field
 from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.page_walk import DATA_PAGES as DATA_PAGE_TYPES
-from pqassay.under_test.page_walk import HEADERS, PageUnderTest, page_at
+from pqassay.under_test.page_walk import HEADERS, page_at
 from pqassay.under_test.violation import Violation, name_in
 from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Encoding, PageType
 
@@ -61,7 +62,7 @@ def pages_have_the_header_of_their_type(chunk: ColumnChunkUnderTest) -> Iterator
         yield Violation(
             f"page {page.number}, of type {name_in(PageType, header.type, str(header.type))}, holds "
             f"{' and '.join(names) or 'no header of a type'}",
-            f"{_path(chunk, page)}.type",
+            chunk.fields.page(page) / "type",
             expected=own or "none of the known headers",
             actual=", ".join(names) or "none",
         )
@@ -74,7 +75,7 @@ def the_dictionary_comes_first(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
         if page.is_dictionary:
             yield Violation(
                 f"page {page.number} is a dictionary page",
-                f"{_path(chunk, page)}.type",
+                chunk.fields.page(page) / "type",
                 expected="no dictionary page but the first page",
                 actual=f"DICTIONARY_PAGE at {page.number}",
             )
@@ -98,19 +99,19 @@ def data_pages_begin_where_they_should(chunk: ColumnChunkUnderTest) -> Iterator[
 @rule("PQF-056", of=PAGES)
 def the_dictionary_is_where_it_should_be(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """An offset of 0 is none, as old writers mean it."""
-    given = chunk.facts.dictionary_page_offset or None
-    found = next((page.offset for page in chunk.pages if page.is_dictionary), None)
-    if given is None and found is None:
+    listed = chunk.facts.dictionary_page_offset or None
+    offset = next((page.offset for page in chunk.pages if page.is_dictionary), None)
+    if listed is None and offset is None:
         raise NotApplicable
-    if given != found:
+    if listed != offset:
         yield _of_footer(
             chunk,
-            "dictionary_page_offset" if given is not None else "",
+            "dictionary_page_offset" if listed is not None else "",
             "the chunk has no dictionary page, and an offset of one"
-            if found is None
-            else f"the dictionary page stands at {found}",
-            "none" if found is None else found,
-            "none" if given is None else given,
+            if offset is None
+            else f"the dictionary page stands at {offset}",
+            "none" if offset is None else offset,
+            "none" if listed is None else listed,
         )
 
 
@@ -135,36 +136,35 @@ def no_count_is_negative(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """The walk raises what is wrong with the size as stored; num_nulls is the matter of PQF-064."""
     for page in chunk.pages:
         header, own = page.header, page.own_header
-        path = _path(chunk, page)
+        field = chunk.fields.page(page)
         if header.uncompressed_page_size < 0:
-            yield _negative(f"{path}.uncompressed_page_size", header.uncompressed_page_size)
+            yield _negative(field, "uncompressed_page_size", header.uncompressed_page_size)
         if own is None:
             continue
         if own.num_values < 0:
-            yield _negative(f"{path}.{HEADERS[header.type]}.num_values", own.num_values)
+            yield _negative(field / HEADERS[header.type], "num_values", own.num_values)
         if (v2 := page.v2) is None:
             continue
         levels = (v2.repetition_levels_byte_length, v2.definition_levels_byte_length)
         if v2.num_rows < 0:
-            yield _negative(f"{path}.data_page_header_v2.num_rows", v2.num_rows)
+            yield _negative(field / "data_page_header_v2", "num_rows", v2.num_rows)
         for name, length in zip(("repetition", "definition"), levels, strict=True):
             if length < 0:
-                yield _negative(f"{path}.data_page_header_v2.{name}_levels_byte_length", length)
+                yield _negative(field / "data_page_header_v2", f"{name}_levels_byte_length", length)
         if min(levels) >= 0 and sum(levels) > header.compressed_page_size:
-            yield _too_long(path, "compressed_page_size", sum(levels), header.compressed_page_size)
+            yield _too_long(field, "compressed_page_size", sum(levels), header.compressed_page_size)
         elif min(levels) >= 0 and sum(levels) > header.uncompressed_page_size >= 0:
-            yield _too_long(path, "uncompressed_page_size", sum(levels), header.uncompressed_page_size)
+            yield _too_long(field, "uncompressed_page_size", sum(levels), header.uncompressed_page_size)
 
 
-def _negative(field: str, value: int) -> Violation:
-    name = field.rpartition(".")[2]
-    return Violation(f"{name} is {value}", field, expected="at least 0", actual=str(value))
+def _negative(header: Field, name: str, value: int) -> Violation:
+    return Violation(f"{name} is {value}", header / name, expected="at least 0", actual=str(value))
 
 
-def _too_long(path: str, name: str, levels: int, size: int) -> Violation:
+def _too_long(field: Field, name: str, levels: int, size: int) -> Violation:
     return Violation(
         f"the levels take {levels} bytes of a page whose {name} is {size}",
-        f"{path}.data_page_header_v2.definition_levels_byte_length",
+        field / "data_page_header_v2.definition_levels_byte_length",
         expected=f"levels of at most {size} bytes",
         actual=f"{levels} bytes",
     )
@@ -181,7 +181,7 @@ def rows_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         last = chunk.data_pages[-1]
         yield Violation(
             f"{sum(rows)} rows in the pages, and {chunk.group.num_rows} in the row group",
-            f"{_path(chunk, last)}.data_page_header_v2.num_rows",
+            chunk.fields.page(last) / "data_page_header_v2.num_rows",
             expected=f"{chunk.group.num_rows} rows in all pages",
             actual=f"{sum(rows)} rows",
         )
@@ -211,24 +211,24 @@ def encodings_are_listed(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 @rule("PQF-061", of=PAGES, only=lambda chunk: bool(chunk.facts.encoding_stats))
 def encodings_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Data pages of both versions count as one type, since writers put them down under either."""
-    given: Counter[tuple[int, int]] = Counter()
+    listed: Counter[tuple[int, int]] = Counter()
     for entry in chunk.facts.encoding_stats or ():
-        given[_merged_type(entry.page_type), entry.encoding] += entry.count
-    found: Counter[tuple[int, int]] = Counter()
+        listed[_merged_type(entry.page_type), entry.encoding] += entry.count
+    counted: Counter[tuple[int, int]] = Counter()
     for page in chunk.pages:
         if page.is_data or page.is_dictionary:
             if (own := page.own_header) is None:
                 raise Broken("PQF-053")
-            found[_merged_type(page.header.type), own.encoding] += 1
+            counted[_merged_type(page.header.type), own.encoding] += 1
     known = {_merged_type(PageType.DATA_PAGE), int(PageType.DICTIONARY_PAGE)}
-    given = Counter({key: count for key, count in given.items() if count and key[0] in known})
-    if given != found:
+    listed = Counter({key: count for key, count in listed.items() if count and key[0] in known})
+    if listed != counted:
         yield _of_footer(
             chunk,
             "encoding_stats",
             "the chunk has other pages than its encoding_stats count",
-            _counted(found),
-            _counted(given),
+            _counted(counted),
+            _counted(listed),
         )
 
 
@@ -240,7 +240,7 @@ def data_pages_hold_something(chunk: ColumnChunkUnderTest) -> Iterator[Violation
         if own is not None and own.num_values == 0:
             yield Violation(
                 f"data page {page.number} holds nothing",
-                f"{_path(chunk, page)}.{HEADERS[page.header.type]}.num_values",
+                chunk.fields.page(page) / f"{HEADERS[page.header.type]}.num_values",
                 expected="at least 1",
                 actual="0",
             )
@@ -253,7 +253,7 @@ def nulls_are_no_more_than_values(chunk: ColumnChunkUnderTest) -> Iterator[Viola
         if not 0 <= header.num_nulls <= header.num_values:
             yield Violation(
                 f"{header.num_nulls} nulls in a page of {header.num_values} values",
-                f"{_path(chunk, chunk.data_pages[number])}.data_page_header_v2.num_nulls",
+                chunk.fields.page(chunk.data_pages[number]) / "data_page_header_v2.num_nulls",
                 expected=f"0 to {header.num_values}",
                 actual=str(header.num_nulls),
             )
@@ -268,17 +268,10 @@ def _require_counts(counts: Iterable[int]) -> None:
         raise Broken("PQF-058")
 
 
-def _path(chunk: ColumnChunkUnderTest, page: PageUnderTest) -> str:
-    return f"{chunk.path}.pages[{page.number}].header"
-
-
 def _of_footer(
     chunk: ColumnChunkUnderTest, name: str, message: str, expected: object, actual: object
 ) -> Violation:
-    field = f"footer.{chunk.path}.meta_data"
-    return Violation(
-        message, f"{field}.{name}" if name else field, expected=str(expected), actual=str(actual)
-    )
+    return Violation(message, chunk.fields.facts / name, expected=str(expected), actual=str(actual))
 
 
 def _encoding(number: int) -> str:

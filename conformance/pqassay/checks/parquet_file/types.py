@@ -25,7 +25,7 @@ REPETITIONS = frozenset(map(int, FieldRepetitionType))
 
 
 def _elements(file: FileUnderTest) -> list[ElementUnderTest]:
-    return [ElementUnderTest(number, element) for number, element in enumerate(file.metadata.schema)]
+    return [ElementUnderTest(file, number, element) for number, element in enumerate(file.metadata.schema)]
 
 
 def _below_the_root(file: FileUnderTest) -> list[ElementUnderTest]:
@@ -66,7 +66,7 @@ def elements_have_a_repetition_type(place: ElementUnderTest) -> Iterator[Violati
         given = "none" if kind is None else str(kind)
         yield Violation(
             message=f"the repetition type of {show(element.name)} is {given}",
-            field=place.path if kind is None else f"{place.path}.repetition_type",
+            field=place.field if kind is None else place.field / "repetition_type",
             expected="0 (REQUIRED), 1 (OPTIONAL) or 2 (REPEATED)",
             actual=given,
         )
@@ -89,14 +89,14 @@ def annotations_fit_their_types(place: ElementUnderTest) -> Iterator[Violation]:
     if annotation is None:
         yield Violation(
             message=f"{show(element.name)} is {name}, which does not exist",
-            field=f"{place.path}.{kind}",
+            field=place.field / kind,
             expected="one of the widths 8, 16, 32 and 64",
             actual=name or "",
         )
     elif not annotation.fits(element):
         yield Violation(
             message=f"{show(element.name)} is {name} on {_carrier(element)}",
-            field=f"{place.path}.{kind}",
+            field=place.field / kind,
             expected=annotation.carriers,
             actual=_carrier(element),
         )
@@ -105,12 +105,12 @@ def annotations_fit_their_types(place: ElementUnderTest) -> Iterator[Violation]:
 
 
 def _annotation_name(element: SchemaElement) -> str | None:
-    """What an annotation is called; ``None`` for one of a later version of the format."""
+    """The name of an annotation; ``None`` for one of a later version of the format."""
     return converted_of(element) if element.logicalType is None else annotation_of(element)
 
 
 def _carrier(element: SchemaElement) -> str:
-    """What an annotation stands on."""
+    """The name of the type that is annotated."""
     if element.type is None:
         return "a group"
     name = name_in(Type, element.type, f"type {element.type}")
@@ -121,21 +121,21 @@ def _digits(place: ElementUnderTest) -> Iterator[Violation]:
     """Precision and scale of a decimal, as its logical type gives them, else the element."""
     element = place.element
     decimal = element.logicalType.DECIMAL if element.logicalType is not None else None
-    path = place.path + (".logicalType.DECIMAL" if decimal is not None else "")
+    field = place.field / ("logicalType.DECIMAL" if decimal is not None else "")
     precision = decimal.precision if decimal is not None else element.precision
     scale = decimal.scale if decimal is not None else element.scale or 0
     most = most_digits(element)
     if precision is None or precision < 1 or (most is not None and precision > most):
         yield Violation(
             message=f"{show(element.name)} is a decimal of precision {precision} on {_carrier(element)}",
-            field=f"{path}.precision",
+            field=field / "precision",
             expected="1 or more" if most is None else f"1 to {most}",
             actual=str(precision),
         )
     elif not 0 <= scale <= precision:
         yield Violation(
             message=f"{show(element.name)} is a decimal of scale {scale} and precision {precision}",
-            field=f"{path}.scale",
+            field=field / "scale",
             expected=f"0 to {precision}",
             actual=str(scale),
         )
@@ -145,24 +145,24 @@ def _digits(place: ElementUnderTest) -> Iterator[Violation]:
 def old_readers_see_the_type(place: ElementUnderTest) -> Iterator[Violation]:
     """Readers that do not know logical types go by the converted type, which has to say the same."""
     element, name = place.element, annotation_of(place.element)
-    given, wanted = element.converted_type, ANNOTATIONS[name or ""].converted
-    if given not in wanted and not (given is None and (not wanted or _is_local(element))):
-        found = "none" if given is None else name_in(ConvertedType, given, f"type {given}")
+    converted, wanted = element.converted_type, ANNOTATIONS[name or ""].converted
+    if converted not in wanted and not (converted is None and (not wanted or _is_local(element))):
+        actual = "none" if converted is None else name_in(ConvertedType, converted, f"type {converted}")
         yield Violation(
-            message=f"{show(element.name)} is {name}, and its converted type is {found}",
-            field=f"{place.path}.converted_type",
+            message=f"{show(element.name)} is {name}, and its converted type is {actual}",
+            field=place.field / "converted_type",
             expected=" or ".join(member.name for member in wanted) or "no converted type",
-            actual=found,
+            actual=actual,
         )
     decimal = element.logicalType.DECIMAL if element.logicalType is not None else None
-    if decimal is not None and given is not None:
+    if decimal is not None and converted is not None:
         for member in ("precision", "scale"):
             wanted_digits, digits = getattr(decimal, member), getattr(element, member)
             if wanted_digits != (digits or 0):
                 yield Violation(
                     message=f"{show(element.name)} has {member} {wanted_digits} as a logical type and {digits} as a "
                     "converted one",
-                    field=f"{place.path}.{member}",
+                    field=place.field / member,
                     expected=str(wanted_digits),
                     actual=str(digits),
                 )
@@ -182,7 +182,7 @@ def fixed_values_have_a_length(place: ElementUnderTest) -> Iterator[Violation]:
     if not element.type_length or element.type_length < 0:
         yield Violation(
             message=f"{show(element.name)} is FIXED_LEN_BYTE_ARRAY with type_length {element.type_length}",
-            field=f"{place.path}.type_length",
+            field=place.field / "type_length",
             expected="1 or more",
             actual=str(element.type_length),
         )

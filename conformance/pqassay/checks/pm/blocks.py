@@ -47,15 +47,15 @@ def blocks_lie_before_their_footers(parsed: PmUnderTest) -> Iterator[Violation]:
 @rule("PM-052", of=BLOCKS)
 def blocks_are_apart(parsed: PmUnderTest) -> Iterator[Violation]:
     """Of each snapshot. The same blocks in several snapshots are said once."""
-    told: set[tuple[int, int]] = set()
+    reported: set[tuple[int, int]] = set()
     size = parsed.header.block_size
     placed = {place.offset for place in parsed.blocks}
     for snapshot in parsed.snapshots:
         ordered = sorted((offset, n) for n, offset in enumerate(snapshot.blocks) if offset in placed)
         for (before, first), (offset, second) in pairwise(ordered):
-            if offset - before >= size or (before, offset) in told:
+            if offset - before >= size or (before, offset) in reported:
                 continue
-            told.add((before, offset))
+            reported.add((before, offset))
             same = "is that of" if offset == before else "overlaps that of"
             yield parsed.in_entry(
                 snapshot,
@@ -125,7 +125,7 @@ def byte_ranges_are_apart(parsed: PmUnderTest) -> Iterator[Violation]:
         if block.facts.is_tangled:
             yield from _overlaps(parsed, [block.place])
     room = MOST_COMPARED
-    told: set[tuple[int, ...]] = set()
+    reported: set[tuple[int, ...]] = set()
     for snapshot in parsed.snapshots:
         for mixed in _mixed(
             [blocks[offset] for offset in dict.fromkeys(snapshot.blocks) if offset in blocks]
@@ -136,8 +136,8 @@ def byte_ranges_are_apart(parsed: PmUnderTest) -> Iterator[Violation]:
                     "row groups lie between each other in the Parquet file, too many to compare all chunks"
                 )
             offsets = tuple(place.offset for place in mixed)
-            if offsets not in told:
-                told.add(offsets)
+            if offsets not in reported:
+                reported.add(offsets)
                 yield from _overlaps(parsed, mixed)
 
 
@@ -207,7 +207,7 @@ def row_groups_ascend(parsed: PmUnderTest) -> Iterator[Violation]:
     if not parsed.places or parsed.header.descriptors[column].physical_type != PhysicalType.INT64:
         raise NotApplicable
     bounds = {place.offset: _bounds(chunks.chunk(place, column)) for place in parsed.blocks}
-    told: set[tuple[int, int]] = set()
+    reported: set[tuple[int, int]] = set()
     for snapshot in parsed.snapshots:
         last: tuple[int, int, int] | None = None  # MAX, row group, block
         for row_group, offset in enumerate(snapshot.blocks):
@@ -215,8 +215,8 @@ def row_groups_ascend(parsed: PmUnderTest) -> Iterator[Violation]:
             if both is None:
                 continue
             low, high = both
-            if last is not None and low < last[0] and offset != last[2] and (last[2], offset) not in told:
-                told.add((last[2], offset))
+            if last is not None and low < last[0] and offset != last[2] and (last[2], offset) not in reported:
+                reported.add((last[2], offset))
                 yield chunks.chunk(parsed.places[offset], column).violation(
                     "min_stat",
                     f"row group {row_group} begins at {low}, and row group {last[1]} before it ends at {last[0]}",

@@ -127,21 +127,21 @@ def range_lies_in_the_body(chunk: ChunkUnderTest) -> Iterator[Violation]:
 @rule("PM-064", of=CHUNK)
 def absent_is_zero(chunk: ChunkUnderTest) -> Iterator[Violation]:
     """Counts and slots whose flag is clear, and the flags of such slots."""
-    given = chunk.given
+    record = chunk.given
     counts = (
-        (StatFlag.NULL_COUNT_PRESENT, "null_count", given.null_count),
-        (StatFlag.DISTINCT_COUNT_PRESENT, "distinct_count", given.distinct_count),
-        *((StatFlag(side.present), side.field, side.slot(given)) for side in SIDES),
+        (StatFlag.NULL_COUNT_PRESENT, "null_count", record.null_count),
+        (StatFlag.DISTINCT_COUNT_PRESENT, "distinct_count", record.distinct_count),
+        *((StatFlag(side.present), side.field, side.slot(record)) for side in SIDES),
     )
     for flag, name, value in counts:
         if value and not chunk.has(flag):
             said = f"{flag.name} ({bits(flag)}) is clear, and {name.upper()} is {value:#x}"
             yield chunk.violation(name, said, "0", f"{value:#x}")
     for side in SIDES:
-        stray = given.stat_flags & (side.inlined | side.exact)
+        stray = record.stat_flags & (side.inlined | side.exact)
         if stray and not chunk.has(side.present):
             said = f"{bits(stray)} of STAT_FLAGS is set, and {StatFlag(side.present).name} ({bits(side.present)}) is clear"
-            yield chunk.violation("stat_flags", said, f"{bits(stray)} clear", f"{given.stat_flags:#04x}")
+            yield chunk.violation("stat_flags", said, f"{bits(stray)} clear", f"{record.stat_flags:#04x}")
 
 
 # ------------------------------------------------------------------------------------------- statistics
@@ -226,15 +226,15 @@ def bounds_are_in_order(chunk: ChunkUnderTest) -> Iterator[Violation]:
     """By the order of the column's type, where that is known; NaN has no place in any order."""
     if chunk.order is None:
         return
-    found = {side: raw for side in SIDES if (raw := chunk.bound(side)) is not None}
-    for side, raw in found.items():
+    bounds = {side: raw for side in SIDES if (raw := chunk.bound(side)) is not None}
+    for side, raw in bounds.items():
         if chunk.order.is_nan(raw):
             yield chunk.violation(
                 side.field, f"{side.name} is NaN, with which nothing can be compared", "a number", "NaN"
             )
             return
-    if len(found) == len(SIDES):
-        least, greatest = (found[side] for side in SIDES)
+    if len(bounds) == len(SIDES):
+        least, greatest = (bounds[side] for side in SIDES)
         if chunk.order.is_greater(least, greatest):
             low, high = chunk.order.shown(least), chunk.order.shown(greatest)
             yield chunk.violation("min_stat", f"MIN {low} is greater than MAX {high}", f"at most {high}", low)

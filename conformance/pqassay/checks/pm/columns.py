@@ -160,16 +160,16 @@ def type_is_known(column: ColumnUnderTest) -> Iterator[Violation]:
 @rule("PM-031", of=COLUMN, screen=shape)
 def repetition_agrees_with_the_levels(column: ColumnUnderTest) -> Iterator[Violation]:
     """The levels are those of the leaf, the repetition that of the field at the top."""
-    found, described = column.repetition, column.described
-    if found not in KNOWN_REPETITIONS or found in _possible_repetitions(column):
+    repetition, described = column.repetition, column.described
+    if repetition not in KNOWN_REPETITIONS or repetition in _possible_repetitions(column):
         return
     expected = Repetition.OPTIONAL if described.max_def_level else Repetition.REQUIRED
     yield column.violation(
         "flags",
-        f"FIELD_REPETITION (bits 2, 3) is {Repetition(found).name}, MAX_REP_LEVEL is {described.max_rep_level} and "
+        f"FIELD_REPETITION (bits 2, 3) is {Repetition(repetition).name}, MAX_REP_LEVEL is {described.max_rep_level} and "
         f"MAX_DEF_LEVEL {described.max_def_level}",
         expected.name,
-        Repetition(found).name,
+        Repetition(repetition).name,
     )
 
 

@@ -14,7 +14,7 @@ from pqassay.checks.pm.pair import Pair
 from pqassay.checks.pm.pair_parts import ColumnOfPair
 from pqassay.checks.pm.subjects import COLUMN_OF_PAIR, PAIR
 from pqassay.under_test.file import Broken
-from pqassay.under_test.pm import in_footer
+from pqassay.under_test.pm import in_snapshot
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.grammar.hexdump import show
@@ -45,7 +45,7 @@ def the_parquet_file_ends_with_the_newest_snapshot(pair: Pair) -> Iterator[Viola
     what = f"{there - size} bytes stand behind what the newest snapshot describes"
     if there < size:
         what = f"the newest snapshot describes {size} bytes; {pair.snapshot.path} describes the {there} that there are"
-    yield in_footer(
+    yield in_snapshot(
         newest,
         "parquet_footer_offset",
         what,
@@ -65,7 +65,7 @@ def the_footer_is_where_it_is_said_to_be(pair: Pair) -> Iterator[Violation]:
         said = getattr(pair.snapshot.fields, name)
         if said != there:
             message = f"{name.upper()} is {said}, the footer of {pm.DATA_NAME} has {there}"
-            yield in_footer(pair.snapshot, name, message, expected=str(there), actual=str(said))
+            yield in_snapshot(pair.snapshot, name, message, expected=str(there), actual=str(said))
 
 
 @rule("PM-103", of=PAIR)
@@ -74,7 +74,7 @@ def row_groups_are_as_many(pair: Pair) -> Iterator[Violation]:
     there, said = len(pair.metadata.row_groups), len(pair.snapshot.blocks)
     if there != said:
         message = f"ROW_GROUP_COUNT is {said}, data.footer.row_groups has {there}"
-        yield in_footer(pair.snapshot, "row_group_count", message, expected=str(there), actual=str(said))
+        yield in_snapshot(pair.snapshot, "row_group_count", message, expected=str(there), actual=str(said))
 
 
 @rule("PM-104", of=PAIR)

@@ -11,8 +11,8 @@ from pqassay.checks import rule
 from pqassay.checks.pm.pair import Pair
 from pqassay.checks.pm.pair_parts import ColumnOfPair
 from pqassay.checks.pm.subjects import PAIR, QUESTDB_COLUMN, QUESTDB_PAIR
-from pqassay.under_test.file import DATA_PREFIX
-from pqassay.under_test.pm import in_footer
+from pqassay.under_test.fields import Field, in_footer
+from pqassay.under_test.pm import in_snapshot
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.pm import grammar as pm
@@ -21,11 +21,11 @@ from pqassay_spec.pm.codes import ColumnFlag, type_name
 from pqassay_spec.pm.order import designated_column
 
 
-def _key_path(pair: Pair) -> str:
-    """Field path of the key's value in the Parquet footer."""
+def _key_field(pair: Pair) -> Field:
+    """The key's value in the Parquet footer."""
     pairs = pair.metadata.key_value_metadata or []
     index = next(index for index, item in enumerate(pairs) if item.key == pm.JSON_KEY)
-    return f"{DATA_PREFIX}footer.key_value_metadata[{index}].value"
+    return in_footer(pair.parquet, f"key_value_metadata[{index}].value")
 
 
 @rule("PM-121", of=PAIR, only=lambda pair: pm_json.text_in(pair.metadata) is not None)
@@ -36,7 +36,7 @@ def the_key_can_be_read(pair: Pair) -> Iterator[Violation]:
     except Malformed as error:
         yield Violation(
             message=f"{error.field}: {error.reason}",
-            field=_key_path(pair),
+            field=_key_field(pair),
             expected=error.expected or "a JSON object as QuestDB writes it",
             actual=error.actual or error.reason,
         )
@@ -50,7 +50,7 @@ def types_agree(column: ColumnOfPair) -> Iterator[Violation]:
         texts = [f"{code} ({type_name(code)})" for code in (said, actual)]
         message = (
             f"TYPE of column {column.leaf.name} is {texts[1]}, "
-            f"schema[{column.position}].column_type in {_key_path(column.pair)} is {texts[0]}"
+            f"schema[{column.position}].column_type in {_key_field(column.pair)} is {texts[0]}"
         )
         yield column.violation("type", message, *texts)
 
@@ -66,7 +66,7 @@ def flags_agree(column: ColumnOfPair) -> Iterator[Violation]:
         if bool(flags & flag) != expected:
             message = (
                 f"{flag.name} of column {column.leaf.name} is {'clear' if expected else 'set'}, against "
-                f"schema[{column.position}].{member} in {_key_path(column.pair)}"
+                f"schema[{column.position}].{member} in {_key_field(column.pair)}"
             )
             wanted = f"{flag.name} {'set' if expected else 'clear'}"
             yield column.violation("flags", message, wanted, f"{flags:#x}")
@@ -77,8 +77,8 @@ def unused_bytes_agree(pair: Pair) -> Iterator[Violation]:
     """When to rewrite the file is decided by it."""
     actual, said = pair.snapshot.fields.unused_bytes, pair.said_by_questdb.unused_bytes
     if actual != said:
-        message = f"UNUSED_BYTES is {actual}, unused_bytes in {_key_path(pair)} is {said}"
-        yield in_footer(pair.snapshot, "unused_bytes", message, expected=str(said), actual=str(actual))
+        message = f"UNUSED_BYTES is {actual}, unused_bytes in {_key_field(pair)} is {said}"
+        yield in_snapshot(pair.snapshot, "unused_bytes", message, expected=str(said), actual=str(actual))
 
 
 @rule("PM-125", of=QUESTDB_PAIR)
@@ -86,5 +86,5 @@ def designated_timestamps_agree(pair: Pair) -> Iterator[Violation]:
     """The bit in the type code marks it."""
     actual, said = pair.header.fixed.designated_timestamp, designated_column(pair.said_by_questdb)
     if actual != said:
-        message = f"DESIGNATED_TIMESTAMP is {actual}, the type codes in {_key_path(pair)} mark {said}"
+        message = f"DESIGNATED_TIMESTAMP is {actual}, the type codes in {_key_field(pair)} mark {said}"
         yield pair.parsed.in_header("designated_timestamp", message, expected=str(said), actual=str(actual))

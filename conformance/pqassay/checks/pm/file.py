@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from pqassay.checks import rule
 from pqassay.checks.pm.subjects import CHAIN, PM, SNAPSHOT
-from pqassay.under_test.pm import Chain, PmUnderTest, SnapshotUnderTest, in_footer
+from pqassay.under_test.pm import Chain, PmUnderTest, SnapshotUnderTest, in_snapshot
 from pqassay.under_test.violation import Violation
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.codes import (
@@ -93,7 +93,7 @@ def later_revisions_are_named(parsed: PmUnderTest) -> Iterator[Violation]:
     for snapshot in parsed.in_reach:
         flags = snapshot.fields.footer_feature_flags
         if found := FooterFeature(flags & LATER_FOOTER_FEATURES):
-            yield in_footer(
+            yield in_snapshot(
                 snapshot,
                 "footer_feature_flags",
                 f"{found.name} ({bits(found)}) was added by a later revision",
@@ -245,12 +245,12 @@ def unused_bytes_are_plausible(chain: Chain) -> Iterator[Violation]:
         if unused > size:
             impossible.add(snapshot.number)
             said = f"{unused} dead bytes in a Parquet file of {size}"
-            yield in_footer(snapshot, "unused_bytes", said, expected=f"at most {size}", actual=str(unused))
+            yield in_snapshot(snapshot, "unused_bytes", said, expected=f"at most {size}", actual=str(unused))
     for snapshot, before in pairwise(chain.snapshots):
         less, more = snapshot.fields.unused_bytes, before.fields.unused_bytes
         if less < more and before.number not in impossible:
             said = f"{less} dead bytes, where there were {more} at the snapshot before"
-            yield in_footer(snapshot, "unused_bytes", said, expected=f"at least {more}", actual=str(less))
+            yield in_snapshot(snapshot, "unused_bytes", said, expected=f"at least {more}", actual=str(less))
     chain.require_whole()
 
 
@@ -260,7 +260,7 @@ def parquet_file_does_not_shrink(chain: Chain) -> Iterator[Violation]:
     for snapshot, before in pairwise(chain.snapshots):
         size, earlier = snapshot.fields.parquet_file_size, before.fields.parquet_file_size
         if size < earlier:
-            yield in_footer(
+            yield in_snapshot(
                 snapshot,
                 "parquet_footer_offset",
                 f"the Parquet file has {size} bytes, and had {earlier} at the snapshot before",

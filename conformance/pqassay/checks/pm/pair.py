@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
+from pqassay.under_test.file import DATA_PREFIX, Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.pm import PmUnderTest
 from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
 from pqassay_spec.base.sources import Source, require_range
@@ -45,7 +45,7 @@ class Prefix:
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return self.whole.name
 
     def read(self, offset: int, length: int) -> bytes:
@@ -131,7 +131,7 @@ class Pair:
         """The Parquet file up to where the snapshot's footer ends, with what can be read of it."""
         size = self.snapshot.fields.parquet_file_size
         if self.match.unpublished:
-            return FileUnderTest(Prefix(self.data, size), self.file.options)
+            return FileUnderTest(Prefix(self.data, size), self.file.options, prefix=DATA_PREFIX)
         return self.file.data
 
     @Remembered
@@ -156,7 +156,7 @@ class Pair:
 
     @Remembered
     def questdb(self) -> QuestDBMetadata | None:
-        """What the key ``questdb`` says; ``None`` without it. Raises PM-121."""
+        """The content of the key ``questdb``; ``None`` without it. Raises PM-121."""
         return pm_json.read(self.metadata, len(self.leaves))
 
     @property
@@ -197,7 +197,7 @@ class Pair:
 
     @Remembered
     def facts(self) -> Sequence[Sequence[ColumnMetaData | None]]:
-        """What the Parquet footer says of each chunk, row group by row group; ``None`` where it is encrypted."""
+        """The Parquet footer's metadata of each chunk, row group by row group; ``None`` where it is encrypted."""
         _ = self.row_group_count
         return [[chunk.meta_data for chunk in row_group.columns] for row_group in self.metadata.row_groups]
 

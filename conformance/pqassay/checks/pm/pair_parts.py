@@ -1,4 +1,4 @@
-"""What ``_pm`` and the Parquet file beside it have in common: columns, row groups, column chunks, bloom filters."""
+"""The parts that ``_pm`` and the Parquet file beside it have in common: columns, row groups, column chunks, bloom filters."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ColumnOfPair(NamedTuple):
 
     @property
     def said_by_questdb(self) -> QuestDBColumn:
-        """What QuestDB's own key says of it. Raises `NotApplicable` where there is none."""
+        """The entry of QuestDB's own key for it. Raises `NotApplicable` where there is none."""
         return self.pair.said_by_questdb.schema[self.position]
 
     def violation(self, name: str, message: str, expected: str, actual: str) -> Violation:
@@ -80,7 +80,7 @@ class RowGroupOfPair:
 
     @property
     def facts(self) -> Sequence[ColumnMetaData | None]:
-        """What the Parquet footer says of each chunk; ``None`` where it is encrypted."""
+        """The Parquet footer's metadata of each chunk; ``None`` where it is encrypted."""
         return self.pair.facts[self.number]
 
     @cached_property
@@ -159,7 +159,7 @@ class ChunkOfPair(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return f"row group {self.row_group.number} of column {self.leaf.name}"
 
     @property
@@ -220,7 +220,7 @@ class BloomFilterOfPair:
 
     @property
     def label(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return f"bloom filter of row group {self.row_group} of column {self.pair.leaves[self.column].name}"
 
     @property

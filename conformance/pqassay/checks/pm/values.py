@@ -7,13 +7,12 @@ filters: what is said about theirs is not compared with values.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pqassay.checks import rule
+from pqassay.checks.by_values import by_audit
 from pqassay.checks.pm.pair import Pair
-from pqassay.checks.subjects import FILE
+from pqassay.checks.subjects import Subject
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.file import Broken, FileUnderTest, NotChecked, Remembered
 from pqassay.under_test.violation import Violation
@@ -67,7 +66,7 @@ class Comparison:
 
     @Remembered
     def outcomes(self) -> dict[str, Outcome]:
-        """What came of each rule of this tier.
+        """The outcome of each rule of this tier.
 
         Raises:
             FormatError, NotChecked: The two files do not belong together, or one cannot be read.
@@ -93,7 +92,7 @@ class Comparison:
         return self.found
 
     def claim(self, chunk: ColumnChunkUnderTest) -> _ChunkComparison:
-        """What is said of a chunk."""
+        """The claims about a chunk."""
         return _ChunkComparison(self, chunk.row_group, chunk.ordinal)
 
     def _ascending_column(self) -> int:
@@ -141,17 +140,17 @@ class _ChunkComparison:
         from pqassay.values.pm_claims import compare  # noqa: PLC0415 - pyarrow, at this tier only
 
         try:
-            found = compare(values, self.said, self._all.last)
+            compared = compare(values, self.said, self._all.last)
         except NotChecked as reason:
             self.leave(reason)
             return
         if self.said.ascends:
-            self._all.last = found.descents.last
-        self._judge_bounds(found)
+            self._all.last = compared.descents.last
+        self._judge_bounds(compared)
         if self.counts_nulls:
-            self._judge_nulls(found)
-        self._judge_bloom(found.lacking)
-        self._judge_ascent(found.descents)
+            self._judge_nulls(compared)
+        self._judge_bloom(compared.lacking)
+        self._judge_ascent(compared.descents)
         self.said = replace(self.said, bitset=None)  # it may be large, and this one waits to be settled
 
     def leave(self, reason: NotChecked) -> None:
@@ -175,17 +174,17 @@ class _ChunkComparison:
         return bool(self.record.stat_flags & NULLS_COUNTED)
 
     def _wanted(self) -> dict[str, bool]:
-        said, flags = self.said, self.record.stat_flags
-        exact = (said.minimum is not None and bool(flags & MIN.exact)) or (
-            said.maximum is not None and bool(flags & MAX.exact)
+        bounds, flags = self.said, self.record.stat_flags
+        exact = (bounds.minimum is not None and bool(flags & MIN.exact)) or (
+            bounds.maximum is not None and bool(flags & MAX.exact)
         )
         wanted = {
-            BELOW: said.minimum is not None,
-            ABOVE: said.maximum is not None,
+            BELOW: bounds.minimum is not None,
+            ABOVE: bounds.maximum is not None,
             EXACT: exact,
             NULLS: self.counts_nulls,
-            BLOOM: said.bitset is not None,
-            ASCENT: said.ascends,
+            BLOOM: bounds.bitset is not None,
+            ASCENT: bounds.ascends,
         }
         for rule_id, is_wanted in wanted.items():
             self.outcomes[rule_id].applies |= is_wanted
@@ -285,16 +284,16 @@ class _ChunkComparison:
                     actual=f"{self.record.stat_flags:#04x}",
                 )
 
-    def _judge_nulls(self, found: Found) -> None:
+    def _judge_nulls(self, compared: Found) -> None:
         """In a list, where empty and missing lists count as well, writers do not agree whether they are nulls."""
-        most = found.nulls
+        most = compared.nulls
         if self.leaf.max_repetition_level:
             facts = self.pair.metadata.row_groups[self.row_group].columns[self.column].meta_data
-            entries = found.values if facts is None else facts.num_values
-            most = max(entries - (found.values - found.nulls), found.nulls)
-        if found.nulls <= self.record.null_count <= most:
+            entries = compared.values if facts is None else facts.num_values
+            most = max(entries - (compared.values - compared.nulls), compared.nulls)
+        if compared.nulls <= self.record.null_count <= most:
             return
-        expected = str(most) if most == found.nulls else f"between {found.nulls} and {most}"
+        expected = str(most) if most == compared.nulls else f"between {compared.nulls} and {most}"
         self._violation(
             NULLS,
             f"{self._of} holds {expected} null{'' if most == 1 else 's'}, NULL_COUNT is {self.record.null_count}",
@@ -305,7 +304,6 @@ class _ChunkComparison:
         )
 
     def _judge_bloom(self, lacking: Outside) -> None:
-
         number = self.pair.bloom_number(self.row_group, self.column)
         if number is None or not lacking.count:
             return
@@ -348,42 +346,35 @@ def _others(count: int, what: str = "value") -> str:
     return f" ({count - 1} more {what}{'s' if count > 2 else ''} like it)"
 
 
-def _outcome(file: FileUnderTest, rule: str) -> Iterator[Violation]:
-    """The violations of a rule; without any, what kept it from being tested everywhere."""
-    return file.part(Comparison).outcomes[rule].result()
+VALUES = Subject("values of both files", lambda file: [file.part(Comparison)])
+"""All values of the Parquet file, decoded once and compared with what ``_pm`` says of them."""
 
 
-@rule("PM-140", of=FILE)
-def no_value_is_less_than_min(file: FileUnderTest) -> Iterator[Violation]:
+@by_audit("PM-140", of=VALUES)
+def no_value_is_less_than_min() -> None:
     """A reader skips the row group when it looks for the value."""
-    return _outcome(file, BELOW)
 
 
-@rule("PM-141", of=FILE)
-def no_value_is_greater_than_max(file: FileUnderTest) -> Iterator[Violation]:
+@by_audit("PM-141", of=VALUES)
+def no_value_is_greater_than_max() -> None:
     """A reader skips the row group when it looks for the value."""
-    return _outcome(file, ABOVE)
 
 
-@rule("PM-142", of=FILE)
-def nulls_are_counted(file: FileUnderTest) -> Iterator[Violation]:
+@by_audit("PM-142", of=VALUES)
+def nulls_are_counted() -> None:
     """A chunk of nothing but nulls is never fetched."""
-    return _outcome(file, NULLS)
 
 
-@rule("PM-143", of=FILE)
-def bloom_filters_hold_every_value(file: FileUnderTest) -> Iterator[Violation]:
+@by_audit("PM-143", of=VALUES)
+def bloom_filters_hold_every_value() -> None:
     """A reader skips the row group when it looks for the value."""
-    return _outcome(file, BLOOM)
 
 
-@rule("PM-144", of=FILE)
-def the_designated_timestamp_ascends(file: FileUnderTest) -> Iterator[Violation]:
+@by_audit("PM-144", of=VALUES)
+def the_designated_timestamp_ascends() -> None:
     """Readers search for a time by halving."""
-    return _outcome(file, ASCENT)
 
 
-@rule("PM-145", of=FILE)
-def exact_bounds_occur(file: FileUnderTest) -> Iterator[Violation]:
+@by_audit("PM-145", of=VALUES)
+def exact_bounds_occur() -> None:
     """A reader may answer min() and max() from an exact bound."""
-    return _outcome(file, EXACT)

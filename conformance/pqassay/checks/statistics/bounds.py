@@ -9,6 +9,7 @@ from pqassay.checks import rule
 from pqassay.checks.subjects import FILE, STATISTICS, Subject
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.facts_screen import statistics_shape
+from pqassay.under_test.fields import Field, in_footer
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
 from pqassay.under_test.violation import Violation
 from pqassay_spec.grammar.hexdump import show
@@ -54,11 +55,6 @@ def statistics_of(chunk: ColumnChunkUnderTest) -> Statistics:
     return chunk.statistics
 
 
-def field_of(chunk: ColumnChunkUnderTest, name: str) -> str:
-    """The path of a field of the statistics."""
-    return f"footer.{chunk.path}.meta_data.statistics.{name}"
-
-
 # ------------------------------------------------------------------------------------------------ column orders
 
 
@@ -77,7 +73,7 @@ def orders_are_given(file: FileUnderTest) -> Iterator[Violation]:
             continue
         yield Violation(
             message=f"the {what}, and the footer has no column_orders that say how they compare",
-            field=f"footer.{chunk.path}.meta_data",
+            field=chunk.fields.facts,
             expected="column_orders",
             actual="none",
             column=chunk.column,
@@ -90,13 +86,14 @@ def orders_are_given(file: FileUnderTest) -> Iterator[Violation]:
 class ColumnOrders(NamedTuple):
     """The column orders of a footer, and the leaves whose they should be."""
 
+    file: FileUnderTest
     orders: list[ColumnOrder]
     leaves: list[SchemaLeaf]
 
 
 def _column_orders(file: FileUnderTest) -> list[ColumnOrders]:
     orders = file.metadata.column_orders
-    return [] if orders is None else [ColumnOrders(orders, file.leaves)]
+    return [] if orders is None else [ColumnOrders(file, orders, file.leaves)]
 
 
 COLUMN_ORDERS = Subject("column orders", _column_orders)
@@ -104,27 +101,27 @@ COLUMN_ORDERS = Subject("column orders", _column_orders)
 
 
 @rule("STA-002", of=COLUMN_ORDERS)
-def orders_are_those_of_the_leaves(given: ColumnOrders) -> Iterator[Violation]:
+def orders_are_those_of_the_leaves(listed: ColumnOrders) -> Iterator[Violation]:
     """Readers find the order of a column by its position: one order a leaf."""
-    orders, leaves = given
+    orders, leaves = listed.orders, listed.leaves
     if len(orders) != len(leaves):
         yield Violation(
             message=f"{len(orders)} column orders for {len(leaves)} leaves",
-            field="footer.column_orders",
+            field=in_footer(listed.file, "column_orders"),
             expected=str(len(leaves)),
             actual=str(len(orders)),
         )
 
 
 @rule("STA-003", of=COLUMN_ORDERS)
-def orders_are_known(given: ColumnOrders) -> Iterator[Violation]:
+def orders_are_known(listed: ColumnOrders) -> Iterator[Violation]:
     """Each order is a member of the union."""
-    orders, leaves = given
+    orders, leaves = listed.orders, listed.leaves
     for number, order in enumerate(orders):
         if order.unknown:
             yield Violation(
                 message=f"order {number} is member {order.unknown[0].id} of the union, which is not defined",
-                field=f"footer.column_orders[{number}]",
+                field=in_footer(listed.file, f"column_orders[{number}]"),
                 expected="1, 2 or 3",
                 actual=str(order.unknown[0].id),
                 column=leaves[number].name if len(leaves) == len(orders) else None,
@@ -132,9 +129,9 @@ def orders_are_known(given: ColumnOrders) -> Iterator[Violation]:
 
 
 @rule("STA-004", of=COLUMN_ORDERS)
-def orders_fit_their_columns(given: ColumnOrders) -> Iterator[Violation]:
+def orders_fit_their_columns(listed: ColumnOrders) -> Iterator[Violation]:
     """The orders of floats and of INT96 stand at such columns."""
-    orders, leaves = given
+    orders, leaves = listed.orders, listed.leaves
     if len(orders) != len(leaves):
         raise Broken("STA-002")
     for number, (order, leaf) in enumerate(zip(orders, leaves, strict=True)):
@@ -149,7 +146,7 @@ def orders_fit_their_columns(given: ColumnOrders) -> Iterator[Violation]:
         if not fits:
             yield Violation(
                 message=f"{name} is the order of a column of {leaf.physical_type}",
-                field=f"footer.column_orders[{number}]",
+                field=in_footer(listed.file, f"column_orders[{number}]"),
                 expected="TYPE_ORDER",
                 actual=name,
                 column=leaf.name,
@@ -167,7 +164,7 @@ def bounds_are_values(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         raise NotApplicable
     for name, raw in bounds:
         if not is_bound(chunk.leaf.element, raw):
-            yield is_no_value(chunk, name, raw, field_of(chunk, name))
+            yield is_no_value(chunk, name, raw, chunk.fields.statistics / name)
 
 
 def bounds_of_values(chunk: ColumnChunkUnderTest, statistics: Statistics) -> list[tuple[BoundName, bytes]]:
@@ -177,9 +174,9 @@ def bounds_of_values(chunk: ColumnChunkUnderTest, statistics: Statistics) -> lis
 
 
 def is_no_value(
-    chunk: ColumnChunkUnderTest, name: BoundName, raw: bytes, field: str, of: str = ""
+    chunk: ColumnChunkUnderTest, name: BoundName, raw: bytes, field: Field, of: str = ""
 ) -> Violation:
-    """What is wrong with a bound that is no value of the column's type."""
+    """A bound that is not a value of the column's type."""
     return Violation(
         message=f"{name}{of} of a column of {chunk.leaf.physical_type} is {show(raw)}, {len(raw)} bytes",
         field=field,
@@ -189,7 +186,7 @@ def is_no_value(
 
 
 def _what_a_bound_is(element: SchemaElement) -> str:
-    """What `is_bound` wants, for messages."""
+    """The description of a bound, as `is_bound` wants it, for messages."""
     if element.type == Type.BOOLEAN:
         return "one byte, 0 or 1"
     width = width_of(element)
@@ -205,7 +202,7 @@ def bounds_are_not_swapped(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         raise NotApplicable
     for pair in pairs:
         if pair.is_swapped and is_bound(element, pair.low) and is_bound(element, pair.high):
-            yield pair.violation(field_of(chunk, pair.names[0]))
+            yield pair.violation(chunk.fields.statistics / pair.names[0])
 
 
 class Pair(NamedTuple):
@@ -228,8 +225,8 @@ class Pair(NamedTuple):
         least, greatest = key(self.order, self.low), key(self.order, self.high)
         return least is not None and greatest is not None and bool(least > greatest)
 
-    def violation(self, field: str, of: str = "") -> Violation:
-        """What is wrong with a pair that is swapped."""
+    def violation(self, field: Field, of: str = "") -> Violation:
+        """A pair that is swapped."""
         low, high = shown(self.order, self.low), shown(self.order, self.high)
         return Violation(
             message=f"{'the deprecated ' * (self.names is DEPRECATED)}{self.names[0]} {low}{of} is greater than "
@@ -242,16 +239,16 @@ class Pair(NamedTuple):
 
 def comparable_pairs(chunk: ColumnChunkUnderTest, statistics: Statistics) -> list[Pair]:
     """The bounds, and the deprecated ones, if both are given and there is an order in which they compare."""
-    found: list[Pair] = []
+    pairs: list[Pair] = []
     order, low, high = chunk.order, statistics.min_value, statistics.max_value
     if order is not None and low is not None and high is not None:
-        found.append(Pair(BOUNDS, order, low, high))
+        pairs.append(Pair(BOUNDS, order, low, high))
     element, low, high = chunk.leaf.element, statistics.min, statistics.max
     order = type_order(element)
     if order is not None and low is not None and high is not None:
         keys = (signed_key(element, low), signed_key(element, high))
-        found += [Pair(DEPRECATED, order, low, high)] if None not in keys else []
-    return found
+        pairs += [Pair(DEPRECATED, order, low, high)] if None not in keys else []
+    return pairs
 
 
 def _float_order(chunk: ColumnChunkUnderTest) -> Order:
@@ -273,7 +270,7 @@ def bounds_are_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         if is_nan(order, raw):
             yield Violation(
                 message=f"{name} is NaN",
-                field=field_of(chunk, name),
+                field=chunk.fields.statistics / name,
                 expected="a number, or no bound",
                 actual=f"nan (0x{raw.hex()})",
             )
@@ -300,7 +297,7 @@ def bounds_are_nan_where_all_is(chunk: ColumnChunkUnderTest) -> Iterator[Violati
             continue
         yield Violation(
             message=f"{name} is {shown(order, raw)} with {count} NaN among {chunk.facts.num_values} values",
-            field=field_of(chunk, name),
+            field=chunk.fields.statistics / name,
             expected=expected,
             actual=f"{shown(order, raw)} (0x{raw.hex()})",
         )
@@ -324,7 +321,7 @@ def total_order_counts_nan(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     if statistics.nan_count is None:
         yield Violation(
             message="the order is IEEE_754_TOTAL_ORDER, and the statistics do not say how many NaN there are",
-            field=f"footer.{chunk.path}.meta_data.statistics",
+            field=chunk.fields.statistics,
             expected="nan_count",
             actual="none",
         )
@@ -342,7 +339,7 @@ def deprecated_bounds_are_signed(chunk: ColumnChunkUnderTest) -> Iterator[Violat
         kind = "INT96 timestamps" if order is None else order.value
         yield Violation(
             message=f"the deprecated {' and '.join(name for name, _ in bounds)} bound a column of {kind}",
-            field=field_of(chunk, bounds[0][0]),
+            field=chunk.fields.statistics / bounds[0][0],
             expected="no such field: it knows signed comparison alone",
             actual=shown(order, bounds[0][1]),
         )
@@ -364,7 +361,7 @@ def deprecated_bounds_agree(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         if before != now and is_bound(element, before) and is_bound(element, now):
             yield Violation(
                 message=f"the deprecated {old} is {shown(order, before)}, and {new} {shown(order, now)}",
-                field=field_of(chunk, old),
+                field=chunk.fields.statistics / old,
                 expected=shown(order, now),
                 actual=shown(order, before),
             )
@@ -381,7 +378,7 @@ def int96_bounds_have_their_order(chunk: ColumnChunkUnderTest) -> Iterator[Viola
         name, raw = bounds[0]
         yield Violation(
             message="bounds of an INT96 column, and no INT96_TIMESTAMP_ORDER that says how they compare",
-            field=field_of(chunk, name),
+            field=chunk.fields.statistics / name,
             expected="no bounds, or INT96_TIMESTAMP_ORDER",
             actual=show(raw),
         )
@@ -396,7 +393,7 @@ def unordered_columns_have_no_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Vi
     for name, raw in given(statistics, (*BOUNDS, *DEPRECATED)):
         yield Violation(
             message=f"{name} bounds a column whose type has no order",
-            field=field_of(chunk, name),
+            field=chunk.fields.statistics / name,
             expected="no bound",
             actual=show(raw),
         )
@@ -416,7 +413,7 @@ def bounds_of_text_are_text(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         except UnicodeDecodeError as error:
             yield Violation(
                 message=f"{name} {show(raw)} is no UTF-8 from its byte {error.start} on",
-                field=field_of(chunk, name),
+                field=chunk.fields.statistics / name,
                 expected="UTF-8",
                 actual=show(raw[error.start : error.end]),
             )
@@ -437,7 +434,7 @@ def flags_have_their_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         if getattr(statistics, bound) is None:
             yield Violation(
                 message=f"{flag} is given, and {bound} is not",
-                field=field_of(chunk, flag),
+                field=chunk.fields.statistics / flag,
                 expected=f"a {bound}, or no flag",
                 actual=str(getattr(statistics, flag)).lower(),
             )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pqassay.checks import rule
-from pqassay.checks.statistics.bounds import field_of, statistics_of
+from pqassay.checks.statistics.bounds import statistics_of
 from pqassay.checks.subjects import CHUNK, SIZE_STATISTICS, STATISTICS
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.facts_screen import facts_shape, statistics_shape
+from pqassay.under_test.fields import Field
 from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.violation import Violation
 from pqassay_spec.parquet.column_order import FLOATING, annotation_fits, type_order
@@ -28,7 +29,7 @@ def null_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         why = "" if chunk.leaf.max_definition_level else ": the column is required"
         yield Violation(
             message=f"null_count is {count} of {chunk.facts.num_values} values{why}",
-            field=field_of(chunk, "null_count"),
+            field=chunk.fields.statistics / "null_count",
             expected=f"0 to {most}" if most > 0 else "0",
             actual=str(count),
         )
@@ -40,7 +41,7 @@ def null_count_is_given(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     if statistics_of(chunk).null_count is None:
         yield Violation(
             message="the statistics do not say how many nulls there are",
-            field=f"footer.{chunk.path}.meta_data.statistics",
+            field=chunk.fields.statistics,
             expected="null_count",
             actual="none",
         )
@@ -55,7 +56,7 @@ def distinct_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
     if not 0 <= count <= max(most, 0):
         yield Violation(
             message=f"distinct_count is {count} of {most} values",
-            field=field_of(chunk, "distinct_count"),
+            field=chunk.fields.statistics / "distinct_count",
             expected=f"0 to {most}" if most > 0 else "0",
             actual=str(count),
         )
@@ -71,7 +72,7 @@ def nan_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     if type_order(element) not in FLOATING:
         yield Violation(
             message=f"nan_count is given for a column of {chunk.leaf.physical_type}",
-            field=field_of(chunk, "nan_count"),
+            field=chunk.fields.statistics / "nan_count",
             expected="no nan_count",
             actual=str(count),
         )
@@ -80,7 +81,7 @@ def nan_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     if not 0 <= count <= most:
         yield Violation(
             message=f"nan_count is {count} where {most} values are not null",
-            field=field_of(chunk, "nan_count"),
+            field=chunk.fields.statistics / "nan_count",
             expected=f"0 to {most}" if most else "0",
             actual=str(count),
         )
@@ -94,10 +95,6 @@ def _sizes(chunk: ColumnChunkUnderTest) -> SizeStatistics:
     if sizes is None:
         raise NotApplicable
     return sizes
-
-
-def _size_field(chunk: ColumnChunkUnderTest, name: str) -> str:
-    return f"footer.{chunk.path}.meta_data.size_statistics.{name}"
 
 
 @rule("STA-019", of=SIZE_STATISTICS)
@@ -123,7 +120,7 @@ def histograms_count_all_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violati
             message = f"the {name} counts {actual} of {expected} values"
         else:
             continue
-        yield Violation(message=message, field=_size_field(chunk, name), expected=expected, actual=actual)
+        yield Violation(message=message, field=chunk.fields.sizes / name, expected=expected, actual=actual)
 
 
 @rule("STA-020", of=SIZE_STATISTICS)
@@ -139,7 +136,7 @@ def histogram_agrees_about_nulls(chunk: ColumnChunkUnderTest) -> Iterator[Violat
     if nulls != statistics.null_count:
         yield Violation(
             message=f"the histogram has {nulls} values below level {greatest}, and null_count is {statistics.null_count}",
-            field=_size_field(chunk, "definition_level_histogram"),
+            field=chunk.fields.sizes / "definition_level_histogram",
             expected=f"{statistics.null_count} values below level {greatest}",
             actual=str(nulls),
         )
@@ -159,7 +156,7 @@ def size_is_that_of_byte_arrays(chunk: ColumnChunkUnderTest) -> Iterator[Violati
         return
     yield Violation(
         message=f"unencoded_byte_array_data_bytes of a column of {chunk.leaf.physical_type} is {size}",
-        field=_size_field(chunk, "unencoded_byte_array_data_bytes"),
+        field=chunk.fields.sizes / "unencoded_byte_array_data_bytes",
         expected=expected,
         actual=str(size),
     )
@@ -174,7 +171,7 @@ def geospatial_box_is_one(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     geospatial, element = chunk.facts.geospatial_statistics, chunk.leaf.element
     if geospatial is None or not annotation_fits(element):
         raise NotApplicable
-    field = f"footer.{chunk.path}.meta_data.geospatial_statistics"
+    field = chunk.fields.facts / "geospatial_statistics"
     logical = element.logicalType
     if logical is None or (logical.GEOMETRY is None and logical.GEOGRAPHY is None):
         yield Violation(
@@ -184,21 +181,21 @@ def geospatial_box_is_one(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
             actual="geospatial_statistics",
         )
     elif geospatial.bbox is not None:
-        yield from _box(geospatial.bbox, f"{field}.bbox")
+        yield from _box(geospatial.bbox, field / "bbox")
 
 
-def _box(box: BoundingBox, field: str) -> Iterator[Violation]:
+def _box(box: BoundingBox, field: Field) -> Iterator[Violation]:
     for axis in "xyzm":
         low, high = getattr(box, f"{axis}min"), getattr(box, f"{axis}max")
         for name, value in ((f"{axis}min", low), (f"{axis}max", high)):
             if value is not None and value != value:  # noqa: PLR0124 - NaN alone differs from itself
                 yield Violation(
-                    message=f"{name} is NaN", field=f"{field}.{name}", expected="a number", actual="nan"
+                    message=f"{name} is NaN", field=field / name, expected="a number", actual="nan"
                 )
         if axis != "x" and low is not None and high is not None and low > high:
             yield Violation(
                 message=f"{axis}min {low!r} is greater than {axis}max {high!r}",
-                field=f"{field}.{axis}min",
+                field=field / f"{axis}min",
                 expected=f"at most {high!r}",
                 actual=repr(low),
             )

@@ -30,7 +30,7 @@ def histograms_count_the_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violati
             if count != right:
                 yield Violation(
                     f"{right} {name} levels of the chunk are {level}, and its size statistics count {count}",
-                    f"footer.{chunk.path}.meta_data.size_statistics.{name}_level_histogram[{level}]",
+                    chunk.fields.sizes / f"{name}_level_histogram[{level}]",
                     expected=str(right),
                     actual=str(count),
                 )

@@ -8,6 +8,7 @@ from pqassay.checks import rule
 from pqassay.checks.statistics.bounds import bounds_of_values, comparable_pairs, is_no_value
 from pqassay.checks.subjects import CHUNK, STATISTICS
 from pqassay.under_test.chunks import ColumnChunkUnderTest
+from pqassay.under_test.fields import Field
 from pqassay.under_test.file import NotApplicable
 from pqassay.under_test.page_walk import HEADERS, PageUnderTest
 from pqassay.under_test.violation import Violation
@@ -15,8 +16,9 @@ from pqassay_spec.parquet.column_order import annotation_fits, is_bound
 from pqassay_spec.parquet.thrift import DataPageHeader, DataPageHeaderV2, Statistics
 
 
-def _field(chunk: ColumnChunkUnderTest, page: PageUnderTest, name: str) -> str:
-    return f"{chunk.path}.pages[{page.number}].header.{HEADERS[page.header.type]}.{name}"
+def _field(chunk: ColumnChunkUnderTest, page: PageUnderTest, name: str) -> Field:
+    """A field of the statistics in a page header."""
+    return chunk.fields.page(page) / HEADERS[page.header.type] / "statistics" / name
 
 
 def _has_page_statistics(chunk: ColumnChunkUnderTest) -> bool:
@@ -41,10 +43,10 @@ def _wrong_bounds(
         return
     wrong = [bound for bound in bounds_of_values(chunk, statistics) if not is_bound(element, bound[1])]
     for name, raw in wrong:
-        yield is_no_value(chunk, name, raw, _field(chunk, page, f"statistics.{name}"), of)
+        yield is_no_value(chunk, name, raw, _field(chunk, page, name), of)
     for pair in () if wrong else comparable_pairs(chunk, statistics):
         if pair.is_swapped:
-            yield pair.violation(_field(chunk, page, f"statistics.{pair.names[0]}"), of)
+            yield pair.violation(_field(chunk, page, pair.names[0]), of)
 
 
 def _wrong_null_count(
@@ -58,7 +60,7 @@ def _wrong_null_count(
     if count is not None and not 0 <= count <= most:
         yield Violation(
             message=f"null_count of page {page.number} is {count} of {header.num_values} values",
-            field=_field(chunk, page, "statistics.null_count"),
+            field=_field(chunk, page, "null_count"),
             expected=f"0 to {most}" if most else "0",
             actual=str(count),
         )
@@ -80,7 +82,7 @@ def null_counts_of_pages_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violati
     if total != whole:
         yield Violation(
             message=f"the {len(chunk.data_pages)} data pages count {total} nulls, and the chunk {whole}",
-            field=_field(chunk, chunk.data_pages[-1], "statistics.null_count"),
+            field=_field(chunk, chunk.data_pages[-1], "null_count"),
             expected=f"{whole} nulls in all pages",
             actual=str(total),
         )

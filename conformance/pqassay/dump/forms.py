@@ -1,7 +1,4 @@
-"""What stands where in a file: the trace as a tree, as JSON lines, or as an annotated hexdump.
-
-A damaged file is shown as far as it can be read, and then the error.
-"""
+"""Forms of a trace: a tree, JSON lines, or an annotated hexdump."""
 
 from __future__ import annotations
 
@@ -12,75 +9,12 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from pqassay.checks.idx1.blob import EmbeddedIndex
-from pqassay.under_test.file import FileUnderTest, NotApplicable, Options
-from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import Source
 from pqassay_spec.grammar.hexdump import annotated_ranges, show
-from pqassay_spec.grammar.thrift import grammar
-from pqassay_spec.grammar.trace import Leaf, trace, trace_into
-from pqassay_spec.idx1 import blob as idx1
-from pqassay_spec.parquet import file as parquet_file
-from pqassay_spec.parquet.thrift import FileMetaData
-from pqassay_spec.pm.trace import trace_pm
-from pqassay_spec.rules.catalogue import DEFAULT_FILE
+from pqassay_spec.grammar.trace import Leaf
 
 Sink = Callable[[list[Leaf]], None]
 """Takes leaves in the order of their bytes, batch by batch."""
-
-
-def dump(source: Source, sink: Sink, kind: str = DEFAULT_FILE) -> list[FormatError]:
-    """Trace everything in a file that can be traced.
-
-    Args:
-        source: The file.
-        sink: Takes the leaves.
-        kind: What kind of file it is, see `pqassay.lake.kinds`.
-
-    Returns:
-        What kept further leaves from being read, with its place.
-    """
-    return TRACES[kind](source, sink)
-
-
-def dump_pm(source: Source, sink: Sink) -> list[FormatError]:
-    """Trace a ``_pm`` file: header, blocks, footers."""
-    problems: list[FormatError] = []
-    for batch in trace_pm(source, problems):
-        sink(batch)
-    return problems
-
-
-def dump_parquet(source: Source, sink: Sink) -> list[FormatError]:
-    """Trace a Parquet file: head, embedded index, footer, tail."""
-    errors: list[FormatError] = []
-    file = FileUnderTest(source, Options("index"))
-    try:
-        file.head()
-        sink(trace(parquet_file.HEAD, source.read(0, parquet_file.HEAD_SIZE), root="head")[1])
-    except FormatError as error:
-        errors.append(error)
-    try:
-        framing = file.framing
-    except FormatError as error:
-        return [*errors, error]
-    try:
-        sink(idx1.trace_blob(source, file.part(EmbeddedIndex).blob))
-    except NotApplicable:
-        pass
-    except FormatError as error:
-        if error.rule != "PQF-004":  # said below, with its place
-            errors.append(error)
-    problem = trace_into(sink, grammar(FileMetaData), file.footer, root="footer", base=framing.footer_start)
-    if problem is not None:
-        errors.append(problem.within(rule="PQF-004"))
-    tail = source.read(framing.tail_start, parquet_file.TAIL_SIZE)
-    sink(trace(parquet_file.TAIL, tail, root="tail", base=framing.tail_start)[1])
-    return errors
-
-
-TRACES = {DEFAULT_FILE: dump_parquet, "pm": dump_pm}
-"""For each kind of file what traces it."""
 
 
 class Selected:

@@ -1,0 +1,293 @@
+"""Rules of IDX1 beyond the golden cases: hostile texts, how the indexed column is found, and the commands that mend an index."""
+
+from __future__ import annotations
+
+import io
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+import pqassay
+from idx1_files import Idx1File, companion, edited, parquet, table
+from places import GOLDEN_FILES
+from pqassay.suite.cases import GoldenCase, load
+from pqassay_reference.cli.main import app
+from pqassay_spec.base.sources import BytesSource
+from pqassay_spec.idx1 import blob as idx1
+from pqassay_spec.idx1 import companion as idx1_companion
+from pqassay_spec.parquet.file import read_framing
+from pqassay_spec.parquet.thrift import FileMetaData
+from pqassay_spec.rules.catalogue import Tier, rules
+
+GOOD = Idx1File().build()
+FOOTER = read_framing(BytesSource(GOOD)).footer_start
+PLAIN = parquet(table())
+
+
+def with_companion(text: str) -> bytes:
+    """The good file with a companion record."""
+    return Idx1File(keys=[(idx1.KEY, "{offset}"), (idx1.COMPANION_KEY, text)]).build()
+
+
+def reported(data: bytes | Path, **options: Any) -> set[str]:
+    """The rules that a check reports."""
+    return {finding.rule for finding in pqassay.check(data, **options).files[0].findings}
+
+
+def test_more_digits_than_python_converts_are_no_offset() -> None:
+    assert {"IDX1-003"} == reported(Idx1File(keys=[(idx1.KEY, "9" * 5000)]).build())
+
+
+def test_a_companion_record_nested_deeper_than_python_reads_is_none() -> None:
+    assert {"IDX1-020"} == reported(with_companion("[" * 100_000))
+
+
+@pytest.mark.parametrize(
+    ("column", "rules"), [("nation", set[str]()), ("nope", {"IDX1-018"}), ("year", {"IDX1-018"})]
+)
+def test_a_column_that_the_user_names_is_the_indexed_one(column: str, rules: set[str]) -> None:
+    assert rules == reported(GOOD, idx1_column=column)
+
+
+def test_the_nearest_column_is_named() -> None:
+    data = pa.table({"a": ["x", "y", "z"], "b": ["p", "q", "r"], "n": [1, 2, 3]})
+    file = Idx1File(data=parquet(data), payload=b"p\nq\nw").build()
+
+    (finding,) = pqassay.check(file).files[0].findings
+
+    assert finding.column == "b"
+    assert finding.message == (
+        "1 value of column b not in the index: 'r'; 1 value of the index in no row: 'w'; "
+        "no string column fits, b is nearest"
+    )
+
+
+def test_among_several_columns_the_equal_one_is_taken() -> None:
+    data = pa.table({"a": ["x", "x"], "b": ["x", "y"]})
+
+    assert [] == pqassay.check(Idx1File(data=parquet(data), payload=b"x\ny").build()).files[0].findings
+
+
+@pytest.mark.parametrize("names", [["pieces", "lines"], ["lines", "pieces"]])
+def test_pieces_of_values_stand_behind_a_column_that_equals_the_index(names: list[str]) -> None:
+    columns = {"lines": ["x\ny", "x"], "pieces": ["x", "y"], "other": ["x", "x"]}
+    equal = Idx1File(data=parquet(pa.table({name: columns[name] for name in names})), payload=b"x\ny")
+    names = ["other" if name == "pieces" else name for name in names]
+    wide = Idx1File(data=parquet(pa.table({name: columns[name] for name in names})), payload=b"x\ny")
+
+    assert [] == pqassay.check(equal.build()).files[0].findings
+    assert [("IDX1-015", "lines")] == [
+        (finding.rule, finding.column) for finding in pqassay.check(wide.build()).files[0].findings
+    ]
+
+
+def test_an_empty_index_beside_values_passes_only_for_a_column_that_is_named() -> None:
+    nothing = pa.array([None, None], pa.string())
+    file = Idx1File(data=parquet(pa.table({"comment": nothing, "nation": ["a", "b"]})), payload=b"").build()
+    report = pqassay.check(file)
+    (coverage,) = report.coverages.values()
+
+    assert "conformant" == report.files[0].outcome
+    assert (
+        "an empty index fits column comment, which has no values, and no other; "
+        "nation has values: name the column that is meant"
+    ) == coverage.not_checked["IDX1-016"]
+    assert {"comment": [], "nation": ["IDX1-016"]} == {
+        name: [finding.rule for finding in pqassay.check(file, idx1_column=name).files[0].findings]
+        for name in ("comment", "nation")
+    }
+
+
+def test_an_empty_index_where_no_column_has_values_passes() -> None:
+    nothing = pa.array([None, None], pa.string())
+    file = Idx1File(data=parquet(pa.table({"a": nothing, "b": nothing, "n": [1, 2]})), payload=b"").build()
+    (coverage,) = pqassay.check(file).coverages.values()
+
+    assert "IDX1-016" in coverage.checked
+
+
+@pytest.mark.parametrize(("tier", "expected"), [("index", ["PQF-016"]), ("values", ["IDX1-022", "PQF-016"])])
+def test_the_rows_that_were_read_count_as_well_as_those_that_the_footer_says(
+    tier: Tier, expected: list[str]
+) -> None:
+    data = edited(with_companion(companion(row_count=99)), lambda metadata: setattr(metadata, "num_rows", 99))
+    findings = pqassay.check(data, tier=tier).files[0].findings
+
+    assert expected == [finding.rule for finding in findings]
+    assert all(
+        finding.message == "the index was made for 99 rows, column nation has 6"
+        for finding in findings
+        if finding.rule == "IDX1-022"
+    )
+
+
+def test_rows_are_not_counted_in_a_column_of_lists() -> None:
+    data = parquet(pa.table({"l": [["a", "b"], ["c"]], "nation": ["a", "b"]}))
+    file = Idx1File(data=data, payload=b"a\nb\nc")
+    record = idx1_companion.make_companion(
+        file.blob(),
+        offset=file.build().index(idx1.MAGIC),
+        column=("nation",),
+        row_count=2,
+        value_count=3,
+        null_count=0,
+    )
+    file.keys = [(idx1.KEY, "{offset}"), (idx1.COMPANION_KEY, record.to_json())]
+
+    assert [] == pqassay.check(file.build(), idx1_column="l.list.element").files[0].findings
+
+
+def test_nested_and_dictionary_columns_are_compared() -> None:
+    data = pa.table(
+        {
+            "s": pa.array([{"q": "x"}, None, {"q": "y"}]),
+            "d": pa.array(["p", "q", "p"]).dictionary_encode(),
+            "l": pa.array([["u", "v"], [], None]),
+        }
+    )
+    for column, content in (("s.q", b"x\ny"), ("d", b"p\nq"), ("l.list.element", b"u\nv")):
+        file = Idx1File(data=parquet(data), payload=content).build()
+
+        assert [] == pqassay.check(file, idx1_column=column).files[0].findings
+
+
+def test_values_of_many_row_groups_are_compared() -> None:
+    values: list[str | None] = [f"v{i % 700:03d}" for i in range(5000)]
+    content = "\n".join(sorted({v for v in values if v})).encode()
+    file = Idx1File(data=parquet(table(values), row_group_size=512), payload=content).build()
+
+    assert [] == pqassay.check(file).files[0].findings
+
+
+def test_a_column_that_cannot_be_decoded_leaves_the_file_unjudged() -> None:
+    file = bytearray(Idx1File(data=parquet(table(), compression="zstd", use_dictionary=False)).build())
+    file[40:60] = bytes(20)
+
+    report = pqassay.check(bytes(file))
+
+    assert "errored" == report.files[0].outcome
+    assert 4 == report.exit_code
+    (coverage,) = report.coverages.values()
+    assert "cannot be decoded" in coverage.not_checked["IDX1-016"]
+
+
+def test_an_encrypted_footer_is_unsupported_not_corrupt() -> None:
+    report = pqassay.check(b"PARE" + GOOD[4:-4] + b"PARE")
+
+    assert ("errored", []) == (report.files[0].outcome, report.files[0].findings)
+    assert report.files[0].error == "the footer is encrypted; pqassay has no keys"
+
+
+def test_a_signed_footer_may_be_followed_by_its_signature() -> None:
+    from pqassay_spec.parquet.thrift import AesGcmV1, EncryptionAlgorithm
+
+    def sign(metadata: FileMetaData) -> None:
+        metadata.encryption_algorithm = EncryptionAlgorithm(AES_GCM_V1=AesGcmV1())
+
+    signed = edited(PLAIN, sign)
+    length = int.from_bytes(signed[-8:-4], "little") + 28
+    signed = signed[:-8] + bytes(28) + length.to_bytes(4, "little") + b"PAR1"
+
+    assert [] == pqassay.check(signed, tier="index").files[0].findings
+
+
+def test_deeper_tiers_are_not_entered() -> None:
+    file = Idx1File(data=parquet(table(["a", "b", "c"])), payload=b"a\nc").build()
+    report = pqassay.check(file, tier="index")
+    (coverage,) = report.coverages.values()
+
+    assert "conformant" == report.files[0].outcome
+    assert "needs tier values" == coverage.not_checked["IDX1-016"]
+
+
+def test_the_footer_tier_reads_no_blob() -> None:
+    class Reads(io.BytesIO):
+        pass
+
+    class Counting(BytesSource):
+        ranges: list[tuple[int, int]]
+
+        def read(self, offset: int, length: int) -> bytes:
+            self.ranges.append((offset, length))
+            return super().read(offset, length)
+
+    from pqassay.judge.file_check import Selection, check_source
+    from pqassay.under_test.file import Options
+
+    source = Counting(GOOD)
+    source.ranges = []
+    check_source(source, Options("footer"), Selection(), "must")
+
+    assert all(offset == 0 or offset >= FOOTER for offset, _ in source.ranges)
+
+
+# ------------------------------------------------------------------------------------------------ what mends them
+
+BROKEN_INDEXES = [
+    golden
+    for golden in load(GOLDEN_FILES)
+    if golden.case.family == "IDX1" and golden.case.kind == "invalid" and golden.case.mutation is not None
+]
+
+LEFT_OVER = {"PQF-037"}
+"""What can be said of a file after a blob has lost its key: of one that is damaged, nobody knows what the bytes are."""
+
+
+def copied(golden: GoldenCase, folder: Path) -> Path:
+    """A copy of a golden file under a name that a shell would take apart."""
+    path = folder / "a file's name.parquet"
+    path.write_bytes(golden.content())
+    return path
+
+
+def commands(path: Path) -> list[list[str]]:
+    """The different commands that the findings name, as arguments."""
+    findings = pqassay.check(path, tier="values").files[0].findings
+    return [shlex.split(text) for text in sorted({f.remedy for f in findings if f.remedy})]
+
+
+@pytest.mark.parametrize("golden", BROKEN_INDEXES, ids=lambda golden: golden.case.id)
+def test_each_command_leaves_a_file_without_findings_and_the_same_rows(
+    golden: GoldenCase, tmp_path: Path
+) -> None:
+    path = copied(golden, tmp_path)
+    before, rows = path.read_bytes(), pq.read_table(path)
+
+    assert commands(path)
+    for program, *arguments in commands(path):
+        path.write_bytes(before)
+        result = CliRunner().invoke(app, arguments)
+        assert ("pqassay-ref", 0) == (program, result.exit_code), result.output
+        assert set() == reported(path) - LEFT_OVER
+        assert rows == pq.read_table(path)
+
+
+@pytest.mark.parametrize("golden", BROKEN_INDEXES, ids=lambda golden: golden.case.id)
+def test_stripping_the_index_always_helps(golden: GoldenCase, tmp_path: Path) -> None:
+    path = copied(golden, tmp_path)
+    displaced = ["--page-index"] if "PIX-020" in golden.case.rules else []
+    result = CliRunner().invoke(app, ["strip", str(path), "--idx1", *displaced])
+
+    assert 0 == result.exit_code
+    assert set() == reported(path) - LEFT_OVER - {"PQF-006"}
+
+
+def test_every_rule_of_the_index_has_a_remedy(tmp_path: Path) -> None:
+    mended: set[str] = set()
+    for golden in BROKEN_INDEXES:
+        findings = pqassay.check(copied(golden, tmp_path), tier="values").files[0].findings
+        mended |= {finding.rule for finding in findings if finding.remedy and finding.rule.startswith("IDX1")}
+
+    assert {rule for rule in rules() if rule.startswith("IDX1")} == mended
+
+
+def test_a_displaced_page_index_goes_with_the_blob_that_displaced_it() -> None:
+    path = GOLDEN_FILES / "idx1" / "page-index-displaced" / "data.parquet"
+    (finding, *_) = pqassay.check(path).files[0].findings
+
+    assert f"pqassay-ref strip {path} --idx1 --page-index" == finding.remedy
