@@ -200,16 +200,16 @@ def measured_task(settings: Settings, tiers: Sequence[Tier], task: bytes, count:
         Packed: `Costs` by tier; empty for a file that cannot be opened.
     """
     target: Target = unpacked(task)
-    found: dict[Tier, Costs] = {}
+    costs: dict[Tier, Costs] = {}
     with contextlib.suppress(OSError, MemoryError):
         for tier in tiers:
             at_tier = replace(settings, tier=tier)
             if tier not in _warm:  # the first file of a process pays for what is imported and prepared once
                 _costs(target, at_tier)
                 _warm.add(tier)
-            found[tier] = _costs(target, at_tier)
+            costs[tier] = _costs(target, at_tier)
     count((1, 0))
-    return packed(found)
+    return packed(costs)
 
 
 def _costs(target: Target, settings: Settings) -> Costs:

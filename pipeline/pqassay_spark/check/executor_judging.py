@@ -19,27 +19,39 @@ Verdict = tuple[Judged, str | None]
 
 
 @dataclass(frozen=True)
+class Means:
+    """The means of judging: tasks, and limits for one file.
+
+    Attributes:
+        tasks: Tasks to cut the work into; see `pqassay_spark.check.spark_judging.default_tasks`.
+        timeout: Seconds for one file, as in `pqassay.check`.
+        memory: Bytes for one process, as in `pqassay.check`; the default is shared by the tasks of a machine.
+        judge: What judges some files on an executor.
+    """
+
+    tasks: int | None = None
+    timeout: float | None = None
+    memory: int | None = None
+    judge: workers.JudgeAll = judge_all
+
+
+@dataclass(frozen=True)
 class Judging:
     """The way in which the files of every task are judged.
 
     Attributes:
         settings: As in `pqassay check`.
-        is_isolated: Whether files are judged in a process beside the executor's Python: it may crash, hang or take all
-            memory, and costs one file then.
-        timeout: Seconds for one file, in such a process; see `pqassay.judge.workers.Limits`.
-        memory: Bytes for such a process; see there.
+        means: Limits for one file, in a process beside the executor's Python; see `pqassay.judge.workers.Limits`.
+        is_isolated: Whether files are judged in such a process: it may crash, hang or take all memory, and costs one file then.
         at_once: Tasks that may run on one machine at the same time, among which memory is shared.
         wants_etags: Whether the etags of objects are asked for; that takes one request for each.
-        judge: What judges some files.
     """
 
     settings: Settings
+    means: Means = Means()
     is_isolated: bool = False
-    timeout: float | None = None
-    memory: int | None = None
     at_once: int = 1
     wants_etags: bool = False
-    judge: workers.JudgeAll = judge_all
 
 
 def judged_task(judging: Judging, task: bytes, count: Count) -> bytes:
@@ -69,14 +81,13 @@ def judged_task(judging: Judging, task: bytes, count: Count) -> bytes:
 
 
 def _judged(targets: Sequence[Target], judging: Judging) -> Generator[Judged]:
+    means = judging.means
     if not judging.is_isolated:
         for target in targets:
-            yield from judging.judge([target], judging.settings)
+            yield from means.judge([target], judging.settings)
         return
     workers.preload()
-    memory = workers.default_memory(judging.at_once) if judging.memory is None else judging.memory
-    limits = workers.Limits(1, judging.timeout, memory)
-    with contextlib.closing(
-        workers.judged(targets, judging.settings, limits, judge=judging.judge)
-    ) as results:
+    memory = workers.default_memory(judging.at_once) if means.memory is None else means.memory
+    limits = workers.Limits(1, means.timeout, memory)
+    with contextlib.closing(workers.judged(targets, judging.settings, limits, judge=means.judge)) as results:
         yield from results

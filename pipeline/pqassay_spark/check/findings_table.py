@@ -17,7 +17,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -331,7 +331,9 @@ def read(table: Path, settings: Settings) -> Iterator[Row]:
         coverages = {key: Coverage(**value) for key, value in about["coverages"].items()}
         _require_sound(path)
         with pq.ParquetFile(path) as file:
-            for row in _files(_dictionaries(file), coverages):
+            batches = file.iter_batches(batch_size=ROWS_AT_ONCE)
+            rows = chain.from_iterable(batch.to_pylist() for batch in batches)
+            for row in _files(rows, coverages):
                 # A relative path means another file in another folder.
                 if is_here or is_uri(row.report.path) or row.report.path.startswith("/"):
                     yield row
@@ -373,11 +375,6 @@ def _metadata(table: Path) -> dict[str, Any] | None:
     if not isinstance(about, dict) or about.get("schema_version") != SCHEMA_VERSION:
         return None
     return about
-
-
-def _dictionaries(file: pq.ParquetFile) -> Iterator[dict[str, Any]]:
-    for batch in file.iter_batches(batch_size=ROWS_AT_ONCE):
-        yield from batch.to_pylist()
 
 
 def _files(rows: Iterator[dict[str, Any]], coverages: Mapping[str, Coverage]) -> Iterator[Row]:

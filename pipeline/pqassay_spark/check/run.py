@@ -17,11 +17,11 @@ from pqassay.lake.targets import Target
 from pqassay.report.model import Report
 from pqassay_spark.check import findings_table
 from pqassay_spark.check.estimate import Estimate, estimate
-from pqassay_spark.check.executor_judging import Verdict
+from pqassay_spark.check.executor_judging import Means, Verdict
 from pqassay_spark.check.file_stamps import UNKNOWN, Stamp, stamps
 from pqassay_spark.check.findings_table import FileState, Row
 from pqassay_spark.check.sampling import Sample, sampled
-from pqassay_spark.check.spark_judging import Means, Tell, judged
+from pqassay_spark.check.spark_judging import Tell, judged
 from pqassay_spark.check.spark_listing import SparkListing
 from pqassay_spark.check.verdict_cache import VerdictCache, etags_task, is_settled
 from pqassay_spark.jobs.packing import pack
@@ -152,10 +152,10 @@ def carried_out(
     if sample is not None:
         plan, covered = sampled(plan, sample)
     targets = plan.targets
-    found = [UNKNOWN] * len(targets) if table is None else stamps(targets)
+    current_stamps = [UNKNOWN] * len(targets) if table is None else stamps(targets)
     kept: dict[int, Row] = {}
     if table is not None and is_incremental:
-        kept = _kept(session, VerdictCache(table, plan.settings), targets, found)
+        kept = _kept(session, VerdictCache(table, plan.settings), targets, current_stamps)
     rest = [position for position in range(len(targets)) if position not in kept]
     fresh: dict[int, Verdict] = {}
     if rest:
@@ -172,7 +172,7 @@ def carried_out(
     states = [
         kept[position].state
         if position in kept
-        else _state(found[position], fresh[position], started=started)
+        else _state(current_stamps[position], fresh[position], started=started)
         for position in range(len(targets))
     ]
     return Checked(report, states, len(kept), covered)
@@ -218,14 +218,14 @@ def _kept(
     session: Callable[[], SparkSession],
     cache: VerdictCache,
     targets: Sequence[Target],
-    found: Sequence[Stamp],
+    current_stamps: Sequence[Stamp],
 ) -> dict[int, Row]:
     """The verdicts that still hold, by the position of the target."""
     kept: dict[int, Row] = {}
     doubtful: dict[int, str] = {}
     if not cache:
         return kept
-    for position, (target, stamp) in enumerate(zip(targets, found, strict=True)):
+    for position, (target, stamp) in enumerate(zip(targets, current_stamps, strict=True)):
         if (verdict := cache.kept(target, stamp)) is not None:
             kept[position] = verdict
         elif etag := cache.etag(target, stamp):
@@ -234,7 +234,7 @@ def _kept(
     current = _etags(session, [targets[position] for position in positions])
     for position, etag in zip(positions, current, strict=True):
         if etag == doubtful[position]:
-            verdict = cache.kept_by_etag(targets[position], found[position])
+            verdict = cache.kept_by_etag(targets[position], current_stamps[position])
             if verdict is not None:
                 kept[position] = verdict
     return kept

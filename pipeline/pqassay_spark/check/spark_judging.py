@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from pqassay.errors import UsageError
 from pqassay.judge.checker import wants_isolation
-from pqassay.judge.one_file import Settings, judge_all
-from pqassay.judge.workers import JudgeAll, require_memory
+from pqassay.judge.one_file import Settings
+from pqassay.judge.workers import require_memory
 from pqassay.lake.targets import Target
 from pqassay.report.model import Coverage
-from pqassay_spark.check.executor_judging import Judging, Verdict, judged_task
+from pqassay_spark.check.executor_judging import Judging, Means, Verdict, judged_task
 from pqassay_spark.jobs.packing import pack
 from pqassay_spark.jobs.spark_jobs import Counts, JobError, cores, packed, run, unpacked
 from pqassay_spec.rules.catalogue import DEFAULT_FILE, Tier
@@ -42,23 +42,6 @@ PER_FILE = 64 << 10
 
 Tell = Callable[[int, int, int], object]
 """Told how many files are judged, how many there are, and how many findings were found so far."""
-
-
-@dataclass(frozen=True)
-class Means:
-    """The means of judging: tasks, and limits for one file.
-
-    Attributes:
-        tasks: Tasks to cut the work into; see `default_tasks`.
-        timeout: Seconds for one file, as in `pqassay.check`.
-        memory: Bytes for one process, as in `pqassay.check`; the default is shared by the tasks of a machine.
-        judge: What judges some files on an executor.
-    """
-
-    tasks: int | None = None
-    timeout: float | None = None
-    memory: int | None = None
-    judge: JudgeAll = judge_all
 
 
 def judged(
@@ -92,11 +75,9 @@ def judged(
     judging = Judging(
         settings=settings,
         is_isolated=wants_isolation(settings, means.timeout, means.memory),
-        timeout=means.timeout,
-        memory=means.memory,
+        means=means,
         at_once=tasks_on_one_machine(spark),
         wants_etags=wants_etags,
-        judge=means.judge,
     )
     sent = located(targets)
     tasks = [packed([sent[position] for position in task]) for task in positions]
@@ -137,7 +118,10 @@ def packed_positions(targets: Sequence[Target], tier: Tier, tasks: int | None, c
     Where values are read, the work is the length of a file, else hardly more than that there is one.
     """
     if tier == "values":
-        sizes = [target.known_size() + _size_beside(target) for target in targets]
+        sizes = [
+            target.known_size() + (0 if target.kind == DEFAULT_FILE else target.size_beside())
+            for target in targets
+        ]
     else:
         sizes = [min(target.known_size(), READ_PER_FILE) for target in targets]
     wanted = tasks or default_tasks(sum(sizes), len(targets), cores, is_deep=tier == "values")
@@ -156,17 +140,13 @@ def default_tasks(size: int, files: int, cores: int, *, is_deep: bool) -> int:
     return max(cores, min(TASKS_PER_CORE * cores, worthwhile), -(-files // FILES_PER_TASK))
 
 
-def _size_beside(target: Target) -> int:
-    return 0 if target.kind == DEFAULT_FILE else target.size_beside()
-
-
 def in_order(positions: Iterable[Sequence[int]], results: Iterable[bytes], total: int) -> list[Verdict]:
     """Put the verdicts of all tasks into the order of the targets.
 
     Raises:
         UsageError: A task says that no file can be judged.
     """
-    found: dict[int, Verdict] = {}
+    verdicts_by_position: dict[int, Verdict] = {}
     coverages: dict[object, Coverage] = {}
     for task, result in zip(positions, results, strict=True):
         verdicts: list[Verdict] | str = unpacked(result)
@@ -177,8 +157,8 @@ def in_order(positions: Iterable[Sequence[int]], results: Iterable[bytes], total
         for key, coverage in shared.items():
             shared[key] = coverages.setdefault(coverage.identity, coverage)
         for position, ((report, coverage), etag) in zip(task, verdicts, strict=True):
-            found[position] = (report, shared[id(coverage)]), etag
-    return [found[position] for position in range(total)]
+            verdicts_by_position[position] = (report, shared[id(coverage)]), etag
+    return [verdicts_by_position[position] for position in range(total)]
 
 
 def tasks_on_one_machine(spark: SparkSession) -> int:

@@ -67,15 +67,15 @@ class SparkListing:
         if not tasks:
             return [file for path in folders for file in _all_below(store, path, depth)]
         work = [packed((store, [folders[position] for position in task], depth)) for task in tasks]
-        found: list[Listed] = []
+        files: list[Listed] = []
         for result in run(
             self._session(), work, list_task, description=f"pqassay: list {len(folders)} folders"
         ):
             part: list[Listed] | str = unpacked(result)
             if isinstance(part, str):
                 raise OSError(part)
-            found += part
-        return found
+            files += part
+        return files
 
 
 def list_task(task: bytes, count: Count) -> bytes:

@@ -15,7 +15,7 @@ from pathlib import Path
 from pqassay.judge.one_file import Settings
 from pqassay.lake.targets import Target
 from pqassay.report.model import Threshold, outcome_of
-from pqassay_spark.check.file_stamps import Stamp
+from pqassay_spark.check.file_stamps import Stamp, etag
 from pqassay_spark.check.findings_table import Row, read
 from pqassay_spark.jobs.spark_jobs import Count, packed, unpacked
 
@@ -99,8 +99,6 @@ def etags_task(task: bytes, count: Count) -> bytes:
     Returns:
         Packed: their etags, in order; ``None`` where there is none.
     """
-    from pqassay_spark.check.file_stamps import etag  # noqa: PLC0415 - the driver asks for none
-
     targets: Sequence[Target] = unpacked(task)
     found = [etag(target) for target in targets]
     count((len(targets), 0))

@@ -80,7 +80,6 @@ def check(
         wanted = declared.wanted(given)
         run = _Run(wanted, _table(out, is_needed=incremental), incremental, sample, tasks, master, ship)
         if dry_run:
-            _require_format_of_estimate(wanted.format)
             run.print_estimate()
             return
         report, notes = run.checked()
@@ -88,11 +87,6 @@ def check(
         fail_with_lines(str(error))
     _print(report, notes, wanted)
     raise typer.Exit(report.exit_code)
-
-
-def _require_format_of_estimate(name: FormatName) -> None:
-    if name not in (FormatName.TEXT, FormatName.JSON):
-        raise UsageError(f"--dry-run tells its estimate as text or json, not as {name.value}")
 
 
 def _table(out: str | None, *, is_needed: bool) -> Path | None:
@@ -172,6 +166,10 @@ class _Run:
         """Say what a check would cost."""
         from pqassay_spark.check.run import estimated
 
+        if self.wanted.format not in (FormatName.TEXT, FormatName.JSON):
+            raise UsageError(
+                f"--dry-run tells its estimate as text or json, not as {self.wanted.format.value}"
+            )
         with self._running():
             plan = self._plan()
             self.wanted.require_apart([target.name for target in plan.targets])

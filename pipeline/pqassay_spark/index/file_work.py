@@ -102,15 +102,15 @@ def reason_of(error: Exception, path: str) -> str:
     """The reason that a file was refused, in one line that does not repeat its path."""
     if isinstance(error, FormatError):
         error.file = None
-        said = str(error)
+        reason = str(error)
     elif isinstance(error, (Refused, Undecodable)):
-        said = str(error)
+        reason = str(error)
     elif isinstance(error, OSError):
-        said = error.strerror or str(error)
+        reason = error.strerror or str(error)
         if isinstance(error.filename, str) and os.path.basename(error.filename) != os.path.basename(path):
-            said = f"{said}: {error.filename}"
+            reason = f"{reason}: {error.filename}"
     elif isinstance(error, MemoryError):
-        said = "there is not enough memory for it"
+        reason = "there is not enough memory for it"
     else:
-        said = f"unexpected {type(error).__name__}: {error}"
-    return " ".join(said.split())
+        reason = f"unexpected {type(error).__name__}: {error}"
+    return " ".join(reason.split())

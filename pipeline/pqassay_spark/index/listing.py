@@ -89,14 +89,14 @@ def list_files(root: str | os.PathLike[str]) -> Listing:
 def _list_store(uri: str) -> Listing:
     from pqassay.lake import remote  # noqa: PLC0415 - pyarrow is loaded where it is needed
 
-    found = targets.find((), literal=[uri]).targets
+    listed = targets.find((), literal=[uri]).targets
     try:
         place = remote.find(remote.parse(uri))
     except (remote.MissingError, OSError):
         # It went away, or never answered; then what was found says why.
         return Listing(
             remote.parse(uri).name,
-            [DataFile(target.path, (target.name,), 0, 0, target.trouble) for target in found],
+            [DataFile(target.path, (target.name,), 0, 0, target.trouble) for target in listed],
         )
     if isinstance(place, str):  # of a spelling that only the store's own library knows
         return list_files(place)
@@ -110,7 +110,7 @@ def _list_store(uri: str) -> Listing:
             target.trouble,
             target.store,
         )
-        for target in found
+        for target in listed
         if _is_data(target)
     ]
     ordered = sorted(files, key=lambda file: os.fsencode(file.names[0]))

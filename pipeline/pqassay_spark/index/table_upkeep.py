@@ -96,7 +96,8 @@ def require_table_folder(folder: Path, root: str, *, is_folder: bool = True) -> 
     place, data = Path(os.path.realpath(folder)), Path(os.path.realpath(root))
     if place == data:
         raise Refused(f"{folder} is the indexed folder; the table needs one of its own")
-    if is_folder and place.is_relative_to(data) and not _is_hidden(place.relative_to(data)):
+    below = place.relative_to(data).parts if is_folder and place.is_relative_to(data) else ()
+    if below and not any(name.startswith((".", "_")) for name in below):
         raise Refused(
             f"{folder} stands inside the indexed folder, whose readers would take it for data; "
             "name a folder beside it, or one whose name begins with _"
@@ -109,33 +110,29 @@ def require_table_folder(folder: Path, root: str, *, is_folder: bool = True) -> 
             raise Refused(f"{folder / name} is no file, as the parts of an index table are; remove it")
 
 
-def _is_hidden(below: Path) -> bool:
-    return any(name.startswith((".", "_")) for name in below.parts)
-
-
 def survey(folder: Path) -> Survey:
     """Read what a table knows, without its values.
 
     Raises:
         Refused: A part is of another version.
     """
-    found = Survey()
+    known = Survey()
     for run, path in index_table.parts(folder):
         try:
             counted = _counted(path)
         except FileNotFoundError:
             continue  # another run has put it together with others
         except (pa.ArrowException, OSError, ValueError):
-            found.damaged.append(path)
+            known.damaged.append(path)
             continue
-        found.parts.append(path)
+        known.parts.append(path)
         for name, column, size, modified, rows in zip(
             *(counted.column(name).to_pylist() for name in counted.column_names), strict=True
         ):
-            before = found.latest.get((name, column))
+            before = known.latest.get((name, column))
             if before is None or before.run <= run:
-                found.latest[name, column] = Known(run, path, size, modified, rows)
-    return found
+                known.latest[name, column] = Known(run, path, size, modified, rows)
+    return known
 
 
 def _counted(path: Path) -> pa.Table:

@@ -184,16 +184,16 @@ def trusted_index(path: str, column: str) -> tuple[DistinctValues, os.stat_resul
 def trusted_values(source: Source, column: str) -> DistinctValues | None:
     """The values by the index of a column that proves itself; ``None`` if there is none."""
     try:
-        found = extract(source)
+        index = extract(source)
     except FormatError:
         return None
-    companion = found.companion
-    if companion is None or ".".join(companion.column) != column or found.layout is not Layout.PUBLISHED:
+    companion = index.companion
+    if companion is None or ".".join(companion.column) != column or index.layout is not Layout.PUBLISHED:
         return None
     return DistinctValues(
         column,
         limit=companion.length,
-        values=set(found.values),
+        values=set(index.values),
         null_count=companion.null_count,
         row_count=companion.row_count,
     )

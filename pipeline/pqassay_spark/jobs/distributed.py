@@ -116,15 +116,15 @@ class _Job(Generic[Item, Result]):
         Raises:
             JobError: The work raised an exception, or cannot be done at all.
         """
-        told = -1
+        last = -1
 
         def tell() -> None:
-            nonlocal told
+            nonlocal last
             numbers = {number for number, _ in self._answers.value}
             ended = sum(len(task.items) for task in self._tasks if task.number in numbers)
-            if ended != told:
+            if ended != last:
                 progress(ended)
-                told = ended
+                last = ended
 
         try:
             files = sum(len(task.items) for task in self._tasks)

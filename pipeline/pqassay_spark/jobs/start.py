@@ -102,24 +102,24 @@ def require_workers(spark: SparkSession) -> None:
         raise SparkStartError(worker_trouble(str(error))) from None
 
 
-def worker_trouble(said: str) -> str:
+def worker_trouble(words: str) -> str:
     """The trouble with the workers, from the words of Spark when a job fails.
 
     >>> worker_trouble("ModuleNotFoundError: No module named 'pyarrow'")
     "The executors lack the Python library pyarrow. Install it there, or let PYSPARK_PYTHON name a Python that has it."
     """
-    if lacking := re.search(r"No module named '([\w.]+)'", said):
+    if lacking := re.search(r"No module named '([\w.]+)'", words):
         return (
             f"The executors lack the Python library {lacking[1]}. Install it there, or let PYSPARK_PYTHON name a Python "
             "that has it."
         )
-    if "PYTHON_VERSION_MISMATCH" in said:
-        found = re.search(r"Python in worker has different version:? \(?'?(\d+)[.', ]+(\d+)", said)
+    if "PYTHON_VERSION_MISMATCH" in words:
+        found = re.search(r"Python in worker has different version:? \(?'?(\d+)[.', ]+(\d+)", words)
         other = f"Python {found[1]}.{found[2]}" if found else "another Python"
         return f"The executors run {other}, this program {PYTHON}. Let PYSPARK_PYTHON name a Python {PYTHON} there."
-    if missing := re.search(r'Cannot run program "([^"]+)"', said):
+    if missing := re.search(r'Cannot run program "([^"]+)"', words):
         return f"The executors have no program {missing[1]}. Let PYSPARK_PYTHON name the Python {PYTHON} that they have."
-    return f"The executors cannot run Python: {plain_words(said)}"
+    return f"The executors cannot run Python: {plain_words(words)}"
 
 
 def start_trouble(said: str, master: str) -> str:

@@ -206,7 +206,7 @@ def write_sales(
     Raises:
         ValueError: See `sales`.
     """
-    told = {
+    writing = {
         f"parquet.bloom.filter.enabled#{BLOOM_COLUMN}": "true",
         f"parquet.bloom.filter.expected.ndv#{BLOOM_COLUMN}": str(max(rows // max(files, 1), 1)),
     }
@@ -214,9 +214,9 @@ def write_sales(
     if not skew and partition_by is None and files and rows % files == 0:
         # Files of the same size: a task can begin a new one after so many rows. A task for each takes twice as long.
         tasks = min(files, TASKS_PER_CORE * spark.sparkContext.defaultParallelism)
-        told["maxRecordsPerFile"] = str(rows // files)
+        writing["maxRecordsPerFile"] = str(rows // files)
     table = sales(spark, rows, files=files, seed=seed, wide=wide, rare=rare, skew=skew, tasks=tasks)
-    writer = table.write.mode("overwrite" if overwrite else "error").options(**told, **(options or {}))
+    writer = table.write.mode("overwrite" if overwrite else "error").options(**writing, **(options or {}))
     if partition_by is not None:
         writer = writer.partitionBy(partition_by)
     with session_settings(spark, WRITING):

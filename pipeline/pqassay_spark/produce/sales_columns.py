@@ -28,16 +28,9 @@ MOST_PIECES = 1_000
 """The most pieces in a sale; half of the sales are of one."""
 
 NOTES = (
-    "thanks",
-    "très bon",
-    "良い品物です",
-    "wird gewünscht 🎁",
-    "отличное качество",
-    "ممتاز",
-    "line one\nline two",
-    'says "again", please',
-    "",
-)
+    "thanks", "très bon", "良い品物です", "wird gewünscht 🎁", "отличное качество", "ممتاز",
+    "line one\nline two", 'says "again", please', "",
+)  # fmt: skip
 """Texts of notes."""
 
 MOST_REPEATS = 200

@@ -303,19 +303,19 @@ def filter_condition(given: ds.Filter, columns: Mapping[str, str]) -> pc.Express
     return arrow_condition(["not", tree] if negated else tree, columns)
 
 
-def _tree(given: Any, name: str) -> list[Any] | None:
-    match given:
+def _tree(pushed: Any, name: str) -> list[Any] | None:
+    match pushed:
         case ds.IsNull():
             return ["is null", name]
         case ds.IsNotNull():
             return ["is not null", name]
         case ds.In():
-            return ["in", name, list(given.value)]
+            return ["in", name, list(pushed.value)]
         case ds.EqualNullSafe(value=None):
             return ["is null", name]
         case ds.EqualNullSafe():  # never unknown: so its negation holds for null
-            return ["and", ["is not null", name], ["=", name, given.value]]
-        case _ if type(given) in COMPARISONS:
-            return [COMPARISONS[type(given)], name, given.value]
+            return ["and", ["is not null", name], ["=", name, pushed.value]]
+        case _ if type(pushed) in COMPARISONS:
+            return [COMPARISONS[type(pushed)], name, pushed.value]
         case _:
             return None

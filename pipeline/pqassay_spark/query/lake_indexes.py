@@ -124,7 +124,7 @@ def identities(folder: str) -> dict[str, Identity]:
     Raises:
         OSError: A folder cannot be listed, or is a link, behind which there may be no end.
     """
-    found: dict[str, Identity] = {}
+    files: dict[str, Identity] = {}
     pending = [""]
     while pending:
         above = pending.pop()
@@ -139,8 +139,8 @@ def identities(folder: str) -> dict[str, Identity]:
                     pending.append(f"{name}/")
                     continue
                 with contextlib.suppress(OSError):  # a link that leads nowhere, a file that has vanished
-                    found[name] = identity(entry.stat())
-    return found
+                    files[name] = identity(entry.stat())
+    return files
 
 
 Early: TypeAlias = "Future[LakeIndexes] | None"

@@ -74,7 +74,7 @@ class Lake:
 
 
 def _walk(base: str) -> list[tuple[str, int]]:
-    found: list[tuple[str, int]] = []
+    files: list[tuple[str, int]] = []
     pending = [""]
     while pending:
         above = pending.pop()
@@ -85,8 +85,8 @@ def _walk(base: str) -> list[tuple[str, int]]:
                 if entry.is_dir():
                     pending.append(f"{above}{entry.name}/")
                 elif entry.is_file():
-                    found.append((f"{above}{entry.name}", entry.stat().st_size))
-    return found
+                    files.append((f"{above}{entry.name}", entry.stat().st_size))
+    return files
 
 
 def _select(filesystem: pafs.FileSystem, base: str) -> list[tuple[str, int]]:

@@ -19,6 +19,7 @@ import pyarrow.types as pt
 from pyspark.sql import types as st
 from pyspark.sql.pandas.types import to_arrow_schema
 
+from pqassay_reference.columns.column_values import is_text
 from pqassay_reference.errors import Refused, Undecodable
 
 SCHEMA_KEY = b"org.apache.spark.sql.parquet.row.metadata"
@@ -124,10 +125,6 @@ def _nullable(kind: st.DataType) -> st.DataType:
             return kind
 
 
-def _is_text(kind: pa.DataType) -> bool:
-    return pt.is_string(kind) or pt.is_large_string(kind) or pt.is_string_view(kind)
-
-
 def _is_bytes(kind: pa.DataType) -> bool:
     plain = pt.is_binary(kind) or pt.is_large_binary(kind)
     return plain or pt.is_binary_view(kind) or pt.is_fixed_size_binary(kind)
@@ -151,7 +148,7 @@ _SIMPLE: list[tuple[Any, st.DataType]] = [
     (pt.is_uint64, st.DecimalType(20, 0)),
     (pt.is_float32, st.FloatType()),
     (pt.is_float64, st.DoubleType()),
-    (_is_text, st.StringType()),
+    (is_text, st.StringType()),
     (_is_bytes, st.BinaryType()),
     (pt.is_date, st.DateType()),
 ]
@@ -288,7 +285,7 @@ def _fits(kind: Any, wanted: Any) -> bool:
         is_wide_enough = wanted.scale == 0 and wanted.precision >= len(str(2**64))
         same = pt.is_decimal(kind) and kind.scale == wanted.scale and kind.precision <= wanted.precision
         return same or (pt.is_uint64(kind) and is_wide_enough)
-    alike = (_is_text, _is_bytes, pt.is_date)
+    alike = (is_text, _is_bytes, pt.is_date)
     widened = pt.is_float32(kind) and pt.is_float64(wanted)
     return kind.equals(wanted) or widened or any(is_kind(kind) and is_kind(wanted) for is_kind in alike)
 

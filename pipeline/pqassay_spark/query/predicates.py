@@ -185,8 +185,8 @@ def spark_condition(tree: Tree, schema: StructType, *, case_sensitive: bool = Fa
             case ["not", part]:
                 return ~condition(part)
             case [name, column, *rest]:
-                found = find_column(schema, column, case_sensitive=case_sensitive)
-                return leaf(str(name), f.col(found.quoted), found.kind, rest)
+                described = find_column(schema, column, case_sensitive=case_sensitive)
+                return leaf(str(name), f.col(described.quoted), described.kind, rest)
             case _:
                 raise Refused(f"{str(tree)[:80]} is no predicate")
 
@@ -198,8 +198,8 @@ def spark_condition(tree: Tree, schema: StructType, *, case_sensitive: bool = Fa
         if name in ("in", "not in"):
             literals = [f.lit(_spark_value(literal, kind)) for literal in rest[0]]
             # Of nothing, SQL has no list: nothing is in it, null neither.
-            found = column.isin(literals) if literals else f.lit(False)
-            return found if name == "in" else ~found
+            among = column.isin(literals) if literals else f.lit(False)
+            return among if name == "in" else ~among
         return cast("Column", COMPARISONS[name](column, f.lit(_spark_value(rest[0], kind))))
 
     return condition(tree)

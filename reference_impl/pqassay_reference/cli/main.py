@@ -218,25 +218,25 @@ def extract(
     with reported(file):
         from pqassay_reference.rewrite.extract import extract_file
 
-        found = extract_file(file)
-    if found.mistrust:
-        typer.echo(printable(f"warning: the companion record does not count: {found.mistrust}"), err=True)
+        index = extract_file(file)
+    if index.mistrust:
+        typer.echo(printable(f"warning: the companion record does not count: {index.mistrust}"), err=True)
     if as_json:
         record = {
-            "layout": found.layout.value,
-            "offset": found.offset,
-            "column": list(found.companion.column) if found.companion else None,
-            "values": list(found.values),
-            "published": None if found.published is None else list(found.published),
+            "layout": index.layout.value,
+            "offset": index.offset,
+            "column": list(index.companion.column) if index.companion else None,
+            "values": list(index.values),
+            "published": None if index.published is None else list(index.published),
         }
         typer.echo(json.dumps(record, indent=2))
         return
-    if published and found.published is None:
-        fail(f"{file}: the published reader cannot read the layout of {found.layout.value}", 1)
-    for value in (found.published or ()) if published else found.values:
+    if published and index.published is None:
+        fail(f"{file}: the published reader cannot read the layout of {index.layout.value}", 1)
+    for value in (index.published or ()) if published else index.values:
         typer.echo(printable(json.dumps(value, ensure_ascii=False)[1:-1]))
-    if not published and found.lost:
-        lost = ", ".join(json.dumps(value, ensure_ascii=False) for value in found.lost)
+    if not published and index.lost:
+        lost = ", ".join(json.dumps(value, ensure_ascii=False) for value in index.lost)
         typer.echo(printable(f"warning: the published reader loses {lost}"), err=True)
 
 

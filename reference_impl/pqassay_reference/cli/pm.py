@@ -263,31 +263,31 @@ def plan(
             kept = _kept(reader, where)
             ranges = query.plan(reader, wanted, kept)
             size, count = reader.parquet_file_size, reader.row_group_count
-        found = pm_tables.planned(kept, wanted, ranges)
+        chunks = pm_tables.planned(kept, wanted, ranges)
         requests = None if gap is None else query.coalesced(ranges, gap)
-        total = sum(one.length for one in found)
+        total = sum(chunk.length for chunk in chunks)
         if as_json:
             record = {
                 "parquet_file_size": size,
                 "row_groups": kept,
-                "ranges": [one._asdict() for one in found],
+                "ranges": [chunk._asdict() for chunk in chunks],
                 "bytes": total,
             }
             if requests is not None:
-                record["requests"] = [one._asdict() for one in requests]
+                record["requests"] = [request._asdict() for request in requests]
             typer.echo(json.dumps(record, indent=2))
             return
-        if found:
-            tables.show(pm_tables.plan_table(found))
+        if chunks:
+            tables.show(pm_tables.plan_table(chunks))
         share = f"{100 * total / size:.1f} %" if size else "0 %"
         typer.echo(
-            f"{len(kept)} of {counted(count, 'row group')}, {counted(len(found), 'range')}, "
+            f"{len(kept)} of {counted(count, 'row group')}, {counted(len(chunks), 'range')}, "
             f"{counted(total, 'byte')} of {size} ({share})"
         )
         if requests is not None:
             typer.echo(f"{counted(len(requests), 'request')}:")
-            for one in requests:
-                typer.echo(f"  bytes={one.offset}-{one.end - 1}")
+            for request in requests:
+                typer.echo(f"  bytes={request.offset}-{request.end - 1}")
 
 
 def _kept(reader: PmReader, where: str | None) -> list[int]:

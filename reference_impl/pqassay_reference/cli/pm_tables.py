@@ -180,16 +180,16 @@ class ChainLink(NamedTuple):
 
 def chain(reader: PmReader) -> tuple[list[ChainLink], FormatError | None]:
     """The snapshots of a file, the newest first, and what broke the chain, if it is broken."""
-    found: list[pm_file.Snapshot] = []
+    snapshots: list[pm_file.Snapshot] = []
     broken: FormatError | None = None
     try:
-        found.extend(pm_file.walk(reader.source, reader.header, reader.size))
+        snapshots.extend(pm_file.walk(reader.source, reader.header, reader.size))
     except FormatError as error:
         broken = error
-    computed = pm_file.checksums(reader.source, found)
+    computed = pm_file.checksums(reader.source, snapshots)
     links: list[ChainLink] = []
-    for index, (snapshot, crc) in enumerate(zip(found, computed, strict=True)):
-        before = set(found[index + 1].blocks) if index + 1 < len(found) else set[int]()
+    for index, (snapshot, crc) in enumerate(zip(snapshots, computed, strict=True)):
+        before = set(snapshots[index + 1].blocks) if index + 1 < len(snapshots) else set[int]()
         links.append(
             ChainLink(
                 snapshot.number,

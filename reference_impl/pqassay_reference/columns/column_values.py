@@ -104,6 +104,13 @@ def _distinct(array: Any) -> tuple[Any, Any]:
     return array.indices, _distinct(_innermost(used))[1]
 
 
+def is_text(kind: pa.DataType) -> bool:
+    """True for text in any of Arrow's forms, and for dictionaries of it."""
+    if pa.types.is_dictionary(kind):
+        return is_text(kind.value_type)
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+
+
 def _innermost(array: Any) -> Any:
     """Follow a selected leaf down through structs and extension types."""
     while True:

@@ -129,7 +129,7 @@ def _fill(page: DataPage, body: bytes, leaf: SchemaLeaf, dictionary: Sequence[by
         raise _malformed("a page holds the header of another type", "PQF-053", page.offset)
     position = 0
     greatest = (leaf.max_repetition_level, leaf.max_definition_level)
-    found: list[list[int]] = []
+    both: list[list[int]] = []
     for most, length in zip(greatest, _level_lengths(second), strict=True):
         taken, size = 0, length
         if second is None and most:
@@ -147,9 +147,9 @@ def _fill(page: DataPage, body: bytes, leaf: SchemaLeaf, dictionary: Sequence[by
             )
         if max(entries, default=0) > most or taken > size:
             raise _malformed("a level exceeds the greatest of its column", "PQF-071", page.offset)
-        found.append(entries)
+        both.append(entries)
         position += size
-    page.repetition, page.definition = found
+    page.repetition, page.definition = both
     nulls = page.null_count(leaf)
     if second is not None and (second.num_nulls != nulls or second.num_rows != page.row_count):
         raise _malformed("a page counts other nulls or rows than its levels", "PQF-072", page.offset)
@@ -192,21 +192,21 @@ def _from_differences(body: bytes, bits: int, count: int) -> list[bytes]:
 
 def plain_values(body: bytes, leaf: SchemaLeaf, count: int) -> list[bytes]:
     """The PLAIN values at the start of some bytes; of booleans a byte each. Raises `Malformed`, PQF-078."""
-    found: list[bytes] = []
+    values: list[bytes] = []
     if leaf.element.type == Type.BOOLEAN:
         bits = int.from_bytes(body, "little")
-        found = [bytes((bits >> place & 1,)) for place in range(min(count, len(body) * 8))]
+        values = [bytes((bits >> place & 1,)) for place in range(min(count, len(body) * 8))]
     elif (width := width_of(leaf.element)) is not None:
-        found = [body[at : at + width] for at in range(0, min(count * width, len(body) - width + 1), width)]
+        values = [body[at : at + width] for at in range(0, min(count * width, len(body) - width + 1), width)]
     else:
         at = 0
-        while len(found) < count and at + LENGTH.sizeof() <= len(body):
+        while len(values) < count and at + LENGTH.sizeof() <= len(body):
             length = int(LENGTH.parse(body[at : at + LENGTH.sizeof()]))
             at += LENGTH.sizeof()
             if at + length > len(body):
                 break
-            found.append(body[at : at + length])
+            values.append(body[at : at + length])
             at += length
-    if len(found) != count:
-        raise Malformed(f"a page holds {len(found)} of {count} values", rule="PQF-078", field="pages")
-    return found
+    if len(values) != count:
+        raise Malformed(f"a page holds {len(values)} of {count} values", rule="PQF-078", field="pages")
+    return values

@@ -77,15 +77,15 @@ def _json_values(values: Any) -> list[Any]:
 def _nested(values: Any) -> list[Any]:
     """The values of an array of lists, maps or structs."""
     valid = values.is_valid().to_pylist()
-    found: list[dict[str, Any]]
+    tagged: list[dict[str, Any]]
     if pa.types.is_struct(values.type):
         names = [field.name for field in values.type]
         members = zip(*map(_json_values, values.flatten()), strict=True)
-        found = [{"struct": dict(zip(names, row, strict=True))} for row in members]
+        tagged = [{"struct": dict(zip(names, row, strict=True))} for row in members]
     else:
         tag, items = "list", _json_values(values.values)
         if pa.types.is_map(values.type):
             tag, items = "map", [list(item["struct"].values()) for item in items]
         offsets = values.offsets.to_pylist()
-        found = [{tag: items[start:end]} for start, end in itertools.pairwise(offsets)]
-    return [one if there else None for one, there in zip(found, valid, strict=True)]
+        tagged = [{tag: items[start:end]} for start, end in itertools.pairwise(offsets)]
+    return [one if there else None for one, there in zip(tagged, valid, strict=True)]

@@ -25,14 +25,14 @@ from pqassay_reference.tiny.parquet import (
     decimal,
     fixed,
 )
-from pqassay_spec.base.sources import BytesSource
+from pqassay_spec.grammar.field_paths import get
 from pqassay_spec.grammar.thrift import Record, unknown_field
-from pqassay_spec.grammar.thrift_decoder import decode
 from pqassay_spec.grammar.thrift_wire import WireType
+from pqassay_spec.mutation.file_dissection import take_apart
 from pqassay_spec.mutation.mutations import Mutation
 from pqassay_spec.parquet.bloom import BLOCK_SIZE
-from pqassay_spec.parquet.file import HEAD, read_footer, read_framing
-from pqassay_spec.parquet.thrift import BoundaryOrder, ConvertedType, FileMetaData, OffsetIndex, Type
+from pqassay_spec.parquet.file import HEAD
+from pqassay_spec.parquet.thrift import BoundaryOrder, ConvertedType, Type
 
 SINCE = "0.5.0"
 
@@ -156,44 +156,32 @@ BEFORE_THRIFT = (2 * BLOCK_SIZE).to_bytes(4, "little") + bytes(8)
 
 def _members(record: Record) -> dict[str, Any]:
     """The fields that a struct has, by name, enums as numbers and structs in the same way."""
-    found: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     for field in record.fields:
         value = getattr(record, field.name)
         if isinstance(value, Record):
-            found[field.name] = _members(value)
+            members[field.name] = _members(value)
         elif isinstance(value, list):
-            found[field.name] = [
+            members[field.name] = [
                 int(one) if isinstance(one, int) else one for one in cast("list[Any]", value)
             ]
         elif value is not None:
-            found[field.name] = int(value) if isinstance(value, int) else value
-    return found
-
-
-def _footer_and_index(file: TinyParquet) -> tuple[FileMetaData, OffsetIndex | None]:
-    """The footer of a file, and the offset index of its first chunk."""
-    source = BytesSource(file.build())
-    footer, _ = read_footer(source, read_framing(source))
-    chunk = footer.row_groups[0].columns[0]
-    if chunk.offset_index_offset is None or chunk.offset_index_length is None:
-        return footer, None
-    raw = source.read(chunk.offset_index_offset, chunk.offset_index_length)
-    return footer, decode(OffsetIndex, raw)[0]
+            members[field.name] = int(value) if isinstance(value, int) else value
+    return members
 
 
 def _facts_without_dictionary() -> dict[str, Any]:
     """The metadata of a chunk whose writer took its dictionary page for the first data page."""
-    footer, _ = _footer_and_index(TinyParquet(TWO_COLUMNS, layout=Layout(dictionary=Encoding.RLE_DICTIONARY)))
-    metadata = footer.row_groups[0].columns[0].meta_data
-    facts = _members(metadata) if metadata is not None else {}
+    file = TinyParquet(TWO_COLUMNS, layout=Layout(dictionary=Encoding.RLE_DICTIONARY))
+    facts = _members(get(take_apart(file.build()), FIRST))
     start = facts.pop("dictionary_page_offset")
     return {**facts, "data_page_offset": start}
 
 
 def _locations_with_dictionary() -> list[dict[str, Any]]:
     """The pages of an offset index whose writer listed the dictionary page as well."""
-    _, index = _footer_and_index(DICTIONARY)
-    pages = [_members(location) for location in index.page_locations] if index is not None else []
+    index = get(take_apart(DICTIONARY.build()), f"{CHUNK.format(0)}.offset_index")
+    pages = [_members(location) for location in index.page_locations]
     start = HEAD.sizeof()
     size = pages[0]["offset"] - start
     return [{"offset": start, "compressed_page_size": size, "first_row_index": -1}, *pages]

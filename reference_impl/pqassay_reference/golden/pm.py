@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from pqassay_reference.golden.pm_recipes import Plan, PmFile, PmGood, Prune
 from pqassay_reference.golden.pm_values import (
@@ -56,15 +57,8 @@ MANY = snapshot(
 )
 
 NAMES = ("ts", "città", "температура", "温度", "🌡️", "e\u0301", "é", "a b", "a.b", '"', "\u200d", "")
-UNICODE = snapshot(
-    [optional(name, PhysicalType.INT32, ColumnType.INT, number) for number, name in enumerate(NAMES)],
-    [
-        row_group(
-            [optional(name, PhysicalType.INT32, ColumnType.INT, number) for number, name in enumerate(NAMES)],
-            [range(len(NAMES)), range(1, len(NAMES) + 1)],
-        )
-    ],
-)
+NAMED = [optional(name, PhysicalType.INT32, ColumnType.INT, number) for number, name in enumerate(NAMES)]
+UNICODE = snapshot(NAMED, [row_group(NAMED, [range(len(NAMES)), range(1, len(NAMES) + 1)])])
 
 # ------------------------------------------------------------------------------------------ types and encodings
 
@@ -138,27 +132,22 @@ ENCODED_WAYS = snapshot(
 BYTES = optional("bytes", PhysicalType.BYTE_ARRAY, ColumnType.BINARY, 0)
 
 
-def bytes_column(name: str, number: int) -> Column:
-    """A column of bytes."""
-    return replace(BYTES, name=name, id=number)
-
-
 LENGTHS = (1, 8, 9, 16)
-BY_LENGTH = tuple(bytes_column(f"bytes{length}", number) for number, length in enumerate(LENGTHS))
-LENGTHWISE = snapshot(
-    BY_LENGTH,
-    [row_group(BY_LENGTH, [[b"a" * length for length in LENGTHS], [b"b" * length for length in LENGTHS]])],
-)
+BY_LENGTH = tuple(replace(BYTES, name=f"bytes{length}", id=number) for number, length in enumerate(LENGTHS))
+OF_LENGTHS = [[letter * length for length in LENGTHS] for letter in (b"a", b"b")]
+LENGTHWISE = snapshot(BY_LENGTH, [row_group(BY_LENGTH, OF_LENGTHS)])
+NO_MIN: dict[str, Any] = {"min": None, "min_exact": False}
+NO_BOUNDS: dict[str, Any] = {**NO_MIN, "max": None, "max_exact": False}
 ONE_SIDED = snapshot(
     BY_LENGTH,
     [
         row_group(
             BY_LENGTH,
-            [[b"a" * length for length in LENGTHS], [b"b" * length for length in LENGTHS]],
-            bytes1={"min": None, "min_exact": False},
+            OF_LENGTHS,
+            bytes1=NO_MIN,
             bytes8={"max": None, "max_exact": False},
-            bytes9={"min": None, "min_exact": False},
-            bytes16={"min": None, "min_exact": False, "max": None, "max_exact": False, "distinct_count": 2},
+            bytes9=NO_MIN,
+            bytes16={**NO_BOUNDS, "distinct_count": 2},
         )
     ],
 )
@@ -237,11 +226,11 @@ UNKNOWN_TIMES = (replace(TS, name="received", type=ColumnType.TIMESTAMP),)
 WITHOUT_STATISTICS = snapshot(
     UNKNOWN_TIMES,
     [
-        row_group(UNKNOWN_TIMES, [(NOON,)], received={"min": None, "max": None, "min_exact": False, "max_exact": False}),
-        row_group(UNKNOWN_TIMES, [(NOON + 1,)], received={"min": None, "max": None, "min_exact": False, "max_exact": False}),
+        row_group(UNKNOWN_TIMES, [(NOON,)], received=NO_BOUNDS),
+        row_group(UNKNOWN_TIMES, [(NOON + 1,)], received=NO_BOUNDS),
     ],
     sorting=BY_TS,
-)  # fmt: skip
+)
 
 VENUE_OF_MORNING = ["=", "venue", "XNYS"]
 

@@ -96,8 +96,7 @@ def _single(scalar: Scalar, value: Any) -> Written:
         return Decimal(decimal_text(_unscaled(scalar, raw), scalar.scale or 0))
     if scalar.physical in (Type.INT32, Type.INT64):
         return _integer(scalar, raw)
-    is_text = logical is not None and any((logical.STRING, logical.ENUM, logical.JSON))
-    return write_value(raw.decode() if is_text else raw)
+    return write_value(raw.decode() if scalar.is_text else raw)
 
 
 def _integer(scalar: Scalar, raw: bytes) -> Written:

@@ -67,12 +67,17 @@ NESTED = TinyParquet(
 )
 PLACES = [bytes.fromhex("0101000000" + x + y) for x, y in (("0000000000406640", "0000000000000840"), ("00000000004066c0", "0000000000001440"))]  # fmt: skip
 """The points (178, 3) and (-178, 5)."""
-GEOMETRY = TinyParquet(
-    (
-        Column("metal", "string", ["tin", None]),
-        Column("place", "geometry", PLACES, layout=Layout(geospatial=GeospatialStatistics(bbox=BoundingBox(xmin=178.0, xmax=-178.0, ymin=3.0, ymax=5.0), geospatial_types=[1]))),
+
+
+def geometry(box: BoundingBox) -> TinyParquet:
+    """The points, with a bounding box."""
+    layout = Layout(geospatial=GeospatialStatistics(bbox=box, geospatial_types=[1]))
+    return TinyParquet(
+        (Column("metal", "string", ["tin", None]), Column("place", "geometry", PLACES, layout=layout))
     )
-)  # fmt: skip
+
+
+GEOMETRY = geometry(BoundingBox(xmin=178.0, xmax=-178.0, ymin=3.0, ymax=5.0))
 PAGES = TinyParquet(
     (Column("metal", "string", METALS), Column("depth", "int32", DEPTHS)),
     page_rows=2,

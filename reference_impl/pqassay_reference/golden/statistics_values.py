@@ -11,11 +11,12 @@ from typing import Any
 from pqassay_reference.golden.parquet_file import LEAD
 from pqassay_reference.golden.parquet_file_pages import MARKS, WITH_LISTS
 from pqassay_reference.golden.recipes import Good, bad, good, set_to
+from pqassay_reference.golden.statistics import geometry
 from pqassay_reference.tiny.columns import Column, ListOf, decimal
 from pqassay_reference.tiny.layout import Layout
 from pqassay_reference.tiny.parquet import TinyParquet
 from pqassay_spec.mutation.mutations import Mutation
-from pqassay_spec.parquet.thrift import BoundingBox, GeospatialStatistics, Type
+from pqassay_spec.parquet.thrift import BoundingBox, Type
 
 SINCE = "0.5.0"
 NAN = bytes.fromhex("000000000000f87f")
@@ -69,14 +70,7 @@ LISTS = TinyParquet(
     page_rows=2,
     layout=Layout(exact=True),
 )
-PLACES = [bytes.fromhex("0101000000" + x + y) for x, y in (("0000000000406640", "0000000000000840"), ("00000000004066c0", "0000000000001440"))]  # fmt: skip
-"""The points (178, 3) and (-178, 5)."""
-GEOMETRY = TinyParquet(
-    (
-        Column("metal", "string", ["tin", None]),
-        Column("place", "geometry", PLACES, layout=Layout(geospatial=GeospatialStatistics(bbox=BoundingBox(xmin=177.0, xmax=-177.0, ymin=2.0, ymax=6.0), geospatial_types=[1]))),
-    )
-)  # fmt: skip
+GEOMETRY = geometry(BoundingBox(xmin=177.0, xmax=-177.0, ymin=2.0, ymax=6.0))
 
 LISTS_IN_PAGES = TinyParquet(WITH_LISTS, layout=Layout(page_rows=3, size_statistics=True))
 

@@ -202,15 +202,15 @@ class IndexedDataset(pads.FileSystemDataset):
 
     def scanner(self, *args: Any, **options: Any) -> pads.Scanner:
         """A scanner of the files that may hold matching rows. See `pyarrow.dataset.Dataset.scanner`."""
-        given = list(args)
-        if len(given) > FILTER_POSITION:
-            condition = given[FILTER_POSITION] = _as_expression(given[FILTER_POSITION])
+        arguments = list(args)
+        if len(arguments) > FILTER_POSITION:
+            condition = arguments[FILTER_POSITION] = _as_expression(arguments[FILTER_POSITION])
         else:
             condition = options["filter"] = _as_expression(options.get("filter"))
         narrowed = self._narrowed(self._with_own(condition))
         if narrowed is None:
-            return super().scanner(*given, **options)
-        return self._filtered(narrowed).scanner(*given, **options)
+            return super().scanner(*arguments, **options)
+        return self._filtered(narrowed).scanner(*arguments, **options)
 
     def filter(self, expression: pc.Expression) -> Self:
         """A dataset of the rows that satisfy a condition, which prunes as well."""

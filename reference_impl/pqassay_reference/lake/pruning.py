@@ -24,6 +24,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as pads
 import pyarrow.fs as pafs
 
+from pqassay_reference.columns.column_values import is_text
 from pqassay_reference.predicate.expression_tree import columns_of, only_looks_up, tree_of, written
 from pqassay_reference.predicate.expressions import compared_type
 
@@ -68,8 +69,7 @@ def indexable(kind: pa.DataType) -> bool:
     types = pa.types
     if types.is_dictionary(kind):
         return indexable(kind.value_type)
-    text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
-    return text or types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind)
+    return is_text(kind) or types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind)
 
 
 class ColumnFacts:
@@ -111,16 +111,18 @@ class ColumnFacts:
     @classmethod
     def of(cls, schema: pa.Schema, column: str, facts: Sequence[Facts]) -> ColumnFacts:
         """Gather the facts of single files."""
-        flat = pa.array([value for one in facts for value in one.values], pa.string()).dictionary_encode()
+        flat = pa.array(
+            [value for single in facts for value in single.values], pa.string()
+        ).dictionary_encode()
         return cls(
             schema,
             column,
-            files=np.array([one.file for one in facts], np.int64),
-            starts=np.cumsum([0, *(len(one.values) for one in facts)], dtype=np.int64),
+            files=np.array([single.file for single in facts], np.int64),
+            starts=np.cumsum([0, *(len(single.values) for single in facts)], dtype=np.int64),
             codes=flat.indices.to_numpy().astype(np.int64),
             values=flat.dictionary,
-            may_be_null=np.array([one.may_be_null for one in facts], np.bool_),
-            pieces=np.array([one.pieces for one in facts], np.bool_),
+            may_be_null=np.array([single.may_be_null for single in facts], np.bool_),
+            pieces=np.array([single.pieces for single in facts], np.bool_),
         )
 
     def __getstate__(self) -> dict[str, Any]:

@@ -57,13 +57,13 @@ def _values(leaf: SchemaLeaf, pages: Sequence[DataPage] | None) -> list[Any] | N
     order = type_order(leaf.element)
     if pages is None or order is None or leaf.max_repetition_level:
         return None
-    found: list[Any] = []
+    keys: list[Any] = []
     for page in pages:
         if page.values is None or any(is_nan(order, raw) for raw in page.values):
             return None
         values = iter(page.values)
-        found += [
+        keys += [
             key(order, next(values)) if level == leaf.max_definition_level else None
             for level in page.definition
         ]
-    return found
+    return keys

@@ -276,20 +276,20 @@ def _statistics(source: Source, block: Block, position: int, column: pm.ColumnDe
     bounds: list[bytes] = []
     for side in SIDES:
         chunk, path = block.chunks[position], f"blocks[{block.offset}].column_chunks[{position}].{side.field}"
-        found = pm_block.find_statistic(block, position, side)
+        statistic = pm_block.find_statistic(block, position, side)
         size = side.size(chunk)
         if not chunk.stat_flags & side.inlined:
             _require(size == 0, "PM-065", f"a size of {size}, and nothing in the slot", path)
-        if found is None:
+        if statistic is None:
             continue
-        bound = _bound(source, block, position, side, found, end)
+        bound = _bound(source, block, position, side, statistic, end)
         width = _width(column)
         _require(
             width in (None, len(bound)),
-            "PM-066" if found.inlined else "PM-070",
+            "PM-066" if statistic.inlined else "PM-070",
             f"{len(bound)} bytes, where a value has {width}",
             path,
-            found.offset,
+            statistic.offset,
         )
         bounds.append(bound)
     if len(bounds) == 2:
@@ -301,11 +301,11 @@ def _statistics(source: Source, block: Block, position: int, column: pm.ColumnDe
         )
 
 
-def _bound(source: Source, block: Block, position: int, side: Side, found: Statistic, end: int) -> bytes:
+def _bound(source: Source, block: Block, position: int, side: Side, statistic: Statistic, end: int) -> bytes:
     """The bytes of a statistic, which stands where it should."""
     path = f"blocks[{block.offset}].column_chunks[{position}].{side.field}"
     bound = pm_block.read_statistic(source, block, position, side, end) or b""
-    if found.inlined:
+    if statistic.inlined:
         _require(
             side.slot(block.chunks[position]) >> 8 * len(bound) == 0,
             "PM-067",
@@ -314,7 +314,11 @@ def _bound(source: Source, block: Block, position: int, side: Side, found: Stati
         )
     else:
         _require(
-            len(bound) > MOST_INLINE, "PM-068", f"{len(bound)} bytes stand out of line", path, found.offset
+            len(bound) > MOST_INLINE,
+            "PM-068",
+            f"{len(bound)} bytes stand out of line",
+            path,
+            statistic.offset,
         )
     return bound
 

@@ -87,7 +87,9 @@ def _described(data: Source, header: Header, snapshots: Sequence[Snapshot]) -> t
         except FormatError:
             continue
         questdb = pm_json.read(metadata, len(leaves(metadata)))
-        blooms: pm_from_parquet.BloomMode = "external" if _external(header) else "inlined"
+        blooms: pm_from_parquet.BloomMode = (
+            "external" if HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features else "inlined"
+        )
         value = pm_from_parquet.describe(metadata, framing, questdb=questdb, source=part, blooms=blooms).value
         encoded = value
         if questdb is not None:
@@ -102,10 +104,6 @@ def _described(data: Source, header: Header, snapshots: Sequence[Snapshot]) -> t
     )
 
 
-def _external(header: Header) -> bool:
-    return HeaderFeature.BLOOM_FILTERS_EXTERNAL in header.features
-
-
 # ---------------------------------------------------------------------------------------------- the footer
 
 
@@ -118,13 +116,13 @@ class _Difference(NamedTuple):
     true: object
 
 
-def _differences(said: SnapshotValue, described: _Described) -> Iterator[_Difference]:
+def _differences(stored: SnapshotValue, described: _Described) -> Iterator[_Difference]:
     true = described.value
-    footer = said.parquet_footer_offset, said.parquet_footer_length
+    footer = stored.parquet_footer_offset, stored.parquet_footer_length
     yield from _unequal("PM-102", "footer", footer, (true.parquet_footer_offset, true.parquet_footer_length))
-    yield from _unequal("PM-103", "footer.row_group_count", len(said.row_groups), len(true.row_groups))
-    yield from _unequal("PM-104", "header.column_count", len(said.columns), len(true.columns))
-    for position, (here, there) in enumerate(zip(said.columns, true.columns, strict=False)):
+    yield from _unequal("PM-103", "footer.row_group_count", len(stored.row_groups), len(true.row_groups))
+    yield from _unequal("PM-104", "header.column_count", len(stored.columns), len(true.columns))
+    for position, (here, there) in enumerate(zip(stored.columns, true.columns, strict=False)):
         path = f"column_descriptors[{position}]"
         yield from _unequal("PM-105", f"names[{position}]", here.name, there.name)
         types = (here.physical_type, here.fixed_byte_len), (there.physical_type, there.fixed_byte_len)
@@ -134,12 +132,12 @@ def _differences(said: SnapshotValue, described: _Described) -> Iterator[_Differ
         if described.questdb is not None:
             yield from _unequal("PM-122", f"{path}.type", here.type, there.type)
     if described.questdb is not None:
-        yield from _unequal("PM-124", "footer.unused_bytes", said.unused_bytes, true.unused_bytes)
-        designated = said.designated_timestamp, true.designated_timestamp
+        yield from _unequal("PM-124", "footer.unused_bytes", stored.unused_bytes, true.unused_bytes)
+        designated = stored.designated_timestamp, true.designated_timestamp
         yield from _unequal("PM-125", "header.designated_timestamp", *designated)
-    if said.sorting != described.encoded.sorting:
-        yield from _unequal("PM-118", "sorting_columns", said.sorting, true.sorting)
-    for number, (group, right) in enumerate(zip(said.row_groups, true.row_groups, strict=False)):
+    if stored.sorting != described.encoded.sorting:
+        yield from _unequal("PM-118", "sorting_columns", stored.sorting, true.sorting)
+    for number, (group, right) in enumerate(zip(stored.row_groups, true.row_groups, strict=False)):
         yield from _unequal("PM-109", f"row_groups[{number}].num_rows", group.num_rows, right.num_rows)
         for position, (chunk, other) in enumerate(zip(group.chunks, right.chunks, strict=False)):
             yield from _chunk_differences(chunk, other, f"row_groups[{number}].column_chunks[{position}]")
@@ -150,11 +148,11 @@ def _unequal(rule: str, field: str, said: object, true: object) -> Iterator[_Dif
         yield _Difference(rule, field, said, true)
 
 
-def _chunk_differences(said: Chunk, true: Chunk, path: str) -> Iterator[_Difference]:
-    yield from _unequal("PM-110", f"{path}.codec", said.codec, true.codec)
-    yield from _unequal("PM-111", f"{path}.encodings", said.encodings, true.encodings)
-    yield from _unequal("PM-112", f"{path}.num_values", said.num_values, true.num_values)
-    ranges = (said.offset, said.length), (true.offset, true.length)
+def _chunk_differences(stored: Chunk, true: Chunk, path: str) -> Iterator[_Difference]:
+    yield from _unequal("PM-110", f"{path}.codec", stored.codec, true.codec)
+    yield from _unequal("PM-111", f"{path}.encodings", stored.encodings, true.encodings)
+    yield from _unequal("PM-112", f"{path}.num_values", stored.num_values, true.num_values)
+    ranges = (stored.offset, stored.length), (true.offset, true.length)
     yield from _unequal("PM-113", f"{path}.byte_range_start", *ranges)
     # What one of the two leaves out is a loss, no contradiction.
     for rule, name in (
@@ -164,7 +162,7 @@ def _chunk_differences(said: Chunk, true: Chunk, path: str) -> Iterator[_Differe
         ("PM-116", "max"),
         ("PM-120", "bloom"),
     ):
-        here, there = getattr(said, name), getattr(true, name)
+        here, there = getattr(stored, name), getattr(true, name)
         if here is not None and there is not None:
             yield from _unequal(rule, f"{path}.{name}", here, there)
 
@@ -188,9 +186,9 @@ def _values(said: SnapshotValue, data: bytes) -> None:
         raise Undecodable(f"the Parquet file cannot be decoded: {' '.join(str(error).split())}") from None
 
 
-def _column(said: SnapshotValue, position: int, parquet: pq.ParquetFile, path: str) -> None:
-    column, last = said.columns[position], None
-    for number, group in enumerate(said.row_groups):
+def _column(snapshot: SnapshotValue, position: int, parquet: pq.ParquetFile, path: str) -> None:
+    column, last = snapshot.columns[position], None
+    for number, group in enumerate(snapshot.row_groups):
         values = _plain(parquet.read_row_group(number, columns=[path]).column(0).combine_chunks())
         chunk, field = group.chunks[position], f"row_groups[{number}].column_chunks[{position}]"
         if chunk.null_count not in (None, values.null_count):
@@ -198,7 +196,7 @@ def _column(said: SnapshotValue, position: int, parquet: pq.ParquetFile, path: s
         _bounds(column, chunk, values, field)
         if isinstance(chunk.bloom, bytes):
             _bloom(column, chunk.bloom, values, field)
-        if position == said.designated_timestamp != NO_COLUMN and len(values):
+        if position == snapshot.designated_timestamp != NO_COLUMN and len(values):
             times = values.to_numpy(zero_copy_only=False)
             if (times[1:] < times[:-1]).any() or (last is not None and times[0] < last):
                 raise Malformed("the rows do not ascend by time", rule="PM-144", field=field)

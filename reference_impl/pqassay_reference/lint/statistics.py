@@ -158,9 +158,9 @@ class _Described:
     def _bounds(self, order: Order) -> None:
         """The bounds, against each other and against the values."""
         self._nan_bounds(order)
-        said = self.statistics
-        least = None if said.min_value is None else key(order, said.min_value)
-        greatest = None if said.max_value is None else key(order, said.max_value)
+        stored = self.statistics
+        least = None if stored.min_value is None else key(order, stored.min_value)
+        greatest = None if stored.max_value is None else key(order, stored.max_value)
         if least is not None and greatest is not None and least > greatest:
             raise _wrong("STA-006", "the lower bound is greater than the upper one")
         if self.values is None:
@@ -172,7 +172,7 @@ class _Described:
             raise _wrong("STA-040", "a value is less than the lower bound")
         if greatest is not None and any(place > greatest for place in found):
             raise _wrong("STA-041", "a value is greater than the upper bound")
-        for is_exact, bound in ((said.is_min_value_exact, least), (said.is_max_value_exact, greatest)):
+        for is_exact, bound in ((stored.is_min_value_exact, least), (stored.is_max_value_exact, greatest)):
             if is_exact and bound is not None and bound not in found:
                 raise _wrong("STA-042", "an exact bound does not occur")
 
@@ -237,18 +237,18 @@ def _lint_histograms(chunk: DecodedChunk) -> None:
 
 def _lint_box(chunk: DecodedChunk) -> None:
     """The bounding box of a chunk, and whether all coordinates lie in it."""
-    said, logical = chunk.facts.geospatial_statistics, chunk.leaf.element.logicalType
-    if said is None:
+    geospatial, logical = chunk.facts.geospatial_statistics, chunk.leaf.element.logicalType
+    if geospatial is None:
         return
     if logical is None or (logical.GEOMETRY is None and logical.GEOGRAPHY is None):
         raise _wrong("STA-022", "a bounding box of what is no geometry")
-    if said.bbox is None:
+    if geospatial.bbox is None:
         return
-    if _is_no_box(said.bbox):
+    if _is_no_box(geospatial.bbox):
         raise _wrong("STA-022", "the bounding box holds NaN, or is upside down")
     for page in chunk.pages or ():
         for raw in page.values or ():
-            if not all(_holds(said.bbox, point) for point in coordinates(raw)):
+            if not all(_holds(geospatial.bbox, point) for point in coordinates(raw)):
                 raise _wrong("STA-049", "a coordinate lies outside the bounding box")
 
 

@@ -93,7 +93,7 @@ def _shown_number(number: float, column: Column, raw: bytes) -> str:
         return _shown_time(number, unit)
     if tag in DECIMALS:
         return decimal_text(number, type_parts(column.type).scale)
-    if tag == ColumnType.IPV4:
+    if tag == ColumnType.IPV4 and column.physical_type == PhysicalType.INT32:
         return str(IPv4Address(raw[::-1]))
     if tag == ColumnType.CHAR and 0 < number <= 0xFFFF:
         return printable(repr(chr(number)))
@@ -186,12 +186,10 @@ def stored_value(value: Any, column: Column) -> Any:
         if found is not None:
             return found
     kind = described_type(column.type) if tag >= 0 else physical.name
-    shown = f"x'{value.hex()}'" if isinstance(value, bytes) else _shown_constant(value)
+    shown = str(value) if isinstance(value, Decimal) else repr(value)
+    if isinstance(value, bytes):
+        shown = f"x'{value.hex()}'"
     raise Refused(f"column {column.name} holds {kind}, of which {shown} is no value")
-
-
-def _shown_constant(value: Any) -> str:
-    return str(value) if isinstance(value, Decimal) else repr(value)
 
 
 def _number(value: Any, _: Column) -> Any:
@@ -269,19 +267,19 @@ _MOMENT = re.compile(
 
 def _nanoseconds(text: str) -> int | None:
     """Nanoseconds from the epoch to a date or time; UTC unless it says otherwise."""
-    found = _MOMENT.fullmatch(text.strip())
-    if found is None:
+    match = _MOMENT.fullmatch(text.strip())
+    if match is None:
         return None
     try:
-        if found["minute"] is None:
-            moment = datetime.combine(date.fromisoformat(found["day"]), datetime.min.time(), tzinfo=UTC)
+        if match["minute"] is None:
+            moment = datetime.combine(date.fromisoformat(match["day"]), datetime.min.time(), tzinfo=UTC)
         else:
-            clock = found["minute"] + (found["second"] or ":00")[:3]
-            moment = datetime.fromisoformat(f"{found['day']}T{clock}{found['zone'] or 'Z'}")
+            clock = match["minute"] + (match["second"] or ":00")[:3]
+            moment = datetime.fromisoformat(f"{match['day']}T{clock}{match['zone'] or 'Z'}")
     except ValueError:
         return None
     seconds = (moment - EPOCH) // timedelta(seconds=1)
-    return seconds * SECOND + int((found["fraction"] or "").ljust(9, "0"))
+    return seconds * SECOND + int((match["fraction"] or "").ljust(9, "0"))
 
 
 def _address(value: Any, _: Column) -> int | None:

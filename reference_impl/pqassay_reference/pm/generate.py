@@ -97,8 +97,10 @@ def _generate(
     if is_summary(metadata, source.name):
         raise Refused("it describes other files; generate from those")
     column_count = len(fields_of(metadata))
-    given = None if questdb_json is None else pm_json.of_columns(pm_json.parse(questdb_json), column_count)
-    questdb = given or pm_json.read(metadata, column_count)
+    named_key = (
+        None if questdb_json is None else pm_json.of_columns(pm_json.parse(questdb_json), column_count)
+    )
+    questdb = named_key or pm_json.read(metadata, column_count)
 
     def described(source: Source, version: Version | None, questdb: QuestDBMetadata | None) -> Description:
         return describe(
@@ -113,7 +115,7 @@ def _generate(
     newest = described(source, None, questdb)
     earlier: list[Version] = []
     if history:
-        if questdb is None or given is not None:
+        if questdb is None or named_key is not None:
             raise Refused("only a Parquet file with a questdb key of its own tells its history")
         earlier = earlier_versions(Version(source, framing, metadata, questdb))
     if not earlier:

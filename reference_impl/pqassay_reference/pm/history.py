@@ -69,7 +69,7 @@ def earlier_versions(newest: Version) -> list[Version]:
     Raises:
         Refused: There are more than `MOST_ATTEMPTS` that look like footers.
     """
-    found: list[Version] = []
+    earlier: list[Version] = []
     latest = newest
     occupied = _ranges(newest)
     ends = sorted(_magic_ends(newest.source)) if newest.questdb.unused_bytes else []
@@ -88,12 +88,12 @@ def earlier_versions(newest: Version) -> list[Version]:
         version = _version(prefix, framing)
         if version is None or not _precedes(version, latest):
             continue
-        found.append(version)
+        earlier.append(version)
         latest = version
         if not version.questdb.unused_bytes:  # the first: before it, nothing was ever appended
             break
         occupied = _merged([*occupied, *_ranges(version)])
-    return found[::-1]
+    return earlier[::-1]
 
 
 def _version(source: Source, framing: Framing) -> Version | None:

@@ -266,7 +266,7 @@ def inlined_blooms(value: SnapshotValue, number: int) -> list[tuple[int, bytes]]
         Refused: A filter of a column that is not among those with bloom filters, or not where the file says they stand.
     """
     positions = {column: position for position, column in enumerate(value.bloom_columns)}
-    found: list[tuple[int, bytes]] = []
+    bitsets: list[tuple[int, bytes]] = []
     for column, chunk in enumerate(value.row_groups[number].chunks):
         if chunk.bloom is None:
             continue
@@ -284,8 +284,8 @@ def inlined_blooms(value: SnapshotValue, number: int) -> list[tuple[int, bytes]]
                     f"{path}: a bloom filter of {chunk.bloom.length} bytes, which is no number of {BITSET_STEP}"
                 )
         else:
-            found.append((positions[column], chunk.bloom))
-    return found
+            bitsets.append((positions[column], chunk.bloom))
+    return bitsets
 
 
 def _bitset(bitset: bytes, path: str) -> bytes:

@@ -30,12 +30,12 @@ from pqassay_spec.pm.skip import (
     Facts,
     NotAPredicateError,
     columns_of,
+    is_all_null,
     is_nested,
     may_match,
     read_bound,
 )
-from pqassay_spec.pm.skip import is_all_null as has_only_nulls
-from pqassay_spec.pm.value import Chunk, Column, RowGroup
+from pqassay_spec.pm.value import Chunk, RowGroup
 
 
 class Range(NamedTuple):
@@ -79,15 +79,17 @@ def plan(
     asked = list(range(reader.row_group_count)) if row_groups is None else list(row_groups)
     if predicate is not None:
         asked = _pruned(reader, predicate, asked)
-    found: list[Range] = []
+    ranges: list[Range] = []
     for number in asked:
         block = reader.block(number)
         for column in positions:
             chunk = block.chunks[column]
-            if leave_out_nulls and _has_only_nulls(reader.columns[column], chunk):
+            facts = Facts(reader.columns[column], chunk.num_values, _null_count(chunk), None, None)
+            # Of a list, an empty one is counted as well; of a struct, one that holds nulls.
+            if leave_out_nulls and not is_nested(facts.column) and is_all_null(facts):
                 continue
-            found.append(Range(chunk.byte_range_start, chunk.total_compressed))
-    return found
+            ranges.append(Range(chunk.byte_range_start, chunk.total_compressed))
+    return ranges
 
 
 def coalesced(ranges: Iterable[Range], gap: int = 0, longest: int | None = None) -> list[Range]:
@@ -101,22 +103,15 @@ def coalesced(ranges: Iterable[Range], gap: int = 0, longest: int | None = None)
     >>> coalesced([Range(40, 10), Range(4, 16), Range(20, 10)], gap=0)
     [Range(offset=4, length=26), Range(offset=40, length=10)]
     """
-    found: list[Range] = []
-    for one in sorted(ranges):
-        if found and one.offset - found[-1].end <= gap:
-            length = max(found[-1].end, one.end) - found[-1].offset
+    joined: list[Range] = []
+    for following in sorted(ranges):
+        if joined and following.offset - joined[-1].end <= gap:
+            length = max(joined[-1].end, following.end) - joined[-1].offset
             if longest is None or length <= longest:
-                found[-1] = Range(found[-1].offset, length)
+                joined[-1] = Range(joined[-1].offset, length)
                 continue
-        found.append(one)
-    return found
-
-
-def _has_only_nulls(column: Column, chunk: pm.ColumnChunk) -> bool:
-    # Of a list, an empty one is counted as well; of a struct, one that holds nulls.
-    return not is_nested(column) and has_only_nulls(
-        Facts(column, chunk.num_values, _null_count(chunk), None, None)
-    )
+        joined.append(following)
+    return joined
 
 
 # --------------------------------------------------------------------------------------------- what to leave out

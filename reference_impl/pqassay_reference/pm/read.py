@@ -25,9 +25,9 @@ from pqassay_spec.pm import file as pm_file
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import header as pm_header
 from pqassay_spec.pm.block import Block
-from pqassay_spec.pm.codes import ColumnFlag, HeaderFeature, repetition
+from pqassay_spec.pm.codes import HeaderFeature
 from pqassay_spec.pm.file import Snapshot
-from pqassay_spec.pm.reading import read_value
+from pqassay_spec.pm.reading import read_columns, read_value
 from pqassay_spec.pm.value import Column, ExternalBloom, SnapshotValue
 
 if TYPE_CHECKING:
@@ -100,15 +100,15 @@ class PmReader:
             Malformed: The chain breaks before it is found.
             Refused: The file has no such snapshot.
         """
-        found = object.__new__(PmReader)
-        found.source, found.size, found.header, found.newest = (
+        other = object.__new__(PmReader)
+        other.source, other.size, other.header, other.newest = (
             self.source,
             self.size,
             self.header,
             self.newest,
         )
-        found.footer = self._find(parquet_file_size)
-        return found
+        other.footer = self._find(parquet_file_size)
+        return other
 
     def _find(self, parquet_file_size: int) -> Snapshot:
         found = pm_file.find_snapshot(self.source, self.header, self.size, parquet_file_size)
@@ -157,27 +157,8 @@ class PmReader:
     @cached_property
     def columns(self) -> Sequence[Column]:
         """The columns; their names are read at once."""
-        header = self.header
-        if sum(described.name_length for described in header.descriptors) > header.sections_start:
-            raise Malformed(
-                "the names lie over each other: together they have more bytes than the header", rule="PM-022"
-            )
-        names = _Part(self.source, header.names_start, header.sections_start)
-        return [
-            Column(
-                pm_header.read_name(names, header, position),
-                described.physical_type,
-                described.id,
-                described.type,
-                described.fixed_byte_len,
-                described.max_rep_level,
-                described.max_def_level,
-                repetition(described.flags),
-                bool(described.flags & ColumnFlag.IS_ASCII),
-                bool(described.flags & ColumnFlag.LOCAL_KEY_IS_GLOBAL),
-            )
-            for position, described in enumerate(header.descriptors)
-        ]
+        names = _Part(self.source, self.header.names_start, self.header.sections_start)
+        return read_columns(names, self.header)
 
     def column(self, name: str) -> int:
         """Position of the column of a name.

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
-from typing import Protocol, Self
+from typing import Protocol
 
-from pqassay_spec.base.sources import BusyError, Source, require_range
+from pqassay_spec.base.sources import BusyError, FileSource, Source, require_range
 
 
 class Storage(Source, Protocol):
@@ -56,7 +55,7 @@ class MemoryStorage:
         """Memory is where it is."""
 
 
-class FileStorage:
+class FileStorage(FileSource):
     """A file that nobody else writes meanwhile; use it as a context manager.
 
     Raises:
@@ -65,64 +64,33 @@ class FileStorage:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.name = os.fspath(path)
-        self._descriptor = os.open(self.name, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+        super().__init__(path, flags=os.O_RDWR)
         try:
             self._lock()
         except BaseException:
-            os.close(self._descriptor)
+            self.close()
             raise
 
     def _lock(self) -> None:
         import fcntl  # noqa: PLC0415 - reading works where there are no locks, in a browser for instance
 
-        opened = os.fstat(self._descriptor)
-        if not stat.S_ISREG(opened.st_mode):
-            raise OSError(errno.EINVAL, "no regular file", self.name)
         try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(self.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise BusyError(errno.EBUSY, "another process is writing it", self.name) from None
         # Who replaced the file between the two calls has made this one a file without a name.
-        if not os.path.samestat(opened, os.stat(self.name)):  # noqa: PTH116 - beside samestat
+        if not os.path.samestat(os.fstat(self.fileno()), os.stat(self.name)):  # noqa: PTH116 - beside samestat
             raise BusyError(errno.EBUSY, "another process replaced it", self.name)
-
-    @property
-    def size(self) -> int:
-        """Length in bytes, now."""
-        return os.fstat(self._descriptor).st_size
-
-    def read(self, offset: int, length: int) -> bytes:
-        """See `Source.read`."""
-        require_range(self, offset, length)
-        parts: list[bytes] = []
-        while length:
-            part = os.pread(self._descriptor, length, offset)
-            if not part:
-                require_range(self, offset, length)  # it became shorter meanwhile
-            parts.append(part)
-            offset, length = offset + len(part), length - len(part)
-        return b"".join(parts)
+        self.measure()
 
     def write(self, offset: int, data: bytes) -> None:
         """See `Storage.write`; one call where the system takes all bytes at once."""
         left = memoryview(data)
         while left:
-            written = os.pwrite(self._descriptor, left, offset)
+            written = os.pwrite(self.fileno(), left, offset)
             offset, left = offset + written, left[written:]
+        self.measure()
 
     def sync(self) -> None:
         """See `Storage.sync`."""
-        os.fsync(self._descriptor)
-
-    def close(self) -> None:
-        """Close the file and give the lock back."""
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+        os.fsync(self.fileno())

@@ -350,7 +350,7 @@ def _blocks_that_are_there(storage: Storage, base: _Base, blocks: Sequence[Block
         if header.end <= place.block <= head.start - header.block_size:
             records = storage.read(place.block, header.block_size)
             places.setdefault(records, {})[number] = place
-    found: dict[int, Place] = {}
+    reused: dict[int, Place] = {}
     used: set[int] = set()
     for number, block in enumerate(blocks):
         candidates = places.get(block.raw[: header.block_size], {})
@@ -364,10 +364,10 @@ def _blocks_that_are_there(storage: Storage, base: _Base, blocks: Sequence[Block
                 and storage.read(place.block, len(block.raw)) == block.raw
             ):
                 del candidates[before]
-                found[number] = place
+                reused[number] = place
                 used.add(place.block)
                 break
-    return found
+    return reused
 
 
 def _places(storage: Storage, base: _Base) -> list[Place]:

@@ -182,16 +182,12 @@ class SchemaColumns:
         path = tuple(name.split("."))
         place: Any = self._schema
         for part in path:
-            names = place.names if place is self._schema else [child.name for child in _children(place)]
+            names = place.names if isinstance(place, pa.Schema | pa.StructType) else []
             if names.count(part) != 1:
                 raise Refused(f"there is no column {name}; columns are: {', '.join(self._schema.names[:10])}")
             field = place.field(part)
             place = field.type
         return path, place
-
-
-def _children(kind: Any) -> list[Any]:
-    return [kind.field(index) for index in range(kind.num_fields)] if pa.types.is_struct(kind) else []
 
 
 def compared_type(kind: Any) -> Any:

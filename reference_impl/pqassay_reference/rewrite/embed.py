@@ -30,6 +30,7 @@ from pqassay_reference.columns.column_values import (
     DistinctValues,
     collect,
     find_column,
+    is_text,
 )
 from pqassay_reference.errors import Refused
 from pqassay_reference.rewrite.finished_file import FinishedFile, WrittenState, finished_file
@@ -146,13 +147,13 @@ def embed_columns(
     """
     with finished_file(path, inside_table=inside_table) as file:
         metadata = file.metadata
-        found = [find_column(leaves(metadata), column) for column in columns]
+        located = [find_column(leaves(metadata), column) for column in columns]
         if metadata.encryption_algorithm is not None:
             raise Unsupported(
                 "the file is encrypted; its index would be readable by everybody", field="footer"
             )
         _require_own_pages(metadata, file)
-        read = collect(file.target, found, limit)
+        read = collect(file.target, located, limit)
         file.require_unchanged()  # or the values are those of another file than the footer
         for counted in read:
             if counted.row_count != metadata.num_rows:
@@ -160,7 +161,7 @@ def embed_columns(
                     f"the footer says {metadata.num_rows} rows, column {counted.column} has {counted.row_count}; "
                     "which of them is right, nobody can say"
                 )
-        (_, leaf), collected = found[0], read[0]
+        (_, leaf), collected = located[0], read[0]
         blob = _blob(collected)
         offset, cut, dead = _place(file, collected.values)
         keys = _keys(blob, offset, leaf.path, collected, companion=companion)
@@ -198,7 +199,7 @@ class IndexingWriter:
         if options.get("encryption_properties") is not None:
             raise Refused("the file is to be encrypted; its index would be readable by everybody")
         index = schema.get_field_index(column)
-        if index < 0 or not _is_text(schema.field(index).type):
+        if index < 0 or not is_text(schema.field(index).type):
             raise Refused(f"there is no string column {column} at the top level of the schema")
         self._column, self._index, self._companion = column, index, companion
         self._path, self._options = path, options
@@ -290,12 +291,6 @@ def _require_own_pages(metadata: FileMetaData, file: FinishedFile) -> None:
                     f"row group {number} is stored in another file, {show(chunk.file_path)}; "
                     "IDX1 describes the rows of one file"
                 )
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    if pa.types.is_dictionary(kind):
-        return _is_text(kind.value_type)
-    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
 
 
 def _blob(collected: DistinctValues) -> bytes:

@@ -185,15 +185,15 @@ def strip_file(
     """
     with finished_file(path, inside_table=inside_table, output=output) as file:
         _require_plaintext(file.metadata)
-        removal, found = _removal(file.metadata, selection)
-        found = replace(found, path=file.path)
+        removal, stripped = _removal(file.metadata, selection)
+        stripped = replace(stripped, path=file.path)
         before = file.footer
         footer = without(before, removal) if removal else before
-        if found.anything:
-            found = replace(found, saved=len(before) - len(footer), dead=_dead(file, footer))
-        if not dry_run and (found.anything or output is not None):
+        if stripped.anything:
+            stripped = replace(stripped, saved=len(before) - len(footer), dead=_dead(file, footer))
+        if not dry_run and (stripped.anything or output is not None):
             file.rewrite(footer, body_end=file.framing.footer_start, output=output)
-    return found
+    return stripped
 
 
 def _require_plaintext(metadata: FileMetaData) -> None:
@@ -273,7 +273,7 @@ def _chunk_removal(
     """The removal from one chunk; chunks that lose the same share one removal."""
     outer: set[str] = set()
     inner: set[str] = set()
-    for wanted, name, record, fields, found in (
+    for wanted, name, record, fields, going in (
         (selection.column_index or selection.offset_index, "column_indexes", chunk, COLUMN_INDEX, outer),
         (selection.offset_index, "offset_indexes", chunk, OFFSET_INDEX, outer),
         (selection.bloom_filters, "bloom_filters", chunk.meta_data, BLOOM_FILTER, inner),
@@ -283,7 +283,7 @@ def _chunk_removal(
         if wanted and record is not None:
             present = [field for field in fields if getattr(record, field) is not None]
             counts[name] += bool(present)
-            found.update(present)
+            going.update(present)
     return _shared(frozenset(outer), frozenset(inner))
 
 

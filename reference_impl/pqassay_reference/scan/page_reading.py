@@ -107,7 +107,7 @@ class PageScan:
             raw = self.source.read(place.offset, place.compressed_page_size)
             values += _values_of(raw, row_count, chunk)
             pages.append(raw)
-        content = one_column_file(chunk, self._elements(chunk), dictionary, pages, values, sum(held))
+        content = one_column_file(chunk, dictionary, pages, values, sum(held))
         table = pq.read_table(pa.BufferReader(content))
         if table.num_rows != sum(held):
             raise Mistrusted("the pages hold other rows than the offset index says")
@@ -119,10 +119,6 @@ class PageScan:
         self.pages += [(number, chunk.leaf.name, page) for page in chosen]
         self.used.add("offset index")
         return pa.chunked_array(parts, read.type)
-
-    def _elements(self, chunk: ChunkParts) -> list[SchemaElement]:
-        """The schema of the column alone: it is a leaf below the root."""
-        return [SchemaElement(name="schema", num_children=1), chunk.leaf.element]
 
 
 def _values_of(raw: bytes, row_count: int, chunk: ChunkParts) -> int:
@@ -142,7 +138,6 @@ def _values_of(raw: bytes, row_count: int, chunk: ChunkParts) -> int:
 
 def one_column_file(
     chunk: ChunkParts,
-    schema: Sequence[SchemaElement],
     dictionary: bytes,
     pages: Sequence[bytes],
     value_count: int,
@@ -161,7 +156,8 @@ def one_column_file(
     group = RowGroup(
         columns=[ColumnChunk(file_offset=0, meta_data=facts)], total_byte_size=len(body), num_rows=row_count
     )
-    footer = FileMetaData(version=1, schema=list(schema), num_rows=row_count, row_groups=[group])
+    schema = [SchemaElement(name="schema", num_children=1), chunk.leaf.element]
+    footer = FileMetaData(version=1, schema=schema, num_rows=row_count, row_groups=[group])
     encoded = bytes(grammar(FileMetaData).build(footer))
     return head + body + encoded + bytes(TAIL.build({"footer_length": len(encoded)}))
 

@@ -181,16 +181,16 @@ class ChunkParts:
     @cached_property
     def summary(self) -> ColumnIndex:
         """The statistics of the chunk as the index of a column of one page. Raises `Mistrusted`."""
-        said, count = self.facts.statistics, self.facts.num_values
-        if said is None or (said.null_count is not None and not 0 <= said.null_count <= count):
+        stored, count = self.facts.statistics, self.facts.num_values
+        if stored is None or (stored.null_count is not None and not 0 <= stored.null_count <= count):
             raise Mistrusted("there are no statistics")
         index = ColumnIndex(
-            null_pages=[self.is_flat and said.null_count == count == self.group.num_rows],
-            min_values=[said.min_value or b""],
-            max_values=[said.max_value or b""],
+            null_pages=[self.is_flat and stored.null_count == count == self.group.num_rows],
+            min_values=[stored.min_value or b""],
+            max_values=[stored.max_value or b""],
             boundary_order=BoundaryOrder.UNORDERED,
-            null_counts=None if said.null_count is None else [said.null_count],
-            nan_counts=None if said.nan_count is None else [said.nan_count],
+            null_counts=None if stored.null_count is None else [stored.null_count],
+            nan_counts=None if stored.nan_count is None else [stored.nan_count],
         )
         if not index.null_pages[0] and self.order is not None and self.has_bounds:
             self._require_bounds(self.order, index.min_values[0], index.max_values[0])
@@ -208,15 +208,15 @@ class ChunkParts:
         if self.leaf.element.type in HASHED_DIFFERENTLY:
             raise Mistrusted("what of such values is hashed is disputed")
         with _mistrusting():
-            found = read_bloom_filter(self.source, self.body, self.facts)
-        if found is None:
+            bloom_filter = read_bloom_filter(self.source, self.body, self.facts)
+        if bloom_filter is None:
             raise Mistrusted("there is no bloom filter")
-        if self.facts.bloom_filter_length not in (None, found.length):
+        if self.facts.bloom_filter_length not in (None, bloom_filter.length):
             raise Mistrusted("the bloom filter has another length than the footer says")
-        if not found.bitset.strip(b"\0"):
+        if not bloom_filter.bitset.strip(b"\0"):
             # Of a chunk without values; the null count tells as much.
             raise Mistrusted("the bloom filter is empty")
-        return found.bitset
+        return bloom_filter.bitset
 
     # -------------------------------------------------------------------------------------------- its decisions
 

@@ -95,18 +95,19 @@ def _decide(
 ) -> tuple[bool | None, str]:
     """True if the index proves that no row matches; ``None`` if it has no say, and why."""
     try:
-        found = extract_file(path)
+        index = extract_file(path)
     except FormatError as error:
         return None, str(error)
-    if found.companion is not None:
-        name = ".".join(found.companion.column)
-        if len(found.companion.column) != 1:
+    if index.companion is not None:
+        name = ".".join(index.companion.column)
+        if len(index.companion.column) != 1:
             return None, f"the index describes the nested column {name}"
-        values = [*found.values, *[None] * bool(found.companion.null_count)]
-        return not _may_match(predicate, name, _one_column(schema, name, values)), ""
+        values = [*index.values, *[None] * bool(index.companion.null_count)]
+        possible = _possible(predicate, name, _one_column(schema, name, values))
+        return not pc.any(possible).as_py(), ""
     if trust == "published" and column in schema.names:
-        return _decide_vouched(found, predicate, column)
-    return None, found.mistrust or "the index has no companion record, and nobody vouches for it"
+        return _decide_vouched(index, predicate, column)
+    return None, index.mistrust or "the index has no companion record, and nobody vouches for it"
 
 
 def _decide_vouched(found: Extracted, predicate: Sequence[Any], column: str) -> tuple[bool | None, str]:
@@ -130,11 +131,6 @@ def _one_column(schema: pa.Schema, name: str, values: list[Any]) -> pa.Table:
     kind = schema.field(name).type
     flat = kind.value_type if pa.types.is_dictionary(kind) else kind
     return pa.table({name: pa.array(values, pa.string()).cast(flat)})
-
-
-def _may_match(predicate: Sequence[Any], column: str, values: pa.Table) -> bool:
-    """True if a row with one of these values may satisfy a predicate, whatever its other columns hold."""
-    return bool(pc.any(_possible(predicate, column, values)).as_py())
 
 
 def _possible(predicate: Sequence[Any], column: str, values: pa.Table) -> Any:

@@ -22,6 +22,7 @@ import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
 from construct import ConstructError
@@ -85,6 +86,12 @@ class Scalar:
         if self.logical is None:
             return self.converted in UNSIGNED_CONVERTED
         return self.logical.INTEGER is not None and not self.logical.INTEGER.isSigned
+
+    @property
+    def is_text(self) -> bool:
+        """True if values are text by their logical type."""
+        logical = self.logical
+        return logical is not None and any((logical.STRING, logical.ENUM, logical.JSON))
 
     @property
     def is_decimal(self) -> bool:
@@ -403,11 +410,11 @@ def _tree(column: Column) -> _Node:
                 pair = Struct((Member("key", kind.key, False), Member("value", kind.value, kind.optional)))
                 children = [node(pair, "key_value", None, levels, path)]
                 for place, child in enumerate(children[0].children):
-                    child.pick = _element(place)
+                    child.pick = itemgetter(place)
             case Struct():
                 element.logicalType = kind.logical
                 children = [
-                    node(member.type, member.name, member.optional, levels, path, _member(member.name))
+                    node(member.type, member.name, member.optional, levels, path, itemgetter(member.name))
                     for member in kind.members
                 ]
             case _:
@@ -422,14 +429,6 @@ def _tree(column: Column) -> _Node:
     root = node(column.kind, column.name, column.optional, (0, 0))
     root.element.field_id = column.field_id
     return root
-
-
-def _member(name: str) -> Callable[[Any], Any]:
-    return lambda owner: owner[name]
-
-
-def _element(place: int) -> Callable[[Any], Any]:
-    return lambda owner: owner[place]
 
 
 def elements_of(column: Column) -> list[SchemaElement]:

@@ -55,7 +55,7 @@ class Page:
 
     def page_header(self) -> PageHeader:
         """The header of the page."""
-        found = PageHeader(
+        header = PageHeader(
             type=self.type,
             uncompressed_page_size=len(self.body),
             compressed_page_size=len(self.body),
@@ -63,12 +63,12 @@ class Page:
         )
         match self.header:
             case DataPageHeader():
-                found.data_page_header = self.header
+                header.data_page_header = self.header
             case DataPageHeaderV2():
-                found.data_page_header_v2 = self.header
+                header.data_page_header_v2 = self.header
             case _:
-                found.dictionary_page_header = self.header
-        return found
+                header.dictionary_page_header = self.header
+        return header
 
 
 def cut(rows: Sequence[list[Entry]], page_rows: int | Sequence[int] | None) -> list[Sequence[list[Entry]]]:
@@ -132,7 +132,7 @@ def _data_page(
     ordered: bool,
 ) -> Page:
     entries = entries_of(rows)
-    found = statistics(leaf, layout, entries, ordered=ordered) if layout.page_statistics else None
+    page_statistics = statistics(leaf, layout, entries, ordered=ordered) if layout.page_statistics else None
     repetitions = _levels([entry.repetition for entry in entries], leaf.max_repetition, layout)
     definitions = _levels([entry.definition for entry in entries], leaf.max_definition, layout)
     raws = [entry.raw for entry in entries if entry.raw is not None]
@@ -154,7 +154,7 @@ def _data_page(
             definition_levels_byte_length=len(definitions),
             repetition_levels_byte_length=len(repetitions),
             is_compressed=False,
-            statistics=found,
+            statistics=page_statistics,
         )
         body = repetitions + definitions + values
         return Page(PageType.DATA_PAGE_V2, header, body, layout.crc, entries)
@@ -163,7 +163,7 @@ def _data_page(
         encoding=encoding,
         definition_level_encoding=Encoding.RLE,
         repetition_level_encoding=Encoding.RLE,
-        statistics=found,
+        statistics=page_statistics,
     )
     body = b"".join(
         LENGTH.build(len(levels)) + levels

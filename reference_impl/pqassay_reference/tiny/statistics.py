@@ -69,14 +69,9 @@ def bounds_of(
     return Bounds(low, high, low, high, low == least, high == greatest)
 
 
-def _is_text(leaf: Leaf) -> bool:
-    logical = leaf.element.logicalType
-    return logical is not None and any((logical.STRING, logical.ENUM, logical.JSON))
-
-
 def _cut(leaf: Leaf, value: bytes, size: int) -> bytes:
     """The first bytes of a value; of text, no character in part."""
-    if _is_text(leaf) and len(value) > size:
+    if leaf.scalar.is_text and len(value) > size:
         return value[:size].decode("utf-8", "ignore").encode()
     return value[:size]
 
@@ -85,7 +80,7 @@ def _raised(leaf: Leaf, value: bytes, size: int) -> bytes:
     """The least short value that is greater than all that begin like this one; the value itself if there is none."""
     if len(value) <= size:
         return value
-    if _is_text(leaf):
+    if leaf.scalar.is_text:
         characters = _cut(leaf, value, size).decode()
         while characters:
             code = ord(characters[-1]) + 1
@@ -116,22 +111,22 @@ def counts_nan(leaf: Leaf, layout: Layout) -> bool:
 
 def statistics(leaf: Leaf, layout: Layout, entries: Sequence[Entry], *, ordered: bool = True) -> Statistics:
     """Statistics of a chunk or page; without bounds where the footer has no orders."""
-    found = Statistics(null_count=nulls(entries) if layout.null_count else None)
+    stored = Statistics(null_count=nulls(entries) if layout.null_count else None)
     order = order_of(leaf, layout)
     if order is not None and counts_nan(leaf, layout):
-        found.nan_count = nans(order, entries)
+        stored.nan_count = nans(order, entries)
     if layout.distinct_count:
-        found.distinct_count = len({entry.raw for entry in entries if entry.raw is not None})
+        stored.distinct_count = len({entry.raw for entry in entries if entry.raw is not None})
     if layout.bounds and ordered and (bounds := bounds_of(leaf, layout, entries, layout.truncate)):
-        found.min_value, found.max_value = bounds.least, bounds.greatest
+        stored.min_value, stored.max_value = bounds.least, bounds.greatest
         if layout.exact:
-            found.is_min_value_exact, found.is_max_value_exact = (
+            stored.is_min_value_exact, stored.is_max_value_exact = (
                 bounds.least_is_exact,
                 bounds.greatest_is_exact,
             )
     if layout.deprecated and (bounds := bounds_of(leaf, layout, entries)):
-        found.min, found.max = bounds.least, bounds.greatest
-    return found
+        stored.min, stored.max = bounds.least, bounds.greatest
+    return stored
 
 
 def unencoded_bytes(leaf: Leaf, entries: Sequence[Entry]) -> int | None:

@@ -71,12 +71,15 @@ class FileSource:
     Args:
         path: The file.
         name: What messages call it; by default the path.
+        flags: Of ``os.open``; reading by default.
     """
 
-    def __init__(self, path: str | os.PathLike[str], name: str | None = None) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], name: str | None = None, *, flags: int = os.O_RDONLY
+    ) -> None:
         self.name = os.fspath(path) if name is None else name
         # Without O_NONBLOCK, opening a named pipe waits for somebody who writes into it.
-        self._descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        self._descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             self.size = _regular_size(self._descriptor, self.name)
         except BaseException:

@@ -36,7 +36,7 @@ def read_value(source: Source, header: Header, snapshot: Snapshot) -> SnapshotVa
     """
     squash, seq_txn = header.squash_tracker, snapshot.sections.get("seq_txn")
     return SnapshotValue(
-        columns=_columns(source, header),
+        columns=read_columns(source, header),
         row_groups=_row_groups(source, header, snapshot),
         parquet_footer_offset=snapshot.fields.parquet_footer_offset,
         parquet_footer_length=snapshot.fields.parquet_footer_length,
@@ -61,7 +61,8 @@ def previous_sizes(source: Source, header: Header, snapshot: Snapshot) -> tuple[
     return tuple(earlier.fields.parquet_file_size for earlier in chain if earlier.number != snapshot.number)
 
 
-def _columns(source: Source, header: Header) -> tuple[Column, ...]:
+def read_columns(source: Source, header: Header) -> tuple[Column, ...]:
+    """The columns of a file. Raises `Malformed`, rule PM-022, where their names lie over each other."""
     if sum(described.name_length for described in header.descriptors) > header.end:
         raise Malformed(
             "the names lie over each other: together they have more bytes than the header",

@@ -18,8 +18,9 @@ from places import GOLDEN_FILES, ROOT
 from pqassay.cli.main import app as judge_app
 from pqassay.errors import UsageError
 from pqassay.judge.checker import concluded, planned
+from pqassay_spark.check.executor_judging import Means
 from pqassay_spark.check.run import check
-from pqassay_spark.check.spark_judging import Means, judged, packed_positions
+from pqassay_spark.check.spark_judging import judged, packed_positions
 from pqassay_spark.cli.main import app
 from pqassay_spark.jobs.spark_jobs import JobError, run
 
