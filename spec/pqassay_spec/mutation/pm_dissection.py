@@ -1,8 +1,6 @@
 """Taking a whole ``_pm`` file apart: every structure parsed, so that one thing in it can be changed and nothing else.
 
-`take_apart` gives a `pqassay_spec.mutation.pm_tree.PmTree`, `pqassay_spec.mutation.pm_layout.put_together` makes a file of it again.
-Between the two, anything may be changed: that is how one good file becomes a file that is wrong in one chosen way
-(`pqassay_spec.mutation.mutations`).
+`pqassay_spec.mutation.pm_layout.put_together` makes a file of the parts again.
 
 A file is taken apart if a reader can walk its chain of snapshots. What else is wrong with it, such as a reference that
 leads nowhere, is kept as it is: what nothing leads to belongs to the gaps.

@@ -43,13 +43,8 @@ class FooterFeature(IntFlag):
 LATER_HEADER_FEATURES = HeaderFeature.SQUASH_TRACKER
 """Header bits that later revisions added."""
 
-LATER_FOOTER_FEATURES = (
-    FooterFeature.SEQ_TXN
-    | FooterFeature.SCRATCHPAD
-    | FooterFeature.COVERING_INDEX
-    | FooterFeature.COVERING_INDEX_REQUIRED
-)
-"""Footer bits that later revisions added; the document defines none."""
+LATER_FOOTER_FEATURES = FooterFeature(sum(FooterFeature))
+"""Footer bits that later revisions added: all of them, since the document defines none."""
 
 REQUIRED_FEATURES = 0xFFFFFFFF_00000000
 """The bits 32 to 63 of both fields: a reader that does not know one of them refuses the file."""
