@@ -67,7 +67,7 @@ def take_apart(data: bytes) -> PmTree:
 
 
 class _Candidate(NamedTuple):
-    """Something that is said to stand at a place."""
+    """A part of the file with its stated place."""
 
     start: int
     end: int
@@ -249,7 +249,7 @@ def _block(
         gap = data[position:first]
         if part.kind == "bloom_filters":
             if part.key in held:
-                continue  # it is said to stand at two places: the first one counts
+                continue  # it is stated to be at two places: the first counts
             held[part.key] = first
             gap, padding = _padding_of(gap)
             bits = first + pm.BLOOM_LENGTH_SIZE

@@ -55,7 +55,7 @@ SIGNED_ORDERS = (Order.BOOLEAN, Order.SIGNED, Order.FLOAT, Order.HALF, Order.DEC
 """The type-defined orders that are signed comparison: the only ones that the deprecated ``min`` and ``max`` know."""
 
 TOTAL = (Order.TOTAL, Order.HALF_TOTAL)
-"""The orders in which NaN stands somewhere."""
+"""The orders in which NaN has a place."""
 
 _BY_TYPE: dict[int | None, Order] = {
     Type.BOOLEAN: Order.BOOLEAN,
