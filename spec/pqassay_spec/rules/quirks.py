@@ -68,7 +68,7 @@ def quirks() -> tuple[Quirk, ...]:
     rows: list[dict[str, Any]] = tomllib.loads(
         (files("pqassay_spec.rules") / "quirks.toml").read_text("utf-8")
     )["quirk"]
-    return tuple(Quirk(**{**row, "rules": tuple(row["rules"])}) for row in rows)
+    return tuple(Quirk(rules=tuple(row.pop("rules")), **row) for row in rows)
 
 
 def quirks_of(rule: str) -> list[Quirk]:
