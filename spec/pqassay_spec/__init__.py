@@ -2,7 +2,7 @@
 
 What lives in this package: the declarative grammar of every on-disk structure, the rules with their
 sentences, and the normative algorithms in plain Python.  Every byte offset, width, magic and enum value of
-the project stands here and nowhere else; parser, builder, trace, hexdump, field tables and documentation
+the project is here and nowhere else; parser, builder, trace, hexdump, field tables and documentation
 are derived from it.
 
 What does not: anything that judges a file (package ``pqassay``), anything that writes one

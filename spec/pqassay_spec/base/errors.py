@@ -21,8 +21,8 @@ class FormatError(Exception):
         field: Path of the field in the grammar (``"footer.row_groups[3].columns"``), if known.
         offset: Position in the file in bytes, if known.
         length: How many bytes there are wrong, 0 if unknown.
-        expected: What should stand there, for people.
-        actual: What stands there, for people.
+        expected: What should be there, for people.
+        actual: What is there, for people.
         file: Name of the file, if known.
     """
 

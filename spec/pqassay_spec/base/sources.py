@@ -168,7 +168,7 @@ def replaced_file(
 
     Raises:
         BusyError: Another process is preparing the same target.
-        OSError: The directory cannot be written, the path is a symbolic link that leads to itself, or what stands there
+        OSError: The directory cannot be written, the path is a symbolic link that leads to itself, or what is there
             is no file but a device, a pipe or a directory, which a rename would replace for everybody.
     """
     target = Path(os.path.realpath(path))

@@ -33,7 +33,7 @@ def parse(text: str) -> Any:
 
     Raises:
         ValueError: It is no JSON, is nested deeper than Python follows, holds a number of thousands of digits, a member
-            that stands twice in one object, or one of the numbers that JSON does not have.
+            that occurs twice in one object, or one of the numbers that JSON does not have.
 
     >>> parse('{"a": [1, null]}')
     {'a': [1, None]}
@@ -45,7 +45,7 @@ def parse(text: str) -> Any:
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The members of an object; one that stands twice means one thing to this reader, another to that."""
+    """The members of an object; one that occurs twice means one thing to this reader, another to that."""
     members: dict[str, Any] = {}
     for name, value in pairs:
         if name in members:

@@ -32,7 +32,7 @@ class GoldenFile(Closed):
 
 @dataclass(frozen=True, kw_only=True)
 class Input(Closed):
-    """The file that a case is about, its SHA-256, and the files that stand beside it under the names that they need."""
+    """The file that a case is about, its SHA-256, and the files beside it under the names that they need."""
 
     file: str
     sha256: str

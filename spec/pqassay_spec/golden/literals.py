@@ -90,7 +90,7 @@ Tagged = Decimal | Date | Time | Timestamp | List | Struct | Map
 """Values that stay in Python what they are in JSON."""
 
 Written = None | bool | int | str | LongInteger | Float | Binary | Tagged
-"""A value as it stands in JSON. Whole numbers between -2^53 and 2^53 are written as numbers."""
+"""A value as it is written in JSON. Whole numbers between -2^53 and 2^53 are written as numbers."""
 
 Value = None | bool | int | float | str | bytes | Tagged
 """A value in Python."""
@@ -101,7 +101,7 @@ class ValueNotReadableError(ValueError):
 
 
 def read_value(written: Written) -> Value:
-    r"""The Python value of what stands in JSON.
+    r"""The Python value of a value in JSON.
 
     >>> read_value(LongInteger("9007199254740993")), read_value(Binary("00ff")), read_value("a")
     (9007199254740993, b'\x00\xff', 'a')
@@ -134,7 +134,7 @@ def _require_whole_number(text: str) -> None:
 
 
 def write_value(value: Value) -> Written:
-    """A Python value as it stands in JSON, the inverse of `read_value`."""
+    """A Python value as it is written in JSON, the inverse of `read_value`."""
     if isinstance(value, float):
         return Float(repr(value))
     if isinstance(value, bytes):

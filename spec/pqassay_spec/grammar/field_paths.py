@@ -1,6 +1,6 @@
 """Field paths as text (``row_groups[0].columns[1].meta_data``), followed through parsed structures.
 
-The same spelling stands in findings, traces, golden cases and mutations.
+The same spelling is used in findings, traces, golden cases and mutations.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ def annotated(data: bytes, leaves: Sequence[Leaf], *, base: int = 0, longest: in
     """Yield the rows of a hexdump with one or more rows for each leaf.
 
     Args:
-        data: The bytes that the leaves stand in; ``data[0]`` is at file offset ``base``.
+        data: The bytes of the leaves; ``data[0]`` is at file offset ``base``.
         leaves: Leaves in the order of their bytes. Bytes between two leaves are shown as unclaimed.
         base: File offset of ``data``.
         longest: Rows of one field after which its middle is replaced by one line that counts what is left out.

@@ -1,4 +1,4 @@
-"""Walking a decoded struct and all structs in it, in search of fields that stand aside: unknown ones, and mistyped ones.
+"""Walking a decoded struct and all structs in it, in search of unknown and mistyped fields.
 
 A field whose id a table declares and whose wire type is not the declared one is kept like an unknown field.  Readers made
 by Thrift skip it, so that its value is lost:
@@ -26,7 +26,7 @@ class Mistyped(NamedTuple):
     """A field that is written with another wire type than its declaration has.
 
     Attributes:
-        struct: Path of the struct that it stands in.
+        struct: Path of the struct that it belongs to.
         field: Its declaration.
         wire: The wire type that it is written with.
     """

@@ -17,7 +17,7 @@ A struct is declared once, as a table: a class whose body lists its fields in th
 
 From the table come the construct grammar in this module (parse, build, trace), the fast decoder
 (`pqassay_spec.grammar.thrift_decoder`), the field tables of the site and the hypothesis strategies of the judge.
-Fields that a table does not know keep their raw bytes and are built again where they stood.
+Fields that a table does not know keep their raw bytes and are built again in their places.
 
 Source: Thrift compact protocol specification.  One departure from its letter: doubles are little-endian, as
 every Parquet writer writes them.
@@ -121,7 +121,7 @@ def _flag(identifier: int, wire: int) -> UnknownField:
 def unknown_field(identifier: int, wire: int, raw: bytes) -> UnknownField:
     """Make an unknown field; those without bytes of their own are shared.
 
-    A bool stands in its header alone, so a hostile footer of millions of them would otherwise
+    A bool is stored in its header alone, so a hostile footer of millions of them would otherwise
     grow 120 times in memory.  There are no more than 2 x 65,536 to share.
     """
     return UnknownField(identifier, wire, raw) if raw else _flag(identifier, wire)

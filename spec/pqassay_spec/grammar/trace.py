@@ -137,7 +137,7 @@ class Recorder:
 
 
 class _Noted(AnySubconstruct):
-    """A leaf that notes where it stood."""
+    """A leaf that notes its place."""
 
     def __init__(
         self,

@@ -1,6 +1,6 @@
 """IDX1: the set of distinct values of one column, embedded in the body of a Parquet file.
 
-The blob stands anywhere in the body where it overlaps nothing; the footer's key ``distinct_index_offset``
+The blob is stored anywhere in the body where it overlaps nothing; the footer's key ``distinct_index_offset``
 holds its offset as a decimal number.  Readers that do not know the key see an ordinary file.
 
 This module holds the grammar, the published algorithms (with their losses, in plain Python), a reading

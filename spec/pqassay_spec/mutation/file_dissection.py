@@ -1,8 +1,6 @@
 """Taking a whole file apart: every structure parsed, so that one thing in it can be changed and nothing else.
 
-`take_apart` gives a `pqassay_spec.mutation.file_tree.FileTree`, `pqassay_spec.mutation.file_layout.put_together` makes a file of it again.
-Between the two, anything may be changed: that is how one good file becomes a file that is wrong in one chosen way
-(`pqassay_spec.mutation.mutations`).
+`pqassay_spec.mutation.file_layout.put_together` makes a file of the parts again.
 
 Source: chapters ``parquet_file.md`` and ``idx1.md``.
 """

@@ -1,7 +1,7 @@
-"""The parts of a Parquet file, each parsed, in the order in which the bytes stand.
+"""The parts of a Parquet file, each parsed, in the order of the bytes.
 
-A `FileTree` is made by `pqassay_spec.mutation.file_dissection`; `serialised` gives its bytes as the parts stand.  What
-follows from where they stand is the matter of `pqassay_spec.mutation.file_layout`.
+A `FileTree` is made by `pqassay_spec.mutation.file_dissection`; `serialised` gives its bytes.  What follows from
+the places of the parts is the matter of `pqassay_spec.mutation.file_layout`.
 
 Source: chapters ``parquet_file.md`` and ``idx1.md``.
 """
@@ -58,7 +58,7 @@ class EncodedStruct:
 
 @dataclass
 class Page:
-    """A page: its header, and what stands behind it until the next one."""
+    """A page: its header, and the bytes behind it until the next one."""
 
     header: PageHeader
     body: bytes
@@ -133,19 +133,19 @@ class FileTree:
 
     Attributes:
         head: The member ``magic``.
-        row_groups: What stands in the body for each row group.
+        row_groups: The parts of the body for each row group.
         idx1: The embedded index, if there is one that can be read.
         companion: The members of its companion record, if that is a JSON object.
         footer: The footer.
         encoded_footer: Its bytes.
-        footer_rest: Bytes that the footer length counts and that stand behind its struct.
+        footer_rest: Bytes that the footer length counts, behind its struct.
         tail: The members ``footer_length`` and ``magic``.
         body: The order of the body.
         leaves: The leaf columns, as they were.
         live: Paths whose value followed from the layout when the file was taken apart; only these are recomputed.
         patch: Path of a leaf in the trace of the footer, of an index or of the header of a bloom filter (a length, a count,
-            the header of a field), and the bytes that are to stand there.
-        uncounted: Path of a piece whose bytes a careless writer did not count: what stands behind it is
+            the header of a field), and the bytes to put there.
+        uncounted: Path of a piece whose bytes a careless writer did not count: everything behind it is
             recorded too early by its length.
     """
 
@@ -173,7 +173,7 @@ def pair_with(tree: FileTree, key: str) -> KeyValue | None:
 
 
 def serialised(tree: FileTree) -> tuple[bytes, dict[str, tuple[int, int]]]:
-    """The bytes as the tree stands, and the recorded start and the length of every piece of the body."""
+    """The bytes of the tree, and the recorded start and the length of every piece of the body."""
     out = bytearray(_flat(HEAD, tree.head))
     starts: dict[str, tuple[int, int]] = {}
     missing = 0
@@ -217,7 +217,7 @@ PATCHED: dict[str, tuple[type[Record], str]] = {
     "offset_index": (OffsetIndex, ""),
     "bloom_filter": (BloomFilterHeader, ".header"),
 }
-"""Pieces of the body that begin with a struct: which, and where it stands in paths below theirs."""
+"""Pieces of the body that begin with a struct: its type, and its path below theirs."""
 
 
 def _patched(tree: FileTree, built: bytes, kind: type[Record], root: str) -> bytes:

@@ -58,7 +58,7 @@ def insert(tree: Any, path: str, to: Any) -> None:
 
 
 def swap(tree: Any, path: str, to: Any) -> None:
-    """Exchange what stands at two paths."""
+    """Exchange the values at two paths."""
     one, other = get(tree, path), get(tree, to)
     put(tree, path, other)
     put(tree, to, one)

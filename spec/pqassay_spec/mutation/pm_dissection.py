@@ -1,8 +1,6 @@
 """Taking a whole ``_pm`` file apart: every structure parsed, so that one thing in it can be changed and nothing else.
 
-`take_apart` gives a `pqassay_spec.mutation.pm_tree.PmTree`, `pqassay_spec.mutation.pm_layout.put_together` makes a file of it again.
-Between the two, anything may be changed: that is how one good file becomes a file that is wrong in one chosen way
-(`pqassay_spec.mutation.mutations`).
+`pqassay_spec.mutation.pm_layout.put_together` makes a file of the parts again.
 
 A file is taken apart if a reader can walk its chain of snapshots. What else is wrong with it, such as a reference that
 leads nowhere, is kept as it is: what nothing leads to belongs to the gaps.
@@ -69,7 +67,7 @@ def take_apart(data: bytes) -> PmTree:
 
 
 class _Candidate(NamedTuple):
-    """Something that is said to stand at a place."""
+    """A part of the file with its stated place."""
 
     start: int
     end: int
@@ -251,7 +249,7 @@ def _block(
         gap = data[position:first]
         if part.kind == "bloom_filters":
             if part.key in held:
-                continue  # it is said to stand at two places: the first one counts
+                continue  # it is stated to be at two places: the first counts
             held[part.key] = first
             gap, padding = _padding_of(gap)
             bits = first + pm.BLOOM_LENGTH_SIZE

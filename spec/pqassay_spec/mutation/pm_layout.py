@@ -147,7 +147,7 @@ def _shifted(path: str, place: tuple[int, int] | None) -> Iterator[tuple[str, in
 
 
 def _checksums(tree: PmTree, laid: Serialised) -> Iterator[tuple[str, int]]:
-    """The checksums, the oldest first: each covers the ones before, as they stand by then."""
+    """The checksums, the oldest first: each covers the ones before, as they are by then."""
     content = Serialised(tree).content
     position, crc = pm.CRC_START, 0
     known = [number for number in range(len(tree.snapshots)) if f"snapshots[{number}]" in laid.places]

@@ -1,7 +1,7 @@
-"""The parts of a ``_pm`` file, each parsed, in the order in which the bytes stand.
+"""The parts of a ``_pm`` file, each parsed, in the order of the bytes.
 
-A `PmTree` is made by `pqassay_spec.mutation.pm_dissection`; `serialised` gives its bytes as the parts stand.  What follows from
-where they stand is the matter of `pqassay_spec.mutation.pm_layout`.
+A `PmTree` is made by `pqassay_spec.mutation.pm_dissection`; `Serialised` holds its bytes.  What follows from the places of
+the parts is the matter of `pqassay_spec.mutation.pm_layout`.
 
 Flat records are dictionaries with the names of the grammar's fields.  Some hold one member more, which no byte holds: the
 part of the file that they refer to, so that they go on referring to it when it moves.
@@ -43,7 +43,7 @@ class Part(NamedTuple):
 
 @dataclass
 class BloomFilter:
-    """A bloom filter that stands in the file, and what stands before it so that it is aligned."""
+    """A bloom filter that is stored in the file, and the padding that aligns it."""
 
     length: int
     bitset: bytes
@@ -58,11 +58,11 @@ class Block:
         key: Which block it is, whatever happens to the list of blocks.
         num_rows: Rows.
         column_chunks: The chunks.
-        min_stats, max_stats: The bytes of each statistic that stands out of line, else ``None``.
+        min_stats, max_stats: The bytes of each statistic that is stored out of line, else ``None``.
         bloom_filters: The filter of each column with bloom filters, by its position among them, else ``None``.
         gaps: Runs of bytes between them that belong to nobody.
         order: The parts behind the chunks, in the order of the bytes.
-        padding: What stands before the block so that it is aligned.
+        padding: The bytes before the block that align it.
     """
 
     key: int
@@ -150,7 +150,7 @@ def is_external(tree: PmTree) -> bool:
 
 
 class Serialised:
-    """The bytes of a tree as it stands, and where its parts are.
+    """The bytes of a tree, and the places of its parts.
 
     Attributes:
         content: The bytes.

@@ -1,4 +1,4 @@
-"""Mutations of single values: what can be wrong with a number, a text, a run of bytes, whatever file it stands in."""
+"""Mutations of single values: what can be wrong with a number, a text, a run of bytes, whatever file it belongs to."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ SIGNED_ORDERS = (Order.BOOLEAN, Order.SIGNED, Order.FLOAT, Order.HALF, Order.DEC
 """The type-defined orders that are signed comparison: the only ones that the deprecated ``min`` and ``max`` know."""
 
 TOTAL = (Order.TOTAL, Order.HALF_TOTAL)
-"""The orders in which NaN stands somewhere."""
+"""The orders in which NaN has a place."""
 
 _BY_TYPE: dict[int | None, Order] = {
     Type.BOOLEAN: Order.BOOLEAN,
@@ -133,7 +133,7 @@ def order_of(element: SchemaElement, column_order: ColumnOrder | None = TYPE_DEF
     return None
 
 
-WIDTHS: dict[int | None, int] = {
+WIDTHS: dict[int, int] = {
     Type.BOOLEAN: Int8ul.sizeof(),
     Type.INT96: Int96Timestamp.size,
     **{kind: value.sizeof() for kind, value in FIXED_WIDTH.items()},
@@ -145,7 +145,7 @@ def width_of(element: SchemaElement) -> int | None:
     """Bytes that every bound of a leaf has; ``None`` where they differ, or the schema does not say."""
     if element.type == Type.FIXED_LEN_BYTE_ARRAY:
         return element.type_length
-    return WIDTHS.get(element.type)
+    return None if element.type is None else WIDTHS.get(element.type)
 
 
 def is_bound(element: SchemaElement, raw: bytes) -> bool:

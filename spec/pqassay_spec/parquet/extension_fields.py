@@ -46,11 +46,11 @@ class Extension(NamedTuple):
     """One extension field.
 
     Attributes:
-        struct: Path of the struct that it stands in.
+        struct: Path of the struct that it belongs to.
         id: The field's id, `FIELD` or `MISTAKEN_FIELD`.
         wire: Its wire type.
         raw: The bytes of its value, as the wire type encodes them.
-        start, end: Where it stands among the bytes of the outermost struct, header included.
+        start, end: Its place among the bytes of the outermost struct, header included.
     """
 
     struct: str
@@ -78,7 +78,7 @@ def extensions(record: Record, data: bytes, path: str) -> Iterator[Extension]:
         if field.id == FIELD or (field.id == MISTAKEN_FIELD and field.wire == WireType.BINARY):
             encoded = long_form(field.id, field.wire) + field.raw
             start = data.find(encoded, position)
-            if start < 0:  # fields of a struct may stand in any order
+            if start < 0:  # fields of a struct may come in any order
                 start = data.find(encoded)
             if start >= 0:  # a header that is longer than it need be is passed over
                 position = start + len(encoded)

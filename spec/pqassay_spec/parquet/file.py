@@ -1,4 +1,4 @@
-"""The framing of a Parquet file: magics, footer, and what the footer says stands where.
+"""The framing of a Parquet file: magics, footer, and the places that the footer gives.
 
     offset 0          magic "PAR1"
     4 ...             body: row groups, column and offset indexes, bloom filters, anything else
@@ -270,7 +270,7 @@ def trace_file(source: Source) -> list[Leaf]:
 def chunk_start(chunk: ColumnChunk) -> int | None:
     """Offset of the first page of a chunk; ``None`` if its metadata is encrypted or it has no page.
 
-    A dictionary page stands first. Old writers set ``dictionary_page_offset`` to 0 for "none", and writers of chunks
+    A dictionary page comes first. Old writers set ``dictionary_page_offset`` to 0 for "none", and writers of chunks
     without values leave ``data_page_offset`` at 0.
     """
     metadata = chunk.meta_data

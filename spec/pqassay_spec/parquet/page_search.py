@@ -129,7 +129,7 @@ def candidate_range(index: ColumnIndex, order: Order, condition: Condition, valu
     """The same pages, found by halving: for columns whose bounds ascend or descend.
 
     Both lists of bounds are sorted the same way, pages of nothing but nulls left out.  So the pages that may hold the value
-    stand side by side.  They may still overlap: the last value of a page may be the first of the next one.
+    are side by side.  They may still overlap: the last value of a page may be the first of the next one.
 
     Args:
         index: A column index whose ``boundary_order`` is ``ASCENDING`` or ``DESCENDING``, and true.

@@ -1,4 +1,4 @@
-"""The PLAIN encoding of values, and the length that stands before levels and byte arrays.
+"""The PLAIN encoding of values, and the length before levels and byte arrays.
 
 Source: apache/parquet-format, ``Encodings.md``, sections "Plain" and "Run Length Encoding / Bit-Packing Hybrid".
 """

@@ -38,7 +38,7 @@ class SchemaGroup(NamedTuple):
 
 
 class SchemaLeaf(NamedTuple):
-    """A leaf column: the group it stands in, its element, and its greatest levels."""
+    """A leaf column: the group it belongs to, its element, and its greatest levels."""
 
     parent: SchemaGroup
     element: SchemaElement

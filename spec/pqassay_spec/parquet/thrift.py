@@ -372,7 +372,7 @@ class LogicalType(Record):
 
 @thrift_struct
 class SchemaElement(Record):
-    """One node of the schema tree; nodes stand depth first, the root comes first."""
+    """One node of the schema tree; nodes are listed depth first, the root comes first."""
 
     type: int | None = optional(1, EnumOf(Type), "Physical type; leaves only.")
     type_length: int | None = optional(2, I32, "Byte length of FIXED_LEN_BYTE_ARRAY values.")
@@ -418,7 +418,7 @@ class DictionaryPageHeader(Record):
 
 @thrift_struct
 class DataPageHeaderV2(Record):
-    """Header of a data page, version 2: levels stand uncompressed before the values."""
+    """Header of a data page, version 2: levels precede the values, uncompressed."""
 
     num_values: int = required(1, I32, "Number of values, nulls included.")
     num_nulls: int = required(2, I32, "Number of nulls.")
@@ -514,7 +514,7 @@ class SortingColumn(Record):
 
     column_idx: int = required(1, I32, "Ordinal of the leaf column.")
     descending: bool = required(2, BOOL, "True if values descend.")
-    nulls_first: bool = required(3, BOOL, "True if nulls stand before values.")
+    nulls_first: bool = required(3, BOOL, "True if nulls come before values.")
 
 
 @thrift_struct

@@ -1,7 +1,7 @@
 """Logical types: the physical types that each annotates, their lengths, and the converted type that goes with it.
 
-The table `ANNOTATIONS` has a row for each logical type, parameters included: ``TIME(MILLIS)`` and ``TIME(MICROS)`` stand
-on different physical types.  `CONVERTED` is the same for the older annotation, which old readers know alone.
+The table `ANNOTATIONS` has a row for each logical type, parameters included: ``TIME(MILLIS)`` and ``TIME(MICROS)`` annotate
+different physical types.  `CONVERTED` is the same for the older annotation, which old readers know alone.
 
     >>> from pqassay_spec.parquet.thrift import DateType
     >>> annotation_of(SchemaElement(name="day", type=Type.INT64, logicalType=LogicalType(DATE=DateType())))

@@ -43,13 +43,8 @@ class FooterFeature(IntFlag):
 LATER_HEADER_FEATURES = HeaderFeature.SQUASH_TRACKER
 """Header bits that later revisions added."""
 
-LATER_FOOTER_FEATURES = (
-    FooterFeature.SEQ_TXN
-    | FooterFeature.SCRATCHPAD
-    | FooterFeature.COVERING_INDEX
-    | FooterFeature.COVERING_INDEX_REQUIRED
-)
-"""Footer bits that later revisions added; the document defines none."""
+LATER_FOOTER_FEATURES = FooterFeature(sum(FooterFeature))
+"""Footer bits that later revisions added: all of them, since the document defines none."""
 
 REQUIRED_FEATURES = 0xFFFFFFFF_00000000
 """The bits 32 to 63 of both fields: a reader that does not know one of them refuses the file."""
@@ -100,7 +95,7 @@ SIZE_MASK = 0b1111
 """STAT_SIZES: the low nibble is the size of MIN_STAT, the high one (by `MAX_SIZE_SHIFT`) that of MAX_STAT."""
 
 MOST_INLINE = 8
-"""Bytes of the longest statistic that stands in the slot itself."""
+"""Bytes of the longest statistic that is stored in the slot itself."""
 
 REFERENCE_SHIFT = 16
 MOST_OUT_OF_LINE = (1 << REFERENCE_SHIFT) - 1
@@ -288,12 +283,12 @@ def reference(offset: int, length: int) -> int:
 
 
 def split_reference(slot: int) -> tuple[int, int]:
-    """Offset, from the start of the block's out-of-line region, and length of a statistic that stands there."""
+    """Offset, from the start of the block's out-of-line region, and length of a statistic that is stored there."""
     return slot >> REFERENCE_SHIFT, slot & MOST_OUT_OF_LINE
 
 
 def stat_sizes(minimum: int, maximum: int) -> int:
-    """STAT_SIZES from the sizes of the statistics that stand in their slots, 0 for others.
+    """STAT_SIZES from the sizes of the statistics that are stored in their slots, 0 for others.
 
     >>> hex(stat_sizes(4, 8))
     '0x84'

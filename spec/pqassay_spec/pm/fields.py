@@ -13,7 +13,7 @@ from pqassay_spec.pm.types import inferred_type
 
 
 class Field(NamedTuple):
-    """A leaf column, with the field below the schema's root in which it stands.
+    """A leaf column, with the field below the schema's root that it belongs to.
 
     ``alone`` says that the field has no other leaf; ``list_dimensions`` is the number of lists around the leaf where
     the field is made of nothing else, 0 elsewhere.

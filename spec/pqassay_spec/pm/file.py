@@ -28,7 +28,7 @@ class Snapshot:
     """The footer of one snapshot.
 
     Attributes:
-        number: 0 for the newest, 1 for the one before, and so on; it stands in field paths.
+        number: 0 for the newest, 1 for the one before, and so on; field paths contain it.
         size: Committed size when this was the newest.
         start: Offset of the footer.
         length: Bytes of the footer through its checksum, as the trailer says.
@@ -255,7 +255,7 @@ def checksums(source: Source, snapshots: Sequence[Snapshot]) -> list[int]:
 
 
 def _bytes(source: Source, offset: int, length: int) -> bytes | memoryview:
-    """A range of the committed bytes, which is not copied where it stands in memory."""
+    """A range of the committed bytes, which is not copied if it is in memory."""
     if isinstance(source, BytesSource):
         return source.view[offset : offset + length]
     return source.read(offset, length)

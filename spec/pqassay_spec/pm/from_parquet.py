@@ -102,7 +102,7 @@ def describe(
 
     Args:
         metadata: Its footer.
-        framing: Where the footer stands.
+        framing: The place of the footer.
         questdb: Its ``questdb`` key (`pqassay_spec.pm.json.read`), or what is to count instead of it.
         path: How the descriptors come about. ``encode`` needs ``questdb``.
         source: The file, from which bloom filters are read; without it there are none.
@@ -238,7 +238,7 @@ def column_of(
     """The descriptor of one column.
 
     Args:
-        field: Where it stands in the schema.
+        field: Its place in the schema.
         described: What the ``questdb`` key says of it.
         id: Its ID, if it is not `column_id`.
         path: ``encode`` takes the repetition from QuestDB's table, where every column is optional but a symbol column that
@@ -309,7 +309,7 @@ def chunk_of(
 
     Raises:
         Malformed: A count or size is negative.
-        Unsupported: The chunk is encrypted, stands in another file, or its codec has no number.
+        Unsupported: The chunk is encrypted, is stored in another file, or its codec has no number.
     """
     facts = readable(chunk, where)
     statistics = facts.statistics or Statistics()
@@ -341,7 +341,7 @@ def readable(chunk: ColumnChunk, where: str = "footer") -> ColumnMetaData:
     """The metadata of a chunk that ``_pm`` can describe.
 
     Raises:
-        Unsupported: The chunk is encrypted, or stands in another file.
+        Unsupported: The chunk is encrypted, or stored in another file.
     """
     if chunk.file_path:
         raise Unsupported("the column chunk stands in another file", field=f"{where}.file_path")

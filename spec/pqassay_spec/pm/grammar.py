@@ -136,9 +136,7 @@ class ColumnChunk(FlatStruct):
     total_compressed: int = member(Int64ul, "Bytes of the chunk's pages as they are stored.")
     null_count: int = member(Int64ul, "Nulls.")
     distinct_count: int = member(Int64ul, "Distinct values.")
-    min_stat: int = member(
-        Int64ul, "The least value in Parquet's encoding, or a reference to where it stands."
-    )
+    min_stat: int = member(Int64ul, "The least value in Parquet's encoding, or a reference to it.")
     max_stat: int = member(Int64ul, "The greatest value, likewise.")
 
 
@@ -146,7 +144,7 @@ BLOOM_BITSET = Struct(
     "length" / Int32sl * "Bytes of the bitset.",
     "bitset" / Bytes(this.length) * "The filter, as Parquet fills it, without Parquet's header.",
 )
-"""A bloom filter that stands in this file."""
+"""A bloom filter that is stored in this file."""
 
 BLOOM_LENGTH = Struct(*BLOOM_BITSET.subcons[:1])
 """The length of a bloom filter, which is read before it is believed."""
@@ -184,14 +182,14 @@ class RowGroupEntry(FlatStruct):
 
 @flat_struct
 class InlinedBloom(FlatStruct):
-    """An entry for one row group and one column with bloom filters, where the filters stand in this file."""
+    """An entry for one row group and one column with bloom filters, where the filters are stored in this file."""
 
     offset: int = member(Int32ul, "Offset of the bloom filter, shifted right by 3; 0 if there is none.")
 
 
 @flat_struct
 class BloomEntry(FlatStruct):
-    """An entry for one row group and one column with bloom filters, where the filters stand in the Parquet file.
+    """An entry for one row group and one column with bloom filters, where the filters are stored in the Parquet file.
 
     Readers also make one of an `InlinedBloom`, with the offset in bytes and the length 0.
     """

@@ -56,7 +56,7 @@ class Header:
 
     @property
     def block_size(self) -> int:
-        """Bytes of a block up to its statistics that stand out of line."""
+        """Bytes of a block up to its statistics out of line."""
         return pm.BlockHeader.size + pm.ColumnChunk.size * self.column_count
 
     @property

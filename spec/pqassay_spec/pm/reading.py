@@ -1,7 +1,7 @@
 """Reading a snapshot of ``_pm`` whole: from its bytes to its logical value.
 
 What makes a value impossible is raised with its rule; what is merely wrong (a bound above another, a codec without a name)
-stands in the value as it stands in the file.
+is in the value as it is in the file.
 
 Source: "Parquet metadata file" (``parquet-metadata.md``).
 """
@@ -23,7 +23,7 @@ from pqassay_spec.pm.header import Header
 from pqassay_spec.pm.value import Chunk, Column, ExternalBloom, RowGroup, SnapshotValue, SortingColumn
 
 Bloom = bytes | ExternalBloom
-"""A bitset, or where it stands."""
+"""A bitset, or its place in the Parquet file."""
 
 
 def read_value(source: Source, header: Header, snapshot: Snapshot) -> SnapshotValue:

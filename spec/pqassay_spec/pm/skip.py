@@ -437,7 +437,7 @@ def _is_number(value: Any) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-# ---------------------------------------------------------------------------------- facts that stand in a file
+# ------------------------------------------------------------------------------------- facts stored in a file
 
 
 def read_bound(
@@ -445,7 +445,7 @@ def read_bound(
 ) -> bytes | None:
     """A chunk's bound as skipping uses it; ``None`` where there is none, or none that can be used.
 
-    A bound of a fixed width that stands in its slot is read at that width, whatever STAT_SIZES says, unless it says something
+    A bound of a fixed width that is stored in its slot is read at that width, whatever STAT_SIZES says, unless it says something
     else; of a byte array nothing but STAT_SIZES knows the length. ``end`` is where the footer of the snapshot starts.
     """
     found = find_statistic(block, position, side)

@@ -62,7 +62,7 @@ class Pattern:
         self._labels = [labels.get(member.name) or _label(bare(member)) for member in record.grammar.subcons]
 
     def trace(self, raw: bytes, root: str, base: int, first: int) -> list[Leaf]:
-        """The leaves of the records in ``raw``, which stands at ``base``; the first of them is ``root[first]``."""
+        """The leaves of the records in ``raw``, which begin at ``base``; the first of them is ``root[first]``."""
         leaves: list[Leaf] = []
         for number, row in enumerate(self._record.read_many(raw, 0, len(raw) // self.size)):
             start = base + number * self.size

@@ -26,7 +26,6 @@ from pqassay_spec.pm.codes import (
     DESIGNATED_TYPE_BIT,
     GEOHASH_BITS_MASK,
     GEOHASH_BITS_SHIFT,
-    GEOHASH_TYPE_BIT,
     NANOSECONDS_TYPE_BIT,
     NO_TYPE,
     ColumnType,
@@ -46,15 +45,7 @@ _DECIMAL_DIGITS = (
 )
 """The most digits that each decimal type holds."""
 
-_GEOHASH_BITS = (
-    (7, ColumnType.GEOBYTE),
-    (15, ColumnType.GEOSHORT),
-    (31, ColumnType.GEOINT),
-    (60, ColumnType.GEOLONG),
-)
-"""The most bits that each geohash type holds."""
-
-GEOHASHES = frozenset(tag for _, tag in _GEOHASH_BITS)
+GEOHASHES = frozenset((ColumnType.GEOBYTE, ColumnType.GEOSHORT, ColumnType.GEOINT, ColumnType.GEOLONG))
 
 MOST_DIMENSIONS = 32
 """Of an array."""
@@ -74,21 +65,6 @@ def decimal_type(precision: int, scale: int) -> int:
         if precision <= most:
             return tag | precision << DECIMAL_PRECISION_SHIFT | scale << DECIMAL_SCALE_SHIFT
     return NO_TYPE
-
-
-def geohash_type(bits: int) -> int:
-    """TYPE of a geohash of so many bits.
-
-    >>> tuple(hex(geohash_type(bits)) for bits in (5, 15, 30, 60))
-    ('0x1050e', '0x10f0f', '0x11e10', '0x13c11')
-
-    Raises:
-        ValueError: A geohash has 1 to 60 bits.
-    """
-    for most, tag in _GEOHASH_BITS:
-        if 1 <= bits <= most:
-            return tag | bits << GEOHASH_BITS_SHIFT | GEOHASH_TYPE_BIT
-    raise ValueError(f"a geohash has 1 to {_GEOHASH_BITS[-1][0]} bits, not {bits}")
 
 
 def array_type(element: int, dimensions: int) -> int:

@@ -67,7 +67,7 @@ class Chunk:
         null_count, distinct_count: ``None`` where the file does not say.
         min, max: The bounds in Parquet's encoding, ``None`` where the file does not say.
         min_exact, max_exact: Whether they occur.
-        bloom: The bitset, or where it stands; ``None`` without a filter.
+        bloom: The bitset, or its place in the Parquet file; ``None`` without a filter.
     """
 
     codec: int
@@ -99,12 +99,12 @@ class SnapshotValue:
     Attributes:
         columns: The columns.
         row_groups: The row groups, in order.
-        parquet_footer_offset, parquet_footer_length: Where the Parquet file's footer stands.
+        parquet_footer_offset, parquet_footer_length: The place of the Parquet file's footer.
         unused_bytes: Dead bytes in the Parquet file.
         designated_timestamp: Position of the designated timestamp, -1 if there is none.
         sorting: What the rows are sorted by.
         bloom_columns: Positions of the columns with bloom filters, ascending.
-        bloom_external: Whether the filters stand in the Parquet file.
+        bloom_external: Whether the filters are stored in the Parquet file.
         squash_tracker, seq_txn: Extensions of later revisions, ``None`` without.
         previous_sizes: Sizes of the Parquet file at the snapshots before, newest first.
     """

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
@@ -41,9 +42,6 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 DEFAULT_FILE = "parquet"
 """The kind of file that a family's rules judge, where its rules file names none."""
-
-DEFAULT_CAPABILITY = "parquet"
-"""The capability that a family's files need, where its rules file does not say."""
 
 DEFAULT_CALLED = "file"
 """The word for such a file in counts, where its rules file does not say."""
@@ -119,7 +117,7 @@ class Family:
     rules: tuple[Rule, ...]
     file: str = DEFAULT_FILE
     called: str = DEFAULT_CALLED
-    capability: str = DEFAULT_CAPABILITY
+    capability: str = "parquet"
 
     @property
     def chapter(self) -> str:
@@ -143,11 +141,9 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
 def families() -> tuple[Family, ...]:
     """Every family, in the order of their prefixes' files. Raises `CatalogueError`."""
     parsed = [parse_family(name, text.decode()) for name, text in _rule_files()]
-    seen: set[str] = set()
-    for rule in (rule for family in parsed for rule in family.rules):
-        if rule.id in seen:
-            raise CatalogueError(f"{rule.id} is declared twice")
-        seen.add(rule.id)
+    for rule, times in Counter(rule.id for family in parsed for rule in family.rules).items():
+        if times > 1:
+            raise CatalogueError(f"{rule} is declared twice")
     return tuple(parsed)
 
 
@@ -188,11 +184,11 @@ def digest() -> str:
 
 def _rule_files() -> Iterable[tuple[str, bytes]]:
     """The rules files: every table of this folder but those that a module of the same name reads."""
-    found = {entry.name: entry for entry in files("pqassay_spec.rules").iterdir()}
-    for name in sorted(found):
+    entries = {entry.name: entry for entry in files("pqassay_spec.rules").iterdir()}
+    for name in sorted(entries):
         stem, _, ending = name.rpartition(".")
-        if ending == "toml" and f"{stem}.py" not in found:
-            yield stem, found[name].read_bytes()
+        if ending == "toml" and f"{stem}.py" not in entries:
+            yield stem, entries[name].read_bytes()
 
 
 def parse_family(module: str, text: str) -> Family:

@@ -24,7 +24,7 @@ MOST_DIGITS = 9
 
 
 class Writer(NamedTuple):
-    """An application and its version, as numbers and as it stands in the text; no numbers where there are none."""
+    """An application and its version, as numbers and as text; no numbers where there are none."""
 
     application: str
     version: tuple[int, ...]

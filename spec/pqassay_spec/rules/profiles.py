@@ -73,15 +73,14 @@ def profiles() -> dict[str, Profile]:
     rows: list[dict[str, Any]] = tomllib.loads(
         (files("pqassay_spec.rules") / "profiles.toml").read_text("utf-8")
     )["profile"]
-    return {row["name"]: _profile(row) for row in rows}
-
-
-def _profile(row: dict[str, Any]) -> Profile:
-    promotions = tuple(
-        Promotion(entry["rules"], entry["verdict"], entry["reason"], entry.get("from"))
-        for entry in row["promotions"]
-    )
-    return Profile(row["name"], row["title"], promotions)
+    found: dict[str, Profile] = {}
+    for row in rows:
+        promotions = (
+            Promotion(entry["rules"], entry["verdict"], entry["reason"], entry.get("from"))
+            for entry in row["promotions"]
+        )
+        found[row["name"]] = Profile(row["name"], row["title"], tuple(promotions))
+    return found
 
 
 def profile(name: str) -> Profile:

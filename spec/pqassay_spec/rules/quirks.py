@@ -68,11 +68,7 @@ def quirks() -> tuple[Quirk, ...]:
     rows: list[dict[str, Any]] = tomllib.loads(
         (files("pqassay_spec.rules") / "quirks.toml").read_text("utf-8")
     )["quirk"]
-    return tuple(_quirk(row) for row in rows)
-
-
-def _quirk(row: dict[str, Any]) -> Quirk:
-    return Quirk(rules=tuple(row["rules"]), **{key: value for key, value in row.items() if key != "rules"})
+    return tuple(Quirk(rules=tuple(row.pop("rules")), **row) for row in rows)
 
 
 def quirks_of(rule: str) -> list[Quirk]:

@@ -131,22 +131,11 @@ def test_decimals_are_put_together_and_taken_apart(digits: tuple[int, int]) -> N
     assert digits == (found.precision, found.scale)
 
 
-@given(st.integers(1, 60))
-def test_geohashes_are_put_together_and_taken_apart(bits: int) -> None:
-    assert bits == type_parts(pm_types.geohash_type(bits)).bits
-
-
 @given(st.integers(1, pm_types.MOST_DIMENSIONS))
 def test_arrays_are_put_together_and_taken_apart(dimensions: int) -> None:
     code = pm_types.array_type(ColumnType.DOUBLE, dimensions)
 
     assert TypeParts(ColumnType.ARRAY, element=ColumnType.DOUBLE, dimensions=dimensions) == type_parts(code)
-
-
-@pytest.mark.parametrize("bits", [0, 61])
-def test_no_geohash_has_so_many_bits(bits: int) -> None:
-    with pytest.raises(ValueError, match="1 to 60 bits"):
-        pm_types.geohash_type(bits)
 
 
 def test_only_timestamps_are_designated() -> None:
