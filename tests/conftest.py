@@ -51,9 +51,10 @@ def why_no_spark() -> str | None:
     return None
 
 
-def pytest_xdist_make_scheduler(config: pytest.Config) -> SparkInOneProcess | None:
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> SparkInOneProcess | None:
     """Where modules are shared among processes, one of them keeps Spark."""
-    return SparkInOneProcess(config) if config.getoption("dist") == "loadfile" else None
+    return SparkInOneProcess(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
