@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from xdist.workermanage import WorkerController  # type: ignore[import-untyped]  # see above
 
 
+LONG = {"tests/pipeline/test_lake_gate.py", "tests/pipeline/jobs/test_shipping.py"}
+"""Modules that come late in their order and take long: begun at the end, they would keep one process busy alone."""
+
+
 @cache
 def needs_spark(module: str) -> bool:
     """Whether tests of a module, by its path from the top of this repository, run on the session that tests share."""
@@ -24,11 +28,11 @@ def needs_spark(module: str) -> bool:
 
 
 class SparkInOneProcess(LoadFileScheduling):  # type: ignore[misc]  # see above
-    """Hands out modules in their order; the first process prefers those that need Spark."""
+    """Hands out modules in their order, long ones first; the first process prefers those that need Spark."""
 
     def _assign_work_unit(self, node: WorkerController) -> None:
         preferred = node is self.nodes[0]
-        module = next((module for module in self.workqueue if needs_spark(module) == preferred), None)
-        if module is not None:
-            self.workqueue.move_to_end(module, last=False)
+        modules = [module for module in self.workqueue if needs_spark(module) == preferred]
+        if modules:
+            self.workqueue.move_to_end(max(modules, key=LONG.__contains__), last=False)
         super()._assign_work_unit(node)
