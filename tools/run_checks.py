@@ -31,7 +31,7 @@ AT_ONCE = min((os.cpu_count() or 1) + 1, 4)
 """Processes that run tests: one more than there are cores, since many tests wait for Java or for the end of a time limit."""
 
 PROCESSES = (f"--numprocesses={AT_ONCE}", "--dist=loadfile", "--no-loadscope-reorder")
-"""How pytest shares the tests among processes: by modules, so that what those prepare is prepared once; `tests/scheduling.py` says which."""
+"""How pytest shares the tests among processes: by modules, so that what those prepare is prepared once."""
 
 CHECKS = (
     Check("ruff check", [PYTHON, "-m", "ruff", "check"]),
