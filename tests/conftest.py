@@ -17,6 +17,7 @@ import java_start
 from pqassay.judge import workers
 from pqassay_spark.jobs.java import JavaMissingError, require_java
 from pqassay_spark.jobs.session import spark_session
+from scheduling import SparkInOneProcess
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -48,6 +49,12 @@ def why_no_spark() -> str | None:
     except JavaMissingError as error:
         return error.reason
     return None
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> SparkInOneProcess | None:
+    """Where modules are shared among processes, one of them keeps Spark."""
+    return SparkInOneProcess(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

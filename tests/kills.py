@@ -10,7 +10,7 @@ from pathlib import Path
 from places import ROOT
 
 KILLED_EVERYWHERE = """
-import os, sys
+import hashlib, itertools, json, os, sys
 import pyarrow.parquet, pyarrow.compute
 from pqassay_spec.parquet import thrift as parquet_thrift
 
@@ -20,54 +20,73 @@ work = compile(work, "work", "exec")
 old = open(path, "rb").read()
 
 
-def run_and_stop_at(call):
-    # Forks; the child leaves without any clean-up when it makes its call number `call`, as if killed there.
-    # Returns its exit status, the number of calls it made, and at which of them the writing began.
-    count = began = 0
+def left_behind():
+    # The files as they are: what a killed program has not yet written is lost with it.
+    with os.scandir(os.path.dirname(path)) as entries:
+        return {entry.name: open(entry.path, "rb").read() for entry in entries}
+
+
+def fork_and_run(at_call):
+    # The child calls `at_call` at each of its calls. Returns its exit status, and what it writes at its end.
     reader, writer = os.pipe()
-
-    def count_calls(frame, event, argument):
-        nonlocal count, began
-        if event == "c_call":
-            count += 1
-            if argument.__name__ == "flock":
-                began = count
-            if count == call:
-                os._exit(9)
-
     child = os.fork()
     if child == 0:
-        sys.setprofile(count_calls)
+        numbers = itertools.count(1)
+        sys.setprofile(lambda frame, event, argument: event == "c_call" and at_call(next(numbers), argument))
         exec(work)
         sys.setprofile(None)
-        os.write(writer, f"{count} {began}".encode())
+        os.write(writer, json.dumps(seen).encode())
         os._exit(0)
     os.close(writer)
     status = os.waitpid(child, 0)[1]
-    told = os.read(reader, 100).decode().split()
-    os.close(reader)
-    return status, *map(int, told or (0, 0))
+    with open(reader, "rb") as stream:
+        return status, stream.read()
 
 
-status, total, began = run_and_stop_at(0)
-assert status == 0 and 0 < began < total
+seen = {"began": 0, "total": 0, "changes": []}
+before = None
+
+
+def look(call, function):
+    # Notes at which calls other files are there, and what the file then holds.
+    global before
+    seen["total"] = call
+    if function.__name__ == "flock":
+        seen["began"] = call
+    if (now := left_behind()) != before:
+        before = now
+        seen["changes"].append([call, hashlib.sha256(now[os.path.basename(path)]).hexdigest()])
+
+
+status, told = fork_and_run(look)
+assert status == 0
+noted = json.loads(told)
+began, total = noted["began"], noted["total"]
+assert 0 < began < total
 new = open(path, "rb").read()
+names = {hashlib.sha256(old).hexdigest(): "old", hashlib.sha256(new).hexdigest(): "new"}
+
 states = {"old": 0, "new": 0}
-for call in [*range(1, began, 100), *range(began, total + 1)]:
-    open(path, "wb").write(old)
-    status, *_ = run_and_stop_at(call)
-    assert status != 0
-    found = open(path, "rb").read()
-    assert found in (old, new), f"neither old nor new after call {call}: {len(found)} bytes"
-    states["old" if found == old else "new"] += 1
-print(states["old"], states["new"])
+ends = [call - 1 for call, _ in noted["changes"][1:]] + [total]
+for (first, content), last in zip(noted["changes"], ends):
+    assert content in names, f"neither old nor new from call {first} to {last}"
+    states[names[content]] += max(last - max(first, began) + 1, 0)
+    # Whichever of these calls is the last one, the same files are there: it is killed at the first and the last of them.
+    for killed_at in sorted({first, last}):
+        open(path, "wb").write(old)
+        status, _ = fork_and_run(lambda call, _: call == killed_at and os._exit(9))
+        assert status != 0
+        found = open(path, "rb").read()
+        assert found in (old, new), f"neither old nor new after call {killed_at}: {len(found)} bytes"
+print(states["old"], states["new"], len(ends))
 """
 
 
 def killed_everywhere(path: Path, prepare: str, work: str) -> tuple[int, int]:
-    """Run Python code on a file again and again, killing it at each of its calls once it has begun to write.
+    """Run Python code on a file, looking at each of its calls what a kill would leave, and kill it wherever that changes.
 
-    Returns how often the old file was found afterwards, and how often the new one; anything else is a failure.
+    Returns how many of the calls since it began to write would leave the old file, and how many the new one; anything else
+    is a failure.
 
     Args:
         path: The file, which the code knows as ``path``.
@@ -93,5 +112,6 @@ def killed_everywhere(path: Path, prepare: str, work: str) -> tuple[int, int]:
         timeout=240,
     )
     assert "" == done.stderr
-    old, new = map(int, done.stdout.split())
+    old, new, states = map(int, done.stdout.split())
+    assert states > 2
     return old, new

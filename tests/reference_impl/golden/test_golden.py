@@ -6,7 +6,9 @@ import hashlib
 import importlib
 import json
 import shutil
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain
 from pathlib import Path
 
@@ -17,8 +19,9 @@ from places import GOLDEN_FILES
 from pqassay_reference import golden
 from pqassay_reference.cli.main import app
 from pqassay_reference.errors import Refused
-from pqassay_reference.golden.generator import TABLES, golden_cases, write_golden_files
-from pqassay_reference.golden.recipes import Made, input_of
+from pqassay_reference.golden import generator
+from pqassay_reference.golden.generator import TABLES, GoldenCase, golden_cases, write_golden_files
+from pqassay_reference.golden.recipes import Made, Recipe, input_of
 from pqassay_spec.golden.case import GENERATOR, Case, CheckExpectation, Expect, Provenance
 from pqassay_spec.rules.catalogue import families
 
@@ -46,14 +49,23 @@ def test_the_cases_of_a_module_are_of_the_family_that_its_name_begins_with() -> 
     assert [] == misplaced
 
 
-def test_a_case_is_written_as_it_stands_here(tmp_path: Path) -> None:
-    write_golden_files(tmp_path)
-
-    for case in golden_cases():
-        for name in case.contents():
-            assert (GOLDEN_FILES / case.id / name).read_bytes() == (tmp_path / case.id / name).read_bytes()
+@cache
+def made() -> list[GoldenCase]:
+    """All cases, made once."""
+    return list(golden_cases())
 
 
+@pytest.fixture
+def made_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has the generator write cases that were made before: that making them again gives the same, the first test shows."""
+
+    def cases(recipes: Sequence[Recipe] | None = None) -> Iterable[GoldenCase]:
+        return made() if recipes is None else golden_cases(recipes)
+
+    monkeypatch.setattr(generator, "golden_cases", cases)
+
+
+@pytest.mark.usefixtures("made_before")
 def test_what_changed_is_mended_what_is_gone_is_removed_and_foreign_cases_stay(tmp_path: Path) -> None:
     folder = tmp_path / "golden_files"
     shutil.copytree(GOLDEN_FILES, folder)
@@ -75,6 +87,7 @@ def test_what_changed_is_mended_what_is_gone_is_removed_and_foreign_cases_stay(t
     assert edited == foreign.read_text()
 
 
+@pytest.mark.usefixtures("made_before")
 def test_what_somebody_put_beside_a_case_stays(tmp_path: Path) -> None:
     folder = shutil.copytree(GOLDEN_FILES, tmp_path / "golden_files")
     old = shutil.copytree(folder / "idx1/plain", folder / "idx1/old")
@@ -144,7 +157,8 @@ def test_a_case_of_another_provenance_is_not_overwritten(tmp_path: Path) -> None
         write_golden_files(tmp_path, recipes=recipes)
 
 
-def test_the_command_says_what_changed(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("made_before")
+def test_the_command_writes_what_stands_here_and_says_what_changed(tmp_path: Path) -> None:
     runner = CliRunner()
 
     stale = runner.invoke(app, ["golden", str(tmp_path), "--check"])
@@ -153,8 +167,11 @@ def test_the_command_says_what_changed(tmp_path: Path) -> None:
     assert stale.stderr.startswith("error: golden files are out of date; `pqassay-ref golden ")
 
     assert 0 == runner.invoke(app, ["golden", str(tmp_path)]).exit_code
+    for case in made():
+        for name in case.contents():
+            assert (GOLDEN_FILES / case.id / name).read_bytes() == (tmp_path / case.id / name).read_bytes()
     again = runner.invoke(app, ["golden", str(tmp_path), "--check"])
-    cases = len(list(golden_cases()))
+    cases = len(made())
     assert (0, f"{cases} cases, {cases} unchanged\n") == (again.exit_code, again.stdout)
 
 

@@ -1,0 +1,38 @@
+"""Which process runs which module of tests: one process runs those that need Spark, whose Java is warm after the first of them.
+
+The others take them only when nothing else is left; the process of Spark takes the others when no module needs Spark any more.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]  # xdist is not typed
+
+from places import ROOT
+
+if TYPE_CHECKING:
+    from xdist.workermanage import WorkerController  # type: ignore[import-untyped]  # see above
+
+
+LONG = {"tests/pipeline/test_lake_gate.py", "tests/pipeline/jobs/test_shipping.py"}
+"""Modules that come late in their order and take long: begun at the end, they would keep one process busy alone."""
+
+
+@cache
+def needs_spark(module: str) -> bool:
+    """Whether tests of a module, by its path from the top of this repository, run on the session that tests share."""
+    return "pytest.mark.spark" in Path(ROOT, module).read_text()
+
+
+class SparkInOneProcess(LoadFileScheduling):  # type: ignore[misc]  # see above
+    """Hands out modules in their order, long ones first; the first process prefers those that need Spark."""
+
+    def _assign_work_unit(self, node: WorkerController) -> None:
+        preferred = node is self.nodes[0]
+        modules = [module for module in self.workqueue if needs_spark(module) == preferred]
+        if modules:
+            self.workqueue.move_to_end(max(modules, key=LONG.__contains__), last=False)
+        super()._assign_work_unit(node)
