@@ -8,13 +8,14 @@ import importlib.util
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import hypothesis
 import pytest
 
 import java_start
 from pqassay.judge import workers
+from pqassay.under_test.file import Mistake
 from pqassay_spark.jobs.java import JavaMissingError, require_java
 from pqassay_spark.jobs.session import spark_session
 from scheduling import SparkInOneProcess
@@ -37,6 +38,18 @@ hypothesis.settings.load_profile("tests")
 
 # Worker processes start from one that has loaded their libraries, as those of the command do.
 workers.preload()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def mistakes_come_to_light() -> Generator[None]:
+    """A mistake of the judge ends the test, where its reports would only say so."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Mistake, "by", _raise)
+        yield
+
+
+def _raise(error: Exception) -> NoReturn:
+    raise error
 
 
 @functools.cache

@@ -20,7 +20,7 @@ from typing import Any
 from pqassay.checks import Check, Screen, registry
 from pqassay.checks.subjects import Subject
 from pqassay.report.model import FIRST_POSITIONS
-from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked
+from pqassay.under_test.file import FileUnderTest, Mistake, NotApplicable, NotChecked
 from pqassay.under_test.violation import Suspects, Violation
 from pqassay_spec.base.errors import FormatError, Unsupported
 from pqassay_spec.rules.catalogue import rules
@@ -47,22 +47,24 @@ class Answer:
         problem: Why a thing could not be tested, if so; where another one breaks the rule, that is what counts.
         unjudged: Whether that leaves the whole file unjudged: its pages cannot be decoded.
         failure: What kept the rule from being tested on the whole file, through no fault of its bytes.
+        mistake: What kept it from being tested somewhere by a mistake in this program; places that were found count all the same.
     """
 
     groups: dict[str | None, Group] = field(default_factory=dict[str | None, Group])
     problem: str | None = None
     unjudged: bool = False
     failure: str | None = None
+    mistake: str | None = None
 
     @property
     def why_not_checked(self) -> str | None:
         """The reason; ``None`` if it was tested."""
-        return self.failure or (None if self.groups else self.problem)
+        return self.failure or (None if self.groups else self.mistake or self.problem)
 
     @property
     def trouble(self) -> str | None:
         """The reason why the whole file counts as unjudged; ``None`` if it does not."""
-        return self.why_not_checked if self.failure or self.unjudged else None
+        return self.mistake or (self.why_not_checked if self.failure or self.unjudged else None)
 
     def note(self, violation: Violation) -> None:
         """Add a place, holding no more of them than are shown."""
@@ -91,17 +93,14 @@ class Answers:
         return self.found.setdefault(rule_id, Answer())
 
 
-RAISED = (NotApplicable, NotChecked, FormatError, OSError, MemoryError)
-"""The exceptions of tests, and of reading files."""
-
-
 def ask(file: FileUnderTest, asked: tuple[str, ...]) -> Answers:
     """Ask rules that have a check about a file. Nothing that the file's bytes can do raises."""
     answers = Answers()
     for subject, panels in _by_subject(asked):
         try:
             things = subject.find(file)
-        except RAISED as error:
+            suspects = subject.suspects(file) if things and subject.suspects else None
+        except Exception as error:  # noqa: BLE001 - see `_note_raised`
             for panel in panels:
                 for check in panel.checks:
                     _note_raised(answers, check.rule, error)
@@ -110,7 +109,6 @@ def ask(file: FileUnderTest, asked: tuple[str, ...]) -> Answers:
             if subject.agrees_if_empty:
                 answers.applied.update(check.rule for panel in panels for check in panel.checks)
             continue
-        suspects = None if subject.suspects is None else subject.suspects(file)
         for panel in panels:
             if suspects is None:
                 panel.ask(subject, things, answers)
@@ -180,7 +178,7 @@ class _Panel:
                     answers.of(check.rule).note(subject.placed(violation, thing))
                     is_sound = False
                 applied.append(check.rule)
-            except RAISED as error:
+            except Exception as error:  # noqa: BLE001 - see `_note_raised`
                 is_sound = is_sound and isinstance(error, NotApplicable)
                 _note_raised(answers, check.rule, error, subject, thing)
         answers.applied.update(applied)
@@ -203,13 +201,17 @@ def _by_subject(asked: tuple[str, ...]) -> Sequence[tuple[Subject[Any], Sequence
 def _note_raised(
     answers: Answers, rule_id: str, error: Exception, subject: Subject[Any] | None = None, thing: Any = None
 ) -> None:
-    """Note why a test, or what it needed, ended early."""
+    """Note why a test, or what it needed, ended early. What nobody expects is a mistake, which costs this rule and no other."""
     # What remembers the error would keep the frames that it came through, and with them the file.
     error.__traceback__ = None
     if isinstance(error, NotApplicable):
         return
     answer = answers.of(rule_id)
-    if isinstance(error, Unsupported):
+    if not isinstance(error, (NotChecked, FormatError, OSError, MemoryError)):
+        error = Mistake.by(error)
+    if isinstance(error, Mistake):
+        answer.mistake = answer.mistake or str(error)
+    elif isinstance(error, Unsupported):
         answer.failure = error.reason
     elif isinstance(error, NotChecked):
         if answer.problem is None:

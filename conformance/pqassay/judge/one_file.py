@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pqassay.judge.file_check import Selection, check_source, not_judged
 from pqassay.lake.targets import Target
 from pqassay.report.model import Coverage, FileReport, Threshold
-from pqassay.under_test.file import Options
+from pqassay.under_test.file import Mistake, Options
 from pqassay_spec.rules.catalogue import Tier
 
 Judged = tuple[FileReport, Coverage]
@@ -74,10 +74,9 @@ def judge_safely(target: Target, settings: Settings) -> Judged:
         return unjudged(target, settings, mistake(error))
 
 
-def mistake(error: BaseException) -> str:
+def mistake(error: Exception) -> str:
     """The text of a report about an exception that should not have come up."""
-    text = " ".join(str(error).split())[:200]
-    return f"a mistake in pqassay, please report it: {type(error).__name__}: {text}"
+    return str(Mistake.by(error))
 
 
 def unjudged(target: Target, settings: Settings, reason: str) -> Judged:

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar, cast
 
 from pqassay.under_test.bloom_rate import rate
 from pqassay.under_test.fields import ChunkFields
-from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
+from pqassay.under_test.file import Broken, FileUnderTest, Mistake, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.index_reads import IndexReads
 from pqassay.under_test.page_bounds import PageBounds, even_column_index
 from pqassay.under_test.page_places import PagePlaces
@@ -98,6 +98,10 @@ class ColumnChunkUnderTest:
                 self._parts[make] = make(self), None
             except (FormatError, NotApplicable, NotChecked) as error:
                 self._parts[make] = None, error
+            except (OSError, MemoryError):
+                raise
+            except Exception as error:  # noqa: BLE001 - what does not need this view is checked all the same
+                self._parts[make] = None, Mistake.by(error)
         made, problem = self._parts[make]
         if problem is not None:
             raise problem.with_traceback(None)

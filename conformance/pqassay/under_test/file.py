@@ -47,8 +47,23 @@ class Broken(NotChecked):
         self.rule = rule
 
 
+class Mistake(NotChecked):
+    """Something failed by a mistake in this program: no fault of the file, and no reason to keep from other checks."""
+
+    def __init__(self, error: Exception) -> None:
+        text = " ".join(str(error).split())[:200]
+        super().__init__(
+            f"a mistake in pqassay, please report it: {type(error).__name__}: {text}", judgeable=False
+        )
+
+    @classmethod
+    def by(cls, error: Exception) -> Mistake:
+        """The mistake that shows as an exception that should not have come up."""
+        return cls(error)
+
+
 class Remembered(Generic[Owner, Value]):
-    """A property computed once, whose exception is remembered as well."""
+    """A property computed once, whose exception is remembered as well; one by mistake as `Mistake`."""
 
     def __init__(self, compute: Callable[[Owner], Value]) -> None:
         self._compute = compute
@@ -65,6 +80,10 @@ class Remembered(Generic[Owner, Value]):
                 value = known[self._name] = self._compute(owner)
             except (FormatError, NotApplicable, NotChecked) as error:
                 problem = known.setdefault("_problems", {})[self._name] = error
+            except (OSError, MemoryError):
+                raise
+            except Exception as error:  # noqa: BLE001 - what does not need this value is checked all the same
+                problem = known.setdefault("_problems", {})[self._name] = Mistake.by(error)
             else:
                 return value
         raise problem.with_traceback(None)

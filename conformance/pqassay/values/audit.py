@@ -19,7 +19,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Protocol, Self
 
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
-from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
+from pqassay.under_test.file import FileUnderTest, Mistake, NotApplicable, NotChecked, Remembered
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource, FileSource
 from pqassay_spec.parquet.schema import SchemaLeaf
@@ -207,9 +207,14 @@ class _Auditors:
         except NotChecked as reason:
             for claim in claims:
                 claim.leave(reason)
-        else:
-            for claim in claims:
+            return
+        for claim in claims:
+            try:
                 claim.judge(values)
+            except (OSError, MemoryError):
+                raise
+            except Exception as error:  # noqa: BLE001 - other families are judged all the same
+                claim.leave(Mistake.by(error))
 
     def _decoded(self, chunk: ColumnChunkUnderTest) -> ChunkValues:
         from pqassay.values.chunk_values import ChunkValues, Decoders  # noqa: PLC0415 - pyarrow, at this tier only
@@ -220,5 +225,9 @@ class _Auditors:
             decoders = Decoders(self._file)
         try:
             return ChunkValues(chunk, decoders)
+        except (NotChecked, OSError, MemoryError):
+            raise
+        except Exception as error:
+            raise Mistake.by(error) from error
         finally:
             self._idle.put(decoders)

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from pqassay.under_test.chunks import ColumnChunkUnderTest
-from pqassay.under_test.file import FileUnderTest, NotChecked
+from pqassay.under_test.file import FileUnderTest, Mistake, NotChecked
 from pqassay.under_test.violation import Violation
 from pqassay.values import pages, statistics
 from pqassay.values.audit import why_left_out
@@ -100,10 +100,18 @@ class ChunkFamily:
             return None
         try:
             return _ChunkAudit(chunk, self.outcomes)
-        except FormatError as error:  # STA-002: which order belongs to which column, nobody can say
-            for outcome in self.outcomes.values():
-                outcome.hindered(error)
-            return None
+        except (
+            FormatError,
+            NotChecked,
+        ) as error:  # STA-002: which order belongs to which column, nobody can say
+            reason: Exception = error
+        except (OSError, MemoryError):
+            raise
+        except Exception as error:  # noqa: BLE001 - what is said of other chunks is judged all the same
+            reason = Mistake.by(error)
+        for outcome in self.outcomes.values():
+            outcome.hindered(reason)
+        return None
 
     def note_left_out(self) -> None:
         """Chunks that are encrypted or stored elsewhere leave what is tested on the others unproved."""

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from pqassay.under_test.chunks import ColumnChunkUnderTest
-from pqassay.under_test.file import Broken, FileUnderTest, NotChecked
+from pqassay.under_test.file import Broken, FileUnderTest, Mistake, NotChecked
 from pqassay.values.hashes import buffer_of
 from pqassay.values.keys import HALF_WIDTH, is_half_type
 from pqassay.values.levels import PageCounts, counts_of
@@ -318,6 +318,8 @@ def _of_wide_differences(chunk: ColumnChunkUnderTest) -> NotChecked | None:
 
 def excused(chunk: ColumnChunkUnderTest, reason: NotChecked) -> NotChecked:
     """Why a chunk cannot be decoded: if its pages break a rule, that one says so, and the file counts as judged."""
+    if isinstance(reason, Mistake):
+        return reason
     try:
         survey = chunk.part(survey_of)
     except FormatError as error:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pqassay.under_test.chunks import ColumnChunkUnderTest
-from pqassay.under_test.file import NotApplicable, NotChecked
+from pqassay.under_test.file import Mistake, NotApplicable, NotChecked
 from pqassay.under_test.violation import Violation
 from pqassay.values.bounds import BoundsAudit
 from pqassay.values.chunk_values import ChunkValues, excused
@@ -98,6 +98,10 @@ class ChunkClaims:
                 continue
             except (FormatError, NotChecked) as reason:
                 self._hinder(rules, reason)
+            except (OSError, MemoryError):
+                raise
+            except Exception as error:  # noqa: BLE001 - other claims are judged all the same
+                self._hinder(rules, Mistake.by(error))
         # The judges know this object and it knows them: without this, the values would stay until the collector comes.
         self._bounds = None
         self.claims.clear()

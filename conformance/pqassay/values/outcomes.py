@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 
-from pqassay.under_test.file import Broken, NotApplicable, NotChecked
+from pqassay.under_test.file import Broken, Mistake, NotApplicable, NotChecked
 from pqassay.under_test.violation import Violation, keep_first
 from pqassay_spec.base.errors import FormatError
 
@@ -28,26 +28,30 @@ class Outcome:
         if isinstance(reason, FormatError):
             reason = Broken(reason.rule) if reason.rule else NotChecked(reason.reason)
         if isinstance(reason, NotChecked):
-            self.problem = self.problem or reason
+            self._note(reason)
+
+    def _note(self, problem: NotChecked | None) -> None:
+        """Keep the first problem, or the first mistake."""
+        if self.problem is None or (isinstance(problem, Mistake) and not isinstance(self.problem, Mistake)):
+            self.problem = problem
 
     def merge(self, other: Outcome) -> None:
         """Take over what came of the same rule elsewhere."""
         self.applies |= other.applies
-        self.problem = self.problem or other.problem
+        self._note(other.problem)
         for violation in chain.from_iterable(other.places.values()):
             self.add(violation)
 
     def result(self) -> Iterator[Violation]:
-        """The violations; without any, what kept the rule from being tested everywhere.
+        """The violations; then, what kept the rule from being tested everywhere.
 
         Raises:
+            Mistake: It could not be tested somewhere by a mistake.
             NotChecked: It could not be tested somewhere, and is broken nowhere else.
             NotApplicable: There is nothing that it is about.
         """
-        if self.places:
-            return chain.from_iterable(self.places.values())
-        if self.problem is not None:
+        yield from chain.from_iterable(self.places.values())
+        if self.problem is not None and (isinstance(self.problem, Mistake) or not self.places):
             raise self.problem.with_traceback(None)
-        if not self.applies:
+        if not self.applies and not self.places:
             raise NotApplicable
-        return iter(())
