@@ -52,13 +52,15 @@ def column_facts(descriptors: Sequence[pm.ColumnDescriptor]) -> list[ColumnFacts
     found: list[ColumnFacts] = []
     for described in descriptors:
         key = described.physical_type, described.type, described.fixed_byte_len
-        if key not in kinds:
+        facts = kinds.get(key)
+        if facts is None:
             if described.physical_type == PhysicalType.FIXED_LEN_BYTE_ARRAY:
                 width = max(described.fixed_byte_len, 0)
             else:
                 width = _WIDTHS.get(described.physical_type, 0)
-            kinds[key] = ColumnFacts(width, order_of(described, width, is_questdb=is_questdb))
-        found.append(kinds[key])
+            order = order_of(described, width, is_questdb=is_questdb)
+            facts = kinds[key] = ColumnFacts(width, order)
+        found.append(facts)
     return found
 
 

@@ -233,12 +233,11 @@ def read_name(source: Source, header: Header, column: int) -> str:
     """
     described = header.descriptors[column]
     start, end = described.name_offset, described.name_offset + described.name_length
-    field = f"column_descriptors[{column}].name_offset"
     if start < header.names_start or end > header.sections_start:
         raise Malformed(
             f"the name of column {column} is said to stand at [{start}, {end})",
             rule="PM-021",
-            field=field,
+            field=f"column_descriptors[{column}].name_offset",
             offset=descriptor_place(column, "name_offset"),
             length=pm.ColumnDescriptor.widths["name_offset"],
             expected=f"within [{header.names_start}, {header.sections_start})",

@@ -291,7 +291,7 @@ def test_the_beginning_of_a_decoded_page_tells_what_the_whole_does(
     columns: list[Any] = [pa.array(range(ROWS)), pa.array([f"text {row}" for row in range(ROWS)])]
     fields = [pa.field(name, part.type, nullable) for name, part in zip(names, columns, strict=True)]
     sink = io.BytesIO()
-    table = pa.table(columns, pa.schema(fields))
+    table = pa.table(columns, schema=pa.schema(fields))
     pq.write_table(table, sink, compression="snappy", use_dictionary=False, data_page_size=4_000)
     file = FileUnderTest(BytesSource(sink.getvalue()), Options("values"))
 
