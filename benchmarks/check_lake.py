@@ -1,4 +1,4 @@
-"""How fast many small files are checked: `pqassay.check` against reading their footers with pyarrow.
+"""Speed of checking many small files: `pqassay.check` against reading their footers with pyarrow.
 
     python benchmarks/check_lake.py [--files 1000] [--rounds 5] [--jobs 2]
 
@@ -46,7 +46,7 @@ def make_lake(folder: Path, files: int) -> None:
 
 
 def read_footers(paths: list[Path]) -> int:
-    """What pyarrow needs for all footers."""
+    """Read all footers with pyarrow; return the number of rows."""
     return sum(pq.read_metadata(path).num_rows for path in paths)
 
 

@@ -40,7 +40,7 @@ class Group:
 
 @dataclass
 class Answer:
-    """What there is to say of one rule on one file, beside that it is kept.
+    """The answer of one rule about one file, where it is not simply kept.
 
     Attributes:
         groups: Where it is broken, by column, in the order in which the places were found.
@@ -76,7 +76,7 @@ class Answer:
 
 @dataclass
 class Answers:
-    """What came of rules on one file.
+    """The answers of rules about one file.
 
     Attributes:
         applied: Rules of which a thing was tested, or known to be sound.
@@ -92,7 +92,7 @@ class Answers:
 
 
 RAISED = (NotApplicable, NotChecked, FormatError, OSError, MemoryError)
-"""What a test raises, and what reading a file raises."""
+"""Exceptions of a test, and those of reading a file."""
 
 
 def ask(file: FileUnderTest, asked: tuple[str, ...]) -> Answers:
@@ -227,7 +227,7 @@ def _note_raised(
 
 
 def violation_from(error: FormatError, rule_id: str) -> Violation:
-    """What an error says of the bytes, as a place where a rule is broken."""
+    """The violation that an error describes."""
     return Violation(
         message=error.reason,
         field=error.field or rules()[rule_id].field,

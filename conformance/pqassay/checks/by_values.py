@@ -78,7 +78,7 @@ def by_survey(
 
 
 def survey_of(chunk: ColumnChunkUnderTest) -> Survey:
-    """What the bodies of a chunk's pages hold; see `pqassay.values.survey.survey`."""
+    """The survey of the bodies of a chunk's pages; see `pqassay.values.survey.survey`."""
     chunk.file.part(ValueAudit).run_with_surveys()
     from pqassay.values.survey import survey  # noqa: PLC0415 - numpy and pyarrow, at this tier only
 

@@ -23,7 +23,7 @@ class RowGroupUnderTest(NamedTuple):
 
     @property
     def path(self) -> str:
-        """Where it is in the footer."""
+        """Its place in the footer."""
         return f"footer.row_groups[{self.number}]"
 
 
@@ -40,7 +40,7 @@ class ElementUnderTest(NamedTuple):
 
     @property
     def path(self) -> str:
-        """Where it is in the footer."""
+        """Its place in the footer."""
         return f"footer.schema[{self.number}]"
 
 

@@ -37,7 +37,7 @@ WORTH_A_THREAD = 4 << 20
 
 
 class Claim(Protocol):
-    """What one family claims of one column chunk."""
+    """The claim of one family about one column chunk."""
 
     @property
     def needs_values(self) -> bool:
@@ -61,7 +61,7 @@ class Family(Protocol):
     """A structure, or several, that says something of the values of a file."""
 
     def claim(self, chunk: ColumnChunkUnderTest) -> Claim | None:
-        """What it claims of a chunk, ``None`` where that is nothing."""
+        """Its claim about a chunk, ``None`` where there is none."""
         ...
 
 
@@ -75,7 +75,7 @@ def claiming(make: Callable[[FileUnderTest], Family]) -> Callable[[FileUnderTest
 
 
 class ValueAudit:
-    """What came of each rule: a part of the file, ``file.part(ValueAudit)``."""
+    """The outcomes of all rules about values: a part of the file, ``file.part(ValueAudit)``."""
 
     def __init__(self, file: FileUnderTest) -> None:
         self.file = file
@@ -89,7 +89,7 @@ class ValueAudit:
 
     @Remembered
     def outcomes(self) -> dict[str, Outcome]:
-        """What came of each rule; what came of registered families, they know themselves.
+        """The outcome of each rule; registered families keep theirs themselves.
 
         Raises:
             FormatError, NotChecked, NotApplicable: The chunks cannot be told apart, or there are none.

@@ -32,7 +32,7 @@ _U64 = np.uint64
 
 
 class Shape:
-    """What is the same for all batches: the bytes, and what descriptors say, one number for each column."""
+    """The part that all batches share: the bytes, and what descriptors say, one number for each column."""
 
     def __init__(self, chunks: PmChunks) -> None:
         parsed, columns = chunks.parsed, chunks.columns
@@ -124,7 +124,7 @@ class Batch:
         return bool(self._kept(("any", side.position), lambda: np.array(self.out_of_line(side).any())))
 
     def size(self, side: Side) -> Array:
-        """What STAT_SIZES says of a side."""
+        """The sizes of a side, by STAT_SIZES."""
         sizes = self.field("stat_sizes")
         return self._kept(
             ("size", side.position),
@@ -155,8 +155,14 @@ class Batch:
         )
 
     def stop(self) -> Array:
-        """Where the byte ranges end; of numbers that are too great, the sum wraps."""
+        """The ends of the byte ranges; of numbers that are too great, the sum wraps."""
         return self._kept("stop", lambda: self.field("byte_range_start") + self.field("total_compressed"))
+
+    def are_filled(self) -> bool:
+        """Whether every byte range has a byte, and ends at a number that is not too great."""
+        return bool(
+            self._kept("filled", lambda: np.array((self.field("byte_range_start") < self.stop()).all()))
+        )
 
     def none(self) -> Array:
         """No chunk at all."""

@@ -16,7 +16,7 @@ _BITS_OF_BYTE = _U64(8)
 
 
 def bounds_out_of_order(batch: Batch) -> tuple[Array, Array]:
-    """Where MIN is greater than MAX, or one of them is NaN; and where prefixes alone cannot tell."""
+    """The chunks whose MIN is greater than MAX, or NaN as one of them; and those where prefixes alone cannot tell."""
     certain, undecided = batch.none().copy(), batch.none().copy()
     for (comparison, width), columns in batch.shape.orders.items():
         if comparison in (Comparison.BYTES, Comparison.DECIMAL, Comparison.EITHER_BYTES):

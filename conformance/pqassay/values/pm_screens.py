@@ -72,7 +72,7 @@ def screen(chunks: PmChunks) -> tuple[dict[str, Suspects[ChunkUnderTest]], list[
 
 @dataclass
 class _Found:
-    """What was found of one rule.
+    """The suspects of one rule, while they are gathered.
 
     Attributes:
         first: For each column with chunks that break the rule, the first of them, as positions of blocks.
@@ -169,7 +169,7 @@ def _encodings(batch: Batch) -> Masks:
 
 def _ranges(batch: Batch) -> Masks:
     start, stop, end = batch.field("byte_range_start"), batch.stop(), batch.body_end
-    if start.min(initial=HEAD_SIZE) >= HEAD_SIZE and (start < stop).all() and (stop <= end).all():
+    if batch.are_filled() and start.min(initial=HEAD_SIZE) >= HEAD_SIZE and (stop <= end).all():
         return ()  # most files; the rest is for empty chunks, and for numbers so great that the sum wraps
     length = np.maximum(batch.field("total_compressed"), _U64(1))
     outside = (start < HEAD_SIZE) | (start > end) | (length > end - np.minimum(start, end))
@@ -286,14 +286,12 @@ def block_facts(batch: Batch) -> Iterator[BlockFacts]:
         for end in region_end.tolist():
             yield BlockFacts(0, 0, is_tangled=False, region_end=end, is_packed=True)
         return
-    start, length = batch.field("byte_range_start"), batch.field("total_compressed")
-    end, is_empty = batch.stop(), length == 0
-    wraps: Array = np.any(end < start, axis=1)
-    greatest = _U64(MOST_OFFSET)
-    ends, starts = end, start
-    if is_empty.any():
-        ends, starts = np.where(is_empty, _U64(0), end), np.where(is_empty, greatest, start)
-    last: Array = np.where(wraps, greatest, ends.max(axis=1))
+    start, end = batch.field("byte_range_start"), batch.stop()
+    wraps, ends, starts = np.zeros(blocks, bool), end, start
+    if not batch.are_filled():
+        wraps, is_empty = np.any(end < start, axis=1), batch.field("total_compressed") == 0
+        ends, starts = np.where(is_empty, _U64(0), end), np.where(is_empty, _U64(MOST_OFFSET), start)
+    last: Array = np.where(wraps, _U64(MOST_OFFSET), ends.max(axis=1))
     first: Array = np.minimum(starts.min(axis=1), last)
     is_tangled: Array = wraps | np.any(start[:, 1:] < end[:, :-1], axis=1)
     if any(batch.any_out_of_line(side) for side in SIDES):
