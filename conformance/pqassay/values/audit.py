@@ -5,7 +5,8 @@ is claimed are not decoded.  Statistics, page index, bloom filters, sorting colu
 audit of a Parquet file, `ValueAudit`; ``_pm`` is one that is put to the chunks of the file beside it, by `audit`.
 
 Several column chunks of a row group are decoded and compared at the same time; no more of them are in memory than there are
-threads, and the columns by which the row group is sorted, which are compared together.
+threads, and the columns by which the row group is sorted, which are compared together.  The bodies of their pages are surveyed in the
+same threads, after the values are decoded: a page that is known to decompress need not be decompressed again.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ class BoundFound:
 
 @dataclass(frozen=True)
 class Descents:
-    """The first place where the values of a column descend.
+    """The places where the values of a column descend, counted.
 
     Attributes:
         count: How often.
