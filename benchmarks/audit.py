@@ -1,4 +1,4 @@
-"""Speed of auditing all values of a file: `pqassay.check` at tier ``values`` against reading them with pyarrow.
+"""Speed of the audit of all values of a file: `pqassay.check` at tier ``values`` against reading them with pyarrow.
 
     python benchmarks/audit.py [--rows 10485760] [--rounds 3]
 

@@ -46,7 +46,7 @@ def make_lake(folder: Path, files: int) -> None:
 
 
 def read_footers(paths: list[Path]) -> int:
-    """Time that pyarrow needs for all footers."""
+    """Read all footers with pyarrow; return the number of rows."""
     return sum(pq.read_metadata(path).num_rows for path in paths)
 
 

@@ -1,4 +1,4 @@
-"""How many values a bloom filter lets pass that were never inserted: quickly, where the rule of the specification is slow.
+"""The share of values that a bloom filter lets pass though they were never inserted: quickly, where the rule of the specification is slow.
 
 Each word of a block passes a foreign hash with the share of its bits that are set, a block with the product over its words,
 and a filter with the mean over its blocks (`pqassay_spec.parquet.bloom.false_positive_rate`).  A mean of products is at most the

@@ -26,7 +26,7 @@ from pqassay_spec.parquet.schema import is_string
 from pqassay_spec.parquet.thrift import SchemaElement, Statistics
 
 Shape = tuple[object, ...]
-"""What decides which rules apply to something sound."""
+"""The properties that decide which rules apply to something sound."""
 
 ChunkScreen = Callable[[ColumnChunkUnderTest], Shape | None]
 

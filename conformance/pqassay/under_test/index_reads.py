@@ -22,7 +22,7 @@ KEPT = 4
 
 
 class IndexReads:
-    """Where the page indexes of a file stand, in pieces that are read when first asked for; its part of that name.
+    """The bytes of a file's page indexes, in pieces that are read when first asked for; its part of that name.
 
     Bloom filters, which may be large, and everything else that stands farther than `GAP` from an index are not read.
     """

@@ -23,7 +23,7 @@ NUMBERS = (Order.FLOAT, Order.HALF)
 """The type-defined orders of floating point columns, in which NaN has no place."""
 
 COMPARED: dict[int, Callable[[Any, Any], bool]] = {BoundaryOrder.ASCENDING: le, BoundaryOrder.DESCENDING: ge}
-"""How a bound of a page compares with that of the next page, in boundary orders that say so."""
+"""The comparison of a bound of a page with that of the next page, in boundary orders that have one."""
 
 _NOT_SOUND = (FormatError, NotApplicable, NotChecked)
 

@@ -51,7 +51,7 @@ def even_column_index(chunk: ColumnChunkUnderTest) -> ColumnIndex:
 
 
 def present_values(chunk: ColumnChunkUnderTest) -> list[int] | None:
-    """How many values of each page are no nulls, by what the indexes say; ``None`` where they do not say it.
+    """The number of values of each page that are no nulls, by the indexes; ``None`` where they do not say it.
 
     Of a column that does not repeat, each row is a value. Of one that does, the definition level histograms tell.
 
@@ -81,7 +81,7 @@ def false_null_pages(nulls: Sequence[bool], present: Sequence[int]) -> list[int]
 
 
 def keys_of(order: Order, element: SchemaElement, raws: Sequence[bytes]) -> list[Any]:
-    """What bounds compare by; ``None`` for NaN, and for what is no value of the physical type.
+    """The keys by which bounds compare; ``None`` for NaN, and for what is no value of the physical type.
 
     Bounds of fixed byte arrays that are ordered byte by byte may be cut, as writers do with long ones.
     """

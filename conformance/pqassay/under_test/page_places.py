@@ -1,4 +1,4 @@
-"""What an offset index says of the pages of a column chunk: where they stand and which rows they hold."""
+"""Places and rows of the pages of a column chunk, by its offset index."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ class BloomFilter(NamedTuple):
 
     @property
     def end(self) -> int:
-        """Where it ends, if it can."""
+        """Its end, as far as there is one."""
         return self.offset + pm.BLOOM_LENGTH_SIZE + max(self.length or 0, 0)
 
     @property

@@ -13,7 +13,7 @@ from pqassay_spec.pm.codes import DECIMALS, NO_TYPE, ColumnType, PhysicalType, t
 
 
 class Comparison(Enum):
-    """How two bounds are compared."""
+    """The comparison of two bounds."""
 
     SIGNED = "signed integers, little-endian"
     UNSIGNED = "unsigned integers, little-endian"

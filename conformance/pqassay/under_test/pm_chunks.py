@@ -37,14 +37,14 @@ MOST_UNDECIDED = 20_000
 
 
 class ColumnFacts(NamedTuple):
-    """What follows from a descriptor: bytes of a statistic (0 where they differ or are not known), order of bounds."""
+    """Properties that follow from a descriptor: bytes of a statistic (0 where they differ or are not known), order of bounds."""
 
     width: int
     order: BoundOrder | None
 
 
 def column_facts(descriptors: Sequence[pm.ColumnDescriptor]) -> list[ColumnFacts]:
-    """What follows from each descriptor."""
+    """The facts that follow from each descriptor."""
     is_questdb = any(
         described.type != NO_TYPE and described.type & DESIGNATED_TYPE_BIT for described in descriptors
     )
@@ -52,13 +52,15 @@ def column_facts(descriptors: Sequence[pm.ColumnDescriptor]) -> list[ColumnFacts
     found: list[ColumnFacts] = []
     for described in descriptors:
         key = described.physical_type, described.type, described.fixed_byte_len
-        if key not in kinds:
+        facts = kinds.get(key)
+        if facts is None:
             if described.physical_type == PhysicalType.FIXED_LEN_BYTE_ARRAY:
                 width = max(described.fixed_byte_len, 0)
             else:
                 width = WIDTHS.get(described.physical_type, 0)
-            kinds[key] = ColumnFacts(width, order_of(described, width, is_questdb=is_questdb))
-        found.append(kinds[key])
+            order = order_of(described, width, is_questdb=is_questdb)
+            facts = kinds[key] = ColumnFacts(width, order)
+        found.append(facts)
     return found
 
 
@@ -106,7 +108,7 @@ class ChunkUnderTest:
         return self.has(side.present) and not self.has(side.inlined)
 
     def size(self, side: Side) -> int:
-        """What STAT_SIZES says."""
+        """Its size, by STAT_SIZES."""
         return side.size(self.given)
 
     def slot(self, side: Side) -> int:
@@ -138,7 +140,7 @@ class ChunkUnderTest:
 
 
 class BlockFacts(NamedTuple):
-    """What rules about whole blocks ask for.
+    """The facts that rules about whole blocks ask for.
 
     Attributes:
         first, last: Where the byte ranges of its chunks begin and end in the Parquet file, all of them together; both are
@@ -182,7 +184,7 @@ def block_facts(block: Block, follows: int) -> BlockFacts:
 
 
 class Screens(Protocol):
-    """What proves of many chunks at once that they break no rule; the rules judge what it suspects.
+    """Proofs, of many chunks at once, that they break no rule; the rules judge what it suspects.
 
     `pqassay.values.pm_screens` is one; it needs numpy, and this room does without.
     """
@@ -194,7 +196,7 @@ class Screens(Protocol):
     def end_of_filters(
         self, content: memoryview, entries: bytes, region_end: int, follows: int
     ) -> int | None:
-        """Where the last bloom filter of a row group ends, if nothing can be wrong with any; else ``None``."""
+        """The end of the last bloom filter of a row group, if nothing can be wrong with any; else ``None``."""
         ...
 
 
@@ -206,18 +208,18 @@ class PmChunks:
 
     @Remembered
     def screens(self) -> Screens | None:
-        """What screens chunks in bulk, loaded when it is asked for; ``None`` where nothing does."""
+        """The screens of chunks in bulk, loaded when first asked for; ``None`` where there are none."""
         screens: Screens | None = self.parsed.file.pm_screens()
         return screens
 
     @Remembered
     def columns(self) -> list[ColumnFacts]:
-        """What follows from each descriptor."""
+        """The facts that follow from each descriptor."""
         return column_facts(self.parsed.header.descriptors)
 
     @Remembered
     def places(self) -> list[Place]:
-        """Where the blocks that can be read are stored.
+        """The places of the blocks that can be read.
 
         Raises:
             NotChecked: They lie over each other, so that a small file has very many chunks.
@@ -229,7 +231,7 @@ class PmChunks:
 
     @Remembered
     def screened(self) -> tuple[dict[str, Suspects[ChunkUnderTest]], list[BlockFacts]] | None:
-        """What screens found; ``None`` where everything is judged one by one."""
+        """The findings of the screens; ``None`` where everything is judged one by one."""
         chunks = len(self.places) * self.parsed.header.column_count
         if chunks < (SCREENED_FROM_IF_LOADED if "numpy" in sys.modules else SCREENED_FROM):
             return None
@@ -237,7 +239,7 @@ class PmChunks:
 
     @Remembered
     def facts(self) -> list[BlockFacts]:
-        """What rules about blocks ask for, for each block that can be read."""
+        """The facts about each block that can be read."""
         if self.screened is not None:
             return self.screened[1]
         return [block_facts(self.parsed.block(place), place.follows) for place in self.places]

@@ -5,7 +5,8 @@ is claimed are not decoded.  Statistics, page index, bloom filters, sorting colu
 audit of a Parquet file, `ValueAudit`; ``_pm`` is one that is put to the chunks of the file beside it, by `audit`.
 
 Several column chunks of a row group are decoded and compared at the same time; no more of them are in memory than there are
-threads, and the columns by which the row group is sorted, which are compared together.
+threads, and the columns by which the row group is sorted, which are compared together.  The bodies of their pages are surveyed in the
+same threads, after the values are decoded: a page that is known to decompress need not be decompressed again.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ WORTH_A_THREAD = 4 << 20
 
 
 class Claim(Protocol):
-    """What one family claims of one column chunk."""
+    """The claim of one family about one column chunk."""
 
     @property
     def needs_values(self) -> bool:
@@ -61,7 +62,7 @@ class Family(Protocol):
     """A structure, or several, that says something of the values of a file."""
 
     def claim(self, chunk: ColumnChunkUnderTest) -> Claim | None:
-        """What it claims of a chunk, ``None`` where that is nothing."""
+        """Its claim about a chunk, ``None`` where there is none."""
         ...
 
 
@@ -75,7 +76,7 @@ def claiming(make: Callable[[FileUnderTest], Family]) -> Callable[[FileUnderTest
 
 
 class ValueAudit:
-    """What came of each rule: a part of the file, ``file.part(ValueAudit)``."""
+    """The outcomes of all rules about values: a part of the file, ``file.part(ValueAudit)``."""
 
     def __init__(self, file: FileUnderTest) -> None:
         self.file = file
@@ -89,7 +90,7 @@ class ValueAudit:
 
     @Remembered
     def outcomes(self) -> dict[str, Outcome]:
-        """What came of each rule; what came of registered families, they know themselves.
+        """The outcome of each rule; registered families keep theirs themselves.
 
         Raises:
             FormatError, NotChecked, NotApplicable: The chunks cannot be told apart, or there are none.

@@ -19,7 +19,7 @@ AT_ONCE = 1 << 16
 
 
 def absent(found: ChunkValues, bitset: bytes) -> NDArray[np.bool_] | None:
-    """Which values a filter does not hold, ``None`` where it holds them all; negative zero may be held as the zero that it equals.
+    """The values that a filter does not hold, bool; ``None`` where it holds them all; negative zero may be held as the zero that it equals.
 
     Args:
         found: The values, no booleans.
@@ -46,7 +46,7 @@ class _Prober:
         self._repeats = True
 
     def absent(self, piece: Any) -> NDArray[np.bool_]:
-        """Which values of a piece the filter does not hold."""
+        """The values of a piece that the filter does not hold, bool."""
         if not self._repeats or not pa.types.is_binary(piece.type):
             return ~held(self._bitset, hashes_of(piece))
         encoded = piece.dictionary_encode()

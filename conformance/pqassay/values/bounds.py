@@ -137,7 +137,7 @@ class BoundsAudit:
             yield Beyond(first + int(outside.argmax()), page, len(pages) - number if last else 1)
 
     def pages_without_place(self, order: Order) -> NDArray[np.bool_]:
-        """Which pages hold values, but none that has a place in the order. Raises as `of_pages` does."""
+        """The pages with values of which none has a place in the order, bool. Raises as `of_pages` does."""
         found = np.diff(self.found.page_starts) > 0
         found[self._in(order).extremes.pages] = False
         return found

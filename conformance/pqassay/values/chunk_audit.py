@@ -1,4 +1,4 @@
-"""What statistics, page index and bloom filters say of one column chunk, and whether it is true."""
+"""Claims of statistics, page index and bloom filters about one column chunk, compared with its values."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ RULES = (*statistics.RULES, *pages.RULES, HELD, SPECIAL_HELD)
 
 
 class _BloomClaims(ChunkClaims):
-    """What a bloom filter says of a chunk."""
+    """The claim of a bloom filter about a chunk."""
 
     def claim_bloom_filter(self) -> None:
         """Gather what the bloom filter says."""
@@ -83,7 +83,7 @@ class _ChunkAudit(StatisticsClaims, PageClaims, _BloomClaims):
 
 
 class ChunkFamily:
-    """What statistics, page index and bloom filters say of the chunks of a file.
+    """The claims of statistics, page index and bloom filters about the chunks of a file.
 
     Attributes:
         outcomes: What came of each rule.

@@ -110,7 +110,7 @@ class ChunkValues:
 
     @cached_property
     def counts(self) -> PageCounts:
-        """What the levels of its pages count.
+        """The counts of the levels of its pages.
 
         Raises:
             FormatError, NotChecked: See `counts_of`; or they count other values than the decoder found.
@@ -126,7 +126,7 @@ class ChunkValues:
 
     @cached_property
     def page_starts(self) -> NDArray[np.int64]:
-        """Where the values of each data page begin, and behind them where the last ones end. Raises what `counts` does."""
+        """The place where the values of each data page begin, and behind them where the last ones end. Raises what `counts` does."""
         return np.concatenate(([0], np.cumsum(self.counts.non_null)))
 
     @cached_property
@@ -146,7 +146,7 @@ class ChunkValues:
 
     @cached_property
     def valid(self) -> NDArray[np.bool_]:
-        """Which entries are values, and not nulls."""
+        """The entries that are values, and not nulls, bool."""
         if not any(valid is not None for valid in self._is_valid):
             return np.ones(self.entries, np.bool_)
         lengths = [len(leaf_of(piece)) for piece in self._pieces]
@@ -201,12 +201,12 @@ class ChunkValues:
 
     @cached_property
     def is_nan(self) -> NDArray[np.bool_]:
-        """Which values are NaN; of types that are no numbers of IEEE 754, none."""
+        """The values that are NaN, bool; of types that are no numbers of IEEE 754, none."""
         numbers = self._numbers()
         return np.zeros(self.count, np.bool_) if numbers is None else np.asarray(np.isnan(numbers), np.bool_)
 
     def is_zero(self, *, negative: bool) -> NDArray[np.bool_]:
-        """Which values are the zero of that sign; of types that are no numbers of IEEE 754, none."""
+        """The values that are the zero of that sign, bool; of types that are no numbers of IEEE 754, none."""
         numbers = self._numbers()
         if numbers is None:
             return np.zeros(self.count, np.bool_)

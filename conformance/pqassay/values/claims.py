@@ -1,4 +1,4 @@
-"""What is said of one column chunk, gathered as claims, and what comes of them once its values are there.
+"""The claims about one column chunk, and their outcomes once its values are there.
 
 A claim names the rules that speak of it and judges it.  One that cannot be judged leaves its rules not checked, and no other.
 """
@@ -24,7 +24,7 @@ from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.column_order import FLOATING, TOTAL, width_of, zeros
 
 Outcomes = dict[str, Outcome]
-"""What came of each rule."""
+"""The outcome of each rule, by its id."""
 
 Found = Iterator[tuple[str, Violation]]
 """Rules and places where they are broken."""
@@ -53,7 +53,7 @@ class ZeroBound(NamedTuple):
         return "0.0" if self.negative else "-0.0"
 
     def left_out(self, found: ChunkValues) -> NDArray[np.bool_]:
-        """Which values are the zero that it leaves out."""
+        """The values that are the zero that it leaves out, bool."""
         return found.is_zero(negative=not self.negative)
 
 
@@ -189,7 +189,7 @@ class ChunkClaims:
 
 
 def others(count: int, what: str = "value", several: str = "values") -> str:
-    """How many more there are like the one that a message names."""
+    """The number of further ones like the one that a message names, in brackets."""
     if count == 1:
         return ""
     return f" ({count - 1} more {what if count == 2 else several} like it)"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def crc_violation(chunk: ColumnChunkUnderTest, page: PageUnderTest, body: memoryview) -> Violation | None:
-    """What is wrong with the CRC of a page, if it has one; 0 is one like any other.
+    """The violation by the CRC of a page; ``None`` where it is right or absent. 0 is one like any other.
 
     Args:
         chunk: Its chunk.

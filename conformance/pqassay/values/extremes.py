@@ -196,7 +196,7 @@ def _one_by_one(keys: Any, begins: NDArray[np.int64], end: int) -> tuple[Keys, K
 
 
 def beyond(order: Order, values: Any, bound: Any, width: int, *, above: bool) -> NDArray[np.bool_]:
-    """Which values lie beyond a bound.
+    """The values beyond a bound, bool.
 
     Args:
         order: The order of the values.

@@ -84,7 +84,7 @@ def _planar_points(piece: Any) -> NDArray[np.float64] | None:
 
 
 def _is_off(numbers: NDArray[np.float64], box: BoundingBox, axis: str) -> NDArray[np.bool_]:
-    """Which numbers lie outside; NaN, the coordinate of an empty point, lies nowhere."""
+    """The numbers outside, bool; NaN, the coordinate of an empty point, lies nowhere."""
     least, greatest = getattr(box, f"{axis}min"), getattr(box, f"{axis}max")
     if least is None or greatest is None:
         return np.zeros(len(numbers), np.bool_)

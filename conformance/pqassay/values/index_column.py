@@ -91,12 +91,12 @@ class Comparison:
 
     @property
     def seen(self) -> NDArray[np.bool_]:
-        """Which values of the index occur in the column."""
+        """The values of the index that occur in the column, bool."""
         return np.unpackbits(self._seen, count=len(self.index.texts)).astype(np.bool_)
 
     @property
     def difference(self) -> int:
-        """How far column and index are apart, in values."""
+        """The distance between column and index, in values."""
         return self.missing_count + len(self.index.texts) - int(np.count_nonzero(self.seen))
 
     @cached_property
@@ -142,7 +142,7 @@ class Comparison:
 
 
 class IndexFamily:
-    """What an index says of the string columns that it may be about.
+    """The claims of an index about the string columns that it may be about.
 
     Args:
         columns: The columns, by their positions among all leaves.

@@ -26,7 +26,7 @@ Keys: TypeAlias = "NDArray[Any] | pa.Array[Any]"
 
 INT96_WIDTH = WIDTHS[Type.INT96]
 DAYS_FROM = 8
-"""Where the days of an INT96 timestamp begin; the nanoseconds stand before them."""
+"""The offset of the days of an INT96 timestamp; the nanoseconds are before them."""
 
 HALF_WIDTH = 2
 
@@ -123,7 +123,7 @@ def _signed_rows(rows: NDArray[np.uint8], *signs: int) -> pa.Array[Any]:
 
 
 def is_nan_key(order: Order, keys: Keys) -> NDArray[np.bool_]:
-    """Which keys are those of NaN."""
+    """The keys that are those of NaN, bool."""
     if order not in FLOATING or not isinstance(keys, np.ndarray):
         return np.zeros(len(keys), np.bool_)
     if order not in TOTAL:
@@ -180,7 +180,7 @@ def bound_keys(
 
 
 def less(left: Any, right: Any) -> NDArray[np.bool_]:
-    """Which keys are less than others, or than one other."""
+    """The keys that are less than others, or than one other, bool."""
     if isinstance(left, (pa.Array, pa.ChunkedArray)) or isinstance(right, pa.Array):
         return np.asarray(pc.less(left, right), np.bool_)
     found: NDArray[np.bool_] = left < right
@@ -188,7 +188,7 @@ def less(left: Any, right: Any) -> NDArray[np.bool_]:
 
 
 def equal(left: Any, right: Any) -> NDArray[np.bool_]:
-    """Which keys equal others, or one other."""
+    """The keys that equal others, or one other, bool."""
     if isinstance(left, (pa.Array, pa.ChunkedArray)) or isinstance(right, pa.Array):
         return np.asarray(pc.equal(left, right), np.bool_)
     found: NDArray[np.bool_] = left == right

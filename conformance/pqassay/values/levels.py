@@ -75,7 +75,7 @@ class Runs:
         )
 
     def histogram(self, size: int) -> NDArray[np.int64]:
-        """How often each value below ``size`` occurs, int64.
+        """The number of occurrences of each value below ``size``, int64.
 
         Raises:
             Malformed: A value is not below ``size``.
@@ -179,7 +179,7 @@ def _has_short_runs(raw: bytes, width: int) -> bool:
 
 
 def _by_jumps(data: bytes, width: int, count: int) -> Runs | None:
-    """What `_by_steps` returns, for sections of many runs and without a fault; ``None`` for all others.
+    """The same as `_by_steps`, for sections of many runs and without a fault; ``None`` for all others.
 
     A column with nulls here and there has a run for every thirty values.  Here numpy follows them: for every byte it is told where
     the run would end that began there; jumps of 1, 2, 4, ... runs, each made of two of the ones before, find all beginnings.
@@ -263,7 +263,7 @@ def unpacked(raw: bytes, width: int, count: int) -> NDArray[np.unsignedinteger]:
 
 @dataclass(frozen=True)
 class PageCounts:
-    """What the levels of the data pages of a chunk count; entry i of each is that of data page i.
+    """The counts of the levels of a chunk's data pages; entry i of each is that of data page i.
 
     Attributes:
         values: Levels, nulls included, int64.
@@ -315,7 +315,7 @@ class PageCounts:
 
 
 def counts_of(chunk: ColumnChunkUnderTest) -> PageCounts:
-    """What the levels of a chunk's data pages count.
+    """The counts of the levels of a chunk's data pages.
 
     Raises:
         Malformed: The pages cannot be walked, decompressed or their levels decoded; it names the rule that they break.

@@ -1,4 +1,4 @@
-"""What comes of rules that one pass over the values of a file decides."""
+"""Outcomes of rules that one pass over the values of a file decides."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pqassay_spec.base.errors import FormatError
 
 @dataclass
 class Outcome:
-    """What came of one rule: its violations, and why it could not be tested somewhere."""
+    """The outcome of one rule: its violations, and why it could not be tested somewhere."""
 
     applies: bool = False
     problem: NotChecked | None = None

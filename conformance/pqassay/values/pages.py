@@ -35,7 +35,7 @@ RULES = (
 
 
 class PageClaims(ChunkClaims):
-    """What is said of the pages of a chunk."""
+    """The claims about the pages of a chunk."""
 
     def claim_page_headers(self) -> None:
         """Gather what the statistics in page headers say."""

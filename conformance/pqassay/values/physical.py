@@ -40,7 +40,7 @@ ARROW_KEY = b"ARROW:schema"
 """The key under which Arrow keeps the types that it gives values when it reads them."""
 
 OPEN_FILES = "/proc/self/fd/{}"
-"""Where Linux shows the open files of a process."""
+"""The path at which Linux shows the open files of a process."""
 
 _SCHEMA = next(field.id for field in FileMetaData.fields if field.name == "schema")
 
@@ -93,7 +93,7 @@ def _without_annotation(element: SchemaElement, number: int) -> SchemaElement:
 
 
 def _schema_range(footer: bytes) -> tuple[int, int]:
-    """Where the list of schema elements stands; what follows it, most of a footer, is not walked."""
+    """The range of the list of schema elements; what follows it, most of a footer, is not walked."""
     position = last = 0
     while True:
         header = read_byte(footer, position)
@@ -142,7 +142,7 @@ _PHYSICAL: dict[Type, Callable[[pa.DataType], bool]] = {
     Type.BYTE_ARRAY: pa.types.is_binary,
     Type.FIXED_LEN_BYTE_ARRAY: pa.types.is_fixed_size_binary,
 }
-"""What values of each type come as."""
+"""The type as which values of each physical type come."""
 
 
 def _require_physical(array: pa.Array[Any], leaf: SchemaLeaf) -> None:
@@ -281,5 +281,5 @@ def _native(source: Source) -> pa.NativeFile | None:
 
 
 def first_line(error: BaseException) -> str:
-    """What an exception says, as a report repeats it."""
+    """The first line of an exception, as a report repeats it."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]

@@ -1,4 +1,4 @@
-"""What ``_pm`` says of the values of a column chunk, compared with them: bounds, nulls, a bloom filter, and that they ascend.
+"""The claims of ``_pm`` about the values of a column chunk, compared with them: bounds, nulls, a bloom filter, and that they ascend.
 
 What its rules make of it, `pqassay.checks.pm.values` says.
 """
@@ -19,7 +19,7 @@ from pqassay_spec.parquet.column_order import Order
 
 @dataclass(frozen=True)
 class Said:
-    """What is said about a column chunk.
+    """The claims about a column chunk.
 
     Attributes:
         order: The order of its values; ``None`` where there is none.
@@ -59,7 +59,7 @@ class BoundFound:
 
 @dataclass(frozen=True)
 class Descents:
-    """Where the values of a column descend.
+    """The places where the values of a column descend, counted.
 
     Attributes:
         count: How often.
@@ -79,7 +79,7 @@ class Descents:
 
 @dataclass(frozen=True)
 class Found:
-    """What the values are.
+    """The values as they are.
 
     Attributes:
         minimum, maximum: The bounds, compared.

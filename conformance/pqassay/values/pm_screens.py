@@ -1,21 +1,17 @@
 """Screens of ``_pm``: for many chunks at a time, which of them break a rule of `pqassay.checks.pm.chunks`.
 
-The rules there are the law. A screen says the same of arrays; tests compare them on real and on mutated files. The records
-are read by the layout that the grammar gives, a few megabytes at a time.
+The rules there are the law. A screen says the same of arrays; tests compare them on real and on mutated files. The chunks
+come as arrays, see `pqassay.values.pm_batches`, a few megabytes at a time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pqassay.report.model import FIRST_POSITIONS
-from pqassay.under_test.pm import Place
-from pqassay.under_test.pm_bounds import Comparison
 from pqassay.under_test.pm_chunks import (
     MOST_OFFSET,
     MOST_UNDECIDED,
@@ -24,35 +20,29 @@ from pqassay.under_test.pm_chunks import (
     PmChunks,
 )
 from pqassay.under_test.violation import Suspects
+from pqassay.values.pm_batches import CHUNK, Array, Batch, Shape
+from pqassay.values.pm_bound_screen import bounds_out_of_order
 from pqassay_spec.parquet.bloom import BLOCK_SIZE
 from pqassay_spec.parquet.file import HEAD_SIZE
 from pqassay_spec.pm import grammar as pm
-from pqassay_spec.pm.block import SIDES, Side
+from pqassay_spec.pm.block import SIDES
 from pqassay_spec.pm.codes import (
     ALIGNMENT,
     BLOCK_SHIFT,
-    MAX_SIZE_SHIFT,
     MOST_INLINE,
-    MOST_OUT_OF_LINE,
-    REFERENCE_SHIFT,
     SIZE_MASK,
     Codec,
     EncodingBit,
-    PhysicalType,
     StatFlag,
 )
 
 BATCH_BYTES = 1 << 22
 """Bytes of chunks that are screened at a time: enough for the work to outweigh the calls, few enough for the memory."""
 
-Array: TypeAlias = NDArray[Any]
 Masks = Sequence[Array]
 """For each violation that a chunk can have of a rule, which chunks have it: arrays of blocks x columns."""
 
-CHUNK = np.dtype(pm.ColumnChunk.dtype)
-BLOCK_HEADER = np.dtype(pm.BlockHeader.dtype)
 _U64 = np.uint64
-_BITS_OF_BYTE = _U64(8)
 
 GREATEST_OF_SIZE = np.full(SIZE_MASK + 1, MOST_OFFSET, _U64)
 """The greatest number that fits into so many bytes; sizes that are impossible limit nothing."""
@@ -67,7 +57,7 @@ def screen(chunks: PmChunks) -> tuple[dict[str, Suspects[ChunkUnderTest]], list[
     """
     found = {rule: _Found() for rule in SCREENS}
     facts: list[BlockFacts] = []
-    shape = _Shape(chunks)
+    shape = Shape(chunks)
     step = max(1, BATCH_BYTES // max(1, shape.count * CHUNK.itemsize))
     for first in range(0, len(chunks.places), step):
         batch = Batch(shape, chunks.places[first : first + step])
@@ -82,7 +72,7 @@ def screen(chunks: PmChunks) -> tuple[dict[str, Suspects[ChunkUnderTest]], list[
 
 @dataclass
 class _Found:
-    """What was found of one rule.
+    """The suspects of one rule, while they are gathered.
 
     Attributes:
         first: For each column with chunks that break the rule, the first of them, as positions of blocks.
@@ -129,125 +119,6 @@ class _Found:
             if self.left
             else None,
         )
-
-
-class _Shape:
-    """What is the same for all batches: the bytes, and what descriptors say, one number for each column."""
-
-    def __init__(self, chunks: PmChunks) -> None:
-        parsed, columns = chunks.parsed, chunks.columns
-        descriptors = parsed.header.descriptors
-        self.content = np.frombuffer(parsed.content, np.uint8)
-        self.count = len(descriptors)
-        self.has_lists = np.array([described.max_rep_level > 0 for described in descriptors], bool)
-        self.is_required = np.array([described.max_def_level == 0 for described in descriptors], bool)
-        self.width = np.array([facts.width for facts in columns], np.int64)
-        designated = parsed.header.fixed.designated_timestamp
-        self.designated: int | None = None
-        if 0 <= designated < self.count and descriptors[designated].physical_type == PhysicalType.INT64:
-            self.designated = designated
-        orders: dict[tuple[Comparison, int], list[int]] = {}
-        for column, facts in enumerate(columns):
-            if facts.order is not None:
-                orders.setdefault(facts.order, []).append(column)
-        self.orders = {key: _selection(found, self.count) for key, found in orders.items()}
-
-
-def _selection(columns: list[int], count: int) -> Any:
-    """Columns as an index that copies nothing where they are all of them."""
-    return slice(None) if len(columns) == count else np.array(columns)
-
-
-class Batch:
-    """The chunks of some blocks, as arrays of blocks x columns, each made when first asked for."""
-
-    def __init__(self, shape: _Shape, places: Sequence[Place]) -> None:
-        self.shape = shape
-        self.chunks = np.empty((len(places), shape.count), CHUNK)
-        raw = self.chunks.view(np.uint8).reshape(len(places), -1) if shape.count else None
-        rows: list[int] = []
-        for number, place in enumerate(places):
-            start = place.offset + pm.BlockHeader.size
-            rows.append(int(shape.content[place.offset : start].view(BLOCK_HEADER)["num_rows"][0]))
-            if raw is not None:
-                raw[number] = shape.content[start : start + raw.shape[1]]
-        self.num_rows = np.array(rows, _U64)[:, None]
-        self.body_end = np.array([place.body_end for place in places], _U64)[:, None]
-        size = pm.BlockHeader.size + pm.ColumnChunk.size * shape.count
-        self.region_start = np.array([place.offset + size for place in places], _U64)[:, None]
-        # A block that the next one overlaps has no region at all.
-        rooms = [max(place.follows - place.offset - size, 0) for place in places]
-        self.region_length = np.array(rooms, _U64)[:, None]
-        self._fields: dict[object, Array] = {}
-
-    def field(self, name: str) -> Array:
-        """A field of all chunks, side by side in memory."""
-        if name not in self._fields:
-            self._fields[name] = np.ascontiguousarray(self.chunks[name])
-        return self._fields[name]
-
-    def _kept(self, key: object, make: Callable[[], Array]) -> Array:
-        if key not in self._fields:
-            self._fields[key] = make()
-        return self._fields[key]
-
-    def flag(self, flag: int) -> Array:
-        """Where all bits of a mask are set in STAT_FLAGS."""
-        return self._kept(("flag", flag), lambda: self.field("stat_flags") & np.uint8(flag) == flag)
-
-    def inlined(self, side: Side) -> Array:
-        """Where a statistic is present and stands in its slot."""
-        return self.flag(side.present | side.inlined)
-
-    def out_of_line(self, side: Side) -> Array:
-        """Where it is present and does not."""
-        return self._kept(
-            ("out of line", side.position),
-            lambda: self.field("stat_flags") & np.uint8(side.present | side.inlined) == side.present,
-        )
-
-    def any_out_of_line(self, side: Side) -> bool:
-        """Whether any statistic stands out of line."""
-        return bool(self._kept(("any", side.position), lambda: np.array(self.out_of_line(side).any())))
-
-    def size(self, side: Side) -> Array:
-        """What STAT_SIZES says of a side."""
-        sizes = self.field("stat_sizes")
-        return self._kept(
-            ("size", side.position),
-            lambda: sizes >> MAX_SIZE_SHIFT if side.position else sizes & SIZE_MASK,
-        )
-
-    def good_size(self, side: Side) -> Array:
-        """Where an inlined statistic has a size that is possible."""
-        size = self.size(side)
-        return self._kept(
-            ("good", side.position),
-            lambda: self.inlined(side) & (size - np.uint8(1) < np.uint8(MOST_INLINE)),  # 0 wraps
-        )
-
-    def offset(self, side: Side) -> Array:
-        """Slots as references: the offsets."""
-        return self.field(side.field) >> _U64(REFERENCE_SHIFT)
-
-    def length(self, side: Side) -> Array:
-        """Slots as references: the lengths."""
-        return self.field(side.field) & _U64(MOST_OUT_OF_LINE)
-
-    def inside(self, side: Side) -> Array:
-        """Where a statistic out of line lies inside the region of its block."""
-        return self._kept(
-            ("inside", side.position),
-            lambda: self.out_of_line(side) & (self.offset(side) + self.length(side) <= self.region_length),
-        )
-
-    def stop(self) -> Array:
-        """Where the byte ranges end; of numbers that are too great, the sum wraps."""
-        return self._kept("stop", lambda: self.field("byte_range_start") + self.field("total_compressed"))
-
-    def none(self) -> Array:
-        """No chunk at all."""
-        return self._kept("none", lambda: np.zeros(self.chunks.shape, bool))
 
 
 # ------------------------------------------------------------------------- the screens, in the order of rules
@@ -298,7 +169,7 @@ def _encodings(batch: Batch) -> Masks:
 
 def _ranges(batch: Batch) -> Masks:
     start, stop, end = batch.field("byte_range_start"), batch.stop(), batch.body_end
-    if start.min(initial=HEAD_SIZE) >= HEAD_SIZE and (start < stop).all() and (stop <= end).all():
+    if batch.are_filled() and start.min(initial=HEAD_SIZE) >= HEAD_SIZE and (stop <= end).all():
         return ()  # most files; the rest is for empty chunks, and for numbers so great that the sum wraps
     length = np.maximum(batch.field("total_compressed"), _U64(1))
     outside = (start < HEAD_SIZE) | (start > end) | (length > end - np.minimum(start, end))
@@ -326,9 +197,8 @@ def _absent(batch: Batch) -> Masks:
 def _sizes(batch: Batch) -> Masks:
     masks: list[Array] = []
     for side in SIDES:
-        inlined = batch.flag(side.inlined)
-        wrong = np.where(inlined, ~batch.good_size(side), batch.size(side) != 0)
-        masks.append(wrong & (batch.flag(side.present) | ~inlined))
+        masks.append(batch.inlined(side) & ~batch.good_size(side))
+        masks.append(~batch.flag(side.inlined) & (batch.size(side) != 0))
     return masks
 
 
@@ -339,7 +209,8 @@ def _widths_inline(batch: Batch) -> Masks:
 
 def _rest_of_slots(batch: Batch) -> Masks:
     return [
-        batch.inlined(side) & (batch.field(side.field) > GREATEST_OF_SIZE[batch.size(side)]) for side in SIDES
+        batch.inlined(side) & (batch.field(side.field) > GREATEST_OF_SIZE.take(batch.size(side)))
+        for side in SIDES
     ]
 
 
@@ -403,97 +274,6 @@ SCREENS: dict[str, Callable[[Batch], Masks]] = {
 """The screen of each rule about chunks."""
 
 
-# --------------------------------------------------------------------------------------- order of the bounds
-
-
-def bounds_out_of_order(batch: Batch) -> tuple[Array, Array]:
-    """Where MIN is greater than MAX, or one of them is NaN; and where prefixes alone cannot tell."""
-    certain, undecided = batch.none().copy(), batch.none().copy()
-    for (comparison, width), columns in batch.shape.orders.items():
-        if comparison in (Comparison.BYTES, Comparison.DECIMAL, Comparison.EITHER_BYTES):
-            wrong, open_question = _bytes_out_of_order(batch, comparison, width, columns)
-            undecided[:, columns] = open_question
-        else:
-            wrong = _numbers_out_of_order(batch, comparison, width, columns)
-            for side in SIDES:  # where numbers do not belong, which is no reason not to compare them
-                if batch.any_out_of_line(side):
-                    undecided[:, columns] |= batch.inside(side)[:, columns] & (
-                        batch.length(side)[:, columns] == width
-                    )
-        certain[:, columns] = wrong
-    return certain, undecided
-
-
-def _numbers_out_of_order(batch: Batch, comparison: Comparison, width: int, columns: Any) -> Array:
-    low, high = (batch.field(side.field)[:, columns] for side in SIDES)
-    usable = [batch.good_size(side)[:, columns] & (batch.size(side)[:, columns] == width) for side in SIDES]
-    both = usable[0] & usable[1]
-    unsigned = np.dtype(f"<u{width}")
-    low, high = low.astype(unsigned), high.astype(unsigned)
-    if comparison is Comparison.FLOAT:
-        floats = np.dtype(f"<f{width}")
-        low, high = low.view(floats), high.view(floats)
-        with np.errstate(invalid="ignore"):
-            nan = (np.isnan(low) & usable[0]) | (np.isnan(high) & usable[1])
-            wrong: Array = nan | (both & (low > high))
-            return wrong
-    signed = np.dtype(f"<i{width}")
-    found: Array = both
-    if comparison is not Comparison.UNSIGNED:
-        found = found & (low.view(signed) > high.view(signed))
-    if comparison is not Comparison.SIGNED:
-        found = found & (low > high)
-    return found
-
-
-def _bytes_out_of_order(
-    batch: Batch, comparison: Comparison, width: int, columns: Any
-) -> tuple[Array, Array]:
-    """Compare the first eight bytes as big-endian numbers."""
-    keys, sizes, usable = zip(*(_prefixes(batch, side, width, columns) for side in SIDES), strict=True)
-    both = usable[0] & usable[1]
-    if comparison is Comparison.DECIMAL:
-        if not width:  # numbers of different lengths have no common prefix
-            return np.zeros_like(both), both
-        sign = _U64(1 << 63)
-        keys = (keys[0] ^ sign, keys[1] ^ sign)
-    equal = both & (keys[0] == keys[1])
-    greater = both & (keys[0] > keys[1])
-    if comparison is Comparison.EITHER_BYTES:
-        return np.zeros_like(both), greater | equal
-    # Values that stand in their slots are compared whole: of equal prefixes, the longer one is greater.
-    short = (sizes[0] <= MOST_INLINE) & (sizes[1] <= MOST_INLINE)
-    return greater | (equal & short & (sizes[0] > sizes[1])), equal & ~short
-
-
-def _prefixes(batch: Batch, side: Side, width: int, columns: Any) -> tuple[Array, Array, Array]:
-    """The first eight bytes of each bound as a big-endian number, its length, and whether it can be used."""
-    slots = batch.field(side.field)[:, columns]
-    size = batch.size(side)[:, columns].astype(_U64)
-    inlined = batch.good_size(side)[:, columns]
-    unused = (_U64(MOST_INLINE) - np.where(inlined, size, _U64(MOST_INLINE))) * _BITS_OF_BYTE
-    keys = (slots << unused >> unused).byteswap()
-    usable = inlined.copy()
-    if batch.any_out_of_line(side):
-        length = batch.length(side)[:, columns]
-        inside = batch.inside(side)[:, columns] & (length != 0)
-        size = np.where(inside, length, size)
-        usable |= inside
-        places = (batch.region_start + batch.offset(side)[:, columns])[inside].astype(np.int64)
-        keys[inside] = _gathered(batch.shape.content, places, length[inside])
-    if width:
-        usable &= size == _U64(width)
-    return keys, size, usable
-
-
-def _gathered(content: Array, places: Array, lengths: Array) -> Array:
-    """The first eight bytes at some places as big-endian numbers; shorter ones end in zeros."""
-    steps = np.arange(MOST_INLINE)
-    rows = content[np.minimum(places[:, None] + steps, len(content) - 1)]
-    rows[steps >= lengths[:, None]] = 0
-    return rows.view(">u8")[:, 0].astype(_U64)
-
-
 # --------------------------------------------------------------------------------------------- whole blocks
 
 
@@ -506,12 +286,13 @@ def block_facts(batch: Batch) -> Iterator[BlockFacts]:
         for end in region_end.tolist():
             yield BlockFacts(0, 0, is_tangled=False, region_end=end, is_packed=True)
         return
-    start, length = batch.field("byte_range_start"), batch.field("total_compressed")
-    end, is_empty = batch.stop(), length == 0
-    wraps: Array = np.any(end < start, axis=1)
-    greatest = _U64(MOST_OFFSET)
-    last: Array = np.where(wraps, greatest, np.where(is_empty, _U64(0), end).max(axis=1))
-    first: Array = np.minimum(np.where(is_empty, greatest, start).min(axis=1), last)
+    start, end = batch.field("byte_range_start"), batch.stop()
+    wraps, ends, starts = np.zeros(blocks, bool), end, start
+    if not batch.are_filled():
+        wraps, is_empty = np.any(end < start, axis=1), batch.field("total_compressed") == 0
+        ends, starts = np.where(is_empty, _U64(0), end), np.where(is_empty, _U64(MOST_OFFSET), start)
+    last: Array = np.where(wraps, _U64(MOST_OFFSET), ends.max(axis=1))
+    first: Array = np.minimum(starts.min(axis=1), last)
     is_tangled: Array = wraps | np.any(start[:, 1:] < end[:, :-1], axis=1)
     if any(batch.any_out_of_line(side) for side in SIDES):
         is_packed, region_end, has_strays = _regions(batch)

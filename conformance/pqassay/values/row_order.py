@@ -64,7 +64,7 @@ class _Compared:
 
 @dataclass
 class _Sorting:
-    """What a row group says of the order of its rows, and what is known of the columns that were decoded so far."""
+    """The order that a row group claims for its rows, and what is known of the columns that were decoded so far."""
 
     number: int
     columns: Sequence[SortedColumn]
@@ -111,7 +111,7 @@ class _Sorting:
 
 
 class SortingFamily:
-    """What row groups say of the order of their rows.
+    """The claims of row groups about the order of their rows.
 
     Attributes:
         outcomes: What came of the rule.
@@ -135,7 +135,7 @@ class SortingFamily:
                 self._sortings[number] = _Sorting(number, columns)
 
     def claim(self, chunk: ColumnChunkUnderTest) -> _SortingClaim | None:
-        """What is said of a chunk: that the rows are sorted by it."""
+        """The claim about a chunk: that the rows are sorted by it."""
         sorting = self._sortings.get(chunk.row_group)
         if sorting is None or all(chunk is not column.chunk for column in sorting.columns):
             return None

@@ -24,7 +24,7 @@ RULES = (BELOW, ABOVE, EXACT, NULLS, NANS, DISTINCT, BYTES, DEPRECATED, BOX, ZER
 
 
 class StatisticsClaims(ChunkClaims):
-    """What statistics say of a chunk."""
+    """The claims of statistics about a chunk."""
 
     def claim_statistics(self) -> None:
         """Gather what the statistics of the chunk say."""

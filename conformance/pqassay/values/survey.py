@@ -1,4 +1,4 @@
-"""What the bodies of a chunk's pages hold: read once, one page in memory at a time.
+"""The survey of the bodies of a chunk's pages: read once, one page in memory at a time.
 
 Several rules look at the bodies.  The survey notes for each of them where it is broken, and counts the levels.
 """
@@ -44,7 +44,7 @@ NO_LEVELS = np.zeros(1, np.int64)
 
 @dataclass
 class Survey:
-    """What was found.
+    """The findings of a survey.
 
     Attributes:
         problem: Why there are no counts, if so.
@@ -59,7 +59,7 @@ class Survey:
 
     @property
     def counts(self) -> PageCounts:
-        """What the levels count. Raises what stood in the way: `FormatError`, `NotChecked`."""
+        """The counts of the levels. Raises what stood in the way: `FormatError`, `NotChecked`."""
         if self.problem is not None or self.found is None:
             raise self.problem or NotChecked("its levels are not counted")
         return self.found
@@ -265,7 +265,7 @@ class _Surveyor:
     # ------------------------------------------------------------------------------------------------ values
 
     def _values(self, page: PageUnderTest, encoding: int, content: _Content) -> None:
-        """What can be said of the values without decoding them."""
+        """Check what can be checked of the values without decoding them."""
         raw, count = content.values or memoryview(b""), int(content.definition[-1])
         if encoding in DICTIONARY_ENCODINGS:
             self._indexes(page, raw, count)

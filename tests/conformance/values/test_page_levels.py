@@ -268,3 +268,39 @@ def test_codecs_that_are_not_read_say_so(codec: int, reason: str) -> None:
 
 def test_nothing_compressed_into_nothing_is_nothing() -> None:
     assert b"" == bytes(decompressed(memoryview(b""), CompressionCodec.ZSTD, 0))
+
+
+@pytest.mark.parametrize("hidden", [0, 1])
+@pytest.mark.parametrize("nullable", [True, False])
+def test_the_beginning_of_a_decoded_page_tells_what_the_whole_does(
+    hidden: int, nullable: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where headers of pages hide a value."""
+
+    def outcome(chunk: ColumnChunkUnderTest) -> tuple[Any, ...]:
+        found = survey(chunk)
+        assert found.found is not None
+        return (
+            found.violations,
+            str(found.problem),
+            str(found.unread),
+            found.found.definition_histogram.tolist(),
+        )
+
+    names = ["number", "text"]
+    columns: list[Any] = [pa.array(range(ROWS)), pa.array([f"text {row}" for row in range(ROWS)])]
+    fields = [pa.field(name, part.type, nullable) for name, part in zip(names, columns, strict=True)]
+    sink = io.BytesIO()
+    table = pa.table(columns, schema=pa.schema(fields))
+    pq.write_table(table, sink, compression="snappy", use_dictionary=False, data_page_size=4_000)
+    file = FileUnderTest(BytesSource(sink.getvalue()), Options("values"))
+
+    for chunk in file.part(ColumnChunks).all:
+        for page in chunk.data_pages:
+            page.data_header.num_values -= hidden
+        whole = outcome(chunk)
+        chunk.is_decoded = True
+        with monkeypatch.context() as patch:
+            patch.setattr("pqassay.values.survey.decompressed", None)
+            assert whole == outcome(chunk)
+        assert bool(hidden and (nullable or chunk.column == "number")) is bool(whole[0])
