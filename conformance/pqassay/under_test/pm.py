@@ -156,8 +156,8 @@ class SortingColumnUnderTest(NamedTuple):
         return Violation(
             message,
             f"sorting_columns[{self.position}].index",
-            self.header.names_start - pm.SortingColumn.size * left,
-            pm.SortingColumn.size,
+            offset=self.header.names_start - pm.SortingColumn.size * left,
+            length=pm.SortingColumn.size,
             expected=expected,
             actual=str(self.column),
         )
@@ -182,7 +182,7 @@ class SnapshotUnderTest(NamedTuple):
 def in_snapshot(snapshot: Snapshot, name: str, message: str, **more: Any) -> Violation:
     """A violation at a field of a footer."""
     offset, length = snapshot.place(name)
-    return Violation(message, f"{snapshot.path}.footer.{name}", offset, length, **more)
+    return Violation(message, f"{snapshot.path}.footer.{name}", offset=offset, length=length, **more)
 
 
 class _Unchecked:
@@ -446,15 +446,17 @@ class PmUnderTest:
     def in_header(self, name: str, message: str, **more: Any) -> Violation:
         """A violation at a field of the header."""
         record = pm.FixedHeader
-        return Violation(message, f"header.{name}", record.offsets[name], record.widths[name], **more)
+        return Violation(
+            message, f"header.{name}", offset=record.offsets[name], length=record.widths[name], **more
+        )
 
     def in_descriptor(self, column: int, name: str, message: str, **more: Any) -> Violation:
         """A violation at a field of a column's descriptor."""
         return Violation(
             message,
             f"column_descriptors[{column}].{name}",
-            pm_header.descriptor_place(column, name),
-            pm.ColumnDescriptor.widths[name],
+            offset=pm_header.descriptor_place(column, name),
+            length=pm.ColumnDescriptor.widths[name],
             column=self.names[column],
             **more,
         )
@@ -464,8 +466,8 @@ class PmUnderTest:
         return Violation(
             message,
             f"{snapshot.path}.row_group_entries[{row_group}].block_offset",
-            snapshot.entries_start + row_group * pm.RowGroupEntry.size,
-            pm.RowGroupEntry.size,
+            offset=snapshot.entries_start + row_group * pm.RowGroupEntry.size,
+            length=pm.RowGroupEntry.size,
             row_group=row_group,
             **more,
         )
@@ -477,8 +479,8 @@ class PmUnderTest:
         return Violation(
             message,
             f"{place.path}.column_chunks[{column}].{name}",
-            start + record.offsets[name],
-            record.widths[name],
+            offset=start + record.offsets[name],
+            length=record.widths[name],
             column=self.names[column],
             row_group=place.row_group,
             **more,

@@ -119,8 +119,8 @@ class BloomFilter(NamedTuple):
         return Violation(
             message,
             f"{path}.offset",
-            offset,
-            pm.InlinedBloom.size,
+            offset=offset,
+            length=pm.InlinedBloom.size,
             expected=expected,
             actual=f"[{self.offset}, {self.end})" if self.is_sized else str(self.offset),
             column=self.column_name,

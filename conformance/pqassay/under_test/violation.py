@@ -27,10 +27,10 @@ class Violation:
 
     message: str
     field: Field | str
-    offset: int | None = None
-    length: int = 0
     expected: str = ""
     actual: str = ""
+    offset: int | None = None
+    length: int = 0
     column: str | None = None
     row_group: int | None = None
     remedy: str = ""

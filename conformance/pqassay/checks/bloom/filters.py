@@ -30,23 +30,17 @@ MOST_PASSING = 0.5
 def no_filter_has_no_offset(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """At offset 0 stands the magic, and no filter."""
     if chunk.facts.bloom_filter_offset == 0:
-        yield Violation(
-            message=f"{chunk} gives 0 as the offset of its bloom filter",
-            field=chunk.fields.facts / "bloom_filter_offset",
-            expected="no bloom_filter_offset",
-            actual="0",
-        )
+        said = f"{chunk} gives 0 as the offset of its bloom filter"
+        yield Violation(said, chunk.fields.facts / "bloom_filter_offset", "no bloom_filter_offset", "0")
 
 
 @rule("BLM-006", of=BLOOM_FILTER)
 def length_is_given(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """With the length, one request fetches the filter."""
     if chunk.facts.bloom_filter_length is None:
+        said = f"the bloom filter of {chunk} has an offset and no length"
         yield Violation(
-            message=f"the bloom filter of {chunk} has an offset and no length",
-            field=chunk.fields.facts / "bloom_filter_offset",
-            expected="a bloom_filter_length beside it",
-            actual="none",
+            said, chunk.fields.facts / "bloom_filter_offset", "a bloom_filter_length beside it", "none"
         )
 
 
@@ -104,12 +98,8 @@ def header_names_what_is_known(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
     ):
         if known is None:
             ids = ", ".join(str(field.id) for field in getattr(header, name).unknown)
-            yield Violation(
-                message=f"the {name} of the bloom filter of {chunk} is one that the format does not know",
-                field=chunk.fields.bloom_header / name,
-                expected=what,
-                actual=f"member {ids}",
-            )
+            said = f"the {name} of the bloom filter of {chunk} is one that the format does not know"
+            yield Violation(said, chunk.fields.bloom_header / name, what, f"member {ids}")
 
 
 def _is_whole_blocks(size: int) -> bool:
@@ -176,12 +166,8 @@ def bits_are_set_where_values_are(chunk: ColumnChunkUnderTest) -> Iterator[Viola
     if holds is None:
         raise NotChecked("whether the chunk holds a value, the footer does not say")
     if holds:
-        yield Violation(
-            message=f"the bloom filter of {chunk} has no bit set, and the column holds values",
-            field=chunk.fields.bitset,
-            expected="eight bits or more",
-            actual="no bit that is set",
-        )
+        said = f"the bloom filter of {chunk} has no bit set, and the column holds values"
+        yield Violation(said, chunk.fields.bitset, "eight bits or more", "no bit that is set")
 
 
 def _holds_values(chunk: ColumnChunkUnderTest) -> bool | None:
@@ -208,9 +194,5 @@ def filter_is_not_full(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A filter that lets most values pass skips nothing."""
     passing = chunk.bloom_filter_rate
     if passing > MOST_PASSING:
-        yield Violation(
-            message=f"the bloom filter of {chunk} lets about {passing:.0%} of the values pass that the column does not hold",
-            field=chunk.fields.bitset,
-            expected=f"at most {MOST_PASSING:.0%}",
-            actual=f"{passing:.1%}",
-        )
+        said = f"the bloom filter of {chunk} lets about {passing:.0%} of the values pass that the column does not hold"
+        yield Violation(said, chunk.fields.bitset, f"at most {MOST_PASSING:.0%}", f"{passing:.1%}")

@@ -209,12 +209,8 @@ def offset_is_canonical(index: EmbeddedIndex) -> Iterator[Violation]:
     """The spelling that every writer produces."""
     text, number = index.offset_text, index.number
     if not idx1.is_canonical_offset(text):
-        yield Violation(
-            message=f"{show(text)} is another spelling of {number}",
-            field=index.field(idx1.KEY),
-            expected=repr(str(number)),
-            actual=show(text),
-        )
+        said = f"{show(text)} is another spelling of {number}"
+        yield Violation(said, index.field(idx1.KEY), repr(str(number)), show(text))
 
 
 @rule("IDX1-005", of=KEY)
@@ -339,12 +335,8 @@ def companion_agrees_with_the_blob(index: EmbeddedIndex) -> Iterator[Violation]:
     record, blob = index.companion, index.blob
     raw = index.file.source.read(blob.start, blob.end - blob.start)
     for name, there, here in idx1_companion.companion_disagreements(record, blob, raw):
-        yield Violation(
-            message=f"{name} is {there} in the companion record and {here} in the blob",
-            field=index.field(idx1.COMPANION_KEY),
-            expected=f"{name} {here}",
-            actual=f"{name} {there}",
-        )
+        said = f"{name} is {there} in the companion record and {here} in the blob"
+        yield Violation(said, index.field(idx1.COMPANION_KEY), f"{name} {here}", f"{name} {there}")
 
 
 @rule("IDX1-024", of=COMPANION_KEY)
@@ -403,9 +395,7 @@ def no_draft_key(index: EmbeddedIndex) -> Iterator[Violation]:
             raise NotApplicable
     except FormatError:
         pass  # what is wrong with the blob is said by other rules
+    said = "this is draft G1: the length stands in a key as well"
     yield Violation(
-        message="this is draft G1: the length stands in a key as well",
-        field=index.field(idx1.LENGTH_KEY),
-        expected=f"no key {idx1.LENGTH_KEY}",
-        actual=show(index.text(idx1.LENGTH_KEY)),
+        said, index.field(idx1.LENGTH_KEY), f"no key {idx1.LENGTH_KEY}", show(index.text(idx1.LENGTH_KEY))
     )

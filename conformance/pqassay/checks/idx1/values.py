@@ -322,13 +322,8 @@ def companion_counts_the_rows(column: IndexedColumn) -> Iterator[Violation]:
     else:
         field = column.index.field(idx1.COMPANION_KEY)
     if record.row_count != counted:
-        yield Violation(
-            message=f"the index was made for {record.row_count} rows, {where} has {counted}",
-            field=field,
-            expected=f"row_count {counted}",
-            actual=f"row_count {record.row_count}",
-            remedy=remedy,
-        )
+        said = f"the index was made for {record.row_count} rows, {where} has {counted}"
+        yield Violation(said, field, f"row_count {counted}", f"row_count {record.row_count}", remedy=remedy)
 
 
 def _rows_read(column: IndexedColumn) -> Comparison | None:

@@ -53,12 +53,8 @@ class _Side:
 
     def is_nan(self, page: int) -> Violation:
         """A bound that is NaN."""
-        return Violation(
-            message=f"the {self.word} bound of page {page} of {self.chunk} is NaN",
-            field=_entry(self.chunk, self.name, page),
-            expected="a number, or no column index",
-            actual="NaN",
-        )
+        said = f"the {self.word} bound of page {page} of {self.chunk} is NaN"
+        return Violation(said, _entry(self.chunk, self.name, page), "a number, or no column index", "NaN")
 
     def is_out_of_order(self, page: int, before: int, said: BoundaryOrder) -> Violation:
         """A bound that the bound of an earlier page should not precede."""
@@ -144,12 +140,8 @@ def boundary_order_is_true(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     if boundary_order == BoundaryOrder.UNORDERED:
         return
     if boundary_order not in COMPARED:
-        yield Violation(
-            message=f"the boundary_order of {chunk} is {boundary_order}, which has no name",
-            field=chunk.fields.column_index / "boundary_order",
-            expected="0, 1 or 2",
-            actual=str(boundary_order),
-        )
+        said = f"the boundary_order of {chunk} is {boundary_order}, which has no name"
+        yield Violation(said, chunk.fields.column_index / "boundary_order", "0, 1 or 2", str(boundary_order))
         return
     bounds = chunk.page_bounds
     pages, *lists = bounds.comparable
@@ -205,12 +197,8 @@ def nan_counts_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     if counts is None:
         raise NotApplicable
     if type_order(chunk.leaf.element) not in NUMBERS:
-        yield Violation(
-            message=f"column {chunk.column} holds no floating point numbers, and its column index counts NaN",
-            field=chunk.fields.column_index / "nan_counts",
-            expected="none",
-            actual=f"{len(counts)} entries",
-        )
+        message = f"column {chunk.column} holds no floating point numbers, and its column index counts NaN"
+        yield Violation(message, chunk.fields.column_index / "nan_counts", "none", f"{len(counts)} entries")
         return
     said = chunk.statistics.nan_count if chunk.statistics is not None else None
     yield from counts_add_up(chunk, "nan_counts", counts, said)
@@ -220,12 +208,8 @@ def nan_counts_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 def total_order_has_nan_counts(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Where NaN has a place, a reader wants to know whether there is one."""
     if chunk.column_index.nan_counts is None:
-        yield Violation(
-            message=f"the column index of {chunk} has no nan_counts",
-            field=chunk.fields.column_index,
-            expected="nan_counts",
-            actual="none",
-        )
+        said = f"the column index of {chunk} has no nan_counts"
+        yield Violation(said, chunk.fields.column_index, "nan_counts", "none")
 
 
 @rule("PIX-034", of=COLUMN_INDEX, screen=column_index_shape)

@@ -39,12 +39,8 @@ def pages_begin_with_a_row(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     starts = counts_of(chunk).starts_with_row
     for number, page in enumerate(chunk.data_pages):
         if not starts[number] and page.v2 is None:
-            yield Violation(
-                f"page {page.number} begins within a row",
-                chunk.fields.body(page),
-                expected="a repetition level of 0 first",
-                actual="a greater one",
-            )
+            said = f"page {page.number} begins within a row"
+            yield Violation(said, chunk.fields.body(page), "a repetition level of 0 first", "a greater one")
 
 
 @rule("PIX-058", of=COLUMN_INDEX)

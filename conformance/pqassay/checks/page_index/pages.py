@@ -30,12 +30,8 @@ def the_data_pages_are_listed(chunk: ColumnChunkUnderTest) -> Iterator[Violation
             )
             return
     if len(locations) != len(pages):
-        yield Violation(
-            f"{len(locations)} entries for {len(pages)} data pages",
-            listed,
-            expected=f"{len(pages)} entries",
-            actual=f"{len(locations)} entries",
-        )
+        said = f"{len(locations)} entries for {len(pages)} data pages"
+        yield Violation(said, listed, f"{len(pages)} entries", f"{len(locations)} entries")
 
 
 def _require_listed(chunk: ColumnChunkUnderTest) -> None:

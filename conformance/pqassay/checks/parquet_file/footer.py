@@ -40,11 +40,9 @@ def version_is_known(file: FileUnderTest) -> Iterator[Violation]:
     """The version is one that exists."""
     version = file.metadata.version
     if version not in FOOTER_VERSIONS:
+        said = f"the version of the footer is {version}"
         yield Violation(
-            message=f"the version of the footer is {version}",
-            field=in_footer(file, "version"),
-            expected=" or ".join(map(str, FOOTER_VERSIONS)),
-            actual=str(version),
+            said, in_footer(file, "version"), " or ".join(map(str, FOOTER_VERSIONS)), str(version)
         )
 
 
@@ -53,12 +51,8 @@ def chunks_follow_the_schema(group: RowGroupUnderTest) -> Iterator[Violation]:
     """Readers find the chunk of a column by its position: as many chunks as leaves, each for its own."""
     leaves, columns = group.file.leaves, group.listed.columns
     if len(columns) != len(leaves):
-        yield Violation(
-            message=f"row group {group.number} lists {len(columns)} column chunks for {len(leaves)} leaves",
-            field=group.field / "columns",
-            expected=f"{len(leaves)} column chunks",
-            actual=str(len(columns)),
-        )
+        said = f"row group {group.number} lists {len(columns)} column chunks for {len(leaves)} leaves"
+        yield Violation(said, group.field / "columns", f"{len(leaves)} column chunks", str(len(columns)))
         return
     for ordinal, (chunk, leaf) in enumerate(zip(columns, leaves, strict=True)):
         path = path_in_schema(chunk)
@@ -78,12 +72,8 @@ def chunk_has_its_type(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     declared, found = chunk.leaf.element.type, chunk.facts.type
     if declared != found:
         wanted, actual = (name_in(Type, kind, f"type {kind}") for kind in (declared, found))
-        yield Violation(
-            message=f"the chunk is of {actual}, its leaf of {wanted}",
-            field=chunk.fields.facts / "type",
-            expected=wanted,
-            actual=actual,
-        )
+        said = f"the chunk is of {actual}, its leaf of {wanted}"
+        yield Violation(said, chunk.fields.facts / "type", wanted, actual)
 
 
 @rule("PQF-014", of=ROW_GROUP)
@@ -130,9 +120,7 @@ def nothing_is_negative(file: FileUnderTest) -> Iterator[Violation]:
 
 
 def _negative(name: str, value: int, record: Field, **place: Any) -> Violation:
-    return Violation(
-        message=f"{name} is {value}", field=record / name, expected="0 or more", actual=str(value), **place
-    )
+    return Violation(f"{name} is {value}", record / name, "0 or more", str(value), **place)
 
 
 def _require_no_negative(*values: int | None) -> None:
@@ -151,12 +139,8 @@ def rows_add_up(file: FileUnderTest) -> Iterator[Violation]:
         total += group.num_rows
     _require_no_negative(metadata.num_rows)
     if metadata.num_rows != total:
-        yield Violation(
-            message=f"the file has {metadata.num_rows:,} rows, its row groups have {total:,}",
-            field=in_footer(file, "num_rows"),
-            expected=str(total),
-            actual=str(metadata.num_rows),
-        )
+        said = f"the file has {metadata.num_rows:,} rows, its row groups have {total:,}"
+        yield Violation(said, in_footer(file, "num_rows"), str(total), str(metadata.num_rows))
 
 
 @rule("PQF-017", of=CHUNK, only=lambda chunk: not chunk.leaf.max_repetition_level, screen=facts_shape)
@@ -165,12 +149,8 @@ def flat_chunks_hold_a_value_for_each_row(chunk: ColumnChunkUnderTest) -> Iterat
     values, rows = chunk.facts.num_values, chunk.group.num_rows
     if values != rows:
         _require_no_negative(values, rows)
-        yield Violation(
-            message=f"the chunk has {values:,} values, its row group {rows:,} rows",
-            field=chunk.fields.facts / "num_values",
-            expected=str(rows),
-            actual=str(values),
-        )
+        said = f"the chunk has {values:,} values, its row group {rows:,} rows"
+        yield Violation(said, chunk.fields.facts / "num_values", str(rows), str(values))
 
 
 @rule("PQF-018", of=FOOTER)
@@ -239,12 +219,8 @@ def _sum_of(sizes: list[int], group: RowGroupUnderTest, name: str, total: int | 
         _require_sound_ranges(group.file)
         if len(sizes) != len(group.file.leaves):
             raise Broken("PQF-012")
-        yield Violation(
-            message=f"{name} of row group {group.number} is {total:,}, and its chunks take {sum(sizes):,} bytes",
-            field=group.field / name,
-            expected=str(sum(sizes)),
-            actual=str(total),
-        )
+        said = f"{name} of row group {group.number} is {total:,}, and its chunks take {sum(sizes):,} bytes"
+        yield Violation(said, group.field / name, str(sum(sizes)), str(total))
 
 
 def _require_sound_ranges(file: FileUnderTest) -> None:
@@ -264,12 +240,8 @@ def row_groups_begin_with_their_first_page(group: RowGroupUnderTest) -> Iterator
         raise NotApplicable
     if file_offset != first:
         _require_sound_ranges(group.file)
-        yield Violation(
-            message=f"file_offset of row group {group.number} is {file_offset}, its first page stands at {first}",
-            field=group.field / "file_offset",
-            expected=str(first),
-            actual=str(file_offset),
-        )
+        said = f"file_offset of row group {group.number} is {file_offset}, its first page stands at {first}"
+        yield Violation(said, group.field / "file_offset", str(first), str(file_offset))
 
 
 def _first_page(group: RowGroup) -> int | None:
@@ -296,12 +268,8 @@ def file_offset_is_known(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     size, data_page = chunk.facts.total_compressed_size, chunk.facts.data_page_offset
     end = start + size
     if file_offset not in (start, data_page, end, data_page + size):  # the last is what Polars writes
-        yield Violation(
-            message=f"file_offset is {file_offset}, where nothing of the chunk begins or ends",
-            field=chunk.fields.listed / "file_offset",
-            expected=f"0, {start} or {end}",
-            actual=str(file_offset),
-        )
+        said = f"file_offset is {file_offset}, where nothing of the chunk begins or ends"
+        yield Violation(said, chunk.fields.listed / "file_offset", f"0, {start} or {end}", str(file_offset))
 
 
 @rule("PQF-023", of=OWN_ROW_GROUP)
@@ -325,11 +293,9 @@ def writer_is_named(file: FileUnderTest) -> Iterator[Violation]:
     if text is None or not any(map(_has_doubtful_bounds, file.metadata.row_groups)):
         raise NotApplicable
     if created_by.parse(text) is None:
+        said = f"created_by names no application with a version: {show(text)}"
         yield Violation(
-            message=f"created_by names no application with a version: {show(text)}",
-            field=in_footer(file, "created_by"),
-            expected="<application> version <version> (build <hash>)",
-            actual=show(text),
+            said, in_footer(file, "created_by"), "<application> version <version> (build <hash>)", show(text)
         )
 
 
@@ -355,12 +321,8 @@ def _has_doubtful_bounds(group: RowGroup) -> bool:
 def no_dictionary_page_at_0(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """An offset of 0 is none."""
     if chunk.facts.dictionary_page_offset == 0:
-        yield Violation(
-            message="dictionary_page_offset is 0, where the head of the file stands",
-            field=chunk.fields.facts / "dictionary_page_offset",
-            expected="no dictionary_page_offset",
-            actual="0",
-        )
+        said = "dictionary_page_offset is 0, where the head of the file stands"
+        yield Violation(said, chunk.fields.facts / "dictionary_page_offset", "no dictionary_page_offset", "0")
 
 
 @rule("PQF-026", of=CHUNK, screen=facts_shape)
@@ -372,11 +334,9 @@ def dictionary_page_comes_first(chunk: ColumnChunkUnderTest) -> Iterator[Violati
     if dictionary >= data:
         chunk.file.require_sound_ranges()
         where = "where its first data page does" if dictionary == data else "behind its first data page"
+        said = f"the dictionary page of the chunk stands {where}"
         yield Violation(
-            message=f"the dictionary page of the chunk stands {where}",
-            field=chunk.fields.facts / "dictionary_page_offset",
-            expected=f"less than {data}",
-            actual=str(dictionary),
+            said, chunk.fields.facts / "dictionary_page_offset", f"less than {data}", str(dictionary)
         )
 
 
@@ -408,12 +368,8 @@ def sorting_columns_are_leaves(group: RowGroupUnderTest) -> Iterator[Violation]:
 def ordinals_count_row_groups(group: RowGroupUnderTest) -> Iterator[Violation]:
     """Encrypted modules are bound to their row group by the ordinal, which is the position."""
     if group.listed.ordinal != group.number:
-        yield Violation(
-            message=f"row group {group.number} has the ordinal {group.listed.ordinal}",
-            field=group.field / "ordinal",
-            expected=str(group.number),
-            actual=str(group.listed.ordinal),
-        )
+        said = f"row group {group.number} has the ordinal {group.listed.ordinal}"
+        yield Violation(said, group.field / "ordinal", str(group.number), str(group.listed.ordinal))
 
 
 @rule("PQF-035", of=SUMMARY_ROW_GROUP)

@@ -67,12 +67,8 @@ def footer_is_filled(file: FileUnderTest) -> Iterator[Violation]:
 def fields_have_their_type(file: FileUnderTest) -> Iterator[Violation]:
     """A known id with another wire type is no unknown field: somebody meant the one that is declared."""
     for found in mistyped_fields(file.metadata, "footer"):
-        yield Violation(
-            f"{found.path} is written as {found.written}, and readers that go by the type skip it",
-            found.path,
-            expected=f"{found.declared}, for {found.type}",
-            actual=found.written,
-        )
+        said = f"{found.path} is written as {found.written}, and readers that go by the type skip it"
+        yield Violation(said, found.path, f"{found.declared}, for {found.type}", found.written)
 
 
 @rule("PQF-006", of=FOOTER, only=lambda file: bool(file.key_values))
@@ -97,24 +93,16 @@ def key_values_are_text(listed: KeyValueUnderTest) -> Iterator[Violation]:
     pair = listed.pair
     for part, text in (("key", pair.key), ("value", pair.value)):
         if text is not None and not is_text(text):
-            yield Violation(
-                f"the {part} of pair {listed.number}, key {show(pair.key)}, is not UTF-8",
-                listed.field / part,
-                expected="UTF-8",
-                actual=show(text),
-            )
+            said = f"the {part} of pair {listed.number}, key {show(pair.key)}, is not UTF-8"
+            yield Violation(said, listed.field / part, "UTF-8", show(text))
 
 
 @rule("PQF-010", of=KEY_VALUE)
 def keys_have_values(listed: KeyValueUnderTest) -> Iterator[Violation]:
     """A key alone is legal, and too much for some readers."""
     if listed.pair.value is None:
-        yield Violation(
-            f"key {show(listed.pair.key)} has no value",
-            listed.field,
-            expected="a value, if need be an empty one",
-            actual="a key alone",
-        )
+        said = f"key {show(listed.pair.key)} has no value"
+        yield Violation(said, listed.field, "a value, if need be an empty one", "a key alone")
 
 
 @rule("PQF-008", of=FOOTER, only=lambda file: bool(file.offsets))

@@ -238,11 +238,9 @@ def data_pages_hold_something(chunk: ColumnChunkUnderTest) -> Iterator[Violation
     for page in chunk.data_pages:
         own = page.own_header
         if own is not None and own.num_values == 0:
+            said = f"data page {page.number} holds nothing"
             yield Violation(
-                f"data page {page.number} holds nothing",
-                chunk.fields.page(page) / f"{HEADERS[page.header.type]}.num_values",
-                expected="at least 1",
-                actual="0",
+                said, chunk.fields.page(page) / f"{HEADERS[page.header.type]}.num_values", "at least 1", "0"
             )
 
 

@@ -87,19 +87,11 @@ def annotations_fit_their_types(place: ElementUnderTest) -> Iterator[Violation]:
         else ANNOTATIONS.get(name or "")
     )
     if annotation is None:
-        yield Violation(
-            message=f"{show(element.name)} is {name}, which does not exist",
-            field=place.field / kind,
-            expected="one of the widths 8, 16, 32 and 64",
-            actual=name or "",
-        )
+        said = f"{show(element.name)} is {name}, which does not exist"
+        yield Violation(said, place.field / kind, "one of the widths 8, 16, 32 and 64", name or "")
     elif not annotation.fits(element):
-        yield Violation(
-            message=f"{show(element.name)} is {name} on {_carrier(element)}",
-            field=place.field / kind,
-            expected=annotation.carriers,
-            actual=_carrier(element),
-        )
+        said = f"{show(element.name)} is {name} on {_carrier(element)}"
+        yield Violation(said, place.field / kind, annotation.carriers, _carrier(element))
     elif name == "DECIMAL":
         yield from _digits(place)
 
@@ -126,19 +118,13 @@ def _digits(place: ElementUnderTest) -> Iterator[Violation]:
     scale = decimal.scale if decimal is not None else element.scale or 0
     most = most_digits(element)
     if precision is None or precision < 1 or (most is not None and precision > most):
+        said = f"{show(element.name)} is a decimal of precision {precision} on {_carrier(element)}"
         yield Violation(
-            message=f"{show(element.name)} is a decimal of precision {precision} on {_carrier(element)}",
-            field=field / "precision",
-            expected="1 or more" if most is None else f"1 to {most}",
-            actual=str(precision),
+            said, field / "precision", "1 or more" if most is None else f"1 to {most}", str(precision)
         )
     elif not 0 <= scale <= precision:
-        yield Violation(
-            message=f"{show(element.name)} is a decimal of scale {scale} and precision {precision}",
-            field=field / "scale",
-            expected=f"0 to {precision}",
-            actual=str(scale),
-        )
+        said = f"{show(element.name)} is a decimal of scale {scale} and precision {precision}"
+        yield Violation(said, field / "scale", f"0 to {precision}", str(scale))
 
 
 @rule("PQF-028", of=ANNOTATED, only=lambda place: annotation_of(place.element) in ANNOTATIONS)
@@ -159,13 +145,11 @@ def old_readers_see_the_type(place: ElementUnderTest) -> Iterator[Violation]:
         for member in ("precision", "scale"):
             wanted_digits, digits = getattr(decimal, member), getattr(element, member)
             if wanted_digits != (digits or 0):
-                yield Violation(
-                    message=f"{show(element.name)} has {member} {wanted_digits} as a logical type and {digits} as a "
-                    "converted one",
-                    field=place.field / member,
-                    expected=str(wanted_digits),
-                    actual=str(digits),
+                said = (
+                    f"{show(element.name)} has {member} {wanted_digits} as a logical type and {digits} as a "
+                    "converted one"
                 )
+                yield Violation(said, place.field / member, str(wanted_digits), str(digits))
 
 
 def _is_local(element: SchemaElement) -> bool:
@@ -180,9 +164,5 @@ def fixed_values_have_a_length(place: ElementUnderTest) -> Iterator[Violation]:
     """Without it, nobody can tell where a value ends."""
     element = place.element
     if not element.type_length or element.type_length < 0:
-        yield Violation(
-            message=f"{show(element.name)} is FIXED_LEN_BYTE_ARRAY with type_length {element.type_length}",
-            field=place.field / "type_length",
-            expected="1 or more",
-            actual=str(element.type_length),
-        )
+        said = f"{show(element.name)} is FIXED_LEN_BYTE_ARRAY with type_length {element.type_length}"
+        yield Violation(said, place.field / "type_length", "1 or more", str(element.type_length))

@@ -96,8 +96,8 @@ def no_byte_is_left_over(parsed: PmUnderTest) -> Iterator[Violation]:
             yield Violation(
                 f"{end - start} bytes belong to nothing: {show(raw)}",
                 _owner(offsets, start),
-                start,
-                end - start,
+                offset=start,
+                length=end - start,
                 expected=f"fewer than {ALIGNMENT} bytes, all zero",
                 actual=f"{end - start} bytes",
             )

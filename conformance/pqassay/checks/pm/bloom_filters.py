@@ -35,8 +35,8 @@ def lengths_are_possible(row: Row) -> Iterator[Violation]:
             yield Violation(
                 f"LENGTH of a bloom filter is {bloom.length}",
                 f"{row.place.path}.bloom_filters[{bloom.position}].length",
-                bloom.offset,
-                pm.BLOOM_LENGTH_SIZE,
+                offset=bloom.offset,
+                length=pm.BLOOM_LENGTH_SIZE,
                 expected=f"a positive multiple of {BLOCK_SIZE}",
                 actual=str(bloom.length),
                 column=bloom.column_name,
@@ -72,8 +72,8 @@ def external_filters_lie_in_the_body(row: Row) -> Iterator[Violation]:
         yield Violation(
             f"a bloom filter of {entry.length} bytes at {entry.offset} of the Parquet file",
             f"{path}.{name}",
-            offset + record.offsets[name],
-            record.widths[name],
+            offset=offset + record.offsets[name],
+            length=record.widths[name],
             expected=f"within [{HEAD_SIZE}, {end})" if is_sized else f"a positive multiple of {BLOCK_SIZE}",
             actual=str(getattr(entry, name)),
             column=parsed.names[parsed.header.bloom_columns[position]],

@@ -53,10 +53,10 @@ def _wrong_names(parsed: PmUnderTest, rule_id: str) -> Iterator[Violation]:
             yield Violation(
                 error.reason,
                 error.field or "",
-                error.offset,
-                error.length,
-                error.expected,
-                error.actual,
+                offset=error.offset,
+                length=error.length,
+                expected=error.expected,
+                actual=error.actual,
                 column=parsed.names[column],
             )
     parsed.require_all_names()

@@ -163,8 +163,8 @@ def footer_is_filled(reached: SnapshotUnderTest) -> Iterator[Violation]:
         yield Violation(
             f"{left} bytes stand between the footer's sections and its checksum, and no flag announces them",
             f"{snapshot.path}.footer_length",
-            snapshot.size - pm.TRAILER_SIZE,
-            pm.TRAILER_SIZE,
+            offset=snapshot.size - pm.TRAILER_SIZE,
+            length=pm.TRAILER_SIZE,
             expected=str(snapshot.length - left),
             actual=str(snapshot.length),
         )
@@ -217,8 +217,8 @@ def _wrong_checksums(chain: Chain, snapshots: list[Snapshot]) -> Iterator[Violat
             yield Violation(
                 f"the CRC-32 of the bytes [{pm.CRC_START}, {snapshot.checksum_offset}) is {computed:#010x}",
                 f"{snapshot.path}.checksum",
-                snapshot.checksum_offset,
-                pm.CHECKSUM_SIZE,
+                offset=snapshot.checksum_offset,
+                length=pm.CHECKSUM_SIZE,
                 expected=f"{computed:#010x}",
                 actual=f"{snapshot.checksum:#010x}",
             )
@@ -286,8 +286,8 @@ def notes_are_well_formed(reached: SnapshotUnderTest) -> Iterator[Violation]:
             yield Violation(
                 "the scratchpad has no entry; without entries there is no scratchpad",
                 f"{reached.snapshot.path}.scratchpad.entry_count",
-                start,
-                pm.SECTION_COUNT_SIZE,
+                offset=start,
+                length=pm.SECTION_COUNT_SIZE,
                 expected="at least 1",
                 actual="0",
             )
@@ -306,21 +306,17 @@ def covering_index_is_well_formed(reached: SnapshotUnderTest) -> Iterator[Violat
     value, start = reached.snapshot.sections["covering_index"]
     path = f"{reached.snapshot.path}.covering_index"
     if not value.index_count:
+        said = "the section lists no index"
         yield Violation(
-            "the section lists no index",
-            f"{path}.index_count",
-            start,
-            pm.SECTION_COUNT_SIZE,
-            expected="at least 1",
-            actual="0",
+            said, f"{path}.index_count", "at least 1", "0", offset=start, length=pm.SECTION_COUNT_SIZE
         )
     for number, entry in enumerate(value.indexes):
         if entry.column_id not in reached.parsed.column_ids:
             yield Violation(
                 f"index {number} is for column {entry.column_id}, which no descriptor has as its ID",
                 f"{path}.indexes[{number}].column_id",
-                start + pm.SECTION_COUNT_SIZE + number * pm.CoveringIndexEntry.size,
-                pm.CoveringIndexEntry.widths["column_id"],
+                offset=start + pm.SECTION_COUNT_SIZE + number * pm.CoveringIndexEntry.size,
+                length=pm.CoveringIndexEntry.widths["column_id"],
                 expected="the ID of a column",
                 actual=str(entry.column_id),
             )
@@ -335,8 +331,8 @@ def squash_tracker_says_something(parsed: PmUnderTest) -> Iterator[Violation]:
         yield Violation(
             "SQUASH_TRACKER is -1, which is said by leaving it out",
             "header_sections.squash_tracker.squash_tracker",
-            header.end - width,
-            width,
+            offset=header.end - width,
+            length=width,
             expected="no section, or another number",
             actual="-1",
         )

@@ -28,9 +28,9 @@ def histograms_count_the_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violati
             continue
         for level, (count, right) in enumerate(zip(given, found, strict=True)):
             if count != right:
+                message = (
+                    f"{right} {name} levels of the chunk are {level}, and its size statistics count {count}"
+                )
                 yield Violation(
-                    f"{right} {name} levels of the chunk are {level}, and its size statistics count {count}",
-                    chunk.fields.sizes / f"{name}_level_histogram[{level}]",
-                    expected=str(right),
-                    actual=str(count),
+                    message, chunk.fields.sizes / f"{name}_level_histogram[{level}]", str(right), str(count)
                 )

@@ -58,12 +58,8 @@ def _wrong_null_count(
     count = statistics.null_count
     most = max(header.num_values, 0) if chunk.leaf.max_definition_level else 0
     if count is not None and not 0 <= count <= most:
-        yield Violation(
-            message=f"null_count of page {page.number} is {count} of {header.num_values} values",
-            field=_field(chunk, page, "null_count"),
-            expected=f"0 to {most}" if most else "0",
-            actual=str(count),
-        )
+        said = f"null_count of page {page.number} is {count} of {header.num_values} values"
+        yield Violation(said, _field(chunk, page, "null_count"), f"0 to {most}" if most else "0", str(count))
 
 
 @rule("STA-031", of=STATISTICS)
@@ -80,9 +76,7 @@ def null_counts_of_pages_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violati
             raise NotApplicable
         total += count
     if total != whole:
+        said = f"the {len(chunk.data_pages)} data pages count {total} nulls, and the chunk {whole}"
         yield Violation(
-            message=f"the {len(chunk.data_pages)} data pages count {total} nulls, and the chunk {whole}",
-            field=_field(chunk, chunk.data_pages[-1], "null_count"),
-            expected=f"{whole} nulls in all pages",
-            actual=str(total),
+            said, _field(chunk, chunk.data_pages[-1], "null_count"), f"{whole} nulls in all pages", str(total)
         )
