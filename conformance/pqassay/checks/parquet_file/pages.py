@@ -35,13 +35,8 @@ def uncompressed_sizes_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation
     _require_counts(page.header.uncompressed_page_size for page in pages)
     total = sum(page.header_length + page.header.uncompressed_page_size for page in pages)
     if total != chunk.facts.total_uncompressed_size:
-        yield _of_footer(
-            chunk,
-            "total_uncompressed_size",
-            "the pages of the chunk have another size without compression",
-            total,
-            chunk.facts.total_uncompressed_size,
-        )
+        said = "the pages of the chunk have another size without compression"
+        yield _of_footer(chunk, "total_uncompressed_size", said, total, chunk.facts.total_uncompressed_size)
 
 
 @rule("PQF-053", of=PAGES)
@@ -86,14 +81,11 @@ def data_pages_begin_where_they_should(chunk: ColumnChunkUnderTest) -> Iterator[
     """The offset is that of the first data page. A chunk without one has nothing to point to."""
     first = chunk.data_pages[0].offset
     if chunk.facts.data_page_offset != first:
-        yield _of_footer(
-            chunk,
-            "data_page_offset",
+        said = (
             f"{page_at(chunk.pages, chunk.facts.data_page_offset) or 'no page begins'} at data_page_offset, and the "
-            f"first data page at {first}",
-            first,
-            chunk.facts.data_page_offset,
+            f"first data page at {first}"
         )
+        yield _of_footer(chunk, "data_page_offset", said, first, chunk.facts.data_page_offset)
 
 
 @rule("PQF-056", of=PAGES)
@@ -122,13 +114,8 @@ def values_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     _require_counts(counts)
     total = sum(counts)
     if total != chunk.facts.num_values:
-        yield _of_footer(
-            chunk,
-            "num_values",
-            f"the data pages of the chunk hold {total} values",
-            total,
-            chunk.facts.num_values,
-        )
+        said = f"the data pages of the chunk hold {total} values"
+        yield _of_footer(chunk, "num_values", said, total, chunk.facts.num_values)
 
 
 @rule("PQF-058", of=PAGES)
@@ -198,12 +185,9 @@ def encodings_are_listed(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         encoding = _merged(own.encoding)
         if encoding not in listed:
             name = _encoding(own.encoding)
+            said = f"page {page.number} is encoded by {name}"
             yield _of_footer(
-                chunk,
-                "encodings",
-                f"page {page.number} is encoded by {name}",
-                name,
-                ", ".join(map(_encoding, chunk.facts.encodings)) or "none",
+                chunk, "encodings", said, name, ", ".join(map(_encoding, chunk.facts.encodings)) or "none"
             )
             listed.add(encoding)
 
@@ -223,13 +207,8 @@ def encodings_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     known = {_merged_type(PageType.DATA_PAGE), int(PageType.DICTIONARY_PAGE)}
     listed = Counter({key: count for key, count in listed.items() if count and key[0] in known})
     if listed != counted:
-        yield _of_footer(
-            chunk,
-            "encoding_stats",
-            "the chunk has other pages than its encoding_stats count",
-            _counted(counted),
-            _counted(listed),
-        )
+        said = "the chunk has other pages than its encoding_stats count"
+        yield _of_footer(chunk, "encoding_stats", said, _counted(counted), _counted(listed))
 
 
 @rule("PQF-062", of=CHUNK, only=lambda chunk: bool(chunk.facts.num_values))
