@@ -39,9 +39,8 @@ def length_is_given(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """With the length, one request fetches the filter."""
     if chunk.facts.bloom_filter_length is None:
         said = f"the bloom filter of {chunk} has an offset and no length"
-        yield Violation(
-            said, chunk.fields.facts / "bloom_filter_offset", "a bloom_filter_length beside it", "none"
-        )
+        field = chunk.fields.facts / "bloom_filter_offset"
+        yield Violation(said, field, "a bloom_filter_length beside it", "none")
 
 
 @rule("BLM-011", of=BLOOM_FILTER)
@@ -49,11 +48,10 @@ def type_is_undisputed(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """What is hashed must be clear."""
     if chunk.leaf.element.type in DISPUTED_TYPES:
         kind = Type(chunk.leaf.element.type).name
+        said = f"column {chunk.column}, of type {kind}, has a bloom filter in row group {chunk.row_group}"
+        field = chunk.fields.facts / "bloom_filter_offset"
         yield Violation(
-            message=f"column {chunk.column}, of type {kind}, has a bloom filter in row group {chunk.row_group}",
-            field=chunk.fields.facts / "bloom_filter_offset",
-            expected=f"no bloom filter of a column of {kind}",
-            actual=f"one at {chunk.facts.bloom_filter_offset}",
+            said, field, f"no bloom filter of a column of {kind}", f"one at {chunk.facts.bloom_filter_offset}"
         )
 
 
@@ -111,12 +109,9 @@ def size_is_that_of_blocks(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A field of 32 bits cannot hold the size of 2^31 blocks: that part of the rule is always kept."""
     header, _ = chunk.bloom_filter_header
     if not _is_whole_blocks(header.numBytes):
-        yield Violation(
-            message=f"the bloom filter of {chunk} has {header.numBytes} bytes, which are no whole blocks",
-            field=chunk.fields.bloom_header / "numBytes",
-            expected=f"a positive multiple of {BLOCK_SIZE}",
-            actual=str(header.numBytes),
-        )
+        said = f"the bloom filter of {chunk} has {header.numBytes} bytes, which are no whole blocks"
+        field = chunk.fields.bloom_header / "numBytes"
+        yield Violation(said, field, f"a positive multiple of {BLOCK_SIZE}", str(header.numBytes))
 
 
 @rule("BLM-005", of=BLOOM_FILTER)
@@ -129,13 +124,12 @@ def length_is_that_of_header_and_bitset(chunk: ColumnChunkUnderTest) -> Iterator
     if not _is_whole_blocks(header.numBytes):
         raise Broken("BLM-004")
     if length != taken + header.numBytes:
-        yield Violation(
-            message=f"the bloom filter of {chunk} has a header of {taken} bytes and a bitset of {header.numBytes}, "
-            f"and the footer gives it {length}",
-            field=chunk.fields.facts / "bloom_filter_length",
-            expected=f"{taken} + {header.numBytes} = {taken + header.numBytes}",
-            actual=str(length),
+        said = (
+            f"the bloom filter of {chunk} has a header of {taken} bytes and a bitset of {header.numBytes}, "
+            f"and the footer gives it {length}"
         )
+        field = chunk.fields.facts / "bloom_filter_length"
+        yield Violation(said, field, f"{taken} + {header.numBytes} = {taken + header.numBytes}", str(length))
 
 
 @rule("BLM-008", of=BLOOM_FILTER)
@@ -146,12 +140,9 @@ def size_is_a_power_of_two(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     if not _is_whole_blocks(size):
         raise Broken("BLM-004")
     if size & (size - 1):
-        yield Violation(
-            message=f"the bloom filter of {chunk} has {size} bytes",
-            field=chunk.fields.bloom_header / "numBytes",
-            expected=f"{1 << size.bit_length() - 1} or {1 << size.bit_length()}",
-            actual=str(size),
-        )
+        said = f"the bloom filter of {chunk} has {size} bytes"
+        field = chunk.fields.bloom_header / "numBytes"
+        yield Violation(said, field, f"{1 << size.bit_length() - 1} or {1 << size.bit_length()}", str(size))
 
 
 # ---------------------------------------------------------------------------------------------- in the bitset

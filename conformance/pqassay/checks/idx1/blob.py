@@ -183,13 +183,12 @@ def key_occurs_once(index: EmbeddedIndex) -> Iterator[Violation]:
     pairs = index.pairs(idx1.KEY)
     first = pairs[0][1].value
     for position, pair in pairs[1:]:
-        yield Violation(
-            message=f"the key stands {len(pairs)} times; readers that take the first see {show(first)}, "
-            f"those that take the last {show(pairs[-1][1].value)}",
-            field=in_footer(index.file, f"key_value_metadata[{position}]"),
-            expected="the key once",
-            actual=f"again, with value {show(pair.value)}",
+        said = (
+            f"the key stands {len(pairs)} times; readers that take the first see {show(first)}, "
+            f"those that take the last {show(pairs[-1][1].value)}"
         )
+        field = in_footer(index.file, f"key_value_metadata[{position}]")
+        yield Violation(said, field, "the key once", f"again, with value {show(pair.value)}")
 
 
 @rule("IDX1-002", of=KEY)
@@ -343,12 +342,9 @@ def companion_agrees_with_the_blob(index: EmbeddedIndex) -> Iterator[Violation]:
 def companion_has_an_index(index: EmbeddedIndex) -> Iterator[Violation]:
     """A companion without the key it accompanies was left behind."""
     if not index.pairs(idx1.KEY):
-        yield Violation(
-            message=f"the key {idx1.COMPANION_KEY} stands without {idx1.KEY}",
-            field=index.field(idx1.COMPANION_KEY),
-            expected=f"the key {idx1.KEY} as well, or neither",
-            actual=f"only {idx1.COMPANION_KEY}",
-        )
+        said = f"the key {idx1.COMPANION_KEY} stands without {idx1.KEY}"
+        field = index.field(idx1.COMPANION_KEY)
+        yield Violation(said, field, f"the key {idx1.KEY} as well, or neither", f"only {idx1.COMPANION_KEY}")
 
 
 @rule("IDX1-030", of=BLOB)
@@ -376,12 +372,9 @@ def draft_length_agrees(index: EmbeddedIndex) -> Iterator[Violation]:
     length = len(index.blob.payload)
     for position, pair in pairs:
         if pair.value != str(length):
-            yield Violation(
-                message=f"the key {idx1.LENGTH_KEY} says {show(pair.value)}, the payload has {length} bytes",
-                field=in_footer(index.file, f"key_value_metadata[{position}]"),
-                expected=repr(str(length)),
-                actual=show(pair.value),
-            )
+            said = f"the key {idx1.LENGTH_KEY} says {show(pair.value)}, the payload has {length} bytes"
+            field = in_footer(index.file, f"key_value_metadata[{position}]")
+            yield Violation(said, field, repr(str(length)), show(pair.value))
 
 
 @rule("IDX1-032", of=KEY)
@@ -396,6 +389,5 @@ def no_draft_key(index: EmbeddedIndex) -> Iterator[Violation]:
     except FormatError:
         pass  # what is wrong with the blob is said by other rules
     said = "this is draft G1: the length stands in a key as well"
-    yield Violation(
-        said, index.field(idx1.LENGTH_KEY), f"no key {idx1.LENGTH_KEY}", show(index.text(idx1.LENGTH_KEY))
-    )
+    field = index.field(idx1.LENGTH_KEY)
+    yield Violation(said, field, f"no key {idx1.LENGTH_KEY}", show(index.text(idx1.LENGTH_KEY)))

@@ -345,12 +345,10 @@ def companion_counts_the_nulls(column: IndexedColumn) -> Iterator[Violation]:
     if not found.leaf.is_at(record.column):
         raise NotChecked(f"the index was compared with {found.column}, the companion record names {name}")
     if record.null_count != found.null_count:
+        said = f"column {name} holds {found.null_count} nulls, the companion record says {record.null_count}"
+        field = column.index.field(idx1.COMPANION_KEY)
         yield Violation(
-            message=f"column {name} holds {found.null_count} nulls, the companion record says {record.null_count}",
-            field=column.index.field(idx1.COMPANION_KEY),
-            expected=f"null_count {found.null_count}",
-            actual=f"null_count {record.null_count}",
-            column=name,
+            said, field, f"null_count {found.null_count}", f"null_count {record.null_count}", column=name
         )
 
 

@@ -44,12 +44,9 @@ class _Side:
     def is_no_value(self, page: int) -> Violation:
         """A bound that is no value of the physical type."""
         kind, width = self.chunk.leaf.physical_type, width_of(self.chunk.leaf.element)
-        return Violation(
-            message=f"the {self.word} bound of page {page} of {self.chunk} is no value of type {kind}: {_bytes(self.raws[page])}",
-            field=_entry(self.chunk, self.name, page),
-            expected=f"{width} bytes" if width else "a value",
-            actual=_bytes(self.raws[page]),
-        )
+        said = f"the {self.word} bound of page {page} of {self.chunk} is no value of type {kind}: {_bytes(self.raws[page])}"
+        field = _entry(self.chunk, self.name, page)
+        return Violation(said, field, f"{width} bytes" if width else "a value", _bytes(self.raws[page]))
 
     def is_nan(self, page: int) -> Violation:
         """A bound that is NaN."""
@@ -59,13 +56,12 @@ class _Side:
     def is_out_of_order(self, page: int, before: int, said: BoundaryOrder) -> Violation:
         """A bound that the bound of an earlier page should not precede."""
         word = "less" if said is BoundaryOrder.ASCENDING else "greater"
-        return Violation(
-            message=f"the bounds of {self.chunk} are called {said.name}, and "
-            f"{self.name}[{page}], {self.bound(page)}, is {word} than {self.name}[{before}], {self.bound(before)}",
-            field=_entry(self.chunk, self.name, page),
-            expected=f"not {word} than {self.bound(before)}",
-            actual=self.bound(page),
+        message = (
+            f"the bounds of {self.chunk} are called {said.name}, and "
+            f"{self.name}[{page}], {self.bound(page)}, is {word} than {self.name}[{before}], {self.bound(before)}"
         )
+        field = _entry(self.chunk, self.name, page)
+        return Violation(message, field, f"not {word} than {self.bound(before)}", self.bound(page))
 
 
 def _sides(bounds: PageBounds) -> tuple[_Side, _Side]:
@@ -177,11 +173,10 @@ def bounds_are_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 def int96_has_its_order(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """The type itself defines no order."""
     if chunk.order is not Order.TIMESTAMP:
+        said = f"column {chunk.column} is of type INT96 and has a column index, without the INT96 timestamp order"
+        field = chunk.fields.column_index
         yield Violation(
-            message=f"column {chunk.column} is of type INT96 and has a column index, without the INT96 timestamp order",
-            field=chunk.fields.column_index,
-            expected="no column index, or INT96_TIMESTAMP_ORDER in column_orders",
-            actual="a column index",
+            said, field, "no column index, or INT96_TIMESTAMP_ORDER in column_orders", "a column index"
         )
 
 

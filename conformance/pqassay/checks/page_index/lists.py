@@ -26,12 +26,9 @@ from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Type
 def column_index_has_offset_index(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Where the pages stand that a column index describes, only the offset index says."""
     if chunk.chunk.offset_index_offset is None:
-        yield Violation(
-            message=f"the chunk of {chunk} has a column index and no offset index",
-            field=chunk.fields.listed / "column_index_offset",
-            expected="an offset_index_offset beside it",
-            actual="a column_index_offset alone",
-        )
+        said = f"the chunk of {chunk} has a column index and no offset index"
+        field = chunk.fields.listed / "column_index_offset"
+        yield Violation(said, field, "an offset_index_offset beside it", "a column_index_offset alone")
 
 
 def _has_offset_or_length(chunk: ColumnChunkUnderTest) -> bool:
@@ -52,11 +49,10 @@ def offset_and_length_are_given_together(chunk: ColumnChunkUnderTest) -> Iterato
             continue
         wrong = "offset" if offset is not None and (length is None or not offset) else "length"
         place, size = ("none" if given is None else str(given) for given in (offset, length))
+        said = f"the {name.replace('_', ' ')} of {chunk} has offset {place} and length {size}"
+        field = chunk.fields.listed / f"{name}_{wrong}"
         yield Violation(
-            message=f"the {name.replace('_', ' ')} of {chunk} has offset {place} and length {size}",
-            field=chunk.fields.listed / f"{name}_{wrong}",
-            expected="an offset, and a length of at least 1",
-            actual=f"offset {place}, length {size}",
+            said, field, "an offset, and a length of at least 1", f"offset {place}, length {size}"
         )
 
 

@@ -57,10 +57,8 @@ def extensions_have_their_id(found: Extension) -> Iterator[Violation]:
     """The id is written as Thrift does."""
     if found.id != FIELD:
         header = long_form(found.id, found.wire)
+        said = f"the header of the extension of {found.struct} holds field {found.id}"
+        field = _field(found)
         yield Violation(
-            f"the header of the extension of {found.struct} holds field {found.id}",
-            _field(found),
-            length=len(header),
-            expected=long_form(FIELD, WireType.BINARY).hex(" "),
-            actual=header.hex(" "),
+            said, field, long_form(FIELD, WireType.BINARY).hex(" "), header.hex(" "), length=len(header)
         )

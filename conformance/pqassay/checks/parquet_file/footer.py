@@ -41,9 +41,8 @@ def version_is_known(file: FileUnderTest) -> Iterator[Violation]:
     version = file.metadata.version
     if version not in FOOTER_VERSIONS:
         said = f"the version of the footer is {version}"
-        yield Violation(
-            said, in_footer(file, "version"), " or ".join(map(str, FOOTER_VERSIONS)), str(version)
-        )
+        field = in_footer(file, "version")
+        yield Violation(said, field, " or ".join(map(str, FOOTER_VERSIONS)), str(version))
 
 
 @rule("PQF-012", of=ROW_GROUP)
@@ -57,13 +56,12 @@ def chunks_follow_the_schema(group: RowGroupUnderTest) -> Iterator[Violation]:
     for ordinal, (chunk, leaf) in enumerate(zip(columns, leaves, strict=True)):
         path = path_in_schema(chunk)
         if path is not None and not leaf.is_at(path):
-            yield Violation(
-                message=f"chunk {ordinal} of row group {group.number} is of column {'.'.join(path)}, "
-                f"and leaf {ordinal} is {leaf.name}",
-                field=group.field / f"columns[{ordinal}].meta_data.path_in_schema",
-                expected=leaf.name,
-                actual=".".join(path),
+            said = (
+                f"chunk {ordinal} of row group {group.number} is of column {'.'.join(path)}, "
+                f"and leaf {ordinal} is {leaf.name}"
             )
+            field = group.field / f"columns[{ordinal}].meta_data.path_in_schema"
+            yield Violation(said, field, leaf.name, ".".join(path))
 
 
 @rule("PQF-013", of=CHUNK, screen=facts_shape)
@@ -81,12 +79,9 @@ def chunks_have_metadata(group: RowGroupUnderTest) -> Iterator[Violation]:
     """Only a column key may hide the metadata of a chunk."""
     for ordinal, chunk in enumerate(group.listed.columns):
         if chunk.meta_data is None and path_in_schema(chunk) is None:
-            yield Violation(
-                message=f"chunk {ordinal} of row group {group.number} has no metadata",
-                field=group.field / f"columns[{ordinal}]",
-                expected="meta_data, or a column key that hides it",
-                actual="neither",
-            )
+            said = f"chunk {ordinal} of row group {group.number} has no metadata"
+            field = group.field / f"columns[{ordinal}]"
+            yield Violation(said, field, "meta_data, or a column key that hides it", "neither")
 
 
 # ------------------------------------------------------------------------------------------------ counts and sizes
@@ -165,12 +160,11 @@ def leaf_paths_differ(file: FileUnderTest) -> Iterator[Violation]:
     for ordinal, leaf in enumerate(leaves):
         earlier = first.setdefault((_digest(leaf.parent, known), leaf.element.name), leaf)
         if earlier is not leaf and (earlier.parent is leaf.parent or earlier.path == leaf.path):
-            yield Violation(
-                message=f"leaf {ordinal} is called {show(leaf.element.name)} like one before it, with the same path",
-                field=in_footer(file, f"schema[{places[ordinal]}].name"),
-                expected="a path of its own",
-                actual=show(leaf.element.name),
+            said = (
+                f"leaf {ordinal} is called {show(leaf.element.name)} like one before it, with the same path"
             )
+            field = in_footer(file, f"schema[{places[ordinal]}].name")
+            yield Violation(said, field, "a path of its own", show(leaf.element.name))
 
 
 def _digest(group: SchemaGroup | None, known: dict[int, int]) -> int:
@@ -294,9 +288,8 @@ def writer_is_named(file: FileUnderTest) -> Iterator[Violation]:
         raise NotApplicable
     if created_by.parse(text) is None:
         said = f"created_by names no application with a version: {show(text)}"
-        yield Violation(
-            said, in_footer(file, "created_by"), "<application> version <version> (build <hash>)", show(text)
-        )
+        field = in_footer(file, "created_by")
+        yield Violation(said, field, "<application> version <version> (build <hash>)", show(text))
 
 
 def _has_doubtful_bounds(group: RowGroup) -> bool:
@@ -335,9 +328,8 @@ def dictionary_page_comes_first(chunk: ColumnChunkUnderTest) -> Iterator[Violati
         chunk.file.require_sound_ranges()
         where = "where its first data page does" if dictionary == data else "behind its first data page"
         said = f"the dictionary page of the chunk stands {where}"
-        yield Violation(
-            said, chunk.fields.facts / "dictionary_page_offset", f"less than {data}", str(dictionary)
-        )
+        field = chunk.fields.facts / "dictionary_page_offset"
+        yield Violation(said, field, f"less than {data}", str(dictionary))
 
 
 # ------------------------------------------------------------------------------------- row groups and summary files
@@ -354,12 +346,9 @@ def sorting_columns_are_leaves(group: RowGroupUnderTest) -> Iterator[Violation]:
         place = sorting.column_idx
         if not 0 <= place < count or place in seen:
             problem = "is listed twice" if place in seen else f"does not exist among {count} leaves"
-            yield Violation(
-                message=f"sorting column {index} of row group {group.number} is leaf {place}, which {problem}",
-                field=group.field / f"sorting_columns[{index}].column_idx",
-                expected=f"0 to {count - 1}, each once",
-                actual=str(place),
-            )
+            said = f"sorting column {index} of row group {group.number} is leaf {place}, which {problem}"
+            field = group.field / f"sorting_columns[{index}].column_idx"
+            yield Violation(said, field, f"0 to {count - 1}, each once", str(place))
         seen.add(place)
 
 
@@ -377,10 +366,8 @@ def summary_names_files(group: RowGroupUnderTest) -> Iterator[Violation]:
     """Chunks of a summary stand elsewhere."""
     for ordinal, chunk in enumerate(group.listed.columns):
         if not chunk.file_path:
+            said = f"chunk {ordinal} of row group {group.number} names no file"
+            field = group.field / f"columns[{ordinal}]"
             yield Violation(
-                message=f"chunk {ordinal} of row group {group.number} names no file",
-                field=group.field / f"columns[{ordinal}]",
-                expected="file_path",
-                actual="none",
-                column=".".join(path_in_schema(chunk) or []) or None,
+                said, field, "file_path", "none", column=".".join(path_in_schema(chunk) or []) or None
             )

@@ -79,12 +79,9 @@ def keys_are_unique(file: FileUnderTest) -> Iterator[Violation]:
         earlier = first.setdefault(pair.key, index)
         if earlier != index:
             same = "the same value" if file.key_values[earlier].value == pair.value else "another value"
-            yield Violation(
-                f"key {show(pair.key)} stands at {earlier} and, with {same}, at {index}",
-                in_footer(file, f"key_value_metadata[{index}].key"),
-                expected="each key once",
-                actual=f"{show(pair.key)} again",
-            )
+            said = f"key {show(pair.key)} stands at {earlier} and, with {same}, at {index}"
+            field = in_footer(file, f"key_value_metadata[{index}].key")
+            yield Violation(said, field, "each key once", f"{show(pair.key)} again")
 
 
 @rule("PQF-007", of=KEY_VALUE)

@@ -54,13 +54,12 @@ def pages_have_the_header_of_their_type(chunk: ColumnChunkUnderTest) -> Iterator
         if given == (own is not None) and (own is None or getattr(header, own) is not None):
             continue
         names = [name for name in HEADERS.values() if getattr(header, name) is not None]
-        yield Violation(
+        said = (
             f"page {page.number}, of type {name_in(PageType, header.type, str(header.type))}, holds "
-            f"{' and '.join(names) or 'no header of a type'}",
-            chunk.fields.page(page) / "type",
-            expected=own or "none of the known headers",
-            actual=", ".join(names) or "none",
+            f"{' and '.join(names) or 'no header of a type'}"
         )
+        field = chunk.fields.page(page) / "type"
+        yield Violation(said, field, own or "none of the known headers", ", ".join(names) or "none")
 
 
 @rule("PQF-054", of=PAGES)
@@ -68,11 +67,10 @@ def the_dictionary_comes_first(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
     """One dictionary page at most, before all others."""
     for page in chunk.pages[1:]:
         if page.is_dictionary:
+            said = f"page {page.number} is a dictionary page"
+            field = chunk.fields.page(page) / "type"
             yield Violation(
-                f"page {page.number} is a dictionary page",
-                chunk.fields.page(page) / "type",
-                expected="no dictionary page but the first page",
-                actual=f"DICTIONARY_PAGE at {page.number}",
+                said, field, "no dictionary page but the first page", f"DICTIONARY_PAGE at {page.number}"
             )
 
 
@@ -149,12 +147,9 @@ def _negative(header: Field, name: str, value: int) -> Violation:
 
 
 def _too_long(field: Field, name: str, levels: int, size: int) -> Violation:
-    return Violation(
-        f"the levels take {levels} bytes of a page whose {name} is {size}",
-        field / "data_page_header_v2.definition_levels_byte_length",
-        expected=f"levels of at most {size} bytes",
-        actual=f"{levels} bytes",
-    )
+    said = f"the levels take {levels} bytes of a page whose {name} is {size}"
+    where = field / "data_page_header_v2.definition_levels_byte_length"
+    return Violation(said, where, f"levels of at most {size} bytes", f"{levels} bytes")
 
 
 @rule("PQF-059", of=SECOND_VERSION)
@@ -166,12 +161,9 @@ def rows_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     _require_counts(rows)
     if sum(rows) != chunk.group.num_rows:
         last = chunk.data_pages[-1]
-        yield Violation(
-            f"{sum(rows)} rows in the pages, and {chunk.group.num_rows} in the row group",
-            chunk.fields.page(last) / "data_page_header_v2.num_rows",
-            expected=f"{chunk.group.num_rows} rows in all pages",
-            actual=f"{sum(rows)} rows",
-        )
+        said = f"{sum(rows)} rows in the pages, and {chunk.group.num_rows} in the row group"
+        field = chunk.fields.page(last) / "data_page_header_v2.num_rows"
+        yield Violation(said, field, f"{chunk.group.num_rows} rows in all pages", f"{sum(rows)} rows")
 
 
 @rule("PQF-060", of=PAGES)
@@ -218,9 +210,8 @@ def data_pages_hold_something(chunk: ColumnChunkUnderTest) -> Iterator[Violation
         own = page.own_header
         if own is not None and own.num_values == 0:
             said = f"data page {page.number} holds nothing"
-            yield Violation(
-                said, chunk.fields.page(page) / f"{HEADERS[page.header.type]}.num_values", "at least 1", "0"
-            )
+            field = chunk.fields.page(page) / f"{HEADERS[page.header.type]}.num_values"
+            yield Violation(said, field, "at least 1", "0")
 
 
 @rule("PQF-064", of=SECOND_VERSION)
@@ -228,12 +219,9 @@ def nulls_are_no_more_than_values(chunk: ColumnChunkUnderTest) -> Iterator[Viola
     """Only pages of version 2 count nulls."""
     for number, header in chunk.second_version:
         if not 0 <= header.num_nulls <= header.num_values:
-            yield Violation(
-                f"{header.num_nulls} nulls in a page of {header.num_values} values",
-                chunk.fields.page(chunk.data_pages[number]) / "data_page_header_v2.num_nulls",
-                expected=f"0 to {header.num_values}",
-                actual=str(header.num_nulls),
-            )
+            said = f"{header.num_nulls} nulls in a page of {header.num_values} values"
+            field = chunk.fields.page(chunk.data_pages[number]) / "data_page_header_v2.num_nulls"
+            yield Violation(said, field, f"0 to {header.num_values}", str(header.num_nulls))
 
 
 # ------------------------------------------------------------------------------------------------- what they share

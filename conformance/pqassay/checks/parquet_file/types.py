@@ -64,12 +64,9 @@ def elements_have_a_repetition_type(place: ElementUnderTest) -> Iterator[Violati
     element, kind = place.element, place.element.repetition_type
     if kind not in REPETITIONS and not _is_mistyped(element):
         given = "none" if kind is None else str(kind)
-        yield Violation(
-            message=f"the repetition type of {show(element.name)} is {given}",
-            field=place.field if kind is None else place.field / "repetition_type",
-            expected="0 (REQUIRED), 1 (OPTIONAL) or 2 (REPEATED)",
-            actual=given,
-        )
+        said = f"the repetition type of {show(element.name)} is {given}"
+        field = place.field if kind is None else place.field / "repetition_type"
+        yield Violation(said, field, "0 (REQUIRED), 1 (OPTIONAL) or 2 (REPEATED)", given)
 
 
 def _is_mistyped(element: SchemaElement) -> bool:
@@ -119,9 +116,8 @@ def _digits(place: ElementUnderTest) -> Iterator[Violation]:
     most = most_digits(element)
     if precision is None or precision < 1 or (most is not None and precision > most):
         said = f"{show(element.name)} is a decimal of precision {precision} on {_carrier(element)}"
-        yield Violation(
-            said, field / "precision", "1 or more" if most is None else f"1 to {most}", str(precision)
-        )
+        where = field / "precision"
+        yield Violation(said, where, "1 or more" if most is None else f"1 to {most}", str(precision))
     elif not 0 <= scale <= precision:
         said = f"{show(element.name)} is a decimal of scale {scale} and precision {precision}"
         yield Violation(said, field / "scale", f"0 to {precision}", str(scale))
@@ -134,11 +130,10 @@ def old_readers_see_the_type(place: ElementUnderTest) -> Iterator[Violation]:
     converted, wanted = element.converted_type, ANNOTATIONS[name or ""].converted
     if converted not in wanted and not (converted is None and (not wanted or _is_local(element))):
         actual = "none" if converted is None else name_in(ConvertedType, converted, f"type {converted}")
+        said = f"{show(element.name)} is {name}, and its converted type is {actual}"
+        field = place.field / "converted_type"
         yield Violation(
-            message=f"{show(element.name)} is {name}, and its converted type is {actual}",
-            field=place.field / "converted_type",
-            expected=" or ".join(member.name for member in wanted) or "no converted type",
-            actual=actual,
+            said, field, " or ".join(member.name for member in wanted) or "no converted type", actual
         )
     decimal = element.logicalType.DECIMAL if element.logicalType is not None else None
     if decimal is not None and converted is not None:

@@ -34,11 +34,10 @@ def the_key_can_be_read(pair: Pair) -> Iterator[Violation]:
     try:
         _ = pair.questdb
     except Malformed as error:
+        said = f"{error.field}: {error.reason}"
+        field = _key_field(pair)
         yield Violation(
-            message=f"{error.field}: {error.reason}",
-            field=_key_field(pair),
-            expected=error.expected or "a JSON object as QuestDB writes it",
-            actual=error.actual or error.reason,
+            said, field, error.expected or "a JSON object as QuestDB writes it", error.actual or error.reason
         )
 
 

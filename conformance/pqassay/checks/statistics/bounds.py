@@ -72,9 +72,8 @@ def orders_are_given(file: FileUnderTest) -> Iterator[Violation]:
         else:
             continue
         said = f"the {what}, and the footer has no column_orders that say how they compare"
-        yield Violation(
-            said, chunk.fields.facts, "column_orders", "none", column=chunk.column, row_group=chunk.row_group
-        )
+        field = chunk.fields.facts
+        yield Violation(said, field, "column_orders", "none", column=chunk.column, row_group=chunk.row_group)
         return
     raise NotApplicable
 
@@ -137,9 +136,8 @@ def orders_fit_their_columns(listed: ColumnOrders) -> Iterator[Violation]:
             continue
         if not fits:
             said = f"{name} is the order of a column of {leaf.physical_type}"
-            yield Violation(
-                said, in_footer(listed.file, f"column_orders[{number}]"), "TYPE_ORDER", name, column=leaf.name
-            )
+            field = in_footer(listed.file, f"column_orders[{number}]")
+            yield Violation(said, field, "TYPE_ORDER", name, column=leaf.name)
 
 
 # ------------------------------------------------------------------------------------------------ bounds
@@ -254,9 +252,8 @@ def bounds_are_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     for name, raw in bounds:
         if is_nan(order, raw):
             said = f"{name} is NaN"
-            yield Violation(
-                said, chunk.fields.statistics / name, "a number, or no bound", f"nan (0x{raw.hex()})"
-            )
+            field = chunk.fields.statistics / name
+            yield Violation(said, field, "a number, or no bound", f"nan (0x{raw.hex()})")
 
 
 @rule("STA-008", of=STATISTICS, screen=statistics_shape)
@@ -279,9 +276,8 @@ def bounds_are_nan_where_all_is(chunk: ColumnChunkUnderTest) -> Iterator[Violati
         else:
             continue
         said = f"{name} is {shown(order, raw)} with {count} NaN among {chunk.facts.num_values} values"
-        yield Violation(
-            said, chunk.fields.statistics / name, expected, f"{shown(order, raw)} (0x{raw.hex()})"
-        )
+        field = chunk.fields.statistics / name
+        yield Violation(said, field, expected, f"{shown(order, raw)} (0x{raw.hex()})")
 
 
 def _all_nan(statistics: Statistics, num_values: int) -> bool | None:
@@ -314,11 +310,10 @@ def deprecated_bounds_are_signed(chunk: ColumnChunkUnderTest) -> Iterator[Violat
     order = type_order(element)
     if order not in SIGNED_ORDERS and statistics.min != statistics.max:
         kind = "INT96 timestamps" if order is None else order.value
+        said = f"the deprecated {' and '.join(name for name, _ in bounds)} bound a column of {kind}"
+        field = chunk.fields.statistics / bounds[0][0]
         yield Violation(
-            message=f"the deprecated {' and '.join(name for name, _ in bounds)} bound a column of {kind}",
-            field=chunk.fields.statistics / bounds[0][0],
-            expected="no such field: it knows signed comparison alone",
-            actual=shown(order, bounds[0][1]),
+            said, field, "no such field: it knows signed comparison alone", shown(order, bounds[0][1])
         )
 
 
@@ -350,9 +345,8 @@ def int96_bounds_have_their_order(chunk: ColumnChunkUnderTest) -> Iterator[Viola
     if column_order.INT96_TIMESTAMP_ORDER is None:
         name, raw = bounds[0]
         said = "bounds of an INT96 column, and no INT96_TIMESTAMP_ORDER that says how they compare"
-        yield Violation(
-            said, chunk.fields.statistics / name, "no bounds, or INT96_TIMESTAMP_ORDER", show(raw)
-        )
+        field = chunk.fields.statistics / name
+        yield Violation(said, field, "no bounds, or INT96_TIMESTAMP_ORDER", show(raw))
 
 
 @rule("STA-017", of=STATISTICS, screen=statistics_shape)
@@ -395,9 +389,6 @@ def flags_have_their_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         raise NotApplicable
     for flag, bound in flags:
         if getattr(statistics, bound) is None:
-            yield Violation(
-                message=f"{flag} is given, and {bound} is not",
-                field=chunk.fields.statistics / flag,
-                expected=f"a {bound}, or no flag",
-                actual=str(getattr(statistics, flag)).lower(),
-            )
+            said = f"{flag} is given, and {bound} is not"
+            field = chunk.fields.statistics / flag
+            yield Violation(said, field, f"a {bound}, or no flag", str(getattr(statistics, flag)).lower())

@@ -28,9 +28,8 @@ def null_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     if not 0 <= count <= max(most, 0):
         why = "" if chunk.leaf.max_definition_level else ": the column is required"
         said = f"null_count is {count} of {chunk.facts.num_values} values{why}"
-        yield Violation(
-            said, chunk.fields.statistics / "null_count", f"0 to {most}" if most > 0 else "0", str(count)
-        )
+        field = chunk.fields.statistics / "null_count"
+        yield Violation(said, field, f"0 to {most}" if most > 0 else "0", str(count))
 
 
 @rule("STA-011", of=STATISTICS, screen=statistics_shape)
@@ -49,9 +48,8 @@ def distinct_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
         raise NotApplicable
     if not 0 <= count <= max(most, 0):
         said = f"distinct_count is {count} of {most} values"
-        yield Violation(
-            said, chunk.fields.statistics / "distinct_count", f"0 to {most}" if most > 0 else "0", str(count)
-        )
+        field = chunk.fields.statistics / "distinct_count"
+        yield Violation(said, field, f"0 to {most}" if most > 0 else "0", str(count))
 
 
 @rule("STA-013", of=STATISTICS, screen=statistics_shape)
@@ -68,9 +66,8 @@ def nan_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     most = max(chunk.facts.num_values - max(statistics.null_count or 0, 0), 0)
     if not 0 <= count <= most:
         said = f"nan_count is {count} where {most} values are not null"
-        yield Violation(
-            said, chunk.fields.statistics / "nan_count", f"0 to {most}" if most else "0", str(count)
-        )
+        field = chunk.fields.statistics / "nan_count"
+        yield Violation(said, field, f"0 to {most}" if most else "0", str(count))
 
 
 # ------------------------------------------------------------------------------------------------ sizes and levels
@@ -120,12 +117,9 @@ def histogram_agrees_about_nulls(chunk: ColumnChunkUnderTest) -> Iterator[Violat
         raise Broken("STA-019")
     nulls = sum(histogram[:-1])
     if nulls != statistics.null_count:
-        yield Violation(
-            message=f"the histogram has {nulls} values below level {greatest}, and null_count is {statistics.null_count}",
-            field=chunk.fields.sizes / "definition_level_histogram",
-            expected=f"{statistics.null_count} values below level {greatest}",
-            actual=str(nulls),
-        )
+        said = f"the histogram has {nulls} values below level {greatest}, and null_count is {statistics.null_count}"
+        field = chunk.fields.sizes / "definition_level_histogram"
+        yield Violation(said, field, f"{statistics.null_count} values below level {greatest}", str(nulls))
 
 
 @rule("STA-021", of=SIZE_STATISTICS)

@@ -31,6 +31,5 @@ def histograms_count_the_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violati
                 message = (
                     f"{right} {name} levels of the chunk are {level}, and its size statistics count {count}"
                 )
-                yield Violation(
-                    message, chunk.fields.sizes / f"{name}_level_histogram[{level}]", str(right), str(count)
-                )
+                field = chunk.fields.sizes / f"{name}_level_histogram[{level}]"
+                yield Violation(message, field, str(right), str(count))

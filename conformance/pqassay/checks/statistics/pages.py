@@ -77,6 +77,5 @@ def null_counts_of_pages_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violati
         total += count
     if total != whole:
         said = f"the {len(chunk.data_pages)} data pages count {total} nulls, and the chunk {whole}"
-        yield Violation(
-            said, _field(chunk, chunk.data_pages[-1], "null_count"), f"{whole} nulls in all pages", str(total)
-        )
+        field = _field(chunk, chunk.data_pages[-1], "null_count")
+        yield Violation(said, field, f"{whole} nulls in all pages", str(total))
