@@ -13,7 +13,7 @@ from pqassay.checks.subjects import Subject
 from pqassay.report.model import FIRST_POSITIONS
 from pqassay.under_test.fields import Field, in_footer
 from pqassay.under_test.file import FileUnderTest, NotApplicable, Remembered
-from pqassay.under_test.violation import Violation, first_places
+from pqassay.under_test.violation import Spot, Violation, first_places
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.idx1 import blob as idx1
@@ -134,9 +134,15 @@ class EmbeddedIndex:
             error.field = str(self.field(idx1.COMPANION_KEY))
             raise
 
-    def payload_place(self) -> tuple[str, int, int]:
-        """Field path, offset and length of the payload."""
-        return "idx1.payload", self.blob.payload_start, len(self.blob.payload)
+    @property
+    def payload(self) -> Spot:
+        """The payload."""
+        return Spot("idx1.payload", self.blob.payload_start, len(self.blob.payload))
+
+    @property
+    def length(self) -> Spot:
+        """The field before the payload that gives its length, with the magic."""
+        return Spot("idx1.length", self.blob.start, idx1.HEADER_SIZE)
 
 
 Find = Callable[[FileUnderTest], Sequence[EmbeddedIndex]]
@@ -267,13 +273,8 @@ def values_are_distinct(index: EmbeddedIndex) -> Iterator[Violation]:
     repeated = len(index.values) - len(set(index.values))
     yield from first_places(
         list(islice(_repeated(index), FIRST_POSITIONS if repeated else 0)),
-        lambda place: Violation(
-            message=f"{show(place[0])} stands in the index again",
-            field="idx1.payload",
-            offset=place[1],
-            length=len(place[0].encode()),
-            expected="each value once",
-            actual=show(place[0]),
+        lambda place: Spot("idx1.payload", place[1], len(place[0].encode())).violation(
+            f"{show(place[0])} stands in the index again", "each value once", show(place[0])
         ),
         repeated,
     )
@@ -352,14 +353,12 @@ def layout_is_published(index: EmbeddedIndex) -> Iterator[Violation]:
     """Draft G0 had neither magic nor length before the payload."""
     blob = index.blob
     if blob.layout is Layout.DRAFT_G0:
-        yield Violation(
-            message="this is draft G0: the payload stands without magic and length, which the published reader needs",
-            field="idx1.magic",
-            offset=blob.start,
-            length=min(len(blob.payload), idx1.HEADER_SIZE),
-            expected=f"{idx1.MAGIC!r} and a length of 8 bytes",
-            actual=show(blob.payload[: idx1.HEADER_SIZE]),
+        said = (
+            "this is draft G0: the payload stands without magic and length, which the published reader needs"
         )
+        spot = Spot("idx1.magic", blob.start, min(len(blob.payload), idx1.HEADER_SIZE))
+        found = show(blob.payload[: idx1.HEADER_SIZE])
+        yield spot.violation(said, f"{idx1.MAGIC!r} and a length of 8 bytes", found)
 
 
 @rule("IDX1-031", of=KEY)

@@ -8,7 +8,7 @@ from pqassay.checks import rule
 from pqassay.checks.subjects import COLUMN_INDEX, FILE, OFFSET_INDEX
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
-from pqassay.under_test.page_walk import HEADERS, page_at
+from pqassay.under_test.page_walk import page_at
 from pqassay.under_test.violation import Violation
 
 
@@ -107,7 +107,7 @@ def page_headers_have_no_statistics(file: FileUnderTest) -> Iterator[Violation]:
         if pages:
             yield Violation(
                 f"page {pages[0].number} of column {chunk.column} carries statistics of its own",
-                chunk.fields.page(pages[0]) / HEADERS[pages[0].header.type] / "statistics",
+                chunk.fields.own_header(pages[0]) / "statistics",
                 expected="no statistics beside a column index",
                 actual="statistics",
                 row_group=chunk.row_group,

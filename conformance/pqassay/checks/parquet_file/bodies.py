@@ -58,7 +58,7 @@ def nulls_of_pages_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
         counted = int(nulls[number])
         if header.num_nulls != counted and 0 <= header.num_nulls <= header.num_values:
             said = f"a page holds {counted} nulls, and its header says {header.num_nulls}"
-            field = chunk.fields.page(chunk.data_pages[number]) / "data_page_header_v2.num_nulls"
+            field = chunk.fields.own_header(chunk.data_pages[number]) / "num_nulls"
             yield Violation(said, field, str(counted), str(header.num_nulls))
 
 
@@ -75,7 +75,7 @@ def rows_of_pages_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation
             yield Violation(said, field, "a repetition level of 0 first", "a greater one")
         if header.num_rows != rows and header.num_rows >= 0:
             said = f"{rows} rows begin in a page, and its header says {header.num_rows}"
-            field = chunk.fields.page(chunk.data_pages[number]) / "data_page_header_v2.num_rows"
+            field = chunk.fields.own_header(chunk.data_pages[number]) / "num_rows"
             yield Violation(said, field, str(rows), str(header.num_rows))
 
 

@@ -48,7 +48,7 @@ def version_is_known(file: FileUnderTest) -> Iterator[Violation]:
 @rule("PQF-012", of=ROW_GROUP)
 def chunks_follow_the_schema(group: RowGroupUnderTest) -> Iterator[Violation]:
     """Readers find the chunk of a column by its position: as many chunks as leaves, each for its own."""
-    leaves, columns = group.file.leaves, group.listed.columns
+    leaves, columns = group.file.leaves, group.part.columns
     if len(columns) != len(leaves):
         said = f"row group {group.number} lists {len(columns)} column chunks for {len(leaves)} leaves"
         yield Violation(said, group.field / "columns", f"{len(leaves)} column chunks", str(len(columns)))
@@ -77,7 +77,7 @@ def chunk_has_its_type(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 @rule("PQF-014", of=ROW_GROUP)
 def chunks_have_metadata(group: RowGroupUnderTest) -> Iterator[Violation]:
     """Only a column key may hide the metadata of a chunk."""
-    for ordinal, chunk in enumerate(group.listed.columns):
+    for ordinal, chunk in enumerate(group.part.columns):
         if chunk.meta_data is None and path_in_schema(chunk) is None:
             said = f"chunk {ordinal} of row group {group.number} has no metadata"
             field = group.field / f"columns[{ordinal}]"
@@ -184,22 +184,22 @@ def _element_places(file: FileUnderTest) -> list[int]:
     return [place for place, element in enumerate(file.metadata.schema) if place and element.type is not None]
 
 
-@rule("PQF-019", of=ROW_GROUP, only=lambda group: _tells_sizes(group.listed))
+@rule("PQF-019", of=ROW_GROUP, only=lambda group: _tells_sizes(group.part))
 def byte_sizes_add_up(group: RowGroupUnderTest) -> Iterator[Violation]:
     """The row group is as long as its chunks before compression."""
-    sizes = [chunk.meta_data.total_uncompressed_size for chunk in group.listed.columns if chunk.meta_data]
-    yield from _sum_of(sizes, group, "total_byte_size", group.listed.total_byte_size)
+    sizes = [chunk.meta_data.total_uncompressed_size for chunk in group.part.columns if chunk.meta_data]
+    yield from _sum_of(sizes, group, "total_byte_size", group.part.total_byte_size)
 
 
 @rule(
     "PQF-020",
     of=ROW_GROUP,
-    only=lambda group: group.listed.total_compressed_size is not None and _tells_sizes(group.listed),
+    only=lambda group: group.part.total_compressed_size is not None and _tells_sizes(group.part),
 )
 def compressed_sizes_add_up(group: RowGroupUnderTest) -> Iterator[Violation]:
     """The row group is as long as its chunks as stored."""
-    sizes = [chunk.meta_data.total_compressed_size for chunk in group.listed.columns if chunk.meta_data]
-    yield from _sum_of(sizes, group, "total_compressed_size", group.listed.total_compressed_size)
+    sizes = [chunk.meta_data.total_compressed_size for chunk in group.part.columns if chunk.meta_data]
+    yield from _sum_of(sizes, group, "total_compressed_size", group.part.total_compressed_size)
 
 
 def _tells_sizes(group: RowGroup) -> bool:
@@ -229,7 +229,7 @@ def _require_sound_ranges(file: FileUnderTest) -> None:
 @rule("PQF-021", of=OWN_ROW_GROUP)
 def row_groups_begin_with_their_first_page(group: RowGroupUnderTest) -> Iterator[Violation]:
     """Splits are planned by the offset of a row group."""
-    file_offset, first = group.listed.file_offset, _first_page(group.listed)
+    file_offset, first = group.part.file_offset, _first_page(group.part)
     if file_offset is None or first is None:
         raise NotApplicable
     if file_offset != first:
@@ -269,7 +269,7 @@ def file_offset_is_known(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 @rule("PQF-023", of=OWN_ROW_GROUP)
 def chunks_stand_in_this_file(group: RowGroupUnderTest) -> Iterator[Violation]:
     """Only summaries describe chunks of other files."""
-    for ordinal, chunk in enumerate(group.listed.columns):
+    for ordinal, chunk in enumerate(group.part.columns):
         if chunk.file_path:
             yield Violation(
                 message=f"chunk {ordinal} of row group {group.number} is said to stand in {show(chunk.file_path)}",
@@ -338,11 +338,11 @@ def dictionary_page_comes_first(chunk: ColumnChunkUnderTest) -> Iterator[Violati
 @rule("PQF-030", of=ROW_GROUP)
 def sorting_columns_are_leaves(group: RowGroupUnderTest) -> Iterator[Violation]:
     """A reader that merges sorted rows compares these columns; a second entry for one says nothing more."""
-    if not group.listed.sorting_columns:
+    if not group.part.sorting_columns:
         raise NotApplicable
     count = len(group.file.leaves)
     seen: set[int] = set()
-    for index, sorting in enumerate(group.listed.sorting_columns):
+    for index, sorting in enumerate(group.part.sorting_columns):
         place = sorting.column_idx
         if not 0 <= place < count or place in seen:
             problem = "is listed twice" if place in seen else f"does not exist among {count} leaves"
@@ -353,18 +353,18 @@ def sorting_columns_are_leaves(group: RowGroupUnderTest) -> Iterator[Violation]:
 
 
 # In a summary, the ordinal is the position in another file.
-@rule("PQF-031", of=OWN_ROW_GROUP, only=lambda group: group.listed.ordinal is not None)
+@rule("PQF-031", of=OWN_ROW_GROUP, only=lambda group: group.part.ordinal is not None)
 def ordinals_count_row_groups(group: RowGroupUnderTest) -> Iterator[Violation]:
     """Encrypted modules are bound to their row group by the ordinal, which is the position."""
-    if group.listed.ordinal != group.number:
-        said = f"row group {group.number} has the ordinal {group.listed.ordinal}"
-        yield Violation(said, group.field / "ordinal", str(group.number), str(group.listed.ordinal))
+    if group.part.ordinal != group.number:
+        said = f"row group {group.number} has the ordinal {group.part.ordinal}"
+        yield Violation(said, group.field / "ordinal", str(group.number), str(group.part.ordinal))
 
 
 @rule("PQF-035", of=SUMMARY_ROW_GROUP)
 def summary_names_files(group: RowGroupUnderTest) -> Iterator[Violation]:
     """Chunks of a summary stand elsewhere."""
-    for ordinal, chunk in enumerate(group.listed.columns):
+    for ordinal, chunk in enumerate(group.part.columns):
         if not chunk.file_path:
             said = f"chunk {ordinal} of row group {group.number} names no file"
             field = group.field / f"columns[{ordinal}]"

@@ -127,7 +127,7 @@ def no_count_is_negative(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         if own is None:
             continue
         if own.num_values < 0:
-            yield _negative(field / HEADERS[header.type], "num_values", own.num_values)
+            yield _negative(chunk.fields.own_header(page), "num_values", own.num_values)
         if (v2 := page.v2) is None:
             continue
         levels = (v2.repetition_levels_byte_length, v2.definition_levels_byte_length)
@@ -162,7 +162,7 @@ def rows_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     if sum(rows) != chunk.group.num_rows:
         last = chunk.data_pages[-1]
         said = f"{sum(rows)} rows in the pages, and {chunk.group.num_rows} in the row group"
-        field = chunk.fields.page(last) / "data_page_header_v2.num_rows"
+        field = chunk.fields.own_header(last) / "num_rows"
         yield Violation(said, field, f"{chunk.group.num_rows} rows in all pages", f"{sum(rows)} rows")
 
 
@@ -210,7 +210,7 @@ def data_pages_hold_something(chunk: ColumnChunkUnderTest) -> Iterator[Violation
         own = page.own_header
         if own is not None and own.num_values == 0:
             said = f"data page {page.number} holds nothing"
-            field = chunk.fields.page(page) / f"{HEADERS[page.header.type]}.num_values"
+            field = chunk.fields.own_header(page) / "num_values"
             yield Violation(said, field, "at least 1", "0")
 
 
@@ -220,7 +220,7 @@ def nulls_are_no_more_than_values(chunk: ColumnChunkUnderTest) -> Iterator[Viola
     for number, header in chunk.second_version:
         if not 0 <= header.num_nulls <= header.num_values:
             said = f"{header.num_nulls} nulls in a page of {header.num_values} values"
-            field = chunk.fields.page(chunk.data_pages[number]) / "data_page_header_v2.num_nulls"
+            field = chunk.fields.own_header(chunk.data_pages[number]) / "num_nulls"
             yield Violation(said, field, f"0 to {header.num_values}", str(header.num_nulls))
 
 

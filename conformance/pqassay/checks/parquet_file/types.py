@@ -8,7 +8,7 @@ from dataclasses import replace
 from pqassay.checks import rule
 from pqassay.checks.subjects import Subject
 from pqassay.under_test.file import FileUnderTest
-from pqassay.under_test.footer_parts import ElementUnderTest
+from pqassay.under_test.footer_parts import ElementUnderTest, listed
 from pqassay.under_test.violation import Violation, name_in
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.grammar.record_walk import mistyped_fields
@@ -25,7 +25,7 @@ REPETITIONS = frozenset(map(int, FieldRepetitionType))
 
 
 def _elements(file: FileUnderTest) -> list[ElementUnderTest]:
-    return [ElementUnderTest(file, number, element) for number, element in enumerate(file.metadata.schema)]
+    return listed(file, "schema", file.metadata.schema)
 
 
 def _below_the_root(file: FileUnderTest) -> list[ElementUnderTest]:
@@ -37,7 +37,7 @@ def _is_annotated(element: SchemaElement) -> bool:
 
 
 def _of_element(violation: Violation, place: ElementUnderTest) -> Violation:
-    return replace(violation, column=place.element.name)
+    return replace(violation, column=place.part.name)
 
 
 ELEMENT = Subject("schema element", _below_the_root, _of_element)
@@ -45,14 +45,14 @@ ELEMENT = Subject("schema element", _below_the_root, _of_element)
 
 ANNOTATED = Subject(
     "annotated element",
-    lambda file: [place for place in _below_the_root(file) if _is_annotated(place.element)],
+    lambda file: [place for place in _below_the_root(file) if _is_annotated(place.part)],
     _of_element,
 )
 """An element of the schema, but for the root, with a logical or a converted type."""
 
 FIXED = Subject(
     "fixed byte array",
-    lambda file: [place for place in file.part(_elements) if place.element.type == Type.FIXED_LEN_BYTE_ARRAY],
+    lambda file: [place for place in file.part(_elements) if place.part.type == Type.FIXED_LEN_BYTE_ARRAY],
     _of_element,
 )
 """An element of the schema that is a byte array of a fixed length."""
@@ -61,7 +61,7 @@ FIXED = Subject(
 @rule("PQF-040", of=ELEMENT)
 def elements_have_a_repetition_type(place: ElementUnderTest) -> Iterator[Violation]:
     """Without it, nobody can tell the levels of a column. One that is written with another type PQF-039 reports."""
-    element, kind = place.element, place.element.repetition_type
+    element, kind = place.part, place.part.repetition_type
     if kind not in REPETITIONS and not _is_mistyped(element):
         given = "none" if kind is None else str(kind)
         said = f"the repetition type of {show(element.name)} is {given}"
@@ -73,10 +73,10 @@ def _is_mistyped(element: SchemaElement) -> bool:
     return any(found.field.name == "repetition_type" for found in mistyped_fields(element, ""))
 
 
-@rule("PQF-027", of=ANNOTATED, only=lambda place: _annotation_name(place.element) is not None)
+@rule("PQF-027", of=ANNOTATED, only=lambda place: _annotation_name(place.part) is not None)
 def annotations_fit_their_types(place: ElementUnderTest) -> Iterator[Violation]:
     """A reader takes the values for what the annotation says: the logical type where there is one, else the converted one."""
-    element, name = place.element, _annotation_name(place.element)
+    element, name = place.part, _annotation_name(place.part)
     kind = "converted_type" if element.logicalType is None else "logicalType"
     annotation = (
         CONVERTED.get(element.converted_type if element.converted_type is not None else -1)
@@ -108,7 +108,7 @@ def _carrier(element: SchemaElement) -> str:
 
 def _digits(place: ElementUnderTest) -> Iterator[Violation]:
     """Precision and scale of a decimal, as its logical type gives them, else the element."""
-    element = place.element
+    element = place.part
     decimal = element.logicalType.DECIMAL if element.logicalType is not None else None
     field = place.field / ("logicalType.DECIMAL" if decimal is not None else "")
     precision = decimal.precision if decimal is not None else element.precision
@@ -123,10 +123,10 @@ def _digits(place: ElementUnderTest) -> Iterator[Violation]:
         yield Violation(said, field / "scale", f"0 to {precision}", str(scale))
 
 
-@rule("PQF-028", of=ANNOTATED, only=lambda place: annotation_of(place.element) in ANNOTATIONS)
+@rule("PQF-028", of=ANNOTATED, only=lambda place: annotation_of(place.part) in ANNOTATIONS)
 def old_readers_see_the_type(place: ElementUnderTest) -> Iterator[Violation]:
     """Readers that do not know logical types go by the converted type, which has to say the same."""
-    element, name = place.element, annotation_of(place.element)
+    element, name = place.part, annotation_of(place.part)
     converted, wanted = element.converted_type, ANNOTATIONS[name or ""].converted
     if converted not in wanted and not (converted is None and (not wanted or _is_local(element))):
         actual = "none" if converted is None else name_in(ConvertedType, converted, f"type {converted}")
@@ -157,7 +157,7 @@ def _is_local(element: SchemaElement) -> bool:
 @rule("PQF-029", of=FIXED)
 def fixed_values_have_a_length(place: ElementUnderTest) -> Iterator[Violation]:
     """Without it, nobody can tell where a value ends."""
-    element = place.element
+    element = place.part
     if not element.type_length or element.type_length < 0:
         said = f"{show(element.name)} is FIXED_LEN_BYTE_ARRAY with type_length {element.type_length}"
         yield Violation(said, place.field / "type_length", "1 or more", str(element.type_length))

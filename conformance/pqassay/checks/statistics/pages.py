@@ -10,7 +10,7 @@ from pqassay.checks.subjects import CHUNK, STATISTICS
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.fields import Field
 from pqassay.under_test.file import NotApplicable
-from pqassay.under_test.page_walk import HEADERS, PageUnderTest
+from pqassay.under_test.page_walk import PageUnderTest
 from pqassay.under_test.violation import Violation
 from pqassay_spec.parquet.column_order import annotation_fits, is_bound
 from pqassay_spec.parquet.thrift import DataPageHeader, DataPageHeaderV2, Statistics
@@ -18,7 +18,7 @@ from pqassay_spec.parquet.thrift import DataPageHeader, DataPageHeaderV2, Statis
 
 def _field(chunk: ColumnChunkUnderTest, page: PageUnderTest, name: str) -> Field:
     """A field of the statistics in a page header."""
-    return chunk.fields.page(page) / HEADERS[page.header.type] / "statistics" / name
+    return chunk.fields.own_header(page) / "statistics" / name
 
 
 def _has_page_statistics(chunk: ColumnChunkUnderTest) -> bool:
