@@ -41,7 +41,7 @@ class Structure(Protocol):
         """See above."""
         ...
 
-    def place(self, path: str) -> tuple[int, int]:
+    def place(self, path: str, /) -> tuple[int, int]:
         """Offset and length in the file of the field at a path below it, or of the nearest thing around that field.
 
         Raises:

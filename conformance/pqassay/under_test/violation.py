@@ -39,7 +39,7 @@ class Violation:
 
 
 class Spot(NamedTuple):
-    """A field of a structure that Thrift does not encode: its path, its offset and its length."""
+    """A field whose place the check knows, as in structures that Thrift does not encode: its path, offset and length."""
 
     path: str
     offset: int

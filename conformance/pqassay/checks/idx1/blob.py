@@ -249,13 +249,11 @@ def blob_overlaps_nothing(index: EmbeddedIndex) -> Iterator[Violation]:
     blob = index.blob
     for other in index.overlapping(blob.start, blob.end):
         start, end = max(blob.start, other.start), min(blob.end, other.end)
-        yield Violation(
-            message=f"the blob [{blob.start}, {blob.end}) overlaps the {other}",
-            field="idx1.payload" if start >= blob.payload_start else "idx1",
-            offset=start,
-            length=end - start,
-            expected=f"an end at {other.start} or before" if other.start > blob.start else "another place",
-            actual=f"{end - start} bytes in common",
+        spot = Spot("idx1.payload" if start >= blob.payload_start else "idx1", start, end - start)
+        yield spot.violation(
+            f"the blob [{blob.start}, {blob.end}) overlaps the {other}",
+            f"an end at {other.start} or before" if other.start > blob.start else "another place",
+            f"{end - start} bytes in common",
             column=other.column,
             row_group=other.row_group,
         )
@@ -309,18 +307,16 @@ def _losses(
     _ = index.values  # a payload that is no text is the matter of IDX1-010
     payload = index.blob.payload
     first = list(islice(find(payload), FIRST_POSITIONS))
-    yield from first_places(
-        first,
-        lambda loss: Violation(
-            message=f"the published reader loses the value {show(loss[2])}: {loss[0].value}",
-            field="idx1.payload",
-            offset=index.blob.payload_start + loss[1],
-            length=2 if loss[0] is Loss.CARRIAGE_RETURN else 1,
-            expected=expected,
-            actual=show(loss[2]),
-        ),
-        payload.count(idx1.LOSSY_ENDING) if len(first) == FIRST_POSITIONS else None,
-    )
+    count = payload.count(idx1.LOSSY_ENDING) if len(first) == FIRST_POSITIONS else None
+
+    def violation(found: tuple[Loss, int, str]) -> Violation:
+        loss, position, value = found
+        said = f"the published reader loses the value {show(value)}: {loss.value}"
+        width = 2 if loss is Loss.CARRIAGE_RETURN else 1
+        spot = Spot("idx1.payload", index.blob.payload_start + position, width)
+        return spot.violation(said, expected, show(value))
+
+    yield from first_places(first, violation, count)
 
 
 @rule("IDX1-020", of=COMPANION_KEY)

@@ -121,21 +121,21 @@ def no_count_is_negative(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """The walk raises what is wrong with the size as stored; num_nulls is the matter of PQF-064."""
     for page in chunk.pages:
         header, own = page.header, page.own_header
-        field = chunk.fields.page(page)
         if header.uncompressed_page_size < 0:
-            yield _negative(field, "uncompressed_page_size", header.uncompressed_page_size)
+            yield _negative(chunk.fields.page(page), "uncompressed_page_size", header.uncompressed_page_size)
         if own is None:
             continue
+        field = chunk.fields.own_header(page)
         if own.num_values < 0:
-            yield _negative(chunk.fields.own_header(page), "num_values", own.num_values)
+            yield _negative(field, "num_values", own.num_values)
         if (v2 := page.v2) is None:
             continue
         levels = (v2.repetition_levels_byte_length, v2.definition_levels_byte_length)
         if v2.num_rows < 0:
-            yield _negative(field / "data_page_header_v2", "num_rows", v2.num_rows)
+            yield _negative(field, "num_rows", v2.num_rows)
         for name, length in zip(("repetition", "definition"), levels, strict=True):
             if length < 0:
-                yield _negative(field / "data_page_header_v2", f"{name}_levels_byte_length", length)
+                yield _negative(field, f"{name}_levels_byte_length", length)
         if min(levels) >= 0 and sum(levels) > header.compressed_page_size:
             yield _too_long(field, "compressed_page_size", sum(levels), header.compressed_page_size)
         elif min(levels) >= 0 and sum(levels) > header.uncompressed_page_size >= 0:
@@ -143,12 +143,12 @@ def no_count_is_negative(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 
 def _negative(header: Field, name: str, value: int) -> Violation:
-    return Violation(f"{name} is {value}", header / name, expected="at least 0", actual=str(value))
+    return Violation(f"{name} is {value}", header / name, "at least 0", str(value))
 
 
 def _too_long(field: Field, name: str, levels: int, size: int) -> Violation:
     said = f"the levels take {levels} bytes of a page whose {name} is {size}"
-    where = field / "data_page_header_v2.definition_levels_byte_length"
+    where = field / "definition_levels_byte_length"
     return Violation(said, where, f"levels of at most {size} bytes", f"{levels} bytes")
 
 
@@ -236,7 +236,7 @@ def _require_counts(counts: Iterable[int]) -> None:
 def _of_footer(
     chunk: ColumnChunkUnderTest, name: str, message: str, expected: object, actual: object
 ) -> Violation:
-    return Violation(message, chunk.fields.facts / name, expected=str(expected), actual=str(actual))
+    return Violation(message, chunk.fields.facts / name, str(expected), str(actual))
 
 
 def _encoding(number: int) -> str:

@@ -103,7 +103,7 @@ def histograms_count_all_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violati
             message = f"the {name} counts {actual} of {expected} values"
         else:
             continue
-        yield Violation(message=message, field=chunk.fields.sizes / name, expected=expected, actual=actual)
+        yield Violation(message, chunk.fields.sizes / name, expected, actual)
 
 
 @rule("STA-020", of=SIZE_STATISTICS)
