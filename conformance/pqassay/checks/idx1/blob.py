@@ -307,16 +307,18 @@ def _losses(
     _ = index.values  # a payload that is no text is the matter of IDX1-010
     payload = index.blob.payload
     first = list(islice(find(payload), FIRST_POSITIONS))
-    count = payload.count(idx1.LOSSY_ENDING) if len(first) == FIRST_POSITIONS else None
-
-    def violation(found: tuple[Loss, int, str]) -> Violation:
-        loss, position, value = found
-        said = f"the published reader loses the value {show(value)}: {loss.value}"
-        width = 2 if loss is Loss.CARRIAGE_RETURN else 1
-        spot = Spot("idx1.payload", index.blob.payload_start + position, width)
-        return spot.violation(said, expected, show(value))
-
-    yield from first_places(first, violation, count)
+    yield from first_places(
+        first,
+        lambda loss: Violation(
+            message=f"the published reader loses the value {show(loss[2])}: {loss[0].value}",
+            field="idx1.payload",
+            offset=index.blob.payload_start + loss[1],
+            length=2 if loss[0] is Loss.CARRIAGE_RETURN else 1,
+            expected=expected,
+            actual=show(loss[2]),
+        ),
+        payload.count(idx1.LOSSY_ENDING) if len(first) == FIRST_POSITIONS else None,
+    )
 
 
 @rule("IDX1-020", of=COMPANION_KEY)
