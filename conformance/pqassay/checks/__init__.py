@@ -11,12 +11,15 @@ How a check is written: it declares its rule and its subject, and reads like the
 >>> @rule("PQF-011", of=FOOTER)                                    # doctest: +SKIP
 ... def version_is_known(file):
 ...     if file.metadata.version not in FOOTER_VERSIONS:
-...         yield Violation("the version of the footer is ...", field="footer.version")
+...         yield Violation("the version of the footer is ...", in_footer(file, "version"), "1 or 2", ...)
 
-It yields a `Violation` for each place where the rule is broken; a check that only reads, since reading raises what is wrong, returns
-nothing.  A condition that several rules share belongs to their subject, one of a single rule to ``only``.  Where neither can tell, a
-check raises `NotApplicable` if its subject has nothing that the rule is about, `NotChecked` if it cannot tell, and `Broken` if that
-is because another rule is broken.  A `FormatError` without a rule, or with this one, is a violation; one with another rule is like
+It yields a `Violation` for each place where the rule is broken: what is wrong, the field, what is expected there and what is there
+instead.  A `Spot` is a field of a structure that Thrift does not encode, and makes the violations at it.  A check that only reads,
+since reading raises what is wrong, returns nothing.
+
+A condition that several rules share belongs to their subject, one of a single rule to ``only``.  Where neither can tell, a check
+raises `NotApplicable` if its subject has nothing that the rule is about, `NotChecked` if it cannot tell, and `Broken` if that is
+because another rule is broken.  A `FormatError` without a rule, or with this one, is a violation; one with another rule is like
 `Broken`.
 
 Screens and laws: a check is plain Python, and it is the law.  A screen proves at once that a sound thing breaks none of several

@@ -17,7 +17,7 @@ from pqassay.checks.asking import is_broken
 from pqassay.checks.commands import argument, embed_command, strip_command
 from pqassay.checks.idx1.blob import EmbeddedIndex
 from pqassay.checks.pm.pair import Pair
-from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked
+from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, overlaps
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import FileSource
 from pqassay_spec.grammar.thrift import is_text
@@ -85,15 +85,8 @@ def _outside(file: FileUnderTest) -> Iterator[str]:
 
 
 def _overlapping(file: FileUnderTest) -> Iterator[str]:
-    widest = None
-    for given in file.ranges:
-        if not file.in_body(given):
-            continue
-        if widest is not None and given.start < widest.end:
-            options = {ATTACHED[kind] for kind in (widest.kind, given.kind) if kind in ATTACHED}
-            yield from options or ("",)
-        if widest is None or given.end > widest.end:
-            widest = given
+    for both in overlaps(file.ranges_inside):
+        yield from {ATTACHED[given.kind] for given in both if given.kind in ATTACHED} or ("",)
 
 
 def _without_orders(file: FileUnderTest) -> str:

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest, Structure
 from pqassay.under_test.file import FileUnderTest
-from pqassay.under_test.footer_parts import RowGroupUnderTest
+from pqassay.under_test.footer_parts import RowGroupUnderTest, listed
 from pqassay.under_test.violation import Suspects, Violation
 from pqassay.values.audit import ValueAudit
 
@@ -59,7 +59,7 @@ def _with_footer(file: FileUnderTest) -> list[FileUnderTest]:
 
 
 def _row_groups(file: FileUnderTest) -> list[RowGroupUnderTest]:
-    return [RowGroupUnderTest(file, number, group) for number, group in enumerate(file.metadata.row_groups)]
+    return listed(file, "row_groups", file.metadata.row_groups)
 
 
 def _of_row_group(violation: Violation, group: RowGroupUnderTest) -> Violation:

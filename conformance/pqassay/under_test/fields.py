@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked
+from pqassay.under_test.page_walk import HEADERS, PageUnderTest
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.grammar.thrift_path import FieldFinder
 from pqassay_spec.parquet.thrift import BloomFilterHeader, ColumnIndex, FileMetaData, OffsetIndex, PageHeader
 
 if TYPE_CHECKING:
     from pqassay.under_test.chunks import ColumnChunkUnderTest
-    from pqassay.under_test.page_walk import PageUnderTest
 
 NOWHERE = (-1, 0)
 """Offset and length of what is not in the file, or cannot be found."""
@@ -41,7 +41,7 @@ class Structure(Protocol):
         """See above."""
         ...
 
-    def place(self, path: str) -> tuple[int, int]:
+    def place(self, path: str, /) -> tuple[int, int]:
         """Offset and length in the file of the field at a path below it, or of the nearest thing around that field.
 
         Raises:
@@ -202,6 +202,10 @@ class ChunkFields:
             return FieldFinder(PageHeader, raw), page.offset, len(raw)
 
         return self._encoded(f"pages[{page.number}].header", located)
+
+    def own_header(self, page: PageUnderTest) -> Field:
+        """The part of a page's header that is for its type."""
+        return self.page(page) / HEADERS[page.header.type]
 
     def body(self, page: PageUnderTest) -> Field:
         """The body of a page."""

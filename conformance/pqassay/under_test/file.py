@@ -7,7 +7,7 @@ checked*.  So one damage is one finding.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 
@@ -126,6 +126,18 @@ def nothing_beside(_: str) -> Source | None:
 
 def no_screens() -> None:
     """Loads the screens of ``_pm`` where there are none."""
+
+
+def overlaps(
+    ranges: Iterable[parquet_file.ByteRange],
+) -> Iterator[tuple[parquet_file.ByteRange, parquet_file.ByteRange]]:
+    """Yield each of some sorted ranges that begins before one ahead of it ends: first the one that ends last, then it."""
+    widest: parquet_file.ByteRange | None = None
+    for given in ranges:
+        if widest is not None and given.start < widest.end:
+            yield widest, given
+        if widest is None or given.end > widest.end:
+            widest = given
 
 
 @dataclass
@@ -256,14 +268,7 @@ class FileUnderTest:
     @Remembered
     def overlapping(self) -> frozenset[str]:
         """The fields of those ranges inside the body that share a byte with another one. What stands there, nobody can say."""
-        found: set[str] = set()
-        widest: parquet_file.ByteRange | None = None
-        for given in self.ranges_inside:
-            if widest is not None and given.start < widest.end:
-                found.update((widest.field, given.field))
-            if widest is None or given.end > widest.end:
-                widest = given
-        return frozenset(found)
+        return frozenset(given.field for both in overlaps(self.ranges_inside) for given in both)
 
     @Remembered
     def ranges_inside(self) -> list[parquet_file.ByteRange]:

@@ -2,68 +2,50 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Generic, NamedTuple, TypeVar
 
 from pqassay.under_test.fields import Field, in_footer
 from pqassay.under_test.file import FileUnderTest
 from pqassay_spec.parquet.thrift import ColumnChunk, KeyValue, RowGroup, SchemaElement
 
+Part = TypeVar("Part")
 
-class RowGroupUnderTest(NamedTuple):
-    """A row group as the footer lists it, of this file or, in a summary, of another one.
+
+class Listed(NamedTuple, Generic[Part]):
+    """An entry of a list of the footer.
 
     Attributes:
         file: The file.
+        path: The path of the list, below the footer.
         number: Its position.
-        listed: What the footer says of it.
+        part: What is listed there.
     """
 
     file: FileUnderTest
+    path: str
     number: int
-    listed: RowGroup
+    part: Part
 
     @property
     def field(self) -> Field:
         """Its field of the footer."""
-        return in_footer(self.file, f"row_groups[{self.number}]")
+        return in_footer(self.file, f"{self.path}[{self.number}]")
 
 
-class KeyValueUnderTest(NamedTuple):
-    """A pair of the footer's key-value metadata.
+RowGroupUnderTest = Listed[RowGroup]
+"""A row group as the footer lists it, of this file or, in a summary, of another one."""
 
-    Attributes:
-        file: The file.
-        number: Its position.
-        pair: The key and its value.
-    """
+KeyValueUnderTest = Listed[KeyValue]
+"""A pair of the footer's key-value metadata."""
 
-    file: FileUnderTest
-    number: int
-    pair: KeyValue
-
-    @property
-    def field(self) -> Field:
-        """Its field of the footer."""
-        return in_footer(self.file, f"key_value_metadata[{self.number}]")
+ElementUnderTest = Listed[SchemaElement]
+"""An element of the schema, the root among them."""
 
 
-class ElementUnderTest(NamedTuple):
-    """An element of the schema, the root among them.
-
-    Attributes:
-        file: The file.
-        number: Its position.
-        element: What the footer says of it.
-    """
-
-    file: FileUnderTest
-    number: int
-    element: SchemaElement
-
-    @property
-    def field(self) -> Field:
-        """Its field of the footer."""
-        return in_footer(self.file, f"schema[{self.number}]")
+def listed(file: FileUnderTest, path: str, parts: Sequence[Part]) -> list[Listed[Part]]:
+    """The entries of a list of the footer, each with its position."""
+    return [Listed(file, path, number, part) for number, part in enumerate(parts)]
 
 
 def path_in_schema(chunk: ColumnChunk) -> list[str] | None:

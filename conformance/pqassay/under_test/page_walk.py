@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from pqassay.under_test.file import FileUnderTest, NotChecked, Remembered
+from pqassay.under_test.file import FileUnderTest, NotChecked, overlaps
 from pqassay_spec.base.errors import FormatError, Malformed, boundary
 from pqassay_spec.base.sources import BytesSource, FileSource, Source
 from pqassay_spec.grammar.thrift_decoder import collector_paused, decode, decoder
@@ -129,29 +129,13 @@ def page_at(pages: Iterable[PageUnderTest], offset: int) -> str | None:
     return "the dictionary page stands" if page.is_dictionary else "another page stands"
 
 
-class ChunkRanges:
-    """The column chunks of a file that share bytes with no other: a part of it, ``file.part(ChunkRanges)``.
+def overlapping_chunks(file: FileUnderTest) -> frozenset[str]:
+    """The fields ``data_page_offset`` of the column chunks that share bytes with another.
 
-    Only these are walked.  Thousands of records of one chunk would otherwise be walked thousands of times.
+    The others alone are walked.  Thousands of records of one chunk would otherwise be walked thousands of times.
     """
-
-    def __init__(self, file: FileUnderTest) -> None:
-        self.file = file
-
-    @Remembered
-    def overlapping(self) -> set[str]:
-        """The fields ``data_page_offset`` of the chunks that share bytes with another."""
-        ranges = [chunk for chunk in self.file.ranges if chunk.kind == "column chunk"]
-        fields: set[str] = set()
-        if not ranges:
-            return fields
-        widest = ranges[0]
-        for chunk in ranges[1:]:
-            if chunk.start < widest.end:
-                fields |= {chunk.field, widest.field}
-            if chunk.end > widest.end:
-                widest = chunk
-        return fields
+    chunks = (given for given in file.ranges if given.kind == "column chunk")
+    return frozenset(given.field for both in overlaps(chunks) for given in both)
 
 
 def chunk_range(file: FileUnderTest, chunk: ColumnChunk, path: str) -> tuple[int, int]:
@@ -173,7 +157,7 @@ def chunk_range(file: FileUnderTest, chunk: ColumnChunk, path: str) -> tuple[int
     framing = file.framing
     if not framing.body_start <= start <= end <= framing.footer_start:
         raise Malformed("the chunk lies outside the body", rule="PQF-008", field=field)
-    if field in file.part(ChunkRanges).overlapping:
+    if field in file.part(overlapping_chunks):
         raise Malformed("the chunk shares bytes with another one", rule="PQF-009", field=field)
     return start, end
 

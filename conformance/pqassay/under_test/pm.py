@@ -9,10 +9,10 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
-from pqassay.under_test.violation import Violation
+from pqassay.under_test.violation import Spot, Violation
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource, Source
 from pqassay_spec.pm import block as pm_block
@@ -139,7 +139,7 @@ class ColumnUnderTest(NamedTuple):
 
     def violation(self, name: str, message: str, expected: str, actual: str) -> Violation:
         """A violation at a field of its descriptor."""
-        return self.parsed.in_descriptor(self.position, name, message, expected=expected, actual=actual)
+        return self.parsed.in_descriptor(self.position, name, message, expected, actual)
 
 
 class SortingColumnUnderTest(NamedTuple):
@@ -152,15 +152,9 @@ class SortingColumnUnderTest(NamedTuple):
 
     def violation(self, message: str, expected: str) -> Violation:
         """A violation at its entry."""
-        left = len(self.header.sorting_columns) - self.position
-        return Violation(
-            message,
-            f"sorting_columns[{self.position}].index",
-            self.header.names_start - pm.SortingColumn.size * left,
-            pm.SortingColumn.size,
-            expected=expected,
-            actual=str(self.column),
-        )
+        left, size = len(self.header.sorting_columns) - self.position, pm.SortingColumn.size
+        spot = Spot(f"sorting_columns[{self.position}].index", self.header.names_start - size * left, size)
+        return spot.violation(message, expected, str(self.column))
 
 
 class SnapshotUnderTest(NamedTuple):
@@ -174,15 +168,34 @@ class SnapshotUnderTest(NamedTuple):
         """FOOTER_FEATURE_FLAGS."""
         return self.snapshot.fields.footer_feature_flags
 
-    def violation(self, name: str, message: str, *, expected: str = "", actual: str) -> Violation:
-        """A violation at a field of the footer."""
-        return in_snapshot(self.snapshot, name, message, expected=expected, actual=actual)
+
+def header_field(name: str) -> Spot:
+    """A field of the header."""
+    return Spot.member("header", pm.FixedHeader, name)
 
 
-def in_snapshot(snapshot: Snapshot, name: str, message: str, **more: Any) -> Violation:
-    """A violation at a field of a footer."""
-    offset, length = snapshot.place(name)
-    return Violation(message, f"{snapshot.path}.footer.{name}", offset, length, **more)
+def footer_field(snapshot: Snapshot, name: str) -> Spot:
+    """A field of a footer."""
+    return Spot(f"{snapshot.path}.footer.{name}", *snapshot.place(name))
+
+
+def entry_field(snapshot: Snapshot, row_group: int) -> Spot:
+    """The entry of a row group in a footer."""
+    size = pm.RowGroupEntry.size
+    path = f"{snapshot.path}.row_group_entries[{row_group}].block_offset"
+    return Spot(path, snapshot.entries_start + row_group * size, size)
+
+
+def descriptor_field(column: int, name: str) -> Spot:
+    """A field of a column's descriptor."""
+    path, width = f"column_descriptors[{column}].{name}", pm.ColumnDescriptor.widths[name]
+    return Spot(path, pm_header.descriptor_place(column, name), width)
+
+
+def chunk_field(place: Place, column: int, name: str) -> Spot:
+    """A field of a column chunk."""
+    start = place.offset + pm.BlockHeader.size + column * pm.ColumnChunk.size
+    return Spot.member(f"{place.path}.column_chunks[{column}]", pm.ColumnChunk, name, start)
 
 
 class _Unchecked:
@@ -443,43 +456,14 @@ class PmUnderTest:
 
     # -------------------------------------------------------------------------------------------- violations
 
-    def in_header(self, name: str, message: str, **more: Any) -> Violation:
-        """A violation at a field of the header."""
-        record = pm.FixedHeader
-        return Violation(message, f"header.{name}", record.offsets[name], record.widths[name], **more)
-
-    def in_descriptor(self, column: int, name: str, message: str, **more: Any) -> Violation:
+    def in_descriptor(self, column: int, name: str, message: str, expected: str, actual: str) -> Violation:
         """A violation at a field of a column's descriptor."""
-        return Violation(
-            message,
-            f"column_descriptors[{column}].{name}",
-            pm_header.descriptor_place(column, name),
-            pm.ColumnDescriptor.widths[name],
-            column=self.names[column],
-            **more,
-        )
+        spot = descriptor_field(column, name)
+        return spot.violation(message, expected, actual, column=self.names[column])
 
-    def in_entry(self, snapshot: Snapshot, row_group: int, message: str, **more: Any) -> Violation:
-        """A violation at a row group's entry in a footer."""
-        return Violation(
-            message,
-            f"{snapshot.path}.row_group_entries[{row_group}].block_offset",
-            snapshot.entries_start + row_group * pm.RowGroupEntry.size,
-            pm.RowGroupEntry.size,
-            row_group=row_group,
-            **more,
-        )
-
-    def in_chunk(self, place: Place, column: int, name: str, message: str, **more: Any) -> Violation:
+    def in_chunk(
+        self, place: Place, column: int, name: str, message: str, expected: str, actual: str
+    ) -> Violation:
         """A violation at a field of a column chunk."""
-        record = pm.ColumnChunk
-        start = place.offset + pm.BlockHeader.size + column * pm.ColumnChunk.size
-        return Violation(
-            message,
-            f"{place.path}.column_chunks[{column}].{name}",
-            start + record.offsets[name],
-            record.widths[name],
-            column=self.names[column],
-            row_group=place.row_group,
-            **more,
-        )
+        spot, called = chunk_field(place, column, name), self.names[column]
+        return spot.violation(message, expected, actual, column=called, row_group=place.row_group)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from pqassay.under_test.file import Broken, FileUnderTest, Remembered
 from pqassay.under_test.pm import Place, PmUnderTest
 from pqassay.under_test.pm_chunks import PmChunks
-from pqassay.under_test.violation import Violation
+from pqassay.under_test.violation import Spot, Violation
 from pqassay_spec.parquet.bloom import BLOCK_SIZE
 from pqassay_spec.pm import file as pm_file
 from pqassay_spec.pm import grammar as pm
@@ -40,12 +40,13 @@ class Row(NamedTuple):
         """The same for all rows of which a screen proves that nothing is wrong with any filter."""
         return None if self.packed_end is None else "packed"
 
-    def entry_place(self, position: int) -> tuple[str, int]:
-        """Field path, without the last name, and offset of an entry."""
+    def entry_field(self, position: int, name: str) -> Spot:
+        """A field of an entry."""
         header = self.blooms.parsed.header
         number = self.row_group * len(header.bloom_columns) + position
         offset = self.snapshot.bloom_start + number * pm_file.bloom_entry_size(header)
-        return f"{self.snapshot.path}.bloom_entries[{number}]", offset
+        record = pm.BloomEntry if self.blooms.are_external else pm.InlinedBloom
+        return Spot.member(f"{self.snapshot.path}.bloom_entries[{number}]", record, name, offset)
 
     def external(self) -> list[pm.BloomEntry]:
         """The entries where the filters are stored in the Parquet file."""
@@ -115,16 +116,10 @@ class BloomFilter(NamedTuple):
 
     def violation(self, message: str, expected: str) -> Violation:
         """A violation at its entry."""
-        path, offset = self.row.entry_place(self.position)
-        return Violation(
-            message,
-            f"{path}.offset",
-            offset,
-            pm.InlinedBloom.size,
-            expected=expected,
-            actual=f"[{self.offset}, {self.end})" if self.is_sized else str(self.offset),
-            column=self.column_name,
-            row_group=self.row.row_group,
+        spot = self.row.entry_field(self.position, "offset")
+        actual = f"[{self.offset}, {self.end})" if self.is_sized else str(self.offset)
+        return spot.violation(
+            message, expected, actual, column=self.column_name, row_group=self.row.row_group
         )
 
 

@@ -121,7 +121,7 @@ class ChunkUnderTest:
 
     def violation(self, name: str, message: str, expected: str, actual: str) -> Violation:
         """A violation at a field of its record."""
-        return self._parsed.in_chunk(self.place, self.column, name, message, expected=expected, actual=actual)
+        return self._parsed.in_chunk(self.place, self.column, name, message, expected, actual)
 
     def bound(self, side: Side) -> bytes | None:
         """A bound as it is stored; ``None`` if there is none, or if its place or its width cannot be right."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from pqassay.report.model import FIRST_POSITIONS
 from pqassay.under_test.fields import Field
+from pqassay_spec.grammar.flat_records import FlatStruct
 
 Place = TypeVar("Place")
 Thing = TypeVar("Thing")
@@ -27,14 +28,42 @@ class Violation:
 
     message: str
     field: Field | str
-    offset: int | None = None
-    length: int = 0
     expected: str = ""
     actual: str = ""
+    offset: int | None = None
+    length: int = 0
     column: str | None = None
     row_group: int | None = None
     remedy: str = ""
     more: int = 0
+
+
+class Spot(NamedTuple):
+    """A field whose place the check knows, as in structures that Thrift does not encode: its path, offset and length."""
+
+    path: str
+    offset: int
+    length: int
+
+    @classmethod
+    def member(cls, path: str, record: type[FlatStruct], name: str, start: int = 0) -> Spot:
+        """A field of a record, of which path and offset are given."""
+        return cls(f"{path}.{name}", *record.place(name, start))
+
+    def violation(
+        self,
+        message: str,
+        expected: str,
+        actual: str,
+        *,
+        column: str | None = None,
+        row_group: int | None = None,
+        remedy: str = "",
+    ) -> Violation:
+        """A violation there."""
+        return Violation(
+            message, self.path, expected, actual, self.offset, self.length, column, row_group, remedy
+        )
 
 
 @dataclass

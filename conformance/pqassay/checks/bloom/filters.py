@@ -30,24 +30,17 @@ MOST_PASSING = 0.5
 def no_filter_has_no_offset(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """At offset 0 stands the magic, and no filter."""
     if chunk.facts.bloom_filter_offset == 0:
-        yield Violation(
-            message=f"{chunk} gives 0 as the offset of its bloom filter",
-            field=chunk.fields.facts / "bloom_filter_offset",
-            expected="no bloom_filter_offset",
-            actual="0",
-        )
+        said = f"{chunk} gives 0 as the offset of its bloom filter"
+        yield Violation(said, chunk.fields.facts / "bloom_filter_offset", "no bloom_filter_offset", "0")
 
 
 @rule("BLM-006", of=BLOOM_FILTER)
 def length_is_given(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """With the length, one request fetches the filter."""
     if chunk.facts.bloom_filter_length is None:
-        yield Violation(
-            message=f"the bloom filter of {chunk} has an offset and no length",
-            field=chunk.fields.facts / "bloom_filter_offset",
-            expected="a bloom_filter_length beside it",
-            actual="none",
-        )
+        said = f"the bloom filter of {chunk} has an offset and no length"
+        field = chunk.fields.facts / "bloom_filter_offset"
+        yield Violation(said, field, "a bloom_filter_length beside it", "none")
 
 
 @rule("BLM-011", of=BLOOM_FILTER)
@@ -55,11 +48,10 @@ def type_is_undisputed(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """What is hashed must be clear."""
     if chunk.leaf.element.type in DISPUTED_TYPES:
         kind = Type(chunk.leaf.element.type).name
+        said = f"column {chunk.column}, of type {kind}, has a bloom filter in row group {chunk.row_group}"
+        field = chunk.fields.facts / "bloom_filter_offset"
         yield Violation(
-            message=f"column {chunk.column}, of type {kind}, has a bloom filter in row group {chunk.row_group}",
-            field=chunk.fields.facts / "bloom_filter_offset",
-            expected=f"no bloom filter of a column of {kind}",
-            actual=f"one at {chunk.facts.bloom_filter_offset}",
+            said, field, f"no bloom filter of a column of {kind}", f"one at {chunk.facts.bloom_filter_offset}"
         )
 
 
@@ -104,12 +96,8 @@ def header_names_what_is_known(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
     ):
         if known is None:
             ids = ", ".join(str(field.id) for field in getattr(header, name).unknown)
-            yield Violation(
-                message=f"the {name} of the bloom filter of {chunk} is one that the format does not know",
-                field=chunk.fields.bloom_header / name,
-                expected=what,
-                actual=f"member {ids}",
-            )
+            said = f"the {name} of the bloom filter of {chunk} is one that the format does not know"
+            yield Violation(said, chunk.fields.bloom_header / name, what, f"member {ids}")
 
 
 def _is_whole_blocks(size: int) -> bool:
@@ -121,12 +109,9 @@ def size_is_that_of_blocks(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A field of 32 bits cannot hold the size of 2^31 blocks: that part of the rule is always kept."""
     header, _ = chunk.bloom_filter_header
     if not _is_whole_blocks(header.numBytes):
-        yield Violation(
-            message=f"the bloom filter of {chunk} has {header.numBytes} bytes, which are no whole blocks",
-            field=chunk.fields.bloom_header / "numBytes",
-            expected=f"a positive multiple of {BLOCK_SIZE}",
-            actual=str(header.numBytes),
-        )
+        said = f"the bloom filter of {chunk} has {header.numBytes} bytes, which are no whole blocks"
+        field = chunk.fields.bloom_header / "numBytes"
+        yield Violation(said, field, f"a positive multiple of {BLOCK_SIZE}", str(header.numBytes))
 
 
 @rule("BLM-005", of=BLOOM_FILTER)
@@ -139,13 +124,12 @@ def length_is_that_of_header_and_bitset(chunk: ColumnChunkUnderTest) -> Iterator
     if not _is_whole_blocks(header.numBytes):
         raise Broken("BLM-004")
     if length != taken + header.numBytes:
-        yield Violation(
-            message=f"the bloom filter of {chunk} has a header of {taken} bytes and a bitset of {header.numBytes}, "
-            f"and the footer gives it {length}",
-            field=chunk.fields.facts / "bloom_filter_length",
-            expected=f"{taken} + {header.numBytes} = {taken + header.numBytes}",
-            actual=str(length),
+        said = (
+            f"the bloom filter of {chunk} has a header of {taken} bytes and a bitset of {header.numBytes}, "
+            f"and the footer gives it {length}"
         )
+        field = chunk.fields.facts / "bloom_filter_length"
+        yield Violation(said, field, f"{taken} + {header.numBytes} = {taken + header.numBytes}", str(length))
 
 
 @rule("BLM-008", of=BLOOM_FILTER)
@@ -156,12 +140,9 @@ def size_is_a_power_of_two(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     if not _is_whole_blocks(size):
         raise Broken("BLM-004")
     if size & (size - 1):
-        yield Violation(
-            message=f"the bloom filter of {chunk} has {size} bytes",
-            field=chunk.fields.bloom_header / "numBytes",
-            expected=f"{1 << size.bit_length() - 1} or {1 << size.bit_length()}",
-            actual=str(size),
-        )
+        said = f"the bloom filter of {chunk} has {size} bytes"
+        field = chunk.fields.bloom_header / "numBytes"
+        yield Violation(said, field, f"{1 << size.bit_length() - 1} or {1 << size.bit_length()}", str(size))
 
 
 # ---------------------------------------------------------------------------------------------- in the bitset
@@ -176,12 +157,8 @@ def bits_are_set_where_values_are(chunk: ColumnChunkUnderTest) -> Iterator[Viola
     if holds is None:
         raise NotChecked("whether the chunk holds a value, the footer does not say")
     if holds:
-        yield Violation(
-            message=f"the bloom filter of {chunk} has no bit set, and the column holds values",
-            field=chunk.fields.bitset,
-            expected="eight bits or more",
-            actual="no bit that is set",
-        )
+        said = f"the bloom filter of {chunk} has no bit set, and the column holds values"
+        yield Violation(said, chunk.fields.bitset, "eight bits or more", "no bit that is set")
 
 
 def _holds_values(chunk: ColumnChunkUnderTest) -> bool | None:
@@ -208,9 +185,5 @@ def filter_is_not_full(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A filter that lets most values pass skips nothing."""
     passing = chunk.bloom_filter_rate
     if passing > MOST_PASSING:
-        yield Violation(
-            message=f"the bloom filter of {chunk} lets about {passing:.0%} of the values pass that the column does not hold",
-            field=chunk.fields.bitset,
-            expected=f"at most {MOST_PASSING:.0%}",
-            actual=f"{passing:.1%}",
-        )
+        said = f"the bloom filter of {chunk} lets about {passing:.0%} of the values pass that the column does not hold"
+        yield Violation(said, chunk.fields.bitset, f"at most {MOST_PASSING:.0%}", f"{passing:.1%}")

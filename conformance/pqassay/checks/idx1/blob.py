@@ -13,7 +13,7 @@ from pqassay.checks.subjects import Subject
 from pqassay.report.model import FIRST_POSITIONS
 from pqassay.under_test.fields import Field, in_footer
 from pqassay.under_test.file import FileUnderTest, NotApplicable, Remembered
-from pqassay.under_test.violation import Violation, first_places
+from pqassay.under_test.violation import Spot, Violation, first_places
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.idx1 import blob as idx1
@@ -134,9 +134,15 @@ class EmbeddedIndex:
             error.field = str(self.field(idx1.COMPANION_KEY))
             raise
 
-    def payload_place(self) -> tuple[str, int, int]:
-        """Field path, offset and length of the payload."""
-        return "idx1.payload", self.blob.payload_start, len(self.blob.payload)
+    @property
+    def payload(self) -> Spot:
+        """The payload."""
+        return Spot("idx1.payload", self.blob.payload_start, len(self.blob.payload))
+
+    @property
+    def length(self) -> Spot:
+        """The field before the payload that gives its length, with the magic."""
+        return Spot("idx1.length", self.blob.start, idx1.HEADER_SIZE)
 
 
 Find = Callable[[FileUnderTest], Sequence[EmbeddedIndex]]
@@ -183,13 +189,12 @@ def key_occurs_once(index: EmbeddedIndex) -> Iterator[Violation]:
     pairs = index.pairs(idx1.KEY)
     first = pairs[0][1].value
     for position, pair in pairs[1:]:
-        yield Violation(
-            message=f"the key stands {len(pairs)} times; readers that take the first see {show(first)}, "
-            f"those that take the last {show(pairs[-1][1].value)}",
-            field=in_footer(index.file, f"key_value_metadata[{position}]"),
-            expected="the key once",
-            actual=f"again, with value {show(pair.value)}",
+        said = (
+            f"the key stands {len(pairs)} times; readers that take the first see {show(first)}, "
+            f"those that take the last {show(pairs[-1][1].value)}"
         )
+        field = in_footer(index.file, f"key_value_metadata[{position}]")
+        yield Violation(said, field, "the key once", f"again, with value {show(pair.value)}")
 
 
 @rule("IDX1-002", of=KEY)
@@ -209,12 +214,8 @@ def offset_is_canonical(index: EmbeddedIndex) -> Iterator[Violation]:
     """The spelling that every writer produces."""
     text, number = index.offset_text, index.number
     if not idx1.is_canonical_offset(text):
-        yield Violation(
-            message=f"{show(text)} is another spelling of {number}",
-            field=index.field(idx1.KEY),
-            expected=repr(str(number)),
-            actual=show(text),
-        )
+        said = f"{show(text)} is another spelling of {number}"
+        yield Violation(said, index.field(idx1.KEY), repr(str(number)), show(text))
 
 
 @rule("IDX1-005", of=KEY)
@@ -248,13 +249,11 @@ def blob_overlaps_nothing(index: EmbeddedIndex) -> Iterator[Violation]:
     blob = index.blob
     for other in index.overlapping(blob.start, blob.end):
         start, end = max(blob.start, other.start), min(blob.end, other.end)
-        yield Violation(
-            message=f"the blob [{blob.start}, {blob.end}) overlaps the {other}",
-            field="idx1.payload" if start >= blob.payload_start else "idx1",
-            offset=start,
-            length=end - start,
-            expected=f"an end at {other.start} or before" if other.start > blob.start else "another place",
-            actual=f"{end - start} bytes in common",
+        spot = Spot("idx1.payload" if start >= blob.payload_start else "idx1", start, end - start)
+        yield spot.violation(
+            f"the blob [{blob.start}, {blob.end}) overlaps the {other}",
+            f"an end at {other.start} or before" if other.start > blob.start else "another place",
+            f"{end - start} bytes in common",
             column=other.column,
             row_group=other.row_group,
         )
@@ -272,13 +271,8 @@ def values_are_distinct(index: EmbeddedIndex) -> Iterator[Violation]:
     repeated = len(index.values) - len(set(index.values))
     yield from first_places(
         list(islice(_repeated(index), FIRST_POSITIONS if repeated else 0)),
-        lambda place: Violation(
-            message=f"{show(place[0])} stands in the index again",
-            field="idx1.payload",
-            offset=place[1],
-            length=len(place[0].encode()),
-            expected="each value once",
-            actual=show(place[0]),
+        lambda place: Spot("idx1.payload", place[1], len(place[0].encode())).violation(
+            f"{show(place[0])} stands in the index again", "each value once", show(place[0])
         ),
         repeated,
     )
@@ -339,24 +333,17 @@ def companion_agrees_with_the_blob(index: EmbeddedIndex) -> Iterator[Violation]:
     record, blob = index.companion, index.blob
     raw = index.file.source.read(blob.start, blob.end - blob.start)
     for name, there, here in idx1_companion.companion_disagreements(record, blob, raw):
-        yield Violation(
-            message=f"{name} is {there} in the companion record and {here} in the blob",
-            field=index.field(idx1.COMPANION_KEY),
-            expected=f"{name} {here}",
-            actual=f"{name} {there}",
-        )
+        said = f"{name} is {there} in the companion record and {here} in the blob"
+        yield Violation(said, index.field(idx1.COMPANION_KEY), f"{name} {here}", f"{name} {there}")
 
 
 @rule("IDX1-024", of=COMPANION_KEY)
 def companion_has_an_index(index: EmbeddedIndex) -> Iterator[Violation]:
     """A companion without the key it accompanies was left behind."""
     if not index.pairs(idx1.KEY):
-        yield Violation(
-            message=f"the key {idx1.COMPANION_KEY} stands without {idx1.KEY}",
-            field=index.field(idx1.COMPANION_KEY),
-            expected=f"the key {idx1.KEY} as well, or neither",
-            actual=f"only {idx1.COMPANION_KEY}",
-        )
+        said = f"the key {idx1.COMPANION_KEY} stands without {idx1.KEY}"
+        field = index.field(idx1.COMPANION_KEY)
+        yield Violation(said, field, f"the key {idx1.KEY} as well, or neither", f"only {idx1.COMPANION_KEY}")
 
 
 @rule("IDX1-030", of=BLOB)
@@ -364,14 +351,12 @@ def layout_is_published(index: EmbeddedIndex) -> Iterator[Violation]:
     """Draft G0 had neither magic nor length before the payload."""
     blob = index.blob
     if blob.layout is Layout.DRAFT_G0:
-        yield Violation(
-            message="this is draft G0: the payload stands without magic and length, which the published reader needs",
-            field="idx1.magic",
-            offset=blob.start,
-            length=min(len(blob.payload), idx1.HEADER_SIZE),
-            expected=f"{idx1.MAGIC!r} and a length of 8 bytes",
-            actual=show(blob.payload[: idx1.HEADER_SIZE]),
+        said = (
+            "this is draft G0: the payload stands without magic and length, which the published reader needs"
         )
+        spot = Spot("idx1.magic", blob.start, min(len(blob.payload), idx1.HEADER_SIZE))
+        found = show(blob.payload[: idx1.HEADER_SIZE])
+        yield spot.violation(said, f"{idx1.MAGIC!r} and a length of 8 bytes", found)
 
 
 @rule("IDX1-031", of=KEY)
@@ -384,12 +369,9 @@ def draft_length_agrees(index: EmbeddedIndex) -> Iterator[Violation]:
     length = len(index.blob.payload)
     for position, pair in pairs:
         if pair.value != str(length):
-            yield Violation(
-                message=f"the key {idx1.LENGTH_KEY} says {show(pair.value)}, the payload has {length} bytes",
-                field=in_footer(index.file, f"key_value_metadata[{position}]"),
-                expected=repr(str(length)),
-                actual=show(pair.value),
-            )
+            said = f"the key {idx1.LENGTH_KEY} says {show(pair.value)}, the payload has {length} bytes"
+            field = in_footer(index.file, f"key_value_metadata[{position}]")
+            yield Violation(said, field, repr(str(length)), show(pair.value))
 
 
 @rule("IDX1-032", of=KEY)
@@ -403,9 +385,6 @@ def no_draft_key(index: EmbeddedIndex) -> Iterator[Violation]:
             raise NotApplicable
     except FormatError:
         pass  # what is wrong with the blob is said by other rules
-    yield Violation(
-        message="this is draft G1: the length stands in a key as well",
-        field=index.field(idx1.LENGTH_KEY),
-        expected=f"no key {idx1.LENGTH_KEY}",
-        actual=show(index.text(idx1.LENGTH_KEY)),
-    )
+    said = "this is draft G1: the length stands in a key as well"
+    field = index.field(idx1.LENGTH_KEY)
+    yield Violation(said, field, f"no key {idx1.LENGTH_KEY}", show(index.text(idx1.LENGTH_KEY)))

@@ -18,7 +18,7 @@ from pqassay.checks.idx1.blob import EmbeddedIndex
 from pqassay.checks.subjects import Subject
 from pqassay.under_test.fields import in_footer
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
-from pqassay.under_test.violation import Violation, first_places
+from pqassay.under_test.violation import Spot, Violation, first_places
 from pqassay.values.audit import Family, ValueAudit, claiming, why_left_out
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.grammar.hexdump import show
@@ -246,13 +246,10 @@ def every_indexed_value_occurs(column: IndexedColumn) -> Iterator[Violation]:
         raise Broken("IDX1-018")
     yield from first_places(
         comparison.extra,
-        lambda value: Violation(
-            message=f"{show(value)} occurs in no row of column {comparison.column}",
-            field="idx1.payload",
-            offset=_position(column.index.blob, value),
-            length=len(value.encode()),
-            expected="values of the column only",
-            actual=show(value),
+        lambda value: _spot(column.index.blob, value).violation(
+            f"{show(value)} occurs in no row of column {comparison.column}",
+            "values of the column only",
+            show(value),
             column=comparison.column,
             remedy=embed_command(column.file, comparison.column),
         ),
@@ -299,14 +296,8 @@ def an_empty_index_names_its_column(column: IndexedColumn) -> Iterator[Violation
             raise
     if column.undecided is not None:
         empty, filled = column.undecided
-        yield Violation(
-            message=f"the index is empty; column {empty} has no values, column {filled} has some, and nothing says which is meant",
-            field="idx1.length",
-            offset=column.index.blob.start,
-            length=idx1.HEADER_SIZE,
-            expected="a companion record, or values",
-            actual="a payload of 0 bytes",
-        )
+        said = f"the index is empty; column {empty} has no values, column {filled} has some, and nothing says which is meant"
+        yield column.index.length.violation(said, "a companion record, or values", "a payload of 0 bytes")
 
 
 @rule("IDX1-022", of=COLUMN)
@@ -322,13 +313,8 @@ def companion_counts_the_rows(column: IndexedColumn) -> Iterator[Violation]:
     else:
         field = column.index.field(idx1.COMPANION_KEY)
     if record.row_count != counted:
-        yield Violation(
-            message=f"the index was made for {record.row_count} rows, {where} has {counted}",
-            field=field,
-            expected=f"row_count {counted}",
-            actual=f"row_count {record.row_count}",
-            remedy=remedy,
-        )
+        said = f"the index was made for {record.row_count} rows, {where} has {counted}"
+        yield Violation(said, field, f"row_count {counted}", f"row_count {record.row_count}", remedy=remedy)
 
 
 def _rows_read(column: IndexedColumn) -> Comparison | None:
@@ -350,12 +336,10 @@ def companion_counts_the_nulls(column: IndexedColumn) -> Iterator[Violation]:
     if not found.leaf.is_at(record.column):
         raise NotChecked(f"the index was compared with {found.column}, the companion record names {name}")
     if record.null_count != found.null_count:
+        said = f"column {name} holds {found.null_count} nulls, the companion record says {record.null_count}"
+        field = column.index.field(idx1.COMPANION_KEY)
         yield Violation(
-            message=f"column {name} holds {found.null_count} nulls, the companion record says {record.null_count}",
-            field=column.index.field(idx1.COMPANION_KEY),
-            expected=f"null_count {found.null_count}",
-            actual=f"null_count {record.null_count}",
-            column=name,
+            said, field, f"null_count {found.null_count}", f"null_count {record.null_count}", column=name
         )
 
 
@@ -374,31 +358,22 @@ def _violation(
     remedy: str = "",
 ) -> Violation:
     """A violation at the payload, at one value of it (``marked``), or at the length field that says 0."""
-    field, offset, length = column.index.payload_place()
+    spot = column.index.payload
     if marked is not None:
-        offset, length = _position(column.index.blob, marked), len(marked.encode())
-    if not length and marked is None:
-        field, offset, length = "idx1.length", column.index.blob.start, idx1.HEADER_SIZE
-    return Violation(
-        message=message,
-        field=field,
-        offset=offset,
-        length=length,
-        expected=expected,
-        actual=actual,
-        column=column.comparison.column,
-        remedy=remedy,
-    )
+        spot = _spot(column.index.blob, marked)
+    elif not spot.length:
+        spot = column.index.length
+    return spot.violation(message, expected, actual, column=column.comparison.column, remedy=remedy)
 
 
-def _position(blob: idx1.Blob, value: str) -> int:
-    """File offset of a value in the payload."""
+def _spot(blob: idx1.Blob, value: str) -> Spot:
+    """A value in the payload."""
     position = blob.payload_start
     for other in idx1.exact_values(blob.payload):
         if other == value:
             break
         position += len(other.encode()) + len(idx1.SEPARATOR)
-    return position
+    return Spot("idx1.payload", position, len(value.encode()))
 
 
 def _values(count: int) -> str:

@@ -44,32 +44,24 @@ class _Side:
     def is_no_value(self, page: int) -> Violation:
         """A bound that is no value of the physical type."""
         kind, width = self.chunk.leaf.physical_type, width_of(self.chunk.leaf.element)
-        return Violation(
-            message=f"the {self.word} bound of page {page} of {self.chunk} is no value of type {kind}: {_bytes(self.raws[page])}",
-            field=_entry(self.chunk, self.name, page),
-            expected=f"{width} bytes" if width else "a value",
-            actual=_bytes(self.raws[page]),
-        )
+        said = f"the {self.word} bound of page {page} of {self.chunk} is no value of type {kind}: {_bytes(self.raws[page])}"
+        field = _entry(self.chunk, self.name, page)
+        return Violation(said, field, f"{width} bytes" if width else "a value", _bytes(self.raws[page]))
 
     def is_nan(self, page: int) -> Violation:
         """A bound that is NaN."""
-        return Violation(
-            message=f"the {self.word} bound of page {page} of {self.chunk} is NaN",
-            field=_entry(self.chunk, self.name, page),
-            expected="a number, or no column index",
-            actual="NaN",
-        )
+        said = f"the {self.word} bound of page {page} of {self.chunk} is NaN"
+        return Violation(said, _entry(self.chunk, self.name, page), "a number, or no column index", "NaN")
 
     def is_out_of_order(self, page: int, before: int, said: BoundaryOrder) -> Violation:
         """A bound that the bound of an earlier page should not precede."""
         word = "less" if said is BoundaryOrder.ASCENDING else "greater"
-        return Violation(
-            message=f"the bounds of {self.chunk} are called {said.name}, and "
-            f"{self.name}[{page}], {self.bound(page)}, is {word} than {self.name}[{before}], {self.bound(before)}",
-            field=_entry(self.chunk, self.name, page),
-            expected=f"not {word} than {self.bound(before)}",
-            actual=self.bound(page),
+        message = (
+            f"the bounds of {self.chunk} are called {said.name}, and "
+            f"{self.name}[{page}], {self.bound(page)}, is {word} than {self.name}[{before}], {self.bound(before)}"
         )
+        field = _entry(self.chunk, self.name, page)
+        return Violation(message, field, f"not {word} than {self.bound(before)}", self.bound(page))
 
 
 def _sides(bounds: PageBounds) -> tuple[_Side, _Side]:
@@ -144,12 +136,8 @@ def boundary_order_is_true(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     if boundary_order == BoundaryOrder.UNORDERED:
         return
     if boundary_order not in COMPARED:
-        yield Violation(
-            message=f"the boundary_order of {chunk} is {boundary_order}, which has no name",
-            field=chunk.fields.column_index / "boundary_order",
-            expected="0, 1 or 2",
-            actual=str(boundary_order),
-        )
+        said = f"the boundary_order of {chunk} is {boundary_order}, which has no name"
+        yield Violation(said, chunk.fields.column_index / "boundary_order", "0, 1 or 2", str(boundary_order))
         return
     bounds = chunk.page_bounds
     pages, *lists = bounds.comparable
@@ -185,11 +173,10 @@ def bounds_are_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 def int96_has_its_order(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """The type itself defines no order."""
     if chunk.order is not Order.TIMESTAMP:
+        said = f"column {chunk.column} is of type INT96 and has a column index, without the INT96 timestamp order"
+        field = chunk.fields.column_index
         yield Violation(
-            message=f"column {chunk.column} is of type INT96 and has a column index, without the INT96 timestamp order",
-            field=chunk.fields.column_index,
-            expected="no column index, or INT96_TIMESTAMP_ORDER in column_orders",
-            actual="a column index",
+            said, field, "no column index, or INT96_TIMESTAMP_ORDER in column_orders", "a column index"
         )
 
 
@@ -205,12 +192,8 @@ def nan_counts_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     if counts is None:
         raise NotApplicable
     if type_order(chunk.leaf.element) not in NUMBERS:
-        yield Violation(
-            message=f"column {chunk.column} holds no floating point numbers, and its column index counts NaN",
-            field=chunk.fields.column_index / "nan_counts",
-            expected="none",
-            actual=f"{len(counts)} entries",
-        )
+        message = f"column {chunk.column} holds no floating point numbers, and its column index counts NaN"
+        yield Violation(message, chunk.fields.column_index / "nan_counts", "none", f"{len(counts)} entries")
         return
     said = chunk.statistics.nan_count if chunk.statistics is not None else None
     yield from counts_add_up(chunk, "nan_counts", counts, said)
@@ -220,12 +203,8 @@ def nan_counts_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 def total_order_has_nan_counts(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Where NaN has a place, a reader wants to know whether there is one."""
     if chunk.column_index.nan_counts is None:
-        yield Violation(
-            message=f"the column index of {chunk} has no nan_counts",
-            field=chunk.fields.column_index,
-            expected="nan_counts",
-            actual="none",
-        )
+        said = f"the column index of {chunk} has no nan_counts"
+        yield Violation(said, chunk.fields.column_index, "nan_counts", "none")
 
 
 @rule("PIX-034", of=COLUMN_INDEX, screen=column_index_shape)

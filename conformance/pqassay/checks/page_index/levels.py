@@ -23,12 +23,9 @@ def first_rows_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     rows: list[int] = counts_of(chunk).rows.cumsum().tolist()
     for number, (location, before) in enumerate(zip(locations[1:], rows[:-1], strict=True), 1):
         if location.first_row_index != before:
-            yield Violation(
-                f"{before} rows begin before page {number}",
-                chunk.fields.offset_index / f"page_locations[{number}].first_row_index",
-                expected=str(before),
-                actual=str(location.first_row_index),
-            )
+            said = f"{before} rows begin before page {number}"
+            field = chunk.fields.offset_index / f"page_locations[{number}].first_row_index"
+            yield Violation(said, field, str(before), str(location.first_row_index))
 
 
 @rule(
@@ -39,12 +36,8 @@ def pages_begin_with_a_row(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     starts = counts_of(chunk).starts_with_row
     for number, page in enumerate(chunk.data_pages):
         if not starts[number] and page.v2 is None:
-            yield Violation(
-                f"page {page.number} begins within a row",
-                chunk.fields.body(page),
-                expected="a repetition level of 0 first",
-                actual="a greater one",
-            )
+            said = f"page {page.number} begins within a row"
+            yield Violation(said, chunk.fields.body(page), "a repetition level of 0 first", "a greater one")
 
 
 @rule("PIX-058", of=COLUMN_INDEX)
@@ -64,9 +57,6 @@ def histograms_count_the_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violati
         for place, (count, right) in enumerate(zip(given, found, strict=True)):
             if count != right:
                 page, level = divmod(place, counted.shape[1])
-                yield Violation(
-                    f"{right} {name} levels of data page {page} are {level}, and the column index counts {count}",
-                    chunk.fields.column_index / f"{name}_level_histograms[{place}]",
-                    expected=str(right),
-                    actual=str(count),
-                )
+                said = f"{right} {name} levels of data page {page} are {level}, and the column index counts {count}"
+                field = chunk.fields.column_index / f"{name}_level_histograms[{place}]"
+                yield Violation(said, field, str(right), str(count))

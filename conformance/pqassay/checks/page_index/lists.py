@@ -26,12 +26,9 @@ from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Type
 def column_index_has_offset_index(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Where the pages stand that a column index describes, only the offset index says."""
     if chunk.chunk.offset_index_offset is None:
-        yield Violation(
-            message=f"the chunk of {chunk} has a column index and no offset index",
-            field=chunk.fields.listed / "column_index_offset",
-            expected="an offset_index_offset beside it",
-            actual="a column_index_offset alone",
-        )
+        said = f"the chunk of {chunk} has a column index and no offset index"
+        field = chunk.fields.listed / "column_index_offset"
+        yield Violation(said, field, "an offset_index_offset beside it", "a column_index_offset alone")
 
 
 def _has_offset_or_length(chunk: ColumnChunkUnderTest) -> bool:
@@ -52,11 +49,10 @@ def offset_and_length_are_given_together(chunk: ColumnChunkUnderTest) -> Iterato
             continue
         wrong = "offset" if offset is not None and (length is None or not offset) else "length"
         place, size = ("none" if given is None else str(given) for given in (offset, length))
+        said = f"the {name.replace('_', ' ')} of {chunk} has offset {place} and length {size}"
+        field = chunk.fields.listed / f"{name}_{wrong}"
         yield Violation(
-            message=f"the {name.replace('_', ' ')} of {chunk} has offset {place} and length {size}",
-            field=chunk.fields.listed / f"{name}_{wrong}",
-            expected="an offset, and a length of at least 1",
-            actual=f"offset {place}, length {size}",
+            said, field, "an offset, and a length of at least 1", f"offset {place}, length {size}"
         )
 
 
@@ -97,13 +93,10 @@ def _lists_pages(chunk: ColumnChunkUnderTest) -> bool:
 def offset_index_lists_pages(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Values stand in pages."""
     if not chunk.offset_index.page_locations and chunk.facts.num_values > 0:
-        yield Violation(
-            message=f"the offset index of {chunk} lists no page, "
-            f"and the chunk holds {chunk.facts.num_values} values",
-            field=chunk.fields.offset_index / "page_locations",
-            expected="at least one page",
-            actual="none",
+        said = (
+            f"the offset index of {chunk} lists no page, and the chunk holds {chunk.facts.num_values} values"
         )
+        yield Violation(said, chunk.fields.offset_index / "page_locations", "at least one page", "none")
 
 
 @rule("PIX-012", of=OFFSET_INDEX, screen=offset_index_shape)
@@ -172,12 +165,8 @@ def first_page_begins_with_row_0(chunk: ColumnChunkUnderTest) -> Iterator[Violat
     """Rows count from 0 in every row group."""
     places = chunk.page_places
     if places.first_rows[0] != 0:
-        yield Violation(
-            message=f"the first page of {chunk} begins with row {places.first_rows[0]}",
-            field=places.field(0, "first_row_index"),
-            expected="0",
-            actual=str(places.first_rows[0]),
-        )
+        said = f"the first page of {chunk} begins with row {places.first_rows[0]}"
+        yield Violation(said, places.field(0, "first_row_index"), "0", str(places.first_rows[0]))
 
 
 @rule("PIX-016", of=OFFSET_INDEX, only=_lists_pages, screen=offset_index_shape)
@@ -209,13 +198,11 @@ def first_page_stands_where_the_footer_says(chunk: ColumnChunkUnderTest) -> Iter
         set(DICTIONARY_ENCODINGS).isdisjoint(chunk.facts.encodings)
     )
     if first < data_page_offset or not unannounced:
-        yield Violation(
-            message=f"the first page of {chunk} stands at {first} in the "
-            f"offset index, at {data_page_offset} in the footer",
-            field=places.field(0, "offset"),
-            expected=str(data_page_offset),
-            actual=str(first),
+        said = (
+            f"the first page of {chunk} stands at {first} in the "
+            f"offset index, at {data_page_offset} in the footer"
         )
+        yield Violation(said, places.field(0, "offset"), str(data_page_offset), str(first))
 
 
 @rule(
@@ -233,20 +220,14 @@ def unencoded_bytes_are_those_of_byte_arrays(chunk: ColumnChunkUnderTest) -> Ite
     field = chunk.fields.offset_index / "unencoded_byte_array_data_bytes"
     pages = len(index.page_locations)
     if chunk.leaf.element.type != Type.BYTE_ARRAY:
-        yield Violation(
-            message=f"column {chunk.column} is of type {chunk.leaf.physical_type}, and its offset index counts bytes of "
-            "byte arrays",
-            field=field,
-            expected="none",
-            actual=f"{len(sizes)} entries",
+        said = (
+            f"column {chunk.column} is of type {chunk.leaf.physical_type}, and its offset index counts bytes of "
+            "byte arrays"
         )
+        yield Violation(said, field, "none", f"{len(sizes)} entries")
     elif len(sizes) != pages:
-        yield Violation(
-            message=f"{len(sizes)} entries for {pages} pages of {chunk}",
-            field=field,
-            expected=f"{pages} entries",
-            actual=f"{len(sizes)} entries",
-        )
+        said = f"{len(sizes)} entries for {pages} pages of {chunk}"
+        yield Violation(said, field, f"{pages} entries", f"{len(sizes)} entries")
     else:
         yield from _negative(sizes, field, lambda page: f"page {page} of {chunk} holds {sizes[page]} bytes")
 
@@ -256,9 +237,7 @@ def _negative(counts: list[int], field: Field, message: Callable[[int], str]) ->
     if counts and min(counts) < 0:
         yield from first_places(
             [page for page, count in enumerate(counts) if count < 0],
-            lambda page: Violation(
-                message(page), field[page], expected="at least 0", actual=str(counts[page])
-            ),
+            lambda page: Violation(message(page), field[page], "at least 0", str(counts[page])),
         )
 
 
@@ -301,12 +280,8 @@ def lists_are_as_long_as_there_are_pages(chunk: ColumnChunkUnderTest) -> Iterato
     """Entry i of each list is about page i."""
     index, pages = chunk.column_index, page_count(chunk)
     for name, length in unequal_lists(index, pages):
-        yield Violation(
-            message=f"{name} of {chunk} has {length} entries for {pages} pages",
-            field=chunk.fields.column_index / name,
-            expected=f"{pages} entries",
-            actual=f"{length} entries",
-        )
+        said = f"{name} of {chunk} has {length} entries for {pages} pages"
+        yield Violation(said, chunk.fields.column_index / name, f"{pages} entries", f"{length} entries")
 
 
 @rule("PIX-026", of=COLUMN_INDEX, screen=column_index_shape)
@@ -332,12 +307,8 @@ def null_counts_agree_with_null_pages(chunk: ColumnChunkUnderTest) -> Iterator[V
 def column_index_gives_null_counts(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Without them nobody can look for nulls."""
     if chunk.column_index.null_counts is None:
-        yield Violation(
-            message=f"the column index of {chunk} has no null_counts",
-            field=chunk.fields.column_index,
-            expected="null_counts",
-            actual="none",
-        )
+        said = f"the column index of {chunk} has no null_counts"
+        yield Violation(said, chunk.fields.column_index, "null_counts", "none")
 
 
 @rule("PIX-028", of=COLUMN_INDEX, screen=column_index_shape)
@@ -360,13 +331,8 @@ def counts_add_up(
             counts, field, lambda page: f"{name} of page {page} of {chunk} is {counts[page]}"
         )
     elif total is not None and sum(counts) != total:
-        yield Violation(
-            message=f"{name} of {chunk} add up to {sum(counts)}, "
-            f"{name.removesuffix('s')} of the chunk is {total}",
-            field=field,
-            expected=str(total),
-            actual=str(sum(counts)),
-        )
+        said = f"{name} of {chunk} add up to {sum(counts)}, {name.removesuffix('s')} of the chunk is {total}"
+        yield Violation(said, field, str(total), str(sum(counts)))
 
 
 def _has_histograms(chunk: ColumnChunkUnderTest) -> bool:
@@ -387,29 +353,17 @@ def histograms_have_their_shape_and_sums(chunk: ColumnChunkUnderTest) -> Iterato
             continue
         field, levels = chunk.fields.column_index / f"{name}s", greatest + 1
         if len(counts) != pages * levels:
-            yield Violation(
-                message=f"{name}s of {chunk} has {len(counts)} entries for {pages} pages of {levels} levels",
-                field=field,
-                expected=f"{pages * levels} entries",
-                actual=f"{len(counts)} entries",
-            )
+            said = f"{name}s of {chunk} has {len(counts)} entries for {pages} pages of {levels} levels"
+            yield Violation(said, field, f"{pages * levels} entries", f"{len(counts)} entries")
             continue
         whole: list[int] | None = getattr(sizes, name) if sizes is not None else None
         sums = [sum(counts[level::levels]) for level in range(levels)]
         if counts and min(counts) < 0:
-            yield Violation(
-                message=f"{name}s of {chunk} holds {min(counts)}",
-                field=field[counts.index(min(counts))],
-                expected="at least 0",
-                actual=str(min(counts)),
-            )
+            said = f"{name}s of {chunk} holds {min(counts)}"
+            yield Violation(said, field[counts.index(min(counts))], "at least 0", str(min(counts)))
         elif whole is not None and len(whole) == levels and sums != whole:
-            yield Violation(
-                message=f"{name}s of {chunk} add up to {sums}, the {name} of the chunk is {whole}",
-                field=field,
-                expected=str(whole),
-                actual=str(sums),
-            )
+            said = f"{name}s of {chunk} add up to {sums}, the {name} of the chunk is {whole}"
+            yield Violation(said, field, str(whole), str(sums))
 
 
 def _rows_are_counted_twice(chunk: ColumnChunkUnderTest) -> bool:

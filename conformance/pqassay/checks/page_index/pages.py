@@ -8,7 +8,7 @@ from pqassay.checks import rule
 from pqassay.checks.subjects import COLUMN_INDEX, FILE, OFFSET_INDEX
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
-from pqassay.under_test.page_walk import HEADERS, page_at
+from pqassay.under_test.page_walk import page_at
 from pqassay.under_test.violation import Violation
 
 
@@ -21,21 +21,16 @@ def the_data_pages_are_listed(chunk: ColumnChunkUnderTest) -> Iterator[Violation
     for number, (location, page) in enumerate(zip(locations, pages, strict=False)):
         if location.offset != page.offset:
             # From here on, entries and pages are out of step: what follows would only repeat it.
-            yield Violation(
+            said = (
                 f"entry {number} leads to {location.offset}, where "
-                f"{page_at(chunk.pages, location.offset) or 'no page of the chunk begins'}",
-                listed[number] / "offset",
-                expected=f"data page {number}, at {page.offset}",
-                actual=str(location.offset),
+                f"{page_at(chunk.pages, location.offset) or 'no page of the chunk begins'}"
             )
+            field = listed[number] / "offset"
+            yield Violation(said, field, f"data page {number}, at {page.offset}", str(location.offset))
             return
     if len(locations) != len(pages):
-        yield Violation(
-            f"{len(locations)} entries for {len(pages)} data pages",
-            listed,
-            expected=f"{len(pages)} entries",
-            actual=f"{len(locations)} entries",
-        )
+        said = f"{len(locations)} entries for {len(pages)} data pages"
+        yield Violation(said, listed, f"{len(pages)} entries", f"{len(locations)} entries")
 
 
 def _require_listed(chunk: ColumnChunkUnderTest) -> None:
@@ -70,12 +65,9 @@ def rows_between_entries_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Vi
     row = 0
     for number, (location, page) in enumerate(zip(locations, pages, strict=True)):
         if number and location.first_row_index != row:
-            yield Violation(
-                f"{row} rows stand before page {number}, as the headers count them",
-                chunk.fields.offset_index / f"page_locations[{number}].first_row_index",
-                expected=str(row),
-                actual=str(location.first_row_index),
-            )
+            said = f"{row} rows stand before page {number}, as the headers count them"
+            field = chunk.fields.offset_index / f"page_locations[{number}].first_row_index"
+            yield Violation(said, field, str(row), str(location.first_row_index))
         if page.v2 is not None:
             row += page.v2.num_rows
         elif not chunk.leaf.max_repetition_level:
@@ -100,12 +92,11 @@ def null_counts_are_those_of_the_headers(chunk: ColumnChunkUnderTest) -> Iterato
         if not 0 <= header.num_nulls <= header.num_values:
             raise Broken("PQF-064")
         if counts[number] != header.num_nulls:
-            yield Violation(
-                f"null_counts gives page {number} {counts[number]} nulls, and its header {header.num_nulls}",
-                chunk.fields.column_index / f"null_counts[{number}]",
-                expected=str(header.num_nulls),
-                actual=str(counts[number]),
+            said = (
+                f"null_counts gives page {number} {counts[number]} nulls, and its header {header.num_nulls}"
             )
+            field = chunk.fields.column_index / f"null_counts[{number}]"
+            yield Violation(said, field, str(header.num_nulls), str(counts[number]))
 
 
 @rule("PIX-044", of=FILE, only=lambda file: bool(file.part(ColumnChunks).having("column_index")))
@@ -116,7 +107,7 @@ def page_headers_have_no_statistics(file: FileUnderTest) -> Iterator[Violation]:
         if pages:
             yield Violation(
                 f"page {pages[0].number} of column {chunk.column} carries statistics of its own",
-                chunk.fields.page(pages[0]) / HEADERS[pages[0].header.type] / "statistics",
+                chunk.fields.own_header(pages[0]) / "statistics",
                 expected="no statistics beside a column index",
                 actual="statistics",
                 row_group=chunk.row_group,

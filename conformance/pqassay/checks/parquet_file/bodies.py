@@ -57,12 +57,9 @@ def nulls_of_pages_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
     for number, header in headers:
         counted = int(nulls[number])
         if header.num_nulls != counted and 0 <= header.num_nulls <= header.num_values:
-            yield Violation(
-                f"a page holds {counted} nulls, and its header says {header.num_nulls}",
-                chunk.fields.page(chunk.data_pages[number]) / "data_page_header_v2.num_nulls",
-                expected=str(counted),
-                actual=str(header.num_nulls),
-            )
+            said = f"a page holds {counted} nulls, and its header says {header.num_nulls}"
+            field = chunk.fields.own_header(chunk.data_pages[number]) / "num_nulls"
+            yield Violation(said, field, str(counted), str(header.num_nulls))
 
 
 @rule("PQF-073", of=SECOND_VERSION)
@@ -73,19 +70,13 @@ def rows_of_pages_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation
     for number, header in headers:
         rows = int(counts.rows[number])
         if not counts.starts_with_row[number]:
-            yield Violation(
-                "a page of version 2 begins within a row",
-                chunk.fields.body(chunk.data_pages[number]),
-                expected="a repetition level of 0 first",
-                actual="a greater one",
-            )
+            said = "a page of version 2 begins within a row"
+            field = chunk.fields.body(chunk.data_pages[number])
+            yield Violation(said, field, "a repetition level of 0 first", "a greater one")
         if header.num_rows != rows and header.num_rows >= 0:
-            yield Violation(
-                f"{rows} rows begin in a page, and its header says {header.num_rows}",
-                chunk.fields.page(chunk.data_pages[number]) / "data_page_header_v2.num_rows",
-                expected=str(rows),
-                actual=str(header.num_rows),
-            )
+            said = f"{rows} rows begin in a page, and its header says {header.num_rows}"
+            field = chunk.fields.own_header(chunk.data_pages[number]) / "num_rows"
+            yield Violation(said, field, str(rows), str(header.num_rows))
 
 
 @rule("PQF-074", of=CHUNK)
@@ -95,12 +86,9 @@ def rows_of_the_row_group_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[V
         raise NotApplicable
     rows = int(counts_of(chunk).rows.sum())
     if rows != chunk.group.num_rows:
-        yield Violation(
-            f"{rows} rows begin in the pages, and the row group has {chunk.group.num_rows}",
-            in_footer(chunk.file, f"row_groups[{chunk.row_group}].num_rows"),
-            expected=str(rows),
-            actual=str(chunk.group.num_rows),
-        )
+        said = f"{rows} rows begin in the pages, and the row group has {chunk.group.num_rows}"
+        field = in_footer(chunk.file, f"row_groups[{chunk.row_group}].num_rows")
+        yield Violation(said, field, str(rows), str(chunk.group.num_rows))
 
 
 @by_survey("PQF-076", "survey._Surveyor._excess")

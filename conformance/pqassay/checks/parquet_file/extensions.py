@@ -39,12 +39,8 @@ def extensions_are_binary(found: Extension) -> Iterator[Violation]:
     """The field is reserved for bytes."""
     if found.wire != WireType.BINARY:
         name = WireType(found.wire).name
-        yield Violation(
-            f"field {FIELD} of {found.struct} is of wire type {name}",
-            _field(found),
-            expected="BINARY",
-            actual=name,
-        )
+        said = f"field {FIELD} of {found.struct} is of wire type {name}"
+        yield Violation(said, _field(found), "BINARY", name)
 
 
 @rule("PQF-033", of=EXTENSION)
@@ -52,12 +48,8 @@ def extensions_can_be_told_apart(found: Extension) -> Iterator[Violation]:
     """There is room for a UUID."""
     size = len(found.content)
     if found.wire == WireType.BINARY and size < UNIQUE_BYTES:
-        yield Violation(
-            f"the extension of {found.struct} has {size} bytes, too few to tell it from others",
-            _field(found),
-            expected=f"{UNIQUE_BYTES} bytes or more",
-            actual=f"{size} bytes",
-        )
+        said = f"the extension of {found.struct} has {size} bytes, too few to tell it from others"
+        yield Violation(said, _field(found), f"{UNIQUE_BYTES} bytes or more", f"{size} bytes")
 
 
 @rule("PQF-034", of=EXTENSION)
@@ -65,10 +57,8 @@ def extensions_have_their_id(found: Extension) -> Iterator[Violation]:
     """The id is written as Thrift does."""
     if found.id != FIELD:
         header = long_form(found.id, found.wire)
+        said = f"the header of the extension of {found.struct} holds field {found.id}"
+        field = _field(found)
         yield Violation(
-            f"the header of the extension of {found.struct} holds field {found.id}",
-            _field(found),
-            length=len(header),
-            expected=long_form(FIELD, WireType.BINARY).hex(" "),
-            actual=header.hex(" "),
+            said, field, long_form(FIELD, WireType.BINARY).hex(" "), header.hex(" "), length=len(header)
         )

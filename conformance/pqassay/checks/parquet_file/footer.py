@@ -40,36 +40,28 @@ def version_is_known(file: FileUnderTest) -> Iterator[Violation]:
     """The version is one that exists."""
     version = file.metadata.version
     if version not in FOOTER_VERSIONS:
-        yield Violation(
-            message=f"the version of the footer is {version}",
-            field=in_footer(file, "version"),
-            expected=" or ".join(map(str, FOOTER_VERSIONS)),
-            actual=str(version),
-        )
+        said = f"the version of the footer is {version}"
+        field = in_footer(file, "version")
+        yield Violation(said, field, " or ".join(map(str, FOOTER_VERSIONS)), str(version))
 
 
 @rule("PQF-012", of=ROW_GROUP)
 def chunks_follow_the_schema(group: RowGroupUnderTest) -> Iterator[Violation]:
     """Readers find the chunk of a column by its position: as many chunks as leaves, each for its own."""
-    leaves, columns = group.file.leaves, group.listed.columns
+    leaves, columns = group.file.leaves, group.part.columns
     if len(columns) != len(leaves):
-        yield Violation(
-            message=f"row group {group.number} lists {len(columns)} column chunks for {len(leaves)} leaves",
-            field=group.field / "columns",
-            expected=f"{len(leaves)} column chunks",
-            actual=str(len(columns)),
-        )
+        said = f"row group {group.number} lists {len(columns)} column chunks for {len(leaves)} leaves"
+        yield Violation(said, group.field / "columns", f"{len(leaves)} column chunks", str(len(columns)))
         return
     for ordinal, (chunk, leaf) in enumerate(zip(columns, leaves, strict=True)):
         path = path_in_schema(chunk)
         if path is not None and not leaf.is_at(path):
-            yield Violation(
-                message=f"chunk {ordinal} of row group {group.number} is of column {'.'.join(path)}, "
-                f"and leaf {ordinal} is {leaf.name}",
-                field=group.field / f"columns[{ordinal}].meta_data.path_in_schema",
-                expected=leaf.name,
-                actual=".".join(path),
+            said = (
+                f"chunk {ordinal} of row group {group.number} is of column {'.'.join(path)}, "
+                f"and leaf {ordinal} is {leaf.name}"
             )
+            field = group.field / f"columns[{ordinal}].meta_data.path_in_schema"
+            yield Violation(said, field, leaf.name, ".".join(path))
 
 
 @rule("PQF-013", of=CHUNK, screen=facts_shape)
@@ -78,25 +70,18 @@ def chunk_has_its_type(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     declared, found = chunk.leaf.element.type, chunk.facts.type
     if declared != found:
         wanted, actual = (name_in(Type, kind, f"type {kind}") for kind in (declared, found))
-        yield Violation(
-            message=f"the chunk is of {actual}, its leaf of {wanted}",
-            field=chunk.fields.facts / "type",
-            expected=wanted,
-            actual=actual,
-        )
+        said = f"the chunk is of {actual}, its leaf of {wanted}"
+        yield Violation(said, chunk.fields.facts / "type", wanted, actual)
 
 
 @rule("PQF-014", of=ROW_GROUP)
 def chunks_have_metadata(group: RowGroupUnderTest) -> Iterator[Violation]:
     """Only a column key may hide the metadata of a chunk."""
-    for ordinal, chunk in enumerate(group.listed.columns):
+    for ordinal, chunk in enumerate(group.part.columns):
         if chunk.meta_data is None and path_in_schema(chunk) is None:
-            yield Violation(
-                message=f"chunk {ordinal} of row group {group.number} has no metadata",
-                field=group.field / f"columns[{ordinal}]",
-                expected="meta_data, or a column key that hides it",
-                actual="neither",
-            )
+            said = f"chunk {ordinal} of row group {group.number} has no metadata"
+            field = group.field / f"columns[{ordinal}]"
+            yield Violation(said, field, "meta_data, or a column key that hides it", "neither")
 
 
 # ------------------------------------------------------------------------------------------------ counts and sizes
@@ -130,9 +115,7 @@ def nothing_is_negative(file: FileUnderTest) -> Iterator[Violation]:
 
 
 def _negative(name: str, value: int, record: Field, **place: Any) -> Violation:
-    return Violation(
-        message=f"{name} is {value}", field=record / name, expected="0 or more", actual=str(value), **place
-    )
+    return Violation(f"{name} is {value}", record / name, "0 or more", str(value), **place)
 
 
 def _require_no_negative(*values: int | None) -> None:
@@ -151,12 +134,8 @@ def rows_add_up(file: FileUnderTest) -> Iterator[Violation]:
         total += group.num_rows
     _require_no_negative(metadata.num_rows)
     if metadata.num_rows != total:
-        yield Violation(
-            message=f"the file has {metadata.num_rows:,} rows, its row groups have {total:,}",
-            field=in_footer(file, "num_rows"),
-            expected=str(total),
-            actual=str(metadata.num_rows),
-        )
+        said = f"the file has {metadata.num_rows:,} rows, its row groups have {total:,}"
+        yield Violation(said, in_footer(file, "num_rows"), str(total), str(metadata.num_rows))
 
 
 @rule("PQF-017", of=CHUNK, only=lambda chunk: not chunk.leaf.max_repetition_level, screen=facts_shape)
@@ -165,12 +144,8 @@ def flat_chunks_hold_a_value_for_each_row(chunk: ColumnChunkUnderTest) -> Iterat
     values, rows = chunk.facts.num_values, chunk.group.num_rows
     if values != rows:
         _require_no_negative(values, rows)
-        yield Violation(
-            message=f"the chunk has {values:,} values, its row group {rows:,} rows",
-            field=chunk.fields.facts / "num_values",
-            expected=str(rows),
-            actual=str(values),
-        )
+        said = f"the chunk has {values:,} values, its row group {rows:,} rows"
+        yield Violation(said, chunk.fields.facts / "num_values", str(rows), str(values))
 
 
 @rule("PQF-018", of=FOOTER)
@@ -185,12 +160,11 @@ def leaf_paths_differ(file: FileUnderTest) -> Iterator[Violation]:
     for ordinal, leaf in enumerate(leaves):
         earlier = first.setdefault((_digest(leaf.parent, known), leaf.element.name), leaf)
         if earlier is not leaf and (earlier.parent is leaf.parent or earlier.path == leaf.path):
-            yield Violation(
-                message=f"leaf {ordinal} is called {show(leaf.element.name)} like one before it, with the same path",
-                field=in_footer(file, f"schema[{places[ordinal]}].name"),
-                expected="a path of its own",
-                actual=show(leaf.element.name),
+            said = (
+                f"leaf {ordinal} is called {show(leaf.element.name)} like one before it, with the same path"
             )
+            field = in_footer(file, f"schema[{places[ordinal]}].name")
+            yield Violation(said, field, "a path of its own", show(leaf.element.name))
 
 
 def _digest(group: SchemaGroup | None, known: dict[int, int]) -> int:
@@ -210,22 +184,22 @@ def _element_places(file: FileUnderTest) -> list[int]:
     return [place for place, element in enumerate(file.metadata.schema) if place and element.type is not None]
 
 
-@rule("PQF-019", of=ROW_GROUP, only=lambda group: _tells_sizes(group.listed))
+@rule("PQF-019", of=ROW_GROUP, only=lambda group: _tells_sizes(group.part))
 def byte_sizes_add_up(group: RowGroupUnderTest) -> Iterator[Violation]:
     """The row group is as long as its chunks before compression."""
-    sizes = [chunk.meta_data.total_uncompressed_size for chunk in group.listed.columns if chunk.meta_data]
-    yield from _sum_of(sizes, group, "total_byte_size", group.listed.total_byte_size)
+    sizes = [chunk.meta_data.total_uncompressed_size for chunk in group.part.columns if chunk.meta_data]
+    yield from _sum_of(sizes, group, "total_byte_size", group.part.total_byte_size)
 
 
 @rule(
     "PQF-020",
     of=ROW_GROUP,
-    only=lambda group: group.listed.total_compressed_size is not None and _tells_sizes(group.listed),
+    only=lambda group: group.part.total_compressed_size is not None and _tells_sizes(group.part),
 )
 def compressed_sizes_add_up(group: RowGroupUnderTest) -> Iterator[Violation]:
     """The row group is as long as its chunks as stored."""
-    sizes = [chunk.meta_data.total_compressed_size for chunk in group.listed.columns if chunk.meta_data]
-    yield from _sum_of(sizes, group, "total_compressed_size", group.listed.total_compressed_size)
+    sizes = [chunk.meta_data.total_compressed_size for chunk in group.part.columns if chunk.meta_data]
+    yield from _sum_of(sizes, group, "total_compressed_size", group.part.total_compressed_size)
 
 
 def _tells_sizes(group: RowGroup) -> bool:
@@ -239,12 +213,8 @@ def _sum_of(sizes: list[int], group: RowGroupUnderTest, name: str, total: int | 
         _require_sound_ranges(group.file)
         if len(sizes) != len(group.file.leaves):
             raise Broken("PQF-012")
-        yield Violation(
-            message=f"{name} of row group {group.number} is {total:,}, and its chunks take {sum(sizes):,} bytes",
-            field=group.field / name,
-            expected=str(sum(sizes)),
-            actual=str(total),
-        )
+        said = f"{name} of row group {group.number} is {total:,}, and its chunks take {sum(sizes):,} bytes"
+        yield Violation(said, group.field / name, str(sum(sizes)), str(total))
 
 
 def _require_sound_ranges(file: FileUnderTest) -> None:
@@ -259,17 +229,13 @@ def _require_sound_ranges(file: FileUnderTest) -> None:
 @rule("PQF-021", of=OWN_ROW_GROUP)
 def row_groups_begin_with_their_first_page(group: RowGroupUnderTest) -> Iterator[Violation]:
     """Splits are planned by the offset of a row group."""
-    file_offset, first = group.listed.file_offset, _first_page(group.listed)
+    file_offset, first = group.part.file_offset, _first_page(group.part)
     if file_offset is None or first is None:
         raise NotApplicable
     if file_offset != first:
         _require_sound_ranges(group.file)
-        yield Violation(
-            message=f"file_offset of row group {group.number} is {file_offset}, its first page stands at {first}",
-            field=group.field / "file_offset",
-            expected=str(first),
-            actual=str(file_offset),
-        )
+        said = f"file_offset of row group {group.number} is {file_offset}, its first page stands at {first}"
+        yield Violation(said, group.field / "file_offset", str(first), str(file_offset))
 
 
 def _first_page(group: RowGroup) -> int | None:
@@ -296,18 +262,14 @@ def file_offset_is_known(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     size, data_page = chunk.facts.total_compressed_size, chunk.facts.data_page_offset
     end = start + size
     if file_offset not in (start, data_page, end, data_page + size):  # the last is what Polars writes
-        yield Violation(
-            message=f"file_offset is {file_offset}, where nothing of the chunk begins or ends",
-            field=chunk.fields.listed / "file_offset",
-            expected=f"0, {start} or {end}",
-            actual=str(file_offset),
-        )
+        said = f"file_offset is {file_offset}, where nothing of the chunk begins or ends"
+        yield Violation(said, chunk.fields.listed / "file_offset", f"0, {start} or {end}", str(file_offset))
 
 
 @rule("PQF-023", of=OWN_ROW_GROUP)
 def chunks_stand_in_this_file(group: RowGroupUnderTest) -> Iterator[Violation]:
     """Only summaries describe chunks of other files."""
-    for ordinal, chunk in enumerate(group.listed.columns):
+    for ordinal, chunk in enumerate(group.part.columns):
         if chunk.file_path:
             yield Violation(
                 message=f"chunk {ordinal} of row group {group.number} is said to stand in {show(chunk.file_path)}",
@@ -325,12 +287,9 @@ def writer_is_named(file: FileUnderTest) -> Iterator[Violation]:
     if text is None or not any(map(_has_doubtful_bounds, file.metadata.row_groups)):
         raise NotApplicable
     if created_by.parse(text) is None:
-        yield Violation(
-            message=f"created_by names no application with a version: {show(text)}",
-            field=in_footer(file, "created_by"),
-            expected="<application> version <version> (build <hash>)",
-            actual=show(text),
-        )
+        said = f"created_by names no application with a version: {show(text)}"
+        field = in_footer(file, "created_by")
+        yield Violation(said, field, "<application> version <version> (build <hash>)", show(text))
 
 
 def _has_doubtful_bounds(group: RowGroup) -> bool:
@@ -355,12 +314,8 @@ def _has_doubtful_bounds(group: RowGroup) -> bool:
 def no_dictionary_page_at_0(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """An offset of 0 is none."""
     if chunk.facts.dictionary_page_offset == 0:
-        yield Violation(
-            message="dictionary_page_offset is 0, where the head of the file stands",
-            field=chunk.fields.facts / "dictionary_page_offset",
-            expected="no dictionary_page_offset",
-            actual="0",
-        )
+        said = "dictionary_page_offset is 0, where the head of the file stands"
+        yield Violation(said, chunk.fields.facts / "dictionary_page_offset", "no dictionary_page_offset", "0")
 
 
 @rule("PQF-026", of=CHUNK, screen=facts_shape)
@@ -372,12 +327,9 @@ def dictionary_page_comes_first(chunk: ColumnChunkUnderTest) -> Iterator[Violati
     if dictionary >= data:
         chunk.file.require_sound_ranges()
         where = "where its first data page does" if dictionary == data else "behind its first data page"
-        yield Violation(
-            message=f"the dictionary page of the chunk stands {where}",
-            field=chunk.fields.facts / "dictionary_page_offset",
-            expected=f"less than {data}",
-            actual=str(dictionary),
-        )
+        said = f"the dictionary page of the chunk stands {where}"
+        field = chunk.fields.facts / "dictionary_page_offset"
+        yield Violation(said, field, f"less than {data}", str(dictionary))
 
 
 # ------------------------------------------------------------------------------------- row groups and summary files
@@ -386,45 +338,36 @@ def dictionary_page_comes_first(chunk: ColumnChunkUnderTest) -> Iterator[Violati
 @rule("PQF-030", of=ROW_GROUP)
 def sorting_columns_are_leaves(group: RowGroupUnderTest) -> Iterator[Violation]:
     """A reader that merges sorted rows compares these columns; a second entry for one says nothing more."""
-    if not group.listed.sorting_columns:
+    if not group.part.sorting_columns:
         raise NotApplicable
     count = len(group.file.leaves)
     seen: set[int] = set()
-    for index, sorting in enumerate(group.listed.sorting_columns):
+    for index, sorting in enumerate(group.part.sorting_columns):
         place = sorting.column_idx
         if not 0 <= place < count or place in seen:
             problem = "is listed twice" if place in seen else f"does not exist among {count} leaves"
-            yield Violation(
-                message=f"sorting column {index} of row group {group.number} is leaf {place}, which {problem}",
-                field=group.field / f"sorting_columns[{index}].column_idx",
-                expected=f"0 to {count - 1}, each once",
-                actual=str(place),
-            )
+            said = f"sorting column {index} of row group {group.number} is leaf {place}, which {problem}"
+            field = group.field / f"sorting_columns[{index}].column_idx"
+            yield Violation(said, field, f"0 to {count - 1}, each once", str(place))
         seen.add(place)
 
 
 # In a summary, the ordinal is the position in another file.
-@rule("PQF-031", of=OWN_ROW_GROUP, only=lambda group: group.listed.ordinal is not None)
+@rule("PQF-031", of=OWN_ROW_GROUP, only=lambda group: group.part.ordinal is not None)
 def ordinals_count_row_groups(group: RowGroupUnderTest) -> Iterator[Violation]:
     """Encrypted modules are bound to their row group by the ordinal, which is the position."""
-    if group.listed.ordinal != group.number:
-        yield Violation(
-            message=f"row group {group.number} has the ordinal {group.listed.ordinal}",
-            field=group.field / "ordinal",
-            expected=str(group.number),
-            actual=str(group.listed.ordinal),
-        )
+    if group.part.ordinal != group.number:
+        said = f"row group {group.number} has the ordinal {group.part.ordinal}"
+        yield Violation(said, group.field / "ordinal", str(group.number), str(group.part.ordinal))
 
 
 @rule("PQF-035", of=SUMMARY_ROW_GROUP)
 def summary_names_files(group: RowGroupUnderTest) -> Iterator[Violation]:
     """Chunks of a summary stand elsewhere."""
-    for ordinal, chunk in enumerate(group.listed.columns):
+    for ordinal, chunk in enumerate(group.part.columns):
         if not chunk.file_path:
+            said = f"chunk {ordinal} of row group {group.number} names no file"
+            field = group.field / f"columns[{ordinal}]"
             yield Violation(
-                message=f"chunk {ordinal} of row group {group.number} names no file",
-                field=group.field / f"columns[{ordinal}]",
-                expected="file_path",
-                actual="none",
-                column=".".join(path_in_schema(chunk) or []) or None,
+                said, field, "file_path", "none", column=".".join(path_in_schema(chunk) or []) or None
             )

@@ -7,18 +7,15 @@ from collections.abc import Iterator
 from pqassay.checks import rule
 from pqassay.checks.subjects import FILE, FOOTER, Subject
 from pqassay.under_test.fields import in_footer
-from pqassay.under_test.file import FileUnderTest, NotApplicable
-from pqassay.under_test.footer_parts import KeyValueUnderTest
+from pqassay.under_test.file import FileUnderTest, NotApplicable, overlaps
+from pqassay.under_test.footer_parts import KeyValueUnderTest, listed
 from pqassay.under_test.violation import Violation
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.grammar.record_walk import mistyped_fields
 from pqassay_spec.grammar.thrift import is_text
 from pqassay_spec.parquet.file import SIGNATURE_SIZE, ByteRange, is_signed
 
-KEY_VALUE = Subject(
-    "key-value",
-    lambda file: [KeyValueUnderTest(file, number, pair) for number, pair in enumerate(file.key_values)],
-)
+KEY_VALUE = Subject("key-value", lambda file: listed(file, "key_value_metadata", file.key_values))
 """A pair of the footer's key-value metadata."""
 
 
@@ -67,12 +64,8 @@ def footer_is_filled(file: FileUnderTest) -> Iterator[Violation]:
 def fields_have_their_type(file: FileUnderTest) -> Iterator[Violation]:
     """A known id with another wire type is no unknown field: somebody meant the one that is declared."""
     for found in mistyped_fields(file.metadata, "footer"):
-        yield Violation(
-            f"{found.path} is written as {found.written}, and readers that go by the type skip it",
-            found.path,
-            expected=f"{found.declared}, for {found.type}",
-            actual=found.written,
-        )
+        said = f"{found.path} is written as {found.written}, and readers that go by the type skip it"
+        yield Violation(said, found.path, f"{found.declared}, for {found.type}", found.written)
 
 
 @rule("PQF-006", of=FOOTER, only=lambda file: bool(file.key_values))
@@ -83,38 +76,27 @@ def keys_are_unique(file: FileUnderTest) -> Iterator[Violation]:
         earlier = first.setdefault(pair.key, index)
         if earlier != index:
             same = "the same value" if file.key_values[earlier].value == pair.value else "another value"
-            yield Violation(
-                f"key {show(pair.key)} stands at {earlier} and, with {same}, at {index}",
-                in_footer(file, f"key_value_metadata[{index}].key"),
-                expected="each key once",
-                actual=f"{show(pair.key)} again",
-            )
+            said = f"key {show(pair.key)} stands at {earlier} and, with {same}, at {index}"
+            field = in_footer(file, f"key_value_metadata[{index}].key")
+            yield Violation(said, field, "each key once", f"{show(pair.key)} again")
 
 
 @rule("PQF-007", of=KEY_VALUE)
-def key_values_are_text(listed: KeyValueUnderTest) -> Iterator[Violation]:
+def key_values_are_text(item: KeyValueUnderTest) -> Iterator[Violation]:
     """Readers decode keys and values as UTF-8, and some fail on the whole file if they are not."""
-    pair = listed.pair
+    pair = item.part
     for part, text in (("key", pair.key), ("value", pair.value)):
         if text is not None and not is_text(text):
-            yield Violation(
-                f"the {part} of pair {listed.number}, key {show(pair.key)}, is not UTF-8",
-                listed.field / part,
-                expected="UTF-8",
-                actual=show(text),
-            )
+            said = f"the {part} of pair {item.number}, key {show(pair.key)}, is not UTF-8"
+            yield Violation(said, item.field / part, "UTF-8", show(text))
 
 
 @rule("PQF-010", of=KEY_VALUE)
-def keys_have_values(listed: KeyValueUnderTest) -> Iterator[Violation]:
+def keys_have_values(item: KeyValueUnderTest) -> Iterator[Violation]:
     """A key alone is legal, and too much for some readers."""
-    if listed.pair.value is None:
-        yield Violation(
-            f"key {show(listed.pair.key)} has no value",
-            listed.field,
-            expected="a value, if need be an empty one",
-            actual="a key alone",
-        )
+    if item.part.value is None:
+        said = f"key {show(item.part.key)} has no value"
+        yield Violation(said, item.field, "a value, if need be an empty one", "a key alone")
 
 
 @rule("PQF-008", of=FOOTER, only=lambda file: bool(file.offsets))
@@ -133,15 +115,10 @@ def ranges_lie_in_the_body(file: FileUnderTest) -> Iterator[Violation]:
 @rule("PQF-009", of=FOOTER)
 def ranges_do_not_overlap(file: FileUnderTest) -> Iterator[Violation]:
     """Of the ranges inside the body, no two share a byte. Those outside are the matter of PQF-008."""
-    inside = file.ranges_inside
-    if len(inside) < 2:
+    if len(file.ranges_inside) < 2:
         raise NotApplicable
-    widest = inside[0]
-    for current in inside[1:]:
-        if current.start < widest.end:
-            yield _about(current, f"the {current} overlaps the {widest}", f"a start at {widest.end} or later")
-        if current.end > widest.end:
-            widest = current
+    for widest, given in overlaps(file.ranges_inside):
+        yield _about(given, f"the {given} overlaps the {widest}", f"a start at {widest.end} or later")
 
 
 def _about(given: ByteRange, message: str, expected: str) -> Violation:

@@ -17,7 +17,7 @@ from pqassay.under_test.body_gaps import (
 )
 from pqassay.under_test.chunks import ColumnChunks
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked
-from pqassay.under_test.violation import Violation
+from pqassay.under_test.violation import Spot, Violation
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.idx1 import blob as idx1
 
@@ -39,14 +39,9 @@ def body_is_accounted_for(file: FileUnderTest) -> Iterator[Violation]:
         for run in gaps.runs(start, end):
             is_whole = is_whole and run.filler is not Filler.UNSEEN
             if run.filler in UNCLAIMED:
-                yield Violation(
-                    message=f"[{run.start}, {run.end}) holds {run.filler.value}",
-                    field="body",
-                    offset=run.start,
-                    length=run.end - run.start,
-                    expected="a structure of the footer, or a known filler",
-                    actual=run.filler.value,
-                )
+                said = f"[{run.start}, {run.end}) holds {run.filler.value}"
+                spot = Spot("body", run.start, run.end - run.start)
+                yield spot.violation(said, "a structure of the footer, or a known filler", run.filler.value)
     if not is_whole:
         raise NotChecked(f"the gaps hold more than the {MOST_WORK >> 20} MiB that are looked at")
 

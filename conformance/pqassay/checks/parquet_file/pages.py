@@ -35,13 +35,8 @@ def uncompressed_sizes_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation
     _require_counts(page.header.uncompressed_page_size for page in pages)
     total = sum(page.header_length + page.header.uncompressed_page_size for page in pages)
     if total != chunk.facts.total_uncompressed_size:
-        yield _of_footer(
-            chunk,
-            "total_uncompressed_size",
-            "the pages of the chunk have another size without compression",
-            total,
-            chunk.facts.total_uncompressed_size,
-        )
+        said = "the pages of the chunk have another size without compression"
+        yield _of_footer(chunk, "total_uncompressed_size", said, total, chunk.facts.total_uncompressed_size)
 
 
 @rule("PQF-053", of=PAGES)
@@ -59,13 +54,12 @@ def pages_have_the_header_of_their_type(chunk: ColumnChunkUnderTest) -> Iterator
         if given == (own is not None) and (own is None or getattr(header, own) is not None):
             continue
         names = [name for name in HEADERS.values() if getattr(header, name) is not None]
-        yield Violation(
+        said = (
             f"page {page.number}, of type {name_in(PageType, header.type, str(header.type))}, holds "
-            f"{' and '.join(names) or 'no header of a type'}",
-            chunk.fields.page(page) / "type",
-            expected=own or "none of the known headers",
-            actual=", ".join(names) or "none",
+            f"{' and '.join(names) or 'no header of a type'}"
         )
+        field = chunk.fields.page(page) / "type"
+        yield Violation(said, field, own or "none of the known headers", ", ".join(names) or "none")
 
 
 @rule("PQF-054", of=PAGES)
@@ -73,11 +67,10 @@ def the_dictionary_comes_first(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
     """One dictionary page at most, before all others."""
     for page in chunk.pages[1:]:
         if page.is_dictionary:
+            said = f"page {page.number} is a dictionary page"
+            field = chunk.fields.page(page) / "type"
             yield Violation(
-                f"page {page.number} is a dictionary page",
-                chunk.fields.page(page) / "type",
-                expected="no dictionary page but the first page",
-                actual=f"DICTIONARY_PAGE at {page.number}",
+                said, field, "no dictionary page but the first page", f"DICTIONARY_PAGE at {page.number}"
             )
 
 
@@ -86,14 +79,11 @@ def data_pages_begin_where_they_should(chunk: ColumnChunkUnderTest) -> Iterator[
     """The offset is that of the first data page. A chunk without one has nothing to point to."""
     first = chunk.data_pages[0].offset
     if chunk.facts.data_page_offset != first:
-        yield _of_footer(
-            chunk,
-            "data_page_offset",
+        said = (
             f"{page_at(chunk.pages, chunk.facts.data_page_offset) or 'no page begins'} at data_page_offset, and the "
-            f"first data page at {first}",
-            first,
-            chunk.facts.data_page_offset,
+            f"first data page at {first}"
         )
+        yield _of_footer(chunk, "data_page_offset", said, first, chunk.facts.data_page_offset)
 
 
 @rule("PQF-056", of=PAGES)
@@ -122,13 +112,8 @@ def values_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     _require_counts(counts)
     total = sum(counts)
     if total != chunk.facts.num_values:
-        yield _of_footer(
-            chunk,
-            "num_values",
-            f"the data pages of the chunk hold {total} values",
-            total,
-            chunk.facts.num_values,
-        )
+        said = f"the data pages of the chunk hold {total} values"
+        yield _of_footer(chunk, "num_values", said, total, chunk.facts.num_values)
 
 
 @rule("PQF-058", of=PAGES)
@@ -136,21 +121,21 @@ def no_count_is_negative(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """The walk raises what is wrong with the size as stored; num_nulls is the matter of PQF-064."""
     for page in chunk.pages:
         header, own = page.header, page.own_header
-        field = chunk.fields.page(page)
         if header.uncompressed_page_size < 0:
-            yield _negative(field, "uncompressed_page_size", header.uncompressed_page_size)
+            yield _negative(chunk.fields.page(page), "uncompressed_page_size", header.uncompressed_page_size)
         if own is None:
             continue
+        field = chunk.fields.own_header(page)
         if own.num_values < 0:
-            yield _negative(field / HEADERS[header.type], "num_values", own.num_values)
+            yield _negative(field, "num_values", own.num_values)
         if (v2 := page.v2) is None:
             continue
         levels = (v2.repetition_levels_byte_length, v2.definition_levels_byte_length)
         if v2.num_rows < 0:
-            yield _negative(field / "data_page_header_v2", "num_rows", v2.num_rows)
+            yield _negative(field, "num_rows", v2.num_rows)
         for name, length in zip(("repetition", "definition"), levels, strict=True):
             if length < 0:
-                yield _negative(field / "data_page_header_v2", f"{name}_levels_byte_length", length)
+                yield _negative(field, f"{name}_levels_byte_length", length)
         if min(levels) >= 0 and sum(levels) > header.compressed_page_size:
             yield _too_long(field, "compressed_page_size", sum(levels), header.compressed_page_size)
         elif min(levels) >= 0 and sum(levels) > header.uncompressed_page_size >= 0:
@@ -158,16 +143,13 @@ def no_count_is_negative(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 
 def _negative(header: Field, name: str, value: int) -> Violation:
-    return Violation(f"{name} is {value}", header / name, expected="at least 0", actual=str(value))
+    return Violation(f"{name} is {value}", header / name, "at least 0", str(value))
 
 
 def _too_long(field: Field, name: str, levels: int, size: int) -> Violation:
-    return Violation(
-        f"the levels take {levels} bytes of a page whose {name} is {size}",
-        field / "data_page_header_v2.definition_levels_byte_length",
-        expected=f"levels of at most {size} bytes",
-        actual=f"{levels} bytes",
-    )
+    said = f"the levels take {levels} bytes of a page whose {name} is {size}"
+    where = field / "definition_levels_byte_length"
+    return Violation(said, where, f"levels of at most {size} bytes", f"{levels} bytes")
 
 
 @rule("PQF-059", of=SECOND_VERSION)
@@ -179,12 +161,9 @@ def rows_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     _require_counts(rows)
     if sum(rows) != chunk.group.num_rows:
         last = chunk.data_pages[-1]
-        yield Violation(
-            f"{sum(rows)} rows in the pages, and {chunk.group.num_rows} in the row group",
-            chunk.fields.page(last) / "data_page_header_v2.num_rows",
-            expected=f"{chunk.group.num_rows} rows in all pages",
-            actual=f"{sum(rows)} rows",
-        )
+        said = f"{sum(rows)} rows in the pages, and {chunk.group.num_rows} in the row group"
+        field = chunk.fields.own_header(last) / "num_rows"
+        yield Violation(said, field, f"{chunk.group.num_rows} rows in all pages", f"{sum(rows)} rows")
 
 
 @rule("PQF-060", of=PAGES)
@@ -198,12 +177,9 @@ def encodings_are_listed(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         encoding = _merged(own.encoding)
         if encoding not in listed:
             name = _encoding(own.encoding)
+            said = f"page {page.number} is encoded by {name}"
             yield _of_footer(
-                chunk,
-                "encodings",
-                f"page {page.number} is encoded by {name}",
-                name,
-                ", ".join(map(_encoding, chunk.facts.encodings)) or "none",
+                chunk, "encodings", said, name, ", ".join(map(_encoding, chunk.facts.encodings)) or "none"
             )
             listed.add(encoding)
 
@@ -223,13 +199,8 @@ def encodings_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     known = {_merged_type(PageType.DATA_PAGE), int(PageType.DICTIONARY_PAGE)}
     listed = Counter({key: count for key, count in listed.items() if count and key[0] in known})
     if listed != counted:
-        yield _of_footer(
-            chunk,
-            "encoding_stats",
-            "the chunk has other pages than its encoding_stats count",
-            _counted(counted),
-            _counted(listed),
-        )
+        said = "the chunk has other pages than its encoding_stats count"
+        yield _of_footer(chunk, "encoding_stats", said, _counted(counted), _counted(listed))
 
 
 @rule("PQF-062", of=CHUNK, only=lambda chunk: bool(chunk.facts.num_values))
@@ -238,12 +209,9 @@ def data_pages_hold_something(chunk: ColumnChunkUnderTest) -> Iterator[Violation
     for page in chunk.data_pages:
         own = page.own_header
         if own is not None and own.num_values == 0:
-            yield Violation(
-                f"data page {page.number} holds nothing",
-                chunk.fields.page(page) / f"{HEADERS[page.header.type]}.num_values",
-                expected="at least 1",
-                actual="0",
-            )
+            said = f"data page {page.number} holds nothing"
+            field = chunk.fields.own_header(page) / "num_values"
+            yield Violation(said, field, "at least 1", "0")
 
 
 @rule("PQF-064", of=SECOND_VERSION)
@@ -251,12 +219,9 @@ def nulls_are_no_more_than_values(chunk: ColumnChunkUnderTest) -> Iterator[Viola
     """Only pages of version 2 count nulls."""
     for number, header in chunk.second_version:
         if not 0 <= header.num_nulls <= header.num_values:
-            yield Violation(
-                f"{header.num_nulls} nulls in a page of {header.num_values} values",
-                chunk.fields.page(chunk.data_pages[number]) / "data_page_header_v2.num_nulls",
-                expected=f"0 to {header.num_values}",
-                actual=str(header.num_nulls),
-            )
+            said = f"{header.num_nulls} nulls in a page of {header.num_values} values"
+            field = chunk.fields.own_header(chunk.data_pages[number]) / "num_nulls"
+            yield Violation(said, field, f"0 to {header.num_values}", str(header.num_nulls))
 
 
 # ------------------------------------------------------------------------------------------------- what they share
@@ -271,7 +236,7 @@ def _require_counts(counts: Iterable[int]) -> None:
 def _of_footer(
     chunk: ColumnChunkUnderTest, name: str, message: str, expected: object, actual: object
 ) -> Violation:
-    return Violation(message, chunk.fields.facts / name, expected=str(expected), actual=str(actual))
+    return Violation(message, chunk.fields.facts / name, str(expected), str(actual))
 
 
 def _encoding(number: int) -> str:

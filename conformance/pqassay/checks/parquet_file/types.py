@@ -8,7 +8,7 @@ from dataclasses import replace
 from pqassay.checks import rule
 from pqassay.checks.subjects import Subject
 from pqassay.under_test.file import FileUnderTest
-from pqassay.under_test.footer_parts import ElementUnderTest
+from pqassay.under_test.footer_parts import ElementUnderTest, listed
 from pqassay.under_test.violation import Violation, name_in
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.grammar.record_walk import mistyped_fields
@@ -25,7 +25,7 @@ REPETITIONS = frozenset(map(int, FieldRepetitionType))
 
 
 def _elements(file: FileUnderTest) -> list[ElementUnderTest]:
-    return [ElementUnderTest(file, number, element) for number, element in enumerate(file.metadata.schema)]
+    return listed(file, "schema", file.metadata.schema)
 
 
 def _below_the_root(file: FileUnderTest) -> list[ElementUnderTest]:
@@ -37,7 +37,7 @@ def _is_annotated(element: SchemaElement) -> bool:
 
 
 def _of_element(violation: Violation, place: ElementUnderTest) -> Violation:
-    return replace(violation, column=place.element.name)
+    return replace(violation, column=place.part.name)
 
 
 ELEMENT = Subject("schema element", _below_the_root, _of_element)
@@ -45,14 +45,14 @@ ELEMENT = Subject("schema element", _below_the_root, _of_element)
 
 ANNOTATED = Subject(
     "annotated element",
-    lambda file: [place for place in _below_the_root(file) if _is_annotated(place.element)],
+    lambda file: [place for place in _below_the_root(file) if _is_annotated(place.part)],
     _of_element,
 )
 """An element of the schema, but for the root, with a logical or a converted type."""
 
 FIXED = Subject(
     "fixed byte array",
-    lambda file: [place for place in file.part(_elements) if place.element.type == Type.FIXED_LEN_BYTE_ARRAY],
+    lambda file: [place for place in file.part(_elements) if place.part.type == Type.FIXED_LEN_BYTE_ARRAY],
     _of_element,
 )
 """An element of the schema that is a byte array of a fixed length."""
@@ -61,25 +61,22 @@ FIXED = Subject(
 @rule("PQF-040", of=ELEMENT)
 def elements_have_a_repetition_type(place: ElementUnderTest) -> Iterator[Violation]:
     """Without it, nobody can tell the levels of a column. One that is written with another type PQF-039 reports."""
-    element, kind = place.element, place.element.repetition_type
+    element, kind = place.part, place.part.repetition_type
     if kind not in REPETITIONS and not _is_mistyped(element):
         given = "none" if kind is None else str(kind)
-        yield Violation(
-            message=f"the repetition type of {show(element.name)} is {given}",
-            field=place.field if kind is None else place.field / "repetition_type",
-            expected="0 (REQUIRED), 1 (OPTIONAL) or 2 (REPEATED)",
-            actual=given,
-        )
+        said = f"the repetition type of {show(element.name)} is {given}"
+        field = place.field if kind is None else place.field / "repetition_type"
+        yield Violation(said, field, "0 (REQUIRED), 1 (OPTIONAL) or 2 (REPEATED)", given)
 
 
 def _is_mistyped(element: SchemaElement) -> bool:
     return any(found.field.name == "repetition_type" for found in mistyped_fields(element, ""))
 
 
-@rule("PQF-027", of=ANNOTATED, only=lambda place: _annotation_name(place.element) is not None)
+@rule("PQF-027", of=ANNOTATED, only=lambda place: _annotation_name(place.part) is not None)
 def annotations_fit_their_types(place: ElementUnderTest) -> Iterator[Violation]:
     """A reader takes the values for what the annotation says: the logical type where there is one, else the converted one."""
-    element, name = place.element, _annotation_name(place.element)
+    element, name = place.part, _annotation_name(place.part)
     kind = "converted_type" if element.logicalType is None else "logicalType"
     annotation = (
         CONVERTED.get(element.converted_type if element.converted_type is not None else -1)
@@ -87,19 +84,11 @@ def annotations_fit_their_types(place: ElementUnderTest) -> Iterator[Violation]:
         else ANNOTATIONS.get(name or "")
     )
     if annotation is None:
-        yield Violation(
-            message=f"{show(element.name)} is {name}, which does not exist",
-            field=place.field / kind,
-            expected="one of the widths 8, 16, 32 and 64",
-            actual=name or "",
-        )
+        said = f"{show(element.name)} is {name}, which does not exist"
+        yield Violation(said, place.field / kind, "one of the widths 8, 16, 32 and 64", name or "")
     elif not annotation.fits(element):
-        yield Violation(
-            message=f"{show(element.name)} is {name} on {_carrier(element)}",
-            field=place.field / kind,
-            expected=annotation.carriers,
-            actual=_carrier(element),
-        )
+        said = f"{show(element.name)} is {name} on {_carrier(element)}"
+        yield Violation(said, place.field / kind, annotation.carriers, _carrier(element))
     elif name == "DECIMAL":
         yield from _digits(place)
 
@@ -119,53 +108,43 @@ def _carrier(element: SchemaElement) -> str:
 
 def _digits(place: ElementUnderTest) -> Iterator[Violation]:
     """Precision and scale of a decimal, as its logical type gives them, else the element."""
-    element = place.element
+    element = place.part
     decimal = element.logicalType.DECIMAL if element.logicalType is not None else None
     field = place.field / ("logicalType.DECIMAL" if decimal is not None else "")
     precision = decimal.precision if decimal is not None else element.precision
     scale = decimal.scale if decimal is not None else element.scale or 0
     most = most_digits(element)
     if precision is None or precision < 1 or (most is not None and precision > most):
-        yield Violation(
-            message=f"{show(element.name)} is a decimal of precision {precision} on {_carrier(element)}",
-            field=field / "precision",
-            expected="1 or more" if most is None else f"1 to {most}",
-            actual=str(precision),
-        )
+        said = f"{show(element.name)} is a decimal of precision {precision} on {_carrier(element)}"
+        where = field / "precision"
+        yield Violation(said, where, "1 or more" if most is None else f"1 to {most}", str(precision))
     elif not 0 <= scale <= precision:
-        yield Violation(
-            message=f"{show(element.name)} is a decimal of scale {scale} and precision {precision}",
-            field=field / "scale",
-            expected=f"0 to {precision}",
-            actual=str(scale),
-        )
+        said = f"{show(element.name)} is a decimal of scale {scale} and precision {precision}"
+        yield Violation(said, field / "scale", f"0 to {precision}", str(scale))
 
 
-@rule("PQF-028", of=ANNOTATED, only=lambda place: annotation_of(place.element) in ANNOTATIONS)
+@rule("PQF-028", of=ANNOTATED, only=lambda place: annotation_of(place.part) in ANNOTATIONS)
 def old_readers_see_the_type(place: ElementUnderTest) -> Iterator[Violation]:
     """Readers that do not know logical types go by the converted type, which has to say the same."""
-    element, name = place.element, annotation_of(place.element)
+    element, name = place.part, annotation_of(place.part)
     converted, wanted = element.converted_type, ANNOTATIONS[name or ""].converted
     if converted not in wanted and not (converted is None and (not wanted or _is_local(element))):
         actual = "none" if converted is None else name_in(ConvertedType, converted, f"type {converted}")
+        said = f"{show(element.name)} is {name}, and its converted type is {actual}"
+        field = place.field / "converted_type"
         yield Violation(
-            message=f"{show(element.name)} is {name}, and its converted type is {actual}",
-            field=place.field / "converted_type",
-            expected=" or ".join(member.name for member in wanted) or "no converted type",
-            actual=actual,
+            said, field, " or ".join(member.name for member in wanted) or "no converted type", actual
         )
     decimal = element.logicalType.DECIMAL if element.logicalType is not None else None
     if decimal is not None and converted is not None:
         for member in ("precision", "scale"):
             wanted_digits, digits = getattr(decimal, member), getattr(element, member)
             if wanted_digits != (digits or 0):
-                yield Violation(
-                    message=f"{show(element.name)} has {member} {wanted_digits} as a logical type and {digits} as a "
-                    "converted one",
-                    field=place.field / member,
-                    expected=str(wanted_digits),
-                    actual=str(digits),
+                said = (
+                    f"{show(element.name)} has {member} {wanted_digits} as a logical type and {digits} as a "
+                    "converted one"
                 )
+                yield Violation(said, place.field / member, str(wanted_digits), str(digits))
 
 
 def _is_local(element: SchemaElement) -> bool:
@@ -178,11 +157,7 @@ def _is_local(element: SchemaElement) -> bool:
 @rule("PQF-029", of=FIXED)
 def fixed_values_have_a_length(place: ElementUnderTest) -> Iterator[Violation]:
     """Without it, nobody can tell where a value ends."""
-    element = place.element
+    element = place.part
     if not element.type_length or element.type_length < 0:
-        yield Violation(
-            message=f"{show(element.name)} is FIXED_LEN_BYTE_ARRAY with type_length {element.type_length}",
-            field=place.field / "type_length",
-            expected="1 or more",
-            actual=str(element.type_length),
-        )
+        said = f"{show(element.name)} is FIXED_LEN_BYTE_ARRAY with type_length {element.type_length}"
+        yield Violation(said, place.field / "type_length", "1 or more", str(element.type_length))

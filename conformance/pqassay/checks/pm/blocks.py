@@ -9,10 +9,10 @@ from itertools import pairwise
 from pqassay.checks import rule
 from pqassay.checks.pm.subjects import BLOCK, BLOCKS, PM
 from pqassay.under_test.file import Broken, NotApplicable, NotChecked
-from pqassay.under_test.pm import Place, PmUnderTest
+from pqassay.under_test.pm import Place, PmUnderTest, entry_field
 from pqassay.under_test.pm_blooms import BloomFilters
 from pqassay.under_test.pm_chunks import BlockUnderTest, ChunkUnderTest, PmChunks
-from pqassay.under_test.violation import Violation
+from pqassay.under_test.violation import Spot, Violation
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.pm.block import SIDES
 from pqassay_spec.pm.codes import ALIGNMENT, REQUIRED_FEATURES, PhysicalType
@@ -35,12 +35,9 @@ def blocks_lie_before_their_footers(parsed: PmUnderTest) -> Iterator[Violation]:
     for place in parsed.places.values():
         if expected := parsed.why_misplaced(place, footers):
             end = place.offset + parsed.header.block_size
-            yield parsed.in_entry(
-                parsed.snapshots[place.snapshot],
-                place.row_group,
-                f"the block of row group {place.row_group} is said to stand at [{place.offset}, {end})",
-                expected=expected,
-                actual=f"[{place.offset}, {end})",
+            said = f"the block of row group {place.row_group} is said to stand at [{place.offset}, {end})"
+            yield entry_field(parsed.snapshots[place.snapshot], place.row_group).violation(
+                said, expected, f"[{place.offset}, {end})", row_group=place.row_group
             )
 
 
@@ -57,12 +54,11 @@ def blocks_are_apart(parsed: PmUnderTest) -> Iterator[Violation]:
                 continue
             reported.add((before, offset))
             same = "is that of" if offset == before else "overlaps that of"
-            yield parsed.in_entry(
-                snapshot,
-                second,
+            yield entry_field(snapshot, second).violation(
                 f"the block of row group {second} {same} row group {first}",
-                expected=f"a block at {before + size} or behind, or before {before}",
-                actual=str(offset),
+                f"a block at {before + size} or behind, or before {before}",
+                str(offset),
+                row_group=second,
             )
 
 
@@ -93,14 +89,9 @@ def no_byte_is_left_over(parsed: PmUnderTest) -> Iterator[Violation]:
         raw = parsed.source.read(start, min(end - start, SHOWN_GAP))
         is_padding = end - start < ALIGNMENT and not any(raw)
         if not is_padding and not (start == header.end and _has_unknown_section(parsed)):
-            yield Violation(
-                f"{end - start} bytes belong to nothing: {show(raw)}",
-                _owner(offsets, start),
-                start,
-                end - start,
-                expected=f"fewer than {ALIGNMENT} bytes, all zero",
-                actual=f"{end - start} bytes",
-            )
+            said = f"{end - start} bytes belong to nothing: {show(raw)}"
+            spot = Spot(_owner(offsets, start), start, end - start)
+            yield spot.violation(said, f"fewer than {ALIGNMENT} bytes, all zero", f"{end - start} bytes")
 
 
 def _has_unknown_section(parsed: PmUnderTest) -> bool:
@@ -169,14 +160,12 @@ def _overlaps(parsed: PmUnderTest, places: Sequence[Place]) -> Iterator[Violatio
     for start, stop, number, column in ranges:
         if start < end and (len(places) == 1 or number != widest[0]):
             other = places[widest[0]]
-            yield parsed.in_chunk(
-                places[number],
-                column,
-                "byte_range_start",
+            said = (
                 f"the chunk [{start}, {stop}) begins before that of column {parsed.names[widest[1]]} in row group "
-                f"{other.row_group} ends",
-                expected=f"{end} or more",
-                actual=str(start),
+                f"{other.row_group} ends"
+            )
+            yield parsed.in_chunk(
+                places[number], column, "byte_range_start", said, f"{end} or more", str(start)
             )
         if stop > end:
             end, widest = stop, (number, column)
@@ -217,11 +206,9 @@ def row_groups_ascend(parsed: PmUnderTest) -> Iterator[Violation]:
             low, high = both
             if last is not None and low < last[0] and offset != last[2] and (last[2], offset) not in reported:
                 reported.add((last[2], offset))
+                said = f"row group {row_group} begins at {low}, and row group {last[1]} before it ends at {last[0]}"
                 yield chunks.chunk(parsed.places[offset], column).violation(
-                    "min_stat",
-                    f"row group {row_group} begins at {low}, and row group {last[1]} before it ends at {last[0]}",
-                    f"at least {last[0]}",
-                    str(low),
+                    "min_stat", said, f"at least {last[0]}", str(low)
                 )
             last = high, row_group, offset
     if len(bounds) < len(parsed.places):

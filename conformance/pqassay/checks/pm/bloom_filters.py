@@ -9,7 +9,7 @@ from operator import attrgetter
 from pqassay.checks import Screen, rule
 from pqassay.checks.pm.subjects import BLOOM_ROW, EXTERNAL_BLOOM_ROW
 from pqassay.under_test.pm_blooms import Row
-from pqassay.under_test.violation import Violation
+from pqassay.under_test.violation import Spot, Violation
 from pqassay_spec.parquet.bloom import BLOCK_SIZE
 from pqassay_spec.parquet.file import HEAD_SIZE
 from pqassay_spec.pm import grammar as pm
@@ -32,13 +32,11 @@ def lengths_are_possible(row: Row) -> Iterator[Violation]:
     """A number of blocks. A filter that is stored nowhere is the matter of PM-076."""
     for bloom in row.inlined():
         if row.place is not None and not bloom.is_sized and not bloom.is_misplaced:
-            yield Violation(
+            path = f"{row.place.path}.bloom_filters[{bloom.position}].length"
+            yield Spot(path, bloom.offset, pm.BLOOM_LENGTH_SIZE).violation(
                 f"LENGTH of a bloom filter is {bloom.length}",
-                f"{row.place.path}.bloom_filters[{bloom.position}].length",
-                bloom.offset,
-                pm.BLOOM_LENGTH_SIZE,
-                expected=f"a positive multiple of {BLOCK_SIZE}",
-                actual=str(bloom.length),
+                f"a positive multiple of {BLOCK_SIZE}",
+                str(bloom.length),
                 column=bloom.column_name,
                 row_group=row.row_group,
             )
@@ -59,7 +57,7 @@ def filters_are_apart(row: Row) -> Iterator[Violation]:
 @rule("PM-079", of=EXTERNAL_BLOOM_ROW)
 def external_filters_lie_in_the_body(row: Row) -> Iterator[Violation]:
     """Of the Parquet file that the snapshot describes."""
-    parsed, record = row.blooms.parsed, pm.BloomEntry
+    parsed = row.blooms.parsed
     end = row.snapshot.fields.parquet_footer_offset
     for position, entry in enumerate(row.external()):
         if entry == pm.NO_BLOOM:
@@ -68,14 +66,10 @@ def external_filters_lie_in_the_body(row: Row) -> Iterator[Violation]:
         if is_sized and HEAD_SIZE <= entry.offset <= end - entry.length:
             continue
         name = "offset" if is_sized else "length"
-        path, offset = row.entry_place(position)
-        yield Violation(
+        yield row.entry_field(position, name).violation(
             f"a bloom filter of {entry.length} bytes at {entry.offset} of the Parquet file",
-            f"{path}.{name}",
-            offset + record.offsets[name],
-            record.widths[name],
-            expected=f"within [{HEAD_SIZE}, {end})" if is_sized else f"a positive multiple of {BLOCK_SIZE}",
-            actual=str(getattr(entry, name)),
+            f"within [{HEAD_SIZE}, {end})" if is_sized else f"a positive multiple of {BLOCK_SIZE}",
+            str(getattr(entry, name)),
             column=parsed.names[parsed.header.bloom_columns[position]],
             row_group=row.row_group,
         )

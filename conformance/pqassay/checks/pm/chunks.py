@@ -35,9 +35,8 @@ def values_fit_the_rows(chunk: ChunkUnderTest) -> Iterator[Violation]:
             said = f"{found} values in {rows} rows, each of which has at least one"
             yield chunk.violation("num_values", said, f"at least {rows}", str(found))
     elif found != rows:
-        yield chunk.violation(
-            "num_values", f"{found} values in {rows} rows of a column without lists", str(rows), str(found)
-        )
+        said = f"{found} values in {rows} rows of a column without lists"
+        yield chunk.violation("num_values", said, str(rows), str(found))
 
 
 @rule("PM-055", of=CHUNK)
@@ -54,9 +53,8 @@ def nulls_are_values(chunk: ChunkUnderTest) -> Iterator[Violation]:
     """At most all of them."""
     nulls, values = chunk.given.null_count, chunk.given.num_values
     if chunk.has(StatFlag.NULL_COUNT_PRESENT) and nulls > values:
-        yield chunk.violation(
-            "null_count", f"{nulls} nulls among {values} values", f"at most {values}", str(nulls)
-        )
+        said = f"{nulls} nulls among {values} values"
+        yield chunk.violation("null_count", said, f"at most {values}", str(nulls))
 
 
 @rule("PM-057", of=CHUNK)
@@ -95,9 +93,8 @@ def codec_is_known(chunk: ChunkUnderTest) -> Iterator[Violation]:
     """Parquet's numbers."""
     found = chunk.given.codec
     if found not in KNOWN_CODECS:
-        yield chunk.violation(
-            "codec", f"CODEC is {found}, which names no codec", f"0 to {max(KNOWN_CODECS)}", str(found)
-        )
+        said = f"CODEC is {found}, which names no codec"
+        yield chunk.violation("codec", said, f"0 to {max(KNOWN_CODECS)}", str(found))
 
 
 @rule("PM-061", of=CHUNK)
@@ -229,9 +226,8 @@ def bounds_are_in_order(chunk: ChunkUnderTest) -> Iterator[Violation]:
     bounds = {side: raw for side in SIDES if (raw := chunk.bound(side)) is not None}
     for side, raw in bounds.items():
         if chunk.order.is_nan(raw):
-            yield chunk.violation(
-                side.field, f"{side.name} is NaN, with which nothing can be compared", "a number", "NaN"
-            )
+            said = f"{side.name} is NaN, with which nothing can be compared"
+            yield chunk.violation(side.field, said, "a number", "NaN")
             return
     if len(bounds) == len(SIDES):
         least, greatest = (bounds[side] for side in SIDES)

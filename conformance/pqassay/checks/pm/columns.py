@@ -7,7 +7,7 @@ from collections.abc import Collection, Hashable, Iterator
 from pqassay.checks import rule
 from pqassay.checks.pm.file import bits, has
 from pqassay.checks.pm.subjects import COLUMN, COLUMNS, OPENED_PM, PM, SORTING_COLUMN, TIMESTAMP
-from pqassay.under_test.pm import ColumnUnderTest, PmUnderTest, SortingColumnUnderTest
+from pqassay.under_test.pm import ColumnUnderTest, PmUnderTest, SortingColumnUnderTest, header_field
 from pqassay.under_test.violation import Violation
 from pqassay_spec.pm.codes import (
     KNOWN_COLUMN_FLAGS,
@@ -53,10 +53,10 @@ def _wrong_names(parsed: PmUnderTest, rule_id: str) -> Iterator[Violation]:
             yield Violation(
                 error.reason,
                 error.field or "",
-                error.offset,
-                error.length,
-                error.expected,
-                error.actual,
+                offset=error.offset,
+                length=error.length,
+                expected=error.expected,
+                actual=error.actual,
                 column=parsed.names[column],
             )
     parsed.require_all_names()
@@ -69,13 +69,8 @@ def names_follow_each_other(parsed: PmUnderTest) -> Iterator[Violation]:
     for column, described in enumerate(parsed.header.descriptors):
         start, end = described.name_offset, described.name_offset + described.name_length
         if first <= start and start not in (expected, stored):
-            yield parsed.in_descriptor(
-                column,
-                "name_offset",
-                f"the name stands at {start}, the one before ends at {stored}",
-                expected=str(stored),
-                actual=str(start),
-            )
+            said = f"the name stands at {start}, the one before ends at {stored}"
+            yield parsed.in_descriptor(column, "name_offset", said, str(stored), str(start))
         # Of a name that was moved, the ones behind it are not to blame.
         expected, stored = expected + described.name_length, end
 
@@ -87,13 +82,8 @@ def ids_are_unique(parsed: PmUnderTest) -> Iterator[Violation]:
     for column, described in enumerate(parsed.header.descriptors):
         earlier = first.setdefault(described.id, column)
         if described.id != NO_COLUMN and earlier != column:
-            yield parsed.in_descriptor(
-                column,
-                "id",
-                f"ID {described.id} is that of column {parsed.names[earlier]} as well",
-                expected="an ID of its own, or -1",
-                actual=str(described.id),
-            )
+            said = f"ID {described.id} is that of column {parsed.names[earlier]} as well"
+            yield parsed.in_descriptor(column, "id", said, "an ID of its own, or -1", str(described.id))
 
 
 # ----------------------------------------------------------------------------------------------- descriptors
@@ -164,13 +154,11 @@ def repetition_agrees_with_the_levels(column: ColumnUnderTest) -> Iterator[Viola
     if repetition not in KNOWN_REPETITIONS or repetition in _possible_repetitions(column):
         return
     expected = Repetition.OPTIONAL if described.max_def_level else Repetition.REQUIRED
-    yield column.violation(
-        "flags",
+    said = (
         f"FIELD_REPETITION (bits 2, 3) is {Repetition(repetition).name}, MAX_REP_LEVEL is {described.max_rep_level} and "
-        f"MAX_DEF_LEVEL {described.max_def_level}",
-        expected.name,
-        Repetition(repetition).name,
+        f"MAX_DEF_LEVEL {described.max_def_level}"
     )
+    yield column.violation("flags", said, expected.name, Repetition(repetition).name)
 
 
 def _possible_repetitions(column: ColumnUnderTest) -> Collection[int]:
@@ -214,12 +202,8 @@ def designated_timestamp_is_a_column(parsed: PmUnderTest) -> Iterator[Violation]
     """-1, or a position."""
     column, count = parsed.header.fixed.designated_timestamp, parsed.header.column_count
     if not NO_COLUMN <= column < count:
-        yield parsed.in_header(
-            "designated_timestamp",
-            f"the designated timestamp is column {column}, of {count}",
-            expected=f"-1, or 0 to {count - 1}",
-            actual=str(column),
-        )
+        said = f"the designated timestamp is column {column}, of {count}"
+        yield header_field("designated_timestamp").violation(said, f"-1, or 0 to {count - 1}", str(column))
 
 
 @rule("PM-034", of=TIMESTAMP)
@@ -230,11 +214,9 @@ def designated_timestamp_is_a_timestamp(column: ColumnUnderTest) -> Iterator[Vio
     if code == NO_TYPE:
         is_timestamp = kind in (PhysicalType.INT64, PhysicalType.INT96)
     if not is_timestamp:
+        said = f"the designated timestamp is of type {type_name(code)}, stored as {physical_name(kind)}"
         yield column.violation(
-            "type",
-            f"the designated timestamp is of type {type_name(code)}, stored as {physical_name(kind)}",
-            f"{ColumnType.TIMESTAMP.name}, or no type and INT64 or INT96",
-            type_name(code),
+            "type", said, f"{ColumnType.TIMESTAMP.name}, or no type and INT64 or INT96", type_name(code)
         )
 
 
@@ -255,11 +237,10 @@ def rows_are_sorted_by_it(column: ColumnUnderTest) -> Iterator[Violation]:
     if parsed.has(HeaderFeature.SORTING_IS_DTS_ASC):
         return
     if not parsed.sorting_columns:
-        yield parsed.in_header(
-            "sorting_column_count",
+        yield header_field("sorting_column_count").violation(
             "there is a designated timestamp, and nothing says that the rows are sorted by it",
-            expected="SORTING_IS_DTS_ASC (bit 2), or the designated timestamp as first sorting column",
-            actual="no sorting columns",
+            "SORTING_IS_DTS_ASC (bit 2), or the designated timestamp as first sorting column",
+            "no sorting columns",
         )
         return
     first = parsed.sorting_columns[0]

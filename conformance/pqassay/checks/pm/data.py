@@ -14,8 +14,8 @@ from pqassay.checks.pm.pair import Pair
 from pqassay.checks.pm.pair_parts import ColumnOfPair
 from pqassay.checks.pm.subjects import COLUMN_OF_PAIR, PAIR
 from pqassay.under_test.file import Broken
-from pqassay.under_test.pm import in_snapshot
-from pqassay.under_test.violation import Violation
+from pqassay.under_test.pm import footer_field, header_field
+from pqassay.under_test.violation import Spot, Violation
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.parquet.thrift import Type
@@ -45,12 +45,8 @@ def the_parquet_file_ends_with_the_newest_snapshot(pair: Pair) -> Iterator[Viola
     what = f"{there - size} bytes stand behind what the newest snapshot describes"
     if there < size:
         what = f"the newest snapshot describes {size} bytes; {pair.snapshot.path} describes the {there} that there are"
-    yield in_snapshot(
-        newest,
-        "parquet_footer_offset",
-        what,
-        expected=f"a Parquet file of {size} bytes",
-        actual=f"one of {there} bytes",
+    yield footer_field(newest, "parquet_footer_offset").violation(
+        what, f"a Parquet file of {size} bytes", f"one of {there} bytes"
     )
 
 
@@ -65,7 +61,7 @@ def the_footer_is_where_it_is_said_to_be(pair: Pair) -> Iterator[Violation]:
         said = getattr(pair.snapshot.fields, name)
         if said != there:
             message = f"{name.upper()} is {said}, the footer of {pm.DATA_NAME} has {there}"
-            yield in_snapshot(pair.snapshot, name, message, expected=str(there), actual=str(said))
+            yield footer_field(pair.snapshot, name).violation(message, str(there), str(said))
 
 
 @rule("PM-103", of=PAIR)
@@ -74,7 +70,7 @@ def row_groups_are_as_many(pair: Pair) -> Iterator[Violation]:
     there, said = len(pair.metadata.row_groups), len(pair.snapshot.blocks)
     if there != said:
         message = f"ROW_GROUP_COUNT is {said}, data.footer.row_groups has {there}"
-        yield in_snapshot(pair.snapshot, "row_group_count", message, expected=str(there), actual=str(said))
+        yield footer_field(pair.snapshot, "row_group_count").violation(message, str(there), str(said))
 
 
 @rule("PM-104", of=PAIR)
@@ -83,7 +79,7 @@ def columns_are_as_many(pair: Pair) -> Iterator[Violation]:
     there, said = len(pair.leaves), pair.header.column_count
     if there != said:
         message = f"COLUMN_COUNT is {said}, data.footer.schema has {there} leaf columns"
-        yield pair.parsed.in_header("column_count", message, expected=str(there), actual=str(said))
+        yield header_field("column_count").violation(message, str(there), str(said))
 
 
 # -------------------------------------------------------------------------------------------------------- columns
@@ -97,15 +93,9 @@ def columns_have_their_names(pair: Pair) -> Iterator[Violation]:
         name, expected = pm_header.read_name(pair.source, pair.header, column), pair.fields[column].name
         if name != expected:
             described = pair.header.descriptors[column]
-            yield Violation(
-                message=f"column {column} is called {show(name)}, in data.footer.schema {show(expected)}",
-                field=f"names[{column}]",
-                offset=described.name_offset,
-                length=described.name_length,
-                expected=show(expected),
-                actual=show(name),
-                column=pair.leaves[column].name,
-            )
+            spot = Spot(f"names[{column}]", described.name_offset, described.name_length)
+            said = f"column {column} is called {show(name)}, in data.footer.schema {show(expected)}"
+            yield spot.violation(said, show(expected), show(name), column=pair.leaves[column].name)
 
 
 @rule("PM-106", of=COLUMN_OF_PAIR)
@@ -172,7 +162,7 @@ def sorting_agrees(pair: Pair) -> Iterator[Violation]:
     if parsed.sorting_columns:
         yield replace(parsed.sorting_columns[0].violation(message, expected), actual=said)
     else:
-        yield parsed.in_header("sorting_column_count", message, expected=expected, actual=said)
+        yield header_field("sorting_column_count").violation(message, expected, said)
 
 
 def _sorting_text(pair: Pair, sorting: Sequence[SortingColumn]) -> str:

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pqassay.checks import rule
 from pqassay.checks.pm.pair_parts import BloomFilterOfPair, ChunkOfPair, RowGroupOfPair
 from pqassay.checks.pm.subjects import BITSET_OF_PAIR, BLOOM_FILTER_OF_PAIR, CHUNK_OF_PAIR, ROW_GROUP_OF_PAIR
-from pqassay.under_test.violation import Violation
+from pqassay.under_test.pm import header_field
+from pqassay.under_test.violation import Spot, Violation
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.parquet.file import chunk_start
 from pqassay_spec.parquet.thrift import ColumnChunk, Statistics
@@ -34,16 +35,12 @@ def row_groups_have_their_rows(row_group: RowGroupOfPair) -> Iterator[Violation]
     number, block = row_group.number, row_group.block
     there = row_group.pair.metadata.row_groups[number].num_rows
     if block.num_rows != there:
-        yield Violation(
-            message=f"NUM_ROWS of row group {number} is {block.num_rows}, "
-            f"data.footer.row_groups[{number}].num_rows is {there}",
-            field=f"{row_group.pair.block_path(number)}.num_rows",
-            offset=block.offset,
-            length=pm.BlockHeader.size,
-            expected=str(there),
-            actual=str(block.num_rows),
-            row_group=number,
+        spot = Spot.member(row_group.pair.place(number).path, pm.BlockHeader, "num_rows", block.offset)
+        said = (
+            f"NUM_ROWS of row group {number} is {block.num_rows}, "
+            f"data.footer.row_groups[{number}].num_rows is {there}"
         )
+        yield spot.violation(said, str(there), str(block.num_rows), row_group=number)
 
 
 @rule("PM-110", of=ROW_GROUP_OF_PAIR)
@@ -113,20 +110,16 @@ def bounds_are_verbatim(chunk: ChunkOfPair) -> Iterator[Violation]:
         if expected is None or not record.stat_flags & side.present or _holds(chunk, side, expected):
             continue  # most do
         actual = pm_block.read_statistic(pair.source, block, chunk.column, side, pair.snapshot.start)
-        place = pm_block.find_statistic(block, chunk.column, side)
-        if actual is None or place is None or actual == expected:
+        number = chunk.row_group.number
+        spot = pair.statistic(number, chunk.column, side)
+        if actual is None or spot is None or actual == expected:
             continue
-        where = f"{chunk.data_path}.statistics.{side.parquet_field}"
-        yield Violation(
-            message=f"{side.name} of {chunk.label} is {_bytes(actual)}, {where} is {_bytes(expected)}",
-            field=pair.statistic_path(chunk.row_group.number, chunk.column, side),
-            offset=place.offset,
-            length=place.length,
-            expected=_bytes(expected),
-            actual=_bytes(actual),
-            column=chunk.leaf.name,
-            row_group=chunk.row_group.number,
+        where, texts = (
+            f"{chunk.data_path}.statistics.{side.parquet_field}",
+            (_bytes(expected), _bytes(actual)),
         )
+        said = f"{side.name} of {chunk.label} is {texts[1]}, {where} is {texts[0]}"
+        yield spot.violation(said, *texts, column=chunk.leaf.name, row_group=number)
 
 
 def _holds(chunk: ChunkOfPair, side: Side, bound: bytes) -> bool:
@@ -196,21 +189,15 @@ def bloom_filters_are_there_alike(bloom: BloomFilterOfPair) -> Iterator[Violatio
     if here == there:
         return
     header = bloom.pair.header
+    spot = header_field("feature_flags")
     if bloom.number is not None:
-        path, place = bloom.entry_field, bloom.pair.bloom_entry_place(bloom.number)
+        spot = bloom.pair.bloom_entry(bloom.number)
     elif header.bloom_columns:
-        path, place = (
-            "header_sections.bloom_filters.bloom_col_count",
-            (header.sections_start, pm.RowGroupEntry.size),
-        )
-    else:
-        name = "feature_flags"
-        path = f"header.{name}"
-        place = (pm.FixedHeader.offsets[name], pm.FixedHeader.widths[name])
+        count = "header_sections.bloom_filters.bloom_col_count"
+        spot = Spot(count, header.sections_start, pm.RowGroupEntry.size)
     yield bloom.violation(
+        spot,
         f"the {bloom.label} is {'there' if here else 'not there'}, {bloom.data_field} {'is not' if here else 'is'}",
-        path,
-        place,
         "no bloom filter" if bloom.there is None else f"one of {bloom.there.length} bytes",
         "one" if here else "none",
     )
@@ -225,16 +212,14 @@ def bitsets_agree(bloom: BloomFilterOfPair) -> Iterator[Violation]:
     if pair.is_external:
         ranges = ((there.offset, there.length), here)
         texts = [f"[{offset}, {offset + length})" for offset, length in ranges]
-        path, place = bloom.entry_field, pair.bloom_entry_place(bloom.number)
+        spot = pair.bloom_entry(bloom.number)
     else:
         bitset = pair.bitset(bloom.number)
         texts = _bitset_texts(pair.parquet.source.read(there.offset, there.length), bitset)
-        position = pair.bloom_positions[bloom.column]
-        path = f"{pair.block_path(bloom.row_group)}.bloom_filters[{position}].bitset"
-        place = (here.offset + pm.BLOOM_LENGTH_SIZE, len(bitset))
+        spot = pair.inlined_bitset(bloom.row_group, bloom.column, len(bitset))
     if texts[0] != texts[1]:
         message = f"the {bloom.label} is {texts[1]}, the one at {bloom.data_field} is {texts[0]}"
-        yield bloom.violation(message, path, place, *texts)
+        yield bloom.violation(spot, message, *texts)
 
 
 def _bitset_texts(expected: bytes, actual: bytes) -> list[str]:

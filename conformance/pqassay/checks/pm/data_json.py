@@ -12,7 +12,7 @@ from pqassay.checks.pm.pair import Pair
 from pqassay.checks.pm.pair_parts import ColumnOfPair
 from pqassay.checks.pm.subjects import PAIR, QUESTDB_COLUMN, QUESTDB_PAIR
 from pqassay.under_test.fields import Field, in_footer
-from pqassay.under_test.pm import in_snapshot
+from pqassay.under_test.pm import footer_field, header_field
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.pm import grammar as pm
@@ -34,11 +34,10 @@ def the_key_can_be_read(pair: Pair) -> Iterator[Violation]:
     try:
         _ = pair.questdb
     except Malformed as error:
+        said = f"{error.field}: {error.reason}"
+        field = _key_field(pair)
         yield Violation(
-            message=f"{error.field}: {error.reason}",
-            field=_key_field(pair),
-            expected=error.expected or "a JSON object as QuestDB writes it",
-            actual=error.actual or error.reason,
+            said, field, error.expected or "a JSON object as QuestDB writes it", error.actual or error.reason
         )
 
 
@@ -78,7 +77,7 @@ def unused_bytes_agree(pair: Pair) -> Iterator[Violation]:
     actual, said = pair.snapshot.fields.unused_bytes, pair.said_by_questdb.unused_bytes
     if actual != said:
         message = f"UNUSED_BYTES is {actual}, unused_bytes in {_key_field(pair)} is {said}"
-        yield in_snapshot(pair.snapshot, "unused_bytes", message, expected=str(said), actual=str(actual))
+        yield footer_field(pair.snapshot, "unused_bytes").violation(message, str(said), str(actual))
 
 
 @rule("PM-125", of=QUESTDB_PAIR)
@@ -87,4 +86,4 @@ def designated_timestamps_agree(pair: Pair) -> Iterator[Violation]:
     actual, said = pair.header.fixed.designated_timestamp, designated_column(pair.said_by_questdb)
     if actual != said:
         message = f"DESIGNATED_TIMESTAMP is {actual}, the type codes in {_key_field(pair)} mark {said}"
-        yield pair.parsed.in_header("designated_timestamp", message, expected=str(said), actual=str(actual))
+        yield header_field("designated_timestamp").violation(message, str(said), str(actual))

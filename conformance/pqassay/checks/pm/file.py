@@ -7,8 +7,8 @@ from itertools import pairwise
 
 from pqassay.checks import rule
 from pqassay.checks.pm.subjects import CHAIN, PM, SNAPSHOT
-from pqassay.under_test.pm import Chain, PmUnderTest, SnapshotUnderTest, in_snapshot
-from pqassay.under_test.violation import Violation
+from pqassay.under_test.pm import Chain, PmUnderTest, SnapshotUnderTest, footer_field, header_field
+from pqassay.under_test.violation import Spot, Violation
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.codes import (
     LATER_FOOTER_FEATURES,
@@ -59,7 +59,7 @@ def header_reserved_is_zero(parsed: PmUnderTest) -> Iterator[Violation]:
     """RESERVED of the header."""
     found = parsed.fixed.reserved
     if found:
-        yield parsed.in_header("reserved", f"RESERVED is {found:#x}", expected="0", actual=f"{found:#x}")
+        yield header_field("reserved").violation(f"RESERVED is {found:#x}", "0", f"{found:#x}")
 
 
 @rule("PM-004", of=PM)
@@ -73,11 +73,9 @@ def optional_header_bits_are_known(parsed: PmUnderTest) -> Iterator[Violation]:
     """Bits below 32 without a name: their sections, if they have any, are stored between the header and the first block."""
     flags = parsed.fixed.feature_flags
     if unknown := flags & ~REQUIRED_FEATURES & ~KNOWN_HEADER_FEATURES:
-        yield parsed.in_header(
-            "feature_flags",
-            f"{bits(unknown)} of FEATURE_FLAGS is not known; a reader ignores what it announces",
-            expected=f"nothing but {bits(KNOWN_HEADER_FEATURES)}",
-            actual=f"{flags:#x}",
+        said = f"{bits(unknown)} of FEATURE_FLAGS is not known; a reader ignores what it announces"
+        yield header_field("feature_flags").violation(
+            said, f"nothing but {bits(KNOWN_HEADER_FEATURES)}", f"{flags:#x}"
         )
 
 
@@ -85,20 +83,13 @@ def optional_header_bits_are_known(parsed: PmUnderTest) -> Iterator[Violation]:
 def later_revisions_are_named(parsed: PmUnderTest) -> Iterator[Violation]:
     """Header bit 3 and footer bits 0 to 2."""
     if later := parsed.header.features & LATER_HEADER_FEATURES:
-        yield parsed.in_header(
-            "feature_flags",
-            f"{later.name} ({bits(later)}) was added by a later revision",
-            actual=f"{parsed.fixed.feature_flags:#x}",
-        )
+        said = f"{later.name} ({bits(later)}) was added by a later revision"
+        yield header_field("feature_flags").violation(said, "", f"{parsed.fixed.feature_flags:#x}")
     for snapshot in parsed.in_reach:
         flags = snapshot.fields.footer_feature_flags
         if found := FooterFeature(flags & LATER_FOOTER_FEATURES):
-            yield in_snapshot(
-                snapshot,
-                "footer_feature_flags",
-                f"{found.name} ({bits(found)}) was added by a later revision",
-                actual=f"{flags:#x}",
-            )
+            said = f"{found.name} ({bits(found)}) was added by a later revision"
+            yield footer_field(snapshot, "footer_feature_flags").violation(said, "", f"{flags:#x}")
 
 
 @rule("PM-007", of=PM, only=says(HeaderFeature.BLOOM_FILTERS_EXTERNAL))
@@ -118,12 +109,8 @@ def implied_sorting_stands_alone(parsed: PmUnderTest) -> Iterator[Violation]:
     """Bit 2 says all about the sorting."""
     count = parsed.header.fixed.sorting_column_count
     if count:
-        yield parsed.in_header(
-            "sorting_column_count",
-            f"SORTING_IS_DTS_ASC (bit 2) is set, and {count} sorting columns are listed as well",
-            expected="0",
-            actual=str(count),
-        )
+        said = f"SORTING_IS_DTS_ASC (bit 2) is set, and {count} sorting columns are listed as well"
+        yield header_field("sorting_column_count").violation(said, "0", str(count))
 
 
 @rule("PM-010", of=PM, only=has(HeaderFeature.SORTING_IS_DTS_ASC))
@@ -131,12 +118,8 @@ def implied_sorting_ascends(parsed: PmUnderTest) -> Iterator[Violation]:
     """Bit 2 says that the designated timestamp ascends."""
     column = parsed.columns[parsed.designated]
     if column.described.flags & ColumnFlag.DESCENDING:
-        yield column.violation(
-            "flags",
-            "DESCENDING (bit 4) is set on the designated timestamp, and SORTING_IS_DTS_ASC (bit 2) in the header",
-            "bit 4 clear",
-            f"{column.described.flags:#x}",
-        )
+        said = "DESCENDING (bit 4) is set on the designated timestamp, and SORTING_IS_DTS_ASC (bit 2) in the header"
+        yield column.violation("flags", said, "bit 4 clear", f"{column.described.flags:#x}")
 
 
 @rule("PM-011", of=PM)
@@ -160,14 +143,11 @@ def footer_is_filled(reached: SnapshotUnderTest) -> Iterator[Violation]:
     # A header bit may bring a section to the footer, as that of bloom filters does.
     unknown |= reached.parsed.fixed.feature_flags & ~REQUIRED_FEATURES & ~KNOWN_HEADER_FEATURES
     if left and not unknown:
-        yield Violation(
-            f"{left} bytes stand between the footer's sections and its checksum, and no flag announces them",
-            f"{snapshot.path}.footer_length",
-            snapshot.size - pm.TRAILER_SIZE,
-            pm.TRAILER_SIZE,
-            expected=str(snapshot.length - left),
-            actual=str(snapshot.length),
+        said = (
+            f"{left} bytes stand between the footer's sections and its checksum, and no flag announces them"
         )
+        spot = Spot(f"{snapshot.path}.footer_length", snapshot.size - pm.TRAILER_SIZE, pm.TRAILER_SIZE)
+        yield spot.violation(said, str(snapshot.length - left), str(snapshot.length))
 
 
 @rule("PM-014", of=PM)
@@ -186,11 +166,9 @@ def required_footer_bits_are_known(parsed: PmUnderTest) -> None:
 def optional_footer_bits_are_known(reached: SnapshotUnderTest) -> Iterator[Violation]:
     """Bits below 32 without a name."""
     if unknown := reached.flags & ~REQUIRED_FEATURES & ~KNOWN_FOOTER_FEATURES:
-        yield reached.violation(
-            "footer_feature_flags",
-            f"{bits(unknown)} of FOOTER_FEATURE_FLAGS is not known; a reader ignores what it announces",
-            expected=f"nothing but {bits(KNOWN_FOOTER_FEATURES)}",
-            actual=f"{reached.flags:#x}",
+        said = f"{bits(unknown)} of FOOTER_FEATURE_FLAGS is not known; a reader ignores what it announces"
+        yield footer_field(reached.snapshot, "footer_feature_flags").violation(
+            said, f"nothing but {bits(KNOWN_FOOTER_FEATURES)}", f"{reached.flags:#x}"
         )
 
 
@@ -214,14 +192,9 @@ def _wrong_checksums(chain: Chain, snapshots: list[Snapshot]) -> Iterator[Violat
     for snapshot in snapshots:
         computed = chain.checksums[snapshot.number]
         if computed != snapshot.checksum:
-            yield Violation(
-                f"the CRC-32 of the bytes [{pm.CRC_START}, {snapshot.checksum_offset}) is {computed:#010x}",
-                f"{snapshot.path}.checksum",
-                snapshot.checksum_offset,
-                pm.CHECKSUM_SIZE,
-                expected=f"{computed:#010x}",
-                actual=f"{snapshot.checksum:#010x}",
-            )
+            said = f"the CRC-32 of the bytes [{pm.CRC_START}, {snapshot.checksum_offset}) is {computed:#010x}"
+            spot = Spot(f"{snapshot.path}.checksum", snapshot.checksum_offset, pm.CHECKSUM_SIZE)
+            yield spot.violation(said, f"{computed:#010x}", f"{snapshot.checksum:#010x}")
 
 
 @rule("PM-019", of=CHAIN)
@@ -245,12 +218,12 @@ def unused_bytes_are_plausible(chain: Chain) -> Iterator[Violation]:
         if unused > size:
             impossible.add(snapshot.number)
             said = f"{unused} dead bytes in a Parquet file of {size}"
-            yield in_snapshot(snapshot, "unused_bytes", said, expected=f"at most {size}", actual=str(unused))
+            yield footer_field(snapshot, "unused_bytes").violation(said, f"at most {size}", str(unused))
     for snapshot, before in pairwise(chain.snapshots):
         less, more = snapshot.fields.unused_bytes, before.fields.unused_bytes
         if less < more and before.number not in impossible:
             said = f"{less} dead bytes, where there were {more} at the snapshot before"
-            yield in_snapshot(snapshot, "unused_bytes", said, expected=f"at least {more}", actual=str(less))
+            yield footer_field(snapshot, "unused_bytes").violation(said, f"at least {more}", str(less))
     chain.require_whole()
 
 
@@ -260,12 +233,9 @@ def parquet_file_does_not_shrink(chain: Chain) -> Iterator[Violation]:
     for snapshot, before in pairwise(chain.snapshots):
         size, earlier = snapshot.fields.parquet_file_size, before.fields.parquet_file_size
         if size < earlier:
-            yield in_snapshot(
-                snapshot,
-                "parquet_footer_offset",
-                f"the Parquet file has {size} bytes, and had {earlier} at the snapshot before",
-                expected=f"at least {earlier}",
-                actual=str(size),
+            said = f"the Parquet file has {size} bytes, and had {earlier} at the snapshot before"
+            yield footer_field(snapshot, "parquet_footer_offset").violation(
+                said, f"at least {earlier}", str(size)
             )
     chain.require_whole()
 
@@ -283,47 +253,30 @@ def notes_are_well_formed(reached: SnapshotUnderTest) -> Iterator[Violation]:
     if "scratchpad" in reached.snapshot.sections:
         value, start = reached.snapshot.sections["scratchpad"]
         if not value.entry_count:
-            yield Violation(
-                "the scratchpad has no entry; without entries there is no scratchpad",
-                f"{reached.snapshot.path}.scratchpad.entry_count",
-                start,
-                pm.SECTION_COUNT_SIZE,
-                expected="at least 1",
-                actual="0",
-            )
+            said = "the scratchpad has no entry; without entries there is no scratchpad"
+            path = f"{reached.snapshot.path}.scratchpad.entry_count"
+            yield Spot(path, start, pm.SECTION_COUNT_SIZE).violation(said, "at least 1", "0")
 
 
 @rule("PM-086", of=SNAPSHOT, only=lambda reached: bool(reached.flags & FooterFeature.COVERING_INDEX))
 def covering_index_is_well_formed(reached: SnapshotUnderTest) -> Iterator[Violation]:
     """Reading the footer raises what does not fit."""
     if not reached.flags & FooterFeature.COVERING_INDEX_REQUIRED:
-        yield reached.violation(
-            "footer_feature_flags",
-            "COVERING_INDEX (bit 2) is set without COVERING_INDEX_REQUIRED (bit 32), by which older readers refuse it",
-            expected="bits 2, 32",
-            actual=f"{reached.flags:#x}",
+        said = "COVERING_INDEX (bit 2) is set without COVERING_INDEX_REQUIRED (bit 32), by which older readers refuse it"
+        yield footer_field(reached.snapshot, "footer_feature_flags").violation(
+            said, "bits 2, 32", f"{reached.flags:#x}"
         )
     value, start = reached.snapshot.sections["covering_index"]
     path = f"{reached.snapshot.path}.covering_index"
     if not value.index_count:
-        yield Violation(
-            "the section lists no index",
-            f"{path}.index_count",
-            start,
-            pm.SECTION_COUNT_SIZE,
-            expected="at least 1",
-            actual="0",
-        )
+        spot = Spot(f"{path}.index_count", start, pm.SECTION_COUNT_SIZE)
+        yield spot.violation("the section lists no index", "at least 1", "0")
     for number, entry in enumerate(value.indexes):
         if entry.column_id not in reached.parsed.column_ids:
-            yield Violation(
-                f"index {number} is for column {entry.column_id}, which no descriptor has as its ID",
-                f"{path}.indexes[{number}].column_id",
-                start + pm.SECTION_COUNT_SIZE + number * pm.CoveringIndexEntry.size,
-                pm.CoveringIndexEntry.widths["column_id"],
-                expected="the ID of a column",
-                actual=str(entry.column_id),
-            )
+            said = f"index {number} is for column {entry.column_id}, which no descriptor has as its ID"
+            offset = start + pm.SECTION_COUNT_SIZE + number * pm.CoveringIndexEntry.size
+            spot = Spot.member(f"{path}.indexes[{number}]", pm.CoveringIndexEntry, "column_id", offset)
+            yield spot.violation(said, "the ID of a column", str(entry.column_id))
 
 
 @rule("PM-087", of=PM, only=lambda parsed: parsed.header.squash_tracker is not None)
@@ -332,11 +285,6 @@ def squash_tracker_says_something(parsed: PmUnderTest) -> Iterator[Violation]:
     header = parsed.header
     if header.squash_tracker == NO_SQUASH_TRACKER:
         width = pm.SQUASH_TRACKER.sizeof()
-        yield Violation(
-            "SQUASH_TRACKER is -1, which is said by leaving it out",
-            "header_sections.squash_tracker.squash_tracker",
-            header.end - width,
-            width,
-            expected="no section, or another number",
-            actual="-1",
-        )
+        spot = Spot("header_sections.squash_tracker.squash_tracker", header.end - width, width)
+        said = "SQUASH_TRACKER is -1, which is said by leaving it out"
+        yield spot.violation(said, "no section, or another number", "-1")

@@ -12,7 +12,8 @@ from functools import cached_property
 from typing import TypeVar
 
 from pqassay.under_test.file import DATA_PREFIX, Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
-from pqassay.under_test.pm import PmUnderTest
+from pqassay.under_test.pm import Place, PmUnderTest, chunk_field, footer_field
+from pqassay.under_test.violation import Spot
 from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
 from pqassay_spec.base.sources import Source, require_range
 from pqassay_spec.parquet.bloom import BLOCK_SIZE
@@ -79,15 +80,10 @@ class Pair:
         """The committed bytes of ``_pm``. Raises PM-001, PM-002."""
         return self.parsed.source
 
-    @Remembered
-    def size(self) -> int:
-        """The committed size of ``_pm``. Raises PM-001, PM-002."""
-        return self.file.part(PmUnderTest).size
-
-    @Remembered
+    @property
     def header(self) -> Header:
         """The header of ``_pm``. Raises what `pm_header.read_header` does."""
-        return self.file.part(PmUnderTest).header
+        return self.parsed.header
 
     @property
     def data(self) -> Source:
@@ -190,7 +186,7 @@ class Pair:
             raise Broken("PM-052")
         return [pm_block.read_block(self.source, self.header, offset, snapshot.start) for offset in offsets]
 
-    @Remembered
+    @property
     def newest(self) -> Snapshot:
         """The newest snapshot. Raises what `pm_file.read_snapshot` does."""
         return self.parsed.newest
@@ -273,30 +269,35 @@ class Pair:
 
     # ----------------------------------------------------------------------------------------------- the places
 
-    def chunk_path(self, row_group: int, column: int) -> str:
-        """Field path of a column chunk's record in ``_pm``."""
-        return f"{self.block_path(row_group)}.column_chunks[{column}]"
+    def place(self, row_group: int) -> Place:
+        """The place of a row group's block."""
+        return self.parsed.places[self.snapshot.blocks[row_group]]
 
-    def block_path(self, row_group: int) -> str:
-        """Field path of a row group's block in ``_pm``."""
-        return self.parsed.places[self.snapshot.blocks[row_group]].path
+    def chunk_field(self, row_group: int, column: int, name: str) -> Spot:
+        """A field of a column chunk's record."""
+        return chunk_field(self.place(row_group), column, name)
 
-    def statistic_path(self, row_group: int, column: int, side: Side) -> str:
-        """Field path of a statistic in ``_pm``: the slot, or the bytes that stand out of line."""
+    def statistic(self, row_group: int, column: int, side: Side) -> Spot | None:
+        """The bytes of a statistic, in its slot or out of line; ``None`` if there is none."""
         found = pm_block.find_statistic(self.blocks[row_group], column, side)
-        if found is None or found.inlined:
-            return f"{self.chunk_path(row_group, column)}.{side.field}"
-        return f"{self.block_path(row_group)}.{side.field}s[{column}]"
+        if found is None:
+            return None
+        path = f"{self.place(row_group).path}.{side.field}s[{column}]"
+        if found.inlined:
+            path = self.chunk_field(row_group, column, side.field).path
+        return Spot(path, found.offset, found.length)
 
-    def chunk_place(self, row_group: int, column: int, name: str) -> tuple[int, int]:
-        """Offset and length of a field of a column chunk's record."""
-        start = self.snapshot.blocks[row_group] + pm.BlockHeader.size + column * pm.ColumnChunk.size
-        return start + pm.ColumnChunk.offsets[name], pm.ColumnChunk.widths[name]
-
-    def bloom_entry_place(self, number: int) -> tuple[int, int]:
-        """Offset and length of an entry of bloom filters."""
+    def bloom_entry(self, number: int) -> Spot:
+        """An entry of bloom filters."""
         width = pm_file.bloom_entry_size(self.header)
-        return self.snapshot.bloom_start + number * width, width
+        path = f"{self.snapshot.path}.bloom_entries[{number}].offset"
+        return Spot(path, self.snapshot.bloom_start + number * width, width)
+
+    def inlined_bitset(self, row_group: int, column: int, length: int) -> Spot:
+        """The beginning of the bitset of a bloom filter in this file."""
+        number, position = self.bloom_number(row_group, column), self.bloom_positions[column]
+        path = f"{self.place(row_group).path}.bloom_filters[{position}].bitset"
+        return Spot(path, self.bloom_entries[number or 0].offset + pm.BLOOM_LENGTH_SIZE, length)
 
 
 def _require_footer(data: Source, snapshot: Snapshot) -> None:
@@ -313,13 +314,13 @@ def _require_footer(data: Source, snapshot: Snapshot) -> None:
 
 
 def _stale(snapshot: Snapshot, why: str, there: int) -> Malformed:
-    offset, length = snapshot.place("parquet_footer_offset")
+    spot = footer_field(snapshot, "parquet_footer_offset")
     return Malformed(
         f"stale: no snapshot describes the {there} bytes of {pm.DATA_NAME}; {why}",
         rule="PM-100",
-        field=f"{snapshot.path}.footer.parquet_footer_offset",
-        offset=offset,
-        length=length,
+        field=spot.path,
+        offset=spot.offset,
+        length=spot.length,
         expected=f"a Parquet file of {there} bytes",
         actual=f"one of {snapshot.fields.parquet_file_size} bytes",
     )

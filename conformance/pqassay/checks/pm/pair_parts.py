@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from pqassay.checks.pm.pair import Pair
 from pqassay.under_test.file import FileUnderTest
-from pqassay.under_test.violation import Violation
+from pqassay.under_test.pm import descriptor_field
+from pqassay.under_test.violation import Spot, Violation
 from pqassay_spec.parquet.schema import SchemaLeaf
 from pqassay_spec.parquet.thrift import ColumnChunk, ColumnMetaData, SchemaElement
 from pqassay_spec.pm import grammar as pm
-from pqassay_spec.pm import header as pm_header
 from pqassay_spec.pm.from_parquet import bloom_of
 from pqassay_spec.pm.json import QuestDBColumn
 from pqassay_spec.pm.value import ExternalBloom
@@ -47,14 +47,8 @@ class ColumnOfPair(NamedTuple):
 
     def violation(self, name: str, message: str, expected: str, actual: str) -> Violation:
         """A violation at a field of its descriptor."""
-        return Violation(
-            message=message,
-            field=f"column_descriptors[{self.position}].{name}",
-            offset=pm_header.descriptor_place(self.position, name),
-            length=pm.ColumnDescriptor.widths[name],
-            expected=expected,
-            actual=actual,
-            column=self.leaf.name,
+        return descriptor_field(self.position, name).violation(
+            message, expected, actual, column=self.leaf.name
         )
 
     def differs(self, name: str, words: str, expected: str, actual: str) -> Violation:
@@ -169,17 +163,8 @@ class ChunkOfPair(NamedTuple):
 
     def violation(self, name: str, message: str, expected: str, actual: str) -> Violation:
         """A violation at a field of its record."""
-        offset, length = self.pair.chunk_place(self.row_group.number, self.column, name)
-        return Violation(
-            message=message,
-            field=f"{self.pair.chunk_path(self.row_group.number, self.column)}.{name}",
-            offset=offset,
-            length=length,
-            expected=expected,
-            actual=actual,
-            column=self.leaf.name,
-            row_group=self.row_group.number,
-        )
+        spot, number = self.pair.chunk_field(self.row_group.number, self.column, name), self.row_group.number
+        return spot.violation(message, expected, actual, column=self.leaf.name, row_group=number)
 
     def differs(self, name: str, theirs: str, expected: str, actual: str) -> Violation:
         """A field of its record that differs from one in the Parquet footer, whose path is given below the chunk's."""
@@ -228,25 +213,10 @@ class BloomFilterOfPair:
         """Field path of its offset in the Parquet footer."""
         return f"{data_path(self.row_group, self.column)}.bloom_filter_offset"
 
-    def violation(
-        self, message: str, field: str, place: tuple[int, int], expected: str, actual: str
-    ) -> Violation:
+    def violation(self, spot: Spot, message: str, expected: str, actual: str) -> Violation:
         """A violation of it."""
-        return Violation(
-            message=message,
-            field=field,
-            offset=place[0],
-            length=place[1],
-            expected=expected,
-            actual=actual,
-            column=self.pair.leaves[self.column].name,
-            row_group=self.row_group,
-        )
-
-    @property
-    def entry_field(self) -> str:
-        """Field path of its entry in ``_pm``."""
-        return f"{self.pair.snapshot.path}.bloom_entries[{self.number}].offset"
+        name = self.pair.leaves[self.column].name
+        return spot.violation(message, expected, actual, column=name, row_group=self.row_group)
 
 
 def columns_of(file: FileUnderTest) -> list[ColumnOfPair]:

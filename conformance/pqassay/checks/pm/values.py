@@ -15,7 +15,8 @@ from pqassay.checks.pm.pair import Pair
 from pqassay.checks.subjects import Subject
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.file import Broken, FileUnderTest, NotChecked, Remembered
-from pqassay.under_test.violation import Violation
+from pqassay.under_test.pm import header_field
+from pqassay.under_test.violation import Spot
 from pqassay.values.audit import audit, why_left_out
 from pqassay.values.outcomes import Outcome
 from pqassay_spec.base.errors import FormatError
@@ -164,11 +165,6 @@ class _ChunkComparison:
             self._all.found[rule_id].merge(outcome)
 
     @property
-    def path(self) -> str:
-        """Field path of the chunk's record."""
-        return self.pair.chunk_path(self.row_group, self.column)
-
-    @property
     def counts_nulls(self) -> bool:
         """Whether the record says how many nulls there are."""
         return bool(self.record.stat_flags & NULLS_COUNTED)
@@ -235,21 +231,14 @@ class _ChunkComparison:
     def _place_of(self, position: int) -> str:
         return f"{'value' if self.leaf.max_repetition_level else 'row'} {position}"
 
-    def _violation(
-        self, rule: str, message: str, path: str, place: tuple[int, int], *, expected: str, actual: str
-    ) -> None:
-        self.outcomes[rule].add(
-            Violation(
-                message=message,
-                field=path,
-                offset=place[0],
-                length=place[1],
-                column=self.leaf.name,
-                row_group=self.row_group,
-                expected=expected,
-                actual=actual,
-            )
-        )
+    def _violation(self, rule: str, spot: Spot, message: str, expected: str, actual: str) -> None:
+        name = self.leaf.name
+        found = spot.violation(message, expected, actual, column=name, row_group=self.row_group)
+        self.outcomes[rule].add(found)
+
+    def _field(self, name: str) -> Spot:
+        """A field of the chunk's record."""
+        return self.pair.chunk_field(self.row_group, self.column, name)
 
     def _judge_bounds(self, found: Found) -> None:
         order, said = self.order, self.said
@@ -259,7 +248,7 @@ class _ChunkComparison:
         )
         for side, bound, compared, words in sides:
             outside = compared.beyond
-            statistic = pm_block.find_statistic(self.block, self.column, side)
+            statistic = self.pair.statistic(self.row_group, self.column, side)
             if bound is None or statistic is None:
                 continue
             name = side.name
@@ -268,20 +257,18 @@ class _ChunkComparison:
                 value = shown(order, outside.value)
                 self._violation(
                     RULES_OF[side],
+                    statistic,
                     f"{self._place_of(outside.first)} of {self._of} holds {value}, {name} is {text}{_others(outside.count)}",
-                    self.pair.statistic_path(self.row_group, self.column, side),
-                    (statistic.offset, statistic.length),
-                    expected=f"{name} {words} {value}",
-                    actual=text,
+                    f"{name} {words} {value}",
+                    text,
                 )
             elif compared.is_met is False and self.record.stat_flags & side.exact:
                 self._violation(
                     EXACT,
+                    self._field("stat_flags"),
                     f"{name} of {self._of} is said to be exact, and no value is {text}",
-                    f"{self.path}.stat_flags",
-                    self.pair.chunk_place(self.row_group, self.column, "stat_flags"),
-                    expected=f"{name} not flagged exact, or a value {text}",
-                    actual=f"{self.record.stat_flags:#04x}",
+                    f"{name} not flagged exact, or a value {text}",
+                    f"{self.record.stat_flags:#04x}",
                 )
 
     def _judge_nulls(self, compared: Found) -> None:
@@ -294,14 +281,9 @@ class _ChunkComparison:
         if compared.nulls <= self.record.null_count <= most:
             return
         expected = str(most) if most == compared.nulls else f"between {compared.nulls} and {most}"
-        self._violation(
-            NULLS,
-            f"{self._of} holds {expected} null{'' if most == 1 else 's'}, NULL_COUNT is {self.record.null_count}",
-            f"{self.path}.null_count",
-            self.pair.chunk_place(self.row_group, self.column, "null_count"),
-            expected=expected,
-            actual=str(self.record.null_count),
-        )
+        count = self.record.null_count
+        said = f"{self._of} holds {expected} null{'' if most == 1 else 's'}, NULL_COUNT is {count}"
+        self._violation(NULLS, self._field("null_count"), said, expected, str(count))
 
     def _judge_bloom(self, lacking: Outside) -> None:
         number = self.pair.bloom_number(self.row_group, self.column)
@@ -309,34 +291,29 @@ class _ChunkComparison:
             return
         value = shown(self.order, lacking.value)
         if self.pair.is_external:
-            path = f"{self.pair.snapshot.path}.bloom_entries[{number}].offset"
-            place = self.pair.bloom_entry_place(number)
+            spot = self.pair.bloom_entry(number)
         else:
-            path = f"{self.pair.block_path(self.row_group)}.bloom_filters[{self.pair.bloom_positions[self.column]}].bitset"
-            place = (self.pair.bloom_entries[number].offset + pm.BLOOM_LENGTH_SIZE, BLOCK_SIZE)
+            spot = self.pair.inlined_bitset(self.row_group, self.column, BLOCK_SIZE)
         self._violation(
             BLOOM,
+            spot,
             f"{self._place_of(lacking.first)} of {self._of} holds {value}, which its bloom filter does not hold"
             + _others(lacking.count),
-            path,
-            place,
-            expected=f"a filter that holds {value}",
-            actual="one that does not",
+            f"a filter that holds {value}",
+            "one that does not",
         )
 
     def _judge_ascent(self, descents: Descents) -> None:
         if not descents.count:
             return
         before = "the row group before" if descents.previous is None else f"row {descents.previous}"
-        name = "designated_timestamp"
         self._violation(
             ASCENT,
+            header_field("designated_timestamp"),
             f"row {descents.first} of {self._of} holds {descents.after}, {before} {descents.before}"
             + _others(descents.count, "descent"),
-            f"header.{name}",
-            (pm.FixedHeader.offsets[name], pm.FixedHeader.widths[name]),
-            expected=f"at least {descents.before}",
-            actual=str(descents.after),
+            f"at least {descents.before}",
+            str(descents.after),
         )
 
 

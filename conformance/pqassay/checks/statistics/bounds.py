@@ -71,14 +71,9 @@ def orders_are_given(file: FileUnderTest) -> Iterator[Violation]:
             what = "chunk has a column index"
         else:
             continue
-        yield Violation(
-            message=f"the {what}, and the footer has no column_orders that say how they compare",
-            field=chunk.fields.facts,
-            expected="column_orders",
-            actual="none",
-            column=chunk.column,
-            row_group=chunk.row_group,
-        )
+        said = f"the {what}, and the footer has no column_orders that say how they compare"
+        field = chunk.fields.facts
+        yield Violation(said, field, "column_orders", "none", column=chunk.column, row_group=chunk.row_group)
         return
     raise NotApplicable
 
@@ -105,12 +100,8 @@ def orders_are_those_of_the_leaves(listed: ColumnOrders) -> Iterator[Violation]:
     """Readers find the order of a column by its position: one order a leaf."""
     orders, leaves = listed.orders, listed.leaves
     if len(orders) != len(leaves):
-        yield Violation(
-            message=f"{len(orders)} column orders for {len(leaves)} leaves",
-            field=in_footer(listed.file, "column_orders"),
-            expected=str(len(leaves)),
-            actual=str(len(orders)),
-        )
+        said = f"{len(orders)} column orders for {len(leaves)} leaves"
+        yield Violation(said, in_footer(listed.file, "column_orders"), str(len(leaves)), str(len(orders)))
 
 
 @rule("STA-003", of=COLUMN_ORDERS)
@@ -144,13 +135,9 @@ def orders_fit_their_columns(listed: ColumnOrders) -> Iterator[Violation]:
         else:
             continue
         if not fits:
-            yield Violation(
-                message=f"{name} is the order of a column of {leaf.physical_type}",
-                field=in_footer(listed.file, f"column_orders[{number}]"),
-                expected="TYPE_ORDER",
-                actual=name,
-                column=leaf.name,
-            )
+            said = f"{name} is the order of a column of {leaf.physical_type}"
+            field = in_footer(listed.file, f"column_orders[{number}]")
+            yield Violation(said, field, "TYPE_ORDER", name, column=leaf.name)
 
 
 # ------------------------------------------------------------------------------------------------ bounds
@@ -177,11 +164,9 @@ def is_no_value(
     chunk: ColumnChunkUnderTest, name: BoundName, raw: bytes, field: Field, of: str = ""
 ) -> Violation:
     """A bound that is not a value of the column's type."""
+    said = f"{name}{of} of a column of {chunk.leaf.physical_type} is {show(raw)}, {len(raw)} bytes"
     return Violation(
-        message=f"{name}{of} of a column of {chunk.leaf.physical_type} is {show(raw)}, {len(raw)} bytes",
-        field=field,
-        expected=_what_a_bound_is(chunk.leaf.element),
-        actual=f"{len(raw)} bytes, {show(raw, width=40)}",
+        said, field, _what_a_bound_is(chunk.leaf.element), f"{len(raw)} bytes, {show(raw, width=40)}"
     )
 
 
@@ -228,13 +213,11 @@ class Pair(NamedTuple):
     def violation(self, field: Field, of: str = "") -> Violation:
         """A pair that is swapped."""
         low, high = shown(self.order, self.low), shown(self.order, self.high)
-        return Violation(
-            message=f"{'the deprecated ' * (self.names is DEPRECATED)}{self.names[0]} {low}{of} is greater than "
-            f"{self.names[1]} {high}",
-            field=field,
-            expected=f"at most {high}",
-            actual=low,
+        said = (
+            f"{'the deprecated ' * (self.names is DEPRECATED)}{self.names[0]} {low}{of} is greater than "
+            f"{self.names[1]} {high}"
         )
+        return Violation(said, field, f"at most {high}", low)
 
 
 def comparable_pairs(chunk: ColumnChunkUnderTest, statistics: Statistics) -> list[Pair]:
@@ -268,12 +251,9 @@ def bounds_are_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         raise NotApplicable
     for name, raw in bounds:
         if is_nan(order, raw):
-            yield Violation(
-                message=f"{name} is NaN",
-                field=chunk.fields.statistics / name,
-                expected="a number, or no bound",
-                actual=f"nan (0x{raw.hex()})",
-            )
+            said = f"{name} is NaN"
+            field = chunk.fields.statistics / name
+            yield Violation(said, field, "a number, or no bound", f"nan (0x{raw.hex()})")
 
 
 @rule("STA-008", of=STATISTICS, screen=statistics_shape)
@@ -295,12 +275,9 @@ def bounds_are_nan_where_all_is(chunk: ColumnChunkUnderTest) -> Iterator[Violati
             expected = "NaN, like every value"
         else:
             continue
-        yield Violation(
-            message=f"{name} is {shown(order, raw)} with {count} NaN among {chunk.facts.num_values} values",
-            field=chunk.fields.statistics / name,
-            expected=expected,
-            actual=f"{shown(order, raw)} (0x{raw.hex()})",
-        )
+        said = f"{name} is {shown(order, raw)} with {count} NaN among {chunk.facts.num_values} values"
+        field = chunk.fields.statistics / name
+        yield Violation(said, field, expected, f"{shown(order, raw)} (0x{raw.hex()})")
 
 
 def _all_nan(statistics: Statistics, num_values: int) -> bool | None:
@@ -319,12 +296,8 @@ def total_order_counts_nan(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     if order not in TOTAL:
         raise NotApplicable
     if statistics.nan_count is None:
-        yield Violation(
-            message="the order is IEEE_754_TOTAL_ORDER, and the statistics do not say how many NaN there are",
-            field=chunk.fields.statistics,
-            expected="nan_count",
-            actual="none",
-        )
+        said = "the order is IEEE_754_TOTAL_ORDER, and the statistics do not say how many NaN there are"
+        yield Violation(said, chunk.fields.statistics, "nan_count", "none")
 
 
 @rule("STA-014", of=STATISTICS, screen=statistics_shape)
@@ -337,11 +310,10 @@ def deprecated_bounds_are_signed(chunk: ColumnChunkUnderTest) -> Iterator[Violat
     order = type_order(element)
     if order not in SIGNED_ORDERS and statistics.min != statistics.max:
         kind = "INT96 timestamps" if order is None else order.value
+        said = f"the deprecated {' and '.join(name for name, _ in bounds)} bound a column of {kind}"
+        field = chunk.fields.statistics / bounds[0][0]
         yield Violation(
-            message=f"the deprecated {' and '.join(name for name, _ in bounds)} bound a column of {kind}",
-            field=chunk.fields.statistics / bounds[0][0],
-            expected="no such field: it knows signed comparison alone",
-            actual=shown(order, bounds[0][1]),
+            said, field, "no such field: it knows signed comparison alone", shown(order, bounds[0][1])
         )
 
 
@@ -359,12 +331,8 @@ def deprecated_bounds_agree(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     for old, new in pairs:
         before, now = getattr(statistics, old), getattr(statistics, new)
         if before != now and is_bound(element, before) and is_bound(element, now):
-            yield Violation(
-                message=f"the deprecated {old} is {shown(order, before)}, and {new} {shown(order, now)}",
-                field=chunk.fields.statistics / old,
-                expected=shown(order, now),
-                actual=shown(order, before),
-            )
+            said = f"the deprecated {old} is {shown(order, before)}, and {new} {shown(order, now)}"
+            yield Violation(said, chunk.fields.statistics / old, shown(order, now), shown(order, before))
 
 
 @rule("STA-016", of=STATISTICS, screen=statistics_shape)
@@ -376,12 +344,9 @@ def int96_bounds_have_their_order(chunk: ColumnChunkUnderTest) -> Iterator[Viola
         raise NotApplicable
     if column_order.INT96_TIMESTAMP_ORDER is None:
         name, raw = bounds[0]
-        yield Violation(
-            message="bounds of an INT96 column, and no INT96_TIMESTAMP_ORDER that says how they compare",
-            field=chunk.fields.statistics / name,
-            expected="no bounds, or INT96_TIMESTAMP_ORDER",
-            actual=show(raw),
-        )
+        said = "bounds of an INT96 column, and no INT96_TIMESTAMP_ORDER that says how they compare"
+        field = chunk.fields.statistics / name
+        yield Violation(said, field, "no bounds, or INT96_TIMESTAMP_ORDER", show(raw))
 
 
 @rule("STA-017", of=STATISTICS, screen=statistics_shape)
@@ -391,12 +356,8 @@ def unordered_columns_have_no_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Vi
     if not is_unordered(element) or not annotation_fits(element):
         raise NotApplicable
     for name, raw in given(statistics, (*BOUNDS, *DEPRECATED)):
-        yield Violation(
-            message=f"{name} bounds a column whose type has no order",
-            field=chunk.fields.statistics / name,
-            expected="no bound",
-            actual=show(raw),
-        )
+        said = f"{name} bounds a column whose type has no order"
+        yield Violation(said, chunk.fields.statistics / name, "no bound", show(raw))
 
 
 @rule("STA-018", of=STATISTICS, screen=statistics_shape)
@@ -411,12 +372,8 @@ def bounds_of_text_are_text(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         try:
             raw.decode()
         except UnicodeDecodeError as error:
-            yield Violation(
-                message=f"{name} {show(raw)} is no UTF-8 from its byte {error.start} on",
-                field=chunk.fields.statistics / name,
-                expected="UTF-8",
-                actual=show(raw[error.start : error.end]),
-            )
+            said = f"{name} {show(raw)} is no UTF-8 from its byte {error.start} on"
+            yield Violation(said, chunk.fields.statistics / name, "UTF-8", show(raw[error.start : error.end]))
 
 
 @rule("STA-023", of=STATISTICS, screen=statistics_shape)
@@ -432,9 +389,6 @@ def flags_have_their_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         raise NotApplicable
     for flag, bound in flags:
         if getattr(statistics, bound) is None:
-            yield Violation(
-                message=f"{flag} is given, and {bound} is not",
-                field=chunk.fields.statistics / flag,
-                expected=f"a {bound}, or no flag",
-                actual=str(getattr(statistics, flag)).lower(),
-            )
+            said = f"{flag} is given, and {bound} is not"
+            field = chunk.fields.statistics / flag
+            yield Violation(said, field, f"a {bound}, or no flag", str(getattr(statistics, flag)).lower())

@@ -27,24 +27,17 @@ def null_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     most = chunk.facts.num_values if chunk.leaf.max_definition_level else 0
     if not 0 <= count <= max(most, 0):
         why = "" if chunk.leaf.max_definition_level else ": the column is required"
-        yield Violation(
-            message=f"null_count is {count} of {chunk.facts.num_values} values{why}",
-            field=chunk.fields.statistics / "null_count",
-            expected=f"0 to {most}" if most > 0 else "0",
-            actual=str(count),
-        )
+        said = f"null_count is {count} of {chunk.facts.num_values} values{why}"
+        field = chunk.fields.statistics / "null_count"
+        yield Violation(said, field, f"0 to {most}" if most > 0 else "0", str(count))
 
 
 @rule("STA-011", of=STATISTICS, screen=statistics_shape)
 def null_count_is_given(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Whoever writes statistics counts nulls."""
     if statistics_of(chunk).null_count is None:
-        yield Violation(
-            message="the statistics do not say how many nulls there are",
-            field=chunk.fields.statistics,
-            expected="null_count",
-            actual="none",
-        )
+        said = "the statistics do not say how many nulls there are"
+        yield Violation(said, chunk.fields.statistics, "null_count", "none")
 
 
 @rule("STA-012", of=STATISTICS, screen=statistics_shape)
@@ -54,12 +47,9 @@ def distinct_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
     if count is None:
         raise NotApplicable
     if not 0 <= count <= max(most, 0):
-        yield Violation(
-            message=f"distinct_count is {count} of {most} values",
-            field=chunk.fields.statistics / "distinct_count",
-            expected=f"0 to {most}" if most > 0 else "0",
-            actual=str(count),
-        )
+        said = f"distinct_count is {count} of {most} values"
+        field = chunk.fields.statistics / "distinct_count"
+        yield Violation(said, field, f"0 to {most}" if most > 0 else "0", str(count))
 
 
 @rule("STA-013", of=STATISTICS, screen=statistics_shape)
@@ -70,21 +60,14 @@ def nan_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     if count is None or not annotation_fits(element):
         raise NotApplicable
     if type_order(element) not in FLOATING:
-        yield Violation(
-            message=f"nan_count is given for a column of {chunk.leaf.physical_type}",
-            field=chunk.fields.statistics / "nan_count",
-            expected="no nan_count",
-            actual=str(count),
-        )
+        said = f"nan_count is given for a column of {chunk.leaf.physical_type}"
+        yield Violation(said, chunk.fields.statistics / "nan_count", "no nan_count", str(count))
         return
     most = max(chunk.facts.num_values - max(statistics.null_count or 0, 0), 0)
     if not 0 <= count <= most:
-        yield Violation(
-            message=f"nan_count is {count} where {most} values are not null",
-            field=chunk.fields.statistics / "nan_count",
-            expected=f"0 to {most}" if most else "0",
-            actual=str(count),
-        )
+        said = f"nan_count is {count} where {most} values are not null"
+        field = chunk.fields.statistics / "nan_count"
+        yield Violation(said, field, f"0 to {most}" if most else "0", str(count))
 
 
 # ------------------------------------------------------------------------------------------------ sizes and levels
@@ -120,7 +103,7 @@ def histograms_count_all_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violati
             message = f"the {name} counts {actual} of {expected} values"
         else:
             continue
-        yield Violation(message=message, field=chunk.fields.sizes / name, expected=expected, actual=actual)
+        yield Violation(message, chunk.fields.sizes / name, expected, actual)
 
 
 @rule("STA-020", of=SIZE_STATISTICS)
@@ -134,12 +117,9 @@ def histogram_agrees_about_nulls(chunk: ColumnChunkUnderTest) -> Iterator[Violat
         raise Broken("STA-019")
     nulls = sum(histogram[:-1])
     if nulls != statistics.null_count:
-        yield Violation(
-            message=f"the histogram has {nulls} values below level {greatest}, and null_count is {statistics.null_count}",
-            field=chunk.fields.sizes / "definition_level_histogram",
-            expected=f"{statistics.null_count} values below level {greatest}",
-            actual=str(nulls),
-        )
+        said = f"the histogram has {nulls} values below level {greatest}, and null_count is {statistics.null_count}"
+        field = chunk.fields.sizes / "definition_level_histogram"
+        yield Violation(said, field, f"{statistics.null_count} values below level {greatest}", str(nulls))
 
 
 @rule("STA-021", of=SIZE_STATISTICS)
@@ -154,12 +134,8 @@ def size_is_that_of_byte_arrays(chunk: ColumnChunkUnderTest) -> Iterator[Violati
         expected = "0 or more"
     else:
         return
-    yield Violation(
-        message=f"unencoded_byte_array_data_bytes of a column of {chunk.leaf.physical_type} is {size}",
-        field=chunk.fields.sizes / "unencoded_byte_array_data_bytes",
-        expected=expected,
-        actual=str(size),
-    )
+    said = f"unencoded_byte_array_data_bytes of a column of {chunk.leaf.physical_type} is {size}"
+    yield Violation(said, chunk.fields.sizes / "unencoded_byte_array_data_bytes", expected, str(size))
 
 
 # ------------------------------------------------------------------------------------------------ geospatial
@@ -174,12 +150,8 @@ def geospatial_box_is_one(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     field = chunk.fields.facts / "geospatial_statistics"
     logical = element.logicalType
     if logical is None or (logical.GEOMETRY is None and logical.GEOGRAPHY is None):
-        yield Violation(
-            message=f"geospatial statistics of a column of {chunk.leaf.physical_type} that holds no geometries",
-            field=field,
-            expected="none",
-            actual="geospatial_statistics",
-        )
+        said = f"geospatial statistics of a column of {chunk.leaf.physical_type} that holds no geometries"
+        yield Violation(said, field, "none", "geospatial_statistics")
     elif geospatial.bbox is not None:
         yield from _box(geospatial.bbox, field / "bbox")
 
@@ -189,13 +161,7 @@ def _box(box: BoundingBox, field: Field) -> Iterator[Violation]:
         low, high = getattr(box, f"{axis}min"), getattr(box, f"{axis}max")
         for name, value in ((f"{axis}min", low), (f"{axis}max", high)):
             if value is not None and value != value:  # noqa: PLR0124 - NaN alone differs from itself
-                yield Violation(
-                    message=f"{name} is NaN", field=field / name, expected="a number", actual="nan"
-                )
+                yield Violation(f"{name} is NaN", field / name, "a number", "nan")
         if axis != "x" and low is not None and high is not None and low > high:
-            yield Violation(
-                message=f"{axis}min {low!r} is greater than {axis}max {high!r}",
-                field=field / f"{axis}min",
-                expected=f"at most {high!r}",
-                actual=repr(low),
-            )
+            said = f"{axis}min {low!r} is greater than {axis}max {high!r}"
+            yield Violation(said, field / f"{axis}min", f"at most {high!r}", repr(low))

@@ -28,9 +28,8 @@ def histograms_count_the_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violati
             continue
         for level, (count, right) in enumerate(zip(given, found, strict=True)):
             if count != right:
-                yield Violation(
-                    f"{right} {name} levels of the chunk are {level}, and its size statistics count {count}",
-                    chunk.fields.sizes / f"{name}_level_histogram[{level}]",
-                    expected=str(right),
-                    actual=str(count),
+                message = (
+                    f"{right} {name} levels of the chunk are {level}, and its size statistics count {count}"
                 )
+                field = chunk.fields.sizes / f"{name}_level_histogram[{level}]"
+                yield Violation(message, field, str(right), str(count))

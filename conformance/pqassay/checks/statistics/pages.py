@@ -10,7 +10,7 @@ from pqassay.checks.subjects import CHUNK, STATISTICS
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.fields import Field
 from pqassay.under_test.file import NotApplicable
-from pqassay.under_test.page_walk import HEADERS, PageUnderTest
+from pqassay.under_test.page_walk import PageUnderTest
 from pqassay.under_test.violation import Violation
 from pqassay_spec.parquet.column_order import annotation_fits, is_bound
 from pqassay_spec.parquet.thrift import DataPageHeader, DataPageHeaderV2, Statistics
@@ -18,7 +18,7 @@ from pqassay_spec.parquet.thrift import DataPageHeader, DataPageHeaderV2, Statis
 
 def _field(chunk: ColumnChunkUnderTest, page: PageUnderTest, name: str) -> Field:
     """A field of the statistics in a page header."""
-    return chunk.fields.page(page) / HEADERS[page.header.type] / "statistics" / name
+    return chunk.fields.own_header(page) / "statistics" / name
 
 
 def _has_page_statistics(chunk: ColumnChunkUnderTest) -> bool:
@@ -58,12 +58,8 @@ def _wrong_null_count(
     count = statistics.null_count
     most = max(header.num_values, 0) if chunk.leaf.max_definition_level else 0
     if count is not None and not 0 <= count <= most:
-        yield Violation(
-            message=f"null_count of page {page.number} is {count} of {header.num_values} values",
-            field=_field(chunk, page, "null_count"),
-            expected=f"0 to {most}" if most else "0",
-            actual=str(count),
-        )
+        said = f"null_count of page {page.number} is {count} of {header.num_values} values"
+        yield Violation(said, _field(chunk, page, "null_count"), f"0 to {most}" if most else "0", str(count))
 
 
 @rule("STA-031", of=STATISTICS)
@@ -80,9 +76,6 @@ def null_counts_of_pages_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violati
             raise NotApplicable
         total += count
     if total != whole:
-        yield Violation(
-            message=f"the {len(chunk.data_pages)} data pages count {total} nulls, and the chunk {whole}",
-            field=_field(chunk, chunk.data_pages[-1], "null_count"),
-            expected=f"{whole} nulls in all pages",
-            actual=str(total),
-        )
+        said = f"the {len(chunk.data_pages)} data pages count {total} nulls, and the chunk {whole}"
+        field = _field(chunk, chunk.data_pages[-1], "null_count")
+        yield Violation(said, field, f"{whole} nulls in all pages", str(total))
