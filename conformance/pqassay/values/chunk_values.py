@@ -23,7 +23,7 @@ from pqassay.values.levels import PageCounts, counts_of
 from pqassay.values.physical import decode_chunk, leaf_of, open_physical, rows_of, stored_bytes
 from pqassay.values.survey import survey as survey_of
 from pqassay_spec.base.errors import FormatError
-from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, DictionaryPageHeader, Type
+from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, DictionaryPageHeader, Encoding, Type
 
 
 class Decoders:
@@ -64,6 +64,8 @@ class ChunkValues:
             NotChecked: They cannot be decoded.
         """
         self.chunk = chunk
+        if _has_bit_packed_levels(chunk):
+            raise Broken("PQF-081")
         entries = _dictionary_entries(chunk)
         leaves = self._decoded(decoders, dictionaries=entries is not None)
         if entries is not None and any(not _is_whole(leaf, entries) for leaf in leaves):
@@ -314,6 +316,22 @@ def _of_wide_differences(chunk: ColumnChunkUnderTest) -> NotChecked | None:
     except (FormatError, NotChecked):
         is_broken = False
     return Broken("PQF-079") if is_broken else None
+
+
+def _has_bit_packed_levels(chunk: ColumnChunkUnderTest) -> bool:
+    """Whether levels have the deprecated encoding, whose bits pyarrow takes from the other end."""
+    leaf = chunk.leaf
+    if not leaf.max_definition_level and not leaf.max_repetition_level:
+        return False
+    with suppress(FormatError, NotChecked):  # of pages that cannot be walked, the decoder tells
+        for page in chunk.data_pages:
+            header = page.header.data_page_header
+            if header is not None and Encoding.BIT_PACKED in (
+                leaf.max_repetition_level and header.repetition_level_encoding,
+                leaf.max_definition_level and header.definition_level_encoding,
+            ):
+                return True
+    return False
 
 
 def excused(chunk: ColumnChunkUnderTest, reason: NotChecked) -> NotChecked:
