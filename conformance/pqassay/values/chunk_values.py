@@ -20,10 +20,17 @@ from pqassay.under_test.file import Broken, FileUnderTest, Mistake, NotChecked
 from pqassay.values.hashes import buffer_of
 from pqassay.values.keys import HALF_WIDTH, is_half_type
 from pqassay.values.levels import PageCounts, counts_of
-from pqassay.values.physical import decode_chunk, leaf_of, open_physical, rows_of, stored_bytes
+from pqassay.values.physical import bare, decode_chunk, leaf_of, open_physical, rows_of, stored_bytes
 from pqassay.values.survey import survey as survey_of
 from pqassay_spec.base.errors import FormatError
-from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, DictionaryPageHeader, Type
+from pqassay_spec.grammar.thrift import grammar
+from pqassay_spec.parquet.thrift import (
+    DICTIONARY_ENCODINGS,
+    DictionaryPageHeader,
+    Encoding,
+    FileMetaData,
+    Type,
+)
 
 
 class Decoders:
@@ -31,16 +38,18 @@ class Decoders:
 
     def __init__(self, file: FileUnderTest) -> None:
         self._file = file
-        self._open: dict[bool, pq.ParquetFile] = {}
+        self._open: dict[tuple[bool, bool], pq.ParquetFile] = {}
 
-    def opened(self, *, dictionaries: bool) -> pq.ParquetFile:
-        """A decoder. Raises `NotChecked` where pyarrow refuses the footer."""
-        if dictionaries not in self._open:
-            file = self._file
-            self._open[dictionaries] = open_physical(
-                file.source, file.footer, file.metadata, dictionaries=dictionaries
-            )
-        return self._open[dictionaries]
+    def opened(self, *, dictionaries: bool, is_bare: bool = False) -> pq.ParquetFile:
+        """A decoder, with a bare footer if wanted. Raises `NotChecked` where pyarrow refuses the footer."""
+        key = dictionaries, is_bare
+        if key not in self._open:
+            footer, metadata = self._file.footer, self._file.metadata
+            if is_bare:
+                metadata = bare(metadata)
+                footer = bytes(grammar(FileMetaData).build(metadata))
+            self._open[key] = open_physical(self._file.source, footer, metadata, dictionaries=dictionaries)
+        return self._open[key]
 
     def close(self) -> None:
         """Close what was opened."""
@@ -64,6 +73,8 @@ class ChunkValues:
             NotChecked: They cannot be decoded.
         """
         self.chunk = chunk
+        if _has_bit_packed_levels(chunk):
+            raise Broken("PQF-081")
         entries = _dictionary_entries(chunk)
         leaves = self._decoded(decoders, dictionaries=entries is not None)
         if entries is not None and any(not _is_whole(leaf, entries) for leaf in leaves):
@@ -76,12 +87,18 @@ class ChunkValues:
 
     def _decoded(self, decoders: Decoders, *, dictionaries: bool) -> list[Any]:
         """The leaf values of each piece, nulls included."""
-        chunk, file = self.chunk, decoders.opened(dictionaries=dictionaries)
         try:
-            self._pieces = decode_chunk(file, chunk.row_group, chunk.ordinal, chunk.leaf)
+            self._pieces = self._decoded_by(decoders, dictionaries=dictionaries)
         except NotChecked as reason:
-            raise _of_wide_differences(chunk) or reason from None
+            try:
+                self._pieces = self._decoded_by(decoders, dictionaries=dictionaries, is_bare=True)
+            except NotChecked:
+                raise _of_wide_differences(self.chunk) or reason from None
         return [leaf_of(piece) for piece in self._pieces]
+
+    def _decoded_by(self, decoders: Decoders, **how: bool) -> list[Any]:
+        chunk = self.chunk
+        return decode_chunk(decoders.opened(**how), chunk.row_group, chunk.ordinal, chunk.leaf)
 
     def _require_all(self) -> None:
         """Raise `NotChecked` where the decoder left out what stands in the pages: then nobody knows the values.
@@ -314,6 +331,22 @@ def _of_wide_differences(chunk: ColumnChunkUnderTest) -> NotChecked | None:
     except (FormatError, NotChecked):
         is_broken = False
     return Broken("PQF-079") if is_broken else None
+
+
+def _has_bit_packed_levels(chunk: ColumnChunkUnderTest) -> bool:
+    """Whether levels have the deprecated encoding, whose bits pyarrow takes from the other end."""
+    leaf = chunk.leaf
+    if not leaf.max_definition_level and not leaf.max_repetition_level:
+        return False
+    with suppress(FormatError, NotChecked):  # of pages that cannot be walked, the decoder tells
+        for page in chunk.data_pages:
+            header = page.header.data_page_header
+            if header is not None and Encoding.BIT_PACKED in (
+                leaf.max_repetition_level and header.repetition_level_encoding,
+                leaf.max_definition_level and header.definition_level_encoding,
+            ):
+                return True
+    return False
 
 
 def excused(chunk: ColumnChunkUnderTest, reason: NotChecked) -> NotChecked:

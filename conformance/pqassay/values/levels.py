@@ -18,6 +18,7 @@ from pqassay_spec.grammar.thrift_wire import VARINT_BITS, VARINT_GOES_ON, VARINT
 from pqassay_spec.parquet.levels import (
     GROUP,
     PACKED,
+    bit_packed_size,
     read_header,
     require_bytes,
     require_count,
@@ -119,6 +120,24 @@ def read_runs(data: memoryview | bytes, *, width: int, count: int) -> Runs:
     if PROBED < len(raw) < MOST_JUMPED and _has_short_runs(raw, width):
         runs = _by_jumps(raw, width, count)
     return _by_steps(raw, width, count) if runs is None else runs
+
+
+def read_bit_packed(data: memoryview, *, width: int, count: int) -> Runs:
+    """Read levels in the deprecated encoding; see `pqassay_spec.parquet.levels.decode_bit_packed`.
+
+    Args:
+        data: The levels, and maybe bytes behind them.
+        width: Bits of a level, up to 16.
+        count: Levels wanted.
+
+    Raises:
+        Malformed: The bytes end before the levels do.
+    """
+    size = bit_packed_size(width, count)
+    require_bytes(size, len(data), 0)
+    bits = np.unpackbits(np.frombuffer(data[:size], np.uint8), count=width * count).reshape(count, width)
+    levels = bits @ (1 << np.arange(width - 1, -1, -1, dtype=np.uint16))
+    return Runs(np.array([count]), np.array([True]), np.zeros(0, np.int64), levels, size)
 
 
 def _by_steps(raw: bytes, width: int, count: int) -> Runs:

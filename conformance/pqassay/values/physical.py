@@ -31,7 +31,14 @@ from pqassay_spec.grammar.thrift_wire import read_byte, read_field_id, skip
 from pqassay_spec.parquet.column_order import WIDTHS
 from pqassay_spec.parquet.file import HEAD, MAGIC, TAIL
 from pqassay_spec.parquet.schema import SchemaLeaf
-from pqassay_spec.parquet.thrift import FileMetaData, SchemaElement, Type
+from pqassay_spec.parquet.thrift import (
+    ColumnChunk,
+    ColumnMetaData,
+    FileMetaData,
+    RowGroup,
+    SchemaElement,
+    Type,
+)
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -101,6 +108,35 @@ def _schema_range(footer: bytes) -> tuple[int, int]:
         position = skip(footer, start, header & 15)
         if last == _SCHEMA:
             return start, position
+
+
+def bare(metadata: FileMetaData) -> FileMetaData:
+    """A footer with nothing but what leads to the values: pyarrow refuses a chunk for a fault in what it says beside."""
+    return FileMetaData(
+        version=metadata.version,
+        schema=metadata.schema,
+        num_rows=metadata.num_rows,
+        row_groups=[
+            RowGroup(
+                columns=[_bare_chunk(chunk) for chunk in group.columns],
+                total_byte_size=group.total_byte_size,
+                num_rows=group.num_rows,
+            )
+            for group in metadata.row_groups
+        ],
+    )
+
+
+def _bare_chunk(chunk: ColumnChunk) -> ColumnChunk:
+    facts = chunk.meta_data
+    kept = facts and ColumnMetaData(**{name: getattr(facts, name) for name in _LEADS_TO_VALUES})
+    return ColumnChunk(file_path=chunk.file_path, file_offset=chunk.file_offset, meta_data=kept)
+
+
+_LEADS_TO_VALUES = (
+    *(field.name for field in ColumnMetaData.fields if field.required),
+    "dictionary_page_offset",
+)
 
 
 def _framed(footer: bytes) -> bytes:

@@ -18,9 +18,9 @@ from pqassay_spec.parquet.column_order import FLOATING, Order, shown, type_order
 from pqassay_spec.parquet.thrift import BoundingBox, Type
 
 BELOW, ABOVE, EXACT, NULLS, NANS, DISTINCT = "STA-040", "STA-041", "STA-042", "STA-043", "STA-044", "STA-045"
-ZEROS = "STA-009"
+ZEROS, BY_TYPE = "STA-009", "STA-051"
 BYTES, DEPRECATED, BOX = "STA-047", "STA-048", "STA-049"
-RULES = (BELOW, ABOVE, EXACT, NULLS, NANS, DISTINCT, BYTES, DEPRECATED, BOX, ZEROS)
+RULES = (BELOW, ABOVE, EXACT, NULLS, NANS, DISTINCT, BYTES, DEPRECATED, BOX, ZEROS, BY_TYPE)
 
 
 class StatisticsClaims(ChunkClaims):
@@ -42,6 +42,7 @@ class StatisticsClaims(ChunkClaims):
             rules = (rule, EXACT) if exact else (rule,)
             if self.order is None:
                 self._hinder(rules, self._no_order())
+                self._claim_by_type(raw, name, above=above)
             else:
                 self._claim(
                     partial(self._judge_bound, rule, raw, name, above, bool(exact), self.order),
@@ -57,6 +58,12 @@ class StatisticsClaims(ChunkClaims):
         for raw, name, above in ((statistics.min, "min", False), (statistics.max, "max", True)):
             if raw is not None:
                 self._claim(partial(self._judge_deprecated, raw, name, above), DEPRECATED)
+
+    def _claim_by_type(self, raw: bytes, name: str, *, above: bool) -> None:
+        """Have a bound of a file without column orders judged by the order that readers take all the same."""
+        natural = type_order(self.chunk.leaf.element)
+        if natural is not None and self.chunk.file.metadata.column_orders is None:
+            self._claim(partial(self._judge_bound, BY_TYPE, raw, name, above, False, natural), BY_TYPE)
 
     def _judge_bound(
         self, rule: str, raw: bytes, name: str, above: bool, exact: bool, order: Order, found: ChunkValues

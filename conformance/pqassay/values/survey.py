@@ -16,7 +16,7 @@ from pqassay.under_test.page_walk import PageUnderTest, bodies
 from pqassay.under_test.violation import Violation, keep_first
 from pqassay.values.codecs import beginning, decompressed
 from pqassay.values.crc import crc_violation
-from pqassay.values.levels import PageCounts, Runs, read_runs
+from pqassay.values.levels import PageCounts, Runs, read_bit_packed, read_runs
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.parquet.column_order import WIDTHS
 from pqassay_spec.parquet.delta_encoding import BITS, blocks
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from pqassay.under_test.chunks import ColumnChunkUnderTest
 
 LENGTH_SIZE = LENGTH.sizeof()
-
-NOT_RE_ENCODED = "its levels are bit-packed in the deprecated way, which pqassay does not read"
 
 NO_LEVELS = np.zeros(1, np.int64)
 
@@ -199,10 +197,15 @@ class _Surveyor:
             if not greatest:
                 sections.append(None)
                 continue
-            if encoding == Encoding.BIT_PACKED:
-                raise NotChecked(NOT_RE_ENCODED)
-            section, rest = _prefixed(rest)
-            sections.append(_levels(section, greatest, header.num_values))
+            if encoding == Encoding.RLE:
+                section, rest = _prefixed(rest)
+                sections.append(_levels(section, greatest, header.num_values))
+            elif encoding == Encoding.BIT_PACKED:
+                levels = _bit_packed(rest, greatest, header.num_values)
+                sections.append(levels)
+                rest = rest[levels.taken :]
+            else:
+                raise Malformed(f"levels of encoding {encoding}", rule="PQF-080", offset=page.offset)
         return self._content(sections, header.num_values, rest, size - (len(start) - len(rest)))
 
     def _beginning(self, page: PageUnderTest, header: DataPageHeader, body: memoryview) -> memoryview | None:
@@ -376,6 +379,14 @@ def _prefixed(rest: memoryview) -> tuple[memoryview, memoryview]:
         )
     end = LENGTH_SIZE + length
     return rest[LENGTH_SIZE:end], rest[end:]
+
+
+def _bit_packed(rest: memoryview, greatest: int, count: int) -> Runs:
+    """Levels in the deprecated encoding, which have no length before them. Raises PQF-071."""
+    try:
+        return read_bit_packed(rest, width=bit_width(greatest), count=count)
+    except Malformed as error:
+        raise error.within(rule="PQF-071") from None
 
 
 def _levels(section: memoryview, greatest: int, count: int) -> Runs:

@@ -32,6 +32,9 @@ from pqassay_spec.parquet.thrift import (
     Type,
 )
 
+LEVEL_ENCODINGS = (Encoding.RLE, Encoding.BIT_PACKED)
+"""Encodings of levels; those that are called BIT_PACKED are read as RLE."""
+
 
 @dataclass
 class DataPage:
@@ -92,6 +95,7 @@ def data_pages(source: Source, start: int, facts: ColumnMetaData, leaf: SchemaLe
             dictionary = plain_values(body, leaf, header.dictionary_page_header.num_values)
         elif header.type in (PageType.DATA_PAGE, PageType.DATA_PAGE_V2):
             page = DataPage(at, taken, header)
+            _require_levels(page, leaf)
             _fill(page, body, leaf, dictionary)
             pages.append(page)
         at += taken
@@ -103,6 +107,19 @@ def data_pages(source: Source, start: int, facts: ColumnMetaData, leaf: SchemaLe
             f"the pages hold {count} values, the footer says {facts.num_values}", "PQF-057", start
         )
     return pages
+
+
+def _require_levels(page: DataPage, leaf: SchemaLeaf) -> None:
+    """Raise where the levels of a page of version 1 have an encoding that no levels have."""
+    first = page.header.data_page_header
+    if first is None:
+        return
+    encodings = (
+        (leaf.max_repetition_level, first.repetition_level_encoding),
+        (leaf.max_definition_level, first.definition_level_encoding),
+    )
+    if any(greatest and encoding not in LEVEL_ENCODINGS for greatest, encoding in encodings):
+        raise _malformed("levels have no encoding of levels", "PQF-080", page.offset)
 
 
 def _next_page(source: Source, at: int, end: int) -> tuple[PageHeader, bytes, int]:

@@ -123,7 +123,8 @@ TOTAL_HEADER, TYPE_HEADER, TIMESTAMP_HEADER, UNKNOWN_HEADER = b"\x2c", b"\x1c", 
 """Headers of a struct as second, first, third and ninth member of a union."""
 
 BAD = (
-    _bad("no-column-orders", "The footer has bounds and no column_orders", UNUSED, "counted", Mutation("remove", "footer.column_orders"), "STA-001"),
+    _bad("no-column-orders", "The footer has bounds and no column_orders", UNUSED, "counted", Mutation("remove", "footer.column_orders"), "STA-001", tier="values"),
+    _bad("no-column-orders-max-too-small", "The footer has no column_orders, and an upper bound is less than a value", LOST, "no-column-orders", set_to(f"{SECOND}.max_value", b"\x27\0\0\0"), "STA-001", "STA-051", tier="values", since="0.7.0"),
     _bad("column-order-missing", "There is one column order less than columns", "Some readers refuse the file, some give a column the order of its neighbour.", "counted", Mutation("remove", "footer.column_orders[2]"), "STA-002"),
     _bad("column-order-unknown", "The order of a column is one that the format does not define", UNUSED, "uncounted", Mutation("set", "footer.column_orders[1].TYPE_ORDER:header", UNKNOWN_HEADER, raw=True), "STA-003", scan="same-rows", predicate=("=", "grade", {"float": "1.5"})),
     _bad("total-order-of-text", "Text has the order of floating point numbers", "Readers that know the order refuse the file or ignore the bounds.", "uncounted", Mutation("set", "footer.column_orders[0].TYPE_ORDER:header", TOTAL_HEADER, raw=True), "STA-004"),

@@ -41,7 +41,9 @@ def lint_statistics(chunk: DecodedChunk) -> None:
     if facts.statistics is not None:
         values = None if pages is None else _values(pages)
         nulls = None if pages is None else sum(page.null_count(leaf) for page in pages)
-        _Described(leaf, chunk.order, facts.statistics, facts.num_values, values, nulls).lint()
+        # Without column orders, readers that use the bounds take the order of the type.
+        order = type_order(leaf.element) if chunk.column_order is None else chunk.order
+        _Described(leaf, order, facts.statistics, facts.num_values, values, nulls).lint()
     _lint_histograms(chunk)
     _lint_box(chunk)
     for page in pages or ():

@@ -96,6 +96,37 @@ def decode(data: bytes, *, width: int, count: int) -> tuple[list[int], int]:
     return values, position
 
 
+def decode_bit_packed(data: bytes, *, width: int, count: int) -> tuple[list[int], int]:
+    """Decode levels in the deprecated encoding BIT_PACKED, from the highest bit of the first byte on, without runs.
+
+    >>> decode_bit_packed(bytes.fromhex("05 39 77"), width=3, count=8)
+    ([0, 1, 2, 3, 4, 5, 6, 7], 3)
+
+    Args:
+        data: The levels, and maybe bytes behind them.
+        width: Bits of a level.
+        count: Levels wanted.
+
+    Returns:
+        The levels, and the bytes that they take.
+
+    Raises:
+        Malformed: The bytes end before the levels do.
+
+    Source: apache/parquet-format, ``Encodings.md``, section "Bit-packed (Deprecated)".
+    """
+    size = bit_packed_size(width, count)
+    require_bytes(size, len(data), 0)
+    bits, spare = int.from_bytes(data[:size], "big"), 8 * size - width * count
+    mask = (1 << width) - 1
+    return [bits >> spare + width * (count - 1 - place) & mask for place in range(count)], size
+
+
+def bit_packed_size(width: int, count: int) -> int:
+    """Bytes of so many levels in the deprecated encoding."""
+    return (width * count + 7) // 8
+
+
 def read_header(data: bytes, position: int) -> tuple[int, int]:
     """The header of the run at a position, and where it ends. Raises `Malformed`."""
     try:

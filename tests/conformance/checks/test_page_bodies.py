@@ -19,7 +19,7 @@ from pqassay_spec.parquet.delta_encoding import encode
 from pqassay_spec.parquet.levels import packed_run, repeating_run
 from pqassay_spec.parquet.plain_encoding import LENGTH
 
-MINE = ["PQF-05*", "PQF-06*", "PQF-07*", "PIX-04*", "PIX-054", "PIX-055", "PIX-058", "STA-046"]
+MINE = ["PQF-05*", "PQF-06*", "PQF-07*", "PQF-08*", "PIX-04*", "PIX-054", "PIX-055", "PIX-058", "STA-046"]
 
 NUMBERS = [1, None, 2, 3]
 LISTS = [[7, None], [], None, [8]]
@@ -197,16 +197,40 @@ def test_a_column_whose_differences_are_too_wide_leaves_its_file_judged() -> Non
     assert ("nonconformant", ["PQF-079"]) == (file.outcome, [finding.rule for finding in file.findings])
 
 
-def test_levels_in_the_deprecated_encoding_are_not_checked() -> None:
-    data = mutate(
-        FIRST, Mutation("set", f"{NUMBER}.pages[0].header.data_page_header.definition_level_encoding", 4)
-    )
-    report = pqassay.check(data, only=MINE)
+ROWS_WITH_NULLS = [1, None, 3, 4, None, None, 7, 8, 9, None]
+BIT_PACKED = TinyParquet((Column("n", "int32", ROWS_WITH_NULLS),), page_index=True)
+
+
+def bit_packed(*levels: int) -> bytes:
+    """A file of one page whose definition levels, in the deprecated encoding, are these; its values are those of the rows."""
+    packed = int("".join(map(str, levels)).ljust(16, "0"), 2).to_bytes(2, "big")
+    values = b"".join(value.to_bytes(4, "little") for value in ROWS_WITH_NULLS if value is not None)
+    header = f"{NUMBER}.pages[0].header.data_page_header.definition_level_encoding"
+    data = mutate(BIT_PACKED.build(), Mutation("set", header, 4))
+    return mutate(data, Mutation("set", f"{NUMBER}.pages[0].body", packed + values))
+
+
+def test_levels_in_the_deprecated_encoding_are_judged() -> None:
+    report = pqassay.check(bit_packed(1, 0, 1, 1, 0, 0, 1, 1, 1, 0), tier="values")
+    (file,), (coverage,) = report.files, report.coverages.values()
+
+    assert ("conformant", ["PQF-081"]) == (file.outcome, [finding.rule for finding in file.findings])
+    assert {"PQF-071", "PQF-074", "PQF-078", "PIX-055"} & set(coverage.checked) >= {"PQF-071", "PQF-074"}
+    assert "PQF-081 is broken" == coverage.not_checked["STA-040"]
+
+
+def test_a_null_too_few_in_the_deprecated_encoding_is_found() -> None:
+    assert {"PQF-078", "PQF-081"} <= rules_of(bit_packed(1, 1, 1, 1, 0, 0, 1, 1, 1, 0))
+
+
+@pytest.mark.parametrize("encoding", [0, 2, 5, 77])
+def test_other_encodings_of_levels_are_none(encoding: int) -> None:
+    header = f"{NUMBER}.pages[0].header.data_page_header.definition_level_encoding"
+    report = pqassay.check(mutate(FIRST, Mutation("set", header, encoding)), only=MINE)
     (coverage,) = report.coverages.values()
 
-    assert [] == report.files[0].findings
-    for rule in ("PQF-071", "PQF-074", "PQF-076", "PQF-078"):
-        assert "bit-packed in the deprecated way, which pqassay does not read" in coverage.not_checked[rule]
+    assert ["PQF-080"] == [finding.rule for finding in report.files[0].findings]
+    assert "PQF-080 is broken" == coverage.not_checked["PQF-071"]
 
 
 def test_a_broken_rule_of_one_page_hides_no_other_page() -> None:

@@ -16,11 +16,17 @@ from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.file import FileUnderTest, NotChecked, Options
 from pqassay.values import levels as page_levels
 from pqassay.values.codecs import decompressed
-from pqassay.values.levels import PageCounts, counts_of, read_runs
+from pqassay.values.levels import PageCounts, counts_of, read_bit_packed, read_runs
 from pqassay.values.survey import survey
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import BytesSource
-from pqassay_spec.parquet.levels import decode, packed_run, repeating_run
+from pqassay_spec.parquet.levels import (
+    bit_packed_size,
+    decode,
+    decode_bit_packed,
+    packed_run,
+    repeating_run,
+)
 from pqassay_spec.parquet.thrift import CompressionCodec
 
 ROWS = 3_000
@@ -281,7 +287,10 @@ def test_the_beginning_of_a_decoded_page_tells_what_the_whole_does(
         found = survey(chunk)
         assert found.found is not None
         return (
-            found.violations,
+            {
+                rule: [(place.message, str(place.field), place.expected, place.actual) for place in places]
+                for rule, places in found.violations.items()
+            },
             str(found.problem),
             str(found.unread),
             found.found.definition_histogram.tolist(),
@@ -304,3 +313,23 @@ def test_the_beginning_of_a_decoded_page_tells_what_the_whole_does(
             patch.setattr("pqassay.values.survey.decompressed", None)
             assert whole == outcome(chunk)
         assert bool(hidden and (nullable or chunk.column == "number")) is bool(whole[0])
+
+
+@given(
+    st.integers(1, 16).flatmap(
+        lambda width: st.tuples(st.just(width), st.lists(st.integers(0, 2**width - 1)))
+    )
+)
+def test_both_read_the_deprecated_encoding_alike(given: tuple[int, list[int]]) -> None:
+    width, values = given
+    text = "".join(f"{value:0{width}b}" for value in values)
+    raw = int(text.ljust(8 * bit_packed_size(width, len(values)), "0") or "0", 2).to_bytes(
+        bit_packed_size(width, len(values)), "big"
+    )
+
+    assert (values, len(raw)) == decode_bit_packed(raw + b"x", width=width, count=len(values))
+    runs = read_bit_packed(memoryview(raw + b"x"), width=width, count=len(values))
+    assert (values, len(raw)) == (runs.values().tolist(), runs.taken)
+    if raw:
+        with pytest.raises(Malformed, match="short of"):
+            read_bit_packed(memoryview(raw[:-1]), width=width, count=len(values))

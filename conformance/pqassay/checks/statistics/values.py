@@ -58,3 +58,8 @@ def statistics_of_page_headers_are_true() -> None:
 @by_audit("STA-009", "statistics.StatisticsClaims._judge_zero")
 def zeros_lie_within_the_bounds() -> None:
     """A reader that tells the zeros apart skips the row group when it looks for the other one."""
+
+
+@by_audit("STA-051", "statistics.StatisticsClaims._claim_by_type")
+def no_value_is_outside_bounds_without_an_order() -> None:
+    """Some readers take the order of the type, and skip the row group when they look for the value."""
