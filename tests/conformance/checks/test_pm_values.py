@@ -134,7 +134,9 @@ def test_true_bounds_are_silent_and_bounds_moved_inside_are_found(kind: str, dat
     if len(raw) > 1 and order_key(kind, raw[0]) < order_key(kind, raw[-1]):
         value = pair.value
         assert ["PM-140"] == rules(pair.saying(with_chunk(value, 0, 0, min=raw[-1])))
-        assert ["PM-141"] == rules(pair.saying(with_chunk(value, 0, 0, max=raw[0] or b"\0")))
+        least = raw[0] or b"\0"  # no bytes say that there is no bound
+        if order_key(kind, least) < order_key(kind, raw[-1]):
+            assert ["PM-141"] == rules(pair.saying(with_chunk(value, 0, 0, max=least)))
 
 
 def as_bytes(value: float | str) -> bytes:
