@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from pqassay.judge.checker import Plan
     from pqassay.report.model import Report
-    from pqassay_spark.check.run import Tell
 
 FILES_NAMED = 20
 """Files with findings up to which each has a block of its own; of more, tables tell."""
@@ -132,13 +131,14 @@ class _Run:
 
     def checked(self) -> tuple[Report, list[str]]:
         """Check; return the report, and what must be said beside it."""
+        from pqassay.cli.progress_bar import progress_bar
         from pqassay_spark.check import findings_table
         from pqassay_spark.check.run import Means, carried_out
 
         wanted = self.wanted
         with self._running():
             plan = self._plan()
-            with _told() as tell:
+            with progress_bar() as bar:
                 checked = carried_out(
                     self._session,
                     plan,
@@ -147,7 +147,7 @@ class _Run:
                     table=self.table,
                     is_incremental=self.is_incremental,
                     sample=self.sample,
-                    tell=tell,
+                    tell=None if bar is None else bar.show,
                 )
             report = checked.report
             wanted.require_apart([file.path for file in report.files])
@@ -222,12 +222,3 @@ class _Run:
                 self._spark.sparkContext.setLogLevel("FATAL")
             require_modules(self._spark, is_deep=self.wanted.options.get("tier") == "values")
         return self._spark
-
-
-@contextmanager
-def _told() -> Generator[Tell | None]:
-    """A progress bar on a terminal, and nothing elsewhere."""
-    from pqassay.cli.progress_bar import progress_bar
-
-    with progress_bar() as bar:
-        yield None if bar is None else bar.show
