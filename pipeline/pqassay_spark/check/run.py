@@ -25,7 +25,7 @@ from pqassay_spark.check.spark_judging import Tell, judged
 from pqassay_spark.check.spark_listing import SparkListing
 from pqassay_spark.check.verdict_cache import VerdictCache, etags_task, is_settled
 from pqassay_spark.jobs.packing import pack
-from pqassay_spark.jobs.spark_jobs import JobError, cores, packed, run, unpacked
+from pqassay_spark.jobs.spark_jobs import cores, packed, run, unpacked
 from pqassay_spec import __version__
 
 if TYPE_CHECKING:

@@ -133,7 +133,8 @@ class _Run:
         """Check; return the report, and what must be said beside it."""
         from pqassay.cli.progress_bar import progress_bar
         from pqassay_spark.check import findings_table
-        from pqassay_spark.check.run import Means, carried_out
+        from pqassay_spark.check.executor_judging import Means
+        from pqassay_spark.check.run import carried_out
 
         wanted = self.wanted
         with self._running():

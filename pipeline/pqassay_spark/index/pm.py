@@ -110,7 +110,7 @@ def generate_files(
         spark,
         packed(files, [FOOTER_BYTES] * len(files), spark.sparkContext.defaultParallelism),
         partial(_generate_all, blooms, force),
-        lost=lambda file: PmOutcome(file.name, Outcome.REFUSED, WORKER_DIED),
+        lost=lambda file: [PmOutcome(file.name, Outcome.REFUSED, WORKER_DIED)],
         progress=tell,
     )
     return Run(listing.root, sorted(troubled + outcomes, key=lambda file: os.fsencode(file.name)))

@@ -46,7 +46,7 @@ def run_tasks(
     tasks: Iterable[Sequence[Item]],
     work: Callable[[int, Sequence[Item]], list[Result]],
     *,
-    lost: Callable[[Item], Result],
+    lost: Callable[[Item], list[Result]],
     progress: Callable[[int], object] | None = None,
 ) -> list[Result]:
     """Run work on the executors, and return its results in no particular order.
@@ -56,7 +56,7 @@ def run_tasks(
         tasks: The items of each task.
         work: Gets a number that no other task of this call has (a task that is run again by us gets a new one, by Spark the
             same), and the items; returns the results.  It and the items are pickled.
-        lost: Makes the result of an item whose worker died twice.
+        lost: Makes the results of an item whose worker died twice.
         progress: Called on this thread with the number of items that are done.
 
     Raises:
@@ -86,7 +86,7 @@ def run_tasks(
         elif died.deaths + 1 < MOST_DEATHS:
             waiting.append(_Task(next(numbers), died.items, died.deaths + 1))
         else:
-            results += map(lost, died.items)
+            results += lost(died.items[0])
             done_items += 1
     raise JobError(f"Python workers died in {MOST_ROUNDS} jobs; is there enough memory for them?")
 

@@ -27,6 +27,7 @@ every Parquet writer writes them.
 # Subclasses of Construct call each other's hooks, whose names begin with an underscore.
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
@@ -248,12 +249,11 @@ class CompactList(AnyConstruct):
 
     def traced(self, recorder: Recorder) -> AnyConstruct:
         """A copy that notes the header and every element under its index."""
-        copy = object.__new__(CompactList)
-        copy.__dict__.update(self.__dict__)
-        copy.header = recorder.part("count", self.header, "Element count and element wire type.")
-        copy.element = recorder.copy(self.element, kind=self.kind)
-        copy.recorder = recorder
-        return copy
+        twin = copy.copy(self)
+        twin.header = recorder.part("count", self.header, "Element count and element wire type.")
+        twin.element = recorder.copy(self.element, kind=self.kind)
+        twin.recorder = recorder
+        return twin
 
     def _parse(self, stream: Any, context: Any, path: str) -> list[Any]:
         size, kind = self.header._parsereport(stream, context, path)
@@ -307,11 +307,10 @@ class CompactStruct(AnyConstruct):
 
     def traced(self, recorder: Recorder) -> AnyConstruct:
         """A copy that notes every field under its name."""
-        copy = object.__new__(CompactStruct)
-        copy.__dict__.update(self.__dict__)
-        copy.values = _TracedValues(self, recorder)
-        copy.recorder = recorder
-        return copy
+        twin = copy.copy(self)
+        twin.values = _TracedValues(self, recorder)
+        twin.recorder = recorder
+        return twin
 
     def _parse(self, stream: Any, context: Any, path: str) -> Record:
         values: dict[int, Any] = {}
