@@ -68,11 +68,7 @@ def quiet_server(session: SparkSession) -> None:
     """Keep the server that hears of ended tasks from printing a traceback when Java goes away: it is said elsewhere."""
     server: Any = getattr(session.sparkContext, "_accumulatorServer", None)
     if server is not None:
-        server.handle_error = _say_nothing
-
-
-def _say_nothing(*_: object) -> None:
-    pass
+        server.handle_error = lambda *_: None
 
 
 def stop_session(session: SparkSession) -> None:
