@@ -116,8 +116,6 @@ def _print(report: Report, notes: list[str], wanted: declared.Wanted) -> None:
 
 @dataclass
 class _Run:
-    """One run of the command."""
-
     wanted: declared.Wanted
     table: Path | None
     is_incremental: bool
@@ -211,7 +209,6 @@ class _Run:
         return plan
 
     def _session(self) -> SparkSession:
-        """Start Spark when it is needed."""
         if self._spark is None:
             from pqassay_spark.jobs.session import is_running
             from pqassay_spark.jobs.shipping import require_modules

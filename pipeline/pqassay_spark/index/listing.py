@@ -140,7 +140,6 @@ def _is_part_of_index_table(target: targets.Target, name: str) -> bool:
 
 
 def _look_at(target: targets.Target, name: str) -> tuple[DataFile, tuple[int, int] | None]:
-    """The file with its device and inode, if it can be looked at."""
     if not target.trouble:
         try:
             found = os.stat(target.path)

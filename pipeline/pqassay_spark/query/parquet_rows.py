@@ -131,8 +131,6 @@ def _is_bytes(kind: pa.DataType) -> bool:
 
 
 def _is_any(*tests: Any) -> Any:
-    """True if a type passes one of several tests."""
-
     def test(kind: pa.DataType) -> bool:
         return any(test(kind) for test in tests)
 

@@ -123,7 +123,6 @@ def _malformed(message: str, rule: str, offset: int) -> Malformed:
 
 
 def _fill(page: DataPage, body: bytes, leaf: SchemaLeaf, dictionary: Sequence[bytes] | None) -> None:
-    """Decode what stands in a page."""
     data, second = page.data, page.header.data_page_header_v2
     if (page.header.type == PageType.DATA_PAGE_V2) != (second is not None) or data.num_values < 0:
         raise _malformed("a page holds the header of another type", "PQF-053", page.offset)

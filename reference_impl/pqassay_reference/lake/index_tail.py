@@ -227,7 +227,6 @@ def _quick(source: Source, known: KnownSchemas) -> Extracted:
 
 
 def _footer(source: Source) -> tuple[int, bytes]:
-    """The offset of the footer, and its bytes."""
     available = source.size - HEAD_SIZE - TAIL_SIZE
     if available <= 0:
         raise _Doubtful
@@ -253,7 +252,6 @@ def _blob(source: Source, offset: int, end: int) -> tuple[idx1.Blob, bytes]:
 
 
 def _reads_alike(payload: bytes) -> bool:
-    """True if the published reader gets what an exact one gets."""
     return bool(payload) and not payload.endswith(_SEPARATOR) and idx1.LOSSY_ENDING not in payload
 
 

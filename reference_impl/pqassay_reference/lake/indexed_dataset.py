@@ -248,7 +248,6 @@ class IndexedDataset(pads.FileSystemDataset):
         return dataset if self._condition is None else dataset.filter(self._condition)
 
     def _with_own(self, condition: Any) -> Any:
-        """A condition and the one of this dataset."""
         if self._condition is None or condition is None:
             return self._condition if condition is None else condition
         return self._condition & condition

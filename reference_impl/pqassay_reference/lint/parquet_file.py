@@ -108,7 +108,6 @@ def _pages(
 
 
 def _lint_chunk(source: Source, body: range, chunk: DecodedChunk) -> None:
-    """A chunk against its statistics, page index and bloom filter."""
     lint_statistics(chunk)
     offset_index = read_offset_index(source, body, chunk.chunk)
     column_index = read_column_index(source, body, chunk.chunk)

@@ -158,7 +158,6 @@ def _compare_chunks(stored: Chunk, true: Chunk, path: str) -> None:
 
 
 def _values(said: SnapshotValue, data: bytes) -> None:
-    """Raise where the values of a Parquet file are not as a snapshot says."""
     try:
         with pq.ParquetFile(pa.BufferReader(data)) as parquet:
             for position, column in enumerate(said.columns):

@@ -129,7 +129,6 @@ class _Described:
                 raise _wrong("STA-044", f"{count} NaN, where there are {nans}")
 
     def _forms(self) -> None:
-        """Raise where a bound is no value of the type."""
         said, element = self.statistics, self.leaf.element
         for raw in (said.min_value, said.max_value, said.min, said.max):
             if raw is not None and not is_bound(element, raw):
@@ -245,7 +244,6 @@ def _axes(box: BoundingBox) -> list[tuple[float | None, float | None]]:
 
 
 def _is_no_box(box: BoundingBox) -> bool:
-    """True if a bound is NaN, or a lower bound is greater than the upper one."""
     bounds = [box.xmin, box.xmax, *itertools.chain.from_iterable(_axes(box))]
     if any(bound is not None and math.isnan(bound) for bound in bounds):
         return True

@@ -348,7 +348,6 @@ def _blob(pairs: Sequence[KeyValue], source: Source, body_end: int) -> tuple[int
 
 
 def _covered(ranges: Iterable[tuple[int, int]]) -> int:
-    """The number of bytes that lie in at least one range."""
     total = reached = 0
     for start, end in sorted(ranges):
         total += max(0, end - max(start, reached))

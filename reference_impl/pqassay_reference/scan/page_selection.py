@@ -170,7 +170,6 @@ class ChunkParts:
             self._require_bounds(self.order, index.min_values[page], index.max_values[page])
 
     def _require_bounds(self, order: Order, low: bytes, high: bytes) -> None:
-        """Raise `Mistrusted` for what are no two bounds."""
         width = width_of(self.leaf.element)
         if width is not None and not len(low) == len(high) == width:
             raise Mistrusted("a bound has another width than the type")

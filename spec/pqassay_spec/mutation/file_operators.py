@@ -186,7 +186,6 @@ def traced_file(data: bytes) -> list[Leaf]:
 def _traced_chunk(
     data: bytes, chunk: Chunk, path: str, starts: Mapping[str, tuple[int, int]]
 ) -> Iterator[Leaf]:
-    """Page headers and bodies, indexes, and the bloom filter of a chunk."""
     offset = starts[f"{path}.pages"][0] if chunk.pages else 0
     for number, page in enumerate(chunk.pages):
         header = page.encoded.raw
