@@ -163,7 +163,13 @@ def _columns(columns: Sequence[str]) -> tuple[str, ...]:
 
 def _require_sense(listing: Listing, columns: Sequence[str], *, inside_table: bool) -> None:
     """Raise `Refused` for what would be refused file by file."""
-    if not inside_table and (table := _enclosing_table(listing)):
+    if listing.store:
+        from pqassay_spark.index.stored_file import stored_table  # noqa: PLC0415 - most files are local
+
+        table = stored_table(listing)
+    else:
+        table = enclosing_table(Path(listing.root, "file"))
+    if table and not inside_table:
         raise Refused(
             f"{listing.root} belongs to {table}, whose manifests record the sizes of its files: readers would fail. "
             "Index files before they are added to the table, or say --inside-table"
@@ -179,14 +185,6 @@ def _require_sense(listing: Listing, columns: Sequence[str], *, inside_table: bo
                 f"column {column} stands in the names of the folders ({folder}…), by which engines choose files anyhow; "
                 "it needs no index"
             )
-
-
-def _enclosing_table(listing: Listing) -> str | None:
-    if not listing.store:
-        return enclosing_table(Path(listing.root, "file"))
-    from pqassay_spark.index.stored_file import stored_table  # noqa: PLC0415 - most files are local
-
-    return stored_table(listing)
 
 
 def _table_folder(

@@ -220,18 +220,15 @@ class IndexedDataset(pads.FileSystemDataset):
 
     def sort_by(self, sorting: Any, **options: Any) -> pads.InMemoryDataset:
         """The rows in an order. See `pyarrow.dataset.Dataset.sort_by`."""
-        plain = self._plain()
-        return super().sort_by(sorting, **options) if plain is None else plain.sort_by(sorting, **options)
+        return self._plain(super()).sort_by(sorting, **options)
 
     def join(self, *args: Any, **options: Any) -> pads.InMemoryDataset:
         """A join with another dataset. See `pyarrow.dataset.Dataset.join`."""
-        plain = self._plain()
-        return super().join(*args, **options) if plain is None else plain.join(*args, **options)
+        return self._plain(super()).join(*args, **options)
 
     def join_asof(self, *args: Any, **options: Any) -> pads.InMemoryDataset:
         """A join with the nearest rows of another dataset. See `pyarrow.dataset.Dataset.join_asof`."""
-        plain = self._plain()
-        return super().join_asof(*args, **options) if plain is None else plain.join_asof(*args, **options)
+        return self._plain(super()).join_asof(*args, **options)
 
     def __reduce__(self) -> Any:
         if self._shared is None or self._condition is not None:
@@ -239,10 +236,10 @@ class IndexedDataset(pads.FileSystemDataset):
         parts = self._shared.fragments, self.schema, self.format, self.filesystem, self._shared.known
         return IndexedDataset.of, parts
 
-    def _plain(self) -> pads.Dataset | None:
-        """The dataset that a filter leaves over, as Arrow's own: for methods of Arrow's that go past `scanner`; ``None``: all files."""
+    def _plain(self, whole: Any) -> pads.Dataset:
+        """The dataset that a filter leaves over, as Arrow's own: for methods of Arrow's that go past `scanner`."""
         narrowed = self._narrowed(self._condition)
-        return None if narrowed is None else self._filtered(narrowed)
+        return whole if narrowed is None else self._filtered(narrowed)
 
     def _filtered(self, dataset: pads.Dataset) -> pads.Dataset:
         return dataset if self._condition is None else dataset.filter(self._condition)
