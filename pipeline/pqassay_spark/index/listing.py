@@ -57,11 +57,6 @@ class Listing:
     is_folder: bool = True
     store: str = ""
 
-    @property
-    def names(self) -> int:
-        """The number of files, each name counted."""
-        return sum(len(file.names) for file in self.files)
-
 
 def list_files(root: str | os.PathLike[str]) -> Listing:
     """List the data files of a folder and of those below it, or a single one.

@@ -174,7 +174,8 @@ class IndexedDataset(pads.FileSystemDataset):
             if decision.kept[number] and path not in there:
                 why[path] = "its partition holds no such row"
             else:
-                why[path] = decision.why(number, otherwise=shared.known.why_unknown(number))
+                unknown = shared.known.unknown.get(number, "no index decides the condition")
+                why[path] = decision.why(number, otherwise=unknown)
         paths = shared.known.paths
         return Pruning(
             tuple(path for path in paths if path in there),
