@@ -61,7 +61,6 @@ def lint_file(path: str | os.PathLike[str]) -> None:
 
 
 def _lint_order(leaf: SchemaLeaf, order: ColumnOrder | None) -> None:
-    """The order that the footer gives a column, against the type of the column."""
     if order is None:
         return
     floating = type_order(leaf.element) in FLOATING

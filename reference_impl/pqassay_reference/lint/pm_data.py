@@ -103,7 +103,6 @@ def _described(data: Source, header: Header, snapshots: Sequence[Snapshot]) -> t
 
 
 def _compare(stored: SnapshotValue, described: _Described) -> None:
-    """Raise where a snapshot says otherwise than the footer of the Parquet file."""
     true = described.value
     footer = stored.parquet_footer_offset, stored.parquet_footer_length
     _require_equal("PM-102", "footer", footer, (true.parquet_footer_offset, true.parquet_footer_length))

@@ -239,7 +239,6 @@ def _rebuilt(footer: bytes, fields: Sequence[FieldRange], value: bytes) -> bytes
 
 
 def _changeable(footer: bytes) -> FileMetaData:
-    """Decode a footer that may be changed."""
     metadata, taken = decode(FileMetaData, footer, root="footer", rule="PQF-004")
     if metadata.encryption_algorithm is not None:
         raise Unsupported("the footer is signed; changing it would break the signature", field="footer")

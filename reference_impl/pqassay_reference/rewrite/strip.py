@@ -211,7 +211,6 @@ def _require_plaintext(metadata: FileMetaData) -> None:
 
 
 def _removal(metadata: FileMetaData, selection: Selection) -> tuple[Removal, Stripped]:
-    """The removal from the footer, by field and by number."""
     removal, keys = _removal_of_whole_file(metadata, selection)
     counts = Counter[str]()
     if selection.chunks or selection.of_row_groups:

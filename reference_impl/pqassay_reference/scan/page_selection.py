@@ -69,7 +69,6 @@ class Mistrusted(Exception):  # noqa: N818 - says what is wrong with a structure
 
 @contextmanager
 def _mistrusting() -> Generator[None]:
-    """Turn what is wrong with the bytes of a structure into `Mistrusted`."""
     try:
         yield
     except FormatError as error:
@@ -249,7 +248,6 @@ class ChunkParts:
         return rows_of_pages(self.offset_index, count, pages)
 
     def _excluded(self, condition: Condition, order: Order | None, raw: bytes, *, nan: bool) -> bool:
-        """True if the statistics of the chunk leave no row."""
         try:
             index = self.summary
         except Mistrusted:

@@ -249,7 +249,6 @@ class TinyParquet:
         return [range(start, start + size) for start, size in zip(starts, asked, strict=True)]
 
     def _require_sense(self) -> None:
-        """Raise `Refused` for what would be no file, or a wrong one."""
         if not self.columns:
             raise Refused("a file has at least one column")
         if len({len(column.values) for column in self.columns}) > 1:
