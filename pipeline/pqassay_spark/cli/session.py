@@ -54,7 +54,7 @@ def command_session(master: str | None, *, ship: bool = False) -> Generator[Spar
         stop("Spark is not installed. Install it with: pip install 'pqassay[spark]'")
     server: Any = getattr(session.sparkContext, "_accumulatorServer", None)
     if server is not None:  # it would print a traceback when Java goes away, which is said elsewhere
-        server.handle_error = lambda *_: None
+        server.handle_error = _say_nothing
     try:
         if ship:
             from pqassay_spark.jobs.shipping import ship_package
@@ -64,6 +64,10 @@ def command_session(master: str | None, *, ship: bool = False) -> Generator[Spar
     finally:
         if not was_running:
             stop_session(session)
+
+
+def _say_nothing(*_: object) -> None:
+    pass
 
 
 def stop_session(session: SparkSession) -> None:

@@ -9,11 +9,10 @@ brings the decoder down is then one lost item and not the end of the other thous
 from __future__ import annotations
 
 import itertools
-import operator
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pqassay_spark.jobs.spark_jobs import JobError, accumulator, is_of_spark, told, watched
 from pqassay_spark.jobs.worker_memory import keep_what_is_loaded
@@ -91,6 +90,10 @@ def run_tasks(
     raise JobError(f"Python workers died in {MOST_ROUNDS} jobs; is there enough memory for them?")
 
 
+def _joined(one: dict[int, Any], other: dict[int, Any]) -> dict[int, Any]:
+    return one | other
+
+
 def _run_job(
     spark: SparkSession,
     tasks: Sequence[_Task[Item]],
@@ -99,7 +102,7 @@ def _run_job(
 ) -> tuple[dict[int, list[Result]], _Task[Item] | None]:
     """The answers of the tasks that ended, by number, and the task whose worker died, which ended the job."""
     # Spark takes over the answer of each task that ended, so that a failure loses no more than it must.
-    answers: Accumulator[dict[int, list[Result]]] = accumulator(spark, {}, operator.or_)
+    answers: Accumulator[dict[int, list[Result]]] = accumulator(spark, {}, _joined)
     last = -1
 
     def run_partition(partition: Iterable[_Task[Item]]) -> None:

@@ -179,14 +179,14 @@ def accumulator(
     """An accumulator on the driver: what each task that ended has added, once."""
     from pyspark.accumulators import AccumulatorParam  # noqa: PLC0415 - importing this module must not cost so much
 
-    class Merged(AccumulatorParam[Result]):
+    class Merged(AccumulatorParam[Any]):
         """Both functions as Spark takes them."""
 
-        def zero(self, value: Result) -> Result:
+        def zero(self, value: Any) -> Any:
             del value
             return zero
 
-        def addInPlace(self, value1: Result, value2: Result) -> Result:  # noqa: N802 - Spark's name
+        def addInPlace(self, value1: Any, value2: Any) -> Any:  # noqa: N802 - Spark's name
             return merged(value1, value2)
 
     return spark.sparkContext.accumulator(zero, Merged())
