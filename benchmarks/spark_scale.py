@@ -189,7 +189,7 @@ def index_task_alone(paths: Sequence[Path]) -> float:
         for path in paths:
             copy = shutil.copy(path, folder)
             found = Path(copy).stat()
-            files.append(ToIndex(copy, (path.name,), found.st_size, found.st_mtime_ns, frozenset()))
+            files.append(ToIndex(copy, (path.name,), found.st_size, found.st_mtime_ns))
         settings = IndexSettings((COLUMN,), str(Path(folder, "table")), 1, False, False, DEFAULT_LIMIT)
         return timed(lambda: index_task(settings, 0, files))
 

@@ -253,8 +253,6 @@ def _counted(target: Target, costs: Costs) -> Generator[Source]:
 
 
 class _CountedSource:
-    """A source that counts what is read of another one."""
-
     def __init__(self, source: Source, costs: Costs) -> None:
         self.name = source.name
         self.size = source.size
@@ -269,8 +267,6 @@ class _CountedSource:
 
 
 class _CountedFile:
-    """A file of a store that counts its requests."""
-
     def __init__(self, file: RangedFile, costs: Costs) -> None:
         self._file = file
         self._costs = costs

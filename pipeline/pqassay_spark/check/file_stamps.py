@@ -40,14 +40,11 @@ _Times = tuple[int, int | None, int | None]
 
 def stamps(targets: Sequence[Target]) -> list[Stamp]:
     """The stamps of files, in order. Of stores they are those of the listing, which costs no request."""
-    listed = {(target.store, target.path): (_looked_up(target)) for target in targets}
+    listed = {(target.store, target.path): _looked_up(target) for target in targets}
     return [_stamp(target, listed) for target in targets]
 
 
-_Known = Mapping[tuple[str, str], _Times]
-
-
-def _stamp(target: Target, listed: _Known) -> Stamp:
+def _stamp(target: Target, listed: Mapping[tuple[str, str], _Times]) -> Stamp:
     size, modified, ctime = listed[target.store, target.path]
     parts: list[str] = []
     youngest = modified
@@ -67,20 +64,16 @@ def _looked_up(target: Target) -> _Times:
     if target.store:
         if target.modified is not None and target.size is not None:
             return target.size, target.modified, None
-        return _asked(target)
+        from pqassay.lake import remote  # noqa: PLC0415 - local files need no pyarrow
+
+        with contextlib.suppress(OSError):
+            info = remote.filesystem(target.store).get_file_info([target.path])[0]
+            if info.is_file:
+                return int(info.size or 0), remote.modified(info), None
+        return -1, None, None
     with contextlib.suppress(OSError, ValueError):
         found = os.stat(target.path)  # noqa: PTH116 - paths stay the text that the user wrote
         return found.st_size, found.st_mtime_ns, found.st_ctime_ns
-    return -1, None, None
-
-
-def _asked(target: Target) -> _Times:
-    from pqassay.lake import remote  # noqa: PLC0415 - local files need no pyarrow
-
-    with contextlib.suppress(OSError):
-        info = remote.filesystem(target.store).get_file_info([target.path])[0]
-        if info.is_file:
-            return int(info.size or 0), remote.modified(info), None
     return -1, None, None
 
 
@@ -91,12 +84,7 @@ def etag(target: Target) -> str | None:
     if not target.store or target.trouble:
         return None
     with contextlib.suppress(OSError), remote.filesystem(target.store).open_input_file(target.path) as file:
-        return _etag_in(cast("Mapping[str, bytes] | None", file.metadata()))
-    return None
-
-
-def _etag_in(metadata: Mapping[str, bytes] | None) -> str | None:
-    for name, value in (metadata or {}).items():
-        if name.lower() == "etag":
-            return value.decode("utf-8", "replace").strip('"') or None
+        metadata = cast("Mapping[str, bytes]", file.metadata() or {})
+        found = next((value for name, value in metadata.items() if name.lower() == "etag"), b"")
+        return found.decode("utf-8", "replace").strip('"') or None
     return None

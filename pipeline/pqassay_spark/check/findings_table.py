@@ -352,11 +352,6 @@ def _digest(data: bytes | memoryview, about: bytes) -> str:
 
 
 def _require_sound(path: Path) -> None:
-    """Make sure that a table is what was written.
-
-    Raises:
-        ValueError: It is not.
-    """
     content = path.read_bytes()
     keys: dict[bytes, bytes] = pq.read_metadata(io.BytesIO(content)).metadata or {}
     body = memoryview(content)[: read_framing(BytesSource(content)).footer_start]

@@ -25,7 +25,7 @@ from pqassay_spark.check.spark_judging import Tell, judged
 from pqassay_spark.check.spark_listing import SparkListing
 from pqassay_spark.check.verdict_cache import VerdictCache, etags_task, is_settled
 from pqassay_spark.jobs.packing import pack
-from pqassay_spark.jobs.spark_jobs import JobError, cores, packed, run, unpacked
+from pqassay_spark.jobs.spark_jobs import cores, packed, run, unpacked
 from pqassay_spec import __version__
 
 if TYPE_CHECKING:
@@ -222,26 +222,20 @@ def _kept(
 ) -> dict[int, Row]:
     """The verdicts that still hold, by the position of the target."""
     kept: dict[int, Row] = {}
-    doubtful: dict[int, str] = {}
+    doubtful: dict[int, Row] = {}
     if not cache:
         return kept
     for position, (target, stamp) in enumerate(zip(targets, current_stamps, strict=True)):
-        if (verdict := cache.kept(target, stamp)) is not None:
-            kept[position] = verdict
-        elif etag := cache.etag(target, stamp):
-            doubtful[position] = etag
-    positions = list(doubtful)
-    current = _etags(session, [targets[position] for position in positions])
-    for position, etag in zip(positions, current, strict=True):
-        if etag == doubtful[position]:
-            verdict = cache.kept_by_etag(targets[position], current_stamps[position])
-            if verdict is not None:
-                kept[position] = verdict
-    return kept
+        if (row := cache.kept(target, stamp)) is not None:
+            kept[position] = row
+        elif (row := cache.kept_by_etag(target, stamp)) is not None:
+            doubtful[position] = row
+    current = _etags(session, [targets[position] for position in doubtful])
+    still = zip(doubtful.items(), current, strict=True)
+    return kept | {position: row for (position, row), etag in still if etag == row.state.etag}
 
 
 def _etags(session: Callable[[], SparkSession], targets: Sequence[Target]) -> list[str | None]:
-    """The etags of objects, asked for on the executors."""
     if not targets:
         return []
     spark = session()
@@ -252,6 +246,3 @@ def _etags(session: Callable[[], SparkSession], targets: Sequence[Target]) -> li
     for task, result in zip(positions, results, strict=True):
         found.update(zip(task, unpacked(result), strict=True))
     return [found[position] for position in range(len(targets))]
-
-
-__all__ = ["Checked", "JobError", "Means", "Tell", "carried_out", "check", "estimated"]

@@ -62,7 +62,6 @@ class SparkListing:
         return 2 if level == LEVELS - 1 else FOLDERS_PER_CORE * cores(self._session())
 
     def _below(self, store: str, folders: list[str], depth: int) -> list[Listed]:
-        """List folders with everything below them, on the executors if there are several."""
         tasks = pack([0] * len(folders), FOLDERS_PER_CORE * cores(self._session())) if folders[1:] else []
         if not tasks:
             return [file for path in folders for file in _all_below(store, path, depth)]

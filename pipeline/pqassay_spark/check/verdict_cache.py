@@ -62,15 +62,10 @@ class VerdictCache:
             return None
         return self._as_judged(row)
 
-    def etag(self, target: Target, stamp: Stamp) -> str | None:
-        """The etag with which the verdict on a file of another time would still hold; ``None`` if there is none."""
-        row = self._row(target, stamp)
-        return None if row is None or not target.store else row.state.etag
-
     def kept_by_etag(self, target: Target, stamp: Stamp) -> Row | None:
-        """The verdict on an object whose etag has not changed."""
+        """The verdict on an object of another time, which holds if the object still has the etag of the row."""
         row = self._row(target, stamp)
-        if row is None:
+        if row is None or not target.store or not row.state.etag:
             return None
         state = dataclasses.replace(row.state, modified=stamp.modified)
         return dataclasses.replace(self._as_judged(row), state=state)

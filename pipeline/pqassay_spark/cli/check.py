@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from pqassay.judge.checker import Plan
     from pqassay.report.model import Report
-    from pqassay_spark.check.run import Tell
 
 FILES_NAMED = 20
 """Files with findings up to which each has a block of its own; of more, tables tell."""
@@ -117,8 +116,6 @@ def _print(report: Report, notes: list[str], wanted: declared.Wanted) -> None:
 
 @dataclass
 class _Run:
-    """One run of the command."""
-
     wanted: declared.Wanted
     table: Path | None
     is_incremental: bool
@@ -132,13 +129,15 @@ class _Run:
 
     def checked(self) -> tuple[Report, list[str]]:
         """Check; return the report, and what must be said beside it."""
+        from pqassay.cli.progress_bar import progress_bar
         from pqassay_spark.check import findings_table
-        from pqassay_spark.check.run import Means, carried_out
+        from pqassay_spark.check.executor_judging import Means
+        from pqassay_spark.check.run import carried_out
 
         wanted = self.wanted
         with self._running():
             plan = self._plan()
-            with _told() as tell:
+            with progress_bar() as bar:
                 checked = carried_out(
                     self._session,
                     plan,
@@ -147,7 +146,7 @@ class _Run:
                     table=self.table,
                     is_incremental=self.is_incremental,
                     sample=self.sample,
-                    tell=tell,
+                    tell=None if bar is None else bar.show,
                 )
             report = checked.report
             wanted.require_apart([file.path for file in report.files])
@@ -210,7 +209,6 @@ class _Run:
         return plan
 
     def _session(self) -> SparkSession:
-        """Start Spark when it is needed."""
         if self._spark is None:
             from pqassay_spark.jobs.session import is_running
             from pqassay_spark.jobs.shipping import require_modules
@@ -222,12 +220,3 @@ class _Run:
                 self._spark.sparkContext.setLogLevel("FATAL")
             require_modules(self._spark, is_deep=self.wanted.options.get("tier") == "values")
         return self._spark
-
-
-@contextmanager
-def _told() -> Generator[Tell | None]:
-    """A progress bar on a terminal, and nothing elsewhere."""
-    from pqassay.cli.progress_bar import progress_bar
-
-    with progress_bar() as bar:
-        yield None if bar is None else bar.show

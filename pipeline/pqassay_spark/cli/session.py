@@ -52,7 +52,9 @@ def command_session(master: str | None, *, ship: bool = False) -> Generator[Spar
         if error.name != "pyspark":
             raise
         stop("Spark is not installed. Install it with: pip install 'pqassay[spark]'")
-    quiet_server(session)
+    server: Any = getattr(session.sparkContext, "_accumulatorServer", None)
+    if server is not None:  # it would print a traceback when Java goes away, which is said elsewhere
+        server.handle_error = _say_nothing
     try:
         if ship:
             from pqassay_spark.jobs.shipping import ship_package
@@ -62,13 +64,6 @@ def command_session(master: str | None, *, ship: bool = False) -> Generator[Spar
     finally:
         if not was_running:
             stop_session(session)
-
-
-def quiet_server(session: SparkSession) -> None:
-    """Keep the server that hears of ended tasks from printing a traceback when Java goes away: it is said elsewhere."""
-    server: Any = getattr(session.sparkContext, "_accumulatorServer", None)
-    if server is not None:
-        server.handle_error = _say_nothing
 
 
 def _say_nothing(*_: object) -> None:

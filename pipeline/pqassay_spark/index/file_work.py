@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeVar
@@ -46,6 +46,11 @@ class FileOutcome:
     name: str
     outcome: Outcome
     reason: str = ""
+
+
+def outcomes_of(names: Iterable[str], outcome: Outcome, reason: str = "") -> list[FileOutcome]:
+    """The outcome of a file under each of its names."""
+    return [FileOutcome(name, outcome, reason) for name in names]
 
 
 AnyOutcome = TypeVar("AnyOutcome", bound=FileOutcome)

@@ -57,11 +57,6 @@ class Listing:
     is_folder: bool = True
     store: str = ""
 
-    @property
-    def names(self) -> int:
-        """The number of files, each name counted."""
-        return sum(len(file.names) for file in self.files)
-
 
 def list_files(root: str | os.PathLike[str]) -> Listing:
     """List the data files of a folder and of those below it, or a single one.
@@ -140,7 +135,6 @@ def _is_part_of_index_table(target: targets.Target, name: str) -> bool:
 
 
 def _look_at(target: targets.Target, name: str) -> tuple[DataFile, tuple[int, int] | None]:
-    """The file with its device and inode, if it can be looked at."""
     if not target.trouble:
         try:
             found = os.stat(target.path)

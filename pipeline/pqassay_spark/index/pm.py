@@ -110,7 +110,7 @@ def generate_files(
         spark,
         packed(files, [FOOTER_BYTES] * len(files), spark.sparkContext.defaultParallelism),
         partial(_generate_all, blooms, force),
-        lost=lambda file: PmOutcome(file.name, Outcome.REFUSED, WORKER_DIED),
+        lost=lambda file: [PmOutcome(file.name, Outcome.REFUSED, WORKER_DIED)],
         progress=tell,
     )
     return Run(listing.root, sorted(troubled + outcomes, key=lambda file: os.fsencode(file.name)))
@@ -122,7 +122,6 @@ def _work(data: Path, name: str, into: Path | None) -> _Work:
 
 
 def _require_one_each(listing: Listing) -> None:
-    """Raise `Refused` where a folder holds several Parquet files."""
     beside = listing if listing.is_folder else list_files(listing.root)
     asked = {_folder(name) for file in listing.files for name in file.names}
     counts = Counter(_folder(name) for file in beside.files for name in file.names)
@@ -140,7 +139,6 @@ def _folder(name: str) -> str:
 
 
 def _generate_all(blooms: BloomMode, force: bool, number: int, files: Sequence[_Work]) -> list[PmOutcome]:
-    """Generate what is missing for the files of a task; on an executor."""
     del number
 
     def generate(file: _Work) -> PmOutcome:

@@ -22,10 +22,10 @@ from pqassay_reference.lake.index_table import default_folder
 from pqassay_reference.rewrite.embed import DEFAULT_LIMIT
 from pqassay_reference.rewrite.finished_file import enclosing_table
 from pqassay_spark.index import table_upkeep
-from pqassay_spark.index.file_work import WORKER_DIED, FileOutcome, Outcome, Run
+from pqassay_spark.index.file_work import WORKER_DIED, FileOutcome, Outcome, Run, outcomes_of
 from pqassay_spark.index.listing import DataFile, Listing, list_files
 from pqassay_spark.index.table_upkeep import Survey
-from pqassay_spark.index.task import Answer, Settings, Work, index_task
+from pqassay_spark.index.task import Settings, Work, index_task
 from pqassay_spark.jobs.distributed import run_tasks
 from pqassay_spark.jobs.packing import PER_FILE, packed
 from pqassay_spark.jobs.uris import local_path
@@ -113,13 +113,13 @@ def index_files(
             "and there is to be none: name its folder (--table), or one column"
         )
     if folder is None:
-        answers = _run(spark, settings, listing, Survey(), progress)
+        outcomes = _run(spark, settings, listing, Survey(), progress)
         _remove_leftovers(listing)
-        return IndexRun(listing.root, _outcomes(answers))
+        return IndexRun(listing.root, outcomes)
     if not listing.files:
         return IndexRun(listing.root, [])
     table_upkeep.require_table_folder(folder, listing.root, is_folder=listing.is_folder)
-    with table_upkeep.table_lock(folder) as lock:
+    with table_upkeep.TableLock(folder) as lock:
         known = table_upkeep.survey(folder)
         if table is not None and known.damaged and not known.parts:
             # Parts that cannot be read are removed in the end; what is said to be a table had better be one.
@@ -128,7 +128,7 @@ def index_files(
             )
         with table_upkeep.run_number(folder) as run:
             settings = Settings(wanted, str(folder.resolve()), run, force, inside_table, max_bytes)
-            answers = _run(spark, settings, listing, known, progress)
+            outcomes = _run(spark, settings, listing, known, progress)
         _remove_leftovers(listing)
         names = {name for file in listing.files for name in file.names}
         is_alone = lock.take()
@@ -141,14 +141,14 @@ def index_files(
                 is_whole = not any(file.trouble for file in listing.files) and listing.is_folder
                 table_upkeep.put_together(spark, folder, after, names if is_whole else None)
     warnings = [f"{path} could not be read; what it said was found out again" for path in known.damaged]
-    refused = {name for answer in answers if answer.outcome is Outcome.REFUSED for name in answer.names}
+    refused = {file.name for file in outcomes if file.outcome is Outcome.REFUSED}
     states = {name: (file.size, file.modified) for file in listing.files for name in file.names}
     # Of a file that was refused and has changed, what the table says holds no more.
     valid = {
         path for (path, _), last in after.latest.items() if states.get(path) == (last.size, last.modified)
     }
     told = names - (refused - valid)
-    return IndexRun(listing.root, _outcomes(answers), folder, *after.rows_of(told), warnings)
+    return IndexRun(listing.root, outcomes, folder, *after.rows_of(told), warnings)
 
 
 def _columns(columns: Sequence[str]) -> tuple[str, ...]:
@@ -163,7 +163,13 @@ def _columns(columns: Sequence[str]) -> tuple[str, ...]:
 
 def _require_sense(listing: Listing, columns: Sequence[str], *, inside_table: bool) -> None:
     """Raise `Refused` for what would be refused file by file."""
-    if not inside_table and (table := _enclosing_table(listing)):
+    if listing.store:
+        from pqassay_spark.index.stored_file import stored_table  # noqa: PLC0415 - most files are local
+
+        table = stored_table(listing)
+    else:
+        table = enclosing_table(Path(listing.root, "file"))
+    if table and not inside_table:
         raise Refused(
             f"{listing.root} belongs to {table}, whose manifests record the sizes of its files: readers would fail. "
             "Index files before they are added to the table, or say --inside-table"
@@ -179,14 +185,6 @@ def _require_sense(listing: Listing, columns: Sequence[str], *, inside_table: bo
                 f"column {column} stands in the names of the folders ({folder}…), by which engines choose files anyhow; "
                 "it needs no index"
             )
-
-
-def _enclosing_table(listing: Listing) -> str | None:
-    if not listing.store:
-        return enclosing_table(Path(listing.root, "file"))
-    from pqassay_spark.index.stored_file import stored_table  # noqa: PLC0415 - most files are local
-
-    return stored_table(listing)
 
 
 def _table_folder(
@@ -205,9 +203,9 @@ def _run(
     listing: Listing,
     known: Survey,
     progress: Progress | None,
-) -> list[Answer]:
+) -> list[FileOutcome]:
+    """Index the files; their outcomes, by name."""
     readable = [file for file in listing.files if not file.trouble]
-    answers = [Answer(file.names, Outcome.REFUSED, file.trouble) for file in listing.files if file.trouble]
     total = len(listing.files)
     files = [_work(file, settings.columns, known) for file in readable]
     sizes = [file.size for file in readable]
@@ -217,13 +215,17 @@ def _run(
         if progress is not None:
             progress(done + total - len(files), total)
 
-    return answers + run_tasks(
+    outcomes = run_tasks(
         spark,
         packed(files, sizes, spark.sparkContext.defaultParallelism, work),
         partial(index_task, settings),
-        lost=lambda file: Answer(file.names, Outcome.REFUSED, WORKER_DIED),
+        lost=lambda file: outcomes_of(file.names, Outcome.REFUSED, WORKER_DIED),
         progress=tell,
     )
+    for file in listing.files:
+        if file.trouble:
+            outcomes += outcomes_of(file.names, Outcome.REFUSED, file.trouble)
+    return sorted(outcomes, key=lambda file: os.fsencode(file.name))
 
 
 def _work(file: DataFile, columns: Iterable[str], known: Survey) -> Work:
@@ -233,14 +235,7 @@ def _work(file: DataFile, columns: Iterable[str], known: Survey) -> Work:
         if all(known.knows(name, column, file.size, file.modified) for name in file.names)
     )
     path = file.path if file.store else os.path.abspath(file.path)  # noqa: PTH100 - links stay
-    return Work(path, file.names, file.size, file.modified, found, file.store)
-
-
-def _outcomes(answers: Iterable[Answer]) -> list[FileOutcome]:
-    outcomes = [
-        FileOutcome(name, answer.outcome, answer.reason) for answer in answers for name in answer.names
-    ]
-    return sorted(outcomes, key=lambda file: os.fsencode(file.name))
+    return Work(path, file.names, file.size, file.modified, store=file.store, known=found)
 
 
 def _remove_leftovers(listing: Listing) -> None:

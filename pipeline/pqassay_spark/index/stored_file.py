@@ -120,7 +120,6 @@ def _require_unchanged(system: fs.FileSystem, path: str, before: WrittenState) -
 
 @contextlib.contextmanager
 def _fetched(system: fs.FileSystem, path: str) -> Generator[Path]:
-    """A local copy of an object, while the context is open."""
     with tempfile.TemporaryDirectory(prefix="pqassay-") as folder:
         local = Path(folder, "data.parquet")
         stream: Any = system.open_input_stream(path)
@@ -130,7 +129,6 @@ def _fetched(system: fs.FileSystem, path: str) -> Generator[Path]:
 
 
 def _put(system: fs.FileSystem, local: Path, path: str, before: WrittenState, size: int) -> None:
-    """Replace an object by a local file."""
     hidden = str(temporary_name(Path(path)))
     stream: Any = system.open_output_stream(hidden)
     with stream, local.open("rb") as file:

@@ -20,7 +20,7 @@ from collections.abc import Collection, Generator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import pyarrow as pa
 
@@ -177,7 +177,7 @@ def run_number(folder: Path) -> Generator[int]:
 
 
 class TableLock:
-    """The lock on the folder of a table: shared by runs, exclusive for who puts parts together.
+    """The lock on the folder of a table: shared by runs, exclusive for who puts parts together; given back as a context ends.
 
     Where the file system has no such locks, everybody gets everything; then runs at the same time may cost a row that the
     next run enters again.
@@ -186,40 +186,36 @@ class TableLock:
     def __init__(self, folder: Path) -> None:
         self._descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
 
+    def __enter__(self) -> Self:
+        try:
+            self.share()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._descriptor)
+
     def share(self) -> None:
         """Wait until nobody has it for himself."""
-        import fcntl  # noqa: PLC0415 - this module may be read where there are no locks
-
-        try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_SH)
-        except OSError as error:
-            if error.errno not in _NO_LOCKS:
-                raise
+        self._flock(is_alone=False)
 
     def take(self) -> bool:
         """Get it for oneself, if no other run is at work; who does not get it has given back its share."""
-        import fcntl  # noqa: PLC0415 - as above
+        return self._flock(is_alone=True)
+
+    def _flock(self, *, is_alone: bool) -> bool:
+        import fcntl  # noqa: PLC0415 - this module may be read where there are no locks
 
         try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB if is_alone else fcntl.LOCK_SH)
         except BlockingIOError:
             return False
         except OSError as error:
             if error.errno not in _NO_LOCKS:
                 raise
         return True
-
-    def close(self) -> None:
-        """Give it back."""
-        os.close(self._descriptor)
-
-
-@contextlib.contextmanager
-def table_lock(folder: Path) -> Generator[TableLock]:
-    """Share the lock of a table while the context is open."""
-    with contextlib.closing(TableLock(folder)) as lock:
-        lock.share()
-        yield lock
 
 
 def clear(folder: Path, damaged: Sequence[Path]) -> None:
@@ -255,7 +251,9 @@ def put_together(spark: SparkSession, folder: Path, known: Survey, paths: Collec
     place = folder.absolute()
     tasks = [[[(path.absolute(), counts.get(path, [])) for path in group]] for group in _groups(known.parts)]
     with run_number(folder) as run:
-        failed = run_tasks(spark, tasks, partial(_put_together, place, run), lost=lambda _: "the worker died")
+        failed = run_tasks(
+            spark, tasks, partial(_put_together, place, run), lost=lambda _: ["the worker died"]
+        )
     if not any(failed):
         for path in known.parts:
             path.unlink(missing_ok=True)

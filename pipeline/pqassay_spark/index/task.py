@@ -17,7 +17,8 @@ from pqassay_reference.lake.index_table import Entry
 from pqassay_reference.rewrite.embed import embed_columns
 from pqassay_reference.rewrite.extract import extract
 from pqassay_reference.rewrite.finished_file import ChangedError, WrittenState
-from pqassay_spark.index.file_work import Outcome, answered
+from pqassay_spark.index.file_work import FileOutcome, Outcome, answered, outcomes_of
+from pqassay_spark.index.listing import DataFile
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import FileSource, Source
 from pqassay_spec.idx1.blob import Layout
@@ -54,48 +55,23 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """A file to index.
+class Work(DataFile):
+    """A file to index, as it was listed.
 
     Attributes:
-        path: Where it is.
-        names: Its paths relative to the root.
-        size: Its bytes when it was listed.
-        modified: Its modification time then, in nanoseconds.
         known: The columns that the table knows of a file of this size and time.
-        store: URI of its store; empty for a local file.
     """
 
-    path: str
-    names: tuple[str, ...]
-    size: int
-    modified: int
-    known: frozenset[str]
-    store: str = ""
+    known: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The outcome of a file.
-
-    Attributes:
-        names: Its paths relative to the root.
-        outcome: What became of it.
-        reason: Why it was refused; empty otherwise.
-    """
-
-    names: tuple[str, ...]
-    outcome: Outcome
-    reason: str = ""
-
-
-def index_task(settings: Settings, number: int, files: Sequence[Work]) -> list[Answer]:
+def index_task(settings: Settings, number: int, files: Sequence[Work]) -> list[FileOutcome]:
     """Index the files of a task, and write what they hold into the table.
 
     Raises:
         OSError: The table cannot be written.
     """
-    answers: list[Answer] = []
+    outcomes: list[FileOutcome] = []
     entries: list[Entry] = []
     flushed = 0
     since, characters = time.monotonic(), 0
@@ -110,36 +86,48 @@ def index_task(settings: Settings, number: int, files: Sequence[Work]) -> list[A
         since, characters = time.monotonic(), 0
 
     for file in files:
-        answer, found = index_one(settings, file)
-        answers.append(answer)
+        done, found = index_one(settings, file)
+        outcomes += done
         entries += found
         characters += sum(len(value) for entry in found for value in entry.values)
         is_due = characters > FLUSH_CHARACTERS or time.monotonic() - since > FLUSH_SECONDS
         if is_due and flushed < PARTS_PER_TASK - 1:
             flush()
     flush()
-    return answers
+    return outcomes
 
 
-def index_one(settings: Settings, file: Work) -> tuple[Answer, list[Entry]]:
-    """Index one file; the answer, and what belongs into the table."""
+def index_one(settings: Settings, file: Work) -> tuple[list[FileOutcome], list[Entry]]:
+    """Index one file; the outcome under each of its names, and what belongs into the table."""
 
-    def attempt() -> tuple[Answer, list[Entry]]:
+    def attempt() -> tuple[list[FileOutcome], list[Entry]]:
         if file.store:
             from pqassay_spark.index.stored_file import index_stored  # noqa: PLC0415 - most files are local
 
             outcome, entries = index_stored(settings, file)
         else:
             outcome, entries = _index(settings, file)
-        return Answer(file.names, outcome), entries
+        return outcomes_of(file.names, outcome), entries
 
-    return answered(attempt, lambda reason: (Answer(file.names, Outcome.REFUSED, reason), []), file.path)
+    return answered(attempt, lambda reason: (outcomes_of(file.names, Outcome.REFUSED, reason), []), file.path)
 
 
 def _index(settings: Settings, file: Work) -> tuple[Outcome, list[Entry]]:
     first = settings.columns[0]
-    if not settings.force and (found := trusted_index(file.path, first)) is not None:
-        return Outcome.FRESH, _entries_of_fresh(settings, file, *found)
+    if not settings.force:
+        with FileSource(file.path) as source:
+            before = os.fstat(source.fileno())
+            found = trusted_values(source, first)
+            _require_unchanged(before, os.fstat(source.fileno()))
+        if found is not None:
+            state = WrittenState(before.st_size, before.st_mtime_ns)
+            read = [
+                found if column == first else read_distinct_values(file.path, column, settings.limit)
+                for column in unknown_columns(settings, file, state)
+            ]
+            if read:
+                _require_unchanged(before, os.stat(file.path))  # noqa: PTH116 - paths stay the text that they are
+            return Outcome.FRESH, entries_of(settings, file, state, read)
     done = embed_columns(
         file.path, settings.columns, inside_table=settings.inside_table, limit=settings.limit
     )
@@ -165,20 +153,6 @@ def entries_of(
         for read in columns
         for name in _tellable(file.names)
     ]
-
-
-def trusted_index(path: str, column: str) -> tuple[DistinctValues, os.stat_result] | None:
-    """The values by the index of a column that a file has, and the state of the file; ``None`` without one to trust.
-
-    Raises:
-        ChangedError: The file changed while it was read.
-        OSError: It cannot be read.
-    """
-    with FileSource(path) as source:
-        before = os.fstat(source.fileno())
-        found = trusted_values(source, column)
-        _require_unchanged(before, os.fstat(source.fileno()))
-    return None if found is None else (found, before)
 
 
 def trusted_values(source: Source, column: str) -> DistinctValues | None:
@@ -207,26 +181,9 @@ def unknown_columns(settings: Settings, file: Work, state: WrittenState) -> list
     return [column for column in settings.columns if not is_as_listed or column not in file.known]
 
 
-def _entries_of_fresh(
-    settings: Settings, file: Work, found: DistinctValues, stat: os.stat_result
-) -> list[Entry]:
-    """The entries that the table lacks about a file that is indexed already."""
-    state = WrittenState(stat.st_size, stat.st_mtime_ns)
-    read = [
-        found if column == settings.columns[0] else read_distinct_values(file.path, column, settings.limit)
-        for column in unknown_columns(settings, file, state)
-    ]
-    if read:
-        _require_unchanged(stat, os.stat(file.path))  # noqa: PTH116 - paths stay the text that they are
-    return entries_of(settings, file, state, read)
-
-
 def _require_unchanged(before: os.stat_result, after: os.stat_result) -> None:
-    if (before.st_ino, before.st_size, before.st_mtime_ns) != (
-        after.st_ino,
-        after.st_size,
-        after.st_mtime_ns,
-    ):
+    first, second = ((one.st_ino, one.st_size, one.st_mtime_ns) for one in (before, after))
+    if first != second:
         raise ChangedError("it changed while it was read")
 
 

@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from pqassay_spark.jobs.spark_jobs import JobError, is_of_spark, told, watched
+from pqassay_spark.jobs.spark_jobs import JobError, accumulator, is_of_spark, told, watched
 from pqassay_spark.jobs.worker_memory import keep_what_is_loaded
 
 if TYPE_CHECKING:
-    from pyspark import Accumulator, SparkContext
+    from pyspark import Accumulator
     from pyspark.sql import SparkSession
 
 Item = TypeVar("Item")
@@ -45,7 +45,7 @@ def run_tasks(
     tasks: Iterable[Sequence[Item]],
     work: Callable[[int, Sequence[Item]], list[Result]],
     *,
-    lost: Callable[[Item], Result],
+    lost: Callable[[Item], list[Result]],
     progress: Callable[[int], object] | None = None,
 ) -> list[Result]:
     """Run work on the executors, and return its results in no particular order.
@@ -55,7 +55,7 @@ def run_tasks(
         tasks: The items of each task.
         work: Gets a number that no other task of this call has (a task that is run again by us gets a new one, by Spark the
             same), and the items; returns the results.  It and the items are pickled.
-        lost: Makes the result of an item whose worker died twice.
+        lost: Makes the results of an item whose worker died twice.
         progress: Called on this thread with the number of items that are done.
 
     Raises:
@@ -65,117 +65,71 @@ def run_tasks(
     waiting: list[_Task[Item]] = [_Task(next(numbers), items) for items in tasks if items]
     results: list[Result] = []
     done_items = 0
+
+    def tell(ended: int) -> None:
+        if progress is not None:
+            progress(done_items + ended)
+
     for _ in range(MOST_ROUNDS):
         if not waiting:
             return results
-        job = _Job(spark, waiting, work)
-        before = done_items
-
-        def tell(ended: int, before: int = before) -> None:
-            if progress is not None:
-                progress(before + ended)
-
-        job.run(tell)
-        done, answers = job.done()
-        results += answers
-        done_items += sum(len(task.items) for task in waiting if task.number in done)
-        left = [task for task in waiting if task.number not in done]
-        waiting = [_Task(next(numbers), task.items, task.deaths) for task in left if task is not job.died]
-        if job.died is None:
+        answers, died = _run_job(spark, waiting, work, tell)
+        results += itertools.chain.from_iterable(answers.values())
+        done_items += sum(len(task.items) for task in waiting if task.number in answers)
+        left = [task for task in waiting if task.number not in answers]
+        waiting = [_Task(next(numbers), task.items, task.deaths) for task in left if task is not died]
+        if died is None:
             continue
-        items, deaths = job.died.items, job.died.deaths + 1
-        if len(items) > 1:
-            waiting += [_Task(next(numbers), [item]) for item in items]
-        elif deaths < MOST_DEATHS:
-            waiting += [_Task(next(numbers), items, deaths)]
+        if len(died.items) > 1:
+            waiting += [_Task(next(numbers), [item]) for item in died.items]
+        elif died.deaths + 1 < MOST_DEATHS:
+            waiting.append(_Task(next(numbers), died.items, died.deaths + 1))
         else:
-            results += map(lost, items)
+            results += lost(died.items[0])
             done_items += 1
     raise JobError(f"Python workers died in {MOST_ROUNDS} jobs; is there enough memory for them?")
 
 
-class _Job(Generic[Item, Result]):
-    """One job of Spark; what its tasks answer is kept as they end, so that a failure loses no more than it must."""
+def _joined(one: dict[int, Any], other: dict[int, Any]) -> dict[int, Any]:
+    return one | other
 
-    def __init__(
-        self,
-        spark: SparkSession,
-        tasks: Sequence[_Task[Item]],
-        work: Callable[[int, Sequence[Item]], list[Result]],
-    ) -> None:
-        self._spark = spark
-        self._tasks = tasks
-        self._work = work
-        self._answers = _answers_of(spark.sparkContext)
-        self.died: _Task[Item] | None = None
-        """The task whose worker died."""
 
-    def run(self, progress: Callable[[int], object]) -> None:
-        """Run the job, and tell every now and then how many items are done.
+def _run_job(
+    spark: SparkSession,
+    tasks: Sequence[_Task[Item]],
+    work: Callable[[int, Sequence[Item]], list[Result]],
+    tell: Callable[[int], object],
+) -> tuple[dict[int, list[Result]], _Task[Item] | None]:
+    """The answers of the tasks that ended, by number, and the task whose worker died, which ended the job."""
+    # Spark takes over the answer of each task that ended, so that a failure loses no more than it must.
+    answers: Accumulator[dict[int, list[Result]]] = accumulator(spark, {}, _joined)
+    last = -1
 
-        Raises:
-            JobError: The work raised an exception, or cannot be done at all.
-        """
-        last = -1
+    def run_partition(partition: Iterable[_Task[Item]]) -> None:
+        for task in partition:
+            answers.add({task.number: work(task.number, task.items)})
+        keep_what_is_loaded()
 
-        def tell() -> None:
-            nonlocal last
-            numbers = {number for number, _ in self._answers.value}
-            ended = sum(len(task.items) for task in self._tasks if task.number in numbers)
-            if ended != last:
-                progress(ended)
-                last = ended
+    def glance() -> None:
+        nonlocal last
+        ended = sum(len(task.items) for task in tasks if task.number in answers.value)
+        if ended != last:
+            tell(ended)
+            last = ended
 
-        try:
-            files = sum(len(task.items) for task in self._tasks)
-            watched(self._spark, self._run, tell, description=f"pqassay: {files} files")
-        except Exception as error:
-            if not is_of_spark(error):
-                raise
-            self.died = self._task_that_died(error)
-        tell()
+    def job() -> None:
+        spark.sparkContext.parallelize(tasks, len(tasks)).foreachPartition(run_partition)
 
-    def done(self) -> tuple[set[int], list[Result]]:
-        """Numbers of the tasks that ended, and their answers."""
-        numbers: set[int] = set()
-        results: list[Result] = []
-        for number, answers in self._answers.value:
-            if number not in numbers:
-                numbers.add(number)
-                results += answers
-        return numbers, results
-
-    def _run(self) -> None:
-        work, answers = self._work, self._answers
-
-        def run_partition(tasks: Iterable[_Task[Item]]) -> None:
-            for task in tasks:
-                answers.add([(task.number, work(task.number, task.items))])
-            keep_what_is_loaded()
-
-        tasks = self._spark.sparkContext.parallelize(self._tasks, len(self._tasks))
-        tasks.foreachPartition(run_partition)
-
-    def _task_that_died(self, error: Exception) -> _Task[Item]:
-        match = _TASK.search(str(error))
-        reason = told(error)
+    died: _Task[Item] | None = None
+    files = sum(len(task.items) for task in tasks)
+    try:
+        watched(spark, job, glance, description=f"pqassay: {files} files")
+    except Exception as error:
+        if not is_of_spark(error):
+            raise
+        match, reason = _TASK.search(str(error)), told(error)
         if match is None or not reason.is_crash:
             raise reason from error
-        return self._tasks[int(match[1])]
-
-
-def _answers_of(context: SparkContext) -> Accumulator[list[Any]]:
-    from pyspark.accumulators import AccumulatorParam  # noqa: PLC0415 - importing this module must not cost so much
-
-    class Answers(AccumulatorParam[list[Any]]):
-        """Collects what tasks answer. Spark takes over that of each task that ended, once."""
-
-        def zero(self, value: list[Any]) -> list[Any]:
-            del value
-            return []
-
-        def addInPlace(self, value1: list[Any], value2: list[Any]) -> list[Any]:  # noqa: N802 - Spark's name
-            value1 += value2
-            return value1
-
-    return context.accumulator([], Answers())
+        died = tasks[int(match[1])]
+    glance()
+    return answers.value, died

@@ -66,7 +66,6 @@ def launched(conf: SparkConf) -> JavaGateway:
 
 
 def _end(outcome: Future[JavaGateway]) -> None:
-    """End a Java that nobody wants."""
     if outcome.exception() is None:
         cast("Any", outcome.result()).proc.kill()
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pqassay_spark.jobs.worker_memory import keep_what_is_loaded
 
 if TYPE_CHECKING:
+    from pyspark import Accumulator
     from pyspark.sql import SparkSession
 
 Result = TypeVar("Result")
@@ -39,7 +40,6 @@ PATIENCE = 10.0
 
 LEVEL = 1
 """Of zlib: what is alike among thousands of reports is found at any level."""
-
 
 DEATHS = (
     "Python worker exited unexpectedly",
@@ -105,12 +105,10 @@ def run(
     """
     if not tasks:
         return []
-    context = spark.sparkContext
-    counter = context.accumulator((0, 0), _added())
+    counter = accumulator(spark, (0, 0), _sum_of)
 
     def job() -> list[bytes]:
-        rows = context.parallelize(tasks, len(tasks)).map(partial(_done, work, counter))
-        return rows.collect()
+        return spark.sparkContext.parallelize(tasks, len(tasks)).map(partial(_done, work, counter)).collect()
 
     def glance() -> None:
         if tell is not None:
@@ -175,20 +173,27 @@ def _done(work: Work, counter: Any, task: bytes) -> bytes:
     return result
 
 
-def _added() -> Any:
+def accumulator(
+    spark: SparkSession, zero: Result, merged: Callable[[Result, Result], Result]
+) -> Accumulator[Result]:
+    """An accumulator on the driver: what each task that ended has added, once."""
     from pyspark.accumulators import AccumulatorParam  # noqa: PLC0415 - importing this module must not cost so much
 
-    class Sums(AccumulatorParam[Counts]):
-        """Adds up counts on the driver."""
+    class Merged(AccumulatorParam[Any]):
+        """Both functions as Spark takes them."""
 
-        def zero(self, value: Counts) -> Counts:
+        def zero(self, value: Any) -> Any:
             del value
-            return 0, 0
+            return zero
 
-        def addInPlace(self, value1: Counts, value2: Counts) -> Counts:  # noqa: N802 - Spark's name
-            return value1[0] + value2[0], value1[1] + value2[1]
+        def addInPlace(self, value1: Any, value2: Any) -> Any:  # noqa: N802 - Spark's name
+            return merged(value1, value2)
 
-    return Sums()
+    return spark.sparkContext.accumulator(zero, Merged())
+
+
+def _sum_of(one: Counts, other: Counts) -> Counts:
+    return one[0] + other[0], one[1] + other[1]
 
 
 def is_of_spark(error: Exception) -> bool:

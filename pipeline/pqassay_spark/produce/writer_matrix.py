@@ -122,7 +122,6 @@ def _case(
 def _flat(
     name: str, title: str, holds: str, lacks: str = "", *, rows: tuple[Row, ...] = CITIES, **more: Any
 ) -> WriterCase:
-    """A case with the columns of `FLAT`."""
     return _case(name, title, FLAT, rows, holds, lacks, column="city", **more)
 
 

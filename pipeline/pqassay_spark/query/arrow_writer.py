@@ -19,6 +19,7 @@ import time
 import uuid
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
@@ -131,12 +132,14 @@ class IndexWriter(DataSourceArrowWriter):
         task = TaskContext.get()
         number = task.partitionId() if task is not None else 0
         # Of a task that is tried twice, only one file is named in the end: so their names differ.
-        name = self._write(f"part-{number:05d}-{self._job}-{uuid.uuid4().hex[:8]}.parquet", first, batches)
+        name = self._write(
+            f"part-{number:05d}-{self._job}-{uuid.uuid4().hex[:8]}.parquet", chain([first], batches)
+        )
         if task is not None:
             keep_what_is_loaded()
         return WrittenFile(name)
 
-    def _write(self, name: str, first: pa.Table | None, others: Iterable[pa.Table]) -> str:
+    def _write(self, name: str, tables: Iterable[pa.Table]) -> str:
         with IndexingWriter(
             self._staging / name,
             self._schema,
@@ -144,9 +147,7 @@ class IndexWriter(DataSourceArrowWriter):
             compression=self._compression,
             write_page_index=True,
         ) as writer:
-            for table in [first] if first is not None else []:
-                writer.write(table.cast(self._schema))
-            for table in others:
+            for table in tables:
                 writer.write(table.cast(self._schema))
         return name
 
@@ -156,7 +157,7 @@ class IndexWriter(DataSourceArrowWriter):
             message.name for message in messages if isinstance(message, WrittenFile) and message.name
         )
         if not names:  # no rows at all: one file that tells their columns, as Spark's own writer leaves
-            names = [self._write(f"part-00000-{self._job}.parquet", None, ())]
+            names = [self._write(f"part-00000-{self._job}.parquet", ())]
         root = Path(self._root)
         old = old_entries(self._root) if self._overwrite else []
         replaced = self._staging / REPLACED

@@ -236,7 +236,6 @@ def packed(files: Iterable[LakeFile], tasks: int) -> list[list[LakeFile]]:
 
 
 def _constants(partition: Mapping[str, str | None], schema: st.StructType, file: str) -> dict[str, Any]:
-    """The values of the partition columns of a file, by the names of the schema."""
     kinds = {field.name.lower(): field for field in schema.fields}
     found: dict[str, Any] = {}
     for name, text in partition.items():

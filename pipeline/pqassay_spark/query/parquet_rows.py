@@ -131,8 +131,6 @@ def _is_bytes(kind: pa.DataType) -> bool:
 
 
 def _is_any(*tests: Any) -> Any:
-    """True if a type passes one of several tests."""
-
     def test(kind: pa.DataType) -> bool:
         return any(test(kind) for test in tests)
 
@@ -242,7 +240,6 @@ def _places(names: list[str], schema: pa.Schema, file: str, *, case_sensitive: b
 def _batch(
     rows: int, schema: pa.Schema, constants: Mapping[str, Any], stored: Mapping[str, pa.Array[Any]]
 ) -> pa.RecordBatch:
-    """A batch of constants and of stored columns; the others are null."""
     columns = [
         _repeated(constants[field.name], rows, field.type)
         if field.name in constants

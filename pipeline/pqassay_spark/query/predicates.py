@@ -208,7 +208,10 @@ def spark_condition(tree: Tree, schema: StructType, *, case_sensitive: bool = Fa
 def _spark_value(literal: Any, kind: DataType) -> Any:
     """A constant as Spark has it. A number that is no binary fraction is exact where the column is."""
     if isinstance(literal, str):
-        _require_text(literal)
+        try:
+            literal.encode()
+        except UnicodeEncodeError:
+            raise Refused(f"{literal[:50]!a} is no text: it holds half a surrogate pair") from None
         if isinstance(literal, TypedText) and isinstance(kind, StringType):
             raise Refused(
                 f"{str(literal)!r} has a type, and the column is text, which Spark would convert; write the text alone, "
@@ -222,13 +225,6 @@ def _spark_value(literal: Any, kind: DataType) -> Any:
     if isinstance(literal, Decimal) and len(literal.as_tuple().digits) > MOST_DIGITS:
         raise Refused(f"{str(literal)[:50]} has more than {MOST_DIGITS} digits")
     return literal
-
-
-def _require_text(text: str) -> None:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise Refused(f"{text[:50]!a} is no text: it holds half a surrogate pair") from None
 
 
 def arrow_condition(tree: Tree, columns: Mapping[str, str]) -> pc.Expression | None:

@@ -256,7 +256,6 @@ def _without(frame: DataFrame, listed: Sequence[str], skipped: Collection[str]) 
 
 
 def _named(frame: DataFrame, spelt: Iterable[str], *, negated: str = "") -> DataFrame:
-    """The scan of the files that are named, or of the others."""
     return frame.where(f.expr(f"_metadata.file_path {negated}IN ({', '.join(map(_sql_text, spelt))})"))
 
 

@@ -171,7 +171,6 @@ def strip(
 
 
 def _stripped_lines(done: Stripped, written: Path, *, dry_run: bool) -> Iterator[str]:
-    """Lines for people about the outcome."""
     parts = [
         counted(count, noun)
         for count, noun in (

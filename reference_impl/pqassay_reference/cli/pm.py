@@ -291,7 +291,6 @@ def plan(
 
 
 def _kept(reader: PmReader, where: str | None) -> list[int]:
-    """The row groups that a condition leaves."""
     from pqassay_reference.pm.column_values import with_stored_values
     from pqassay_reference.pm.query import prune
     from pqassay_reference.predicate.text import parse_predicate

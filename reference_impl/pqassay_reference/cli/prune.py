@@ -120,7 +120,6 @@ def _pruned(
 
 
 def _said(error: Exception, path: str) -> str:
-    """An error in one line that begins with a file."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename or path}: {error.strerror}"
     return f"{path}: {' '.join(str(error).split())}"

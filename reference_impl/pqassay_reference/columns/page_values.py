@@ -140,14 +140,16 @@ def _malformed(message: str, rule: str, offset: int) -> Malformed:
 
 
 def _fill(page: DataPage, body: bytes, leaf: SchemaLeaf, dictionary: Sequence[bytes] | None) -> None:
-    """Decode what stands in a page."""
     data, second = page.data, page.header.data_page_header_v2
     if (page.header.type == PageType.DATA_PAGE_V2) != (second is not None) or data.num_values < 0:
         raise _malformed("a page holds the header of another type", "PQF-053", page.offset)
     position = 0
     greatest = (leaf.max_repetition_level, leaf.max_definition_level)
     both: list[list[int]] = []
-    for most, length in zip(greatest, _level_lengths(second), strict=True):
+    lengths = (0, 0)  # pages of version 1 say it themselves
+    if second is not None:
+        lengths = second.repetition_levels_byte_length, second.definition_levels_byte_length
+    for most, length in zip(greatest, lengths, strict=True):
         taken, size = 0, length
         if second is None and most:
             size = int(
@@ -171,13 +173,6 @@ def _fill(page: DataPage, body: bytes, leaf: SchemaLeaf, dictionary: Sequence[by
     if second is not None and (second.num_nulls != nulls or second.num_rows != page.row_count):
         raise _malformed("a page counts other nulls or rows than its levels", "PQF-072", page.offset)
     page.values = _values(body[position:], leaf, data.encoding, data.num_values - nulls, dictionary)
-
-
-def _level_lengths(second: DataPageHeaderV2 | None) -> tuple[int, int]:
-    """The bytes of both levels as the header gives them; pages of version 1 say it themselves."""
-    if second is None:
-        return 0, 0
-    return second.repetition_levels_byte_length, second.definition_levels_byte_length
 
 
 def _values(

@@ -55,7 +55,6 @@ _NANOSECONDS = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1_000, "ns": 1}
 
 
 def _json_values(values: Any) -> list[Any]:
-    """The values of an Arrow array or chunked array, each as JSON holds it."""
     kind = values.type
     if isinstance(kind, pa.BaseExtensionType) or pa.types.is_nested(kind):
         whole: Any = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
@@ -75,7 +74,6 @@ def _json_values(values: Any) -> list[Any]:
 
 
 def _nested(values: Any) -> list[Any]:
-    """The values of an array of lists, maps or structs."""
     valid = values.is_valid().to_pylist()
     tagged: list[dict[str, Any]]
     if pa.types.is_struct(values.type):

@@ -238,7 +238,6 @@ def read_entries(folder: str | os.PathLike[str], columns: Collection[str] | None
 
 
 def _entries(column: str, rows: pa.Table) -> ColumnEntries:
-    """Gather the rows of one column by file."""
     files = _encoded(rows.column("path"))
     file, count = files.indices.to_numpy().astype(np.int64), len(files.dictionary)
     runs = _numbers(rows, "run")

@@ -13,16 +13,14 @@ Source: chapter ``idx1.md``, sections "Finding the blob" and "When it may be tru
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache
 from itertools import islice
 from typing import Any, Self, TypeAlias
 
 from pqassay_reference.rewrite.extract import NO_KEY, Extracted, NoIndexError, extract
-from pqassay_spec.base import strict_json
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.base.sources import FileSource, Source, require_range
 from pqassay_spec.grammar.flat_records import integer_format
@@ -216,7 +214,7 @@ def _quick(source: Source, known: KnownSchemas) -> Extracted:
     blob, raw = _blob(source, offset, start)
     record, mistrust = None, ""
     if record_text is not None:
-        record = companion_of(record_text)
+        record = idx1_companion.parse_companion(record_text)
         named = columns.get(record.column, [])
         mistrust = idx1_companion.why_not_trusted(record, blob, raw, row_count=row_count, columns=named)
         if mistrust:
@@ -229,7 +227,6 @@ def _quick(source: Source, known: KnownSchemas) -> Extracted:
 
 
 def _footer(source: Source) -> tuple[int, bytes]:
-    """The offset of the footer, and its bytes."""
     available = source.size - HEAD_SIZE - TAIL_SIZE
     if available <= 0:
         raise _Doubtful
@@ -255,48 +252,7 @@ def _blob(source: Source, offset: int, end: int) -> tuple[idx1.Blob, bytes]:
 
 
 def _reads_alike(payload: bytes) -> bool:
-    """True if the published reader gets what an exact one gets."""
     return bool(payload) and not payload.endswith(_SEPARATOR) and idx1.LOSSY_ENDING not in payload
-
-
-def _canonical() -> re.Pattern[str]:
-    """Matches the records that `Companion.to_json` writes: each declared member once, in its place."""
-    forms = {list: r"\[[^\]]*\]", int: r"0|[1-9][0-9]{0,18}", bool: "true|false"}  # no number reaches 64 bits
-    members = (
-        f'"{field.name}":(?P<{field.name}>{forms[field.type]})' for field in idx1_companion.COMPANION_FIELDS
-    )
-    return re.compile(r"\{" + ",".join(members) + r"\}", re.ASCII)
-
-
-_CANONICAL = _canonical()
-
-
-def companion_of(text: str) -> idx1_companion.Companion:
-    """The companion record; one as our writer makes it without a general parser.
-
-    Raises:
-        Malformed: As `pqassay_spec.idx1.companion.parse_companion`.
-    """
-    match = _CANONICAL.fullmatch(text)
-    if match is None:
-        return idx1_companion.parse_companion(text)
-    column, *numbers, lossless = match.groups()
-    names = _names(column)
-    if names is None:
-        return idx1_companion.parse_companion(text)
-    make: Any = idx1_companion.Companion  # whose members are declared in this order
-    record: idx1_companion.Companion = make(names, *map(int, numbers), lossless == "true")
-    return record
-
-
-@lru_cache(maxsize=SCHEMAS)
-def _names(text: str) -> tuple[str, ...] | None:
-    """The names in a JSON list that holds nothing else, and at least one; all files of a table say the same."""
-    try:
-        names: Any = strict_json.parse(text)
-    except ValueError:
-        return None
-    return tuple(names) if names and all(isinstance(name, str) for name in names) else None
 
 
 Found: TypeAlias = Extracted | str
@@ -343,10 +299,3 @@ def _counted(results: Iterable[Found], total: int, progress: Progress | None) ->
         if progress is not None:
             progress(len(found), total)
     return found
-
-
-def is_local(filesystem: Any) -> bool:
-    """True if the files of a filesystem are read by the operating system, without pyarrow."""
-    import pyarrow.fs as pafs  # noqa: PLC0415 - the loader itself needs no pyarrow
-
-    return isinstance(filesystem, pafs.LocalFileSystem)

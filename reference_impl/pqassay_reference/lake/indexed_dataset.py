@@ -174,7 +174,8 @@ class IndexedDataset(pads.FileSystemDataset):
             if decision.kept[number] and path not in there:
                 why[path] = "its partition holds no such row"
             else:
-                why[path] = decision.why(number, otherwise=shared.known.why_unknown(number))
+                unknown = shared.known.unknown.get(number, "no index decides the condition")
+                why[path] = decision.why(number, otherwise=unknown)
         paths = shared.known.paths
         return Pruning(
             tuple(path for path in paths if path in there),
@@ -220,18 +221,15 @@ class IndexedDataset(pads.FileSystemDataset):
 
     def sort_by(self, sorting: Any, **options: Any) -> pads.InMemoryDataset:
         """The rows in an order. See `pyarrow.dataset.Dataset.sort_by`."""
-        plain = self._plain()
-        return super().sort_by(sorting, **options) if plain is None else plain.sort_by(sorting, **options)
+        return self._plain(super()).sort_by(sorting, **options)
 
     def join(self, *args: Any, **options: Any) -> pads.InMemoryDataset:
         """A join with another dataset. See `pyarrow.dataset.Dataset.join`."""
-        plain = self._plain()
-        return super().join(*args, **options) if plain is None else plain.join(*args, **options)
+        return self._plain(super()).join(*args, **options)
 
     def join_asof(self, *args: Any, **options: Any) -> pads.InMemoryDataset:
         """A join with the nearest rows of another dataset. See `pyarrow.dataset.Dataset.join_asof`."""
-        plain = self._plain()
-        return super().join_asof(*args, **options) if plain is None else plain.join_asof(*args, **options)
+        return self._plain(super()).join_asof(*args, **options)
 
     def __reduce__(self) -> Any:
         if self._shared is None or self._condition is not None:
@@ -239,16 +237,15 @@ class IndexedDataset(pads.FileSystemDataset):
         parts = self._shared.fragments, self.schema, self.format, self.filesystem, self._shared.known
         return IndexedDataset.of, parts
 
-    def _plain(self) -> pads.Dataset | None:
-        """The dataset that a filter leaves over, as Arrow's own: for methods of Arrow's that go past `scanner`; ``None``: all files."""
+    def _plain(self, whole: Any) -> pads.Dataset:
+        """The dataset that a filter leaves over, as Arrow's own: for methods of Arrow's that go past `scanner`."""
         narrowed = self._narrowed(self._condition)
-        return None if narrowed is None else self._filtered(narrowed)
+        return whole if narrowed is None else self._filtered(narrowed)
 
     def _filtered(self, dataset: pads.Dataset) -> pads.Dataset:
         return dataset if self._condition is None else dataset.filter(self._condition)
 
     def _with_own(self, condition: Any) -> Any:
-        """A condition and the one of this dataset."""
         if self._condition is None or condition is None:
             return self._condition if condition is None else condition
         return self._condition & condition

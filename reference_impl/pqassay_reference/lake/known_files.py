@@ -5,8 +5,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +18,6 @@ from pqassay_reference.lake.index_table import ColumnEntries, default_folder, pa
 from pqassay_reference.lake.index_tail import Found, Progress, load_indexes
 from pqassay_reference.lake.listing import Listed
 from pqassay_reference.lake.pruning import ColumnFacts, Facts, indexable
-from pqassay_reference.rewrite.extract import Extracted
 from pqassay_spec.idx1 import blob as idx1
 
 AUTO = "auto"
@@ -59,10 +59,6 @@ class KnownFiles:
             f"for example {self.paths[number]}: {reason}"
         )
 
-    def why_unknown(self, number: int) -> str:
-        """The reason to keep a file about which no column decides."""
-        return self.unknown.get(number, "no index decides the condition")
-
 
 def know_files(
     listed: Listed,
@@ -75,7 +71,11 @@ def know_files(
     progress: Progress | None,
 ) -> KnownFiles:
     """Find out what indexes say of the files of a dataset. See `pqassay_reference.lake.indexed_dataset.open_indexed`."""
-    usable = _Usable(schema, fragments, columns)
+    # Where a folder is called `nation=Peru`, that is what the dataset says of its rows, whatever the file holds.
+    partitions = {
+        name for fragment in fragments for name in pads.get_partition_keys(fragment.partition_expression)
+    }
+    why_not = partial(_why_not, schema, partitions, columns)
     known: list[ColumnFacts] = []
     unknown: dict[int, str] = {}
     damaged: tuple[str, ...] = ()
@@ -85,7 +85,7 @@ def know_files(
         contents = read_entries(folder, columns)
         damaged = contents.damaged
         for entries in contents.columns.values():
-            if usable.why_not(entries.column):
+            if why_not(entries.column):
                 continue
             facts, stale = _fresh(listed, schema, entries)
             unknown |= dict.fromkeys(stale, "it was changed after the index table was made")
@@ -97,7 +97,7 @@ def know_files(
     found = load_indexes([listed.paths[number] for number in rest], filesystem, progress=progress)
     by_column: defaultdict[str, list[Facts]] = defaultdict(list)
     for number, index in zip(rest, found, strict=True):
-        described = _described(number, index, usable, vouched)
+        described = _described(number, index, why_not, vouched)
         if isinstance(described, str):
             unknown[number] = f"{unknown[number]}, and {described}" if number in unknown else described
         else:
@@ -110,37 +110,26 @@ def know_files(
     return KnownFiles(listed.paths, listed.sizes, tuple(known), unknown, damaged)
 
 
-class _Usable:
-    """The columns that an index may decide about."""
-
-    def __init__(
-        self, schema: pa.Schema, fragments: Iterable[pads.Fragment], columns: Collection[str] | None
-    ) -> None:
-        self._schema = schema
-        self._columns = columns
-        # Where a folder is called `nation=Peru`, that is what the dataset says of its rows, whatever the file holds.
-        self._partitions = {
-            name for fragment in fragments for name in pads.get_partition_keys(fragment.partition_expression)
-        }
-
-    def why_not(self, column: str) -> str:
-        """The reason that a column at the top level of the schema cannot be decided about; empty if it can."""
-        index = self._schema.get_field_index(column)
-        if self._columns is not None and column not in self._columns:
-            return f"its index describes column {column}, which was not asked for"
-        if index < 0:
-            return f"its index describes column {column}, which the dataset does not have once"
-        if column in self._partitions:
-            return f"its index describes column {column}, whose values are those of the folders' names"
-        kind = self._schema.field(index).type
-        return (
-            ""
-            if indexable(kind)
-            else f"its index describes column {column}, which the dataset reads as {kind}"
-        )
+def _why_not(
+    schema: pa.Schema, partitions: Collection[str], columns: Collection[str] | None, column: str
+) -> str:
+    """The reason that an index may not decide about a column at the top level of the schema; empty if it may."""
+    index = schema.get_field_index(column)
+    if columns is not None and column not in columns:
+        return f"its index describes column {column}, which was not asked for"
+    if index < 0:
+        return f"its index describes column {column}, which the dataset does not have once"
+    if column in partitions:
+        return f"its index describes column {column}, whose values are those of the folders' names"
+    kind = schema.field(index).type
+    return (
+        "" if indexable(kind) else f"its index describes column {column}, which the dataset reads as {kind}"
+    )
 
 
-def _described(number: int, index: Found, usable: _Usable, vouched: str | None) -> tuple[str, Facts] | str:
+def _described(
+    number: int, index: Found, why_not: Callable[[str], str], vouched: str | None
+) -> tuple[str, Facts] | str:
     """The column that the index of a file describes and what it says; or why it says nothing."""
     if isinstance(index, str):
         return index
@@ -153,18 +142,14 @@ def _described(number: int, index: Found, usable: _Usable, vouched: str | None) 
         (column,) = path
         # Values and nulls together make up the rows; a record of neither speaks of another column.
         may_be_null = bool(index.companion.null_count) or not index.values
-        return usable.why_not(column) or (column, Facts(number, index.values, may_be_null))
+        return why_not(column) or (column, Facts(number, index.values, may_be_null))
     if index.mistrust:
         return f"its companion record does not count: {index.mistrust}"
-    return _vouched(number, index, usable, vouched)
-
-
-def _vouched(number: int, index: Extracted, usable: _Usable, column: str | None) -> tuple[str, Facts] | str:
-    if column is None:
+    if vouched is None:
         return "its index has no companion record, and nobody vouches for it"
     if index.lost:
         return f"its index is lossy: the published reader does not get {index.lost[0][:60]!r}"
-    return usable.why_not(column) or (column, Facts(number, index.values, may_be_null=True, pieces=True))
+    return why_not(vouched) or (vouched, Facts(number, index.values, may_be_null=True, pieces=True))
 
 
 def _table_folder(listed: Listed, table: str | None) -> str | None:

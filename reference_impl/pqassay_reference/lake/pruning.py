@@ -14,7 +14,8 @@ Pruning never filters rows: whoever reads the files that are kept applies the fi
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -72,10 +73,11 @@ def indexable(kind: pa.DataType) -> bool:
     return is_text(kind) or types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind)
 
 
+@dataclass(eq=False)
 class ColumnFacts:
     """The facts about one column in many files; they tell which of the files a filter leaves over.
 
-    Args:
+    Attributes:
         schema: Of the dataset.
         column: Name of a column of text at its top level.
         files: Numbers of the files, each at most once.
@@ -86,27 +88,14 @@ class ColumnFacts:
         pieces: For each of the files.
     """
 
-    def __init__(
-        self,
-        schema: pa.Schema,
-        column: str,
-        *,
-        files: npt.NDArray[np.int64],
-        starts: npt.NDArray[np.int64],
-        codes: npt.NDArray[np.int64],
-        values: pa.Array[Any],
-        may_be_null: Mask,
-        pieces: Mask,
-    ) -> None:
-        self.column = column
-        self.files = files
-        self.values = values
-        self._starts, self._codes, self._may_be_null, self._pieces = starts, codes, may_be_null, pieces
-        index = schema.get_field_index(column)
-        kind = compared_type(schema.field(index).type)
-        self._schema = schema.set(index, pa.field(column, kind))
-        self._stand_ins: pads.FileSystemDataset | None = None
-        self._rows: pa.Table | None = None
+    schema: pa.Schema
+    column: str
+    files: npt.NDArray[np.int64]
+    starts: npt.NDArray[np.int64]
+    codes: npt.NDArray[np.int64]
+    values: pa.Array[Any]
+    may_be_null: Mask
+    pieces: Mask
 
     @classmethod
     def of(cls, schema: pa.Schema, column: str, facts: Sequence[Facts]) -> ColumnFacts:
@@ -126,7 +115,11 @@ class ColumnFacts:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_stand_ins": None, "_rows": None}
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @property
+    def _compared_type(self) -> Any:
+        return compared_type(self.schema.field(self.column).type)
 
     def possible(self, condition: pc.Expression) -> Possible | None:
         """The files that may hold a row that satisfies a condition; ``None`` where that cannot be told."""
@@ -135,10 +128,10 @@ class ColumnFacts:
         except FAILURES:
             return None
         null, alive = bool(survivors[-1]), survivors[:-1]
-        counts = np.concatenate([[0], np.cumsum(alive[self._codes])])
-        by_value: Mask = counts[self._starts[1:]] > counts[self._starts[:-1]]
-        by_null = self._may_be_null & null
-        unsure = self._pieces & (not only_looks_up(condition, self.column)) if self._pieces.any() else None
+        counts = np.concatenate([[0], np.cumsum(alive[self.codes])])
+        by_value: Mask = counts[self.starts[1:]] > counts[self.starts[:-1]]
+        by_null = self.may_be_null & null
+        unsure = self.pieces & (not only_looks_up(condition, self.column)) if self.pieces.any() else None
         return Possible(self, alive, by_value, by_null, unsure)
 
     def _survivors(self, condition: pc.Expression) -> Mask:
@@ -147,44 +140,42 @@ class ColumnFacts:
         # What cannot be written down may name columns by their numbers, which are others in a table of one column.
         if len(self.values) >= MANY and written(condition) is not None:
             try:
-                survivors[self._rows_of_values().filter(condition).column(_NUMBER).to_numpy()] = True
+                survivors[self._rows_of_values.filter(condition).column(_NUMBER).to_numpy()] = True
             except FAILURES:
                 pass  # it speaks of other columns as well
             else:
                 return survivors
-        names = [fragment.path for fragment in self._get_stand_ins().get_fragments(condition)]
+        names = [fragment.path for fragment in self._stand_ins.get_fragments(condition)]
         survivors[[len(self.values) if name == _NULL else int(name) for name in names]] = True
         return survivors
 
+    @cached_property
     def _rows_of_values(self) -> pa.Table:
         """A row for each distinct value and one for null: what is true of a value is true of its row."""
-        if self._rows is None:
-            kind = self._schema.field(self.column).type
-            values = pa.concat_arrays([self.values.cast(kind), pa.nulls(1, kind)])
-            numbers = pa.array(np.arange(len(values)))
-            self._rows = pa.table([values, numbers], names=[self.column, _NUMBER])
-        return self._rows
+        kind = self._compared_type
+        values = pa.concat_arrays([self.values.cast(kind), pa.nulls(1, kind)])
+        return pa.table([values, pa.array(np.arange(len(values)))], names=[self.column, _NUMBER])
 
     def values_of(self, position: int, among: Mask, most: int) -> list[str]:
         """The first few values of a file that are among some; ``position`` counts the files with facts."""
-        codes = self._codes[self._starts[position] : self._starts[position + 1]]
+        codes = self.codes[self.starts[position] : self.starts[position + 1]]
         return cast("list[str]", self.values.take(codes[among[codes]][:most]).to_pylist())
 
-    def _get_stand_ins(self) -> pads.FileSystemDataset:
-        if self._stand_ins is None:
-            # As Arrow has them: a text of the column's own type, so that nothing is converted at each question.
-            kind = self._schema.field(self.column).type
-            subject = pc.field(self.column)
-            constant: Any = pc.scalar  # its type stub knows no scalars of Arrow
-            guarantees = {
-                str(number): subject == constant(value) for number, value in enumerate(self.values.cast(kind))
-            }
-            guarantees[_NULL] = subject.is_null()
-            fragments = [
-                _FORMAT.make_fragment(name, _NOWHERE, guarantee) for name, guarantee in guarantees.items()
-            ]
-            self._stand_ins = pads.FileSystemDataset(fragments, self._schema, _FORMAT, _NOWHERE)
-        return self._stand_ins
+    @cached_property
+    def _stand_ins(self) -> pads.FileSystemDataset:
+        # As Arrow has them: a text of the column's own type, so that nothing is converted at each question.
+        kind, subject = self._compared_type, pc.field(self.column)
+        constant: Any = pc.scalar  # its type stub knows no scalars of Arrow
+        guarantees = {
+            str(number): subject == constant(value) for number, value in enumerate(self.values.cast(kind))
+        }
+        guarantees[_NULL] = subject.is_null()
+        fragments = [
+            _FORMAT.make_fragment(name, _NOWHERE, guarantee) for name, guarantee in guarantees.items()
+        ]
+        place = self.schema.get_field_index(self.column)
+        schema = self.schema.set(place, pa.field(self.column, kind))
+        return pads.FileSystemDataset(fragments, schema, _FORMAT, _NOWHERE)
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,6 @@ def _lint_places(chunk: DecodedChunk, places: Sequence[PageLocation]) -> None:
 
 
 def _lint_places_of_pages(places: Sequence[PageLocation], pages: Sequence[DataPage]) -> None:
-    """The places of the pages, against the pages."""
     listed = [(place.offset, place.compressed_page_size) for place in places]
     if listed != [(page.offset, page.size) for page in pages]:
         raise wrong("PIX-040", "the pages are stored elsewhere", "offset_index")
@@ -175,7 +174,6 @@ def _lint_bounds(chunk: DecodedChunk, index: ColumnIndex) -> None:
 
 
 def _is_sorted(keys: Sequence[Any], order: int) -> bool:
-    """True if bounds are in a boundary order."""
     if order == BoundaryOrder.UNORDERED:
         return True
     return list(keys) == sorted(keys, reverse=order == BoundaryOrder.DESCENDING)
@@ -202,7 +200,6 @@ def _lint_reach(chunk: DecodedChunk, order: Order, bounds: Sequence[tuple[bytes,
 
 
 def _lint_page(chunk: DecodedChunk, index: ColumnIndex, number: int, page: DataPage) -> None:
-    """The column index of a page, against its levels and values."""
     nulls = page.null_count(chunk.leaf)
     if index.null_pages[number] != (nulls == len(page.definition)):
         raise wrong("PIX-052", f"page {number} holds {nulls} nulls", "column_index.null_pages")

@@ -61,7 +61,6 @@ def lint_file(path: str | os.PathLike[str]) -> None:
 
 
 def _lint_order(leaf: SchemaLeaf, order: ColumnOrder | None) -> None:
-    """The order that the footer gives a column, against the type of the column."""
     if order is None:
         return
     floating = type_order(leaf.element) in FLOATING
@@ -108,7 +107,6 @@ def _pages(
 
 
 def _lint_chunk(source: Source, body: range, chunk: DecodedChunk) -> None:
-    """A chunk against its statistics, page index and bloom filter."""
     lint_statistics(chunk)
     offset_index = read_offset_index(source, body, chunk.chunk)
     column_index = read_column_index(source, body, chunk.chunk)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -54,12 +54,7 @@ def lint_data(
     with FileSource(path) as data:
         snapshot, described = _described(data, header, snapshots)
         said = read_value(source, header, snapshot)
-        for difference in _differences(said, described):
-            raise Malformed(
-                f"{difference.said}, where the Parquet file has {difference.true}",
-                rule=difference.rule,
-                field=difference.field,
-            )
+        _compare(said, described)
         _values(said, data.read(0, snapshot.fields.parquet_file_size))
 
 
@@ -107,53 +102,44 @@ def _described(data: Source, header: Header, snapshots: Sequence[Snapshot]) -> t
 # ---------------------------------------------------------------------------------------------- the footer
 
 
-class _Difference(NamedTuple):
-    """Something that a snapshot says otherwise than the Parquet file."""
-
-    rule: str
-    field: str
-    said: object
-    true: object
-
-
-def _differences(stored: SnapshotValue, described: _Described) -> Iterator[_Difference]:
+def _compare(stored: SnapshotValue, described: _Described) -> None:
     true = described.value
     footer = stored.parquet_footer_offset, stored.parquet_footer_length
-    yield from _unequal("PM-102", "footer", footer, (true.parquet_footer_offset, true.parquet_footer_length))
-    yield from _unequal("PM-103", "footer.row_group_count", len(stored.row_groups), len(true.row_groups))
-    yield from _unequal("PM-104", "header.column_count", len(stored.columns), len(true.columns))
+    _require_equal("PM-102", "footer", footer, (true.parquet_footer_offset, true.parquet_footer_length))
+    _require_equal("PM-103", "footer.row_group_count", len(stored.row_groups), len(true.row_groups))
+    _require_equal("PM-104", "header.column_count", len(stored.columns), len(true.columns))
     for position, (here, there) in enumerate(zip(stored.columns, true.columns, strict=False)):
         path = f"column_descriptors[{position}]"
-        yield from _unequal("PM-105", f"names[{position}]", here.name, there.name)
+        _require_equal("PM-105", f"names[{position}]", here.name, there.name)
         types = (here.physical_type, here.fixed_byte_len), (there.physical_type, there.fixed_byte_len)
-        yield from _unequal("PM-106", f"{path}.physical_type", *types)
+        _require_equal("PM-106", f"{path}.physical_type", *types)
         levels = (here.max_rep_level, here.max_def_level), (there.max_rep_level, there.max_def_level)
-        yield from _unequal("PM-107", f"{path}.max_def_level", *levels)
+        _require_equal("PM-107", f"{path}.max_def_level", *levels)
         if described.questdb is not None:
-            yield from _unequal("PM-122", f"{path}.type", here.type, there.type)
+            _require_equal("PM-122", f"{path}.type", here.type, there.type)
     if described.questdb is not None:
-        yield from _unequal("PM-124", "footer.unused_bytes", stored.unused_bytes, true.unused_bytes)
+        _require_equal("PM-124", "footer.unused_bytes", stored.unused_bytes, true.unused_bytes)
         designated = stored.designated_timestamp, true.designated_timestamp
-        yield from _unequal("PM-125", "header.designated_timestamp", *designated)
+        _require_equal("PM-125", "header.designated_timestamp", *designated)
     if stored.sorting != described.encoded.sorting:
-        yield from _unequal("PM-118", "sorting_columns", stored.sorting, true.sorting)
+        _require_equal("PM-118", "sorting_columns", stored.sorting, true.sorting)
     for number, (group, right) in enumerate(zip(stored.row_groups, true.row_groups, strict=False)):
-        yield from _unequal("PM-109", f"row_groups[{number}].num_rows", group.num_rows, right.num_rows)
+        _require_equal("PM-109", f"row_groups[{number}].num_rows", group.num_rows, right.num_rows)
         for position, (chunk, other) in enumerate(zip(group.chunks, right.chunks, strict=False)):
-            yield from _chunk_differences(chunk, other, f"row_groups[{number}].column_chunks[{position}]")
+            _compare_chunks(chunk, other, f"row_groups[{number}].column_chunks[{position}]")
 
 
-def _unequal(rule: str, field: str, said: object, true: object) -> Iterator[_Difference]:
+def _require_equal(rule: str, field: str, said: object, true: object) -> None:
     if said != true:
-        yield _Difference(rule, field, said, true)
+        raise Malformed(f"{said}, where the Parquet file has {true}", rule=rule, field=field)
 
 
-def _chunk_differences(stored: Chunk, true: Chunk, path: str) -> Iterator[_Difference]:
-    yield from _unequal("PM-110", f"{path}.codec", stored.codec, true.codec)
-    yield from _unequal("PM-111", f"{path}.encodings", stored.encodings, true.encodings)
-    yield from _unequal("PM-112", f"{path}.num_values", stored.num_values, true.num_values)
+def _compare_chunks(stored: Chunk, true: Chunk, path: str) -> None:
+    _require_equal("PM-110", f"{path}.codec", stored.codec, true.codec)
+    _require_equal("PM-111", f"{path}.encodings", stored.encodings, true.encodings)
+    _require_equal("PM-112", f"{path}.num_values", stored.num_values, true.num_values)
     ranges = (stored.offset, stored.length), (true.offset, true.length)
-    yield from _unequal("PM-113", f"{path}.byte_range_start", *ranges)
+    _require_equal("PM-113", f"{path}.byte_range_start", *ranges)
     # What one of the two leaves out is a loss, no contradiction.
     for rule, name in (
         ("PM-114", "null_count"),
@@ -164,14 +150,13 @@ def _chunk_differences(stored: Chunk, true: Chunk, path: str) -> Iterator[_Diffe
     ):
         here, there = getattr(stored, name), getattr(true, name)
         if here is not None and there is not None:
-            yield from _unequal(rule, f"{path}.{name}", here, there)
+            _require_equal(rule, f"{path}.{name}", here, there)
 
 
 # ------------------------------------------------------------------------------------------------ the values
 
 
 def _values(said: SnapshotValue, data: bytes) -> None:
-    """Raise where the values of a Parquet file are not as a snapshot says."""
     try:
         with pq.ParquetFile(pa.BufferReader(data)) as parquet:
             for position, column in enumerate(said.columns):

@@ -55,12 +55,8 @@ def lint_statistics(chunk: DecodedChunk) -> None:
 
 def _values(pages: Sequence[DataPage]) -> Sequence[bytes] | None:
     """The values of some pages; ``None`` if those of one could not be decoded."""
-    values: list[bytes] = []
-    for page in pages:
-        if page.values is None:
-            return None
-        values += page.values
-    return values
+    decoded = [page.values for page in pages if page.values is not None]
+    return list(itertools.chain.from_iterable(decoded)) if len(decoded) == len(pages) else None
 
 
 def _lint_null_counts(facts: ColumnMetaData, pages: Sequence[DataPage]) -> None:
@@ -83,16 +79,7 @@ def _wrong(rule: str, message: str) -> FormatError:
 
 @dataclass(frozen=True)
 class _Described:
-    """Statistics, and what they describe: a chunk or a page.
-
-    Attributes:
-        leaf: The column.
-        order: How its values compare; ``None`` where nobody knows.
-        statistics: The statistics.
-        count: How many values and nulls there are.
-        values: The values; ``None`` where they could not be decoded.
-        nulls: How many nulls there are; ``None`` where they could not be counted.
-    """
+    """Statistics, and what they describe: a chunk or a page of ``count`` values and nulls; ``None`` for what is not known."""
 
     leaf: SchemaLeaf
     order: Order | None
@@ -144,7 +131,6 @@ class _Described:
                 raise _wrong("STA-044", f"{count} NaN, where there are {nans}")
 
     def _forms(self) -> None:
-        """Raise where a bound is no value of the type."""
         said, element = self.statistics, self.leaf.element
         for raw in (said.min_value, said.max_value, said.min, said.max):
             if raw is not None and not is_bound(element, raw):
@@ -260,7 +246,6 @@ def _axes(box: BoundingBox) -> list[tuple[float | None, float | None]]:
 
 
 def _is_no_box(box: BoundingBox) -> bool:
-    """True if a bound is NaN, or a lower bound is greater than the upper one."""
     bounds = [box.xmin, box.xmax, *itertools.chain.from_iterable(_axes(box))]
     if any(bound is not None and math.isnan(bound) for bound in bounds):
         return True
@@ -270,16 +255,10 @@ def _is_no_box(box: BoundingBox) -> bool:
 def _holds(box: BoundingBox, point: Coordinate) -> bool:
     """True if a bounding box holds a point. A coordinate that is missing or NaN lies everywhere."""
     x, *others = point
-    return _holds_x(box, x) and all(
+    is_between = box.xmin <= x <= box.xmax
+    if box.xmin > box.xmax:  # the box runs across the antimeridian
+        is_between = x >= box.xmin or x <= box.xmax
+    return (is_between or math.isnan(x)) and all(
         value is None or low is None or high is None or math.isnan(value) or low <= value <= high
         for value, (low, high) in zip(others, _axes(box), strict=True)
     )
-
-
-def _holds_x(box: BoundingBox, x: float) -> bool:
-    if math.isnan(x):
-        return True
-    if box.xmin <= box.xmax:
-        return box.xmin <= x <= box.xmax
-    # The box runs across the antimeridian.
-    return x >= box.xmin or x <= box.xmax

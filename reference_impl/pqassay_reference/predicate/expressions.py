@@ -174,7 +174,6 @@ class SchemaColumns:
         return pc.scalar(False)
 
     def _find(self, name: str) -> tuple[tuple[str, ...], pa.DataType]:
-        """The path and the type of a column."""
         if name in self._schema.names:
             if self._schema.get_field_index(name) < 0:
                 raise Refused(f"there are several columns {name}")

@@ -66,12 +66,12 @@ def extract(source: Source) -> Extracted:
     read_head(source)
     framing = read_framing(source)
     metadata, _ = read_footer(source, framing)
-    pairs = metadata.key_value_metadata or []
-    text = next((pair.value for pair in pairs if pair.key == idx1.KEY), None)
+    values_by_key = {pair.key: pair.value for pair in reversed(metadata.key_value_metadata or [])}
+    text = values_by_key.get(idx1.KEY)
     if text is None:
         raise NoIndexError(NO_KEY, field="footer")
     offset = idx1.parse_offset(text)
-    length = next((pair.value for pair in pairs if pair.key == idx1.LENGTH_KEY), None)
+    length = values_by_key.get(idx1.LENGTH_KEY)
     try:
         blob = idx1.read_blob(source, offset, framing.footer_start)
         layout = idx1.Layout.PUBLISHED if length is None else idx1.Layout.DRAFT_G1
@@ -80,7 +80,7 @@ def extract(source: Source) -> Extracted:
             raise
         blob = idx1.read_draft_g0(source, offset, idx1.parse_offset(length), framing.footer_start)
         layout = blob.layout
-    companion, mistrust = _companion(source, blob, metadata)
+    companion, mistrust = _companion(source, blob, metadata, values_by_key.get(idx1.COMPANION_KEY))
     values = tuple(idx1.exact_values(blob.payload))
     if not blob.payload and (not metadata.num_rows or (companion and not companion.value_count)):
         values = ()
@@ -89,11 +89,9 @@ def extract(source: Source) -> Extracted:
 
 
 def _companion(
-    source: Source, blob: idx1.Blob, metadata: FileMetaData
+    source: Source, blob: idx1.Blob, metadata: FileMetaData, text: str | None
 ) -> tuple[idx1_companion.Companion | None, str]:
     """The companion record if it may be trusted, else why not."""
-    pairs = metadata.key_value_metadata or []
-    text = next((pair.value for pair in pairs if pair.key == idx1.COMPANION_KEY), None)
     if text is None:
         return None, ""
     raw = source.read(blob.start, blob.end - blob.start)

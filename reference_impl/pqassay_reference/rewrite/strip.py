@@ -211,7 +211,6 @@ def _require_plaintext(metadata: FileMetaData) -> None:
 
 
 def _removal(metadata: FileMetaData, selection: Selection) -> tuple[Removal, Stripped]:
-    """The removal from the footer, by field and by number."""
     removal, keys = _removal_of_whole_file(metadata, selection)
     counts = Counter[str]()
     if selection.chunks or selection.of_row_groups:
@@ -348,7 +347,6 @@ def _blob(pairs: Sequence[KeyValue], source: Source, body_end: int) -> tuple[int
 
 
 def _covered(ranges: Iterable[tuple[int, int]]) -> int:
-    """The number of bytes that lie in at least one range."""
     total = reached = 0
     for start, end in sorted(ranges):
         total += max(0, end - max(start, reached))

@@ -69,7 +69,6 @@ class Mistrusted(Exception):  # noqa: N818 - says what is wrong with a structure
 
 @contextmanager
 def _mistrusting() -> Generator[None]:
-    """Turn what is wrong with the bytes of a structure into `Mistrusted`."""
     try:
         yield
     except FormatError as error:
@@ -170,7 +169,6 @@ class ChunkParts:
             self._require_bounds(self.order, index.min_values[page], index.max_values[page])
 
     def _require_bounds(self, order: Order, low: bytes, high: bytes) -> None:
-        """Raise `Mistrusted` for what are no two bounds."""
         width = width_of(self.leaf.element)
         if width is not None and not len(low) == len(high) == width:
             raise Mistrusted("a bound has another width than the type")
@@ -250,7 +248,6 @@ class ChunkParts:
         return rows_of_pages(self.offset_index, count, pages)
 
     def _excluded(self, condition: Condition, order: Order | None, raw: bytes, *, nan: bool) -> bool:
-        """True if the statistics of the chunk leave no row."""
         try:
             index = self.summary
         except Mistrusted:

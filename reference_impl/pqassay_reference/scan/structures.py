@@ -27,8 +27,6 @@ Value = dict[str, Any]
 
 
 class _Chunk(NamedTuple):
-    """A chunk, its column, and where the body of its file begins and ends."""
-
     chunk: ColumnChunk
     leaf: SchemaLeaf
     body: range

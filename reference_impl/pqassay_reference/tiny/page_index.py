@@ -22,19 +22,7 @@ from pqassay_reference.tiny.statistics import (
     unencoded_bytes,
 )
 from pqassay_spec.parquet import bloom
-from pqassay_spec.parquet.thrift import (
-    BloomFilterAlgorithm,
-    BloomFilterCompression,
-    BloomFilterHash,
-    BloomFilterHeader,
-    BoundaryOrder,
-    ColumnIndex,
-    OffsetIndex,
-    SplitBlockAlgorithm,
-    Type,
-    Uncompressed,
-    XxHash,
-)
+from pqassay_spec.parquet.thrift import BloomFilterHeader, BoundaryOrder, ColumnIndex, OffsetIndex, Type
 
 
 def column_index(leaf: Leaf, layout: Layout, pages: Sequence[Page]) -> ColumnIndex | None:
@@ -103,13 +91,7 @@ def bloom_filter(layout: Layout, entries: Sequence[Entry]) -> tuple[BloomFilterH
     size = bloom.BLOCK_SIZE << (blocks - 1).bit_length() if layout.bloom_bytes is None else layout.bloom_bytes
     if size <= 0 or size % bloom.BLOCK_SIZE:
         raise Refused(f"a bloom filter of {size} bytes does not consist of blocks of {bloom.BLOCK_SIZE}")
-    header = BloomFilterHeader(
-        numBytes=size,
-        algorithm=BloomFilterAlgorithm(BLOCK=SplitBlockAlgorithm()),
-        hash=BloomFilterHash(XXHASH=XxHash()),
-        compression=BloomFilterCompression(UNCOMPRESSED=Uncompressed()),
-    )
-    return header, bitset_of(distinct, size)
+    return bloom.header_of(size), bitset_of(distinct, size)
 
 
 def bitset_of(values: Iterable[bytes], size: int = bloom.BLOCK_SIZE) -> bytes:

@@ -193,7 +193,6 @@ def _levels(levels: list[int], greatest: int, layout: Layout) -> bytes:
 
 
 def _plain(leaf: Leaf, raws: Sequence[bytes]) -> bytes:
-    """Values in the PLAIN encoding."""
     if leaf.element.type == Type.BOOLEAN:
         return packed_booleans([raw != b"\0" for raw in raws])
     if leaf.element.type == Type.BYTE_ARRAY:

@@ -239,7 +239,6 @@ class TinyParquet:
         return content
 
     def _row_groups(self, count: int) -> list[range]:
-        """The rows of each row group."""
         asked = self.row_group_rows
         if asked is None or isinstance(asked, int):
             size = asked or max(count, 1)
@@ -250,7 +249,6 @@ class TinyParquet:
         return [range(start, start + size) for start, size in zip(starts, asked, strict=True)]
 
     def _require_sense(self) -> None:
-        """Raise `Refused` for what would be no file, or a wrong one."""
         if not self.columns:
             raise Refused("a file has at least one column")
         if len({len(column.values) for column in self.columns}) > 1:
@@ -274,7 +272,6 @@ class TinyParquet:
             raise Refused("offset indexes say where pages stand, so they come behind all row groups")
 
     def _require_leaves(self, leaves: Sequence[Leaf]) -> None:
-        """Raise `Refused` where a name belongs to no leaf."""
         names = {leaf.name for leaf in leaves}
         for name in (*self.bloom_filters, *self.layouts):
             if name not in names:
@@ -416,8 +413,6 @@ class TinyParquet:
 
 @dataclass
 class _Chunk:
-    """A column chunk while the file is laid out."""
-
     leaf: Leaf
     layout: Layout
     path: str

@@ -60,10 +60,6 @@ def _next(owner: Any, step: str | int, path: str) -> Any:
     try:
         if isinstance(owner, (dict, list)):
             return cast("Any", owner)[step]
-        return getattr(owner, step) if isinstance(step, str) else _fail(path)
+        return getattr(owner, cast("str", step))
     except (KeyError, IndexError, TypeError, AttributeError):
-        return _fail(path)
-
-
-def _fail(path: str) -> Any:
-    raise KeyError(path)
+        raise KeyError(path) from None

@@ -27,8 +27,9 @@ every Parquet writer writes them.
 # Subclasses of Construct call each other's hooks, whose names begin with an underscore.
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import cache
 from operator import attrgetter
@@ -129,7 +130,7 @@ def unknown_field(identifier: int, wire: int, raw: bytes) -> UnknownField:
 
 @dataclass(frozen=True)
 class Field:
-    """One row of a struct's table."""
+    """One row of a struct's table; in the body of a class it has no name yet."""
 
     id: int
     name: str
@@ -171,30 +172,20 @@ FieldType: TypeAlias = Scalar | EnumOf | ListOf | type[Record]
 AnyRecord = TypeVar("AnyRecord", bound=Record)
 
 
-@dataclass(frozen=True)
-class _Row:
-    """A field in the class body, until the decorator names it."""
-
-    id: int
-    type: FieldType
-    required: bool
-    doc: str
-
-
 def required(id: int, type: FieldType, doc: str) -> Any:  # noqa: A002 - the words of the Thrift IDL
     """Declare a field that every instance carries."""
-    return _Row(id, type, True, doc)
+    return Field(id, "", type, True, doc)
 
 
 def optional(id: int, type: FieldType, doc: str) -> Any:  # noqa: A002 - the words of the Thrift IDL
     """Declare a field that may be absent."""
-    return _Row(id, type, False, doc)
+    return Field(id, "", type, False, doc)
 
 
 def thrift_struct(declaration: type[AnyRecord]) -> type[AnyRecord]:
     """Turn a class body of `required` and `optional` rows into a record class with slots."""
-    rows = {name: row for name, row in vars(declaration).items() if isinstance(row, _Row)}
-    table = tuple(Field(row.id, name, row.type, row.required, row.doc) for name, row in rows.items())
+    rows = {name: row for name, row in vars(declaration).items() if isinstance(row, Field)}
+    table = tuple(replace(row, name=name) for name, row in rows.items())
     namespace = {
         "__doc__": declaration.__doc__,
         "__module__": declaration.__module__,
@@ -248,12 +239,11 @@ class CompactList(AnyConstruct):
 
     def traced(self, recorder: Recorder) -> AnyConstruct:
         """A copy that notes the header and every element under its index."""
-        copy = object.__new__(CompactList)
-        copy.__dict__.update(self.__dict__)
-        copy.header = recorder.part("count", self.header, "Element count and element wire type.")
-        copy.element = recorder.copy(self.element, kind=self.kind)
-        copy.recorder = recorder
-        return copy
+        twin = copy.copy(self)
+        twin.header = recorder.part("count", self.header, "Element count and element wire type.")
+        twin.element = recorder.copy(self.element, kind=self.kind)
+        twin.recorder = recorder
+        return twin
 
     def _parse(self, stream: Any, context: Any, path: str) -> list[Any]:
         size, kind = self.header._parsereport(stream, context, path)
@@ -307,11 +297,10 @@ class CompactStruct(AnyConstruct):
 
     def traced(self, recorder: Recorder) -> AnyConstruct:
         """A copy that notes every field under its name."""
-        copy = object.__new__(CompactStruct)
-        copy.__dict__.update(self.__dict__)
-        copy.values = _TracedValues(self, recorder)
-        copy.recorder = recorder
-        return copy
+        twin = copy.copy(self)
+        twin.values = _TracedValues(self, recorder)
+        twin.recorder = recorder
+        return twin
 
     def _parse(self, stream: Any, context: Any, path: str) -> Record:
         values: dict[int, Any] = {}

@@ -98,17 +98,12 @@ _decoders: dict[type[Record], Reader] = {}
 def decoder(record: type[Record]) -> Reader:
     """The generated function of a struct; made once."""
     if record not in _decoders:
-        _decoders[record] = _generate(record)
+        names: dict[str, Any] = dict(_RUNTIME)
+        source: list[str] = []
+        _write_struct(record, source, names, set())
+        exec(compile("\n".join(source), f"<decoder of {record.__name__}>", "exec"), names)  # noqa: S102 - our own text
+        _decoders[record] = names[f"read_{record.__name__}"]
     return _decoders[record]
-
-
-def _generate(record: type[Record]) -> Reader:
-    names: dict[str, Any] = dict(_RUNTIME)
-    source: list[str] = []
-    _write_struct(record, source, names, set())
-    exec(compile("\n".join(source), f"<decoder of {record.__name__}>", "exec"), names)  # noqa: S102 - our own text
-    reader: Reader = names[f"read_{record.__name__}"]
-    return reader
 
 
 # ------------------------------------------------------------------------------ what generated code calls
@@ -117,28 +112,12 @@ def _generate(record: type[Record]) -> Reader:
 def _varint(data: bytes, position: int, bits: int) -> tuple[int, int]:
     value, position = read_varint(data, position)
     if value >> bits:
-        _wide(bits)
+        _refuse(f"a value that exceeds {bits} bits")
     return value, position
 
 
-def _wide(bits: int) -> None:
-    raise Malformed(f"a value that exceeds {bits} bits")
-
-
-def _short(left: int) -> None:
-    raise Malformed(f"a length beyond the {left} bytes left")
-
-
-def _absent(record: type[Record]) -> None:
-    raise Malformed(f"{record.__name__} lacks a required field")
-
-
-def _memberless(record: type[Record]) -> None:
-    raise Malformed(f"{record.__name__} is a union without a member")
-
-
-def _wrong_element(kind: int, declared: int) -> None:
-    raise Malformed(f"a list of wire type {kind} where {declared} is declared")
+def _refuse(message: str) -> None:
+    raise Malformed(message)
 
 
 def _listed_bool(byte: int) -> bool:
@@ -178,7 +157,7 @@ def _false(_data: bytes, position: int, _end: int) -> tuple[bool, int]:
     return False, position
 
 
-_CALLED = (_varint, _wide, _short, _absent, _memberless, _wrong_element, _listed_bool, _remaining)
+_CALLED = (_varint, _refuse, _listed_bool, _remaining)
 _RUNTIME: dict[str, Any] = {
     **{function.__name__: function for function in _CALLED},
     "_zigzag": tuple(map(unzigzag, range(VARINT_GOES_ON))),
@@ -193,6 +172,8 @@ _RUNTIME: dict[str, Any] = {
 
 
 # ---------------------------------------------------------------------------------------- writing the code
+
+_SHORT = "_refuse(f'a length beyond the {end - p} bytes left')"
 
 
 def _write_struct(record: type[Record], source: list[str], names: dict[str, Any], done: set[str]) -> None:
@@ -261,10 +242,11 @@ def _struct(record: type[Record], target: str, prefix: str, depth: int) -> list[
     lines += [f"    {variable} = d.get({i}, {variable})" for i, variable in variables.items()]
     lines.append("else: u = ()")
     if needed := [variables[field.id] for field in fields if field.required]:
-        lines.append("if " + " or ".join(f"{variable} is None" for variable in needed) + f": _absent({name})")
+        absent = " or ".join(f"{variable} is None" for variable in needed)
+        lines.append(f"if {absent}: _refuse('{name} lacks a required field')")
     if record.is_union:
         nothing = " and ".join(f"{variable} is None" for variable in variables.values())
-        lines.append(f"if not u and {nothing}: _memberless({name})")
+        lines.append(f"if not u and {nothing}: _refuse('{name} is a union without a member')")
     lines.append(f"{target} = _new({name})")
     lines += [f"{target}.{field.name} = {variables[field.id]}" for field in fields]
     lines.append(f"{target}.unknown = u")
@@ -300,7 +282,7 @@ def _value(kind: FieldType, target: str, depth: int) -> list[str]:
         lines = _binary(kind, target)
     elif kind is DOUBLE:
         width = Float64l.sizeof()
-        lines = [f"if p + {width} > end: _short(end - p)", f"{target} = _double(b, p)[0]", f"p += {width}"]
+        lines = [f"if p + {width} > end: {_SHORT}", f"{target} = _double(b, p)[0]", f"p += {width}"]
     elif kind is I8:
         lines = [f"{target} = b[p]", f"if {target} > 127: {target} -= 256", "p += 1"]
     elif kind is BOOL:
@@ -334,7 +316,7 @@ def _unsigned(target: str, bits: int, short: str = "") -> list[str]:
 def _integer(target: str, bits: int) -> list[str]:
     lines = _unsigned("v", bits, f"; {target} = _zigzag[v]")
     if bits < 4 * VARINT_BITS:  # four bytes may already hold too much
-        lines.append(f"    if v >> {bits}: _wide({bits})")
+        lines.append(f"    if v >> {bits}: _refuse('a value that exceeds {bits} bits')")
     return [*lines, f"    {target} = ~(v >> 1) if v & 1 else v >> 1"]
 
 
@@ -343,7 +325,7 @@ def _binary(kind: Scalar, target: str) -> list[str]:
     return [
         *_unsigned("n", 64),
         "q = p + n",
-        "if q > end: _short(end - p)",
+        f"if q > end: {_SHORT}",
         f"{target} = {text if kind is STRING else 'b[p:q]'}",
         "p = q",
     ]
@@ -359,8 +341,8 @@ def _list(element: FieldType, target: str) -> list[str]:
         "n = w >> 4; w &= 15",
         f"if n == {LONG_LIST}:",
         *("    " + line for line in _unsigned("n", 64)),
-        "if n > end - p: _short(end - p)",
-        f"if n and ({bad}): _wrong_element(w, {declared})",
+        f"if n > end - p: {_SHORT}",
+        f"if n and ({bad}): _refuse(f'a list of wire type {{w}} where {declared} is declared')",
         f"{target} = []",
         f"a = {target}.append",
         "for _ in range(n):",

@@ -137,8 +137,6 @@ class Recorder:
 
 
 class _Noted(AnySubconstruct):
-    """A leaf that notes its place."""
-
     def __init__(
         self,
         subcon: AnyConstruct,
@@ -178,8 +176,6 @@ class _Named(AnySubconstruct):
 
 
 class _Indexed(AnySubconstruct):
-    """An array, whose elements count themselves."""
-
     def _parse(self, stream: Any, context: Any, path: str) -> Any:
         cast("Any", self.subcon).subcon.index = 0
         return self.subcon._parsereport(stream, context, path)

@@ -20,7 +20,7 @@ from pqassay_spec.mutation.file_dissection import take_apart
 from pqassay_spec.mutation.file_operators import traced_file
 from pqassay_spec.mutation.file_tree import Chunk, FileTree
 from pqassay_spec.mutation.mutations import Mutation
-from pqassay_spec.mutation.value_mutations import of_integer, of_leaves, of_member, of_value
+from pqassay_spec.mutation.value_mutations import of_element, of_integer, of_leaves, of_member, of_value
 from pqassay_spec.parquet.file import HEAD, TAIL
 
 
@@ -87,10 +87,7 @@ def _of_field(path: str, kind: FieldType, value: Any) -> Iterator[Mutation]:
     elif isinstance(kind, ListOf):
         elements = cast("list[Any]", value)
         for index, element in enumerate(elements):
-            yield Mutation("remove", f"{path}[{index}]")
-            yield Mutation("duplicate", f"{path}[{index}]")
-            if index:
-                yield Mutation("swap", f"{path}[{index - 1}]", f"{path}[{index}]")
+            yield from of_element(path, index)
             yield from _of_field(f"{path}[{index}]", kind.element, element)
     elif isinstance(kind, EnumOf):
         yield from (Mutation("set", path, int(member)) for member in kind.names if member != value)

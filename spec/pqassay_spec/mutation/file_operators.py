@@ -30,17 +30,9 @@ from pqassay_spec.mutation.file_tree import (
     serialised,
 )
 from pqassay_spec.mutation.operators import Operator
+from pqassay_spec.parquet import bloom
 from pqassay_spec.parquet.file import TAIL, read_footer, read_framing, trace_file
-from pqassay_spec.parquet.thrift import (
-    BloomFilterAlgorithm,
-    BloomFilterCompression,
-    BloomFilterHash,
-    BloomFilterHeader,
-    KeyValue,
-    SplitBlockAlgorithm,
-    Uncompressed,
-    XxHash,
-)
+from pqassay_spec.parquet.thrift import BloomFilterHeader, KeyValue
 
 UNKNOWN = ".unknown_"
 """Stands in the path of a field that no declaration knows; its bytes are those of the trace."""
@@ -142,12 +134,7 @@ def _insert_bloom_filter(tree: FileTree, path: str, bitset: bytes) -> None:
     chunk, facts = get(tree, path.rpartition(".")[0]), f"footer.{path.rpartition('.')[0]}.meta_data"
     if chunk.bloom_filter is not None:
         raise ValueError("there is one already")
-    header = BloomFilterHeader(
-        numBytes=len(bitset),
-        algorithm=BloomFilterAlgorithm(BLOCK=SplitBlockAlgorithm()),
-        hash=BloomFilterHash(XXHASH=XxHash()),
-        compression=BloomFilterCompression(UNCOMPRESSED=Uncompressed()),
-    )
+    header = bloom.header_of(len(bitset))
     raw = bytes(grammar(BloomFilterHeader).build(header))
     chunk.bloom_filter = BloomFilter(header, bitset, EncodedStruct(header, raw))
     tree.body.append(Piece(path, chunk.bloom_filter.build))
@@ -199,7 +186,6 @@ def traced_file(data: bytes) -> list[Leaf]:
 def _traced_chunk(
     data: bytes, chunk: Chunk, path: str, starts: Mapping[str, tuple[int, int]]
 ) -> Iterator[Leaf]:
-    """Page headers and bodies, indexes, and the bloom filter of a chunk."""
     offset = starts[f"{path}.pages"][0] if chunk.pages else 0
     for number, page in enumerate(chunk.pages):
         header = page.encoded.raw
@@ -211,11 +197,11 @@ def _traced_chunk(
         if record is not None:
             start, length = starts[f"{path}.{name}"]
             yield from _traced(record, data[start : start + length], f"{path}.{name}", start)
-    if (bloom := chunk.bloom_filter) is not None:
+    if (found := chunk.bloom_filter) is not None:
         start, length = starts[f"{path}.bloom_filter"]
-        yield from _traced(bloom.header, bloom.encoded.raw, f"{path}.bloom_filter.header", start)
-        size = len(bloom.bitset)
-        yield Leaf(f"{path}.bloom_filter.bitset", start + length - size, size, bloom.bitset, "The bits.")
+        yield from _traced(found.header, found.encoded.raw, f"{path}.bloom_filter.header", start)
+        size = len(found.bitset)
+        yield Leaf(f"{path}.bloom_filter.bitset", start + length - size, size, found.bitset, "The bits.")
 
 
 def _traced(record: Record, raw: bytes, path: str, offset: int) -> list[Leaf]:

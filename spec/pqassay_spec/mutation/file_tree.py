@@ -178,7 +178,9 @@ def serialised(tree: FileTree) -> tuple[bytes, dict[str, tuple[int, int]]]:
     starts: dict[str, tuple[int, int]] = {}
     missing = 0
     for piece in tree.body:
-        raw = _patched_piece(tree, piece)
+        raw = piece.build()
+        if (kind := PATCHED.get(piece.path.rpartition(".")[2])) is not None:
+            raw = _patched(tree, raw, kind[0], f"{piece.path}{kind[1]}")
         starts[piece.path] = (len(out) - missing, len(raw))
         out += raw
         if piece.path and piece.path == tree.uncounted:
@@ -192,13 +194,6 @@ def footer_bytes(tree: FileTree) -> bytes:
     """The bytes that the footer length counts."""
     built = tree.encoded_footer.build(tree.footer)
     return _patched(tree, built, FileMetaData, "footer") + tree.footer_rest
-
-
-def _patched_piece(tree: FileTree, piece: Piece) -> bytes:
-    """The bytes of a piece of the body, with the patch if it lies in its struct."""
-    raw = piece.build()
-    kind = PATCHED.get(piece.path.rpartition(".")[2])
-    return raw if kind is None else _patched(tree, raw, kind[0], f"{piece.path}{kind[1]}")
 
 
 def can_patch(tree: FileTree, path: str) -> bool:

@@ -67,8 +67,6 @@ def take_apart(data: bytes) -> PmTree:
 
 
 class _Candidate(NamedTuple):
-    """A part of the file with its stated place."""
-
     start: int
     end: int
     part: Part

@@ -13,7 +13,7 @@ from pqassay_spec.grammar.labelled import Labelled
 from pqassay_spec.mutation.mutations import Mutation
 from pqassay_spec.mutation.pm_dissection import take_apart
 from pqassay_spec.mutation.pm_tree import Block, Flat, PmTree, Snapshot, is_external
-from pqassay_spec.mutation.value_mutations import of_integer, of_leaves, of_value
+from pqassay_spec.mutation.value_mutations import of_element, of_integer, of_leaves, of_value
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.trace import traced
 
@@ -96,10 +96,7 @@ def _of_sections(path: str, owner: Any, declared: Sequence[pm.FeatureSection]) -
 def _of_elements(path: str, elements: Sequence[Any], structure: Any) -> Iterator[Mutation]:
     for number, element in enumerate(elements):
         place = f"{path}[{number}]"
-        yield Mutation("remove", place)
-        yield Mutation("duplicate", place)
-        if number:
-            yield Mutation("swap", f"{path}[{number - 1}]", place)
+        yield from of_element(path, number)
         if isinstance(element, dict):
             yield from _of_flat(place, cast("Flat", element), structure)
         else:

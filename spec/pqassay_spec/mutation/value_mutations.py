@@ -17,6 +17,14 @@ def of_member(path: str, value: Any, member: Any) -> Iterator[Mutation]:
         yield from of_value(path, value)
 
 
+def of_element(path: str, index: int) -> Iterator[Mutation]:
+    """Mutations of the place of an element in its list."""
+    yield Mutation("remove", f"{path}[{index}]")
+    yield Mutation("duplicate", f"{path}[{index}]")
+    if index:
+        yield Mutation("swap", f"{path}[{index - 1}]", f"{path}[{index}]")
+
+
 def of_integer(path: str, value: int, bits: int, *, signed: bool = False) -> Iterator[Mutation]:
     """Mutations of an integer of so many bits: 0, one more, one less, the ends of its range, those of smaller ones."""
     most = (1 << bits - 1) - 1

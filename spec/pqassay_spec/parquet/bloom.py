@@ -18,6 +18,15 @@ from math import prod
 from construct import Array, Int32ul, Int64ul
 
 from pqassay_spec.base.errors import Malformed
+from pqassay_spec.parquet.thrift import (
+    BloomFilterAlgorithm,
+    BloomFilterCompression,
+    BloomFilterHash,
+    BloomFilterHeader,
+    SplitBlockAlgorithm,
+    Uncompressed,
+    XxHash,
+)
 
 SALTS = (
     0x47B6137B,
@@ -44,6 +53,16 @@ HALF_BITS = 8 * Int64ul.sizeof() // 2
 
 CHOICE_SHIFT = WORD_BITS - (WORD_BITS - 1).bit_length()
 """Bits of a product below those that choose one bit of a word."""
+
+
+def header_of(size: int) -> BloomFilterHeader:
+    """The header of a bitset of so many bytes; the format has one algorithm, one hash and no compression."""
+    return BloomFilterHeader(
+        numBytes=size,
+        algorithm=BloomFilterAlgorithm(BLOCK=SplitBlockAlgorithm()),
+        hash=BloomFilterHash(XXHASH=XxHash()),
+        compression=BloomFilterCompression(UNCOMPRESSED=Uncompressed()),
+    )
 
 
 # --8<-- [start:bits]

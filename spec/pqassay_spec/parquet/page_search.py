@@ -29,6 +29,7 @@ Source: apache/parquet-format, ``PageIndex.md``; ``parquet.thrift``, ``ColumnInd
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
@@ -154,23 +155,11 @@ def candidate_range(index: ColumnIndex, order: Order, condition: Condition, valu
     highs = [key(order, index.max_values[page]) for page in pages]
     first, end = 0, len(pages)
     if condition in ("=", ">", ">="):  # leave out the pages that end below the value
-        first = _halve(highs, least, below=condition != ">")
+        first = (bisect_right if condition == ">" else bisect_left)(highs, least)
     if condition in ("=", "<", "<="):  # leave out those that begin above it
-        end = _halve(lows, greatest, below=condition == "<")
+        end = (bisect_left if condition == "<" else bisect_right)(lows, greatest)
     found = pages[first:end]
     return found if ascending else found[::-1]
-
-
-def _halve(bounds: Sequence[Any], sought: Any, *, below: bool) -> int:
-    """The number of ascending bounds that are less than a value, or, unless ``below``, not greater."""
-    first, end = 0, len(bounds)
-    while first < end:
-        middle = (first + end) // 2
-        if bounds[middle] < sought or (not below and bounds[middle] == sought):
-            first = middle + 1
-        else:
-            end = middle
-    return first
 
 
 # --8<-- [end:candidates]

@@ -194,7 +194,7 @@ def test_an_item_that_kills_its_worker_is_given_up_and_all_others_are_done(spark
 
     told: list[int] = []
     results = run_tasks(
-        spark, [[1, 2], [3, 4, 5, 6], [7], []], work, lost=lambda item: f"{item} lost", progress=told.append
+        spark, [[1, 2], [3, 4, 5, 6], [7], []], work, lost=lambda item: [f"{item} lost"], progress=told.append
     )
     assert sorted(results) == ["1 done", "2 done", "3 done", "4 done", "5 lost", "6 done", "7 done"]
     assert told == sorted(told)
@@ -206,7 +206,7 @@ def test_work_that_raises_an_exception_is_an_error_in_one_line(spark: SparkSessi
         raise OSError(28, "No space left on device", f"/table/{items[0]}")
 
     with pytest.raises(JobError) as caught:
-        run_tasks(spark, [[1]], work, lost=str)
+        run_tasks(spark, [[1]], work, lost=lambda item: [str(item)])
     assert str(caught.value) == (
         "the job on the executors failed: OSError: [Errno 28] No space left on device: '/table/1'"
     )

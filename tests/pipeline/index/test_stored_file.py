@@ -76,7 +76,7 @@ def lake() -> Generator[Lake]:
 
 
 def work(lake: Lake, key: str) -> Work:
-    return Work(f"lake/{key}", (key,), 0, 0, frozenset(), lake.store)
+    return Work(f"lake/{key}", (key,), 0, 0, store=lake.store)
 
 
 SETTINGS = Settings(("nation",), None, 0, force=False, inside_table=False, limit=1 << 20)

@@ -15,7 +15,7 @@ from pqassay_reference.lake import index_table
 from pqassay_reference.lake.index_table import Entry, write_part
 from pqassay_spark.index import table_upkeep
 from pqassay_spark.index.run import IndexRun, index_files
-from pqassay_spark.index.table_upkeep import run_number, survey, table_lock
+from pqassay_spark.index.table_upkeep import TableLock, run_number, survey
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -62,8 +62,8 @@ def test_runs_at_the_same_time_and_those_that_were_killed_have_numbers_of_their_
 
 
 def test_parts_are_put_together_only_by_who_is_alone(tmp_path: Path) -> None:
-    with table_lock(tmp_path) as one:
-        with table_lock(tmp_path) as other:
+    with TableLock(tmp_path) as one:
+        with TableLock(tmp_path) as other:
             assert not one.take()
             assert other.take()
         one.share()
@@ -72,7 +72,7 @@ def test_parts_are_put_together_only_by_who_is_alone(tmp_path: Path) -> None:
         began = threading.Event()
 
         def begin() -> None:
-            with table_lock(tmp_path):
+            with TableLock(tmp_path):
                 began.set()
 
         waiting = threading.Thread(target=begin)

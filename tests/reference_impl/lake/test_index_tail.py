@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -19,7 +18,6 @@ from pqassay_reference.lake.index_tail import (
     KnownSchemas,
     NativeSource,
     TailSource,
-    companion_of,
     load_indexes,
     quick_extract,
 )
@@ -30,7 +28,6 @@ from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource, Source
 from pqassay_spec.grammar.thrift import grammar
 from pqassay_spec.idx1 import blob as idx1
-from pqassay_spec.idx1 import companion as idx1_companion
 from pqassay_spec.parquet.file import read_footer, read_framing
 from pqassay_spec.parquet.thrift import FileMetaData, KeyValue
 
@@ -316,40 +313,3 @@ def test_a_file_that_shrinks_while_it_is_read_is_named(tmp_path: Path) -> None:
         path.write_bytes(GOOD[:40])
         with pytest.raises(FormatError, match="became shorter"):
             source.read(0, len(GOOD))
-
-
-def parsed(parse: Callable[[str], idx1_companion.Companion], text: str) -> object:
-    try:
-        return parse(text)
-    except FormatError as error:
-        return str(error)
-
-
-RECORD = companion()
-
-
-@given(st.integers(0, len(RECORD) - 1), st.sampled_from('0129"]}[,:e.-\\u \n\ud800日'), st.integers(0, 2))
-@settings(max_examples=400, deadline=None)
-def test_a_record_is_the_same_read_by_its_form_and_by_a_parser(place: int, new: str, cut: int) -> None:
-    text = RECORD[:place] + new + RECORD[place + cut :]
-
-    assert parsed(idx1_companion.parse_companion, text) == parsed(companion_of, text)
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"column": ()},
-        {"column": ("a", 'b"]')},
-        {"column": ("日",)},
-        {"row_count": 2**64 - 1},
-        {"row_count": 2**64},
-        {"lossless": False},
-        {"offset": 0},
-    ],
-    ids=str,
-)
-def test_records_of_every_kind_are_read_alike(changes: dict[str, object]) -> None:
-    text = companion(**changes)
-
-    assert parsed(idx1_companion.parse_companion, text) == parsed(companion_of, text)
