@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal, cast, get_args, get_type_h
 
 from pqassay.report.model import schema_of
 from pqassay.report.run_model import Operation
-from pqassay_spec.base.strict_json import CLOSED
+from pqassay_spec.base.strict_json import Closed
 from pqassay_spec.golden.literals import LongInteger, Rows, Written
 
 PROTOCOL: Literal[1] = 1
@@ -23,10 +23,8 @@ Index = Literal["on", "off"]
 
 
 @dataclass(frozen=True)
-class Message:
+class Message(Closed):
     """A request or an answer; no member beside those that it declares is allowed in it."""
-
-    __pydantic_config__: ClassVar = CLOSED
 
 
 # -------------------------------------------------------------------------------------------------- answers

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import xxhash
 
-from pqassay_spec.parquet.bloom import BLOCK_SIZE, SALTS
+from pqassay_spec.parquet.bloom import BLOCK_SIZE, CHOICE_SHIFT, HALF_BITS, SALTS
 
 Hashes = npt.NDArray[np.uint64]
 
@@ -155,13 +155,13 @@ def held(bitset: bytes, hashes: Hashes) -> npt.NDArray[np.bool_]:
         hashes: The hashes.
     """
     blocks = np.frombuffer(bitset, "<u4").reshape(len(bitset) // BLOCK_SIZE, len(SALTS))
-    thirty_two = np.uint64(32)
-    chosen = (hashes >> thirty_two) * np.uint64(len(blocks)) >> thirty_two
-    low = (hashes & np.uint64(0xFFFFFFFF)).astype(np.uint32)
+    half = np.uint64(HALF_BITS)
+    chosen = (hashes >> half) * np.uint64(len(blocks)) >> half
+    low = hashes.astype(np.uint32)
     words = np.take(blocks, chosen.astype(np.intp), axis=0)
     found = np.ones(len(hashes), np.uint32)
     for number, salt in enumerate(SALTS):
         bits = low * np.uint32(salt)
-        bits >>= np.uint32(27)
+        bits >>= np.uint32(CHOICE_SHIFT)
         found &= words[:, number] >> bits  # the bit that is asked for is the lowest now
     return found.astype(np.bool_)
