@@ -7,8 +7,10 @@ A field is a structure and the way to one of its parts, as the grammar declares 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from functools import cache
+from typing import TYPE_CHECKING
 
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked
 from pqassay.under_test.page_walk import HEADERS, PageUnderTest
@@ -23,31 +25,35 @@ NOWHERE = (-1, 0)
 """Offset and length of what is not in the file, or cannot be found."""
 
 
-class Structure(Protocol):
+Located = tuple[FieldFinder | None, int, int]
+"""What finds the fields of a structure, if it has some, its offset in the file and its length."""
+
+
+@dataclass(frozen=True)
+class Structure:
     """A structure of a file.
 
     Attributes:
         name: Its path, with which the paths of its fields begin.
         file: The file that holds its bytes.
+        located: Locates it. Raises `FormatError`, `NotApplicable` and `NotChecked` where it cannot be read.
+        is_shown_whole: Whether a field that is not there is all of it, rather than the nearest thing around that field.
     """
 
-    @property
-    def name(self) -> str:
-        """See above."""
-        ...
+    name: str
+    file: FileUnderTest
+    located: Callable[[], Located]
+    is_shown_whole: bool = False
 
-    @property
-    def file(self) -> FileUnderTest:
-        """See above."""
-        ...
-
-    def place(self, path: str, /) -> tuple[int, int]:
-        """Offset and length in the file of the field at a path below it, or of the nearest thing around that field.
-
-        Raises:
-            FormatError, NotApplicable, NotChecked: The structure cannot be read.
-        """
-        ...
+    def place(self, path: str) -> tuple[int, int]:
+        """Offset and length in the file of the field at a path below it. Raises what ``located`` does."""
+        finder, base, length = self.located()
+        while finder is not None and path:
+            with suppress(FormatError, KeyError):
+                if (found := finder.find(path)) is not None:
+                    return base + found[0], found[1] - found[0]
+            path = "" if self.is_shown_whole else path.rpartition(".")[0]
+        return base, length
 
 
 @dataclass(frozen=True)
@@ -81,78 +87,17 @@ class Field:
             return NOWHERE
 
 
-@dataclass(frozen=True)
-class Encoded:
-    """A structure that Thrift encodes.
+def _footer(file: FileUnderTest) -> Structure:
+    @cache
+    def located() -> Located:
+        return FieldFinder(FileMetaData, file.footer), file.framing.footer_start, len(file.footer)
 
-    Attributes:
-        name, file: See `Structure`.
-        located: What finds its fields, its offset in the file and its length.
-    """
-
-    name: str
-    file: FileUnderTest
-    located: Callable[[], tuple[FieldFinder, int, int]]
-
-    def place(self, path: str) -> tuple[int, int]:
-        """See `Structure.place`."""
-        finder, base, length = self.located()
-        while path:
-            try:
-                if (found := finder.find(path)) is not None:
-                    return base + found[0], found[1] - found[0]
-            except (FormatError, KeyError):
-                pass
-            path = path.rpartition(".")[0]
-        return base, length
-
-
-@dataclass(frozen=True)
-class Range:
-    """A structure of bytes that have no fields.
-
-    Attributes:
-        name, file: See `Structure`.
-        located: Its offset in the file and its length.
-    """
-
-    name: str
-    file: FileUnderTest
-    located: Callable[[], tuple[int, int]]
-
-    def place(self, _: str) -> tuple[int, int]:
-        """See `Structure.place`."""
-        return self.located()
-
-
-class Footer:
-    """The footer of a Parquet file, ``file.part(Footer)``; a field that is not there is the whole footer."""
-
-    def __init__(self, file: FileUnderTest) -> None:
-        self.file = file
-        self._finder: FieldFinder | None = None
-
-    @property
-    def name(self) -> str:
-        """See `Structure`."""
-        return f"{self.file.prefix}footer"
-
-    def place(self, path: str) -> tuple[int, int]:
-        """See `Structure.place`."""
-        start, footer = self.file.framing.footer_start, self.file.footer
-        if self._finder is None:
-            self._finder = FieldFinder(FileMetaData, footer)
-        try:
-            found = self._finder.find(path) if path else None
-        except (FormatError, KeyError):
-            found = None
-        begin, end = found or (0, len(footer))
-        return start + begin, end - begin
+    return Structure(f"{file.prefix}footer", file, located, is_shown_whole=True)
 
 
 def in_footer(file: FileUnderTest, path: str = "") -> Field:
     """A field of the footer."""
-    return Field(file.part(Footer), path)
+    return Field(file.part(_footer), path)
 
 
 def named(file: FileUnderTest, path: str) -> Field | None:
@@ -173,11 +118,10 @@ class ChunkFields:
     def __init__(self, chunk: ColumnChunkUnderTest) -> None:
         self.chunk = chunk
         self.listed = in_footer(chunk.file, chunk.path)
-        self.column_index = self._encoded("column_index", self._located_column_index)
-        self.offset_index = self._encoded("offset_index", self._located_offset_index)
-        self.bloom_header = self._encoded("bloom_filter.header", self._located_bloom_header)
-        self.bitset = Field(Range(f"{chunk.path}.bloom_filter.bitset", chunk.file, self._located_bitset))
-        self._finders: dict[type[ColumnIndex | OffsetIndex], FieldFinder] = {}
+        self.column_index = self._index("column_index", ColumnIndex)
+        self.offset_index = self._index("offset_index", OffsetIndex)
+        self.bloom_header = self._field("bloom_filter.header", self._located_bloom_header)
+        self.bitset = self._field("bloom_filter.bitset", self._located_bitset)
 
     @property
     def facts(self) -> Field:
@@ -197,11 +141,11 @@ class ChunkFields:
     def page(self, page: PageUnderTest) -> Field:
         """The header of a page."""
 
-        def located() -> tuple[FieldFinder, int, int]:
+        def located() -> Located:
             raw = self.chunk.file.source.read(page.offset, page.header_length)
             return FieldFinder(PageHeader, raw), page.offset, len(raw)
 
-        return self._encoded(f"pages[{page.number}].header", located)
+        return self._field(f"pages[{page.number}].header", located)
 
     def own_header(self, page: PageUnderTest) -> Field:
         """The part of a page's header that is for its type."""
@@ -209,30 +153,24 @@ class ChunkFields:
 
     def body(self, page: PageUnderTest) -> Field:
         """The body of a page."""
-        place = page.body_start, page.header.compressed_page_size
-        return Field(Range(f"{self.chunk.path}.pages[{page.number}].body", self.chunk.file, lambda: place))
+        place = None, page.body_start, page.header.compressed_page_size
+        return self._field(f"pages[{page.number}].body", lambda: place)
 
-    def _encoded(self, name: str, located: Callable[[], tuple[FieldFinder, int, int]]) -> Field:
-        return Field(Encoded(f"{self.chunk.path}.{name}", self.chunk.file, located))
+    def _field(self, name: str, located: Callable[[], Located]) -> Field:
+        return Field(Structure(f"{self.chunk.path}.{name}", self.chunk.file, located))
 
-    def _located_column_index(self) -> tuple[FieldFinder, int, int]:
-        return self._located(ColumnIndex, self.chunk.column_index_bytes, self.chunk.chunk.column_index_offset)
+    def _index(self, name: str, kind: type[ColumnIndex | OffsetIndex]) -> Field:
+        @cache  # an index may list a million pages, which are walked once
+        def located() -> Located:
+            raw: bytes = getattr(self.chunk, f"{name}_bytes")
+            return FieldFinder(kind, raw), getattr(self.chunk.chunk, f"{name}_offset"), len(raw)
 
-    def _located_offset_index(self) -> tuple[FieldFinder, int, int]:
-        return self._located(OffsetIndex, self.chunk.offset_index_bytes, self.chunk.chunk.offset_index_offset)
+        return self._field(name, located)
 
-    def _located(
-        self, kind: type[ColumnIndex | OffsetIndex], raw: bytes, base: int | None
-    ) -> tuple[FieldFinder, int, int]:
-        # An index may list a million pages, which are walked once.
-        if kind not in self._finders:
-            self._finders[kind] = FieldFinder(kind, raw)
-        return self._finders[kind], base or 0, len(raw)
-
-    def _located_bloom_header(self) -> tuple[FieldFinder, int, int]:
+    def _located_bloom_header(self) -> Located:
         base, (_, taken) = self.chunk.facts.bloom_filter_offset or 0, self.chunk.bloom_filter_header
         return FieldFinder(BloomFilterHeader, self.chunk.file.source.read(base, taken)), base, taken
 
-    def _located_bitset(self) -> tuple[int, int]:
+    def _located_bitset(self) -> Located:
         _, taken = self.chunk.bloom_filter_header
-        return (self.chunk.facts.bloom_filter_offset or 0) + taken, len(self.chunk.bitset)
+        return None, (self.chunk.facts.bloom_filter_offset or 0) + taken, len(self.chunk.bitset)
