@@ -76,7 +76,7 @@ def judge_safely(target: Target, settings: Settings) -> Judged:
 
 def mistake(error: Exception) -> str:
     """The text of a report about an exception that should not have come up."""
-    return str(Mistake.by(error))
+    return str(Mistake(error))
 
 
 def unjudged(target: Target, settings: Settings, reason: str) -> Judged:

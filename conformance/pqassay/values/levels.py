@@ -136,7 +136,8 @@ def read_bit_packed(data: memoryview, *, width: int, count: int) -> Runs:
     size = bit_packed_size(width, count)
     require_bytes(size, len(data), 0)
     bits = np.unpackbits(np.frombuffer(data[:size], np.uint8), count=width * count).reshape(count, width)
-    levels = bits @ (1 << np.arange(width - 1, -1, -1, dtype=np.uint16))
+    places = np.arange(width - 1, -1, -1, dtype=np.uint16)
+    levels = (bits @ (np.uint16(1) << places)).astype(np.uint16)
     return Runs(np.array([count]), np.array([True]), np.zeros(0, np.int64), levels, size)
 
 
