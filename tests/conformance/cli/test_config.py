@@ -28,12 +28,13 @@ run = CliRunner().invoke
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with two files in ``lake`` and one in ``old``; the current folder is ``lake/deep`` below it."""
+    root = tmp_path / "project"  # beside which there are no files of other tests
     for name in ("lake/a.parquet", "lake/deep/b.parquet", "old/c.parquet"):
-        path = tmp_path / name
+        path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(GOOD)
-    monkeypatch.chdir(tmp_path / "lake" / "deep")
-    return tmp_path
+    monkeypatch.chdir(root / "lake" / "deep")
+    return root
 
 
 def report(*arguments: str) -> Any:
