@@ -226,7 +226,7 @@ def _selective(stretch: Stretch, values: TrueValues) -> Iterator[Column]:
             rows = values.by_row_group(leaf.name)[stretch.chunk.row_group]
             part = rows.slice(stretch.start, stretch.end - stretch.start)
             others.append((-len(pc.unique(part)), ordinal, column))
-    for _, _, column in sorted(others, key=lambda one: one[:2]):
+    for _, _, column in sorted(others, key=lambda pick: pick[:2]):
         yield column
 
 

@@ -131,16 +131,16 @@ class PageBounds:
         if statistics is not None:
             ends = [raw for raw in (statistics.min_value, statistics.max_value) if raw is not None]
         # All at once: where files are small, each call counts.
-        found = keys_of(order, chunk.leaf.element, [*minima, *maxima, *ends])
+        keys = keys_of(order, chunk.leaf.element, [*minima, *maxima, *ends])
         count = len(minima)
-        self.lows, self.highs = found[:count], found[count : 2 * count]
+        self.lows, self.highs = keys[:count], keys[count : 2 * count]
         self.sound = None not in self.lows and None not in self.highs and all(map(le, self.lows, self.highs))
         self.least: Any = None
         self.greatest: Any = None
         if statistics is not None and statistics.max_value is not None:
-            self.greatest = found.pop()
+            self.greatest = keys.pop()
         if statistics is not None and statistics.min_value is not None:
-            self.least = found.pop()
+            self.least = keys.pop()
 
     @property
     def comparable(self) -> tuple[Sequence[int], list[Any], list[Any]]:

@@ -54,9 +54,9 @@ class Row(NamedTuple):
 
     def inlined(self) -> list[BloomFilter]:
         """The filters in this file, those that are absent left out; none where the block cannot be read."""
-        found: list[BloomFilter] = []
+        filters: list[BloomFilter] = []
         if self.place is None:
-            return found
+            return filters
         stored = memoryview(self.raw).cast("B")
         content, step = self.blooms.parsed.content, pm.InlinedBloom.size
         start = self.blooms.region_ends[self.place.offset]
@@ -68,8 +68,8 @@ class Row(NamedTuple):
             if offset + pm.BLOOM_LENGTH_SIZE <= self.place.follows:
                 raw = content[offset : offset + pm.BLOOM_LENGTH_SIZE]
                 length = int.from_bytes(raw, "little", signed=True)
-            found.append(BloomFilter(self, position, column, offset, length, (start, self.place.follows)))
-        return found
+            filters.append(BloomFilter(self, position, column, offset, length, (start, self.place.follows)))
+        return filters
 
 
 class BloomFilter(NamedTuple):

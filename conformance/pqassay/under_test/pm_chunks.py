@@ -49,7 +49,7 @@ def column_facts(descriptors: Sequence[pm.ColumnDescriptor]) -> list[ColumnFacts
         described.type != NO_TYPE and described.type & DESIGNATED_TYPE_BIT for described in descriptors
     )
     kinds: dict[tuple[int, int, int], ColumnFacts] = {}
-    found: list[ColumnFacts] = []
+    listed: list[ColumnFacts] = []
     for described in descriptors:
         key = described.physical_type, described.type, described.fixed_byte_len
         facts = kinds.get(key)
@@ -60,8 +60,8 @@ def column_facts(descriptors: Sequence[pm.ColumnDescriptor]) -> list[ColumnFacts
                 width = WIDTHS.get(described.physical_type, 0)
             order = order_of(described, width, is_questdb=is_questdb)
             facts = kinds[key] = ColumnFacts(width, order)
-        found.append(facts)
-    return found
+        listed.append(facts)
+    return listed
 
 
 class ChunkUnderTest:

@@ -18,23 +18,27 @@ AT_ONCE = 1 << 16
 """Values that are hashed together: few enough for the processor's cache."""
 
 
-def absent(found: ChunkValues, bitset: bytes) -> NDArray[np.bool_] | None:
+def absent(decoded: ChunkValues, bitset: bytes) -> NDArray[np.bool_] | None:
     """The values that a filter does not hold, bool; ``None`` where it holds them all; negative zero may be held as the zero that it equals.
 
     Args:
-        found: The values, no booleans.
+        decoded: The values, no booleans.
         bitset: The filter, whole blocks.
     """
-    values = found.values
+    values = decoded.values
     if pa.types.is_dictionary(values.type):
         entries = ~held(bitset, hashes_of(values.dictionary))
         result = entries[values.indices.to_numpy()] if entries.any() else None
     else:
         prober = _Prober(bitset)
-        parts = [prober.absent(piece) for piece in found.pieces(AT_ONCE)]
+        parts = [prober.absent(piece) for piece in decoded.pieces(AT_ONCE)]
         result = np.concatenate(parts) if any(part.any() for part in parts) else None
-    if result is not None and type_order(found.chunk.leaf.element) in FLOATING and _holds_zero(found, bitset):
-        result &= ~found.is_zero(negative=True)
+    if (
+        result is not None
+        and type_order(decoded.chunk.leaf.element) in FLOATING
+        and _holds_zero(decoded, bitset)
+    ):
+        result &= ~decoded.is_zero(negative=True)
     return None if result is None or not result.any() else result
 
 
@@ -55,7 +59,7 @@ class _Prober:
         return absent[encoded.indices.to_numpy()] if absent.any() else np.zeros(len(piece), np.bool_)
 
 
-def _holds_zero(found: ChunkValues, bitset: bytes) -> bool:
-    width = found.values.type.bit_width // 8
+def _holds_zero(decoded: ChunkValues, bitset: bytes) -> bool:
+    width = decoded.values.type.bit_width // 8
     zero = pa.Array.from_buffers(pa.binary(width), 1, [None, pa.py_buffer(bytes(width))])
     return bool(held(bitset, hashes_of(zero))[0])

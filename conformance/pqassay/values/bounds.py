@@ -47,14 +47,14 @@ class BoundsAudit:
     """The values of one chunk, to be compared with bounds.
 
     Args:
-        found: The values.
+        decoded: The values.
         longest: Bytes of the longest bound that will be asked about, for decimals.
         starts: Where the values of each page begin, and behind them where the last ones end; those of one page, where
             only bounds of the chunk will be asked about.
     """
 
-    def __init__(self, found: ChunkValues, longest: int, starts: NDArray[np.int64]) -> None:
-        self.found = found
+    def __init__(self, decoded: ChunkValues, longest: int, starts: NDArray[np.int64]) -> None:
+        self.found = decoded
         self._longest = longest
         self._starts = starts
         self._comparable: dict[tuple[Order, bool], _Comparable] = {}
@@ -78,15 +78,15 @@ class BoundsAudit:
         Raises:
             NotChecked: The bound is no value of the type, or the values are not.
         """
-        given = self._in(order, signed_bytes=signed_bytes)
-        extremes = given.extremes.of_chunk
-        bound = self._bound(given, raw, signed_bytes=signed_bytes)
+        keys = self._in(order, signed_bytes=signed_bytes)
+        extremes = keys.extremes.of_chunk
+        bound = self._bound(keys, raw, signed_bytes=signed_bytes)
         if bound is None or not len(extremes.pages):
             return None
         mask = less(bound, extremes.greatest) if above else less(extremes.least, bound)
         if not mask.any():
             return None
-        outside = beyond(order, given.values, bound, given.width, above=above)
+        outside = beyond(order, keys.values, bound, keys.width, above=above)
         place = int(outside.argmax())
         page = int(np.searchsorted(self._starts, place, "right")) - 1
         return Beyond(place, page, int(outside.sum()))

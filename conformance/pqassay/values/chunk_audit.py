@@ -42,19 +42,19 @@ class _BloomClaims(ChunkClaims):
                 )
             self._claim(partial(self._judge_bloom_filter, bitset), *rules)
 
-    def _judge_bloom_filter(self, bitset: bytes, found: ChunkValues) -> Found:
-        missing = absent(found, bitset)
+    def _judge_bloom_filter(self, bitset: bytes, decoded: ChunkValues) -> Found:
+        missing = absent(decoded, bitset)
         if missing is None:
             return
-        special = found.is_nan | found.is_zero(negative=True) | found.is_zero(negative=False)
+        special = decoded.is_nan | decoded.is_zero(negative=True) | decoded.is_zero(negative=False)
         for rule, mask in ((HELD, missing & ~special), (SPECIAL_HELD, missing & special)):
             if mask.any():
                 place = int(mask.argmax())
-                value = shown(type_order(self.chunk.leaf.element), found.raw_of(place))
+                value = shown(type_order(self.chunk.leaf.element), decoded.raw_of(place))
                 yield (
                     rule,
                     Violation(
-                        f"{self._where(found, place)} holds {value}, which its bloom filter does not hold"
+                        f"{self._where(decoded, place)} holds {value}, which its bloom filter does not hold"
                         + others(int(np.count_nonzero(mask))),
                         self.chunk.fields.bitset,
                         expected=f"a filter that holds {value}",

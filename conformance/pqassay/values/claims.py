@@ -52,9 +52,9 @@ class ZeroBound(NamedTuple):
         """The zero that it leaves out, for messages."""
         return "0.0" if self.negative else "-0.0"
 
-    def left_out(self, found: ChunkValues) -> NDArray[np.bool_]:
+    def left_out(self, decoded: ChunkValues) -> NDArray[np.bool_]:
         """The values that are the zero that it leaves out, bool."""
-        return found.is_zero(negative=not self.negative)
+        return decoded.is_zero(negative=not self.negative)
 
 
 class ChunkClaims:
@@ -181,10 +181,10 @@ class ChunkClaims:
             f"the order of column {self.chunk.column}, {kind}, is none, or none that pqassay knows"
         )
 
-    def _where(self, found: ChunkValues, place: int) -> str:
+    def _where(self, decoded: ChunkValues, place: int) -> str:
         """The row and the page of a value, for messages."""
-        page = found.page_of(place)
-        row = f"row {found.row_of(place)} of {self._of}"
+        page = decoded.page_of(place)
+        row = f"row {decoded.row_of(place)} of {self._of}"
         return row if page is None else f"{row}, page {page},"
 
 

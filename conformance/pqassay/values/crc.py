@@ -24,18 +24,18 @@ def crc_violation(chunk: ColumnChunkUnderTest, page: PageUnderTest, body: memory
         page: The page.
         body: Its body as stored.
     """
-    given = page.header.crc
-    if given is None:
+    stored = page.header.crc
+    if stored is None:
         return None
-    given &= 0xFFFFFFFF  # an i32 that means an unsigned number
-    found = zlib.crc32(body)
-    if found == given:
+    stored &= 0xFFFFFFFF  # an i32 that means an unsigned number
+    computed = zlib.crc32(body)
+    if computed == stored:
         return None
     return Violation(
         f"page {page.number} is damaged, or its CRC is wrong",
         chunk.fields.page(page) / "crc",
-        expected=f"0x{found:08x}",
-        actual=f"0x{given:08x}",
+        expected=f"0x{computed:08x}",
+        actual=f"0x{stored:08x}",
     )
 
 

@@ -33,7 +33,7 @@ class OffBox(NamedTuple):
     total: int
 
 
-def off_box(found: ChunkValues, box: BoundingBox) -> OffBox | None:
+def off_box(decoded: ChunkValues, box: BoundingBox) -> OffBox | None:
     """The first geometry with a coordinate outside the box, ``None`` without.
 
     Raises:
@@ -41,7 +41,7 @@ def off_box(found: ChunkValues, box: BoundingBox) -> OffBox | None:
     """
     first: tuple[int, str, float] | None = None
     count = start = 0
-    for piece in found.pieces(AT_ONCE):
+    for piece in decoded.pieces(AT_ONCE):
         for place, axis, number in _outside(piece, box):
             first = first or (start + place, axis, number)
             count += 1

@@ -66,8 +66,8 @@ class PageClaims(ChunkClaims):
         page = self.chunk.data_pages[number]
         return self.chunk.fields.page(page) / HEADERS[page.header.type] / "statistics" / name
 
-    def _judge_header_nulls(self, given: list[Statistics], found: ChunkValues) -> Found:
-        nulls = found.counts.nulls.tolist()
+    def _judge_header_nulls(self, given: list[Statistics], decoded: ChunkValues) -> Found:
+        nulls = decoded.counts.nulls.tolist()
         for number, (statistics, counted) in enumerate(zip(given, nulls, strict=True)):
             if statistics.null_count not in (None, counted):
                 yield (
@@ -87,16 +87,16 @@ class PageClaims(ChunkClaims):
         field: Callable[[int], Field],
         above: bool,
         order: Order,
-        found: ChunkValues,
+        decoded: ChunkValues,
     ) -> Found:
         for beyond in self._judged.of_pages(order, raws, above=above):
             raw = raws[beyond.page] or b""
-            value, bound = shown(order, found.raw_of(beyond.place)), shown(order, raw)
+            value, bound = shown(order, decoded.raw_of(beyond.place)), shown(order, raw)
             words = "upper" if above else "lower"
             yield (
                 rule,
                 Violation(
-                    f"{self._where(found, beyond.place)} holds {value}, the page's {words} bound is {bound}",
+                    f"{self._where(decoded, beyond.place)} holds {value}, the page's {words} bound is {bound}",
                     field(beyond.page),
                     expected=f"{'at least' if above else 'at most'} {value}",
                     actual=bound,
@@ -127,28 +127,30 @@ class PageClaims(ChunkClaims):
             if order in FLOATING and order not in TOTAL:
                 self._claim(partial(self._judge_all_nan, index, order), ALL_NAN)
 
-    def _require_pages(self, listed: Sequence[object], found: ChunkValues, where: str, rule: str) -> None:
-        pages = len(found.counts.values)
+    def _require_pages(self, listed: Sequence[object], decoded: ChunkValues, where: str, rule: str) -> None:
+        pages = len(decoded.counts.values)
         if len(listed) != pages:
             raise NotChecked(
                 f"{where} and column chunk differ in their number of pages: {rule} or PIX-040 is broken"
             )
 
     def _judge_index_bounds(
-        self, rule: str, index: ColumnIndex, name: str, above: bool, order: Order, found: ChunkValues
+        self, rule: str, index: ColumnIndex, name: str, above: bool, order: Order, decoded: ChunkValues
     ) -> Found:
         given: list[bytes] = getattr(index, name)
         for listed in (given, index.null_pages):
-            self._require_pages(listed, found, "column index", "PIX-021")
+            self._require_pages(listed, decoded, "column index", "PIX-021")
         raws = [None if null else raw for raw, null in zip(given, index.null_pages, strict=True)]
         yield from self._judge_page_bounds(
-            rule, raws, (self.chunk.fields.column_index / name).__getitem__, above, order, found
+            rule, raws, (self.chunk.fields.column_index / name).__getitem__, above, order, decoded
         )
 
-    def _judge_page_zeros(self, index: ColumnIndex, name: str, bound: ZeroBound, found: ChunkValues) -> Found:
+    def _judge_page_zeros(
+        self, index: ColumnIndex, name: str, bound: ZeroBound, decoded: ChunkValues
+    ) -> Found:
         given: list[bytes] = getattr(index, name)
-        self._require_pages(given, found, "column index", "PIX-021")
-        left_out = found.sums(bound.left_out(found)) > 0
+        self._require_pages(given, decoded, "column index", "PIX-021")
+        left_out = decoded.sums(bound.left_out(decoded)) > 0
         wrong = np.flatnonzero(left_out & np.array([raw == bound.raw for raw in given], np.bool_))
         side = "upper" if name == "max_values" else "lower"
         yield from _at_pages(
@@ -162,9 +164,9 @@ class PageClaims(ChunkClaims):
             ),
         )
 
-    def _judge_null_pages(self, index: ColumnIndex, found: ChunkValues) -> Found:
-        self._require_pages(index.null_pages, found, "column index", "PIX-021")
-        non_null = found.counts.non_null
+    def _judge_null_pages(self, index: ColumnIndex, decoded: ChunkValues) -> Found:
+        self._require_pages(index.null_pages, decoded, "column index", "PIX-021")
+        non_null = decoded.counts.non_null
         given = np.array(index.null_pages, np.bool_)
         wrong = np.flatnonzero(given != (non_null == 0))
 
@@ -180,41 +182,41 @@ class PageClaims(ChunkClaims):
 
         yield from _at_pages(NULL_PAGES, wrong.tolist(), violation)
 
-    def _judge_page_nulls(self, given: Sequence[int], found: ChunkValues) -> Found:
-        self._require_pages(given, found, "column index", "PIX-021")
+    def _judge_page_nulls(self, given: Sequence[int], decoded: ChunkValues) -> Found:
+        self._require_pages(given, decoded, "column index", "PIX-021")
         yield from self._page_counts(
-            PAGE_NULLS, given, found.counts.nulls, self.chunk.fields.column_index, "null_counts", "nulls"
+            PAGE_NULLS, given, decoded.counts.nulls, self.chunk.fields.column_index, "null_counts", "nulls"
         )
 
-    def _judge_page_nans(self, given: Sequence[int], found: ChunkValues) -> Found:
-        self._require_pages(given, found, "column index", "PIX-021")
+    def _judge_page_nans(self, given: Sequence[int], decoded: ChunkValues) -> Found:
+        self._require_pages(given, decoded, "column index", "PIX-021")
         yield from self._page_counts(
             PAGE_NANS,
             given,
-            found.sums(found.is_nan),
+            decoded.sums(decoded.is_nan),
             self.chunk.fields.column_index,
             "nan_counts",
             "NaN values",
         )
 
     def _page_counts(
-        self, rule: str, given: Sequence[int], counted: NDArray[np.int64], index: Field, name: str, what: str
+        self, rule: str, listed: Sequence[int], counted: NDArray[np.int64], index: Field, name: str, what: str
     ) -> Found:
-        wrong = np.flatnonzero(np.array(given, np.int64) != counted)
+        wrong = np.flatnonzero(np.array(listed, np.int64) != counted)
         yield from _at_pages(
             rule,
             wrong.tolist(),
             lambda page: Violation(
-                f"page {page} of {self._of} holds {counted[page]} {what}, {name} says {given[page]}",
+                f"page {page} of {self._of} holds {counted[page]} {what}, {name} says {listed[page]}",
                 (index / name)[page],
                 expected=str(counted[page]),
-                actual=str(given[page]),
+                actual=str(listed[page]),
             ),
         )
 
-    def _judge_all_nan(self, index: ColumnIndex, order: Order, found: ChunkValues) -> Found:
+    def _judge_all_nan(self, index: ColumnIndex, order: Order, decoded: ChunkValues) -> Found:
         for listed in (index.min_values, index.max_values):
-            self._require_pages(listed, found, "column index", "PIX-021")
+            self._require_pages(listed, decoded, "column index", "PIX-021")
         pages = [
             page
             for page in np.flatnonzero(self._judged.pages_without_place(order)).tolist()
@@ -242,12 +244,12 @@ class PageClaims(ChunkClaims):
                     raise Broken("PIX-018")
                 self._claim(partial(self._judge_page_bytes, listed), PAGE_BYTES)
 
-    def _judge_page_bytes(self, given: Sequence[int], found: ChunkValues) -> Found:
-        self._require_pages(given, found, "offset index", "PIX-012")
+    def _judge_page_bytes(self, given: Sequence[int], decoded: ChunkValues) -> Found:
+        self._require_pages(given, decoded, "offset index", "PIX-012")
         yield from self._page_counts(
             PAGE_BYTES,
             given,
-            found.sums(found.lengths),
+            decoded.sums(decoded.lengths),
             self.chunk.fields.offset_index,
             "unencoded_byte_array_data_bytes",
             "bytes",

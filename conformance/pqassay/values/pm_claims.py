@@ -97,26 +97,26 @@ class Found:
     descents: Descents
 
 
-def compare(values: ChunkValues, said: Said, last: int | None) -> Found:
+def compare(values: ChunkValues, stated: Said, last: int | None) -> Found:
     """Compare the values of a chunk with what is said about them.
 
     Args:
         values: The values.
-        said: What is said.
+        stated: The statements.
         last: The value read last in row groups before, of a column that ascends.
 
     Raises:
         NotChecked: They cannot be compared.
     """
-    longest = max(len(said.minimum or b""), len(said.maximum or b""))
+    longest = max(len(stated.minimum or b""), len(stated.maximum or b""))
     bounds = BoundsAudit(values, longest, np.array([0, values.count]))
     return Found(
-        _bound(bounds, said.order, said.minimum, above=False),
-        _bound(bounds, said.order, said.maximum, above=True),
+        _bound(bounds, stated.order, stated.minimum, above=False),
+        _bound(bounds, stated.order, stated.maximum, above=True),
         values.entries,
         values.entries - values.count,
-        _lacking(values, said.bitset),
-        _descents(values, last) if said.ascends else Descents(),
+        _lacking(values, stated.bitset),
+        _descents(values, last) if stated.ascends else Descents(),
     )
 
 

@@ -55,19 +55,19 @@ def screen(chunks: PmChunks) -> tuple[dict[str, Suspects[ChunkUnderTest]], list[
     Returns:
         The suspects of each rule, and the facts about each block.
     """
-    found = {rule: _Found() for rule in SCREENS}
+    suspected = {rule: _Found() for rule in SCREENS}
     facts: list[BlockFacts] = []
     shape = Shape(chunks)
     step = max(1, BATCH_BYTES // max(1, shape.count * CHUNK.itemsize))
     for first in range(0, len(chunks.places), step):
         batch = Batch(shape, chunks.places[first : first + step])
         for rule, find in SCREENS.items():
-            found[rule].note(find(batch), first)
+            suspected[rule].note(find(batch), first)
         certain, undecided = bounds_out_of_order(batch)
-        found[ORDER].note((certain & ~undecided,), first)
-        found[ORDER].note_undecided(undecided, first)
+        suspected[ORDER].note((certain & ~undecided,), first)
+        suspected[ORDER].note_undecided(undecided, first)
         facts += block_facts(batch)
-    return {rule: one.suspects(chunks) for rule, one in found.items()}, facts
+    return {rule: one.suspects(chunks) for rule, one in suspected.items()}, facts
 
 
 @dataclass

@@ -191,11 +191,11 @@ def _sorted_columns(
     group: RowGroup, number: int, chunks: dict[tuple[int, int], ColumnChunkUnderTest]
 ) -> list[SortedColumn]:
     """The columns by which a row group is sorted. Raises `NotChecked` and STA-002 where one cannot be followed."""
-    found: list[SortedColumn] = []
-    for given in group.sorting_columns or []:
-        if not 0 <= given.column_idx < len(group.columns):
-            raise NotChecked(f"row group {number} is sorted by leaf {given.column_idx}, and there is none")
-        chunk = chunks.get((number, given.column_idx))
+    columns: list[SortedColumn] = []
+    for sorting in group.sorting_columns or []:
+        if not 0 <= sorting.column_idx < len(group.columns):
+            raise NotChecked(f"row group {number} is sorted by leaf {sorting.column_idx}, and there is none")
+        chunk = chunks.get((number, sorting.column_idx))
         if chunk is None:
             raise NotChecked(
                 f"row group {number} is sorted by a column that is encrypted or stored elsewhere"
@@ -207,8 +207,8 @@ def _sorted_columns(
             )
         if leaf.max_repetition_level:
             raise NotChecked(f"how lists are sorted, as in column {leaf.name}, nobody says")
-        found.append(SortedColumn(chunk, order, given.descending, given.nulls_first))
-    return found
+        columns.append(SortedColumn(chunk, order, sorting.descending, sorting.nulls_first))
+    return columns
 
 
 def _compared(values: ChunkValues, column: SortedColumn) -> _Compared:

@@ -66,11 +66,11 @@ class StatisticsClaims(ChunkClaims):
             self._claim(partial(self._judge_bound, BY_TYPE, raw, name, above, False, natural), BY_TYPE)
 
     def _judge_bound(
-        self, rule: str, raw: bytes, name: str, above: bool, exact: bool, order: Order, found: ChunkValues
+        self, rule: str, raw: bytes, name: str, above: bool, exact: bool, order: Order, decoded: ChunkValues
     ) -> Found:
         beyond = self._judged.of_chunk(order, raw, above=above)
         if beyond is not None:
-            yield rule, self._beyond_bound(found, beyond, raw, name, order, above=above)
+            yield rule, self._beyond_bound(decoded, beyond, raw, name, order, above=above)
         elif exact and self._judged.is_met(order, raw, above=above) is False:
             text = shown(order, raw)
             yield (
@@ -84,20 +84,20 @@ class StatisticsClaims(ChunkClaims):
             )
 
     def _beyond_bound(
-        self, found: ChunkValues, beyond: Beyond, raw: bytes, name: str, order: Order | None, *, above: bool
+        self, decoded: ChunkValues, beyond: Beyond, raw: bytes, name: str, order: Order | None, *, above: bool
     ) -> Violation:
-        value = shown(order, found.raw_of(beyond.place))
+        value = shown(order, decoded.raw_of(beyond.place))
         return Violation(
-            f"{self._where(found, beyond.place)} holds {value}, {name} is {shown(order, raw)}{others(beyond.total)}",
+            f"{self._where(decoded, beyond.place)} holds {value}, {name} is {shown(order, raw)}{others(beyond.total)}",
             self.chunk.fields.statistics / name,
             expected=f"{'at least' if above else 'at most'} {value}",
             actual=shown(order, raw),
         )
 
-    def _judge_zero(self, name: str, bound: ZeroBound, found: ChunkValues) -> Found:
-        left_out = bound.left_out(found)
+    def _judge_zero(self, name: str, bound: ZeroBound, decoded: ChunkValues) -> Found:
+        left_out = bound.left_out(decoded)
         if left_out.any():
-            where = self._where(found, int(left_out.argmax()))
+            where = self._where(decoded, int(left_out.argmax()))
             yield (
                 ZEROS,
                 Violation(
@@ -108,7 +108,7 @@ class StatisticsClaims(ChunkClaims):
                 ),
             )
 
-    def _judge_deprecated(self, raw: bytes, name: str, above: bool, found: ChunkValues) -> Found:
+    def _judge_deprecated(self, raw: bytes, name: str, above: bool, decoded: ChunkValues) -> Found:
         beyond: Beyond | None = None
         for order, signed_bytes in self._deprecated_orders():
             beyond = self._judged.of_chunk(order, raw, above=above, signed_bytes=signed_bytes)
@@ -116,7 +116,7 @@ class StatisticsClaims(ChunkClaims):
                 return  # in one of the orders that may be meant, it is right
         if beyond is not None:
             natural = self.order or type_order(self.chunk.leaf.element)
-            yield DEPRECATED, self._beyond_bound(found, beyond, raw, name, natural, above=above)
+            yield DEPRECATED, self._beyond_bound(decoded, beyond, raw, name, natural, above=above)
 
     def _deprecated_orders(self) -> tuple[tuple[Order, bool], ...]:
         """The orders that may be meant by the deprecated bounds, each with whether its bytes are signed.
@@ -136,39 +136,39 @@ class StatisticsClaims(ChunkClaims):
             f"what signed comparison means for column {self.chunk.column}, {self.chunk.leaf.physical_type}, nobody says"
         )
 
-    def _judge_nulls(self, given: int, found: ChunkValues) -> Found:
+    def _judge_nulls(self, null_count: int, decoded: ChunkValues) -> Found:
         try:
             nulls = int(counts_of(self.chunk).nulls.sum())
         except (FormatError, NotChecked):
             if self.chunk.leaf.max_repetition_level:
                 raise
-            nulls = found.entries - found.count
-        if given != nulls:
-            yield NULLS, self._count("null_count", given, nulls, "null")
+            nulls = decoded.entries - decoded.count
+        if null_count != nulls:
+            yield NULLS, self._count("null_count", null_count, nulls, "null")
 
-    def _judge_nans(self, given: int, found: ChunkValues) -> Found:
-        nans = int(found.is_nan.sum())
+    def _judge_nans(self, given: int, decoded: ChunkValues) -> Found:
+        nans = int(decoded.is_nan.sum())
         if given != nans:
             yield NANS, self._count("nan_count", given, nans, "NaN value")
 
-    def _judge_distinct(self, given: int, found: ChunkValues) -> Found:
+    def _judge_distinct(self, distinct_count: int, decoded: ChunkValues) -> Found:
         """Zeros of both signs, and NaN of all kinds, may count as one value or as several."""
-        distinct = found.distinct()
+        distinct = decoded.distinct()
         most = len(distinct)
         least = most
         if type_order(self.chunk.leaf.element) in FLOATING and most:
-            numbers = found.values.to_numpy(zero_copy_only=False) if not found.is_half else found.halves
-            least = len(np.unique(numbers[~found.is_nan]))
-        most += found.count < self.chunk.facts.num_values
-        if not least <= given <= most:
+            numbers = decoded.values.to_numpy(zero_copy_only=False) if not decoded.is_half else decoded.halves
+            least = len(np.unique(numbers[~decoded.is_nan]))
+        most += decoded.count < self.chunk.facts.num_values
+        if not least <= distinct_count <= most:
             text = str(least) if least == most else f"between {least} and {most}"
             yield (
                 DISTINCT,
                 Violation(
-                    f"{self._of} holds {least} distinct values, distinct_count is {given}",
+                    f"{self._of} holds {least} distinct values, distinct_count is {distinct_count}",
                     self.chunk.fields.statistics / "distinct_count",
                     expected=text,
-                    actual=str(given),
+                    actual=str(distinct_count),
                 ),
             )
 
@@ -193,21 +193,21 @@ class StatisticsClaims(ChunkClaims):
             if box is not None:
                 self._claim(partial(self._judge_box, box), BOX)
 
-    def _judge_bytes(self, given: int, found: ChunkValues) -> Found:
-        length = int(found.lengths.sum())
-        if given != length:
+    def _judge_bytes(self, size: int, decoded: ChunkValues) -> Found:
+        length = int(decoded.lengths.sum())
+        if size != length:
             yield (
                 BYTES,
                 Violation(
-                    f"the values of {self._of} take {length} bytes, unencoded_byte_array_data_bytes is {given}",
+                    f"the values of {self._of} take {length} bytes, unencoded_byte_array_data_bytes is {size}",
                     self.chunk.fields.sizes / "unencoded_byte_array_data_bytes",
                     expected=str(length),
-                    actual=str(given),
+                    actual=str(size),
                 ),
             )
 
-    def _judge_box(self, box: BoundingBox, found: ChunkValues) -> Found:
-        off = off_box(found, box)
+    def _judge_box(self, box: BoundingBox, decoded: ChunkValues) -> Found:
+        off = off_box(decoded, box)
         if off is None:
             return
         name = f"{off.axis}{'min' if off.number < getattr(box, f'{off.axis}min') else 'max'}"
@@ -217,7 +217,7 @@ class StatisticsClaims(ChunkClaims):
         yield (
             BOX,
             Violation(
-                f"{self._where(found, off.place)} holds {off.axis} = {off.number!r}, the box goes from {low!r} to {high!r}"
+                f"{self._where(decoded, off.place)} holds {off.axis} = {off.number!r}, the box goes from {low!r} to {high!r}"
                 + others(off.total, "geometry", "geometries"),
                 self.chunk.fields.facts / "geospatial_statistics.bbox" / name,
                 expected=f"a box that holds {off.axis} = {off.number!r}",

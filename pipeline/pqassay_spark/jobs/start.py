@@ -122,16 +122,16 @@ def worker_trouble(words: str) -> str:
     return f"The executors cannot run Python: {plain_words(words)}"
 
 
-def start_trouble(said: str, master: str) -> str:
+def start_trouble(text: str, master: str) -> str:
     """The trouble with the start, from the words of Spark."""
-    if "stopped SparkContext" in said:
+    if "stopped SparkContext" in text:
         return f"The master {master} does not answer, or ended the application at once."
-    if "JAVA_GATEWAY_EXITED" in said:
+    if "JAVA_GATEWAY_EXITED" in text:
         return (
             "Java ended before Spark had started. What it said stands above; often there is too little memory, or an "
             "option in JAVA_TOOL_OPTIONS, SPARK_SUBMIT_OPTS or PYSPARK_SUBMIT_ARGS that this Java does not know."
         )
-    return f"Spark does not start: {plain_words(said)}"
+    return f"Spark does not start: {plain_words(text)}"
 
 
 def plain_words(said: str) -> str:

@@ -89,7 +89,7 @@ class Valid:
 
     def manifest(
         self,
-        given: Input,
+        input_: Input,
         expect: Expect,
         *capabilities: str,
         column: str | None = None,
@@ -108,7 +108,7 @@ class Valid:
             requires=[own, *capabilities],
             rules=list(self.rules),
             column=column,
-            input=given,
+            input=input_,
             expect=expect,
             provenance=Provenance(by=GENERATOR, oracles=list(oracles)),
         )
@@ -140,7 +140,7 @@ class Invalid:
     tier: Tier = "values"
     since: str = "0.2.0"
 
-    def manifest(self, parent: Case, given: Input, expect: Expect, *, column: str | None = None) -> Case:
+    def manifest(self, parent: Case, input_: Input, expect: Expect, *, column: str | None = None) -> Case:
         """The manifest, from that of the parent."""
         more = [capability for rule in self.rules if (capability := catalogue()[rule].capability)]
         return Case(
@@ -155,7 +155,7 @@ class Invalid:
             requires=list(dict.fromkeys([*parent.requires, *more])),
             rules=list(self.rules),
             column=column,
-            input=given,
+            input=input_,
             expect=expect,
             provenance=Provenance(by=GENERATOR, oracles=[]),
         )

@@ -117,7 +117,7 @@ def _true(
     path: Path,
     metadata: FileMetaData,
     column: str | None,
-    found: Extracted,
+    index: Extracted,
     companion: idx1_companion.Companion | None,
 ) -> None:
     """Compare the index with its column, or with every string column where nobody names one."""
@@ -127,7 +127,7 @@ def _true(
     problem = "there is no string column for an index to describe"
     for name in names if column is None else [column]:
         there = read_distinct_values(path, name)
-        if not (difference := _difference(name, there, found, companion)):
+        if not (difference := _difference(name, there, index, companion)):
             return
         problem = difference
     raise Refused(problem)

@@ -156,17 +156,17 @@ def _compare_chunks(stored: Chunk, true: Chunk, path: str) -> None:
 # ------------------------------------------------------------------------------------------------ the values
 
 
-def _values(said: SnapshotValue, data: bytes) -> None:
+def _values(snapshot: SnapshotValue, data: bytes) -> None:
     try:
         with pq.ParquetFile(pa.BufferReader(data)) as parquet:
-            for position, column in enumerate(said.columns):
+            for position, column in enumerate(snapshot.columns):
                 path = parquet.schema.column(position).path
                 if (
                     column.max_rep_level == 0
                     and column.max_def_level <= 1
                     and path in parquet.schema_arrow.names
                 ):
-                    _column(said, position, parquet, path)
+                    _column(snapshot, position, parquet, path)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise Undecodable(f"the Parquet file cannot be decoded: {' '.join(str(error).split())}") from None
 

@@ -110,7 +110,7 @@ def _decide(
     return None, index.mistrust or "the index has no companion record, and nobody vouches for it"
 
 
-def _decide_vouched(found: Extracted, predicate: Sequence[Any], column: str) -> tuple[bool | None, str]:
+def _decide_vouched(index: Extracted, predicate: Sequence[Any], column: str) -> tuple[bool | None, str]:
     """An index without companion record says nothing of nulls, and a value with a line feed stands in it in pieces.
 
     So it can only prove the absence of given values that hold no line feed.
@@ -124,7 +124,7 @@ def _decide_vouched(found: Extracted, predicate: Sequence[Any], column: str) -> 
             return None, f"without companion record, only = and in on {column} can be decided"
     if any(not isinstance(literal, str) or idx1.SEPARATOR in literal for literal in literals):
         return None, "a value with a line feed cannot be looked up"
-    return not set(literals) & set(found.values), ""
+    return not set(literals) & set(index.values), ""
 
 
 def _one_column(schema: pa.Schema, name: str, values: list[Any]) -> pa.Table:

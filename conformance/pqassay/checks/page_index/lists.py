@@ -353,17 +353,17 @@ def histograms_have_their_shape_and_sums(chunk: ColumnChunkUnderTest) -> Iterato
             continue
         field, levels = chunk.fields.column_index / f"{name}s", greatest + 1
         if len(counts) != pages * levels:
-            said = f"{name}s of {chunk} has {len(counts)} entries for {pages} pages of {levels} levels"
-            yield Violation(said, field, f"{pages * levels} entries", f"{len(counts)} entries")
+            message = f"{name}s of {chunk} has {len(counts)} entries for {pages} pages of {levels} levels"
+            yield Violation(message, field, f"{pages * levels} entries", f"{len(counts)} entries")
             continue
         whole: list[int] | None = getattr(sizes, name) if sizes is not None else None
         sums = [sum(counts[level::levels]) for level in range(levels)]
         if counts and min(counts) < 0:
-            said = f"{name}s of {chunk} holds {min(counts)}"
-            yield Violation(said, field[counts.index(min(counts))], "at least 0", str(min(counts)))
+            message = f"{name}s of {chunk} holds {min(counts)}"
+            yield Violation(message, field[counts.index(min(counts))], "at least 0", str(min(counts)))
         elif whole is not None and len(whole) == levels and sums != whole:
-            said = f"{name}s of {chunk} add up to {sums}, the {name} of the chunk is {whole}"
-            yield Violation(said, field, str(whole), str(sums))
+            message = f"{name}s of {chunk} add up to {sums}, the {name} of the chunk is {whole}"
+            yield Violation(message, field, str(whole), str(sums))
 
 
 def _rows_are_counted_twice(chunk: ColumnChunkUnderTest) -> bool:

@@ -21,16 +21,16 @@ def the_data_pages_are_listed(chunk: ColumnChunkUnderTest) -> Iterator[Violation
     for number, (location, page) in enumerate(zip(locations, pages, strict=False)):
         if location.offset != page.offset:
             # From here on, entries and pages are out of step: what follows would only repeat it.
-            said = (
+            message = (
                 f"entry {number} leads to {location.offset}, where "
                 f"{page_at(chunk.pages, location.offset) or 'no page of the chunk begins'}"
             )
             field = listed[number] / "offset"
-            yield Violation(said, field, f"data page {number}, at {page.offset}", str(location.offset))
+            yield Violation(message, field, f"data page {number}, at {page.offset}", str(location.offset))
             return
     if len(locations) != len(pages):
-        said = f"{len(locations)} entries for {len(pages)} data pages"
-        yield Violation(said, listed, f"{len(pages)} entries", f"{len(locations)} entries")
+        message = f"{len(locations)} entries for {len(pages)} data pages"
+        yield Violation(message, listed, f"{len(pages)} entries", f"{len(locations)} entries")
 
 
 def _require_listed(chunk: ColumnChunkUnderTest) -> None:

@@ -50,18 +50,18 @@ def chunks_follow_the_schema(group: RowGroupUnderTest) -> Iterator[Violation]:
     """Readers find the chunk of a column by its position: as many chunks as leaves, each for its own."""
     leaves, columns = group.file.leaves, group.part.columns
     if len(columns) != len(leaves):
-        said = f"row group {group.number} lists {len(columns)} column chunks for {len(leaves)} leaves"
-        yield Violation(said, group.field / "columns", f"{len(leaves)} column chunks", str(len(columns)))
+        message = f"row group {group.number} lists {len(columns)} column chunks for {len(leaves)} leaves"
+        yield Violation(message, group.field / "columns", f"{len(leaves)} column chunks", str(len(columns)))
         return
     for ordinal, (chunk, leaf) in enumerate(zip(columns, leaves, strict=True)):
         path = path_in_schema(chunk)
         if path is not None and not leaf.is_at(path):
-            said = (
+            message = (
                 f"chunk {ordinal} of row group {group.number} is of column {'.'.join(path)}, "
                 f"and leaf {ordinal} is {leaf.name}"
             )
             field = group.field / f"columns[{ordinal}].meta_data.path_in_schema"
-            yield Violation(said, field, leaf.name, ".".join(path))
+            yield Violation(message, field, leaf.name, ".".join(path))
 
 
 @rule("PQF-013", of=CHUNK, screen=facts_shape)

@@ -130,21 +130,21 @@ def old_readers_see_the_type(place: ElementUnderTest) -> Iterator[Violation]:
     converted, wanted = element.converted_type, ANNOTATIONS[name or ""].converted
     if converted not in wanted and not (converted is None and (not wanted or _is_local(element))):
         actual = "none" if converted is None else name_in(ConvertedType, converted, f"type {converted}")
-        said = f"{show(element.name)} is {name}, and its converted type is {actual}"
+        message = f"{show(element.name)} is {name}, and its converted type is {actual}"
         field = place.field / "converted_type"
         yield Violation(
-            said, field, " or ".join(member.name for member in wanted) or "no converted type", actual
+            message, field, " or ".join(member.name for member in wanted) or "no converted type", actual
         )
     decimal = element.logicalType.DECIMAL if element.logicalType is not None else None
     if decimal is not None and converted is not None:
         for member in ("precision", "scale"):
             wanted_digits, digits = getattr(decimal, member), getattr(element, member)
             if wanted_digits != (digits or 0):
-                said = (
+                message = (
                     f"{show(element.name)} has {member} {wanted_digits} as a logical type and {digits} as a "
                     "converted one"
                 )
-                yield Violation(said, place.field / member, str(wanted_digits), str(digits))
+                yield Violation(message, place.field / member, str(wanted_digits), str(digits))
 
 
 def _is_local(element: SchemaElement) -> bool:

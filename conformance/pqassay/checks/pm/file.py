@@ -262,9 +262,9 @@ def notes_are_well_formed(reached: SnapshotUnderTest) -> Iterator[Violation]:
 def covering_index_is_well_formed(reached: SnapshotUnderTest) -> Iterator[Violation]:
     """Reading the footer raises what does not fit."""
     if not reached.flags & FooterFeature.COVERING_INDEX_REQUIRED:
-        said = "COVERING_INDEX (bit 2) is set without COVERING_INDEX_REQUIRED (bit 32), by which older readers refuse it"
+        message = "COVERING_INDEX (bit 2) is set without COVERING_INDEX_REQUIRED (bit 32), by which older readers refuse it"
         yield footer_field(reached.snapshot, "footer_feature_flags").violation(
-            said, "bits 2, 32", f"{reached.flags:#x}"
+            message, "bits 2, 32", f"{reached.flags:#x}"
         )
     value, start = reached.snapshot.sections["covering_index"]
     path = f"{reached.snapshot.path}.covering_index"
@@ -273,10 +273,10 @@ def covering_index_is_well_formed(reached: SnapshotUnderTest) -> Iterator[Violat
         yield spot.violation("the section lists no index", "at least 1", "0")
     for number, entry in enumerate(value.indexes):
         if entry.column_id not in reached.parsed.column_ids:
-            said = f"index {number} is for column {entry.column_id}, which no descriptor has as its ID"
+            message = f"index {number} is for column {entry.column_id}, which no descriptor has as its ID"
             offset = start + pm.SECTION_COUNT_SIZE + number * pm.CoveringIndexEntry.size
             spot = Spot.member(f"{path}.indexes[{number}]", pm.CoveringIndexEntry, "column_id", offset)
-            yield spot.violation(said, "the ID of a column", str(entry.column_id))
+            yield spot.violation(message, "the ID of a column", str(entry.column_id))
 
 
 @rule("PM-087", of=PM, only=lambda parsed: parsed.header.squash_tracker is not None)
