@@ -202,13 +202,13 @@ def _note_raised(
     answers: Answers, rule_id: str, error: Exception, subject: Subject[Any] | None = None, thing: Any = None
 ) -> None:
     """Note why a test, or what it needed, ended early. What nobody expects is a mistake, which costs this rule and no other."""
+    if not isinstance(error, (NotApplicable, NotChecked, FormatError, OSError, MemoryError)):
+        error = Mistake.by(error)
     # What remembers the error would keep the frames that it came through, and with them the file.
     error.__traceback__ = None
     if isinstance(error, NotApplicable):
         return
     answer = answers.of(rule_id)
-    if not isinstance(error, (NotChecked, FormatError, OSError, MemoryError)):
-        error = Mistake.by(error)
     if isinstance(error, Mistake):
         answer.mistake = answer.mistake or str(error)
     elif isinstance(error, Unsupported):

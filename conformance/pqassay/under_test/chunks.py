@@ -28,7 +28,9 @@ from pqassay_spec.parquet.thrift import (
     ColumnMetaData,
     ColumnOrder,
     DataPageHeaderV2,
+    Encoding,
     OffsetIndex,
+    PageType,
     RowGroup,
     Statistics,
 )
@@ -300,6 +302,25 @@ class ColumnChunkUnderTest:
     def data_pages(self) -> list[PageUnderTest]:
         """Its data pages. Raises what `pages` does."""
         return [page for page in self.pages if page.is_data]
+
+    @Remembered
+    def unusual_levels(self) -> list[tuple[PageUnderTest, str, int]]:
+        """The levels of V1 pages that are not encoded as RLE: page, field of its header, encoding. Raises as `pages`.
+
+        Levels that the column does not have are left out: what their encoding says means nothing.
+        """
+        greatest = {
+            "repetition_level_encoding": self.leaf.max_repetition_level,
+            "definition_level_encoding": self.leaf.max_definition_level,
+        }
+        names = [name for name, level in greatest.items() if level]
+        return [
+            (page, name, encoding)
+            for page in self.data_pages
+            if page.header.type == PageType.DATA_PAGE and (first := page.header.data_page_header) is not None
+            for name in names
+            if (encoding := getattr(first, name)) != Encoding.RLE
+        ]
 
     @Remembered
     def second_version(self) -> list[tuple[int, DataPageHeaderV2]]:

@@ -335,17 +335,8 @@ def _of_wide_differences(chunk: ColumnChunkUnderTest) -> NotChecked | None:
 
 def _has_bit_packed_levels(chunk: ColumnChunkUnderTest) -> bool:
     """Whether levels have the deprecated encoding, whose bits pyarrow takes from the other end."""
-    leaf = chunk.leaf
-    if not leaf.max_definition_level and not leaf.max_repetition_level:
-        return False
     with suppress(FormatError, NotChecked):  # of pages that cannot be walked, the decoder tells
-        for page in chunk.data_pages:
-            header = page.header.data_page_header
-            if header is not None and Encoding.BIT_PACKED in (
-                leaf.max_repetition_level and header.repetition_level_encoding,
-                leaf.max_definition_level and header.definition_level_encoding,
-            ):
-                return True
+        return any(encoding == Encoding.BIT_PACKED for _, _, encoding in chunk.unusual_levels)
     return False
 
 

@@ -11,7 +11,7 @@ from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.fields import Field
 from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.page_walk import DATA_PAGES as DATA_PAGE_TYPES
-from pqassay.under_test.page_walk import HEADERS, PageUnderTest, page_at
+from pqassay.under_test.page_walk import HEADERS, page_at
 from pqassay.under_test.violation import Violation, name_in
 from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Encoding, PageType
 
@@ -224,18 +224,6 @@ def nulls_are_no_more_than_values(chunk: ColumnChunkUnderTest) -> Iterator[Viola
             yield Violation(said, field, f"0 to {header.num_values}", str(header.num_nulls))
 
 
-def _level_encodings(chunk: ColumnChunkUnderTest) -> Iterator[tuple[PageUnderTest, str, int]]:
-    """The encodings of the levels of each V1 page, each with its field; those of levels that the column does not have say nothing."""
-    leaf = chunk.leaf
-    for page in chunk.data_pages:
-        header = page.header.data_page_header
-        if header is not None and page.header.type == PageType.DATA_PAGE:
-            if leaf.max_repetition_level:
-                yield page, "repetition_level_encoding", header.repetition_level_encoding
-            if leaf.max_definition_level:
-                yield page, "definition_level_encoding", header.definition_level_encoding
-
-
 def _has_levels(chunk: ColumnChunkUnderTest) -> bool:
     return bool(chunk.leaf.max_definition_level or chunk.leaf.max_repetition_level)
 
@@ -243,8 +231,8 @@ def _has_levels(chunk: ColumnChunkUnderTest) -> bool:
 @rule("PQF-080", of=DATA_PAGES, only=_has_levels)
 def levels_have_an_encoding_of_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Nobody knows how other encodings would hold levels."""
-    for page, name, encoding in _level_encodings(chunk):
-        if encoding not in (Encoding.RLE, Encoding.BIT_PACKED):
+    for page, name, encoding in chunk.unusual_levels:
+        if encoding != Encoding.BIT_PACKED:
             yield Violation(
                 f"the {name} of page {page.number} is {_encoding(encoding)}",
                 chunk.fields.page(page) / "data_page_header" / name,
@@ -256,7 +244,7 @@ def levels_have_an_encoding_of_levels(chunk: ColumnChunkUnderTest) -> Iterator[V
 @rule("PQF-081", of=DATA_PAGES, only=_has_levels)
 def levels_are_not_bit_packed(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Readers take the bits from either end, or look for a length that is not there."""
-    for page, name, encoding in _level_encodings(chunk):
+    for page, name, encoding in chunk.unusual_levels:
         if encoding == Encoding.BIT_PACKED:
             yield Violation(
                 f"the {name} of page {page.number} is BIT_PACKED",
