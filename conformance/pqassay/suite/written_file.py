@@ -64,9 +64,9 @@ def inspect(path: str, options: dict[str, str], columns: Sequence[str]) -> Writt
         import pyarrow.parquet as pq  # noqa: PLC0415
 
         try:
-            # From memory: threads that still hold a Python file when this process ends would abort it.
+            # From memory and without threads: one that still lets go of a Python object when this process ends aborts it.
             with pq.ParquetFile(pa.BufferReader(Path(path).read_bytes())) as parquet:
-                rows = read_rows(parquet.read(), columns)
+                rows = read_rows(parquet.read(use_threads=False), columns)
         except (pa.ArrowException, OSError, ValueError, TypeError) as problem:
             error = f"its rows cannot be read: {' '.join(str(problem).split())}"
     return WrittenFile(file.outcome, failures, coverage.checked, error, rows, value)
