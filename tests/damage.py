@@ -13,12 +13,12 @@ import tracemalloc
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
-from typing import ClassVar
+from typing import ClassVar, get_args
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pqassay.report.model import FileReport
+from pqassay.report.model import FileReport, Outcome
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.mutation.mutations import FormName, Inapplicable, Mutation, mutate
 from pqassay_spec.mutation.possible import mutations_of
@@ -147,7 +147,7 @@ def scattered(data: bytes, chance: Random, times: int, place_in: Callable[[], in
 
 def require_report(file: FileReport) -> None:
     """A report is good if it says what is wrong with the file, and nothing of what is wrong with this program."""
-    assert file.outcome in ("conformant", "nonconformant", "errored")
+    assert file.outcome in get_args(Outcome)
     assert "mistake in pqassay" not in (file.error or "")
     for finding in file.findings:
         assert len(finding.message) < 1_000

@@ -10,7 +10,7 @@ import pqassay
 from idx1_files import Idx1File
 from places import GOLDEN_FILES, ROOT
 from pqassay.report.formats import FormatName
-from pqassay.report.model import BaselineState, FileReport, Ignored, Report, StaleEntry, summarise
+from pqassay.report.model import BaselineState, FileReport, Ignored, Report, StaleEntry, Untested, summarise
 from pqassay.report.rendering import write_report
 from pqassay.report.run_model import Driver, Problem, Result, RunLimits, RunReport, RunSummary, counts, scores
 
@@ -78,7 +78,12 @@ def wicked() -> Report:
     ignored = [Ignored(text, 1, [text]) for text in WICKED]
     (key,) = report.coverages
     coverage = dataclasses.replace(
-        report.coverages[key], not_checked={"IDX1-001": WICKED[0], "BLM-021": WICKED[5], WICKED[3]: WICKED[1]}
+        report.coverages[key],
+        not_checked={
+            "IDX1-001": Untested("file", WICKED[0]),
+            "BLM-021": Untested("tool", WICKED[5]),
+            WICKED[3]: Untested("request", WICKED[1]),
+        },
     )
     state = BaselineState(WICKED[0], 0, 0, [StaleEntry(text, text, text, text) for text in WICKED])
     return dataclasses.replace(

@@ -5,6 +5,7 @@ The others take them only when nothing else is left; the process of Spark takes 
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,14 +18,24 @@ if TYPE_CHECKING:
     from xdist.workermanage import WorkerController  # type: ignore[import-untyped]  # see above
 
 
-LONG = {"tests/pipeline/test_lake_gate.py", "tests/pipeline/jobs/test_shipping.py"}
-"""Modules that come late in their order and take long: begun at the end, they would keep one process busy alone."""
+LONG = {
+    "tests/conformance/proof/test_proof.py",
+    "tests/docs/test_packaging.py",
+    "tests/docs/test_site.py",
+    "tests/golden_files/test_foreign_readers.py",
+    "tests/pipeline/jobs/test_shipping.py",
+    "tests/pipeline/test_lake_gate.py",
+}
+"""Modules that take long, or wait for long: begun at the end, they would keep one process busy alone."""
+
+SHARED_SESSION = re.compile(r'\bspark: (SparkSession|Any)\b|getfixturevalue\("spark"\)')
+"""Takes the session that tests share; other tests that are marked ``spark`` start their own."""
 
 
 @cache
 def needs_spark(module: str) -> bool:
     """Whether tests of a module, by its path from the top of this repository, run on the session that tests share."""
-    return "pytest.mark.spark" in Path(ROOT, module).read_text()
+    return SHARED_SESSION.search(Path(ROOT, module).read_text()) is not None
 
 
 class SparkInOneProcess(LoadFileScheduling):  # type: ignore[misc]  # see above

@@ -33,14 +33,16 @@ class Check:
         tier: str | None = "values",
         *,
         level: str = "must",
+        complete: bool = True,
         **options: Any,
     ) -> Report:
-        """Check files, and fail the test if one is not conformant or could not be judged.
+        """Check files, and fail the test if one is not conformant or could not be checked everywhere.
 
         Args:
             path: A file or folder, several of them, or the bytes of a file.
             tier: How deep to look.
             level: From which verdict on a finding counts: ``must`` or ``should``.
+            complete: Whether what the file, a key or a tool kept from being checked counts as well.
             options: What else `pqassay.check` takes.
 
         Returns:
@@ -55,7 +57,9 @@ class Check:
         elif not isinstance(path, (str, bytes)):
             files = [os.fspath(one) for one in path]
         try:
-            report = pqassay.check(files, tier=cast("Any", tier), level=cast("Any", level), **options)
+            report = pqassay.check(
+                files, tier=cast("Any", tier), level=cast("Any", level), complete=complete, **options
+            )
         except pqassay.UsageError as error:
             # What pytest shows is the message alone, not how it came about.
             raise pytest.fail.Exception(str(error), pytrace=False) from None

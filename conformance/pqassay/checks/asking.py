@@ -19,8 +19,15 @@ from typing import Any
 
 from pqassay.checks import Check, Screen, registry
 from pqassay.checks.subjects import Subject
-from pqassay.report.model import FIRST_POSITIONS
-from pqassay.under_test.file import FileUnderTest, Mistake, NotApplicable, NotChecked
+from pqassay.report.model import FIRST_POSITIONS, Untested
+from pqassay.under_test.file import (
+    Broken,
+    FileUnderTest,
+    Hindrances,
+    Mistake,
+    NotApplicable,
+    NotChecked,
+)
 from pqassay.under_test.violation import Suspects, Violation
 from pqassay_spec.base.errors import FormatError, Unsupported
 from pqassay_spec.rules.catalogue import rules
@@ -45,26 +52,40 @@ class Answer:
     Attributes:
         groups: Where it is broken, by column, in the order in which the places were found.
         problem: Why a thing could not be tested, if so; where another one breaks the rule, that is what counts.
-        unjudged: Whether that leaves the whole file unjudged: its pages cannot be decoded.
+        hindrances: All that kept it from being tested somewhere.
         failure: What kept the rule from being tested on the whole file, through no fault of its bytes.
         mistake: What kept it from being tested somewhere by a mistake in this program; places that were found count all the same.
     """
 
     groups: dict[str | None, Group] = field(default_factory=dict[str | None, Group])
-    problem: str | None = None
-    unjudged: bool = False
+    problem: NotChecked | None = None
+    hindrances: Hindrances = field(default_factory=Hindrances)
     failure: str | None = None
     mistake: str | None = None
 
     @property
-    def why_not_checked(self) -> str | None:
+    def why_not_checked(self) -> Untested | None:
         """The reason; ``None`` if it was tested."""
-        return self.failure or (None if self.groups else self.mistake or self.problem)
+        if self.failure:
+            return Untested("tool", self.failure)
+        if self.groups:
+            return None
+        if self.mistake:
+            return Untested("tool", self.mistake)
+        return None if self.problem is None else Untested(self.problem.obstacle, str(self.problem))
 
     @property
     def trouble(self) -> str | None:
         """The reason why the whole file counts as unjudged; ``None`` if it does not."""
-        return self.mistake or (self.why_not_checked if self.failure or self.unjudged else None)
+        if self.mistake or self.failure:
+            return self.mistake or self.failure
+        is_unjudged = self.problem is not None and not self.problem.judgeable
+        return str(self.problem) if is_unjudged and not self.groups else None
+
+    def hinder(self, problem: NotChecked, column: str | None = None) -> None:
+        """Note what kept the rule from being tested, on a column or on the whole file."""
+        self.problem = self.problem or problem
+        self.hindrances.note(problem, column)
 
     def note(self, violation: Violation) -> None:
         """Add a place, holding no more of them than are shown."""
@@ -125,8 +146,7 @@ def _ask_about_suspects(
     answers.applied.add(check.rule)
     _Panel(None, (check,)).ask(subject, suspects.things, answers)
     if suspects.problem is not None:
-        answer = answers.of(check.rule)
-        answer.problem = answer.problem or suspects.problem
+        answers.of(check.rule).hinder(NotChecked(suspects.problem, "tool"))
     groups = answers.found[check.rule].groups if check.rule in answers.found else {}
     for column in suspects.more.keys() & groups.keys():
         groups[column].count += suspects.more[column]
@@ -214,18 +234,22 @@ def _note_raised(
     elif isinstance(error, Unsupported):
         answer.failure = error.reason
     elif isinstance(error, NotChecked):
-        if answer.problem is None:
-            answer.problem, answer.unjudged = str(error), not error.judgeable
+        answer.hinder(error, _column(subject, thing))
     elif isinstance(error, FormatError):
         if error.rule in (None, rule_id):
             violation = violation_from(error, rule_id)
             answer.note(violation if subject is None else subject.placed(violation, thing))
         else:
-            answer.problem = answer.problem or f"{error.rule} is broken"
+            answer.hinder(Broken(error.rule))
     elif isinstance(error, OSError):
         answer.failure = f"the file cannot be read: {error.strerror or error}"
     else:
         answer.failure = "there is not enough memory for it"
+
+
+def _column(subject: Subject[Any] | None, thing: Any) -> str | None:
+    """The column that a thing belongs to, if it belongs to one."""
+    return None if subject is None else subject.placed(Violation("", ""), thing).column
 
 
 def violation_from(error: FormatError, rule_id: str) -> Violation:

@@ -63,6 +63,14 @@ class Arguments:
             help="From which verdict on a finding counts: must (default) is FAIL, should adds WARN."
         ),
     ] = None
+    complete: Annotated[
+        bool | None,
+        typer.Option(
+            "--complete/--no-complete",
+            help="What the file, a key or a tool kept from being checked counts, too: exit code 4.",
+            show_default=False,
+        ),
+    ] = None
     rule: Annotated[
         list[str] | None, typer.Option(metavar="GLOB", help="Test only these rules; may be repeated.")
     ] = None
@@ -211,6 +219,7 @@ def wanted(given: Arguments, jobs: int | None = None) -> Wanted:
         "crc": bool(defaults.get("crc", given.crc)),
         "profile": defaults.get("profile", given.profile),
         "baseline": defaults.get("baseline", given.baseline),
+        "complete": bool(defaults.get("complete", given.complete)),
         "literal": _listed(given.files_from, given.null),
     }
     merged = Wanted(

@@ -51,6 +51,7 @@ KEYS: Mapping[str, Key] = {
     "paths": Key("paths"),
     "tier": Key("choice", TIERS),
     "level": Key("choice", tuple(COUNTED)),
+    "complete": Key("flag"),
     "rule": Key("texts"),
     "skip-rule": Key("texts"),
     "include": Key("texts"),

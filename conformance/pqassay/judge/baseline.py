@@ -1,7 +1,8 @@
 """Baselines: findings that are known and shall not count, so that a check can be introduced where not all is well.
 
 An entry names a file, a rule and a column, not a place: places move whenever a file is written anew.  It holds the
-number of places instead, and a finding that has more than that counts again.
+number of places instead, and a finding that has more than that counts again.  Gaps, which are what could not be looked at, are
+accepted the same way: by file, obstacle, and number of columns.
 """
 
 # ruff: noqa: PTH100, PTH118, PTH120, PTH123 - paths are text here, of any bytes
@@ -17,6 +18,8 @@ from typing import Any, Literal
 from pqassay.errors import UsageError
 from pqassay.lake.targets import is_uri
 from pqassay.report.model import (
+    GAP,
+    HIDING,
     BaselineState,
     Coverage,
     FileReport,
@@ -35,10 +38,11 @@ from pqassay_spec.rules.catalogue import ID_PATTERN
 
 @dataclass(frozen=True)
 class Entry:
-    """One known finding.
+    """One known finding or gap.
 
-    ``path`` is a URI, or the path of the file relative to the folder of the baseline, with slashes; ``count`` is the
-    number of places that are known.
+    ``path`` is a URI, or the path of the file relative to the folder of the baseline, with slashes; ``rule`` is the id of the rule,
+    or of a gap ``gap:`` and its obstacle; ``count`` is the number of places that are known, of a gap that of columns, or of rules
+    where columns have no part in it.
     """
 
     path: str
@@ -111,6 +115,9 @@ class Baseline:
             for finding in file.findings:
                 entry = Entry(made._path_of(file.path), finding.rule, finding.count, _column(finding))
                 made.entries[entry.key] = entry
+            for gap in file.gaps:
+                entry = Entry(made._path_of(file.path), gap.name, gap.count)
+                made.entries[entry.key] = entry
         if keep is not None:
             for entry, status in keep.statuses(report, ()):
                 if status is _UNSEEN:
@@ -151,18 +158,22 @@ class Baseline:
         return dataclasses.replace(report, files=files, summary=summary, baseline=state, threshold=level)
 
     def _marked(self, file: FileReport, level: Threshold) -> FileReport:
-        if not file.findings:
+        if not file.findings and not file.gaps:
             return file
         path = self._path_of(file.path)
         findings = [
-            dataclasses.replace(finding, known=self._knows(path, finding)) for finding in file.findings
+            dataclasses.replace(
+                finding, known=self._knows(path, finding.rule, finding.count, _column(finding))
+            )
+            for finding in file.findings
         ]
-        outcome = file.outcome if file.outcome == "errored" else outcome_of(findings, level)
-        return dataclasses.replace(file, findings=findings, outcome=outcome)
+        gaps = [dataclasses.replace(gap, known=self._knows(path, gap.name, gap.count)) for gap in file.gaps]
+        outcome = file.outcome if file.outcome == "errored" else outcome_of(findings, gaps, level)
+        return dataclasses.replace(file, findings=findings, gaps=gaps, outcome=outcome)
 
-    def _knows(self, path: str, finding: Finding) -> bool:
-        entry = self.entries.get((path, finding.rule, _column(finding)))
-        return entry is not None and finding.count <= entry.count
+    def _knows(self, path: str, name: str, count: int, column: str | None = None) -> bool:
+        entry = self.entries.get((path, name, column))
+        return entry is not None and count <= entry.count
 
     def statuses(self, report: Report, roots: Sequence[str]) -> Iterator[tuple[Entry, str]]:
         """Yield each entry with why it is stale; with an empty text if it is not, `_UNSEEN` if nobody knows."""
@@ -205,10 +216,12 @@ def _why_stale(entry: Entry, file: FileReport, coverage: Coverage) -> str:
         for finding in file.findings
         if finding.rule == entry.rule and _column(finding) == entry.column
     ]
-    if mine:
+    if mine or any(gap.name == entry.rule for gap in file.gaps):
         return ""
     if file.outcome == "errored" or entry.rule in coverage.not_checked:
         return _UNSEEN
+    if entry.rule.startswith(GAP):
+        return "nothing is in the way there any more"
     return "the rule is not broken there any more"
 
 
@@ -236,7 +249,7 @@ def _parsed(name: str, content: bytes) -> BaselineFile:
             "`pqassay check --write-baseline FILE` makes one"
         ) from None
     for entry in entries.findings:
-        if re.fullmatch(ID_PATTERN, entry.rule) is None:
+        if re.fullmatch(ID_PATTERN, entry.rule) is None and entry.rule not in map(GAP.__add__, HIDING):
             raise UsageError(f"baseline {name}: {entry.rule!r} is no id of a rule")
     return entries
 

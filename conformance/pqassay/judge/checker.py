@@ -46,11 +46,13 @@ class Plan:
         found: The files, and what was met beside them.
         settings: How they are judged.
         known: Findings that do not count.
+        complete: Whether what could not be checked counts.
     """
 
     found: Found
     settings: Settings
     known: Baseline | None = None
+    complete: bool = False
 
     @property
     def targets(self) -> Sequence[Target]:
@@ -74,6 +76,7 @@ class CheckOptions(TypedDict, total=False):
         crc: Whether to read all pages for their CRC at tier ``pages`` as well; the tier is at least that, then.
         profile: Whom the files are for, ``"strict"``, ``"spark"``, ``"arrow"`` or ``"questdb"``: some verdicts become stronger.
         baseline: File of known findings, as `pqassay.baseline.Baseline` writes it; they are marked and do not count.
+        complete: Whether files that could not be checked everywhere count as not judged.
     """
 
     tier: Tier | None
@@ -87,6 +90,7 @@ class CheckOptions(TypedDict, total=False):
     crc: bool
     profile: str | None
     baseline: AnyPath | None
+    complete: bool
 
 
 def check(
@@ -184,7 +188,7 @@ def planned(
     )
     if reason := why_none(settings.selection, settings.options, {target.kind for target in targets.targets}):
         raise UsageError(reason)  # a gate that tests nothing lets everything through
-    return Plan(targets, settings, known)
+    return Plan(targets, settings, known, options.get("complete", False))
 
 
 def concluded(plan: Plan, results: Iterable[Judged], progress: Progress | None = None) -> Report:
@@ -207,6 +211,7 @@ def concluded(plan: Plan, results: Iterable[Judged], progress: Progress | None =
         ignored=plan.found.ignored,
         profile=plan.settings.profile,
         threshold=plan.settings.level,
+        complete=plan.complete,
     )
     return report if plan.known is None else plan.known.applied(report, plan.settings.level, plan.found.roots)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -12,21 +12,28 @@ from pqassay.checks import registry
 from pqassay.checks.asking import Group, ask
 from pqassay.checks.remedies import remedy
 from pqassay.report.model import (
+    HIDING,
     Coverage,
     FileReport,
     Finding,
+    Gap,
+    Obstacle,
     Position,
     Threshold,
+    Untested,
     outcome_of,
 )
+from pqassay.under_test.chunks import ColumnChunks
 from pqassay.under_test.fields import NOWHERE, Field, named
 from pqassay.under_test.file import (
     FileUnderTest,
+    Hindrances,
     NotApplicable,
     NotChecked,
     Options,
     nothing_beside,
 )
+from pqassay.under_test.pm import PmUnderTest
 from pqassay.under_test.pm_chunks import Screens
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import FormatError, Truncated
@@ -77,7 +84,7 @@ def why_none(selection: Selection, options: Options, kinds: Collection[str] = (D
             f" and {len(chosen) - 1} other{'s' * (len(chosen) > 2)} judge" if len(chosen) > 1 else " judges"
         )
         return f"no rule is left to test: {chosen[0].id}{others} files of another kind"
-    if any(left_out[rule.id] == NEEDS_BODIES for rule in wanted):
+    if any(left_out[rule.id].reason == NEEDS_BODIES for rule in wanted):
         return f"no rule is left to test: a CRC {NEEDS_BODIES}"
     deeper = [rule for rule in wanted if not options.reaches(rule.tier)]
     if not deeper:
@@ -116,17 +123,19 @@ def check_source(
     reasons = tuple((rule_id, reason) for rule_id, answer in told if (reason := answer.why_not_checked))
     broken = [(rules()[rule_id], answer) for rule_id, answer in told if answer.why_not_checked is None]
     findings = [_finding(rule, group, file) for rule, answer in broken for group in answer.groups.values()]
-    trouble = next((reason for _, answer in told if (reason := answer.trouble)), None)
+    gaps = _gaps(file, [(rule_id, answer.hindrances) for rule_id, answer in told])
+    trouble = next((why for _, answer in told if (why := answer.trouble)), None)
     report = FileReport(
         path=source.name,
         kind=kind,
         size=source.size,
-        outcome="errored" if trouble else outcome_of(findings, level),
+        outcome="errored" if trouble else outcome_of(findings, gaps, level),
         coverage="",
         findings=findings,
         error=trouble,
         created_by=_created_by(file),
         notes=_notes(file),
+        gaps=gaps,
     )
     checked = frozenset(answers.applied.union(rule.id for rule, _ in broken))
     file.forget()
@@ -146,7 +155,7 @@ class _Planned:
 
     asked: tuple[str, ...]
     order: Mapping[str, int]
-    left_out: Mapping[str, str]
+    left_out: Mapping[str, Untested]
     others: Sequence[str]
 
 
@@ -167,7 +176,7 @@ def _planned(
 
 @lru_cache(maxsize=256)
 def _coverage(
-    plan: _Planned, tier: Tier, checked: frozenset[str], reasons: tuple[tuple[str, str], ...]
+    plan: _Planned, tier: Tier, checked: frozenset[str], reasons: tuple[tuple[str, Untested], ...]
 ) -> Coverage:
     """The rules by what happened to them, in the order of their ids. Files of one lake share it."""
     not_checked = {**plan.left_out, **dict(reasons)}
@@ -192,7 +201,7 @@ def not_judged(selection: Selection, options: Options, kind: str = DEFAULT_FILE)
     """The coverage of a file that could not be looked at."""
     mine = rules_for(kind) or rules()
     left_out = _all_left_out(selection, options)
-    reasons = {rule: left_out.get(rule, NOT_JUDGED) for rule in mine}
+    reasons = {rule: left_out.get(rule, Untested("tool", NOT_JUDGED)) for rule in mine}
     return Coverage(options.tier, [], dict(sorted(reasons.items())), sorted(rules().keys() - mine.keys()))
 
 
@@ -221,9 +230,6 @@ def _notes(file: FileUnderTest) -> list[str]:
     notes: list[str] = []
     if metadata.encryption_algorithm is not None:
         notes.append("the signature of the footer is not verified: pqassay has no keys")
-    chunks = [chunk for group in metadata.row_groups for chunk in group.columns]
-    if hidden := sum(chunk.crypto_metadata is not None for chunk in chunks):
-        notes.append(f"{hidden:,} of {len(chunks):,} column chunks are encrypted, and not judged")
     if extended:
         structs = list(dict.fromkeys(extension.struct for extension in extended))
         more = f" and {len(structs) - 1:,} further structs" if len(structs) > 1 else ""
@@ -231,19 +237,51 @@ def _notes(file: FileUnderTest) -> list[str]:
     return notes
 
 
-def _left_out(rule: Rule, selection: Selection, options: Options) -> str | None:
+def _gaps(file: FileUnderTest, hindrances: Iterable[tuple[str, Hindrances]]) -> list[Gap]:
+    """The parts of a file that could not be looked at, by what kept its rules from it; one for each obstacle."""
+    every = Hindrances()
+    rules_of: dict[Obstacle, list[str]] = {}
+    for rule_id, hindered in hindrances:
+        every.merge(hindered)
+        for obstacle in hindered:
+            rules_of.setdefault(obstacle, []).append(rule_id)
+    if file.kind == DEFAULT_FILE:
+        every.merge(file.part(ColumnChunks).left_out)
+    count = _column_count(file) if every else 0
+    return [
+        Gap(
+            obstacle,
+            printable(found.reason),
+            rules_of.get(obstacle, []),
+            sorted(found.columns),
+            count,
+        )
+        for obstacle in HIDING
+        if (found := every.get(obstacle)) is not None
+    ]
+
+
+def _column_count(file: FileUnderTest) -> int:
+    """The columns of a file, 0 where nobody can tell."""
+    try:
+        return len(file.leaves) if file.kind == DEFAULT_FILE else file.part(PmUnderTest).header.column_count
+    except (FormatError, NotApplicable, NotChecked, OSError, MemoryError):
+        return 0
+
+
+def _left_out(rule: Rule, selection: Selection, options: Options) -> Untested | None:
     if rule.id not in selection:
-        return "left out by --rule or --skip-rule"
+        return Untested("request", "left out by --rule or --skip-rule")
     if rule.excluded:
-        return rule.excluded
+        return Untested("tool", rule.excluded)
     if not options.reaches(rule.tier):
-        return f"needs tier {rule.tier}"
+        return Untested("request", f"needs tier {rule.tier}")
     if rule.id in OF_BODIES and not options.reads_bodies:
-        return NEEDS_BODIES
-    return None if rule.id in registry() else "this version has no check for it"
+        return Untested("request", NEEDS_BODIES)
+    return None if rule.id in registry() else Untested("tool", "this version has no check for it")
 
 
-def _all_left_out(selection: Selection, options: Options) -> Mapping[str, str]:
+def _all_left_out(selection: Selection, options: Options) -> Mapping[str, Untested]:
     """The reasons why rules are left out, by id."""
     return _computed_left_out(tuple(selection.only), tuple(selection.skip), tuple(vars(options).items()))
 
@@ -251,7 +289,7 @@ def _all_left_out(selection: Selection, options: Options) -> Mapping[str, str]:
 @lru_cache(maxsize=64)
 def _computed_left_out(
     only: tuple[str, ...], skip: tuple[str, ...], options: tuple[tuple[str, Any], ...]
-) -> Mapping[str, str]:
+) -> Mapping[str, Untested]:
     """The same for every file of a run, and noticeable where files are small."""
     selection, chosen = Selection(only, skip), Options(**dict(options))
     reasons = {rule.id: _left_out(rule, selection, chosen) for rule in rules().values()}

@@ -25,6 +25,9 @@ from pqassay_spec.base.strict_json import EXACT_INTEGERS
 class NoQuery(NotChecked):
     """No query can show what a finding does, whatever the true rows are; the message says why."""
 
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason, "tool")
+
 
 class Kind(StrEnum):
     """Kinds of values, as a query sees them."""

@@ -149,7 +149,7 @@ def converted(array: Any, kind: Any) -> Any:
             array = array.cast(pa.binary())
         return array.cast(kind)
     except (pa.ArrowException, ValueError) as error:
-        raise NotChecked(f"the values cannot be compared as {kind}: {first_line(error)}") from None
+        raise NotChecked(f"the values cannot be compared as {kind}: {first_line(error)}", "tool") from None
 
 
 def _decimals(array: Any, kind: Any) -> Any:
@@ -162,7 +162,7 @@ def _decimals(array: Any, kind: Any) -> Any:
     else:
         values = array.drop_null()
         if pa.types.is_fixed_size_binary(values.type) and values.type.byte_width > DECIMAL_BYTES:
-            raise NotChecked(f"decimals of {values.type.byte_width} bytes are not compared")
+            raise NotChecked(f"decimals of {values.type.byte_width} bytes are not compared", "tool")
         rows = extended(values, DECIMAL_BYTES)[:, ::-1]
     content: Any = np.ascontiguousarray(rows)
     dense = pa.Array.from_buffers(kind, len(content), [None, pa.py_buffer(content)])
@@ -211,9 +211,9 @@ class TrueValues:
         try:
             return {(chunk.row_group, chunk.column): chunk for chunk in self.file.part(ColumnChunks).all}
         except NotApplicable:
-            raise NotChecked("the file describes others") from None
+            raise NotChecked("the file describes others", "file") from None
         except FormatError as error:
-            raise NotChecked(f"{error.rule} is broken" if error.rule else error.reason) from None
+            raise NotChecked.because(error) from None
 
     def counts(self, row_group: int, name: str) -> PageCounts:
         """Counts of the levels of a chunk's pages.
@@ -222,11 +222,13 @@ class TrueValues:
             NotChecked: The pages cannot be walked.
         """
         if (row_group, name) not in self.chunks:
-            raise NotChecked(f"row group {row_group} of column {name} is encrypted or stored elsewhere")
+            raise NotChecked(
+                f"row group {row_group} of column {name} is encrypted or stored elsewhere", "file"
+            )
         try:
             return counts_of(self.chunks[row_group, name])
         except FormatError as error:
-            raise NotChecked(f"{error.rule} is broken" if error.rule else error.reason) from None
+            raise NotChecked.because(error) from None
 
     @Remembered
     def _decoder(self) -> pq.ParquetFile:
@@ -260,7 +262,8 @@ class TrueValues:
         array = pieces[0] if len(pieces) == 1 else pa.concat_arrays(pieces)
         if rows != len(array):
             raise NotChecked(
-                f"the pages of column {name} hold {rows} rows in row group {row_group}, and pyarrow decodes {len(array)}"
+                f"the pages of column {name} hold {rows} rows in row group {row_group}, and pyarrow decodes {len(array)}",
+                "file",
             )
         return array
 
@@ -286,7 +289,7 @@ class TrueValues:
     def _decoded(self, name: str) -> tuple[Column, list[Any]]:
         kind, type_ = meaning_of(self._leaf(name)[1])
         if self.file.metadata.num_rows > MOST_ROWS:
-            raise NotChecked(f"the file has more than {MOST_ROWS:,} rows")
+            raise NotChecked(f"the file has more than {MOST_ROWS:,} rows", "tool")
         arrays: list[Any] = []
         has_nan = False
         for group in range(len(self.file.metadata.row_groups)):
@@ -299,5 +302,5 @@ class TrueValues:
         """All rows of some columns. Raises `NotChecked` where they have different numbers of rows."""
         arrays = [pa.chunked_array(self.by_row_group(column.name), column.type) for column in columns]
         if len({len(array) for array in arrays}) > 1:
-            raise NotChecked("the columns hold different numbers of rows")
+            raise NotChecked("the columns hold different numbers of rows", "file")
         return pa.Table.from_arrays(arrays, names=[column.name for column in columns])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from pqassay.report.model import Report
+from pqassay.report.model import Obstacle, Report, Untested
 from pqassay_spec.rules.catalogue import rules
 
 DEEPER = "needs tier "
@@ -17,11 +17,13 @@ class Unchecked:
     """Rules that were not checked for one reason.
 
     Attributes:
+        obstacle: What kept them from being checked.
         reason: Why.
         rules: Their ids, sorted.
         files: On how many files at least one of them was not checked.
     """
 
+    obstacle: Obstacle
     reason: str
     rules: list[str]
     files: int
@@ -33,17 +35,22 @@ def unchecked(report: Report) -> list[Unchecked]:
     Rules that no version of this kit can test, on whatever file, are left out, as in the text.
     """
     files = Counter(file.coverage for file in report.files)
-    by_reason: dict[str, set[str]] = {}
-    seen: Counter[str] = Counter()
+    by_reason: dict[Untested, set[str]] = {}
+    seen: Counter[Untested] = Counter()
     for key, coverage in report.coverages.items():
-        left = {rule: why for rule, why in coverage.not_checked.items() if not _is_excluded(rule, why)}
+        left = {rule: why for rule, why in coverage.not_checked.items() if not is_excluded(rule, why)}
         for rule, why in left.items():
             by_reason.setdefault(why, set()).add(rule)
         for why in set(left.values()):
             seen[why] += files[key]
-    found = [Unchecked(why, sorted(ids), seen[why]) for why, ids in by_reason.items() if seen[why]]
+    found = [
+        Unchecked(why.obstacle, why.reason, sorted(ids), seen[why])
+        for why, ids in by_reason.items()
+        if seen[why]
+    ]
     return sorted(found, key=lambda entry: (-entry.files, entry.reason))
 
 
-def _is_excluded(rule: str, why: str) -> bool:
-    return rule in rules() and why == rules()[rule].excluded
+def is_excluded(rule: str, why: Untested) -> bool:
+    """Whether no version of this kit can test a rule, on whatever file."""
+    return rule in rules() and why.reason == rules()[rule].excluded

@@ -8,14 +8,14 @@ what is broken.  Of a run, each family is a suite and each request a test case.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TextIO
 from xml.etree import ElementTree as ET
 
 from pqassay.report import run_text
 from pqassay.report.details import details, further, place
-from pqassay.report.model import FileReport, Finding, Report, counts
+from pqassay.report.model import Coverage, FileReport, Finding, Report, counts
 from pqassay.report.run_model import BROKEN, Result, RunReport
 from pqassay_spec.base.terminal import printable
 from pqassay_spec.rules.catalogue import rules
@@ -115,11 +115,14 @@ def _cases(file: FileReport, report: Report, *, in_full: bool) -> Iterator[_Case
     coverage = report.coverages[file.coverage]
     if file.outcome == "errored":
         yield _Case("judged", "error", file.error or "not judged", "errored")
+    elif file.outcome == "conformant where checked":
+        yield _partly_checked(file, report)
     elif not file.findings:
         yield _Case(
             "conformant",
             output=(f"{len(coverage.checked)} rules checked at tier {coverage.tier}", *file.notes),
         )
+    if not file.findings and file.outcome != "errored":
         return
     by_rule: dict[str, list[Finding]] = {}
     for finding in file.findings:
@@ -128,6 +131,10 @@ def _cases(file: FileReport, report: Report, *, in_full: bool) -> Iterator[_Case
         yield _broken(findings, report)
     if file.outcome == "errored":
         return
+    yield from _unbroken(coverage, by_rule, in_full=in_full)
+
+
+def _unbroken(coverage: Coverage, by_rule: Collection[str], *, in_full: bool) -> Iterator[_Case]:
     kept = [rule for rule in coverage.checked if rule not in by_rule]
     if not in_full:
         if kept:
@@ -137,9 +144,15 @@ def _cases(file: FileReport, report: Report, *, in_full: bool) -> Iterator[_Case
         return
     for rule in kept:
         yield _Case(_named(rule))
-    for rule, why in coverage.not_checked.items():
+    for rule, why in coverage.reasons.items():
         if rule not in by_rule:
             yield _Case(_named(rule), "skipped", f"not checked: {why}")
+
+
+def _partly_checked(file: FileReport, report: Report) -> _Case:
+    result = "failure" if report.complete else "skipped"
+    gaps = "; ".join(gap.line for gap in file.gaps if not gap.known)
+    return _Case("conformant where checked", result, gaps, "not checked")
 
 
 def _named(rule: str) -> str:

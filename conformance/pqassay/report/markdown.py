@@ -97,6 +97,9 @@ def _blocks(shown: View) -> Iterator[str]:
     if lost := [group for group in shown.groups if group.tone == "unknown" and shown.kind == "check"]:
         yield "### Not judged"
         yield _list([f"{code(group.name)}: {escaped('; '.join(group.remarks))}" for group in lost], "files")
+    if partly := [group for group in shown.groups if group.outcome == "conformant where checked"]:
+        yield "### Conformant where checked"
+        yield _list([f"{code(group.name)}: {escaped('; '.join(group.remarks))}" for group in partly], "files")
     yield from _rules(shown)
     if known := [item for item in shown.items if item.known]:
         yield f"{len(known):,} known, which count for nothing."

@@ -15,10 +15,22 @@ from typing import Any, Literal, cast
 
 from pqassay_spec.rules.catalogue import Effect, Level, Tier, Verdict
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
-Outcome = Literal["conformant", "nonconformant", "errored"]
-"""``errored``: the file could not be judged, through nobody's proven fault; never a kind of pass."""
+Outcome = Literal["conformant", "conformant where checked", "nonconformant", "errored"]
+"""``conformant where checked``: nothing is wrong where rules were tested, and there are `Gap`s; ``errored``: the file could not be
+judged, through nobody's proven fault; never a kind of pass."""
+
+Obstacle = Literal["file", "key", "tool", "request", "another rule"]
+"""What keeps a rule from being tested: the ``file``, which does not hold what is needed, or nothing with a meaning that anybody
+defined; a ``key``, which pqassay does not have; a ``tool``, pqassay itself or a library, by what it does not read or by a limit of
+its own; the ``request``, which left the rule out; or ``another rule``, whose own finding says what is wrong."""
+
+GAP = "gap:"
+"""Begins the names of gaps in a baseline, where findings have the ids of rules."""
+
+HIDING: tuple[Obstacle, ...] = ("file", "key", "tool")
+"""Obstacles behind which something may be wrong that neither the user nor another finding speaks of."""
 
 Threshold = Literal["must", "should"]
 """From which verdict on a finding counts: ``must``: FAIL; ``should``: FAIL and WARN."""
@@ -127,13 +139,26 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class Untested:
+    """Why a rule was not tested."""
+
+    obstacle: Obstacle
+    reason: str
+
+
+@dataclass(frozen=True)
 class Coverage:
     """Rules that were tested on a file, rules that were not and why, and rules without a subject in it."""
 
     tier: Tier
     checked: list[str]
-    not_checked: dict[str, str]
+    not_checked: dict[str, Untested]
     not_applicable: list[str]
+
+    @property
+    def reasons(self) -> dict[str, str]:
+        """Why rules were not tested, in words."""
+        return {rule: why.reason for rule, why in self.not_checked.items()}
 
     @property
     def identity(self) -> Hashable:
@@ -147,14 +172,57 @@ class Coverage:
 
 
 @dataclass(frozen=True)
+class Gap:
+    """The part of a file that was not looked at, though the request reaches it, because of one obstacle.
+
+    ``reason`` is the first of several; ``rules`` could not be tested, at least somewhere, and ``columns`` are those where, as far as
+    columns have a part in it, out of ``of_columns``.  ``known`` is true if the baseline lists it: then it does not count for the
+    outcome.
+    """
+
+    obstacle: Obstacle
+    reason: str
+    rules: list[str]
+    columns: list[str]
+    of_columns: int
+    known: bool = False
+
+    @property
+    def name(self) -> str:
+        """What a baseline calls it."""
+        return f"{GAP}{self.obstacle}"
+
+    @property
+    def count(self) -> int:
+        """How many columns or, where columns have no part in it, rules."""
+        return len(self.columns) or len(self.rules)
+
+    @property
+    def extent(self) -> str:
+        """How much was not looked at.
+
+        >>> Gap("key", "pqassay has no keys", [], ["a", "b"], 40).extent
+        '2 of 40 columns'
+        """
+        if self.columns:
+            return f"{len(self.columns):,} of {self.of_columns:,} column{'s' * (self.of_columns != 1)}"
+        return f"{len(self.rules):,} rule{'s' * (len(self.rules) != 1)}"
+
+    @property
+    def line(self) -> str:
+        """The gap in one line."""
+        return f"{self.extent} not checked, because {self.reason}"
+
+
+@dataclass(frozen=True)
 class FileReport:
     """The verdict on one file.
 
     ``coverage`` is a key of `Report.coverages`; files often share one.  ``size`` is in bytes, -1 where it could not
     be told.  ``kind`` is ``"parquet"``, ``"pm"`` for a ``_pm`` file, or ``"folder"`` for a folder that could not be
     listed.  ``error`` says why an errored file could not be judged, ``created_by`` is what the footer of a Parquet file says
-    about the writer, shortened.  ``notes`` say what of the file is not judged, whatever the rules: encrypted columns, a
-    signature, the content of extensions.
+    about the writer, shortened.  ``notes`` say what of the file is not judged, whatever the rules: a signature, the content of
+    extensions.  ``gaps`` are parts of it that rules could not look at, at most one for each obstacle.
     """
 
     path: str
@@ -166,6 +234,7 @@ class FileReport:
     error: str | None = None
     created_by: str | None = None
     notes: list[str] = field(default_factory=list[str])
+    gaps: list[Gap] = field(default_factory=list[Gap])
 
 
 @dataclass(frozen=True)
@@ -215,7 +284,7 @@ class BaselineState:
 
 @dataclass(frozen=True)
 class Summary:
-    """Counts over all files. ``findings`` counts those that are not ``known``, by verdict."""
+    """Counts over all files. ``findings`` counts those that are not ``known``, by verdict; ``known`` counts gaps as well."""
 
     files: int
     conformant: int
@@ -224,13 +293,15 @@ class Summary:
     findings: dict[str, int]
     known: int = 0
     ignored: int = 0
+    conformant_where_checked: int = 0
 
 
 @dataclass(frozen=True)
 class Report:
     """The result of one run of ``pqassay check``.
 
-    ``profile`` names the one that made some verdicts stronger, ``threshold`` says from which verdict on a finding counted.
+    ``profile`` names the one that made some verdicts stronger, ``threshold`` says from which verdict on a finding counted,
+    ``complete`` whether gaps counted.
     """
 
     schema_version: int
@@ -244,11 +315,15 @@ class Report:
     baseline: BaselineState | None = None
     profile: str | None = None
     threshold: Threshold = "must"
+    complete: bool = False
 
     @property
     def exit_code(self) -> int:
-        """The highest of: 0 conformant, 1 nonconformant, 3 stale entries in the baseline, 4 not all could be judged."""
-        if self.summary.errored:
+        """The highest of: 0 conformant, 1 nonconformant, 3 stale entries in the baseline, 4 not all could be judged.
+
+        With ``complete``, files that are conformant only where they were checked could not all be judged.
+        """
+        if self.summary.errored or (self.complete and self.summary.conformant_where_checked):
             return 4
         if self.baseline is not None and self.baseline.stale:
             return 3
@@ -301,16 +376,18 @@ def _is_required(declared: dataclasses.Field[Any]) -> bool:
     return declared.default is dataclasses.MISSING and declared.default_factory is dataclasses.MISSING
 
 
-def outcome_of(findings: Iterable[Finding], level: Threshold) -> Outcome:
-    """The outcome of a file that could be judged: known findings do not count."""
-    broken = any(counts(finding, level) for finding in findings)
-    return "nonconformant" if broken else "conformant"
+def outcome_of(findings: Iterable[Finding], gaps: Iterable[Gap], level: Threshold) -> Outcome:
+    """The outcome of a file that could be judged: known findings and gaps do not count."""
+    if any(counts(finding, level) for finding in findings):
+        return "nonconformant"
+    return "conformant where checked" if any(not gap.known for gap in gaps) else "conformant"
 
 
 def summarise(files: Sequence[FileReport], ignored: Sequence[Ignored] = ()) -> Summary:
     """Count outcomes and verdicts."""
     outcomes = Counter(file.outcome for file in files)
     findings = [finding for file in files for finding in file.findings]
+    gaps = [gap for file in files for gap in file.gaps]
     verdicts = Counter(finding.verdict for finding in findings if not finding.known)
     return Summary(
         files=len(files),
@@ -318,8 +395,9 @@ def summarise(files: Sequence[FileReport], ignored: Sequence[Ignored] = ()) -> S
         nonconformant=outcomes["nonconformant"],
         errored=outcomes["errored"],
         findings={verdict: verdicts[verdict] for verdict in sorted(verdicts)},
-        known=sum(finding.known for finding in findings),
+        known=sum(finding.known for finding in findings) + sum(gap.known for gap in gaps),
         ignored=sum(entry.count for entry in ignored),
+        conformant_where_checked=outcomes["conformant where checked"],
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any, TextIO, TypeVar
 
 from rich.console import Console
 
+from pqassay.report.coverage import DEEPER, is_excluded
 from pqassay.report.details import details
 from pqassay.report.line import counted, plain_console, write_line, write_row
 from pqassay.report.model import BaselineState, Coverage, FileReport, Finding, Report, encodable
@@ -31,6 +32,7 @@ COLOURS = {
     "POLICY": "cyan",
     "INFO": "blue",
     "conformant": "bold green",
+    "conformant where checked": "bold yellow",
     "nonconformant": "bold red",
     "errored": "bold magenta",
 }
@@ -161,6 +163,8 @@ class _Text:
             self._line(f"  not judged: {file.error}")
         for note in file.notes:
             self._line(f"  note: {note}")
+        for gap in file.gaps:
+            self._line(*([("  known", "dim"), ": "] if gap.known else ["  "]), gap.line)
         is_open = False
         lines = 0
         proofs: list[Finding] = []
@@ -252,9 +256,11 @@ class _Text:
         summary = self._report.summary
         if summary.files > 1:
             known = f"; {counted(summary.known, 'known finding')}" if summary.known else ""
+            partly = summary.conformant_where_checked
             self._line(
                 f"{summary.files:,} files: {summary.conformant:,} conformant, "
-                f"{summary.nonconformant:,} nonconformant, {summary.errored:,} errored{known}"
+                + (f"{partly:,} conformant where checked, " if partly else "")
+                + f"{summary.nonconformant:,} nonconformant, {summary.errored:,} errored{known}"
             )
         if self._report.profile is not None:
             self._line(f"profile {self._report.profile}: some rules are reported as more than they say")
@@ -264,6 +270,21 @@ class _Text:
         if self._report.baseline is not None:
             self._baseline(self._report.baseline)
         self._coverages()
+        self._gaps()
+
+    def _gaps(self) -> None:
+        """The last word, since what was not looked at is easily taken for good."""
+        files = [file for file in self._report.files if file.outcome == "conformant where checked"]
+        if not files:
+            return
+        gap = next(gap for gap in files[0].gaps if not gap.known)
+        where = f"{files[0].path}: " if len(self._report.files) > 1 else ""
+        if len(files) > 1:
+            where = f"{counted(len(files), 'file')}, for example {where}"
+        hint = "" if self._report.complete else "; --complete makes that count"
+        self._line(
+            ("conformant where checked", COLOURS["conformant where checked"]), f": {where}{gap.line}{hint}"
+        )
 
     def _baseline(self, state: BaselineState) -> None:
         self._line(f"baseline {state.line}")
@@ -333,12 +354,8 @@ def _finding(console: Console, finding: Finding) -> None:
 
 def _coverage(console: Console, coverage: Coverage, first: FileReport, files: str) -> None:
     # Rules that no version of this kit can test, on whatever file, are no news either.
-    left = {
-        rule: why
-        for rule, why in coverage.not_checked.items()
-        if rule not in rules() or why != rules()[rule].excluded
-    }
-    blocked = {rule: why for rule, why in left.items() if not why.startswith("needs tier ")}
+    left = {rule: why for rule, why in coverage.not_checked.items() if not is_excluded(rule, why)}
+    blocked = {rule: why for rule, why in left.items() if not why.reason.startswith(DEEPER)}
     mine = rules_for(first.kind) or rules()
     absent = [rule for rule in coverage.not_applicable if rule in mine]  # rules for other files are no news
     parts = [f"tier {coverage.tier}: {counted(len(coverage.checked), 'rule')} checked{files}"]
@@ -349,7 +366,7 @@ def _coverage(console: Console, coverage: Coverage, first: FileReport, files: st
     write_line(console, ", ".join(parts))
     for why in dict.fromkeys(blocked.values()):
         ids = [rule for rule, reason in blocked.items() if reason == why]
-        write_line(console, f"  not checked, because {why}: {_shortened(ids)}")
+        write_line(console, f"  not checked, because {why.reason}: {_shortened(ids)}")
     deeper = [rule for rule in left if rule not in blocked]
     if deeper:
         tier = max((rules()[rule].tier for rule in deeper), key=TIERS.index)

@@ -26,6 +26,7 @@ VERDICT_TONES: dict[str, Tone] = {"FAIL": "bad", "WARN": "warn", "POLICY": "plai
 OUTCOME_TONES: dict[str, Tone] = {
     "passed": "good",
     "conformant": "good",
+    "conformant where checked": "warn",
     "nonconformant": "bad",
     "errored": "unknown",
     "failed": "bad",
@@ -180,13 +181,24 @@ def _rank(verdict: str) -> int:
 
 def _of_check(report: Report) -> View:
     summary = report.summary
-    outcome = "errored" if summary.errored else "nonconformant" if summary.nonconformant else "conformant"
+    outcome = next(
+        (
+            outcome
+            for outcome, count in (
+                ("errored", summary.errored),
+                ("nonconformant", summary.nonconformant),
+                ("conformant where checked", summary.conformant_where_checked),
+            )
+            if count
+        ),
+        "conformant",
+    )
     stale = report.baseline.stale if report.baseline is not None else []
     loud = [file for file in report.files if not _is_quiet(file)]
     facts = [
         ("pqassay", report.pqassay),
         ("tier", ", ".join(_tiers(report))),
-        ("counted", "FAIL" if report.threshold == "must" else "FAIL and WARN"),
+        ("counted", _counted(report)),
         ("profile", report.profile and f"{report.profile}: some rules are reported as more than they say"),
         ("rules", f"sha256 {report.rules_sha256[:16]}"),
         ("baseline", report.baseline and report.baseline.line),
@@ -194,6 +206,11 @@ def _of_check(report: Report) -> View:
     tiles = [
         Tile("files", summary.files),
         Tile("conformant", summary.conformant, "good" if summary.conformant else "plain"),
+        *(
+            [Tile("conformant where checked", summary.conformant_where_checked, "warn")]
+            if summary.conformant_where_checked
+            else []
+        ),
         Tile("nonconformant", summary.nonconformant, "bad" if summary.nonconformant else "plain"),
         Tile("errored", summary.errored, "unknown" if summary.errored else "plain"),
         *(
@@ -220,6 +237,11 @@ def _of_check(report: Report) -> View:
     )
 
 
+def _counted(report: Report) -> str:
+    counted = "FAIL" if report.threshold == "must" else "FAIL and WARN"
+    return f"{counted}, and what could not be checked" if report.complete else counted
+
+
 def _tiers(report: Report) -> Iterable[str]:
     used = {file.coverage for file in report.files}
     return dict.fromkeys(coverage.tier for key, coverage in report.coverages.items() if key in used)
@@ -228,6 +250,7 @@ def _tiers(report: Report) -> Iterable[str]:
 def _file(file: FileReport, report: Report) -> Group:
     remarks = [f"not judged: {file.error}"] if file.error else []
     remarks += [f"note: {note}" for note in file.notes]
+    remarks += [f"{'known: ' if gap.known else ''}{gap.line}" for gap in file.gaps]
     if file.created_by:
         remarks.append(f"created by {file.created_by}")
     items = [_finding(finding, is_counted=counts(finding, report.threshold)) for finding in file.findings]
@@ -336,4 +359,4 @@ def _result(result: Result, report: RunReport) -> Item:
 
 def _is_quiet(file: FileReport) -> bool:
     """True if there is nothing to say about a file but that it is conformant."""
-    return file.outcome == "conformant" and not file.findings and not file.notes
+    return file.outcome == "conformant" and not (file.findings or file.notes or file.gaps)

@@ -10,7 +10,15 @@ from typing import Any, Literal, TypeVar, cast
 
 from pqassay.under_test.bloom_rate import rate
 from pqassay.under_test.fields import ChunkFields
-from pqassay.under_test.file import Broken, FileUnderTest, Mistake, NotApplicable, NotChecked, Remembered
+from pqassay.under_test.file import (
+    Broken,
+    FileUnderTest,
+    Hindrances,
+    Mistake,
+    NotApplicable,
+    NotChecked,
+    Remembered,
+)
 from pqassay.under_test.index_reads import IndexReads
 from pqassay.under_test.page_bounds import PageBounds, even_column_index
 from pqassay.under_test.page_places import PagePlaces
@@ -328,11 +336,23 @@ class ColumnChunkUnderTest:
         return [(number, v2) for number, page in enumerate(self.data_pages) if (v2 := page.v2) is not None]
 
 
+def why_left_out(chunk: ColumnChunk, row_group: int, leaf: SchemaLeaf) -> NotChecked | None:
+    """Why nobody can look into a chunk in this file, if so."""
+    of = f"row group {row_group} of column {leaf.name}"
+    if chunk.file_path:
+        return NotChecked(f"{of} is stored in another file", "file")
+    if chunk.crypto_metadata is not None or chunk.meta_data is None:
+        return NotChecked(f"{of} is encrypted; pqassay has no keys", "key")
+    return None
+
+
 class ColumnChunks:
     """All column chunks of a file: its part of that name, ``file.part(ColumnChunks)``."""
 
     def __init__(self, file: FileUnderTest) -> None:
         self.file = file
+        self.left_out = Hindrances()
+        """The columns of chunks that are not among `all`, and why."""
         self._having: dict[str, list[ColumnChunkUnderTest]] = {}
 
     @Remembered
@@ -359,6 +379,9 @@ class ColumnChunks:
             for ordinal, (chunk, leaf) in enumerate(zip(group.columns, leaves, strict=True)):
                 facts = chunk.meta_data
                 if facts is None or chunk.file_path or chunk.crypto_metadata is not None:
+                    reason = why_left_out(chunk, number, leaf)
+                    if reason is not None:
+                        self.left_out.note(reason, leaf.name)
                     continue
                 if not leaf.is_at(facts.path_in_schema):
                     raise Malformed(

@@ -11,7 +11,8 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 
-from pqassay_spec.base.errors import FormatError
+from pqassay.report.model import Obstacle
+from pqassay_spec.base.errors import FormatError, Unsupported
 from pqassay_spec.base.sources import Source
 from pqassay_spec.parquet import file as parquet_file
 from pqassay_spec.parquet.schema import SchemaLeaf, leaves
@@ -31,20 +32,69 @@ class NotApplicable(Exception):  # noqa: N818 - an outcome, not an error
 class NotChecked(Exception):  # noqa: N818 - an outcome, not an error
     """A rule could not be tested; the message is the reason that the report gives.
 
-    ``judgeable`` is false where the reason leaves the whole file unjudged: its pages cannot be decoded.
+    Attributes:
+        obstacle: What kept it from being tested.
+        judgeable: False where the reason leaves the whole file unjudged: its pages cannot be decoded.
     """
 
-    def __init__(self, reason: str, *, judgeable: bool = True) -> None:
+    def __init__(self, reason: str, obstacle: Obstacle, *, judgeable: bool = True) -> None:
         super().__init__(reason)
+        self.obstacle: Obstacle = obstacle
         self.judgeable = judgeable
+
+    @classmethod
+    def because(cls, error: FormatError) -> NotChecked:
+        """The reason that bytes could not be read: a rule that they break, what pqassay does not read, or what they hold."""
+        if error.rule:
+            return Broken(error.rule)
+        return cls(error.reason, "tool" if isinstance(error, Unsupported) else "file")
 
 
 class Broken(NotChecked):
     """Another rule is broken, whose own check says so: what is asked about cannot be judged."""
 
     def __init__(self, rule: str) -> None:
-        super().__init__(f"{rule} is broken")
+        super().__init__(f"{rule} is broken", "another rule")
         self.rule = rule
+
+
+@dataclass
+class Hindrance:
+    """One obstacle that kept a rule, or several, from being tested.
+
+    Attributes:
+        reason: The first of the reasons.
+        columns: The columns where it did, as far as columns have a part in it.
+    """
+
+    reason: str
+    columns: set[str] = field(default_factory=set[str])
+
+
+class Hindrances(dict[Obstacle, Hindrance]):
+    """All that kept a rule, or several, from being tested, by obstacle."""
+
+    def note(self, problem: NotChecked, column: str | None = None) -> None:
+        """Add what a test ended with, about a column or the whole file."""
+        if isinstance(problem, NotEverywhere):
+            self.merge(problem.hindrances)
+            return
+        hindrance = self.setdefault(problem.obstacle, Hindrance(str(problem)))
+        if column is not None:
+            hindrance.columns.add(column)
+
+    def merge(self, other: Hindrances) -> None:
+        """Take over what hindered elsewhere."""
+        for obstacle, hindrance in other.items():
+            self.setdefault(obstacle, Hindrance(hindrance.reason)).columns.update(hindrance.columns)
+
+
+class NotEverywhere(NotChecked):
+    """A rule could not be tested in some places, for one reason or several; the first is the message."""
+
+    def __init__(self, first: NotChecked, hindrances: Hindrances) -> None:
+        super().__init__(str(first), first.obstacle, judgeable=first.judgeable)
+        self.hindrances = hindrances
 
 
 class Mistake(NotChecked):
@@ -53,7 +103,7 @@ class Mistake(NotChecked):
     def __init__(self, error: Exception) -> None:
         text = " ".join(str(error).split())[:200]
         super().__init__(
-            f"a mistake in pqassay, please report it: {type(error).__name__}: {text}", judgeable=False
+            f"a mistake in pqassay, please report it: {type(error).__name__}: {text}", "tool", judgeable=False
         )
 
     @classmethod
@@ -178,7 +228,7 @@ class FileUnderTest:
             return self.opener(name)
         except OSError as error:
             reason = f"{name} beside it cannot be opened: {error.strerror or error}"
-            raise NotChecked(reason, judgeable=False) from None
+            raise NotChecked(reason, "file", judgeable=False) from None
 
     @Remembered
     def data(self) -> FileUnderTest:
@@ -189,7 +239,7 @@ class FileUnderTest:
         """
         source = self.beside(pm.DATA_NAME)
         if source is None:
-            raise NotChecked(f"no {pm.DATA_NAME} stands beside it")
+            raise NotChecked(f"no {pm.DATA_NAME} is stored beside it", "request")
         return FileUnderTest(source, self.options, prefix=DATA_PREFIX)
 
     def part(self, make: Callable[[FileUnderTest], Part]) -> Part:

@@ -183,7 +183,7 @@ def walk(source: Source, start: int, end: int, path: str, num_values: int) -> li
         while position < end:
             number = len(pages)
             if number >= MOST_PAGES:
-                raise NotChecked(f"a column chunk has more than {MOST_PAGES:,} pages")
+                raise NotChecked(f"a column chunk has more than {MOST_PAGES:,} pages", "tool")
             try:
                 header, length = reader.at(position)
             except FormatError:

@@ -63,7 +63,7 @@ class Chain:
         if self.problem is not None:
             raise self.problem.with_traceback(None)
         if self.cut:
-            raise NotChecked(self.cut)
+            raise NotChecked(self.cut, "tool")
 
     @Remembered
     def checksums(self) -> list[int]:
@@ -285,7 +285,7 @@ class PmUnderTest:
         if sum(described.name_length for described in self.header.descriptors) > (
             self.header.sections_start + MOST_OVERLAP
         ):
-            raise NotChecked("the names lie over each other, and together are too long to be read")
+            raise NotChecked("the names lie over each other, and together are too long to be read", "tool")
 
     @property
     def designated(self) -> int:
@@ -376,7 +376,7 @@ class PmUnderTest:
     def snapshots(self) -> Sequence[Snapshot]:
         """All snapshots that can be read. Raises `NotChecked` where there are too many row groups for that."""
         if self.newest.fields.row_group_count > MOST_ROW_GROUPS:
-            raise NotChecked(self.chain.cut)
+            raise NotChecked(self.chain.cut, "tool")
         return self.chain.snapshots
 
     # ------------------------------------------------------------------------------------------------ blocks

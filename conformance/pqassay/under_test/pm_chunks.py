@@ -226,7 +226,7 @@ class PmChunks:
         """
         places = self.parsed.blocks
         if len(places) * self.parsed.header.block_size > 2 * self.parsed.size + MOST_OVERLAP:
-            raise NotChecked("the blocks lie over each other, and together are too long to be read")
+            raise NotChecked("the blocks lie over each other, and together are too long to be read", "tool")
         return places
 
     @Remembered

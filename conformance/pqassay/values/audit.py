@@ -23,8 +23,6 @@ from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.file import FileUnderTest, Mistake, NotApplicable, NotChecked, Remembered
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource, FileSource
-from pqassay_spec.parquet.schema import SchemaLeaf
-from pqassay_spec.parquet.thrift import ColumnChunk
 
 if TYPE_CHECKING:
     from pqassay.values.chunk_values import ChunkValues, Decoders
@@ -131,16 +129,6 @@ def audit(
             for claims in auditors.run(list(group)):
                 for claim in claims:
                     claim.settle()
-
-
-def why_left_out(chunk: ColumnChunk, row_group: int, leaf: SchemaLeaf) -> NotChecked | None:
-    """Why nobody can decode the values of a chunk in this file, if so."""
-    of = f"row group {row_group} of column {leaf.name}"
-    if chunk.file_path:
-        return NotChecked(f"{of} is stored in another file")
-    if chunk.crypto_metadata is not None or chunk.meta_data is None:
-        return NotChecked(f"{of} is encrypted; pqassay has no keys")
-    return None
 
 
 def _size(chunk: ColumnChunkUnderTest) -> int:

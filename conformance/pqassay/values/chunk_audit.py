@@ -6,11 +6,10 @@ from functools import partial
 
 import numpy as np
 
-from pqassay.under_test.chunks import ColumnChunkUnderTest
-from pqassay.under_test.file import FileUnderTest, Mistake, NotChecked
+from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
+from pqassay.under_test.file import FileUnderTest, Mistake, NotChecked, NotEverywhere
 from pqassay.under_test.violation import Violation
 from pqassay.values import pages, statistics
-from pqassay.values.audit import why_left_out
 from pqassay.values.bloom import absent
 from pqassay.values.chunk_values import ChunkValues
 from pqassay.values.claims import ChunkClaims, Found, others
@@ -38,7 +37,7 @@ class _BloomClaims(ChunkClaims):
             bitset = self.chunk.bitset
             if self.chunk.leaf.element.type == Type.BOOLEAN:
                 raise NotChecked(
-                    f"nobody says how a bloom filter holds booleans, as in column {self.chunk.column}"
+                    f"nobody says how a bloom filter holds booleans, as in column {self.chunk.column}", "file"
                 )
             self._claim(partial(self._judge_bloom_filter, bitset), *rules)
 
@@ -110,15 +109,13 @@ class ChunkFamily:
         except Exception as error:  # noqa: BLE001 - what is said of other chunks is judged all the same
             reason = Mistake.by(error)
         for outcome in self.outcomes.values():
-            outcome.hindered(reason)
+            outcome.hindered(reason, chunk.column)
         return None
 
     def note_left_out(self) -> None:
         """Chunks that are encrypted or stored elsewhere leave what is tested on the others unproved."""
-        for number, group in enumerate(self._file.metadata.row_groups):
-            for chunk, leaf in zip(group.columns, self._file.leaves, strict=True):
-                reason = why_left_out(chunk, number, leaf)
-                if reason is not None:
-                    for outcome in self.outcomes.values():
-                        outcome.hindered(reason)
-                    return
+        left_out = self._file.part(ColumnChunks).left_out
+        for obstacle, hindrance in left_out.items():
+            reason = NotChecked(hindrance.reason, obstacle)
+            for outcome in self.outcomes.values():
+                outcome.hindered(NotEverywhere(reason, left_out))

@@ -114,7 +114,8 @@ class ChunkValues:
             if self.entries < sum(held):
                 raise NotChecked(
                     f"the pages of column {chunk.column} hold {sum(held)} values and nulls in row group "
-                    f"{chunk.row_group}, and pyarrow decodes {self.entries}"
+                    f"{chunk.row_group}, and pyarrow decodes {self.entries}",
+                    "file",
                 )
         elif 0 in held:  # how many items a list has, only its levels tell
             with suppress(FormatError):  # of levels that cannot be read, their own rules speak
@@ -137,7 +138,8 @@ class ChunkValues:
         if counted != self.count:
             raise NotChecked(
                 f"the levels of column {self.chunk.column} count {counted} values in row group "
-                f"{self.chunk.row_group}, and pyarrow decodes {self.count}"
+                f"{self.chunk.row_group}, and pyarrow decodes {self.count}",
+                "file",
             )
         return counts
 
@@ -347,12 +349,12 @@ def excused(chunk: ColumnChunkUnderTest, reason: NotChecked) -> NotChecked:
     try:
         survey = chunk.part(survey_of)
     except FormatError as error:
-        return NotChecked(f"{error.rule} is broken" if error.rule else error.reason)
+        return NotChecked.because(error)
     except NotChecked as other:
         return other
     if survey.violations:
-        return NotChecked(f"{next(iter(survey.violations))} is broken")
+        return Broken(next(iter(survey.violations)))
     problem = survey.problem or survey.unread
     if isinstance(problem, FormatError):
-        return NotChecked(f"{problem.rule} is broken" if problem.rule else problem.reason)
+        return NotChecked.because(problem)
     return problem or reason

@@ -119,7 +119,7 @@ class ChunkClaims:
         for rule in rules:
             outcome = self.outcomes.setdefault(rule, Outcome())
             outcome.applies = True
-            outcome.hindered(reason)
+            outcome.hindered(reason, self.chunk.column)
 
     @contextmanager
     def _reading(self, *rules: str) -> Generator[None]:
@@ -138,7 +138,7 @@ class ChunkClaims:
     @property
     def _judged(self) -> BoundsAudit:
         if self._bounds is None:
-            raise NotChecked("its values are not decoded")
+            raise NotChecked("its values are not decoded", "file")
         return self._bounds
 
     def _bytes_of(self, raws: Sequence[bytes | None]) -> Sequence[bytes | None]:
@@ -176,9 +176,9 @@ class ChunkClaims:
     def _no_order(self) -> NotChecked:
         kind = self.chunk.leaf.physical_type
         if self.chunk.column_order is None:
-            return NotChecked(f"the footer gives no order of column {self.chunk.column}")
+            return NotChecked(f"the footer gives no order of column {self.chunk.column}", "file")
         return NotChecked(
-            f"the order of column {self.chunk.column}, {kind}, is none, or none that pqassay knows"
+            f"the order of column {self.chunk.column}, {kind}, is none, or none that pqassay knows", "file"
         )
 
     def _where(self, decoded: ChunkValues, place: int) -> str:

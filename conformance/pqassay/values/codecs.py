@@ -57,10 +57,10 @@ def decompressed(raw: memoryview, codec: int, length: int) -> memoryview:
     if not length and not len(raw):
         return raw  # some writers compress nothing into nothing
     if codec in NOT_READ:
-        raise NotChecked(NOT_READ[CompressionCodec(codec)])
+        raise NotChecked(NOT_READ[CompressionCodec(codec)], "tool")
     reader = _READERS.get(codec)
     if reader is None:
-        raise NotChecked(f"its pages are compressed by codec {codec}, which pqassay does not know")
+        raise NotChecked(f"its pages are compressed by codec {codec}, which pqassay does not know", "file")
     try:
         return _of_length(reader(raw, length), length)
     except MemoryError:  # an ArrowException as well

@@ -62,7 +62,7 @@ def _outside(piece: Any, box: BoundingBox) -> Iterator[tuple[int, str, float]]:
         try:
             found = np.array(list(coordinates(raw)), np.float64).reshape(-1, len(AXES))
         except Malformed as error:
-            raise NotChecked(f"a geometry cannot be read: {error.reason}") from None
+            raise NotChecked(f"a geometry cannot be read: {error.reason}", "file") from None
         for number, axis in enumerate(AXES):
             off = _is_off(found[:, number], box, axis)
             if off.any():

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from pqassay.under_test.file import NotChecked
+from pqassay.under_test.file import Broken, NotChecked
 from pqassay.values.hashes import buffer_of, physical_rows
 from pqassay_spec.parquet.column_order import FLOATING, SIGN, TOTAL, WIDTHS, Order
 from pqassay_spec.parquet.thrift import Type
@@ -56,7 +56,7 @@ def keys_of(order: Order, values: Any, width: int = 0) -> Keys:
         return _signed_rows(np.array(physical_rows(values)[:, ::-1]), 0, INT96_WIDTH - DAYS_FROM)
     if order in (Order.HALF, Order.HALF_TOTAL):
         if not is_half_type(values.type):
-            raise NotChecked("STA-005 is broken: a FLOAT16 has two bytes")
+            raise Broken("STA-005")
         numbers: NDArray[Any] = physical_rows(values).reshape(-1).view("<f2")
     else:
         numbers = values.to_numpy(zero_copy_only=False)
@@ -80,7 +80,7 @@ def extended(values: Any, width: int) -> NDArray[np.uint8]:
         NotChecked: They are more than `MOST_DECIMAL` bytes long.
     """
     if width > MOST_DECIMAL:
-        raise NotChecked(f"decimals of {width} bytes are not compared")
+        raise NotChecked(f"decimals of {width} bytes are not compared", "tool")
     if pa.types.is_fixed_size_binary(values.type):
         given = physical_rows(values)
         sign = np.where(given[:, :1] >= SIGN, 0xFF, 0).astype(np.uint8)

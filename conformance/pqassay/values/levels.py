@@ -306,7 +306,7 @@ class PageCounts:
         """Counts of zero, to be filled. Raises `NotChecked` where they would take too much memory."""
         if pages * (greatest_definition + greatest_repetition + 2) > MOST_COUNTS:
             raise NotChecked(
-                f"the level histograms of {pages:,} pages take more than {MOST_COUNTS:,} entries"
+                f"the level histograms of {pages:,} pages take more than {MOST_COUNTS:,} entries", "tool"
             )
         return PageCounts(
             np.zeros(pages, np.int64),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 
-from pqassay.under_test.file import Broken, Mistake, NotApplicable, NotChecked
+from pqassay.under_test.file import Hindrances, Mistake, NotApplicable, NotChecked, NotEverywhere
 from pqassay.under_test.violation import Violation, keep_first
 from pqassay_spec.base.errors import FormatError
 
@@ -17,18 +17,20 @@ class Outcome:
 
     applies: bool = False
     problem: NotChecked | None = None
+    hindrances: Hindrances = field(default_factory=Hindrances)
     places: dict[str | None, list[Violation]] = field(default_factory=dict[str | None, list[Violation]])
 
     def add(self, violation: Violation) -> None:
         """Note a violation; of each column, no more places than are shown."""
         keep_first(self.places.setdefault(violation.column, []), violation)
 
-    def hindered(self, reason: Exception) -> None:
-        """Note the first reason why something could not be tested."""
+    def hindered(self, reason: Exception, column: str | None = None) -> None:
+        """Note why something could not be tested, in a column or in the whole file."""
         if isinstance(reason, FormatError):
-            reason = Broken(reason.rule) if reason.rule else NotChecked(reason.reason)
+            reason = NotChecked.because(reason)
         if isinstance(reason, NotChecked):
             self._note(reason)
+            self.hindrances.note(reason, column)
 
     def _note(self, problem: NotChecked | None) -> None:
         """Keep the first problem, or the first mistake."""
@@ -39,6 +41,7 @@ class Outcome:
         """Take over what came of the same rule elsewhere."""
         self.applies |= other.applies
         self._note(other.problem)
+        self.hindrances.merge(other.hindrances)
         for violation in chain.from_iterable(other.places.values()):
             self.add(violation)
 
@@ -47,11 +50,13 @@ class Outcome:
 
         Raises:
             Mistake: It could not be tested somewhere by a mistake.
-            NotChecked: It could not be tested somewhere, and is broken nowhere else.
+            NotEverywhere: It could not be tested somewhere.
             NotApplicable: There is nothing that it is about.
         """
         yield from chain.from_iterable(self.places.values())
-        if self.problem is not None and (isinstance(self.problem, Mistake) or not self.places):
+        if isinstance(self.problem, Mistake):
             raise self.problem.with_traceback(None)
+        if self.problem is not None:
+            raise NotEverywhere(self.problem, self.hindrances)
         if not self.applies and not self.places:
             raise NotApplicable

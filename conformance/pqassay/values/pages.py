@@ -131,7 +131,8 @@ class PageClaims(ChunkClaims):
         pages = len(decoded.counts.values)
         if len(listed) != pages:
             raise NotChecked(
-                f"{where} and column chunk differ in their number of pages: {rule} or PIX-040 is broken"
+                f"{where} and column chunk differ in their number of pages: {rule} or PIX-040 is broken",
+                "another rule",
             )
 
     def _judge_index_bounds(

@@ -71,7 +71,9 @@ def open_physical(
     except MemoryError:  # an ArrowException as well
         raise
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise NotChecked(f"pyarrow cannot read the footer: {first_line(error)}", judgeable=False) from error
+        raise NotChecked(
+            f"pyarrow cannot read the footer: {first_line(error)}", "tool", judgeable=False
+        ) from error
     names = (
         [plain.schema.column(number).path for number in range(plain.num_columns)] if dictionaries else None
     )
@@ -186,7 +188,7 @@ def _require_physical(array: pa.Array[Any], leaf: SchemaLeaf) -> None:
     is_right = next((test for kind, test in _PHYSICAL.items() if kind == leaf.element.type), None)
     kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
     if is_right is None or not is_right(kind):
-        raise NotChecked(f"column {leaf.name}, {leaf.physical_type}, is decoded as {array.type}")
+        raise NotChecked(f"column {leaf.name}, {leaf.physical_type}, is decoded as {array.type}", "tool")
 
 
 @contextmanager
@@ -196,9 +198,9 @@ def _decoding(what: str) -> Generator[None]:
     except MemoryError:  # an ArrowException as well
         raise
     except pa.ArrowNotImplementedError as error:
-        raise NotChecked(f"pyarrow does not decode {what}: {first_line(error)}") from error
+        raise NotChecked(f"pyarrow does not decode {what}: {first_line(error)}", "tool") from error
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise NotChecked(f"{what} cannot be decoded: {first_line(error)}", judgeable=False) from error
+        raise NotChecked(f"{what} cannot be decoded: {first_line(error)}", "file", judgeable=False) from error
 
 
 def leaf_of(array: Any) -> Any:
@@ -295,7 +297,9 @@ def open_parquet(
     except MemoryError:  # an ArrowException as well
         raise
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise NotChecked(f"pyarrow cannot open the file: {first_line(error)}", judgeable=False) from error
+        raise NotChecked(
+            f"pyarrow cannot open the file: {first_line(error)}", "tool", judgeable=False
+        ) from error
 
 
 def _native(source: Source) -> pa.NativeFile | None:

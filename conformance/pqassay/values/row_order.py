@@ -82,7 +82,9 @@ class _Sorting:
         """For each row behind the first, 1 + the column that puts it out of order, 0 where none does."""
         for place, column in enumerate(compared):
             if len(column.falls) != len(undecided):
-                raise NotChecked(f"the columns of row group {self.number} have different numbers of rows")
+                raise NotChecked(
+                    f"the columns of row group {self.number} have different numbers of rows", "file"
+                )
             wrong[undecided & column.falls] = place + 1
             undecided &= column.same
         if not wrong.any():
@@ -174,7 +176,7 @@ class _SortingClaim:
         self._compared = {}
         if self._problem is not None:
             sorting.is_decided = True
-            self._outcome.hindered(self._problem)
+            self._outcome.hindered(self._problem, self._chunk.column)
         elif not sorting.is_decided and len(sorting.compared) == len(sorting.columns):
             sorting.is_decided = True
             try:
@@ -194,19 +196,23 @@ def _sorted_columns(
     columns: list[SortedColumn] = []
     for sorting in group.sorting_columns or []:
         if not 0 <= sorting.column_idx < len(group.columns):
-            raise NotChecked(f"row group {number} is sorted by leaf {sorting.column_idx}, and there is none")
+            raise NotChecked(
+                f"row group {number} is sorted by leaf {sorting.column_idx}, and there is none", "file"
+            )
         chunk = chunks.get((number, sorting.column_idx))
         if chunk is None:
+            is_elsewhere = group.columns[sorting.column_idx].file_path is not None
             raise NotChecked(
-                f"row group {number} is sorted by a column that is encrypted or stored elsewhere"
+                f"row group {number} is sorted by a column that is {'stored elsewhere' if is_elsewhere else 'encrypted'}",
+                "file" if is_elsewhere else "key",
             )
         leaf, order = chunk.leaf, chunk.order or type_order(chunk.leaf.element)
         if order is None:
             raise NotChecked(
-                f"how values of column {leaf.name}, {leaf.physical_type}, are sorted, nobody says"
+                f"how values of column {leaf.name}, {leaf.physical_type}, are sorted, nobody says", "file"
             )
         if leaf.max_repetition_level:
-            raise NotChecked(f"how lists are sorted, as in column {leaf.name}, nobody says")
+            raise NotChecked(f"how lists are sorted, as in column {leaf.name}, nobody says", "file")
         columns.append(SortedColumn(chunk, order, sorting.descending, sorting.nulls_first))
     return columns
 

@@ -133,7 +133,8 @@ class StatisticsClaims(ChunkClaims):
         if kind in (Type.BYTE_ARRAY, Type.FIXED_LEN_BYTE_ARRAY) and natural is None:
             return ((Order.BYTES, True),)
         raise NotChecked(
-            f"what signed comparison means for column {self.chunk.column}, {self.chunk.leaf.physical_type}, nobody says"
+            f"what signed comparison means for column {self.chunk.column}, {self.chunk.leaf.physical_type}, nobody says",
+            "file",
         )
 
     def _judge_nulls(self, null_count: int, decoded: ChunkValues) -> Found:

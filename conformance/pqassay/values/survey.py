@@ -59,7 +59,7 @@ class Survey:
     def counts(self) -> PageCounts:
         """The counts of the levels. Raises what stood in the way: `FormatError`, `NotChecked`."""
         if self.problem is not None or self.found is None:
-            raise self.problem or NotChecked("its levels are not counted")
+            raise self.problem or NotChecked("its levels are not counted", "file")
         return self.found
 
     def note(self, rule: str, violation: Violation) -> None:

@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 from pqassay.errors import UsageError
 from pqassay.judge.one_file import Settings
 from pqassay.lake.targets import is_uri
-from pqassay.report.model import Coverage, FileReport, Finding, Position, Report, members
+from pqassay.report.model import Coverage, FileReport, Finding, Gap, Position, Report, Untested, members
 from pqassay_spec import __version__
 from pqassay_spec.base.sources import BytesSource, write_whole
 from pqassay_spec.parquet.file import read_framing
@@ -42,7 +42,7 @@ METADATA_KEY = b"pqassay"
 DIGEST_KEY = b"pqassay.sha256"
 """Key of the digest of all that stands before the footer, and of the JSON object."""
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 ROWS_AT_ONCE = 50_000
 """Rows of a row group."""
@@ -59,6 +59,18 @@ POSITION = pa.struct(
     ]
 )
 """One position of a finding, with the members of `pqassay.report.model.Position`."""
+
+GAP = pa.struct(
+    [
+        pa.field("obstacle", pa.string(), nullable=False),
+        pa.field("reason", pa.string(), nullable=False),
+        pa.field("rules", pa.list_(pa.string()), nullable=False),
+        pa.field("columns", pa.list_(pa.string()), nullable=False),
+        pa.field("of_columns", pa.int64(), nullable=False),
+        pa.field("known", pa.bool_(), nullable=False),
+    ]
+)
+"""One gap, with the members of `pqassay.report.model.Gap`."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +100,7 @@ FIELDS = (
     Field("path", pa.string(), "the file, as it was named or found; a URI in stores"),
     Field("file_kind", pa.string(), "`parquet`, `pm`, or `folder` for a folder that could not be listed"),
     Field("size", pa.int64(), "length of the file in bytes, -1 where it could not be told"),
-    Field("outcome", pa.string(), "`conformant`, `nonconformant` or `errored` (not judged; never a kind of pass)"),
+    Field("outcome", pa.string(), "`conformant`, `conformant where checked` (see `gaps`), `nonconformant` or `errored` (not judged; never a kind of pass)"),
     Field("created_by", pa.string(), "what the footer says about its writer", optional=True),
     Field("tier", pa.string(), "how deep the file was looked at: `footer`, `index`, `pages` or `values`"),
     Field("pqassay", pa.string(), "the version that judged"),
@@ -102,6 +114,7 @@ FIELDS = (
     _of_file("judged_at", pa.timestamp("us", tz="UTC"), "when the run began that judged the file"),
     _of_file("findings", pa.int32(), "how many findings the file has"),
     _of_file("notes", pa.list_(pa.string()), "what of the file no rule looks at"),
+    _of_file("gaps", pa.list_(GAP), "what of the file could not be looked at: one entry for each obstacle"),
     _of_file("error", pa.string(), "why an errored file could not be judged", optional=True),
     _of_file("coverage", pa.string(), "which rules were tested: a key of `coverages` in the metadata of the table's footer"),
     _of_finding("rule", pa.string(), "id of the rule that is broken"),
@@ -271,11 +284,17 @@ def _rows(report: Report, states: Sequence[FileState], common: Mapping[str, str]
             "judged_at": state.judged_at,
             "findings": len(file.findings),
             "notes": [clean(note) for note in file.notes],
+            "gaps": [_gap_row(gap) for gap in file.gaps],
             "error": clean(file.error),
             "coverage": file.coverage,
         }
         for finding in file.findings:
             yield {**shared, "kind": "finding", **_finding_row(finding)}
+
+
+def _gap_row(gap: Gap) -> dict[str, Any]:
+    row: dict[str, Any] = members(gap)
+    return {**row, "known": gap.known, "columns": [clean(name) for name in gap.columns]}
 
 
 def _finding_row(finding: Finding) -> dict[str, Any]:
@@ -328,7 +347,7 @@ def read(table: Path, settings: Settings) -> Iterator[Row]:
         return
     is_here = about.get("folder") == clean(_here())
     try:
-        coverages = {key: Coverage(**value) for key, value in about["coverages"].items()}
+        coverages = {key: _coverage(value) for key, value in about["coverages"].items()}
         _require_sound(path)
         with pq.ParquetFile(path) as file:
             batches = file.iter_batches(batch_size=ROWS_AT_ONCE)
@@ -372,6 +391,11 @@ def _metadata(table: Path) -> dict[str, Any] | None:
     return about
 
 
+def _coverage(stored: dict[str, Any]) -> Coverage:
+    untested = {rule: Untested(**why) for rule, why in stored["not_checked"].items()}
+    return Coverage(**{**stored, "not_checked": untested})
+
+
 def _files(rows: Iterator[dict[str, Any]], coverages: Mapping[str, Coverage]) -> Iterator[Row]:
     """Put files and their findings together again; a file's findings follow it."""
     for row in rows:
@@ -386,6 +410,7 @@ def _files(rows: Iterator[dict[str, Any]], coverages: Mapping[str, Coverage]) ->
             error=row["error"],
             created_by=row["created_by"],
             notes=row["notes"],
+            gaps=[Gap(**{**gap, "known": False}) for gap in row["gaps"]],
         )
         state = FileState(
             modified=row["modified_ns"],

@@ -80,7 +80,9 @@ class VerdictCache:
 
     def _as_judged(self, row: Row) -> Row:
         """A verdict as the judge gave it: what a baseline knew is for this run's baseline to say."""
-        report = dataclasses.replace(row.report, outcome=outcome_of(row.report.findings, self._level))
+        report = dataclasses.replace(
+            row.report, outcome=outcome_of(row.report.findings, row.report.gaps, self._level)
+        )
         return dataclasses.replace(row, report=report)
 
 

@@ -55,7 +55,7 @@ def outcome(data: bytes, rule: str) -> str:
     coverage = done.coverages[done.files[0].coverage]
     if rule in coverage.checked:
         return "checked"
-    return "not applicable" if rule in coverage.not_applicable else coverage.not_checked[rule]
+    return "not applicable" if rule in coverage.not_applicable else coverage.not_checked[rule].reason
 
 
 def forget(change: Callable[[Any], None]) -> Callable[[FileMetaData], None]:

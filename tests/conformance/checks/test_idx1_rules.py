@@ -96,7 +96,7 @@ def test_an_empty_index_beside_values_passes_only_for_a_column_that_is_named() -
     assert (
         "an empty index fits column comment, which has no values, and no other; "
         "nation has values: name the column that is meant"
-    ) == coverage.not_checked["IDX1-016"]
+    ) == coverage.not_checked["IDX1-016"].reason
     assert {"comment": [], "nation": ["IDX1-016"]} == {
         name: [finding.rule for finding in pqassay.check(file, idx1_column=name).files[0].findings]
         for name in ("comment", "nation")
@@ -173,7 +173,7 @@ def test_a_column_that_cannot_be_decoded_leaves_the_file_unjudged() -> None:
     assert "errored" == report.files[0].outcome
     assert 4 == report.exit_code
     (coverage,) = report.coverages.values()
-    assert "cannot be decoded" in coverage.not_checked["IDX1-016"]
+    assert "cannot be decoded" in coverage.not_checked["IDX1-016"].reason
 
 
 def test_an_encrypted_footer_is_unsupported_not_corrupt() -> None:
@@ -202,7 +202,7 @@ def test_deeper_tiers_are_not_entered() -> None:
     (coverage,) = report.coverages.values()
 
     assert "conformant" == report.files[0].outcome
-    assert "needs tier values" == coverage.not_checked["IDX1-016"]
+    assert "needs tier values" == coverage.not_checked["IDX1-016"].reason
 
 
 def test_the_footer_tier_reads_no_blob() -> None:

@@ -182,7 +182,7 @@ def test_real_pairs_fail_no_rule(name: str) -> None:
     assert report.error is None
     assert set() == {finding.rule for finding in report.findings if finding.verdict == "FAIL"}
     assert {finding.rule for finding in report.findings} <= {"PM-108", "PM-123", "PM-145"}
-    assert {} == {rule: why for rule, why in coverage.not_checked.items() if rule.startswith("PM-1")} or set(
+    assert {} == {rule: why for rule, why in coverage.reasons.items() if rule.startswith("PM-1")} or set(
         coverage.not_checked
     ).isdisjoint({"PM-100", "PM-116", "PM-140"})
 
@@ -201,7 +201,7 @@ def test_a_stale_file_is_one_finding() -> None:
     report, coverage = PmPair(good().raw, other).report("values")
     assert ["PM-100"] == [finding.rule for finding in report.findings]
     assert "stale" in report.findings[0].message
-    reasons = {why for rule, why in coverage.not_checked.items() if rule.startswith("PM-1")}
+    reasons = {why for rule, why in coverage.reasons.items() if rule.startswith("PM-1")}
     assert {"PM-100 is broken"} == reasons
 
 
@@ -242,9 +242,9 @@ def test_without_a_parquet_file_nothing_is_compared() -> None:
     report = pqassay.check(good().raw, kind="pm", tier="values", only=["PM-1*"])
     (file,) = report.files
     reasons = {
-        why for rule, why in report.coverages[file.coverage].not_checked.items() if rule.startswith("PM-1")
+        why for rule, why in report.coverages[file.coverage].reasons.items() if rule.startswith("PM-1")
     }
-    assert ([], {"no data.parquet stands beside it"}) == (file.findings, reasons)
+    assert ([], {"no data.parquet is stored beside it"}) == (file.findings, reasons)
 
 
 def test_a_parquet_footer_that_cannot_be_read_is_its_own_matter() -> None:
@@ -254,7 +254,7 @@ def test_a_parquet_footer_that_cannot_be_read_is_its_own_matter() -> None:
     data[framing.footer_start : framing.footer_start + 40] = b"\xff" * 40
     report, coverage = PmPair(good().raw, bytes(data)).report("values")
     assert [] == report.findings
-    assert "PQF-004 is broken in data.parquet" == coverage.not_checked["PM-116"]
+    assert "PQF-004 is broken in data.parquet" == coverage.not_checked["PM-116"].reason
 
 
 # -------------------------------------------------------------------------- rules that need another Parquet file
@@ -296,7 +296,9 @@ def test_a_key_that_cannot_be_read_is_one_finding(document: Any) -> None:
     assert ["PM-121"] == [finding.rule for finding in report.findings if finding.rule != "PM-118"]
     at = next(finding for finding in report.findings if finding.rule == "PM-121").at[0]
     assert "data.footer.key_value_metadata[0].value" == at.field
-    assert {"PM-121 is broken"} == {coverage.not_checked[f"PM-{number}"] for number in (122, 123, 124, 125)}
+    assert {"PM-121 is broken"} == {
+        coverage.not_checked[f"PM-{number}"].reason for number in (122, 123, 124, 125)
+    }
 
 
 def test_files_of_others_have_no_key() -> None:

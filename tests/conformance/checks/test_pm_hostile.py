@@ -43,7 +43,7 @@ def broken(report: Report) -> list[str]:
 
 def not_checked(report: Report) -> set[str]:
     (coverage,) = report.coverages.values()
-    return {reason for rule, reason in coverage.not_checked.items() if not rule.startswith("PM-1")}
+    return {reason for rule, reason in coverage.reasons.items() if not rule.startswith("PM-1")}
 
 
 class Builder:

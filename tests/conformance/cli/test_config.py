@@ -106,7 +106,7 @@ def test_every_option_with_a_default_works_from_the_file(project: Path) -> None:
 
     assert 1 == result.exit_code
     assert 2 == found["summary"]["files"]
-    assert "left out by --rule or --skip-rule" == found["coverages"]["c1"]["not_checked"]["PQF-001"]
+    assert "left out by --rule or --skip-rule" == found["coverages"]["c1"]["not_checked"]["PQF-001"]["reason"]
     assert "../../known.json" == found["baseline"]["path"]
 
 

@@ -43,7 +43,7 @@ def pair(tmp_path: Path) -> Path:
 def across(report: pqassay.Report) -> tuple[bool, str]:
     """Whether rules across both files were tested, and why not."""
     (coverage,) = report.coverages.values()
-    return "PM-103" in coverage.checked, coverage.not_checked.get("PM-103", "")
+    return "PM-103" in coverage.checked, coverage.reasons.get("PM-103", "")
 
 
 REAL = sorted(path.parent for path in (golden_folder() / "interop").glob("questdb-*/*/_pm"))
@@ -124,7 +124,7 @@ def test_the_report_is_the_same_in_workers(pair: Path, options: dict[str, Any]) 
 def test_without_data_rules_across_both_are_not_checked(pair: Path) -> None:
     (pair / "data.parquet").unlink()
 
-    assert (False, "no data.parquet stands beside it") == across(pqassay.check(pair / "_pm"))
+    assert (False, "no data.parquet is stored beside it") == across(pqassay.check(pair / "_pm"))
 
 
 def test_data_that_cannot_be_opened_leaves_the_pm_file_unjudged(pair: Path) -> None:
@@ -155,7 +155,7 @@ def test_bytes_are_judged_as_what_the_caller_says_they_are() -> None:
         alone.files[0].path,
         alone.files[0].outcome,
     )
-    assert [(False, "no data.parquet stands beside it"), (True, "")] == [across(alone), across(both)]
+    assert [(False, "no data.parquet is stored beside it"), (True, "")] == [across(alone), across(both)]
     assert ["PQF-001"] == [
         finding.rule for finding in pqassay.check(PM).files[0].findings if finding.rule == "PQF-001"
     ]
@@ -212,7 +212,7 @@ def test_a_field_of_the_file_beside_is_found_in_that_file() -> None:
     assert "data.footer.num_rows" == str(field)
     assert file.data.footer[:1] == DATA[file.data.framing.footer_start :][:1]
     assert (True, True) == (offset > file.data.framing.footer_start, 0 < length < 10)
-    with pytest.raises(NotChecked, match=r"no data\.parquet stands beside it"):
+    with pytest.raises(NotChecked, match=r"no data\.parquet is stored beside it"):
         _ = FileUnderTest(BytesSource(PM), Options("index"), "pm").data
 
 

@@ -14,7 +14,7 @@ from idx1_files import Idx1File
 from pqassay.cli.main import app
 from pqassay.errors import UsageError
 from pqassay.report.comparison import Comparison, compare
-from pqassay.report.model import FileReport, Report, summarise
+from pqassay.report.model import FileReport, Report, Untested, summarise
 from pqassay.report.run_model import Outcome, Result, RunReport
 from report_samples import WICKED, museum, run_report, wicked
 
@@ -67,7 +67,7 @@ def test_what_the_later_check_did_not_test_is_not_fixed() -> None:
     coverage = dataclasses.replace(
         BAD.coverages["c1"],
         checked=[rule for rule in BAD.coverages["c1"].checked if rule != BROKEN.rule],
-        not_checked={BROKEN.rule: "needs tier values"},
+        not_checked={BROKEN.rule: Untested("request", "needs tier values")},
     )
     new = report(file("a"), coverages={"c1": coverage})
 

@@ -89,9 +89,9 @@ def test_what_a_finding_costs_is_shown_in_every_format(name: FormatName) -> None
         (b"[]", "r.json: this is no report"),
         (b'{"kind": ["check"]}', "r.json: this is no report"),
         (b'{"kind": "baseline", "schema_version": 1}', "r.json: this is no report"),
-        (b'{"kind": "check", "schema_version": 2, "pqassay": "9.0"}', "schema_version is 2, and this version of pqassay reads 1"),
+        (b'{"kind": "check", "schema_version": 3, "pqassay": "9.0"}', "schema_version is 3, and this version of pqassay reads 2"),
         (b'{"kind": "check", "schema_version": true}', "schema_version is True"),
-        (b'{"kind": "check", "schema_version": 1}', "pqassay: Field required"),
+        (b'{"kind": "check", "schema_version": 2}', "pqassay: Field required"),
     ],
 )  # fmt: skip
 def test_what_is_no_report_is_an_error_that_says_so(content: bytes, words: str) -> None:
@@ -265,7 +265,7 @@ def test_junit_has_a_suite_for_each_file_and_a_case_for_each_rule() -> None:
             assert {f.rule for f in file.findings} | {*coverage.checked, *coverage.not_checked} == set(cases)
             skipped = {name: case.find("skipped") for name, case in cases.items()}
             found = {name: why.get("message") for name, why in skipped.items() if why is not None}
-            assert {rule: f"not checked: {why}" for rule, why in coverage.not_checked.items()} == found
+            assert {rule: f"not checked: {why}" for rule, why in coverage.reasons.items()} == found
         else:
             assert ["conformant"] == [case.get("name") for case in suite]
 

@@ -352,7 +352,7 @@ def test_without_the_option_the_tier_of_pages_does_not_check_crcs() -> None:
     report = pqassay.check(data, tier="pages")
     (coverage,) = report.coverages.values()
 
-    assert "needs --crc or tier values" == coverage.not_checked["PQF-063"]
+    assert "needs --crc or tier values" == coverage.not_checked["PQF-063"].reason
     assert "PQF-063" not in {finding.rule for finding in report.files[0].findings}
 
 

@@ -148,7 +148,7 @@ def wide(values: list[int]) -> bytes:
 def test_differences_of_more_than_64_bits_are_a_finding_and_leave_the_file_judged(values: list[int]) -> None:
     report = pqassay.check(wide(values), tier="values")
     (file,) = report.files
-    reasons = report.coverages[file.coverage].not_checked
+    reasons = report.coverages[file.coverage].reasons
 
     assert (None, ["PQF-079"]) == (file.error, [finding.rule for finding in file.findings])
     for rule in ("STA-040", "STA-041", "PIX-050", "PIX-051", "PQF-075"):
@@ -160,7 +160,7 @@ def test_pm_beside_differences_of_more_than_64_bits_is_judged(values: list[int])
     file, coverage = generated(wide(values)).report("values", ["PM-14*"])
 
     assert ("conformant", None) == (file.outcome, file.error)
-    assert "PQF-079 is broken" == coverage.not_checked["PM-140"]
+    assert "PQF-079 is broken" == coverage.not_checked["PM-140"].reason
 
 
 @pytest.mark.parametrize("values", WIDE.values(), ids=WIDE)
@@ -195,7 +195,7 @@ def test_an_audit_that_broke_off_leaves_nothing_behind(kind: str, monkeypatch: p
         else pqassay.check(indexed, **options)
     )
     (file,) = report.files
-    reasons = report.coverages[file.coverage].not_checked
+    reasons = report.coverages[file.coverage].reasons
 
     assert ([], "there is not enough memory for it") == (file.findings, file.error)
     assert 1 == sum(reason == file.error for reason in reasons.values())

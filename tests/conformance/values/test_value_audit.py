@@ -626,7 +626,7 @@ def test_a_chunk_that_cannot_be_decoded_hinders_no_other() -> None:
     report = pqassay.check(data, tier="values", only=RULES)
     [file] = report.files
     assert [("STA-041", "good")] == [(finding.rule, finding.column) for finding in file.findings]
-    reasons = report.coverages[file.coverage].not_checked
+    reasons = report.coverages[file.coverage].reasons
     assert "cannot be decoded" in reasons["STA-040"]
     assert "cannot be decoded" in (file.error or "")
 
@@ -656,7 +656,7 @@ def test_values_that_the_decoder_leaves_out_are_neither_missed_nor_called_true(
     report = pqassay.check(data, tier="values", only=("STA-04?", "PQF-062"))
     [file] = report.files
     assert ["PQF-062"] == [finding.rule for finding in file.findings]
-    reasons = report.coverages[file.coverage].not_checked
+    reasons = report.coverages[file.coverage].reasons
     for rule in ("STA-040", "STA-041", "STA-042"):
         assert reasons[rule].endswith("and pyarrow decodes 0"), rule
 
@@ -688,7 +688,7 @@ def test_bounds_without_an_order_are_not_compared(orders: bool, rules: set[str])
     [file] = report.files
     assert rules == {finding.rule for finding in file.findings}
     reason = None if orders else "the footer gives no order of column c"
-    assert reason == report.coverages[file.coverage].not_checked.get("STA-041")
+    assert reason == report.coverages[file.coverage].reasons.get("STA-041")
 
 
 def test_int96_timestamps_are_compared_as_they_are_stored() -> None:

@@ -155,7 +155,7 @@ def bits_are_set_where_values_are(chunk: ColumnChunkUnderTest) -> Iterator[Viola
         return
     holds = _holds_values(chunk)
     if holds is None:
-        raise NotChecked("whether the chunk holds a value, the footer does not say")
+        raise NotChecked("whether the chunk holds a value, the footer does not say", "file")
     if holds:
         said = f"the bloom filter of {chunk} has no bit set, and the column holds values"
         yield Violation(said, chunk.fields.bitset, "eight bits or more", "no bit that is set")

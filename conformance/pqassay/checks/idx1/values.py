@@ -16,10 +16,11 @@ from pqassay.checks import rule
 from pqassay.checks.commands import embed_command, strip_command
 from pqassay.checks.idx1.blob import EmbeddedIndex
 from pqassay.checks.subjects import Subject
+from pqassay.under_test.chunks import why_left_out
 from pqassay.under_test.fields import in_footer
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.violation import Spot, Violation, first_places
-from pqassay.values.audit import Family, ValueAudit, claiming, why_left_out
+from pqassay.values.audit import Family, ValueAudit, claiming
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.idx1 import blob as idx1
@@ -100,7 +101,7 @@ class IndexedColumn:
         columns = [found for found in compared.values() if not isinstance(found, NotChecked)]
         best = min(columns, key=self.distance, default=None)
         if best is None or (problem is not None and self.distance(best)[0] == NO_FIT):
-            raise problem or NotChecked("no column can be decoded")
+            raise problem or NotChecked("no column can be decoded", "file")
         filled = next((found.column for found in columns if found.value_rows), None)
         if (
             not self.index.blob.payload
@@ -111,7 +112,8 @@ class IndexedColumn:
             self.undecided = best.column, filled
             raise NotChecked(
                 f"an empty index fits column {best.column}, which has no values, and no other; "
-                f"{filled} has values: name the column that is meant"
+                f"{filled} has values: name the column that is meant",
+                "request",
             )
         return best
 
@@ -121,7 +123,7 @@ class IndexedColumn:
             chunk = row_group.columns[ordinal] if ordinal < len(row_group.columns) else None
             reason = chunk and why_left_out(chunk, number, leaf)
             if chunk and reason:
-                raise NotChecked(f"{reason}, {show(chunk.file_path)}") if chunk.file_path else reason
+                raise NotChecked(f"{reason}, {show(chunk.file_path)}", "file") if chunk.file_path else reason
 
     def distance(self, comparison: Comparison) -> tuple[int, int]:
         """Order of preference: equal, equal to the pieces, superset of a column with values, then by what differs.
@@ -241,7 +243,7 @@ def every_indexed_value_occurs(column: IndexedColumn) -> Iterator[Violation]:
     """A value too many costs a read, never a row."""
     comparison = column.comparison
     if comparison.missing_count and not _told_by_empty_payload(column, comparison):
-        raise NotChecked("IDX1-016 is broken and says what else differs")
+        raise NotChecked("IDX1-016 is broken and says what else differs", "another rule")
     if column.declared is None and not comparison.value_rows and comparison.extra:
         raise Broken("IDX1-018")
     yield from first_places(
@@ -334,7 +336,9 @@ def companion_counts_the_nulls(column: IndexedColumn) -> Iterator[Violation]:
     record = column.index.companion
     name, found = ".".join(record.column), column.comparison
     if not found.leaf.is_at(record.column):
-        raise NotChecked(f"the index was compared with {found.column}, the companion record names {name}")
+        raise NotChecked(
+            f"the index was compared with {found.column}, the companion record names {name}", "request"
+        )
     if record.null_count != found.null_count:
         said = f"column {name} holds {found.null_count} nulls, the companion record says {record.null_count}"
         field = column.index.field(idx1.COMPANION_KEY)

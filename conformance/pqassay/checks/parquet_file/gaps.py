@@ -43,7 +43,7 @@ def body_is_accounted_for(file: FileUnderTest) -> Iterator[Violation]:
                 spot = Spot("body", run.start, run.end - run.start)
                 yield spot.violation(said, "a structure of the footer, or a known filler", run.filler.value)
     if not is_whole:
-        raise NotChecked(f"the gaps hold more than the {MOST_WORK >> 20} MiB that are looked at")
+        raise NotChecked(f"the gaps hold more than the {MOST_WORK >> 20} MiB that are looked at", "tool")
 
 
 def _gaps(file: FileUnderTest) -> Iterator[tuple[int, int]]:

@@ -124,7 +124,8 @@ def byte_ranges_are_apart(parsed: PmUnderTest) -> Iterator[Violation]:
             room -= len(mixed) * parsed.header.column_count
             if room < 0:
                 raise NotChecked(
-                    "row groups lie between each other in the Parquet file, too many to compare all chunks"
+                    "row groups lie between each other in the Parquet file, too many to compare all chunks",
+                    "tool",
                 )
             offsets = tuple(place.offset for place in mixed)
             if offsets not in reported:

@@ -167,9 +167,9 @@ class Pair:
         try:
             return what(parquet)
         except Unsupported as error:
-            raise NotChecked(f"{pm.DATA_NAME}: {error.reason}") from error
+            raise NotChecked(f"{pm.DATA_NAME}: {error.reason}", "tool") from error
         except FormatError as error:
-            raise NotChecked(f"{error.rule} is broken in {pm.DATA_NAME}") from error
+            raise NotChecked(f"{error.rule} is broken in {pm.DATA_NAME}", "another rule") from error
 
     @Remembered
     def blocks(self) -> Sequence[Block]:
@@ -263,7 +263,8 @@ class Pair:
         for number, row_group in enumerate(row_groups):
             if len(row_group.columns) != self.column_count:
                 raise NotChecked(
-                    f"row group {number} of {pm.DATA_NAME} has {len(row_group.columns)} chunks for {self.column_count} columns"
+                    f"row group {number} of {pm.DATA_NAME} has {len(row_group.columns)} chunks for {self.column_count} columns",
+                    "another rule",
                 )
         return len(row_groups)
 
@@ -308,7 +309,7 @@ def _require_footer(data: Source, snapshot: Snapshot) -> None:
     try:
         read_framing(data)
     except Unsupported as error:
-        raise NotChecked(f"{pm.DATA_NAME}: {error.reason}") from error
+        raise NotChecked(f"{pm.DATA_NAME}: {error.reason}", "tool") from error
     except FormatError as error:
         raise _stale(snapshot, f"no Parquet file ends at {data.size}: {error.reason}", data.size) from error
 

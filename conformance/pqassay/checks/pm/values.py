@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from pqassay.checks.by_values import by_audit
 from pqassay.checks.pm.pair import Pair
 from pqassay.checks.subjects import Subject
-from pqassay.under_test.chunks import ColumnChunkUnderTest
+from pqassay.under_test.chunks import ColumnChunkUnderTest, why_left_out
 from pqassay.under_test.file import Broken, FileUnderTest, NotChecked, Remembered
 from pqassay.under_test.pm import header_field
 from pqassay.under_test.violation import Spot
-from pqassay.values.audit import audit, why_left_out
+from pqassay.values.audit import audit
 from pqassay.values.outcomes import Outcome
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.bloom import BLOCK_SIZE
@@ -106,7 +106,9 @@ class Comparison:
             outcome.hindered(Broken("PM-033"))
         elif self.pair.leaves[column].element.type not in ASCENDING_TYPES:
             leaf = self.pair.leaves[column]
-            outcome.hindered(NotChecked(f"the order of {leaf.physical_type} timestamps is not tested"))
+            outcome.hindered(
+                NotChecked(f"the order of {leaf.physical_type} timestamps is not tested", "tool"), leaf.name
+            )
         else:
             return column
         return NO_COLUMN
@@ -157,7 +159,7 @@ class _ChunkComparison:
     def leave(self, reason: NotChecked) -> None:
         """Note why the values are not known, with the rules that it is about."""
         for rule_id in self.rules:
-            self.outcomes[rule_id].hindered(reason)
+            self.outcomes[rule_id].hindered(reason, self.leaf.name)
 
     def settle(self) -> None:
         """Add what came of it to what came of other chunks."""
@@ -196,14 +198,15 @@ class _ChunkComparison:
         outcome.applies = True
         if self.order is None:
             outcome.hindered(
-                NotChecked(f"bounds of {self.leaf.physical_type} without an order are not tested")
+                NotChecked(f"bounds of {self.leaf.physical_type} without an order are not tested", "file"),
+                self.leaf.name,
             )
             return None
         try:
             end = self.pair.snapshot.start
             return pm_block.read_statistic(self.pair.source, self.block, self.column, side, end)
         except FormatError as error:
-            outcome.hindered(error)
+            outcome.hindered(error, self.leaf.name)
             return None
 
     def _bitset(self) -> bytes | None:
@@ -214,12 +217,15 @@ class _ChunkComparison:
         outcome = self.outcomes[BLOOM]
         outcome.applies = True
         if self.leaf.element.type in UNHASHED_TYPES:
-            outcome.hindered(NotChecked(f"bloom filters of {self.leaf.physical_type} are not tested"))
+            outcome.hindered(
+                NotChecked(f"bloom filters of {self.leaf.physical_type} are not tested", "file"),
+                self.leaf.name,
+            )
             return None
         try:
             return self.pair.bitset(number)
         except FormatError as error:
-            outcome.hindered(error)
+            outcome.hindered(error, self.leaf.name)
             return None
 
     # ---------------------------------------------------------------------------------------- what is found out
