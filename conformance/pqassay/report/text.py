@@ -19,7 +19,7 @@ from pqassay.report.line import counted, plain_console, write_line, write_row
 from pqassay.report.model import BaselineState, Coverage, FileReport, Finding, Report, encodable
 from pqassay.report.order import gravest_first, gravity
 from pqassay.report.proof_text import says_the_same, write_proof
-from pqassay_spec.base.terminal import printable
+from pqassay_spec.base.terminal import printable, shell_line
 from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, rules, rules_for
 
 Key = TypeVar("Key", bound=Hashable)
@@ -340,10 +340,8 @@ def _coverage(console: Console, coverage: Coverage, first: FileReport) -> None:
         ids = [rule for rule, reason in blocked.items() if reason == why]
         write_line(console, f"  not checked, because {why}: {_shortened(ids)}")
     if deeper:
-        write_line(
-            console,
-            f"  {counted(len(deeper), 'rule')} at a deeper tier: pqassay check --tier {_deepest(deeper.values())} {first.path}",
-        )
+        command = shell_line(["pqassay", "check", "--tier", _deepest(deeper.values()), encodable(first.path)])
+        write_line(console, f"  {counted(len(deeper), 'rule')} at a deeper tier: {command}")
 
 
 def _coverage_of_many(coverages: Sequence[Coverage], files: int) -> str:
