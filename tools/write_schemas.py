@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from pqassay.judge import baseline
 from pqassay.report import model, run_model
 from pqassay.suite import manifest, protocol
 from pqassay_spec.rules import catalogue
@@ -16,6 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 JUDGE = ROOT / "conformance" / "pqassay" / "schemas"
 
 SCHEMAS = {
+    JUDGE / "baseline.schema.json": baseline.json_schema,
     JUDGE / "report.schema.json": model.json_schema,
     JUDGE / "request.schema.json": protocol.request_schema,
     JUDGE / "answer.schema.json": protocol.answer_schema,

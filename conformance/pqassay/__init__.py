@@ -8,11 +8,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from pqassay_spec import __version__
 
+TYPE_CHECKING = False  # of typing, which takes longer to load than all else before Ctrl-C is taken care of
+
 if TYPE_CHECKING:
+    from typing import Any
+
     from pqassay.errors import UsageError
     from pqassay.judge.checker import check
     from pqassay.report.model import Finding, Report

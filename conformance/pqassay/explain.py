@@ -7,7 +7,6 @@ import importlib
 import inspect
 import json
 import operator
-import shlex
 import textwrap
 from collections.abc import Iterator
 from functools import cache
@@ -19,6 +18,7 @@ from pqassay.checks import registry
 from pqassay.report.declarations import declaration
 from pqassay.report.rules import obligation
 from pqassay.suite.cases import CaseError, golden_folder
+from pqassay_spec.base.terminal import shell_line
 from pqassay_spec.golden.case import MANIFEST
 from pqassay_spec.rules.catalogue import Family, Rule, families, family_of, rules
 
@@ -94,7 +94,7 @@ def golden_pair(rule_id: str) -> Iterator[str]:
         yield from _labelled("kept by", case["parent"])
     yield from _labelled("broken by", f"{case['id']}: {case['title']}{others}")
     path = folder / case["id"] / case["input"]["file"]
-    yield from _labelled("look at it", shlex.join(["pqassay", "check", str(_near(path))]))
+    yield from _labelled("look at it", shell_line(["pqassay", "check", str(_near(path))]))
     yield from _broken_bytes(path, rule_id, case)
 
 

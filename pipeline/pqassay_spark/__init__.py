@@ -5,9 +5,13 @@ judge; nothing else may use it.  Importing it starts no Java and imports no ``py
 that need them do.
 """
 
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
+
+TYPE_CHECKING = False  # of typing, which takes longer to load than all else before Ctrl-C is taken care of
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from pqassay_spark.query.pruned_scan import read as read
 
 __all__ = ["read"]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import shlex
-
 from pqassay.under_test.file import FileUnderTest
+from pqassay_spec.base.terminal import shell_line
+
+
+def command_line(*words: str) -> str:
+    """A command as a line for a shell; empty where a word holds a zero byte, which no command can be given."""
+    return "" if any("\0" in word for word in words) else shell_line(words)
 
 
 def strip_command(file: FileUnderTest, *options: str) -> str:
     """The command that removes what the options name."""
-    return shlex.join(["pqassay-ref", "strip", argument(file.source.name), *options])
+    return command_line("pqassay-ref", "strip", argument(file.source.name), *options)
 
 
 def argument(name: str) -> str:
@@ -19,4 +23,4 @@ def argument(name: str) -> str:
 
 def embed_command(file: FileUnderTest, column: str) -> str:
     """The command that makes the index of a column anew."""
-    return shlex.join(["pqassay-ref", "embed", argument(file.source.name), "--column", column])
+    return command_line("pqassay-ref", "embed", argument(file.source.name), "--column", column)

@@ -8,13 +8,12 @@ it, unless it only repeats what that file itself has wrong.
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from pqassay.checks.asking import is_broken
-from pqassay.checks.commands import argument, embed_command, strip_command
+from pqassay.checks.commands import argument, command_line, embed_command, strip_command
 from pqassay.checks.idx1.blob import EmbeddedIndex
 from pqassay.checks.pm.pair import Pair
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, overlaps
@@ -61,7 +60,7 @@ def _without_keys(is_broken: Callable[[str, str | None, int], bool]) -> Remedy:
         times = Counter(pair.key for pair in file.key_values)
         pairs = [pair for pair in file.key_values if is_broken(pair.key, pair.value, times[pair.key])]
         keys = list(dict.fromkeys(pair.key for pair in pairs))
-        if not keys or not all(map(is_text, keys)):
+        if not keys:
             return ""
         return strip_command(file, *(part for key in keys for part in ("--key", key)))
 
@@ -147,7 +146,7 @@ def _new_pm(file: FileUnderTest) -> str:
     options = ["--history"] if _has_history(file) else []
     if Path(file.source.name).name != pm.FILE_NAME:
         options += ["--output", argument(file.source.name)]
-    return shlex.join(["pqassay-ref", "pm", "generate", argument(file.data.source.name), *options])
+    return command_line("pqassay-ref", "pm", "generate", argument(file.data.source.name), *options)
 
 
 def _new_pm_if_it_differs(file: FileUnderTest) -> str:

@@ -19,6 +19,7 @@ from pqassay.cli import check as cli_check
 from pqassay.cli import report as cli_report
 from pqassay.cli import run as cli_run
 from pqassay.cli.failure import fail
+from pqassay_spec.base.interrupts import CleanEnd
 from pqassay_spec.base.terminal import guarded_output, printable
 
 app = typer.Typer(
@@ -31,7 +32,7 @@ app = typer.Typer(
 
 def main() -> None:
     """Entry point of the command."""
-    with guarded_output():
+    with CleanEnd(), guarded_output():
         app()
 
 

@@ -19,14 +19,12 @@ from pqassay.report.formats import FormatName
 from pqassay.report.model import Report
 from pqassay.report.rendering import write_report
 from pqassay.report.run_model import RunReport
+from pqassay_spec.base.interrupts import INTERRUPTED, Interrupted
 from pqassay_spec.base.sources import write_whole
 from pqassay_spec.base.terminal import printable
 
 if TYPE_CHECKING:
     from pqassay.judge.checker import CheckOptions
-
-INTERRUPTED = 130
-"""Exit code after Ctrl-C, as shells have it."""
 
 TERMINATED = 143
 """Exit code after SIGTERM."""
@@ -53,7 +51,7 @@ def interruptible() -> Generator[None]:
         handlers[signal.SIGPIPE] = signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     try:
         yield
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Interrupted):
         fail("interrupted; there is no report", INTERRUPTED)
     except MemoryError:
         fail("there is not enough memory for this report", 4)

@@ -249,7 +249,9 @@ def _parsed(name: str, content: bytes) -> BaselineFile:
             "`pqassay check --write-baseline FILE` makes one"
         ) from None
     for entry in entries.findings:
-        if re.fullmatch(ID_PATTERN, entry.rule) is None and entry.rule not in map(GAP.__add__, HIDING):
+        if re.fullmatch(ID_PATTERN, entry.rule) is None and entry.rule not in [
+            f"{GAP}{obstacle}" for obstacle in HIDING
+        ]:
             raise UsageError(f"baseline {name}: {entry.rule!r} is no id of a rule")
     return entries
 

@@ -141,9 +141,16 @@ def _start_deaf() -> None:
     loads, which is before Python protects it.
     """
     resource_tracker.ensure_running()  # it protects itself, and where it does, it ends what is blocked
+    with undisturbed():
+        forkserver.ensure_running()
+
+
+@contextlib.contextmanager
+def undisturbed() -> Generator[None]:
+    """Keep Ctrl-C until the end of the block, which leaves workers half started or half stopped if it is cut short."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        forkserver.ensure_running()
+        yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
@@ -159,6 +166,7 @@ def _begin(memory: int, environment: Mapping[str, str]) -> None:
     os.environ.clear()
     os.environ.update(environment)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to all; the parent says when to end
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
@@ -240,19 +248,24 @@ class _Run:
 
     def start(self) -> None:
         """Make a pool of workers."""
-        self.pool = new_pool(self.limits.jobs, self.limits.bytes_per_worker())
+        with undisturbed():
+            self.pool = new_pool(self.limits.jobs, self.limits.bytes_per_worker())
 
     def stop(self) -> None:
         """End all workers, whatever they are doing."""
-        self.pool.stop()  # type: ignore[no-untyped-call]  # Pebble's annotations have gaps
-        self.pool.join()
+        with undisturbed():
+            self.pool.stop()  # type: ignore[no-untyped-call]  # Pebble's annotations have gaps
+            self.pool.join()
 
     def submit(self, task: _Task) -> None:
         """Hand a batch to the workers."""
         seconds = self.limits.seconds(task.targets, is_deep=self.settings.tier == "values")
         task.attempts += 1
         try:
-            task.future = self.pool.schedule(self.judge, args=(task.targets, self.settings), timeout=seconds)
+            with undisturbed():  # the first task starts the workers
+                task.future = self.pool.schedule(
+                    self.judge, args=(task.targets, self.settings), timeout=seconds
+                )
         except RuntimeError:  # the pool is broken; waiting for the result will find out
             task.future = None
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import datetime as dt
 import os
 import re
-import shlex
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from typing import Any
 from pqassay.errors import UsageError
 from pqassay.literals.predicate import NULL_TESTS
 from pqassay.proof.queries import Column, Comparison, Kind, Query, named
+from pqassay_spec.base.terminal import shell_line
 
 PLAIN_PATH = re.compile(r"[A-Za-z0-9_./+,-]*[A-Za-z0-9]\.[A-Za-z0-9]+")
 """Paths that every engine takes for the name of a file. Others mean patterns, partitions or URIs to some of them."""
@@ -351,5 +351,5 @@ def command(path: str, engine: Engine, program: str, wrong_row: tuple[Any, ...] 
     shown = "print(len(result))"
     if wrong_row is not None:
         shown = f"rows = {engine.rows}; print(len(rows), rows.count({wrong_row!r}))"
-    line = f"python -c {shlex.quote(f'{program}; {shown}')}"
-    return line if PLAIN_PATH.fullmatch(path) else f"cp -- {shlex.quote(path)} {COPY} && {line}"
+    line = shell_line(["python", "-c", f"{program}; {shown}"])
+    return line if PLAIN_PATH.fullmatch(path) else f"{shell_line(['cp', '--', path, COPY])} && {line}"

@@ -17,9 +17,10 @@ from pqassay.report.coverage import DEEPER, is_excluded
 from pqassay.report.details import details
 from pqassay.report.line import counted, plain_console, write_line, write_row
 from pqassay.report.model import BaselineState, Coverage, FileReport, Finding, Report, encodable
+from pqassay.report.order import gravest_first, gravity
 from pqassay.report.proof_text import says_the_same, write_proof
-from pqassay_spec.base.terminal import printable
-from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, VERDICTS, called, rules, rules_for
+from pqassay_spec.base.terminal import printable, shell_line
+from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, rules, rules_for
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -50,9 +51,6 @@ LINES_PER_FILE = 8
 
 TABLE_ROWS = 20
 """Rows of a table; further ones are counted."""
-
-COVERAGES = 3
-"""Sets of rules that are described; further ones are counted."""
 
 UNKNOWN_WRITER = "(the footer does not say)"
 
@@ -100,7 +98,7 @@ class _Text:
 
     def _files(self) -> None:
         named = 0
-        for file in self._report.files:
+        for file in gravest_first(self._report.files):
             if _is_quiet(file):
                 if len(self._report.files) <= NAMED_CONFORMANT:
                     self._file(file)
@@ -117,7 +115,7 @@ class _Text:
     def _grouped(self, key: Callable[[Finding, FileReport], Key]) -> list[tuple[Key, Group]]:
         """The findings that are not known, by a key; the gravest first, then the most frequent."""
         groups: dict[Key, Group] = {}
-        for file in self._report.files:
+        for file in gravest_first(self._report.files):
             for finding in file.findings:
                 if not finding.known:
                     groups.setdefault(key(finding, file), []).append((finding, file))
@@ -125,7 +123,7 @@ class _Text:
         def severity(item: tuple[Key, Group]) -> tuple[Any, ...]:
             group_key, group = item
             first = group[0][0]
-            return VERDICTS.index(first.verdict), -len(group), first.rule, group_key
+            return gravity(first.verdict, first.effect), -len(group), first.rule, group_key
 
         return sorted(groups.items(), key=severity)
 
@@ -299,16 +297,12 @@ class _Text:
 
     def _coverages(self) -> None:
         report = self._report
-        common = Counter(file.coverage for file in report.files).most_common()
-        for key, count in common[:COVERAGES]:
-            first = next(file for file in report.files if file.coverage == key)
-            files = f" on {counted(count, called(first.kind))}" if len(common) > 1 else ""
-            _coverage(self._console, report.coverages[key], first, files)
-        if len(common) > COVERAGES:
-            rest = sum(count for _, count in common[COVERAGES:])
-            self._line(
-                f"{counted(rest, 'further file')} with other rules checked; `coverages` of --format json lists them"
-            )
+        used = dict.fromkeys(file.coverage for file in report.files)
+        if len(used) > 1:
+            self._line(_coverage_of_many([report.coverages[key] for key in used], len(report.files)))
+        else:
+            for key in used:
+                _coverage(self._console, report.coverages[key], report.files[0])
 
 
 def _is_quiet(file: FileReport) -> bool:
@@ -352,28 +346,55 @@ def _finding(console: Console, finding: Finding) -> None:
         write_line(console, (f"    {row}", "red" if set(row.split("  ")[0]) <= set("^ ") else ""))
 
 
-def _coverage(console: Console, coverage: Coverage, first: FileReport, files: str) -> None:
-    # Rules that no version of this kit can test, on whatever file, are no news either.
-    left = {rule: why for rule, why in coverage.not_checked.items() if not is_excluded(rule, why)}
-    blocked = {rule: why for rule, why in left.items() if not why.reason.startswith(DEEPER)}
+def _coverage(console: Console, coverage: Coverage, first: FileReport) -> None:
+    blocked, deeper = _unchecked(coverage)
     mine = rules_for(first.kind) or rules()
     absent = [rule for rule in coverage.not_applicable if rule in mine]  # rules for other files are no news
-    parts = [f"tier {coverage.tier}: {counted(len(coverage.checked), 'rule')} checked{files}"]
-    if left:
-        parts.append(f"{len(left)} not checked")
+    parts = [f"tier {coverage.tier}: {counted(len(coverage.checked), 'rule')} checked"]
+    if blocked or deeper:
+        parts.append(f"{len(blocked) + len(deeper)} not checked")
     if absent:
         parts.append(f"{len(absent)} not applicable")
     write_line(console, ", ".join(parts))
     for why in dict.fromkeys(blocked.values()):
         ids = [rule for rule, reason in blocked.items() if reason == why]
-        write_line(console, f"  not checked, because {why.reason}: {_shortened(ids)}")
-    deeper = [rule for rule in left if rule not in blocked]
+        write_line(console, f"  not checked, because {why}: {_shortened(ids)}")
     if deeper:
-        tier = max((rules()[rule].tier for rule in deeper), key=TIERS.index)
-        write_line(
-            console,
-            f"  {counted(len(deeper), 'rule')} at a deeper tier: pqassay check --tier {tier} {first.path}",
-        )
+        command = shell_line(["pqassay", "check", "--tier", _deepest(deeper.values()), encodable(first.path)])
+        write_line(console, f"  {counted(len(deeper), 'rule')} at a deeper tier: {command}")
+
+
+def _coverage_of_many(coverages: Sequence[Coverage], files: int) -> str:
+    """What was checked where files differ in that, in one line: the least and the most of all files."""
+    tiers = " and ".join(dict.fromkeys(coverage.tier for coverage in coverages))
+    unchecked = [_unchecked(coverage) for coverage in coverages]
+    numbers = sorted(len(coverage.checked) for coverage in coverages)
+    least = f"{numbers[0]:,} to " if numbers[0] < numbers[-1] else ""
+    parts = [f"tier {tiers}: {least}{counted(numbers[-1], 'rule')} checked on each of {files:,} files"]
+    if most := max(len(deeper) for _, deeper in unchecked):
+        tier = _deepest(why for _, deeper in unchecked for why in deeper.values())
+        parts.append(f"up to {most} more with --tier {tier}")
+    if most := max(len(blocked) for blocked, _ in unchecked):
+        parts.append(f"up to {most} not checked for other reasons")
+    return f"{', '.join(parts)}; `coverages` of --format json lists them"
+
+
+def _unchecked(coverage: Coverage) -> tuple[dict[str, str], dict[str, str]]:
+    """Why rules were not checked: those with a reason of the file or the request, and those that a deeper tier checks.
+
+    Rules that no version of this kit can test, on whatever file, are no news.
+    """
+    blocked: dict[str, str] = {}
+    deeper: dict[str, str] = {}
+    for rule, why in coverage.not_checked.items():
+        if not is_excluded(rule, why):
+            (deeper if why.reason.startswith(DEEPER) else blocked)[rule] = why.reason
+    return blocked, deeper
+
+
+def _deepest(reasons: Iterable[str]) -> str:
+    """The tier that checks all rules with these reasons."""
+    return max((why.removeprefix(DEEPER) for why in reasons), key=TIERS.index)
 
 
 def _shortened(ids: Iterable[str]) -> str:

@@ -9,12 +9,13 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from pqassay.report import run_text
 from pqassay.report.coverage import Unchecked, unchecked
 from pqassay.report.details import details, further
 from pqassay.report.model import FileReport, Finding, Report, counts
+from pqassay.report.order import gravest_first, gravity
 from pqassay.report.run_model import BROKEN, Result, RunReport
 from pqassay_spec.rules.catalogue import VERDICTS, rules
 
@@ -157,7 +158,7 @@ class View:
         return [item for group in self.groups for item in group.items]
 
     def by_rule(self) -> list[RuleRow]:
-        """Every broken rule, the worst and most frequent first; what is known is left out."""
+        """Every broken rule, the gravest first, then the most frequent; what is known is left out."""
         grouped: dict[tuple[str, str], list[Item]] = {}
         for item in self.items:
             if item.rule and not item.known:
@@ -166,7 +167,7 @@ class View:
             RuleRow(rule, verdict, items[0].tone, items[0].effect, items[0].sentence, items)
             for (rule, verdict), items in grouped.items()
         ]
-        return sorted(rows, key=lambda row: (_rank(row.verdict), -len(row.items), row.rule))
+        return sorted(rows, key=_by_gravity)
 
 
 def view(report: Report | RunReport) -> View:
@@ -174,9 +175,10 @@ def view(report: Report | RunReport) -> View:
     return _of_check(report) if isinstance(report, Report) else _of_run(report)
 
 
-def _rank(verdict: str) -> int:
-    order = [*VERDICTS, *OUTCOME_TONES]
-    return order.index(verdict) if verdict in order else len(order)
+def _by_gravity(row: RuleRow) -> tuple[Any, ...]:
+    outcomes = [*VERDICTS, *OUTCOME_TONES]
+    outcome = outcomes.index(row.verdict) if row.verdict in outcomes else len(outcomes)
+    return outcome, gravity(row.verdict, row.effect), -len(row.items), row.rule
 
 
 def _of_check(report: Report) -> View:
@@ -194,7 +196,7 @@ def _of_check(report: Report) -> View:
         "conformant",
     )
     stale = report.baseline.stale if report.baseline is not None else []
-    loud = [file for file in report.files if not _is_quiet(file)]
+    loud = gravest_first(file for file in report.files if not _is_quiet(file))
     facts = [
         ("pqassay", report.pqassay),
         ("tier", ", ".join(_tiers(report))),

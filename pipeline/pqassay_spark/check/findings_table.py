@@ -393,7 +393,7 @@ def _metadata(table: Path) -> dict[str, Any] | None:
 
 def _coverage(stored: dict[str, Any]) -> Coverage:
     untested = {rule: Untested(**why) for rule, why in stored["not_checked"].items()}
-    return Coverage(**{**stored, "not_checked": untested})
+    return dataclasses.replace(Coverage(**stored), not_checked=untested)
 
 
 def _files(rows: Iterator[dict[str, Any]], coverages: Mapping[str, Coverage]) -> Iterator[Row]:
@@ -410,7 +410,7 @@ def _files(rows: Iterator[dict[str, Any]], coverages: Mapping[str, Coverage]) ->
             error=row["error"],
             created_by=row["created_by"],
             notes=row["notes"],
-            gaps=[Gap(**{**gap, "known": False}) for gap in row["gaps"]],
+            gaps=[dataclasses.replace(Gap(**gap), known=False) for gap in row["gaps"]],
         )
         state = FileState(
             modified=row["modified_ns"],

@@ -10,6 +10,7 @@ from pqassay_spark.cli import check as cli_check
 from pqassay_spark.cli import index as cli_index
 from pqassay_spark.cli import pm as cli_pm
 from pqassay_spark.cli import produce as cli_produce
+from pqassay_spec.base.interrupts import CleanEnd
 from pqassay_spec.base.terminal import guarded_output
 
 app = typer.Typer(
@@ -44,5 +45,5 @@ def pipeline(
 
 def main() -> None:
     """Entry point of the command."""
-    with guarded_output():
+    with CleanEnd(), guarded_output():
         app()

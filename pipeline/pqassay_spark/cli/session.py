@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -45,7 +46,8 @@ def command_session(master: str | None, *, ship: bool = False) -> Generator[Spar
 
     was_running = is_running()
     try:
-        session = open_session(master=master)
+        with _same_handler():
+            session = open_session(master=master)
     except (JavaMissingError, SparkStartError) as error:
         stop(str(error))
     except ModuleNotFoundError as error:
@@ -64,6 +66,17 @@ def command_session(master: str | None, *, ship: bool = False) -> Generator[Spar
     finally:
         if not was_running:
             stop_session(session)
+
+
+@contextmanager
+def _same_handler() -> Generator[None]:
+    """Leave Ctrl-C to whom it is left: Spark takes it over as it starts, and raises what commands have other words for."""
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        with suppress(ValueError):  # only the main thread may
+            signal.signal(signal.SIGINT, before)
 
 
 def _say_nothing(*_: object) -> None:

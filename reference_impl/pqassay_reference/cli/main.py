@@ -17,6 +17,7 @@ from pqassay_reference.cli import prune as cli_prune
 from pqassay_reference.cli.errors import fail, reported, require_writable
 from pqassay_reference.cli.pm import pm_app
 from pqassay_reference.cli.tables import counted
+from pqassay_spec.base.interrupts import CleanEnd
 from pqassay_spec.base.terminal import guarded_output, printable
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ app.command(epilog=cli_prune.EXAMPLE)(cli_prune.prune)
 
 def main() -> None:
     """Entry point of the command."""
-    with guarded_output():
+    with CleanEnd(), guarded_output():
         app()
 
 

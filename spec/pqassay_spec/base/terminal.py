@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import signal
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 
 
 def printable(text: str) -> str:
@@ -22,6 +23,36 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+
+
+def shell_line(words: Iterable[str]) -> str:
+    r"""A command that can be pasted into bash, zsh or ksh, whatever its words hold.
+
+    A word that is not printable, or not UTF-8 (its bytes are lone surrogates, as Python has them), is spelled out in
+    ``$'…'``: pasted as it is it would end the line early or be another word.
+
+    >>> print(shell_line(["ls", "it's", "a\nb", "日本", "\udcff\x1b"]))
+    ls 'it'"'"'s' $'a\nb' '日本' $'\377\033'
+    """
+    return " ".join(shlex.quote(word) if word.isprintable() else _spelled_out(word) for word in words)
+
+
+def _spelled_out(word: str) -> str:
+    return f"$'{''.join(map(_shell_character, word))}'"
+
+
+def _shell_character(char: str) -> str:
+    if char in _SHELL_ESCAPES:
+        return _SHELL_ESCAPES[char]
+    if char.isprintable():
+        return char
+    # Three octal digits end by themselves; a hexadecimal escape would take up digits that follow in some shells.
+    is_byte = "\udc80" <= char <= "\udcff"
+    raw = char.encode("utf-8", "surrogateescape" if is_byte else "surrogatepass")
+    return "".join(f"\\{byte:03o}" for byte in raw)
+
+
+_SHELL_ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
 @contextlib.contextmanager

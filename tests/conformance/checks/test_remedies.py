@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import pqassay
 from idx1_files import Idx1File, companion, parquet, table
+from pqassay_reference.cli.main import app
 from pqassay_spec.idx1 import blob as idx1
 
 
@@ -60,3 +64,34 @@ def test_a_name_that_looks_like_an_option_is_no_option(
         "pqassay-ref strip ./-x.parquet --idx1"
         == pqassay.check("-x.parquet", tier="index").files[0].findings[0].remedy
     )
+
+
+def pasted(line: str) -> list[str]:
+    """The words that a program gets if a line is pasted into bash."""
+    done = subprocess.run(
+        ["bash", "-c", f"set -- {line}; printf '%s\\0' \"$@\""], capture_output=True, check=True, timeout=60
+    )
+    return [os.fsdecode(word) for word in done.stdout.split(b"\0")[:-1]]
+
+
+def test_a_name_that_is_no_text_is_mended_by_what_the_report_shows(tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"it's\n\xff \x1b[31m.parquet")
+    key = b"\x01\xff'7".decode("utf-8", "surrogateescape")
+    path.write_bytes(Idx1File(keys=[(key, "a"), ("kept", "b")], payload=None).build())
+    (finding,) = pqassay.check(path, tier="footer").files[0].findings
+
+    assert "PQF-007" == finding.rule
+    assert finding.remedy is not None
+    assert finding.remedy.isprintable()
+    name, *arguments = pasted(finding.remedy)
+    assert ("pqassay-ref", "strip", str(path), "--key", key) == (name, *arguments)
+    assert 0 == CliRunner().invoke(app, arguments).exit_code
+    assert [] == pqassay.check(path, tier="footer").files[0].findings
+
+
+def test_a_key_that_no_command_can_be_given_has_no_remedy(tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    path.write_bytes(Idx1File(keys=[("a\0b", "1"), ("a\0b", "2")], payload=None).build())
+    (finding,) = pqassay.check(path, tier="footer").files[0].findings
+
+    assert ("PQF-006", None) == (finding.rule, finding.remedy)

@@ -44,7 +44,7 @@ def test_hostile_names_stay_on_their_line_and_out_of_the_shell(tmp_path: Path) -
 
     assert "\x1b" not in shown
     assert "\n::error" not in shown
-    assert f"pqassay-ref embed {path} --column 'FILE_ID; rm -rf x" in shown
+    assert rf"pqassay-ref embed {path} --column $'FILE_ID; rm -rf x\n::error::\033[31m'" in shown
 
 
 @pytest.mark.parametrize("arguments", [["check"], ["check", "--format", "json"], ["dump"], ["explain"]])

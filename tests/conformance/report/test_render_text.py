@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import json
 from typing import Any
 
 import pytest
 
 import pqassay
 from idx1_files import Idx1File
-from pqassay.report.model import Coverage, FileReport, Ignored, Report, summarise
+from pqassay.report.model import Coverage, FileReport, Ignored, Report, Untested, summarise
 from pqassay.report.text import render
+from pqassay.report.view import view
 from pqassay_spec.rules.catalogue import rules_for
 
 GOOD = pqassay.check(Idx1File().build())
@@ -86,13 +88,65 @@ def test_a_file_with_very_many_findings_is_cut() -> None:
     assert "part-000000.parquet: nonconformant (500 FAIL)" == text[0]
 
 
-def test_many_ways_of_being_checked_are_counted() -> None:
-    coverages = {f"c{number}": Coverage("index", [f"PQF-00{number}"], {}, []) for number in range(1, 9)}
-    files = [file(number, GOOD, coverage=f"c{number % 8 + 1}") for number in range(80)]
-    text = lines(report(files, coverages=coverages))
+def test_many_ways_of_being_checked_take_one_line() -> None:
+    rules = ["PQF-001", "PQF-002", "PQF-003"]
+    coverages = {
+        "c1": Coverage(
+            "index",
+            rules[:1],
+            {
+                "PIX-001": Untested("request", "needs tier pages"),
+                "STA-001": Untested("request", "needs tier values"),
+            },
+            [],
+        ),
+        "c2": Coverage(
+            "index",
+            rules,
+            {"STA-001": Untested("request", "needs tier values"), "PIX-002": Untested("key", "no key")},
+            [],
+        ),
+        "c3": Coverage("index", rules[:2], {}, rules[2:]),
+    }
+    files = [file(number, GOOD, coverage=f"c{number % 3 + 1}") for number in range(81)]
 
-    assert 3 == sum(line.startswith("tier index: 1 rule checked on 10 files") for line in text)
-    assert "50 further files with other rules checked; `coverages` of --format json lists them" in text
+    expected = (
+        "tier index: 1 to 3 rules checked on each of 81 files, up to 2 more with --tier values, "
+        "up to 1 not checked for other reasons; `coverages` of --format json lists them"
+    )
+    assert expected == lines(report(files, coverages=coverages))[1]
+    assert 2 == len(lines(report(files, coverages=coverages)))
+
+
+def test_files_that_lose_rows_come_first() -> None:
+    (finding,) = BAD.files[0].findings
+    kinds: list[tuple[str, dict[str, Any]]] = [
+        ("known", {"known": True}),
+        ("note", {"verdict": "INFO", "effect": "rows lost"}),
+        ("hint", {"verdict": "WARN", "effect": "cosmetic"}),
+        ("order", {"verdict": "WARN", "effect": "rows lost"}),
+        ("slow", {"effect": "pruning lost"}),
+        ("refused", {"effect": "read fails"}),
+        ("lossy", {"effect": "rows lost"}),
+    ]
+    files = [
+        dataclasses.replace(
+            BAD.files[0], path=name, findings=[dataclasses.replace(finding, path=name, **changes)]
+        )
+        for name, changes in kinds
+    ]
+    files.insert(0, dataclasses.replace(GOOD.files[0], path="errored", outcome="errored", error="killed"))
+    shown = report([*files, dataclasses.replace(files[-1], path="lossy too")])
+    order = ["lossy", "lossy too", "refused", "slow", "errored", "order", "hint", "note", "known"]
+
+    text = [
+        line.partition(":")[0] for line in lines(shown) if ": nonconformant" in line or ": errored" in line
+    ]
+    assert order == text
+    assert order == [group.name for group in view(shown).groups]
+    assert [each.path for each in shown.files] == [
+        each["path"] for each in json.loads(shown.to_json())["files"]
+    ]
 
 
 @pytest.mark.parametrize("count", [1, 3])

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import os
+import subprocess
+
 import pytest
 
-from pqassay_spec.base.terminal import printable
+from pqassay_spec.base.terminal import printable, shell_line
 
 
 @pytest.mark.parametrize(
@@ -17,3 +20,27 @@ from pqassay_spec.base.terminal import printable
 )
 def test_what_moves_or_colours_a_terminal_is_escaped(text: str, expected: str) -> None:
     assert printable(text) == expected
+
+
+def test_a_command_can_be_pasted_whatever_its_words_hold() -> None:
+    words = [
+        "",
+        "a b",
+        "it's",
+        "$HOME `id` \\n",
+        "a\nb\t\r",
+        "\x1b[31m7",
+        "\x85\u2028\u202e",
+        "日本\x017",
+        "\udcff1\udc80'",
+        "!x",
+    ]
+    line = shell_line(["printf", r"%s\0", *words])
+    done = subprocess.run(["bash", "-c", line], capture_output=True, check=True, timeout=60)
+
+    assert line.isprintable()
+    assert words == [os.fsdecode(word) for word in done.stdout.split(b"\0")[:-1]]
+
+
+def test_half_a_character_that_no_file_name_has_does_no_harm() -> None:
+    assert r"$'\355\240\200'" == shell_line(["\ud800"])

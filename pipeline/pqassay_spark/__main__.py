@@ -1,0 +1,18 @@
+"""The entry point of the command ``pqassay-spark``, as a script or as ``python -m pqassay_spark``.
+
+It imports next to nothing before Ctrl-C is taken care of, and only then the command.
+"""
+
+from pqassay_spec.base.interrupts import end_at_once
+
+
+def main() -> None:
+    """Run the command."""
+    end_at_once()
+    from pqassay_spark.cli.main import main as command  # noqa: PLC0415 - see above
+
+    command()
+
+
+if __name__ == "__main__":
+    main()
