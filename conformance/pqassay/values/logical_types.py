@@ -98,10 +98,11 @@ class LogicalTypeClaims(ChunkClaims):
         width, precision = width_of(element), precision_of(element) or 0
         if width is None:
             width = decimal_width(decoded.values)
+        if precision >= digits_in(max(width, 1)):
+            return
         if width > MOST_DECIMAL:
             raise NotChecked(f"decimals of {width} bytes are not compared")
-        if precision < digits_in(max(width, 1)):
-            yield from self._judge_range(DIGITS, decimal_range(precision), decoded)
+        yield from self._judge_range(DIGITS, decimal_range(precision), decoded)
 
     def _judge_midnight(self, decoded: ChunkValues) -> Found:
         day = cast("NumberRange", range_of(self.chunk.leaf.element)).greatest
@@ -134,7 +135,12 @@ class LogicalTypeClaims(ChunkClaims):
         if faults.broken is not None:
             yield JSON, self._formless(decoded, faults.broken, "JSON")
         if faults.lenient is not None:
-            yield STRICT_JSON, self._formless(decoded, faults.lenient, "JSON to the letter, which has neither NaN nor infinities")
+            yield (
+                STRICT_JSON,
+                self._formless(
+                    decoded, faults.lenient, "JSON to the letter, which has neither NaN nor infinities"
+                ),
+            )
         if faults.problem is not None:
             raise faults.problem
 

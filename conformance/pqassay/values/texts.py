@@ -126,9 +126,7 @@ def _is_utf8(found: _Bytes) -> bool:
         return False
     offsets: Any = np.array([0, len(raw)], np.int64)
     content: Any = np.ascontiguousarray(raw)
-    text = pa.Array.from_buffers(
-        pa.large_string(), 1, [None, pa.py_buffer(offsets), pa.py_buffer(content)]
-    )
+    text = pa.Array.from_buffers(pa.large_string(), 1, [None, pa.py_buffer(offsets), pa.py_buffer(content)])
     try:
         text.validate(full=True)
     except pa.ArrowInvalid:
@@ -148,7 +146,9 @@ def _no_utf8(found: _Bytes) -> NDArray[np.bool_]:
     lengths = np.diff(begins, append=len(raw))
     first = raw[begins]
     second = raw[np.minimum(begins + 1, len(raw) - 1)]
-    wanted = np.select([first < 0x80, first < 0xC2, first < 0xE0, first < 0xF0, first < 0xF5], [1, 0, 2, 3, 4])
+    wanted = np.select(
+        [first < 0x80, first < 0xC2, first < 0xE0, first < 0xF0, first < 0xF5], [1, 0, 2, 3, 4]
+    )
     wrong = lengths != wanted
     # Longer than it need be, a surrogate, or beyond the last character.
     wrong |= (first == 0xE0) & (second < 0xA0) | (first == 0xED) & (second > 0x9F)

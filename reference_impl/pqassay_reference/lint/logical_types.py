@@ -55,9 +55,7 @@ def _lint_values(leaf: SchemaLeaf, allowed: Allowed, values: Sequence[bytes]) ->
             pass
 
 
-def _lint_numbers(
-    rule: str, leaf: SchemaLeaf, allowed: NumberRange | None, values: Sequence[bytes]
-) -> None:
+def _lint_numbers(rule: str, leaf: SchemaLeaf, allowed: NumberRange | None, values: Sequence[bytes]) -> None:
     order = type_order(leaf.element)
     for raw in values:
         number = None if order is None else number_of(order, raw)

@@ -49,10 +49,7 @@ NARROW = (8, 16)
 """Bits of integers that are stored in more; those of 32 and 64 bits fill their physical type."""
 
 _INTEGERS = {
-    **{
-        f"INTEGER({bits}, signed)": NumberRange(-(1 << bits - 1), (1 << bits - 1) - 1)
-        for bits in NARROW
-    },
+    **{f"INTEGER({bits}, signed)": NumberRange(-(1 << bits - 1), (1 << bits - 1) - 1) for bits in NARROW},
     **{f"INTEGER({bits}, unsigned)": NumberRange(0, (1 << bits) - 1) for bits in NARROW},
 }
 
@@ -88,9 +85,9 @@ class Allowed(Enum):
 
 
 _ALLOWED = {
-    **{name: Allowed.INTEGERS for name in _INTEGERS},
-    **{name: Allowed.TIMES for name in _TIMES},
-    **{name: Allowed.CALENDAR for name in _CALENDAR},
+    **dict.fromkeys(_INTEGERS, Allowed.INTEGERS),
+    **dict.fromkeys(_TIMES, Allowed.TIMES),
+    **dict.fromkeys(_CALENDAR, Allowed.CALENDAR),
     "DECIMAL": Allowed.DECIMALS,
     "STRING": Allowed.TEXT,
     "ENUM": Allowed.TEXT,
@@ -105,7 +102,7 @@ def logical_name(element: SchemaElement) -> str | None:
 
     ``None`` without one, for one that is not known, and for one that does not fit the leaf.
     """
-    if element.logicalType is None and element.converted_type is None or not annotation_fits(element):
+    if (element.logicalType is None and element.converted_type is None) or not annotation_fits(element):
         return None
     if element.logicalType is not None:
         return annotation_of(element)
