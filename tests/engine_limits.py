@@ -27,6 +27,14 @@ EXCEPTIONS = {
             ("half", "floats of two bytes stay bytes", r"b'\x00"),
             ("times", "dates become timestamps", "Tagged(kind='timestamp', text='-86400000000000')"),
             ("times-of-day", "times of day become durations", "Timedelta"),
+            ("values", "decimals become floats", "Tagged(kind='float'"),
+            ("values-times", "times of day become durations", "Timedelta"),
+            (
+                "values-json",
+                "JSON is taken apart",
+                "(('é', (1, Tagged(kind='float', text='-2500.0'), 'é')),)",
+            ),
+            ("values-bson", "BSON is for another package", "BSON not found"),
             ("nested", "no lists of structs or of lists", ", None, None"),
             ("repeated", "no repeated fields without a list", "boolean index did not match"),
             ("pages-v2", "no lists in pages of version 2", "boolean index did not match"),
@@ -39,6 +47,8 @@ EXCEPTIONS = {
             ),
         )
     },
+    ("duckdb", "pqf/values-bson"): Limit("2.0.0", "no such type", "Unsupported converted type (20)"),
+    ("polars", "pqf/values-json"): Limit("2.1.0", "JSON is bytes", r"b'[]'"),
     ("duckdb", "pqf/uuid"): Limit("2.0.0", "its Arrow gives UUIDs as text", "'00000000-0000-0000-0000-"),
     ("spark", "pqf/decimal-bytes"): Limit(
         "4.3.0", "the reader of batches fails on them", "java.lang.NullPointerException"
@@ -50,6 +60,7 @@ EXCEPTIONS = {
             ("half", "no such type", "Illegal Parquet type: FIXED_LEN_BYTE_ARRAY (FLOAT16)"),
             ("nanoseconds", "no such type", "Illegal Parquet type: INT64 (TIMESTAMP(NANOS,true))"),
             ("times-of-day", "no such type", "Illegal Parquet type: INT32 (TIME(MILLIS,true))"),
+            ("values-times", "no such type", "Illegal Parquet type: INT32 (TIME(MILLIS,true))"),
             ("uuid", "no such type", "Illegal Parquet type: FIXED_LEN_BYTE_ARRAY (UUID)"),
             ("unsigned-64", "they become decimals", "Tagged(kind='decimal', text='0')"),
         )

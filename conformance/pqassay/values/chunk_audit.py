@@ -1,4 +1,4 @@
-"""Claims of statistics, page index and bloom filters about one column chunk, compared with its values."""
+"""Claims of statistics, page index, bloom filters and the schema about one column chunk, compared with its values."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import numpy as np
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.file import FileUnderTest, Mistake, NotChecked, NotEverywhere
 from pqassay.under_test.violation import Violation
-from pqassay.values import pages, statistics
+from pqassay.values import logical_types, pages, statistics
 from pqassay.values.bloom import absent
 from pqassay.values.chunk_values import ChunkValues
 from pqassay.values.claims import ChunkClaims, Found, others
+from pqassay.values.logical_types import LogicalTypeClaims
 from pqassay.values.outcomes import Outcome
 from pqassay.values.pages import PageClaims
 from pqassay.values.statistics import StatisticsClaims
@@ -22,7 +23,7 @@ from pqassay_spec.parquet.thrift import Type
 
 HELD, SPECIAL_HELD = "BLM-020", "BLM-021"
 
-RULES = (*statistics.RULES, *pages.RULES, HELD, SPECIAL_HELD)
+RULES = (*statistics.RULES, *pages.RULES, *logical_types.RULES, HELD, SPECIAL_HELD)
 """The rules that an audit decides."""
 
 
@@ -62,7 +63,7 @@ class _BloomClaims(ChunkClaims):
                 )
 
 
-class _ChunkAudit(StatisticsClaims, PageClaims, _BloomClaims):
+class _ChunkAudit(StatisticsClaims, PageClaims, LogicalTypeClaims, _BloomClaims):
     """All that is said of a chunk."""
 
     def __init__(self, chunk: ColumnChunkUnderTest, outcomes: dict[str, Outcome]) -> None:
@@ -73,6 +74,7 @@ class _ChunkAudit(StatisticsClaims, PageClaims, _BloomClaims):
         self.claim_page_headers()
         self.claim_column_index()
         self.claim_offset_index()
+        self.claim_logical_type()
         self.claim_bloom_filter()
 
     def settle(self) -> None:
@@ -82,7 +84,7 @@ class _ChunkAudit(StatisticsClaims, PageClaims, _BloomClaims):
 
 
 class ChunkFamily:
-    """The claims of statistics, page index and bloom filters about the chunks of a file.
+    """The claims of statistics, page index, bloom filters and logical types about the chunks of a file.
 
     Attributes:
         outcomes: What came of each rule.

@@ -20,6 +20,7 @@ from pqassay_reference.columns.chunk_structures import (
 from pqassay_reference.columns.page_values import DataPage, data_pages
 from pqassay_reference.lint.bloom import lint_bloom_filter
 from pqassay_reference.lint.decoded_chunk import DecodedChunk
+from pqassay_reference.lint.logical_types import lint_logical_type
 from pqassay_reference.lint.page_index import lint_page_index
 from pqassay_reference.lint.parquet_file_footer import frame, lint_footer, wrong
 from pqassay_reference.lint.parquet_file_sorting import lint_sorting
@@ -108,6 +109,7 @@ def _pages(
 
 def _lint_chunk(source: Source, body: range, chunk: DecodedChunk) -> None:
     lint_statistics(chunk)
+    lint_logical_type(chunk)
     offset_index = read_offset_index(source, body, chunk.chunk)
     column_index = read_column_index(source, body, chunk.chunk)
     lint_page_index(chunk, offset_index, column_index)
