@@ -73,13 +73,13 @@ EXCEPTIONS = {
             "4.3.0", "a geometry is an object that names its reference system", "('srid', 4326)"
         )
         for name in ("spark", "spark, row by row")
-        for case in ("box-across-the-antimeridian", "audited-box")
+        for case in ("box-across-the-antimeridian", "audited-box", "points-in-space")
     },
     **{
         ("polars", f"sta/{case}"): Limit(
             "2.1.0", "it knows no geometries, and no types that it does not know", "union has no variant set"
         )
-        for case in ("box-across-the-antimeridian", "audited-box")
+        for case in ("box-across-the-antimeridian", "audited-box", "points-in-space")
     },
     **{
         ("fastparquet", case): Limit("2026.9.0", "decimals become floats", "Tagged(kind='float'")

@@ -114,7 +114,9 @@ class BoundsAudit:
             return None
         raise Broken("STA-005")
 
-    def of_pages(self, order: Order, raws: Sequence[bytes | None], *, above: bool) -> Iterator[Beyond]:
+    def of_pages(
+        self, order: Order, raws: Sequence[bytes | None], *, above: bool, signed_bytes: bool = False
+    ) -> Iterator[Beyond]:
         """The first value beyond its bound of each page; of those after the first pages, only how many there are.
 
         A bound that is no value of the type bounds nothing: other rules speak of it.
@@ -123,18 +125,37 @@ class BoundsAudit:
             FormatError, NotChecked: Nobody can tell the pages apart, or there is another number of them.
         """
         starts = self.found.page_starts
-        given = self._in(order)
+        given = self._in(order, signed_bytes=signed_bytes)
         extremes = given.extremes
-        keys, usable = bound_keys(order, raws, self.found.values.type, given.width)
-        bounds = chosen(keys, extremes.pages)
+        keys, bounds, usable = self._bounds_of_pages(given, raws, signed_bytes=signed_bytes)
         mask = less(bounds, extremes.greatest) if above else less(extremes.least, bounds)
-        pages: NDArray[Any] = extremes.pages[mask & usable[extremes.pages]]
+        pages: NDArray[Any] = extremes.pages[mask & usable]
         for number, page in enumerate(pages[:FIRST_POSITIONS].tolist()):
             first, behind = int(starts[page]), int(starts[page + 1])
             part = plain(given.values.slice(first, behind - first))
             outside = beyond(order, part, keys[page], given.width, above=above)
             last = number == FIRST_POSITIONS - 1
             yield Beyond(first + int(outside.argmax()), page, len(pages) - number if last else 1)
+
+    def pages_within(self, order: Order, raws: Sequence[bytes | None], *, above: bool) -> NDArray[np.int64]:
+        """The pages all of whose values lie within their bound, and none on it. Raises as `of_pages` does."""
+        _ = self.found.page_starts
+        given = self._in(order)
+        extremes = given.extremes
+        _, bounds, usable = self._bounds_of_pages(given, raws)
+        mask = less(extremes.greatest, bounds) if above else less(bounds, extremes.least)
+        pages: NDArray[np.int64] = extremes.pages[mask & usable]
+        return pages
+
+    def _bounds_of_pages(
+        self, given: _Comparable, raws: Sequence[bytes | None], *, signed_bytes: bool = False
+    ) -> tuple[Any, Any, NDArray[np.bool_]]:
+        """The keys of the bounds of all pages, those of the pages that have extremes, and which of these bound anything."""
+        if signed_bytes:
+            raws = [None if raw is None else key_by_signed_bytes(raw) for raw in raws]
+        keys, usable = bound_keys(given.order, raws, self.found.values.type, given.width)
+        pages = given.extremes.pages
+        return keys, chosen(keys, pages), usable[pages]
 
     def pages_without_place(self, order: Order) -> NDArray[np.bool_]:
         """The pages with values of which none has a place in the order, bool. Raises as `of_pages` does."""

@@ -253,12 +253,43 @@ class ChunkValues:
             used = np.zeros(len(self.values.dictionary), np.bool_)
             used[self.values.indices.to_numpy()] = True
             return pc.unique(self.values.dictionary.filter(pa.array(used)))
+        return pc.unique(self._by_bytes())
+
+    def _by_bytes(self) -> Any:
+        """The values, without a dictionary, in a form that is equal where their bytes are."""
         values = self.values
         if pa.types.is_floating(values.type):
             values = values.view(pa.int32() if pa.types.is_float32(values.type) else pa.int64())
         if isinstance(values, pa.ChunkedArray):
             values = values.cast(pa.large_binary())
-        return pc.unique(values)
+        return values
+
+    def distinct_in_pages(self) -> NDArray[np.int64]:
+        """The number of distinct values of each page, by their bytes. Raises what `counts` does."""
+        if pa.types.is_dictionary(self.values.type):
+            entries = _numbered(self.values.dictionary)
+            return self._distinct_in_pages(entries[self.values.indices.to_numpy()])
+        return self._distinct_in_pages(_numbered(self._by_bytes()))
+
+    def distinct_numbers_in_pages(self) -> NDArray[np.int64]:
+        """The number of distinct numbers of each page, of a type of IEEE 754; NaN left out. Raises what `counts` does."""
+        numbers = self._numbers()
+        if numbers is None:
+            raise NotChecked(f"column {self.chunk.column} holds no floating point numbers", "file")
+        _, codes = np.unique(numbers, return_inverse=True)
+        return self._distinct_in_pages(codes, ~self.is_nan)
+
+    def _distinct_in_pages(
+        self, codes: NDArray[Any], kept: NDArray[np.bool_] | None = None
+    ) -> NDArray[np.int64]:
+        """The number of distinct codes of each page, of those values that are kept."""
+        pages = len(self.page_starts) - 1
+        of_page = np.repeat(np.arange(pages), self.counts.non_null)
+        if kept is not None:
+            of_page, codes = of_page[kept], codes[kept]
+        room = int(codes.max(initial=0)) + 1
+        pairs = np.unique(of_page * room + codes)
+        return np.bincount(pairs // room, minlength=pages)
 
     def pieces(self, size: int) -> Iterator[Any]:
         """The values in arrays of at most so many; dictionaries decoded."""
@@ -266,6 +297,14 @@ class ChunkValues:
             part = self.values.slice(start, size)
             for piece in part.chunks if isinstance(part, pa.ChunkedArray) else [part]:
                 yield plain(piece)
+
+
+def _numbered(values: Any) -> NDArray[np.int64]:
+    """A number for each value, the same for those that are equal."""
+    encoded: Any = pc.dictionary_encode(values)
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.unify_dictionaries().combine_chunks()
+    return np.asarray(encoded.indices, np.int64)
 
 
 def buffer_view(values: Any) -> NDArray[Any]:

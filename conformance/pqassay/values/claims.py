@@ -21,7 +21,8 @@ from pqassay.values.bounds import BoundsAudit
 from pqassay.values.chunk_values import ChunkValues, excused
 from pqassay.values.outcomes import Outcome
 from pqassay_spec.base.errors import FormatError
-from pqassay_spec.parquet.column_order import FLOATING, TOTAL, width_of, zeros
+from pqassay_spec.parquet.column_order import FLOATING, TOTAL, Order, type_order, width_of, zeros
+from pqassay_spec.parquet.thrift import Type
 
 Outcomes = dict[str, Outcome]
 """The outcome of each rule, by its id."""
@@ -173,10 +174,36 @@ class ChunkClaims:
         if narrow.raw in raws:
             self._claim(partial(judge, narrow), rule)
 
+    @property
+    def order_of_readers(self) -> Order | None:
+        """The order of the type, which readers take where the footer gives no column orders; ``None`` where it does."""
+        given = self.chunk.file.metadata.column_orders
+        return type_order(self.chunk.leaf.element) if given is None else None
+
+    def _deprecated_orders(self) -> tuple[tuple[Order, bool], ...]:
+        """The orders that may be meant by the deprecated bounds, each with whether its bytes are signed.
+
+        Some writers compare bytes by signed ones, and others, DuckDB among them, as the type does. Raises `NotChecked`.
+        """
+        kind, natural = self.chunk.leaf.element.type, type_order(self.chunk.leaf.element)
+        if natural is Order.UNSIGNED:
+            return ((Order.SIGNED, False),)
+        if natural in (Order.BOOLEAN, Order.SIGNED, Order.FLOAT):
+            return ((natural, False),)
+        if natural in (Order.DECIMAL, Order.BYTES):
+            return (natural, False), (Order.BYTES, True)
+        if kind in (Type.BYTE_ARRAY, Type.FIXED_LEN_BYTE_ARRAY) and natural is None:
+            return ((Order.BYTES, True),)
+        raise NotChecked(
+            f"what signed comparison means for column {self.chunk.column}, {self.chunk.leaf.physical_type}, nobody says",
+            "file",
+        )
+
     def _no_order(self) -> NotChecked:
         kind = self.chunk.leaf.physical_type
         if self.chunk.column_order is None:
-            return NotChecked(f"the footer gives no order of column {self.chunk.column}", "file")
+            # Other rules say so, and compare the bounds by the order of the type.
+            return NotChecked(f"the footer gives no order of column {self.chunk.column}", "another rule")
         return NotChecked(
             f"the order of column {self.chunk.column}, {kind}, is none, or none that pqassay knows", "file"
         )

@@ -1,8 +1,8 @@
-"""Claims about the pages of a column chunk: in their headers, in the column index and in the offset index."""
+"""Claims of the page index about the pages of a column chunk."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -10,19 +10,19 @@ from numpy.typing import NDArray
 
 from pqassay.under_test.fields import Field
 from pqassay.under_test.file import Broken, NotChecked
-from pqassay.under_test.page_walk import HEADERS
-from pqassay.under_test.violation import Violation, first_places
+from pqassay.under_test.violation import Violation
+from pqassay.values import page_headers
 from pqassay.values.chunk_values import ChunkValues
-from pqassay.values.claims import ChunkClaims, Found, ZeroBound
-from pqassay_spec.base.errors import FormatError
+from pqassay.values.claims import Found, ZeroBound
+from pqassay.values.page_headers import PageHeaderClaims, at_pages
 from pqassay_spec.parquet.column_order import FLOATING, TOTAL, Order, shown
-from pqassay_spec.parquet.thrift import ColumnIndex, Statistics, Type
+from pqassay_spec.parquet.thrift import ColumnIndex, Type
 
-PAGE_HEADER = "STA-050"
 PAGE_BELOW, PAGE_ABOVE, NULL_PAGES, PAGE_NULLS = "PIX-050", "PIX-051", "PIX-052", "PIX-053"
 PAGE_NANS, ALL_NAN, PAGE_BYTES, PAGE_ZEROS = "PIX-056", "PIX-057", "PIX-059", "PIX-037"
+BY_TYPE = "PIX-060"
 RULES = (
-    PAGE_HEADER,
+    *page_headers.RULES,
     PAGE_BELOW,
     PAGE_ABOVE,
     NULL_PAGES,
@@ -31,80 +31,12 @@ RULES = (
     ALL_NAN,
     PAGE_BYTES,
     PAGE_ZEROS,
+    BY_TYPE,
 )
 
 
-class PageClaims(ChunkClaims):
+class PageClaims(PageHeaderClaims):
     """The claims about the pages of a chunk."""
-
-    def claim_page_headers(self) -> None:
-        """Gather what the statistics in page headers say."""
-        try:
-            pages = [(page, page.data_header) for page in self.chunk.data_pages]
-        except (FormatError, NotChecked):
-            return  # pages that cannot be walked have no statistics that anybody could read
-        given = [header.statistics for _, header in pages]
-        if not any(statistics is not None for statistics in given):
-            return
-        filled = [statistics or Statistics() for statistics in given]
-        if any(statistics.null_count is not None for statistics in filled):
-            self._claim(partial(self._judge_header_nulls, filled), PAGE_HEADER)
-        for name, above in (("min_value", False), ("max_value", True)):
-            raws = self._bytes_of([getattr(statistics, name) for statistics in filled])
-            if all(raw is None for raw in raws):
-                continue
-            if self.order is None:
-                self._hinder((PAGE_HEADER,), self._no_order())
-                continue
-            field = partial(self._in_page_header, name)
-            self._claim(
-                partial(self._judge_page_bounds, PAGE_HEADER, raws, field, above, self.order), PAGE_HEADER
-            )
-
-    def _in_page_header(self, name: str, number: int) -> Field:
-        """A field of the statistics in the header of a data page."""
-        page = self.chunk.data_pages[number]
-        return self.chunk.fields.page(page) / HEADERS[page.header.type] / "statistics" / name
-
-    def _judge_header_nulls(self, given: list[Statistics], decoded: ChunkValues) -> Found:
-        nulls = decoded.counts.nulls.tolist()
-        for number, (statistics, counted) in enumerate(zip(given, nulls, strict=True)):
-            if statistics.null_count not in (None, counted):
-                yield (
-                    PAGE_HEADER,
-                    Violation(
-                        f"a page of {self._of} holds {counted} nulls, its header says {statistics.null_count}",
-                        self._in_page_header("null_count", number),
-                        expected=str(counted),
-                        actual=str(statistics.null_count),
-                    ),
-                )
-
-    def _judge_page_bounds(
-        self,
-        rule: str,
-        raws: Sequence[bytes | None],
-        field: Callable[[int], Field],
-        above: bool,
-        order: Order,
-        decoded: ChunkValues,
-    ) -> Found:
-        for beyond in self._judged.of_pages(order, raws, above=above):
-            raw = raws[beyond.page] or b""
-            value, bound = shown(order, decoded.raw_of(beyond.place)), shown(order, raw)
-            words = "upper" if above else "lower"
-            yield (
-                rule,
-                Violation(
-                    f"{self._where(decoded, beyond.place)} holds {value}, the page's {words} bound is {bound}",
-                    field(beyond.page),
-                    expected=f"{'at least' if above else 'at most'} {value}",
-                    actual=bound,
-                    more=beyond.total - 1,
-                ),
-            )
-
-    # ----------------------------------------------------------------------------------------------- column index
 
     def claim_column_index(self) -> None:
         """Gather what the column index says."""
@@ -115,17 +47,26 @@ class PageClaims(ChunkClaims):
                 self._claim(partial(self._judge_page_nulls, index.null_counts), PAGE_NULLS)
             if index.nan_counts is not None:
                 self._claim(partial(self._judge_page_nans, index.nan_counts), PAGE_NANS)
+            sides = ((PAGE_BELOW, "min_values", False), (PAGE_ABOVE, "max_values", True))
             order = self.order
             if order is None:
                 self._hinder((PAGE_BELOW, PAGE_ABOVE), self._no_order())
+                if self.order_of_readers is not None:
+                    for _, name, above in sides:
+                        self._claim_index_bounds(BY_TYPE, index, name, self.order_of_readers, above=above)
                 return
-            for rule, name, above in ((PAGE_BELOW, "min_values", False), (PAGE_ABOVE, "max_values", True)):
-                self._bytes_of(getattr(index, name))
-                self._claim(partial(self._judge_index_bounds, rule, index, name, above, order), rule)
+            for rule, name, above in sides:
+                self._claim_index_bounds(rule, index, name, order, above=above)
                 judge = partial(self._judge_page_zeros, index, name)
                 self._claim_zeros(PAGE_ZEROS, getattr(index, name), judge, above=above)
             if order in FLOATING and order not in TOTAL:
                 self._claim(partial(self._judge_all_nan, index, order), ALL_NAN)
+
+    def _claim_index_bounds(
+        self, rule: str, index: ColumnIndex, name: str, order: Order, *, above: bool
+    ) -> None:
+        self._bytes_of(getattr(index, name))
+        self._claim(partial(self._judge_index_bounds, rule, index, name, above, order), rule)
 
     def _require_pages(self, listed: Sequence[object], decoded: ChunkValues, where: str, rule: str) -> None:
         pages = len(decoded.counts.values)
@@ -142,9 +83,8 @@ class PageClaims(ChunkClaims):
         for listed in (given, index.null_pages):
             self._require_pages(listed, decoded, "column index", "PIX-021")
         raws = [None if null else raw for raw, null in zip(given, index.null_pages, strict=True)]
-        yield from self._judge_page_bounds(
-            rule, raws, (self.chunk.fields.column_index / name).__getitem__, above, order, decoded
-        )
+        places = [(rule, (self.chunk.fields.column_index / name).__getitem__)]
+        yield from self._judge_page_bounds(places, raws, above, order, decoded)
 
     def _judge_page_zeros(
         self, index: ColumnIndex, name: str, bound: ZeroBound, decoded: ChunkValues
@@ -154,7 +94,7 @@ class PageClaims(ChunkClaims):
         left_out = decoded.sums(bound.left_out(decoded)) > 0
         wrong = np.flatnonzero(left_out & np.array([raw == bound.raw for raw in given], np.bool_))
         side = "upper" if name == "max_values" else "lower"
-        yield from _at_pages(
+        yield from at_pages(
             PAGE_ZEROS,
             wrong.tolist(),
             lambda page: Violation(
@@ -181,7 +121,7 @@ class PageClaims(ChunkClaims):
                 actual=str(said),
             )
 
-        yield from _at_pages(NULL_PAGES, wrong.tolist(), violation)
+        yield from at_pages(NULL_PAGES, wrong.tolist(), violation)
 
     def _judge_page_nulls(self, given: Sequence[int], decoded: ChunkValues) -> Found:
         self._require_pages(given, decoded, "column index", "PIX-021")
@@ -204,7 +144,7 @@ class PageClaims(ChunkClaims):
         self, rule: str, listed: Sequence[int], counted: NDArray[np.int64], index: Field, name: str, what: str
     ) -> Found:
         wrong = np.flatnonzero(np.array(listed, np.int64) != counted)
-        yield from _at_pages(
+        yield from at_pages(
             rule,
             wrong.tolist(),
             lambda page: Violation(
@@ -223,7 +163,7 @@ class PageClaims(ChunkClaims):
             for page in np.flatnonzero(self._judged.pages_without_place(order)).tolist()
             if not _are_infinite(order, index.min_values[page], index.max_values[page])
         ]
-        yield from _at_pages(
+        yield from at_pages(
             ALL_NAN,
             pages,
             lambda page: Violation(
@@ -255,11 +195,6 @@ class PageClaims(ChunkClaims):
             "unencoded_byte_array_data_bytes",
             "bytes",
         )
-
-
-def _at_pages(rule: str, wrong: Sequence[int], violation: Callable[[int], Violation]) -> Found:
-    """A rule that is broken at pages."""
-    return ((rule, found) for found in first_places(wrong, violation))
 
 
 def _are_infinite(order: Order, low: bytes, high: bytes) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -12,15 +13,33 @@ from pqassay.values.bounds import Beyond
 from pqassay.values.chunk_values import ChunkValues
 from pqassay.values.claims import ChunkClaims, Found, ZeroBound, others
 from pqassay.values.geospatial_box import off_box
+from pqassay.values.geospatial_types import types_of
 from pqassay.values.levels import counts_of
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.column_order import FLOATING, Order, shown, type_order
-from pqassay_spec.parquet.thrift import BoundingBox, Type
+from pqassay_spec.parquet.thrift import BoundingBox, GeospatialStatistics, Type
+from pqassay_spec.parquet.wkb import AXES_BEYOND_THE_PLANE, axes_of, is_type_code
 
 BELOW, ABOVE, EXACT, NULLS, NANS, DISTINCT = "STA-040", "STA-041", "STA-042", "STA-043", "STA-044", "STA-045"
 ZEROS, BY_TYPE = "STA-009", "STA-051"
 BYTES, DEPRECATED, BOX = "STA-047", "STA-048", "STA-049"
-RULES = (BELOW, ABOVE, EXACT, NULLS, NANS, DISTINCT, BYTES, DEPRECATED, BOX, ZEROS, BY_TYPE)
+AXES, TYPES_LISTED, TYPES_OCCUR = "STA-061", "STA-063", "STA-065"
+RULES = (
+    BELOW,
+    ABOVE,
+    EXACT,
+    NULLS,
+    NANS,
+    DISTINCT,
+    BYTES,
+    DEPRECATED,
+    BOX,
+    ZEROS,
+    BY_TYPE,
+    AXES,
+    TYPES_LISTED,
+    TYPES_OCCUR,
+)
 
 
 class StatisticsClaims(ChunkClaims):
@@ -61,8 +80,8 @@ class StatisticsClaims(ChunkClaims):
 
     def _claim_by_type(self, raw: bytes, name: str, *, above: bool) -> None:
         """Have a bound of a file without column orders judged by the order that readers take all the same."""
-        natural = type_order(self.chunk.leaf.element)
-        if natural is not None and self.chunk.file.metadata.column_orders is None:
+        natural = self.order_of_readers
+        if natural is not None:
             self._claim(partial(self._judge_bound, BY_TYPE, raw, name, above, False, natural), BY_TYPE)
 
     def _judge_bound(
@@ -118,25 +137,6 @@ class StatisticsClaims(ChunkClaims):
             natural = self.order or type_order(self.chunk.leaf.element)
             yield DEPRECATED, self._beyond_bound(decoded, beyond, raw, name, natural, above=above)
 
-    def _deprecated_orders(self) -> tuple[tuple[Order, bool], ...]:
-        """The orders that may be meant by the deprecated bounds, each with whether its bytes are signed.
-
-        Some writers compare bytes by signed ones, and others, DuckDB among them, as the type does. Raises `NotChecked`.
-        """
-        kind, natural = self.chunk.leaf.element.type, type_order(self.chunk.leaf.element)
-        if natural is Order.UNSIGNED:
-            return ((Order.SIGNED, False),)
-        if natural in (Order.BOOLEAN, Order.SIGNED, Order.FLOAT):
-            return ((natural, False),)
-        if natural in (Order.DECIMAL, Order.BYTES):
-            return (natural, False), (Order.BYTES, True)
-        if kind in (Type.BYTE_ARRAY, Type.FIXED_LEN_BYTE_ARRAY) and natural is None:
-            return ((Order.BYTES, True),)
-        raise NotChecked(
-            f"what signed comparison means for column {self.chunk.column}, {self.chunk.leaf.physical_type}, nobody says",
-            "file",
-        )
-
     def _judge_nulls(self, null_count: int, decoded: ChunkValues) -> Found:
         try:
             nulls = int(counts_of(self.chunk).nulls.sum())
@@ -190,9 +190,8 @@ class StatisticsClaims(ChunkClaims):
             sizes = facts.size_statistics
             if sizes is not None and sizes.unencoded_byte_array_data_bytes is not None:
                 self._claim(partial(self._judge_bytes, sizes.unencoded_byte_array_data_bytes), BYTES)
-            box = None if facts.geospatial_statistics is None else facts.geospatial_statistics.bbox
-            if box is not None:
-                self._claim(partial(self._judge_box, box), BOX)
+            if facts.geospatial_statistics is not None:
+                self._claim_geospatial(facts.geospatial_statistics)
 
     def _judge_bytes(self, size: int, decoded: ChunkValues) -> Found:
         length = int(decoded.lengths.sum())
@@ -206,6 +205,61 @@ class StatisticsClaims(ChunkClaims):
                     actual=str(size),
                 ),
             )
+
+    # ------------------------------------------------------------------------------------------------- geospatial
+
+    def _claim_geospatial(self, geospatial: GeospatialStatistics) -> None:
+        box, types = geospatial.bbox, geospatial.geospatial_types
+        if box is not None:
+            self._claim(partial(self._judge_box, box), BOX)
+            if any(getattr(box, f"{axis}min") is not None for axis in AXES_BEYOND_THE_PLANE):
+                self._claim(partial(self._judge_axes, box), AXES)
+        if types:
+            self._claim(partial(self._judge_types, types), TYPES_LISTED)
+            self._claim(partial(self._judge_types_listed, types), TYPES_OCCUR)
+
+    def _judge_axes(self, box: BoundingBox, decoded: ChunkValues) -> Found:
+        axes = {axis for code in types_of(decoded) for axis in axes_of(code)}
+        for axis in AXES_BEYOND_THE_PLANE:
+            low, high = getattr(box, f"{axis}min"), getattr(box, f"{axis}max")
+            if low is not None and axis not in axes:
+                yield (
+                    AXES,
+                    Violation(
+                        f"the box of {self._of} has bounds of {axis}, and no geometry has a coordinate {axis}",
+                        self.chunk.fields.facts / "geospatial_statistics.bbox" / f"{axis}min",
+                        expected=f"no {axis}min and no {axis}max",
+                        actual=f"[{low!r}, {high!r}]",
+                    ),
+                )
+
+    def _judge_types(self, listed: Sequence[int], decoded: ChunkValues) -> Found:
+        for code, place in types_of(decoded).items():
+            if code not in listed:
+                yield (
+                    TYPES_LISTED,
+                    Violation(
+                        f"{self._where(decoded, place)} holds a geometry of type {code}, which is not listed",
+                        self.chunk.fields.facts / "geospatial_statistics.geospatial_types",
+                        expected=f"a list with {code}",
+                        actual=", ".join(map(str, listed)),
+                    ),
+                )
+
+    def _judge_types_listed(self, listed: Sequence[int], decoded: ChunkValues) -> Found:
+        there = types_of(decoded)
+        for number, code in enumerate(listed):
+            if code not in there and is_type_code(code):
+                types = self.chunk.fields.facts / "geospatial_statistics.geospatial_types"
+                yield (
+                    TYPES_OCCUR,
+                    Violation(
+                        f"type {code} is listed, and no geometry of {self._of} is of it",
+                        types[number],
+                        expected=", ".join(map(str, sorted(there))) or "an empty list",
+                        actual=str(code),
+                    ),
+                )
 
     def _judge_box(self, box: BoundingBox, decoded: ChunkValues) -> Found:
         off = off_box(decoded, box)

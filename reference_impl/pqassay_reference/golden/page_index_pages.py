@@ -80,4 +80,7 @@ BAD = (
     untrue("pix/nan-miscounted", "The NaN count of a page is that of another", "A query for NaN skips the page.", "pix/audited-nan", set_to(f"{ROWS}[1].column_index.nan_counts", [2, 0]), "PIX-056"),
     untrue("pix/page-of-nan", "A page holds nothing but NaN, and its chunk has a column index", "A query for NaN skips the page.", "pix/audited-no-nan", set_to(f"{ROWS}[1].pages[1].body", NAN + NAN), "PIX-057"),
     untrue("pix/bytes-miscounted", "The bytes of the values of a page are counted with their lengths", "A reader plans for more memory than it needs.", "pix/audited", set_to(f"{ROWS}[0].offset_index.unencoded_byte_array_data_bytes", [26, 0, 7]), "PIX-059"),
+    untrue("pix/no-column-orders", "The footer has column indexes and no column_orders", "Readers that keep to the text use no page index.", "pix/ordered-three-ways", Mutation("remove", "footer.column_orders"), "STA-001", since="0.7.0"),
+    untrue("pix/no-column-orders-max-too-small", "The footer has no column_orders, and the upper bound of a page is less than one of its values", LOST, "pix/no-column-orders", set_to(f"{ROWS}[0].column_index.max_values[0]", (1).to_bytes(4, "little")), "PIX-060", "STA-001", since="0.7.0"),
+    _bad("pix/index-page-nowhere", "The footer says where an index page is, and there is none", "none: readers ignore it", "pix/three-pages", set_to("footer.row_groups[0].columns[0].meta_data.index_page_offset", 4), "PIX-061", since="0.7.0"),
 )  # fmt: skip

@@ -61,6 +61,7 @@ COLUMNS = (
 VENUE = COLUMNS[1]
 
 
+WITH_IDS = tuple(replace(column, id=number) for column, number in zip(COLUMNS, (0, 2, 3, 4), strict=True))
 UNDESIGNATED = (replace(COLUMNS[0], type=ColumnType.TIMESTAMP), *COLUMNS[1:])
 
 
@@ -73,12 +74,23 @@ def questdb_json(columns: Sequence[Column] = COLUMNS, **more: Any) -> str:
     return json.dumps({"version": 1, "schema": schema, **more}, separators=(",", ":"))
 
 
-def tiny(rows: int = len(TIMES), key: str | None = questdb_json(), **options: Any) -> TinyParquet:
-    """The Parquet file of the first rows, with this value of the key."""
+def tiny(
+    rows: int = len(TIMES),
+    key: str | None = questdb_json(),
+    described_columns: Sequence[Column] = COLUMNS,
+    **options: Any,
+) -> TinyParquet:
+    """The Parquet file of the first rows, with this value of the key and the IDs of these columns."""
     kinds: Sequence[tiny_parquet.Kind] = ("int64", "string", "double", "binary")
     columns = [
-        tiny_parquet.Column(column.name, kind, values[:rows], optional=bool(column.max_def_level))
-        for column, kind, values in zip(COLUMNS, kinds, VALUES, strict=True)
+        tiny_parquet.Column(
+            column.name,
+            kind,
+            values[:rows],
+            optional=bool(column.max_def_level),
+            field_id=None if column.id == NO_COLUMN else column.id,
+        )
+        for column, kind, values in zip(described_columns, kinds, VALUES, strict=True)
     ]
     keys = () if key is None else ((pm.JSON_KEY, key),)
     return TinyParquet(columns, row_group_rows=ROWS_OF_A_GROUP, keys=keys, **options)
@@ -94,6 +106,12 @@ def parquet() -> bytes:
 def parquet_without_key() -> bytes:
     """The same, as somebody else than QuestDB writes it."""
     return tiny(key=None).build()
+
+
+@cache
+def parquet_with_ids() -> bytes:
+    """A table from which a column was dropped: its columns are numbered with a gap."""
+    return tiny(described_columns=WITH_IDS).build()
 
 
 @cache
@@ -232,6 +250,7 @@ GOOD = (
     PmGood("pm/with-data-sorting-written-out", "Beside its Parquet file, with a sorting column in place of the flag", PmFile((PAIRED,), written_out=True), parquet, encode=None),
     PmGood("pm/with-data-of-others", "Beside a Parquet file that QuestDB did not write: types are inferred, nothing is sorted", PmFile((FOREIGN,)), parquet_without_key),
     PmGood("pm/with-data-inexact", "Beside a Parquet file that says of a bound that it does not occur, and how many values differ", PmFile((INEXACT,)), parquet_inexact),
+    PmGood("pm/with-data-and-ids", "Beside the Parquet file of a table from which a column was dropped: its columns are numbered with a gap", PmFile((described(parquet_with_ids(), WITH_IDS, **SORTED),)), parquet_with_ids, rules=("PM-148",), since="0.7.0"),
     PmGood("pm/with-data-no-rows", "Beside a Parquet file without rows", PmFile((described(parquet_without_rows(), INFERRED),)), parquet_without_rows),
     PmGood("pm/with-data-undesignated", "Beside the Parquet file of a table without designated timestamp", PmFile((UNSORTED,)), parquet_undesignated),
     PmGood("pm/with-data-updated", "Beside a Parquet file to which a row group was appended, with the snapshot from before", PmFile((FIRST, SECOND)), parquet_appended,
@@ -269,7 +288,7 @@ BAD = (
     pm_bad("row-group-missing", "The Parquet file has a row group more", LOST, "with-data-of-others", Mutation("remove", "snapshots[0].row_group_entries[1]"), "053", "103"),
     pm_bad("column-missing", "The Parquet file has a column more", "Readers find no such column, or show nulls in its place.", "with-data-no-rows", Mutation("remove", "column_descriptors[3]"), "053", "104"),
     pm_bad("column-named-otherwise", "A column has another name than in the Parquet file", DIFFERENT, "with-data", set_to("names[1]", b"place"), "105"),
-    pm_bad("physical-type-of-another", "A column has another physical type than in the Parquet file", MISREAD, "with-data", set_to(column_field(2, "physical_type"), PhysicalType.INT64), "106"),
+    pm_bad("physical-type-of-another", "A column has another physical type than in the Parquet file", MISREAD, "with-data", set_to(column_field(2, "physical_type"), PhysicalType.INT64), "106", "146"),
     pm_bad("width-of-another", "A column has a fixed length that it does not have in the Parquet file", MISREAD, "with-data", set_to(column_field(3, "fixed_byte_len"), 3), "029", "106", since="0.7.0"),
     pm_bad("repetition-levels-of-another", "A column has another repetition level than in the Parquet file", MISREAD, "with-data", set_to(column_field(3, "max_rep_level"), 1), "107", since="0.7.0"),
     pm_bad("levels-of-another", "A column has another definition level than in the Parquet file", MISREAD, "with-data", set_to(column_field(3, "max_def_level"), 2), "107"),
@@ -292,6 +311,9 @@ BAD = (
     pm_bad("key-of-another-version", "The key of the Parquet footer is of version 2", "Readers refuse the Parquet file, or take the columns for others.", "with-data-undesignated", set_to(KEY, questdb_json(UNDESIGNATED).replace('"version":1', '"version":2')), "121"),
     pm_bad("key-no-json", "The key of the Parquet footer is no JSON", "Readers refuse the Parquet file, or take the columns for others.", "with-data-undesignated", set_to(KEY, questdb_json(UNDESIGNATED)[:-1] + ";"), "121"),
     pm_bad("type-of-another", "A column has another type than the key says", MISREAD, "with-data", set_to(column_field(3, "type"), ColumnType.VARCHAR), "122"),
+    pm_bad("type-not-stored-so", "A column of numbers has the type of text", MISREAD, "with-data-of-others", set_to(column_field(2, "type"), ColumnType.VARCHAR), "146", since="0.7.0"),
+    pm_bad("type-of-nobody", "Text has the type of symbols, and the Parquet file has no key that says so", MISREAD, "with-data-of-others", set_to(column_field(1, "type"), ColumnType.SYMBOL), "147", since="0.7.0"),
+    pm_bad("id-of-another", "A column has the number of a column that was dropped", "QuestDB finds no such column, and shows nulls in its place.", "with-data-and-ids", set_to(column_field(2, "id"), 1), "148", since="0.7.0"),
     pm_bad("ascii-of-another", "Text that the key calls ASCII is not marked as such", "none: readers that could be faster are not", "with-data", set_to(column_field(1, "flags"), 0b100), "123"),
     pm_bad("symbol-of-another", "Text that the key calls ASCII is marked as something else", "none: readers that could be faster are not", "with-data", set_to(column_field(1, "flags"), 0b100 | ColumnFlag.LOCAL_KEY_IS_GLOBAL), "032", "123"),
     pm_bad("unused-bytes-of-another", "Fewer bytes are said to be dead than the key says", "The partition is compacted too late.", "with-data-updated", add_to("snapshots[0].footer.unused_bytes", -1), "124"),

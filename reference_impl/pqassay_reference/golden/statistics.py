@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -11,7 +13,14 @@ from pqassay_reference.tiny.columns import Column, ListOf, decimal, fixed
 from pqassay_reference.tiny.layout import Layout
 from pqassay_reference.tiny.parquet import TinyParquet
 from pqassay_spec.mutation.mutations import Mutation
-from pqassay_spec.parquet.thrift import BoundingBox, ConvertedType, GeospatialStatistics, Type
+from pqassay_spec.parquet.thrift import (
+    BoundingBox,
+    ConvertedType,
+    Encoding,
+    GeospatialStatistics,
+    PageType,
+    Type,
+)
 
 NAN, NEGATIVE_NAN = bytes.fromhex("000000000000f87f"), bytes.fromhex("000000000000f8ff")
 
@@ -65,6 +74,13 @@ NESTED = TinyParquet(
     ),
     layout=Layout(size_statistics=True),
 )
+
+
+def number(value: float) -> str:
+    """The bytes of a coordinate, in hex."""
+    return struct.pack("<d", value).hex()
+
+
 PLACES = [bytes.fromhex("0101000000" + x + y) for x, y in (("0000000000406640", "0000000000000840"), ("00000000004066c0", "0000000000001440"))]  # fmt: skip
 """The points (178, 3) and (-178, 5)."""
 
@@ -85,6 +101,46 @@ PAGES = TinyParquet(
     layouts={"depth": Layout(page_statistics=True, version=2)},
 )
 
+COUNTED_PAGES = TinyParquet(
+    (
+        Column("metal", "string", METALS),
+        Column("depth", "int32", DEPTHS, layout=replace(COUNTED, page_statistics=True, deprecated=True)),
+        Column("grade", "double", GRADES),
+    ),
+    page_rows=2,
+    layout=replace(COUNTED, page_statistics=True),
+)
+DICTIONARIES = TinyParquet(
+    (
+        Column("metal", "string", METALS),
+        Column("ore", "string", ["galena", "galena", "galena", "cassiterite"], layout=Layout(dictionary=Encoding.PLAIN_DICTIONARY, dictionary_pages=1)),
+        Column("mine", "string", ["Freiberg", "Freiberg", "Altenberg", "Altenberg"], layout=Layout(dictionary=Encoding.PLAIN_DICTIONARY)),
+    ),
+    page_rows=2,
+    layout=Layout(dictionary=Encoding.RLE_DICTIONARY, dictionary_pages=1, encoding_stats=True, index_page_offset=0),
+)  # fmt: skip
+"""Dictionaries that the writer gave up after a page, with and without counts of the pages, and one that it kept."""
+
+IN_SPACE = [bytes.fromhex("01e9030000" + number(1) + number(2) + number(3)), bytes.fromhex("01b90b0000" + number(4) + number(5) + number(6) + number(7))]  # fmt: skip
+"""The points (1, 2, 3), and (4, 5, 6) with m = 7."""
+
+SPACE = TinyParquet(
+    (
+        Column("metal", "string", ["tin", None]),
+        Column(
+            "place",
+            "geometry",
+            IN_SPACE,
+            layout=Layout(
+                geospatial=GeospatialStatistics(
+                    bbox=BoundingBox(xmin=1.0, xmax=4.0, ymin=2.0, ymax=5.0, zmin=3.0, zmax=6.0, mmin=7.0, mmax=7.0),
+                    geospatial_types=[1001, 3001],
+                )
+            ),
+        ),
+    )
+)  # fmt: skip
+
 SINCE = "0.5.0"
 
 
@@ -102,11 +158,16 @@ GOOD = (
     _good("lists", "A list with nulls and empty lists, its levels counted", NESTED, TIN, rules=("STA-019", "STA-020")),
     _good("box-across-the-antimeridian", "Points on both sides of the antimeridian: the box begins at 178 and ends at -178", GEOMETRY, TIN, "Polars", "Spark", rules=("STA-022",)),
     _good("page-statistics", "Pages of both versions with statistics in their headers", PAGES, TIN, rules=("STA-030", "STA-031")),
+    _good("page-statistics-counted", "Page headers that say everything that statistics can say: bounds old and new, exact flags, counts of nulls, NaN and distinct values", COUNTED_PAGES, TIN, rules=("STA-052", "STA-053", "STA-054", "STA-056", "STA-057"), since="0.7.0"),
+    _good("dictionaries", "A dictionary that the writer gave up after a page, with and without counts of the pages, and one that it kept", DICTIONARIES, TIN, rules=("STA-058", "STA-059", "STA-062"), since="0.7.0"),
+    _good("points-in-space", "Points with z, one of them with m, in a box with both, and a list of their types", SPACE, TIN, "Polars", "Spark", rules=("STA-060", "STA-061", "STA-063", "STA-064", "STA-065"), since="0.7.0"),
 )  # fmt: skip
 
 LOST = "A query for a value beyond the bound skips the row group: its rows are missing, and nothing says so."
 UNUSED = "Readers that keep to the text ignore the bounds, and read every row group."
 REFUSED = "Readers that decode the bound fail, some on the whole file."
+FILTERED = "Spark skips the row group when it looks for a value that the dictionary does not hold: the rows of the other page are missing."
+IGNORED = "none: readers ignore it"
 MEMORY = "A reader that plans its memory by the histogram takes too little or too much."
 
 
@@ -180,4 +241,15 @@ BAD = (
     _bad("box-upside-down-in-height", "The least z of a box is greater than the greatest", "A spatial query skips the row group: its places are missing.", "box-across-the-antimeridian", set_to(f"{CHUNK.format(1)}.geospatial_statistics.bbox", {"xmin": 178.0, "xmax": -178.0, "ymin": 3.0, "ymax": 5.0, "zmin": 2.0, "zmax": 1.0}), "STA-022", since="0.7.0"),
     _bad("page-bounds-swapped", "The lower bound in a page header is greater than the upper one", "Readers that use statistics of pages skip the page: its rows are missing.", "page-statistics", set_to(f"{HEADER.format(0, '')}.min_value", b"zzz"), "STA-030", tier="pages"),
     _bad("page-null-counts-add-up", "The null count of a page is one too great for that of its chunk", "A reader that skips pages of nulls loses values.", "page-statistics", set_to(f"{HEADER.format(1, '_v2')}.null_count", 1), "STA-031", tier="pages"),
+    _bad("page-distinct-count-negative", "A page header counts less than no distinct values", IGNORED, "page-statistics-counted", set_to(f"{HEADER.format(0, '')}.distinct_count", -1), "STA-053", tier="pages", since="0.7.0"),
+    _bad("page-nan-count-of-numbers", "The page header of a column of integers counts NaN", IGNORED, "page-statistics-counted", set_to(f"{HEADER.format(1, '')}.nan_count", 0), "STA-053", tier="pages", since="0.7.0"),
+    _bad("page-statistics-no-column-orders", "Page headers have bounds, and the footer has no column_orders", UNUSED, "page-statistics", Mutation("remove", "footer.column_orders"), "STA-001", tier="values", since="0.7.0"),
+    _bad("encoding-stats-hide-a-page", "The encoding_stats count a page without dictionary among those with one", FILTERED, "dictionaries", set_to(f"{CHUNK.format(0)}.encoding_stats[2].encoding", int(Encoding.RLE_DICTIONARY)), "PQF-061", "STA-058", tier="pages", since="0.7.0"),
+    _bad("encoding-stats-of-an-index-page", "The encoding_stats call a data page without dictionary an index page", FILTERED, "dictionaries", set_to(f"{CHUNK.format(0)}.encoding_stats[2].page_type", int(PageType.INDEX_PAGE)), "PQF-061", "STA-058", tier="pages", since="0.7.0"),
+    _bad("encodings-hide-a-page", "The encodings leave out that of a page without dictionary, and there are no encoding_stats", FILTERED, "dictionaries", set_to(f"{CHUNK.format(1)}.encodings", [int(Encoding.PLAIN_DICTIONARY), int(Encoding.RLE)]), "PQF-060", "STA-058", tier="pages", since="0.7.0"),
+    _bad("encoding-stats-page-type-unknown", "The encoding_stats count pages of a type that is not defined", "DuckDB, DataFusion and Spark refuse the file.", "dictionaries", set_to(f"{CHUNK.format(0)}.encoding_stats[0].page_type", 77), "STA-059", since="0.7.0"),
+    _bad("box-of-half-an-axis", "A box has a least z and no greatest", "Readers take z as missing: no query skips the row group by it.", "points-in-space", Mutation("remove", f"{CHUNK.format(1)}.geospatial_statistics.bbox.zmax"), "STA-060", since="0.7.0"),
+    _bad("encodings-unused", "The encodings list one that no page has", "Readers that look for a chunk with nothing but a dictionary read this one to its end.", "dictionaries", set_to(f"{CHUNK.format(2)}.encodings", [int(Encoding.PLAIN), int(Encoding.PLAIN_DICTIONARY), int(Encoding.RLE), int(Encoding.DELTA_BYTE_ARRAY)]), "STA-062", tier="pages", since="0.7.0"),
+    _bad("geospatial-type-twice", "A type of geometries is listed twice", IGNORED, "points-in-space", Mutation("duplicate", f"{CHUNK.format(1)}.geospatial_statistics.geospatial_types[0]"), "STA-064", since="0.7.0"),
+    _bad("geospatial-type-unknown", "A type of geometries is listed that well-known binary does not have", IGNORED, "points-in-space", set_to(f"{CHUNK.format(1)}.geospatial_statistics.geospatial_types", [1001, 3001, 4001]), "STA-064", since="0.7.0"),
 )  # fmt: skip

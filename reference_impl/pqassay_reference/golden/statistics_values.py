@@ -93,7 +93,10 @@ GOOD = (
 
 FOOTER = "footer.row_groups[0].columns"
 ROWS = "row_groups[0].columns"
+DEPTH_HEADER = f"{ROWS}[1].pages[0].header.data_page_header.statistics"
+DEPTH_HEADER_V2 = f"{ROWS}[1].pages[0].header.data_page_header_v2.statistics"
 LOST = "A query for a value beyond the bound skips the row group or the page: its rows are missing, and nothing says so."
+FILTERED = "Readers that hand the bounds of page headers to a filter, as parquet-cpp does, skip the page: its rows are missing."
 MISCOUNTED = "A query for null, or for what is not null, skips rows, or an aggregate is answered wrongly."
 
 
@@ -112,4 +115,12 @@ BAD = (
     untrue("sta/deprecated-max-too-small", "The deprecated upper bound is less than a value", LOST, "sta/audited", set_to(f"{FOOTER}[1].meta_data.statistics.max", (12).to_bytes(4, "little")), "STA-015", "STA-048"),
     untrue("sta/box-too-small", "The geospatial box begins east of a point", LOST, "sta/audited-box", set_to(f"{FOOTER}[1].meta_data.geospatial_statistics.bbox.xmin", 179.0), "STA-049"),
     untrue("sta/page-header-bound-too-small", "The upper bound in a page header is less than a value of the page", LOST, "sta/audited-page-headers", set_to(f"{ROWS}[0].pages[1].header.data_page_header.statistics.max_value", b"tin"), "STA-050"),
+    untrue("sta/page-header-deprecated-max-too-small", "The deprecated upper bound in a page header is less than a value of the page", FILTERED, "sta/page-statistics-counted", set_to(f"{DEPTH_HEADER}.max", (11).to_bytes(4, "little")), "STA-052", since="0.7.0"),
+    untrue("sta/page-distinct-miscounted", "The distinct count in a page header is one too small", "none: readers ignore it", "sta/page-statistics-counted", set_to(f"{DEPTH_HEADER}.distinct_count", 1), "STA-054", since="0.7.0"),
+    untrue("sta/page-header-no-column-orders-max-too-small", "The footer has no column_orders, and the upper bound in a page header is less than a value of the page", FILTERED, "sta/page-statistics-no-column-orders", set_to(f"{DEPTH_HEADER_V2}.max_value", (11).to_bytes(4, "little")), "STA-001", "STA-055", since="0.7.0"),
+    untrue("sta/page-nan-miscounted", "The NaN count in a page header tells of a NaN where there is none", "A filter of pages reads, or skips, the wrong ones.", "sta/page-statistics-counted", set_to(f"{ROWS}[2].pages[0].header.data_page_header.statistics.nan_count", 1), "STA-056", since="0.7.0"),
+    untrue("sta/page-header-exact-bound-absent", "A bound in a page header is called exact, and no value is equal to it", "A reader answers max() with a value that is not there.", "sta/page-statistics-counted", set_to(f"{ROWS}[0].pages[0].header.data_page_header.statistics.max_value", b"tinc"), "STA-057", since="0.7.0"),
+    untrue("sta/box-in-height-of-places-on-the-plane", "A box has bounds of z, and no geometry has a z", "none: a query for a height finds nothing there", "sta/box-across-the-antimeridian", set_to(f"{FOOTER}[1].meta_data.geospatial_statistics.bbox", {"xmin": 178.0, "xmax": -178.0, "ymin": 3.0, "ymax": 5.0, "zmin": 1.0, "zmax": 2.0}), "STA-061", since="0.7.0"),
+    untrue("sta/geospatial-type-missing", "The list of types lacks that of a geometry", "A query for geometries of the type skips the row group.", "sta/points-in-space", Mutation("remove", f"{FOOTER}[1].meta_data.geospatial_statistics.geospatial_types[1]"), "STA-063", since="0.7.0"),
+    untrue("sta/geospatial-type-too-many", "A type is listed that no geometry has", "A query for geometries of the type reads the row group in vain.", "sta/points-in-space", set_to(f"{FOOTER}[1].meta_data.geospatial_statistics.geospatial_types", [1001, 2001, 3001]), "STA-065", since="0.7.0"),
 )  # fmt: skip

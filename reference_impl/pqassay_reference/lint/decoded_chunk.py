@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pqassay_reference.columns.page_values import DataPage
-from pqassay_spec.parquet.column_order import Order, order_of
+from pqassay_spec.parquet.column_order import Order, order_of, type_order
 from pqassay_spec.parquet.schema import SchemaLeaf
 from pqassay_spec.parquet.thrift import ColumnChunk, ColumnMetaData, ColumnOrder
 
@@ -30,6 +30,11 @@ class DecodedChunk:
     column_order: ColumnOrder | None
     row_count: int
     pages: Sequence[DataPage] | None
+
+    @property
+    def order_of_readers(self) -> Order | None:
+        """As `order`; without column orders that of the type, which readers take that use the bounds."""
+        return type_order(self.leaf.element) if self.column_order is None else self.order
 
     @property
     def order(self) -> Order | None:

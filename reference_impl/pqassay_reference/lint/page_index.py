@@ -205,8 +205,9 @@ def _lint_page(chunk: DecodedChunk, index: ColumnIndex, number: int, page: DataP
         raise wrong("PIX-052", f"page {number} holds {nulls} nulls", "column_index.null_pages")
     if index.null_counts is not None and index.null_counts[number] != nulls:
         raise wrong("PIX-053", f"page {number} holds {nulls} nulls", "column_index.null_counts")
-    if page.values is not None and chunk.order is not None and not index.null_pages[number]:
-        _lint_values(chunk.order, index, number, page.values)
+    order = chunk.order_of_readers
+    if page.values is not None and order is not None and not index.null_pages[number]:
+        _lint_values(order, index, number, page.values)
 
 
 def _lint_values(order: Order, index: ColumnIndex, number: int, values: Sequence[bytes]) -> None:

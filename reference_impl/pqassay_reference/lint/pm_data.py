@@ -115,6 +115,8 @@ def _compare(stored: SnapshotValue, described: _Described) -> None:
         _require_equal("PM-106", f"{path}.physical_type", *types)
         levels = (here.max_rep_level, here.max_def_level), (there.max_rep_level, there.max_def_level)
         _require_equal("PM-107", f"{path}.max_def_level", *levels)
+        if there.id != NO_COLUMN:
+            _require_equal("PM-148", f"{path}.id", here.id, there.id)
         if described.questdb is not None:
             _require_equal("PM-122", f"{path}.type", here.type, there.type)
     if described.questdb is not None:

@@ -27,8 +27,19 @@ from pqassay_spec.parquet.column_order import (
     type_order,
 )
 from pqassay_spec.parquet.schema import SchemaLeaf, is_string
-from pqassay_spec.parquet.thrift import BoundingBox, ColumnMetaData, SizeStatistics, Statistics
-from pqassay_spec.parquet.wkb import Coordinate, coordinates
+from pqassay_spec.parquet.thrift import (
+    DICTIONARY_ENCODINGS,
+    BoundingBox,
+    ColumnMetaData,
+    Encoding,
+    PageType,
+    SizeStatistics,
+    Statistics,
+)
+from pqassay_spec.parquet.wkb import Coordinate, coordinates, type_of
+
+DATA_PAGES = (PageType.DATA_PAGE, PageType.DATA_PAGE_V2)
+"""Types of pages that hold values."""
 
 
 def lint_statistics(chunk: DecodedChunk) -> None:
@@ -41,15 +52,14 @@ def lint_statistics(chunk: DecodedChunk) -> None:
     if facts.statistics is not None:
         values = None if pages is None else _values(pages)
         nulls = None if pages is None else sum(page.null_count(leaf) for page in pages)
-        # Without column orders, readers that use the bounds take the order of the type.
-        order = type_order(leaf.element) if chunk.column_order is None else chunk.order
-        _Described(leaf, order, facts.statistics, facts.num_values, values, nulls).lint()
+        _Described(leaf, chunk.order_of_readers, facts.statistics, facts.num_values, values, nulls).lint()
     _lint_histograms(chunk)
-    _lint_box(chunk)
+    _lint_geospatial(chunk)
+    _lint_encodings(facts, pages or ())
     for page in pages or ():
         if (said := page.data.statistics) is not None:
             nulls = page.null_count(leaf)
-            _Described(leaf, chunk.order, said, page.data.num_values, page.values, nulls).lint()
+            _Described(leaf, chunk.order_of_readers, said, page.data.num_values, page.values, nulls).lint()
     _lint_null_counts(facts, pages or ())
 
 
@@ -220,24 +230,45 @@ def _lint_histograms(chunk: DecodedChunk) -> None:
         raise _wrong("STA-020", "the levels leave other nulls than null_count says")
 
 
-# ------------------------------------------------------------------------------------------------- bounding box
+# --------------------------------------------------------------------------------------------------- encodings
 
 
-def _lint_box(chunk: DecodedChunk) -> None:
-    """The bounding box of a chunk, and whether all coordinates lie in it."""
+def _lint_encodings(facts: ColumnMetaData, pages: Sequence[DataPage]) -> None:
+    """What the footer says of the encodings of a chunk, against those of its pages."""
+    counted = facts.encoding_stats
+    if any(entry.page_type not in set(PageType) for entry in counted or ()):
+        raise _wrong("STA-059", "pages are counted of a type that is not defined")
+    if counted is None:
+        said = set(facts.encodings) - {Encoding.RLE, Encoding.BIT_PACKED}
+        is_dictionary = said == {Encoding.PLAIN_DICTIONARY}
+    else:
+        of_data = {entry.encoding for entry in counted if entry.page_type in DATA_PAGES}
+        is_dictionary = bool(of_data) and of_data <= set(DICTIONARY_ENCODINGS)
+    if is_dictionary and any(page.data.encoding not in DICTIONARY_ENCODINGS for page in pages):
+        raise _wrong("STA-058", "a page has no dictionary, where all are said to have one")
+
+
+# -------------------------------------------------------------------------------------------------- geometries
+
+
+def _lint_geospatial(chunk: DecodedChunk) -> None:
+    """The bounding box and the types of a chunk, and whether all geometries are in them."""
     geospatial, logical = chunk.facts.geospatial_statistics, chunk.leaf.element.logicalType
     if geospatial is None:
         return
     if logical is None or (logical.GEOMETRY is None and logical.GEOGRAPHY is None):
         raise _wrong("STA-022", "a bounding box of what is no geometry")
+    values = [raw for page in chunk.pages or () for raw in page.values or ()]
+    types = geospatial.geospatial_types
+    if types and any(type_of(raw) not in types for raw in values):
+        raise _wrong("STA-063", "a geometry is of a type that is not listed")
     if geospatial.bbox is None:
         return
     if _is_no_box(geospatial.bbox):
         raise _wrong("STA-022", "the bounding box holds NaN, or is upside down")
-    for page in chunk.pages or ():
-        for raw in page.values or ():
-            if not all(_holds(geospatial.bbox, point) for point in coordinates(raw)):
-                raise _wrong("STA-049", "a coordinate lies outside the bounding box")
+    for raw in values:
+        if not all(_holds(geospatial.bbox, point) for point in coordinates(raw)):
+            raise _wrong("STA-049", "a coordinate lies outside the bounding box")
 
 
 def _axes(box: BoundingBox) -> list[tuple[float | None, float | None]]:

@@ -45,6 +45,7 @@ class Layout:
         crc: Whether page headers carry a CRC.
         page_statistics: Whether page headers carry statistics.
         encoding_stats: Whether chunks count their pages by type and encoding.
+        index_page_offset: Where chunks say that they have an index page; 0 is none.
         behind: What stands behind the pages of a chunk and belongs to no structure: a copy of its ColumnMetaData or
             ColumnChunk, which ``file_offset`` then points to, or other bytes.
 
@@ -80,6 +81,7 @@ class Layout:
     crc: bool = True
     page_statistics: bool = False
     encoding_stats: bool = False
+    index_page_offset: int | None = None
     behind: Literal["ColumnMetaData", "ColumnChunk"] | bytes = b""
 
     statistics: bool | None = None

@@ -386,6 +386,7 @@ class TinyParquet:
             total_uncompressed_size=0,
             total_compressed_size=0,
             data_page_offset=0,
+            index_page_offset=layout.index_page_offset,
             statistics=statistics(leaf, layout, entries, ordered=self.column_orders) if kept else None,
             encoding_stats=_encoding_stats(pages) if layout.encoding_stats else None,
             size_statistics=size_statistics(leaf, entries) if layout.size_statistics else None,

@@ -47,6 +47,30 @@ AXES_STEP = 1000
 
 _Z, _M, _ZM = 1, 2, 3
 
+AXES_BEYOND_THE_PLANE = "zm"
+"""Axes that a geometry may have beside x and y."""
+
+
+def axes_of(code: int) -> str:
+    """The axes beside x and y of geometries of a type.
+
+    >>> axes_of(1), axes_of(1001), axes_of(2004), axes_of(3007)
+    ('', 'z', 'm', 'zm')
+    """
+    axes = code // AXES_STEP
+    return "z" * (axes in (_Z, _ZM)) + "m" * (axes in (_M, _ZM))
+
+
+def is_type_code(code: int) -> bool:
+    """Whether a number is the type of a geometry: its kind, raised by its axes.
+
+    >>> is_type_code(3006), is_type_code(8), is_type_code(4001), is_type_code(-999)
+    (True, False, False, False)
+    """
+    axes, kind = divmod(code, AXES_STEP)
+    return 0 <= axes <= _ZM and kind in tuple(GeometryKind)
+
+
 ORDER = Byte
 NUMBER = {ByteOrder.BIG: Int32ub, ByteOrder.LITTLE: Int32ul}
 """A kind or a count."""
@@ -79,6 +103,23 @@ def coordinates(raw: bytes) -> Iterator[Coordinate]:
     end = yield from _geometry(raw, 0, 0)
     if end != len(raw):
         raise Malformed(f"{len(raw) - end} bytes stand behind a geometry", offset=end)
+
+
+def type_of(raw: bytes) -> int:
+    """The type of a geometry, a number of its kind and its axes.
+
+    >>> type_of(bytes.fromhex("00 000003e9 000000000000f03f 0000000000000040 0000000000000840"))
+    1001
+
+    Raises:
+        Malformed: The bytes are no geometry of a known type.
+    """
+    if len(raw) < HEAD_SIZE or raw[0] not in tuple(ByteOrder):
+        raise Malformed("a geometry is cut off, or its byte order unknown", offset=0)
+    code = _number(raw, ORDER.sizeof(), ByteOrder(raw[0]))
+    if not is_type_code(code):
+        raise Malformed(f"a geometry of kind {code}", offset=ORDER.sizeof())
+    return code
 
 
 def _geometry(raw: bytes, start: int, depth: int) -> Coordinates:

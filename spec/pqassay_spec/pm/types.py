@@ -145,6 +145,41 @@ def described_type(code: int) -> str:
     return type_name(code)
 
 
+# ---------------------------------------------------------------------------------------------------------- storage
+
+
+_DECIMAL_STORES = frozenset((Type.INT32, Type.INT64, Type.BYTE_ARRAY, Type.FIXED_LEN_BYTE_ARRAY))
+
+STORED_AS: dict[int, frozenset[int]] = {
+    ColumnType.BOOLEAN: frozenset((Type.BOOLEAN,)),
+    **dict.fromkeys(
+        (ColumnType.BYTE, ColumnType.SHORT, ColumnType.CHAR, ColumnType.INT), frozenset((Type.INT32,))
+    ),
+    **dict.fromkeys(
+        (ColumnType.GEOBYTE, ColumnType.GEOSHORT, ColumnType.GEOINT, ColumnType.IPV4),
+        frozenset((Type.INT32,)),
+    ),
+    **dict.fromkeys((ColumnType.LONG, ColumnType.GEOLONG), frozenset((Type.INT64,))),
+    ColumnType.DATE: frozenset((Type.INT32, Type.INT64)),
+    ColumnType.TIMESTAMP: frozenset((Type.INT64, Type.INT96)),
+    ColumnType.FLOAT: frozenset((Type.FLOAT,)),
+    ColumnType.DOUBLE: frozenset((Type.DOUBLE,)),
+    **dict.fromkeys(
+        (ColumnType.STRING, ColumnType.SYMBOL, ColumnType.VARCHAR, ColumnType.BINARY),
+        frozenset((Type.BYTE_ARRAY,)),
+    ),
+    **dict.fromkeys(
+        (ColumnType.UUID, ColumnType.LONG128, ColumnType.LONG256), frozenset((Type.FIXED_LEN_BYTE_ARRAY,))
+    ),
+    ColumnType.ARRAY: frozenset((Type.BYTE_ARRAY, Type.DOUBLE)),
+    **dict.fromkeys(DECIMALS, _DECIMAL_STORES),
+}
+"""The physical types in which QuestDB stores values of each type, or from which it infers the type.
+
+Arrays are stored as bytes, or as lists of numbers.
+"""
+
+
 # ------------------------------------------------------------------------------------------------------ inference
 
 

@@ -37,7 +37,7 @@ def not_checked(data: bytes) -> dict[str, str]:
     """Why rules could not be tested on a file in which none is broken."""
     report = pqassay.check(data, tier="values", only=RULES)
     assert [] == report.files[0].findings
-    reasons = report.coverages[report.files[0].coverage].not_checked
+    reasons = report.coverages[report.files[0].coverage].reasons
     return {rule: reason for rule, reason in reasons.items() if not reason.startswith("left out by")}
 
 
@@ -279,7 +279,7 @@ def test_json_that_is_no_text_is_left_to_that_rule() -> None:
     report = pqassay.check(one_column("json", [b"[1", b"\xff"], Layout()), tier="values", only=RULES)
     (file,) = report.files
     assert ["PQF-101"] == [finding.rule for finding in file.findings]
-    assert "PQF-101 is broken" == report.coverages[file.coverage].not_checked["PQF-102"]
+    assert "PQF-101 is broken" == report.coverages[file.coverage].reasons["PQF-102"]
 
 
 @pytest.mark.parametrize(

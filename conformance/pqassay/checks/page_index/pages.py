@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pqassay.checks import rule
-from pqassay.checks.subjects import COLUMN_INDEX, FILE, OFFSET_INDEX
+from pqassay.checks.subjects import CHUNK, COLUMN_INDEX, FILE, OFFSET_INDEX
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
 from pqassay.under_test.page_walk import page_at
 from pqassay.under_test.violation import Violation
+from pqassay_spec.parquet.thrift import PageType
 
 
 @rule("PIX-040", of=OFFSET_INDEX)
@@ -113,3 +114,16 @@ def page_headers_have_no_statistics(file: FileUnderTest) -> Iterator[Violation]:
                 row_group=chunk.row_group,
                 more=len(pages) - 1,
             )
+
+
+@rule("PIX-061", of=CHUNK, only=lambda chunk: chunk.facts.index_page_offset is not None)
+def index_pages_are_where_they_should_be(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """The page index took the place of index pages before any writer had written one."""
+    offset = chunk.facts.index_page_offset
+    if not offset:
+        return
+    if f"footer.{chunk.path}.meta_data.index_page_offset" in chunk.file.stray_offsets:
+        raise Broken("PQF-008")
+    if not any(page.offset == offset and page.header.type == PageType.INDEX_PAGE for page in chunk.pages):
+        said = f"index_page_offset of {chunk} is {offset}, where no index page begins"
+        yield Violation(said, chunk.fields.facts / "index_page_offset", "no such field", str(offset))

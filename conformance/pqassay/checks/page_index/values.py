@@ -43,3 +43,8 @@ def bytes_of_pages_are_counted() -> None:
 @by_audit("PIX-037", "pages.PageClaims._judge_page_zeros")
 def zeros_lie_within_the_bounds_of_pages() -> None:
     """A reader that tells the zeros apart skips the page when it looks for the other one."""
+
+
+@by_audit("PIX-060", "pages.PageClaims.claim_column_index")
+def no_value_is_outside_bounds_without_an_order() -> None:
+    """DataFusion and Spark take the order of the type, and skip the page when they look for the value."""

@@ -7,12 +7,14 @@ from collections.abc import Collection, Hashable, Iterator
 from pqassay.checks import rule
 from pqassay.checks.pm.file import bits, has
 from pqassay.checks.pm.subjects import COLUMN, COLUMNS, OPENED_PM, PM, SORTING_COLUMN, TIMESTAMP
+from pqassay.under_test.file import NotApplicable
 from pqassay.under_test.pm import ColumnUnderTest, PmUnderTest, SortingColumnUnderTest, header_field
 from pqassay.under_test.violation import Violation
 from pqassay_spec.pm.codes import (
     KNOWN_COLUMN_FLAGS,
     NO_COLUMN,
     NO_TYPE,
+    TYPE_TAG_MASK,
     ColumnFlag,
     ColumnType,
     HeaderFeature,
@@ -21,6 +23,7 @@ from pqassay_spec.pm.codes import (
     type_name,
     type_tag,
 )
+from pqassay_spec.pm.types import STORED_AS
 
 KNOWN_TYPES = frozenset(ColumnType)
 KNOWN_PHYSICAL_TYPES = frozenset(PhysicalType)
@@ -84,6 +87,28 @@ def ids_are_unique(parsed: PmUnderTest) -> Iterator[Violation]:
         if described.id != NO_COLUMN and earlier != column:
             said = f"ID {described.id} is that of column {parsed.names[earlier]} as well"
             yield parsed.in_descriptor(column, "id", said, "an ID of its own, or -1", str(described.id))
+
+
+STORED = frozenset((tag, kind) for tag, kinds in STORED_AS.items() for kind in kinds)
+"""Each type with each physical type in which its values are stored."""
+
+
+@rule("PM-146", of=COLUMNS)
+def types_are_stored_as_they_can_be(parsed: PmUnderTest) -> Iterator[Violation]:
+    """Types and physical types that nobody knows are the matter of PM-030 and PM-028. Without row groups nothing is stored."""
+    descriptors = parsed.header.descriptors
+    pairs = {(described.type & TYPE_TAG_MASK, described.physical_type) for described in descriptors}
+    if pairs <= STORED:
+        return
+    if not parsed.newest.blocks:
+        raise NotApplicable
+    for column, described in enumerate(descriptors):
+        code, kind = described.type, described.physical_type
+        stores = STORED_AS.get(type_tag(code))
+        if stores is not None and kind in KNOWN_PHYSICAL_TYPES and kind not in stores:
+            said = f"TYPE of a {physical_name(kind)} is {code} ({type_name(code)})"
+            expected = f"a type that is stored as {physical_name(kind)}, or -1"
+            yield parsed.in_descriptor(column, "type", said, expected, f"{code} ({type_name(code)})")
 
 
 # ----------------------------------------------------------------------------------------------- descriptors

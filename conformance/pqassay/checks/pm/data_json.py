@@ -1,6 +1,6 @@
 """Checks of ``_pm`` against the key ``questdb`` in the footer of the Parquet file beside it.
 
-Only QuestDB writes the key; of files of others these rules are not applicable.
+Only QuestDB writes the key; of files of others, most of these rules are not applicable.
 """
 
 from __future__ import annotations
@@ -10,15 +10,27 @@ from collections.abc import Iterator
 from pqassay.checks import rule
 from pqassay.checks.pm.pair import Pair
 from pqassay.checks.pm.pair_parts import ColumnOfPair
-from pqassay.checks.pm.subjects import PAIR, QUESTDB_COLUMN, QUESTDB_PAIR
+from pqassay.checks.pm.subjects import COLUMN_OF_PAIR, PAIR, QUESTDB_COLUMN, QUESTDB_PAIR
 from pqassay.under_test.fields import Field, in_footer
+from pqassay.under_test.file import NotApplicable
 from pqassay.under_test.pm import footer_field, header_field
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import json as pm_json
-from pqassay_spec.pm.codes import ColumnFlag, type_name
+from pqassay_spec.pm.codes import (
+    DESCENDING_TYPE_BIT,
+    DESIGNATED_TYPE_BIT,
+    ColumnFlag,
+    type_name,
+    type_tag,
+)
+from pqassay_spec.pm.fields import type_of
 from pqassay_spec.pm.order import designated_column
+from pqassay_spec.pm.types import STORED_AS, described_type
+
+MARKS_OF_TIMESTAMPS = DESIGNATED_TYPE_BIT | DESCENDING_TYPE_BIT
+"""Bits of TYPE that say something of the order of the rows, and nothing of the values."""
 
 
 def _key_field(pair: Pair) -> Field:
@@ -52,6 +64,32 @@ def types_agree(column: ColumnOfPair) -> Iterator[Violation]:
             f"schema[{column.position}].column_type in {_key_field(column.pair)} is {texts[0]}"
         )
         yield column.violation("type", message, *texts)
+
+
+@rule("PM-147", of=COLUMN_OF_PAIR)
+def types_are_inferred(column: ColumnOfPair) -> Iterator[Violation]:
+    """Without the key nobody but the schema says what the values are. A type that cannot be stored so is the matter of PM-146."""
+    if column.pair.questdb is not None:
+        raise NotApplicable
+    actual, expected = column.described.type, type_of(column.pair.fields[column.position])
+    is_stored = column.described.physical_type in STORED_AS.get(type_tag(actual), ())
+    if is_stored and actual & ~MARKS_OF_TIMESTAMPS != expected:
+        texts = [f"{code} ({described_type(code)})" for code in (expected, actual)]
+        message = (
+            f"TYPE of column {column.leaf.name} is {texts[1]}, from data.footer.schema follows {texts[0]}"
+        )
+        yield column.violation("type", message, f"{texts[0]}, or -1", texts[1])
+
+
+@rule("PM-148", of=COLUMN_OF_PAIR)
+def ids_agree(column: ColumnOfPair) -> Iterator[Violation]:
+    """QuestDB finds columns by ID, and shows nulls in place of one that it does not find."""
+    expected, actual = column.pair.given_ids[column.position], column.described.id
+    if not expected:
+        raise NotApplicable
+    if actual not in expected:
+        words = " or ".join(map(str, sorted(expected)))
+        yield column.differs("id", "ID", words, str(actual))
 
 
 @rule("PM-123", of=QUESTDB_COLUMN)

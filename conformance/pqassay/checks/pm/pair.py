@@ -6,6 +6,7 @@ subject: a stale ``_pm`` is a matter of PM-100 alone, and a file that breaks a r
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -154,6 +155,18 @@ class Pair:
     def questdb(self) -> QuestDBMetadata | None:
         """The content of the key ``questdb``; ``None`` without it. Raises PM-121."""
         return pm_json.read(self.metadata, len(self.leaves))
+
+    @Remembered
+    def given_ids(self) -> list[set[int]]:
+        """The numbers that the key or field_id gives each column and no other one. Raises PM-121."""
+        fields, questdb = self.fields, self.questdb
+        by_key = [None] * len(fields) if questdb is None else [column.id for column in questdb.schema]
+        given = [
+            {number for number in (field.top.field_id, named) if number is not None and number >= 0}
+            for field, named in zip(fields, by_key, strict=True)
+        ]
+        times = Counter(number for numbers in given for number in numbers)
+        return [set() if any(times[number] > 1 for number in numbers) else numbers for numbers in given]
 
     @property
     def said_by_questdb(self) -> QuestDBMetadata:

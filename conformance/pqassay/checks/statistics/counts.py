@@ -13,7 +13,8 @@ from pqassay.under_test.fields import Field
 from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.violation import Violation
 from pqassay_spec.parquet.column_order import FLOATING, annotation_fits, type_order
-from pqassay_spec.parquet.thrift import BoundingBox, SizeStatistics, Type
+from pqassay_spec.parquet.thrift import BoundingBox, GeospatialStatistics, SizeStatistics, Type
+from pqassay_spec.parquet.wkb import is_type_code
 
 # ------------------------------------------------------------------------------------------------ counts
 
@@ -165,3 +166,45 @@ def _box(box: BoundingBox, field: Field) -> Iterator[Violation]:
         if axis != "x" and low is not None and high is not None and low > high:
             said = f"{axis}min {low!r} is greater than {axis}max {high!r}"
             yield Violation(said, field / f"{axis}min", f"at most {high!r}", repr(low))
+
+
+@rule("STA-060", of=CHUNK, screen=facts_shape)
+def axes_have_both_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Of x and y, the struct requires both."""
+    geospatial = _geospatial(chunk)
+    box, field = geospatial.bbox, chunk.fields.facts / "geospatial_statistics.bbox"
+    if box is None:
+        raise NotApplicable
+    for axis in "zm":
+        names = f"{axis}min", f"{axis}max"
+        given = [name for name in names if getattr(box, name) is not None]
+        if len(given) == 1:
+            (missing,) = set(names) - set(given)
+            said = f"the box has {given[0]}, and no {missing}"
+            yield Violation(said, field / given[0], f"{missing} as well, or neither", given[0])
+
+
+@rule("STA-064", of=CHUNK, screen=facts_shape)
+def geospatial_types_are_types(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Each has a code, and is listed once."""
+    types = _geospatial(chunk).geospatial_types
+    if not types:
+        raise NotApplicable
+    seen: set[int] = set()
+    for number, code in enumerate(types):
+        field = (chunk.fields.facts / "geospatial_statistics.geospatial_types")[number]
+        if not is_type_code(code):
+            yield Violation(
+                f"{code} is no type of a geometry", field, "a code of well-known binary", str(code)
+            )
+        elif code in seen:
+            yield Violation(f"type {code} is listed twice", field, "each type once", str(code))
+        seen.add(code)
+
+
+def _geospatial(chunk: ColumnChunkUnderTest) -> GeospatialStatistics:
+    """The geospatial statistics of a chunk that has some."""
+    geospatial = chunk.facts.geospatial_statistics
+    if geospatial is None:
+        raise NotApplicable
+    return geospatial

@@ -12,7 +12,7 @@ from pqassay.under_test.fields import Field
 from pqassay.under_test.file import NotApplicable
 from pqassay.under_test.page_walk import PageUnderTest
 from pqassay.under_test.violation import Violation
-from pqassay_spec.parquet.column_order import annotation_fits, is_bound
+from pqassay_spec.parquet.column_order import FLOATING, annotation_fits, is_bound, type_order
 from pqassay_spec.parquet.thrift import DataPageHeader, DataPageHeaderV2, Statistics
 
 
@@ -79,3 +79,30 @@ def null_counts_of_pages_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violati
         said = f"the {len(chunk.data_pages)} data pages count {total} nulls, and the chunk {whole}"
         field = _field(chunk, chunk.data_pages[-1], "null_count")
         yield Violation(said, field, f"{whole} nulls in all pages", str(total))
+
+
+@rule("STA-053", of=CHUNK, only=_has_page_statistics)
+def counts_of_pages_are_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """No more distinct values than values, and NaN only where there are numbers of IEEE 754."""
+    counted = False
+    for page in chunk.data_pages:
+        header = page.data_header
+        statistics = header.statistics or Statistics()
+        nulls = max(statistics.null_count or 0, 0)
+        for name, most in (
+            ("distinct_count", header.num_values),
+            ("nan_count", header.num_values - nulls),
+        ):
+            count: int | None = getattr(statistics, name)
+            if count is None:
+                continue
+            counted = True
+            if name == "nan_count" and type_order(chunk.leaf.element) not in FLOATING:
+                said = f"nan_count of page {page.number} of a column of {chunk.leaf.physical_type} is {count}"
+                yield Violation(said, _field(chunk, page, name), "no nan_count", str(count))
+            elif not 0 <= count <= max(most, 0):
+                said = f"{name} of page {page.number} is {count}, where {most} values can count"
+                expected = f"0 to {most}" if most > 0 else "0"
+                yield Violation(said, _field(chunk, page, name), expected, str(count))
+    if not counted:
+        raise NotApplicable

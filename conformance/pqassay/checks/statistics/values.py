@@ -50,7 +50,7 @@ def the_box_holds_every_coordinate() -> None:
     """A reader skips the row group when it looks for what lies there."""
 
 
-@by_audit("STA-050", "pages.PageClaims.claim_page_headers")
+@by_audit("STA-050", "page_headers.PageHeaderClaims.claim_page_headers")
 def statistics_of_page_headers_are_true() -> None:
     """A reader without page index skips pages by them."""
 
@@ -63,3 +63,43 @@ def zeros_lie_within_the_bounds() -> None:
 @by_audit("STA-051", "statistics.StatisticsClaims._claim_by_type")
 def no_value_is_outside_bounds_without_an_order() -> None:
     """Some readers take the order of the type, and skip the row group when they look for the value."""
+
+
+@by_audit("STA-052", "page_headers.PageHeaderClaims._judge_deprecated_pages")
+def no_value_is_outside_the_deprecated_bounds_of_its_page() -> None:
+    """Filters of pages fall back to them where there are no others."""
+
+
+@by_audit("STA-054", "page_headers.PageHeaderClaims._judge_header_distinct")
+def distinct_values_of_pages_are_counted() -> None:
+    """Nobody is known to look at it."""
+
+
+@by_audit("STA-055", "page_headers.PageHeaderClaims._claim_header_bounds")
+def no_value_is_outside_bounds_of_its_page_without_an_order() -> None:
+    """Readers that hand the bounds of pages to a filter do not look for an order first."""
+
+
+@by_audit("STA-056", "page_headers.PageHeaderClaims._judge_header_nans")
+def nan_values_are_counted_in_page_headers() -> None:
+    """A filter of pages that looks for NaN skips a page that has none."""
+
+
+@by_audit("STA-057", "page_headers.PageHeaderClaims._judge_exact")
+def exact_bounds_of_pages_occur() -> None:
+    """A reader may answer min() and max() from exact bounds."""
+
+
+@by_audit("STA-061", "statistics.StatisticsClaims._judge_axes")
+def boxes_bound_axes_that_are_there() -> None:
+    """A box of places on the plane says nothing of their height."""
+
+
+@by_audit("STA-063", "statistics.StatisticsClaims._judge_types")
+def the_type_of_every_geometry_is_listed() -> None:
+    """A reader that looks for geometries of a type skips the row group."""
+
+
+@by_audit("STA-065", "statistics.StatisticsClaims._judge_types_listed")
+def every_listed_type_occurs() -> None:
+    """A reader that looks for geometries of the type reads the row group in vain."""

@@ -1,0 +1,67 @@
+"""Checks of what the footer says of the encodings of a chunk, which readers filter by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pqassay.checks import rule
+from pqassay.checks.subjects import CHUNK, DATA_PAGES, PAGES
+from pqassay.under_test.chunks import ColumnChunkUnderTest
+from pqassay.under_test.page_walk import DATA_PAGES as DATA_PAGE_TYPES
+from pqassay.under_test.violation import Violation, name_in
+from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Encoding, PageType
+
+LEVELS = frozenset((Encoding.RLE, Encoding.BIT_PACKED))
+"""Encodings of levels, which writers list whether or not a column has any."""
+
+PAGE_TYPES = frozenset(PageType)
+
+
+def _says_dictionary(chunk: ColumnChunkUnderTest) -> bool:
+    """Whether the footer says that all data pages have a dictionary, as parquet-java reads it."""
+    listed = chunk.facts.encoding_stats
+    if listed is None:
+        return set(chunk.facts.encodings) - LEVELS == {Encoding.PLAIN_DICTIONARY}
+    encodings = {entry.encoding for entry in listed if entry.page_type in DATA_PAGE_TYPES}
+    return bool(encodings) and encodings.issubset(DICTIONARY_ENCODINGS)
+
+
+@rule("STA-058", of=DATA_PAGES, only=_says_dictionary)
+def dictionaries_are_those_of_all_pages(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Spark skips the row group when it looks for a value that the dictionary does not hold."""
+    for page in chunk.data_pages:
+        encoding = page.data_header.encoding
+        if encoding not in DICTIONARY_ENCODINGS:
+            listed = "encodings" if chunk.facts.encoding_stats is None else "encoding_stats"
+            name = name_in(Encoding, encoding, str(encoding))
+            yield Violation(
+                f"the {listed} say that every data page has a dictionary, and page {page.number} is encoded by {name}",
+                chunk.fields.facts / listed,
+                expected=name,
+                actual="dictionaries alone",
+            )
+            return
+
+
+@rule("STA-059", of=CHUNK, only=lambda chunk: bool(chunk.facts.encoding_stats))
+def page_types_are_known(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """DuckDB, DataFusion and Spark refuse the whole file."""
+    for number, entry in enumerate(chunk.facts.encoding_stats or ()):
+        if entry.page_type not in PAGE_TYPES:
+            said = f"encoding_stats count pages of type {entry.page_type}, which is not defined"
+            field = (chunk.fields.facts / "encoding_stats")[number] / "page_type"
+            yield Violation(said, field, f"0 to {max(PAGE_TYPES)}", str(entry.page_type))
+
+
+@rule("STA-062", of=PAGES)
+def encodings_occur(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """The two names of the encoding of dictionary indexes count as one."""
+    pages = {header.encoding for page in chunk.pages if (header := page.own_header) is not None}
+    if not pages.isdisjoint(DICTIONARY_ENCODINGS):
+        pages.update(DICTIONARY_ENCODINGS)
+    unused = set(chunk.facts.encodings) - LEVELS - pages
+    if not unused:
+        return
+    names = ", ".join(name_in(Encoding, encoding, str(encoding)) for encoding in sorted(unused))
+    said = f"the encodings list {names}, and no page is encoded so"
+    yield Violation(said, chunk.fields.facts / "encodings", "the encodings of pages and levels", names)
