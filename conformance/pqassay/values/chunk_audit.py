@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
-from pqassay.under_test.file import FileUnderTest, Mistake, NotChecked, NotEverywhere
+from pqassay.under_test.file import Broken, FileUnderTest, Mistake, NotChecked, NotEverywhere
 from pqassay.under_test.violation import Violation
 from pqassay.values import logical_types, pages, statistics
 from pqassay.values.bloom import absent
@@ -37,9 +37,7 @@ class _BloomClaims(ChunkClaims):
         with self._reading(*rules):
             bitset = self.chunk.bitset
             if self.chunk.leaf.element.type == Type.BOOLEAN:
-                raise NotChecked(
-                    f"nobody says how a bloom filter holds booleans, as in column {self.chunk.column}", "file"
-                )
+                raise Broken("BLM-011")  # nobody says how one holds booleans
             self._claim(partial(self._judge_bloom_filter, bitset), *rules)
 
     def _judge_bloom_filter(self, bitset: bytes, decoded: ChunkValues) -> Found:

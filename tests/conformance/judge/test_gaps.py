@@ -145,7 +145,6 @@ def gaps(report: Report) -> dict[str, str]:
 
 
 PARTLY = {
-    "blm/filter-of-flags": {"file": "nobody says how a bloom filter holds booleans, as in column flag"},
     "interop/spark-4.3.0/codec-lz4": {
         "tool": "its pages are compressed by LZ4 in Hadoop's undocumented framing, which pqassay does not read"
     },

@@ -218,7 +218,8 @@ class _ChunkComparison:
         outcome.applies = True
         if self.leaf.element.type in UNHASHED_TYPES:
             outcome.hindered(
-                NotChecked(f"bloom filters of {self.leaf.physical_type} are not tested", "file"),
+                # BLM-011 says so of the Parquet file.
+                NotChecked(f"bloom filters of {self.leaf.physical_type} are not tested", "another rule"),
                 self.leaf.name,
             )
             return None
