@@ -254,6 +254,22 @@ def test_json_is_what_python_takes_for_it_each_by_itself(values: list[str], size
         texts.JSON_AT_ONCE = before
 
 
+@pytest.mark.parametrize("values", [["[1", "2],3,4"], ["1,2", '"a', 'b"'], ["1", "[2", "3]", "4,5,6"]])
+def test_no_value_borrows_from_its_neighbour(values: list[str]) -> None:
+    faults = texts.json_faults(_Decoded(pa.array([value.encode() for value in values])))  # type: ignore[arg-type]
+    assert (
+        next(place for place, value in enumerate(values) if not json_value(value.encode())) == faults.broken
+    )
+
+
+def test_an_entry_that_is_no_json_is_none_unless_a_value_refers_to_it() -> None:
+    pool = pa.array([b"[", b"1", b"NaN", b"{"])
+    for indices, broken, lenient in (([1, 1], None, None), ([1, 3, 3], 1, None), ([1, 2, 3], 2, 1)):
+        values = pa.DictionaryArray.from_arrays(pa.array(indices, pa.int32()), pool)
+        faults = texts.json_faults(_Decoded(values))  # type: ignore[arg-type]
+        assert (broken, lenient) == (faults.broken, faults.lenient)
+
+
 def test_json_beyond_a_limit_is_not_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(texts, "JSON_AT_ONCE", 8)
     monkeypatch.setattr(texts, "MOST_JSON", 40)
