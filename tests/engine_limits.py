@@ -32,7 +32,7 @@ EXCEPTIONS = {
             (
                 "values-json",
                 "JSON is taken apart",
-                "(('é', (1, Tagged(kind='float', text='-2500.0'), 'é')),)",
+                ("(('é', (1, ", "('kündé', None)"),
             ),
             ("values-bson", "BSON is for another package", "BSON not found"),
             ("nested", "no lists of structs or of lists", ", None, None"),
@@ -48,7 +48,7 @@ EXCEPTIONS = {
         )
     },
     ("duckdb", "pqf/values-bson"): Limit("2.0.0", "no such type", "Unsupported converted type (20)"),
-    ("polars", "pqf/values-json"): Limit("2.1.0", "JSON is bytes", r"b'[]'"),
+    ("polars", "pqf/values-json"): Limit("2.1.0", "JSON is bytes", ("b'{", "b' null '")),
     ("duckdb", "pqf/uuid"): Limit("2.0.0", "its Arrow gives UUIDs as text", "'00000000-0000-0000-0000-"),
     ("spark", "pqf/decimal-bytes"): Limit(
         "4.3.0", "the reader of batches fails on them", "java.lang.NullPointerException"
