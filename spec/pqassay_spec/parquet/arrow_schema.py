@@ -108,7 +108,9 @@ BYTES = frozenset((Kind.BINARY, Kind.LARGE_BINARY, Kind.BINARY_VIEW))
 NESTED = frozenset((*LISTS, Kind.STRUCT, Kind.MAP, Kind.UNION))
 
 _CHILDREN = {**dict.fromkeys(LISTS, 1), Kind.MAP: 1, Kind.RUN_END_ENCODED: 2}
-_INTEGERS = (8, 16, 32, 64)
+_INTEGERS = (8, 16, 32, 64, 128)
+"""Widths of integers; Polars alone has the last one, which Arrow C++ does not read."""
+
 _DECIMALS = (32, 64, 128, 256)
 
 

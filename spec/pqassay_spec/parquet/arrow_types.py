@@ -145,6 +145,8 @@ def _bool(_: ArrowType, column: Column) -> Fit:
 
 
 def _int(type_: ArrowType, column: Column) -> Fit:
+    if type_.bits > 64:
+        return _fits(column.physical == Type.FIXED_LEN_BYTE_ARRAY)
     if column.physical not in _INTEGERS or (type_.bits == 64 and column.physical == Type.INT32):
         return Fit.IGNORED
     wanted = f"INTEGER({type_.bits}, {'' if type_.signed else 'un'}signed)"
