@@ -1,0 +1,116 @@
+"""Checks of what tells the members of a group apart: their names and ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pqassay.checks import rule
+from pqassay.checks.subjects import FOOTER
+from pqassay.under_test.fields import Field, in_footer
+from pqassay.under_test.file import FileUnderTest
+from pqassay.under_test.schema_copies import schema_beginning
+from pqassay.under_test.violation import Violation
+from pqassay_spec.grammar.hexdump import show
+from pqassay_spec.grammar.thrift import is_text
+from pqassay_spec.parquet.schema_tree import SchemaNode, schema_tree
+
+
+def _element(file: FileUnderTest, place: int) -> Field:
+    return in_footer(file, f"schema[{place}]")
+
+
+class _Sound:
+    """The screen of these rules. Files of one lake have few schemas, so it remembers how footers begin that have a sound one."""
+
+    def __init__(self) -> None:
+        self.beginnings: list[bytes] = []
+
+    def shape(self, file: FileUnderTest) -> bool | None:
+        """``True`` where names and ids certainly break no rule: no name occurs twice, and no id is given."""
+        if any(map(file.footer.startswith, self.beginnings)):
+            return True
+        schema = file.metadata.schema
+        names = {element.name for element in schema[1:]}
+        if not schema or len(names) < len(schema) - 1 or not all(map(is_text, (schema[0].name, *names))):
+            return None
+        if any(element.field_id is not None for element in schema):
+            return None
+        self.beginnings = [schema_beginning(file), *self.beginnings[: _MOST_SCHEMAS - 1]]
+        return True
+
+
+_MOST_SCHEMAS = 4
+"""Schemas that are remembered; to look for more would take longer than to look at one."""
+
+_SOUND = _Sound()
+
+
+@rule("PQF-122", of=FOOTER, screen=_SOUND.shape)
+def names_are_text(file: FileUnderTest) -> Iterator[Violation]:
+    """Readers that decode a name fail on the whole file."""
+    for place, element in enumerate(file.metadata.schema):
+        if not is_text(element.name):
+            said = f"element {place} of the schema is called {show(element.name)}, which is not UTF-8"
+            yield Violation(said, _element(file, place) / "name", "UTF-8", show(element.name))
+
+
+def _groups(file: FileUnderTest) -> Iterator[SchemaNode]:
+    """The root and all groups below it, of a schema that is a tree."""
+    _ = file.leaves
+    left = [schema_tree(file.metadata.schema)]
+    while left:
+        node = left.pop()
+        left.extend(child for child in reversed(node.children) if not child.is_leaf)
+        yield node
+
+
+def _has_ids(file: FileUnderTest) -> bool:
+    return any(element.field_id is not None and element.field_id > 0 for element in file.metadata.schema)
+
+
+@rule("PQF-123", of=FOOTER, only=_has_ids, screen=_SOUND.shape)
+def members_have_ids_of_their_own(file: FileUnderTest) -> Iterator[Violation]:
+    """A reader that goes by ids takes one member for the other. Some writers put 0 or -1 where there is none."""
+    pairs: set[int] = set()
+    for group in _groups(file):
+        if group.is_map:
+            pairs |= {child.place for child in group.children}
+        # A schema of Thrift numbers the fields of structs; key and value of a map have no numbers of their own.
+        if group.place in pairs:
+            continue
+        first: dict[int, SchemaNode] = {}
+        for child in group.children:
+            number = child.element.field_id
+            if number is None or number <= 0:
+                continue
+            earlier = first.setdefault(number, child)
+            if earlier is not child:
+                said = f"{show(child.name)} has the field_id {number}, like {show(earlier.name)} before it"
+                field = _element(file, child.place) / "field_id"
+                yield Violation(said, field, "an id of its own", str(number), column=child.name)
+
+
+def _has_groups(file: FileUnderTest) -> bool:
+    schema = file.metadata.schema
+    return (
+        len(schema) > len(file.leaves) + 1 and len({element.name for element in schema[1:]}) < len(schema) - 1
+    )
+
+
+@rule("PQF-124", of=FOOTER, only=_has_groups, screen=_SOUND.shape)
+def groups_have_names_of_their_own(file: FileUnderTest) -> Iterator[Violation]:
+    """Of leaves with one path, PQF-018 tells."""
+    for group in _groups(file):
+        first: dict[str, SchemaNode] = {}
+        for child in group.children:
+            earlier = first.setdefault(child.name, child)
+            if earlier is child or (earlier.is_leaf and child.is_leaf) or _share_a_name(earlier, child):
+                continue
+            said = f"{show(child.name)} is the name of two members of one group, and not both are columns"
+            field = _element(file, child.place) / "name"
+            yield Violation(said, field, "a name of its own", show(child.name), column=child.name)
+
+
+def _share_a_name(one: SchemaNode, other: SchemaNode) -> bool:
+    """Whether two groups have members that are called the same: what is wrong with those is told there."""
+    return bool({child.name for child in one.children} & {child.name for child in other.children})
