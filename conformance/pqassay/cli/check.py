@@ -29,7 +29,9 @@ def check(
     *,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", "-j", min=0, help="Worker processes (default 1); 0 is one per processor."),
+        typer.Option(
+            "--jobs", "-j", metavar="N", min=0, help="Worker processes (default 1); 0 is one per processor."
+        ),
     ] = None,
     prove: Annotated[
         bool,

@@ -35,7 +35,7 @@ class Arguments:
         list[str] | None,
         typer.Argument(
             metavar="PATH...",
-            help="Files, folders, patterns such as 'lake/**/*.parquet', or URIs (s3://, gs://, hdfs://).",
+            help="Files, folders, patterns such as `'lake/**/*.parquet'`, or URIs (s3://, gs://, hdfs://).",
             show_default=False,
         ),
     ] = None
@@ -55,12 +55,16 @@ class Arguments:
     ] = False
     tier: Annotated[
         Tier | None,
-        typer.Option(help="How deep to look. Default: values for one file under 1 GiB, else index."),
+        typer.Option(
+            metavar="TIER",
+            help="How deep to look: footer, index, pages or values. Default: values for one file under 1 GiB, else index.",
+        ),
     ] = None
     level: Annotated[
         Threshold | None,
         typer.Option(
-            help="From which verdict on a finding counts: must (default) is FAIL, should adds WARN."
+            metavar="LEVEL",
+            help="From which verdict on a finding counts: must (default) is FAIL, should adds WARN.",
         ),
     ] = None
     complete: Annotated[
@@ -101,6 +105,7 @@ class Arguments:
         ProfileName | None,
         typer.Option(
             "--profile",
+            metavar="PROFILE",
             help="Report as more what weighs more: strict for writers; spark, arrow, questdb for what they cannot read.",
         ),
     ] = None
@@ -129,7 +134,9 @@ class Arguments:
             metavar="FILE", help="Write all findings to a baseline, so that only new ones count later."
         ),
     ] = None
-    output_format: Annotated[FormatName | None, typer.Option("--format", help=FORMAT_HELP)] = None
+    output_format: Annotated[
+        FormatName | None, typer.Option("--format", metavar="FORMAT", help=FORMAT_HELP)
+    ] = None
     output: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the report to a file instead of stdout.")
     ] = None

@@ -11,19 +11,32 @@ import contextlib
 import os
 from collections.abc import Generator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from pqassay.cli import check as cli_check
 from pqassay.cli import report as cli_report
 from pqassay.cli import run as cli_run
 from pqassay.cli.failure import fail
+from pqassay_spec.base.help_pages import in_one_style
 from pqassay_spec.base.interrupts import CleanEnd
 from pqassay_spec.base.terminal import guarded_output, printable
 
+
+class _Commands(TyperGroup):
+    """The commands, with help pages in one style."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        in_one_style(self)
+
+
 app = typer.Typer(
+    cls=_Commands,
     help="Judge the metadata attached to Parquet files: footer, statistics, indexes.",
+    epilog="Example: `pqassay check part-0.parquet`. Each command has a page like this: `pqassay check --help`.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",
@@ -121,7 +134,7 @@ def dump(
 def explain(
     rule: Annotated[
         str | None,
-        typer.Argument(metavar="[RULE]", help="Id of a rule, or prefix of a family; all rules if left out."),
+        typer.Argument(metavar="RULE", help="Id of a rule, or prefix of a family; all rules if left out."),
     ] = None,
 ) -> None:
     """Say what a rule demands, where it comes from and what breaking it costs."""

@@ -32,16 +32,18 @@ def report(
     file: Annotated[
         str,
         typer.Argument(
-            metavar="REPORT.json",
+            metavar="REPORT",
             help="What `pqassay check` or `pqassay run` wrote with --format json; - is stdin.",
             show_default=False,
         ),
     ],
     against: Annotated[
         str | None,
-        typer.Option(metavar="OLD.json", help="An earlier report: say what got fixed, broken, added since."),
+        typer.Option(metavar="OLD", help="An earlier report: say what got fixed, broken, added since."),
     ] = None,
-    output_format: Annotated[FormatName, typer.Option("--format", help=FORMAT_HELP)] = FormatName.TEXT,
+    output_format: Annotated[
+        FormatName, typer.Option("--format", metavar="FORMAT", help=FORMAT_HELP)
+    ] = FormatName.TEXT,
     site: Annotated[
         str | None,
         typer.Option(

@@ -54,7 +54,11 @@ def run(
         typer.Option(metavar="GLOB", help="Only these cases, and their parents; may be repeated."),
     ] = None,
     operation: Annotated[
-        list[OperationName] | None, typer.Option(help="Only these operations; may be repeated.")
+        list[OperationName] | None,
+        typer.Option(
+            metavar="OPERATION",
+            help=f"Only these operations; may be repeated: {', '.join(get_args(Operation))}.",
+        ),
     ] = None,
     cases: Annotated[
         Path | None,
@@ -74,7 +78,7 @@ def run(
     ] = DEFAULT_GIBIBYTES,
     jobs: Annotated[
         int | None,
-        typer.Option(min=1, help="Requests at the same time. Default: one for each processor."),
+        typer.Option(metavar="N", min=1, help="Requests at the same time. Default: one for each processor."),
     ] = None,
     validate_protocol: Annotated[
         bool, typer.Option("--validate-protocol", help="Check requests and answers against the schemas.")
@@ -85,8 +89,12 @@ def run(
     list_only: Annotated[
         bool, typer.Option("--list", help="Say what would be asked; start nothing.")
     ] = False,
-    output_format: Annotated[FormatName, typer.Option("--format", help=FORMAT_HELP)] = FormatName.TEXT,
-    output: Annotated[Path | None, typer.Option(help="Write the result to a file instead of stdout.")] = None,
+    output_format: Annotated[
+        FormatName, typer.Option("--format", metavar="FORMAT", help=FORMAT_HELP)
+    ] = FormatName.TEXT,
+    output: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the result to a file instead of stdout.")
+    ] = None,
 ) -> None:
     """Judge a reader or writer, in any language, by the golden files."""
     from pqassay.suite.cases import CaseError, golden_folder, load, select

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TypedDict, Unpack, cast
 
 from pqassay.errors import UsageError
 from pqassay.judge.file_check import Selection, why_none
-from pqassay.judge.one_file import Judged, Settings, judge, judge_safely
+from pqassay.judge.one_file import Judged, Settings, judge, judge_in_time
 from pqassay.lake import kinds as file_kinds
 from pqassay.lake.targets import Found, Listing, Target, find
 from pqassay.report.model import COUNTED, SCHEMA_VERSION, Coverage, FileReport, Report, Threshold, summarise
@@ -113,7 +113,8 @@ def check(
         beside: What stands beside the bytes, by name: ``{"data.parquet": …}`` for those of a ``_pm``.
         jobs: Worker processes. Without them everything happens in this process, and a decoder that crashes takes it
             along; with them (one is enough) it costs one file, which is `errored`.
-        timeout: Seconds that a worker may spend on one file; by default 60 and one for each MB; 0 for no limit.
+        timeout: Seconds that one file may take; by default 60 and one for each MB, at every tier; 0 for no limit. Without
+            ``jobs`` there is none.
         memory: Bytes that a worker may allocate, on Linux; by default its share of the machine; 0 for no limit.
         progress: Told about each file.
         **options: What is looked for, in which files, and what counts; see `CheckOptions`.
@@ -280,7 +281,7 @@ def _why_nothing(found: Found) -> str:
 
 
 def _in_this_process(targets: Sequence[Target], settings: Settings, *, is_safe: bool) -> Generator[Judged]:
-    one = judge_safely if is_safe else judge
+    one = judge_in_time if is_safe else judge
     for target in targets:
         yield one(target, settings)
 

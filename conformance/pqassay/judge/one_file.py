@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from pqassay.judge.file_check import Selection, check_source, not_judged
+from pqassay.judge.time_limit import OutOfTime, default_seconds, limited, out_of_time
 from pqassay.lake.targets import Target
 from pqassay.report.model import Coverage, FileReport, Threshold
 from pqassay.under_test.file import Mistake, Options
@@ -72,6 +73,18 @@ def judge_safely(target: Target, settings: Settings) -> Judged:
         return judge(target, settings)
     except Exception as error:  # noqa: BLE001 - the other files still want to be judged
         return unjudged(target, settings, mistake(error))
+
+
+def judge_in_time(
+    target: Target, settings: Settings, judge_one: Callable[[Target, Settings], Judged] = judge_safely
+) -> Judged:
+    """Judge one file in this process as a worker would: it is `errored` if it takes longer than files may by default."""
+    seconds = default_seconds(target.known_size())
+    try:
+        with limited(seconds):
+            return judge_one(target, settings)
+    except OutOfTime:
+        return unjudged(target, settings, out_of_time(seconds))
 
 
 def mistake(error: Exception) -> str:

@@ -28,6 +28,7 @@ from pebble import ProcessExpired, ProcessFuture, ProcessPool
 
 from pqassay.errors import UsageError
 from pqassay.judge.one_file import Judged, Settings, judge_all, mistake, unjudged
+from pqassay.judge.time_limit import default_seconds, out_of_time
 from pqassay.lake.targets import Target
 
 BATCH_FILES = 64
@@ -35,12 +36,6 @@ BATCH_FILES = 64
 
 BATCH_BYTES = 4 << 20
 """Bytes that one task holds at most, but for the file that goes beyond."""
-
-TIMEOUT_BASE = 60.0
-"""Seconds that every file has by default."""
-
-TIMEOUT_BYTES_PER_SECOND = 1_000_000
-"""Bytes for which a file has one second more; real speed is a hundred times that."""
 
 MEMORY_GIVEN_LEAST = 512 << 20
 """Bytes that a worker must be given: with less, threads of the decoder fail to start, and it waits for them."""
@@ -82,7 +77,7 @@ class Limits:
         """Time for judging some files, with what stands beside them if that is read as well; ``None`` for any."""
         if self.timeout is None:
             sizes = [target.known_size() + (target.size_beside() if is_deep else 0) for target in targets]
-            return sum(TIMEOUT_BASE + size / TIMEOUT_BYTES_PER_SECOND for size in sizes)
+            return sum(map(default_seconds, sizes))
         return self.timeout * len(targets) or None
 
     def bytes_per_worker(self) -> int:
@@ -327,7 +322,7 @@ class _Run:
     def _reason(self, error: Exception, target: Target) -> str:
         if isinstance(error, TimeoutError):
             seconds = self.limits.seconds([target], is_deep=self.settings.tier == "values") or 0
-            return f"judging it took longer than {seconds:.0f} s; --timeout gives it more"
+            return out_of_time(seconds)
         if isinstance(error, ProcessExpired):
             return f"the process that judged it {how_it_ended(error.exitcode)}"
         if isinstance(error, MemoryError):

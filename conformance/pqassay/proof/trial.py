@@ -19,6 +19,7 @@ from typing import Any, Self
 from pebble import ProcessExpired, ProcessPool
 
 from pqassay.judge import workers
+from pqassay.judge.time_limit import default_seconds
 from pqassay.lake.targets import is_uri
 from pqassay.proof.engines import COPY, PLAIN_PATH, Engine, Unwritable, command, require_engines
 from pqassay.proof.worker import Answered, Plan, Planned, answers, plan
@@ -167,7 +168,7 @@ class EngineProcesses:
     def seconds(self, size: int) -> float | None:
         """Time for one query of a file of so many bytes."""
         if self.limits.timeout is None:
-            return workers.TIMEOUT_BASE + size / workers.TIMEOUT_BYTES_PER_SECOND
+            return default_seconds(size)
         return self.limits.timeout or None
 
     def plan(self, path: str, findings: Sequence[Finding], folder: Path, size: int) -> Plan:

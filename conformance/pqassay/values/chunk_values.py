@@ -32,6 +32,12 @@ from pqassay_spec.parquet.thrift import (
     Type,
 )
 
+GREATEST_NESTED = (1 << 31) - 1
+"""Bytes of byte arrays in one row group that pyarrow decodes where they are in a list or a group."""
+
+BESIDE_A_VALUE = 8
+"""Bytes of a page beside those of each value, at most: its length and its levels."""
+
 
 class Decoders:
     """Decoders of one file, for one thread: with dictionaries kept, and without."""
@@ -75,6 +81,7 @@ class ChunkValues:
         self.chunk = chunk
         if _has_bit_packed_levels(chunk):
             raise Broken("PQF-081")
+        _require_narrow(chunk)
         entries = _dictionary_entries(chunk)
         leaves = self._decoded(decoders, dictionaries=entries is not None)
         if entries is not None and any(not _is_whole(leaf, entries) for leaf in leaves):
@@ -372,6 +379,29 @@ def _of_wide_differences(chunk: ColumnChunkUnderTest) -> NotChecked | None:
     except (FormatError, NotChecked):
         is_broken = False
     return Broken("PQF-079") if is_broken else None
+
+
+def _require_narrow(chunk: ColumnChunkUnderTest) -> None:
+    """Raise `NotChecked` for byte arrays in lists and groups that are too many for pyarrow, before it decodes them in vain.
+
+    A file of a few kilobytes can hold gigabytes of them, at which it works for minutes and which it then refuses.
+    """
+    leaf, metadata = chunk.leaf, chunk.chunk.meta_data
+    if leaf.element.type != Type.BYTE_ARRAY or leaf.parent.parent is None:
+        return
+    if metadata is None or metadata.total_uncompressed_size <= GREATEST_NESTED:
+        return
+    try:
+        pages = chunk.data_pages
+        held = sum(page.header.uncompressed_page_size for page in pages)
+        values = held - BESIDE_A_VALUE * sum(page.data_header.num_values for page in pages)
+    except (FormatError, NotChecked):
+        return  # of pages that cannot be walked, the decoder tells
+    if values > GREATEST_NESTED:
+        raise NotChecked(
+            f"row group {chunk.row_group} of column {chunk.column} holds {held:,} bytes of byte arrays, "
+            "and pyarrow decodes at most 2 GiB of them inside a list or group"
+        )
 
 
 def _has_bit_packed_levels(chunk: ColumnChunkUnderTest) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pqassay.errors import UsageError
 from pqassay.judge import workers
-from pqassay.judge.one_file import Judged, Settings, judge_all
+from pqassay.judge.one_file import Judged, Settings, judge_all, judge_in_time
 from pqassay.lake.targets import Target
 from pqassay.report.model import Coverage
 from pqassay_spark.check.file_stamps import etag
@@ -84,7 +84,9 @@ def _judged(targets: Sequence[Target], judging: Judging) -> Generator[Judged]:
     means = judging.means
     if not judging.is_isolated:
         for target in targets:
-            yield from means.judge([target], judging.settings)
+            yield judge_in_time(
+                target, judging.settings, lambda target, settings: means.judge([target], settings)[0]
+            )
         return
     workers.preload()
     memory = workers.default_memory(judging.at_once) if means.memory is None else means.memory

@@ -68,7 +68,10 @@ def check(
     tasks: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Tasks to cut the work into. Default: up to 8 for each core.", show_default=False
+            metavar="N",
+            min=1,
+            help="Tasks to cut the work into. Default: up to 8 for each core.",
+            show_default=False,
         ),
     ] = None,
     master: Master = None,

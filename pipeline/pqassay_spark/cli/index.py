@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pqassay_spark.index.file_work import Run
     from pqassay_spark.index.run import IndexRun
 
-EXAMPLE = "Example: pqassay-spark index sales --column nation"
+EXAMPLE = "Example: `pqassay-spark index sales --column nation`"
 
 MOST_REFUSED = 20
 """Refused files that are named one by one."""
@@ -34,7 +34,7 @@ def index(
         typer.Option(
             "--column",
             "-c",
-            metavar="C[,C...]",
+            metavar="COLUMN[,COLUMN...]",
             help="String columns. The first is embedded in the files, all go into the index table.",
         ),
     ],
@@ -50,7 +50,10 @@ def index(
         bool, typer.Option("--inside-table", help="Do it even inside a table (Iceberg, Delta, Hudi, …).")
     ] = False,
     max_bytes: Annotated[
-        int, typer.Option(help="Greatest size of the distinct values of a column of one file.", min=1)
+        int,
+        typer.Option(
+            metavar="BYTES", help="Greatest size of the distinct values of a column of one file.", min=1
+        ),
     ] = DEFAULT_MAX_BYTES,
     master: Master = None,
     ship: Ship = False,

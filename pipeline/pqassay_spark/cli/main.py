@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from pqassay_spark.cli import check as cli_check
 from pqassay_spark.cli import index as cli_index
 from pqassay_spark.cli import pm as cli_pm
 from pqassay_spark.cli import produce as cli_produce
+from pqassay_spec.base.help_pages import in_one_style
 from pqassay_spec.base.interrupts import CleanEnd
 from pqassay_spec.base.terminal import guarded_output
 
+
+class _Commands(TyperGroup):
+    """The commands, with help pages in one style."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        in_one_style(self)
+
+
 app = typer.Typer(
+    cls=_Commands,
+    rich_markup_mode="markdown",
+    epilog="Example: `pqassay-spark check lake`. Each command has a page like this: `pqassay-spark check --help`.",
     add_completion=False,
     no_args_is_help=True,
     help="The pipeline on Apache Spark. Needs Java 17 or newer and `pip install 'pqassay[spark]'`.",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pqassay_spark.index.file_work import Run
     from pqassay_spark.index.pm import PmOutcome
 
-EXAMPLE = "Example: pqassay-spark pm sales --into sales.pm"
+EXAMPLE = "Example: `pqassay-spark pm sales --into sales.pm`"
 
 
 class Blooms(StrEnum):
@@ -39,7 +39,11 @@ def pm(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Generate again what is fresh.")] = False,
     blooms: Annotated[
-        Blooms, typer.Option(help="Bloom filters: copied into _pm, referred to, or left out.")
+        Blooms,
+        typer.Option(
+            metavar="HOW",
+            help="Bloom filters: inlined, copied into `_pm`; external, referred to; or none, left out.",
+        ),
     ] = Blooms.INLINED,
     master: Master = None,
     ship: Ship = False,

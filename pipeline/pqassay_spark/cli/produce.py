@@ -16,7 +16,7 @@ from pqassay_spark.cli.session import Master, command_session, stop
 from pqassay_spec.base.sources import TEMPORARY_SUFFIX
 from pqassay_spec.base.terminal import printable
 
-EXAMPLE = "Example: pqassay-spark produce sales --rows 100000 --files 4 --partition-by year"
+EXAMPLE = "Example: `pqassay-spark produce sales --rows 100000 --files 4 --partition-by year`"
 
 
 class PartitionColumn(Enum):
@@ -28,13 +28,17 @@ class PartitionColumn(Enum):
 
 def produce(
     out: Annotated[Path, typer.Argument(metavar="OUT", help="Directory to write; it must not exist.")],
-    rows: Annotated[int, typer.Option(min=1, max=10**15, help="Rows in all.")] = 100_000,
+    rows: Annotated[int, typer.Option(metavar="N", min=1, max=10**15, help="Rows in all.")] = 100_000,
     files: Annotated[
-        int, typer.Option(min=1, max=10**6, help="Files; with --partition-by, files in each part.")
+        int,
+        typer.Option(metavar="N", min=1, max=10**6, help="Files; with --partition-by, files in each part."),
     ] = 1,
-    seed: Annotated[int, typer.Option(help="Another seed gives other rows.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Another seed gives other rows.")] = 0,
     partition_by: Annotated[
-        PartitionColumn | None, typer.Option(help="Write a directory for each value.")
+        PartitionColumn | None,
+        typer.Option(
+            metavar="COLUMN", help="Write a directory for each value of this column: year or category."
+        ),
     ] = None,
     wide: Annotated[
         bool,

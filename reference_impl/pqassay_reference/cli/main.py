@@ -9,14 +9,16 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from pqassay_reference.cli import prune as cli_prune
 from pqassay_reference.cli.errors import fail, reported, require_writable
 from pqassay_reference.cli.pm import pm_app
 from pqassay_reference.cli.tables import counted
+from pqassay_spec.base.help_pages import in_one_style
 from pqassay_spec.base.interrupts import CleanEnd
 from pqassay_spec.base.terminal import guarded_output, printable
 
@@ -24,7 +26,17 @@ if TYPE_CHECKING:
     from pqassay_reference.rewrite.strip import Stripped
 
 
+class _Commands(TyperGroup):
+    """The commands, with help pages in one style."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        in_one_style(self)
+
+
 app = typer.Typer(
+    cls=_Commands,
+    epilog="Example: `pqassay-ref embed part-0.parquet --column nation`. Each command has a page like this: `pqassay-ref embed --help`.",
     help="Reference reader and writer of metadata attached to Parquet files.",
     no_args_is_help=True,
     add_completion=False,
@@ -61,9 +73,14 @@ def _root(
 
 @app.command(epilog="Example: `pqassay-ref embed part-0.parquet --column nation`")
 def embed(
-    file: Annotated[Path, typer.Argument(help="A finished Parquet file; it is replaced atomically.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A finished Parquet file; it is replaced atomically.")
+    ],
     column: Annotated[
-        str, typer.Option("--column", "-c", help="String column to index, its path joined by dots.")
+        str,
+        typer.Option(
+            "--column", "-c", metavar="COLUMN", help="String column to index, its path joined by dots."
+        ),
     ],
     companion: Annotated[
         bool, typer.Option(help="Also write the key that names the column and says that nothing was lost.")
@@ -71,7 +88,8 @@ def embed(
     inside_table: Annotated[
         bool, typer.Option("--inside-table", help="Do it even inside a table (Iceberg, Delta, Hudi, …).")
     ] = False,
-    max_bytes: Annotated[int, typer.Option(help="Greatest size of the index.", min=1)] = 16 << 20,
+    max_bytes: Annotated[int, typer.Option(metavar="BYTES", help="Greatest size of the index.", min=1)] = 16
+    << 20,
 ) -> None:
     """Embed an IDX1 index of one column into a finished Parquet file."""
     with reported(file):
@@ -91,7 +109,9 @@ def embed(
 
 @app.command(epilog="Example: `pqassay-ref strip part-0.parquet --idx1`")
 def strip(
-    file: Annotated[Path, typer.Argument(help="A finished Parquet file; it is replaced atomically.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A finished Parquet file; it is replaced atomically.")
+    ],
     idx1: Annotated[bool, typer.Option("--idx1", help="The keys of an IDX1 index, drafts included.")] = False,
     bloom_filters: Annotated[
         bool, typer.Option("--bloom-filters", help="The references to bloom filters.")
@@ -124,17 +144,25 @@ def strip(
         typer.Option("--column-orders", help="The orders of columns, without which bounds mean nothing."),
     ] = False,
     key: Annotated[
-        list[str] | None, typer.Option("--key", help="A key of the footer and its value; may be repeated.")
+        list[str] | None,
+        typer.Option("--key", metavar="KEY", help="A key of the footer and its value; may be repeated."),
     ] = None,
     column: Annotated[
         list[str] | None,
-        typer.Option("--column", "-c", help="Only of this column, its path joined by dots; may be repeated."),
+        typer.Option(
+            "--column",
+            "-c",
+            metavar="COLUMN",
+            help="Only of this column, its path joined by dots; may be repeated.",
+        ),
     ] = None,
     row_group: Annotated[
-        list[int] | None, typer.Option("--row-group", help="Only of this row group, from 0; may be repeated.")
+        list[int] | None,
+        typer.Option("--row-group", metavar="N", help="Only of this row group, from 0; may be repeated."),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write here and leave the file as it is.")
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write here and leave the file as it is."),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would go; write nothing.")] = False,
     inside_table: Annotated[
@@ -206,7 +234,7 @@ def _stripped_lines(done: Stripped, written: Path, *, dry_run: bool) -> Iterator
 
 @app.command(epilog="Example: `pqassay-ref extract part-0.parquet --json`")
 def extract(
-    file: Annotated[Path, typer.Argument(help="A Parquet file with an IDX1 index.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A Parquet file with an IDX1 index.")],
     published: Annotated[
         bool, typer.Option("--published", help="Read as the published reader does, with its losses.")
     ] = False,
@@ -242,7 +270,7 @@ def extract(
 
 @app.command(epilog="Example: `pqassay-ref golden golden_files`")
 def golden(
-    folder: Annotated[Path, typer.Argument(help="The folder golden_files.")],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder golden_files.")],
     check: Annotated[
         bool, typer.Option("--check", help="Write nothing; fail if a file is not what would be written.")
     ] = False,
@@ -269,11 +297,14 @@ def golden(
 
 @app.command(epilog="Example: `pqassay run -- pqassay-ref driver`. Exit codes: 0 answered, 3 not supported.")
 def driver(
-    request: Annotated[Path, typer.Argument(help="The request, a JSON file.")],
-    answer: Annotated[Path, typer.Argument(help="Where the answer is to be written.")],
+    request: Annotated[Path, typer.Argument(metavar="REQUEST", help="The request, a JSON file.")],
+    answer: Annotated[Path, typer.Argument(metavar="ANSWER", help="Where the answer is to be written.")],
     trust: Annotated[
         cli_prune.TrustName,
-        typer.Option(help="Which index a scan may use: one with a companion record, or any published one."),
+        typer.Option(
+            metavar="INDEX",
+            help="Which index a scan may use: companion, one with a companion record, or published, any.",
+        ),
     ] = cli_prune.TrustName.COMPANION,
 ) -> None:
     """Answer one request of `pqassay run`, as a driver of the reference implementation."""

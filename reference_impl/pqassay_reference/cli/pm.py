@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 pm_app = typer.Typer(
     help="Make `_pm`, QuestDB's metadata file beside `data.parquet`, and look into it.",
+    epilog="Example: `pqassay-ref pm generate data.parquet`. Each command has a page like this: `pqassay-ref pm generate --help`.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
@@ -38,30 +39,41 @@ class PathName(StrEnum):
 MOST_WARNINGS = 10
 """Things left out that are named one by one."""
 
-PmFile = Annotated[Path, typer.Argument(help="A `_pm` file.")]
+PmFile = Annotated[Path, typer.Argument(metavar="FILE", help="A `_pm` file.")]
 ParquetSize = Annotated[
     int | None,
     typer.Option(
-        "--parquet-size", help="The snapshot of a Parquet file of so many bytes; else the newest.", min=1
+        "--parquet-size",
+        metavar="BYTES",
+        help="The snapshot of a Parquet file of so many bytes; else the newest.",
+        min=1,
     ),
 ]
 
 
 @pm_app.command(epilog="Example: `pqassay-ref pm generate 2024-01-01/data.parquet`")
 def generate(
-    file: Annotated[Path, typer.Argument(help="A finished Parquet file; it is only read.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A finished Parquet file; it is only read.")],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write here; else `_pm` beside the Parquet file.")
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Write here; else `_pm` beside the Parquet file."
+        ),
     ] = None,
     questdb_json: Annotated[
         Path | None,
-        typer.Option("--questdb-json", help="A file whose text counts as the Parquet file's `questdb` key."),
+        typer.Option(
+            "--questdb-json",
+            metavar="FILE",
+            help="A file whose text counts as the Parquet file's `questdb` key.",
+        ),
     ] = None,
     path: Annotated[
         PathName,
         typer.Option(
-            help="How QuestDB fills the column descriptors: by the `schema` of the Parquet file, as when it rewrites "
-            "one, or as when it first `encode`s a partition of its own."
+            metavar="PATH",
+            help="How QuestDB fills the column descriptors: schema, by that of the Parquet file, as when it rewrites one; "
+            "or encode, as when it first encodes a partition of its own.",
         ),
     ] = PathName.SCHEMA,
     no_blooms: Annotated[bool, typer.Option("--no-blooms", help="Leave out the bloom filters.")] = False,
@@ -150,10 +162,12 @@ def _warn(done: Generated) -> None:
 def show(
     file: PmFile,
     column: Annotated[
-        list[str] | None, typer.Option("--column", "-c", help="Only chunks of this column; may be repeated.")
+        list[str] | None,
+        typer.Option("--column", "-c", metavar="COLUMN", help="Only chunks of this column; may be repeated."),
     ] = None,
     row_group: Annotated[
-        list[int] | None, typer.Option("--row-group", help="Only of this row group, from 0; may be repeated.")
+        list[int] | None,
+        typer.Option("--row-group", metavar="N", help="Only of this row group, from 0; may be repeated."),
     ] = None,
     parquet_size: ParquetSize = None,
     as_json: Annotated[
@@ -232,12 +246,18 @@ def plan(
     file: PmFile,
     columns: Annotated[
         list[str],
-        typer.Option("--columns", "-c", help="Columns to fetch, separated by commas; may be repeated."),
+        typer.Option(
+            "--columns",
+            "-c",
+            metavar="COLUMN[,COLUMN...]",
+            help="Columns to fetch, separated by commas; may be repeated.",
+        ),
     ],
     where: Annotated[
         str | None,
         typer.Option(
             "--where",
+            metavar="CONDITION",
             help="A condition as in SQL. Row groups of which statistics or bloom filters prove that no row satisfies it "
             "are left out.",
         ),
@@ -246,7 +266,10 @@ def plan(
     gap: Annotated[
         int | None,
         typer.Option(
-            "--gap", help="Join ranges that are at most so many bytes apart into one request.", min=0
+            "--gap",
+            metavar="BYTES",
+            help="Join ranges that are at most so many bytes apart into one request.",
+            min=0,
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,

@@ -44,20 +44,33 @@ EXAMPLE = "Example: `pqassay-ref prune sales \"nation = 'Singapore'\"`"
 
 def prune(
     path: Annotated[
-        str, typer.Argument(help="A folder of Parquet files, one file, or a URI (s3://, gs://, …).")
+        str,
+        typer.Argument(
+            metavar="PATH", help="A folder of Parquet files, one file, or a URI (s3://, gs://, …)."
+        ),
     ],
     condition: Annotated[
-        str, typer.Argument(help="A condition as in SQL: comparisons, IN, BETWEEN, IS NULL, AND, OR, NOT.")
+        str,
+        typer.Argument(
+            metavar="CONDITION",
+            help="A condition as in SQL: comparisons, IN, BETWEEN, IS NULL, AND, OR, NOT.",
+        ),
     ],
     trust: Annotated[
         TrustName,
         typer.Option(
-            help="Which index counts: one with a companion record, or any published one of --column."
+            metavar="INDEX",
+            help="Which index counts: companion, one with a companion record, or published, any of --column.",
         ),
     ] = TrustName.COMPANION,
     column: Annotated[
         str | None,
-        typer.Option("--column", "-c", help="The column that indexes without companion record describe."),
+        typer.Option(
+            "--column",
+            "-c",
+            metavar="COLUMN",
+            help="The column that indexes without companion record describe.",
+        ),
     ] = None,
     table: Annotated[
         str | None,
@@ -67,7 +80,8 @@ def prune(
         ),
     ] = None,
     output_format: Annotated[
-        FormatName, typer.Option("--format", help="Lines for people, or one JSON object.")
+        FormatName,
+        typer.Option("--format", metavar="FORMAT", help="text, lines for people, or json, one object."),
     ] = FormatName.TEXT,
     every: Annotated[bool, typer.Option("--all", help="List all files, however many.")] = False,
 ) -> None:

@@ -63,6 +63,7 @@ class CleanEnd:
         """An interrupt that fell into a destructor or a callback would be a traceback, and the command would go on."""
         if isinstance(found.exc_value, (Interrupted, KeyboardInterrupt)):
             _listen(_raise)
+            signal.signal(signal.SIGALRM, _raise)
             signal.setitimer(signal.ITIMER_REAL, RESENT)
         else:
             self._hook(found)
@@ -74,8 +75,6 @@ def _listen(handler: Handler) -> None:
         return
     try:
         signal.signal(signal.SIGINT, handler)
-        if handler is _raise:
-            signal.signal(signal.SIGALRM, _raise)
     except ValueError:
         return
 

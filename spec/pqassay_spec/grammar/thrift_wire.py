@@ -8,6 +8,7 @@ Source: Thrift compact protocol specification.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from enum import IntEnum
 from typing import Any, NamedTuple
@@ -58,6 +59,13 @@ VARINT_GOES_ON = 1 << VARINT_BITS
 
 MAX_DEPTH = 100
 """Deepest nesting that is followed in fields that no table knows."""
+
+FEW = 16
+"""Elements that are skipped one by one; of more, as many as possible at once."""
+
+_STOPS = re.compile(rb"\0+")
+_GOING_ON = bytes(range(VARINT_GOES_ON, 1 << 8))
+_LONG_VARINT = re.compile(rb"[\x80-\xff]{9}")
 
 LONG_LIST = 15
 """Size nibble that says: the element count follows as a varint."""
@@ -118,15 +126,48 @@ def _skip_elements(
 ) -> int:
     if size * len(kinds) > len(data) - position:
         raise Truncated(f"{size} elements with {len(data) - position} bytes left", offset=position)
-    for _ in range(size):
+    if len(kinds) == 1 and size > FEW:
+        position, size = _skip_at_once(data, position, size, kinds[0])
+    while size:
+        size -= 1
         for kind in kinds:
             if kind in _BOOLS:
                 position += 1  # inside a container, a bool takes a byte
             else:
                 position = skip(data, position, kind, depth + 1)
+        if kinds == (_STRUCT,) and size > FEW and position < len(data) and not data[position]:
+            position, size = _skip_at_once(data, position, size, _STRUCT)
     if position > len(data):
         raise Truncated("a container runs past the end", offset=len(data))
     return position
+
+
+def _skip_at_once(data: bytes | memoryview, position: int, size: int, kind: int) -> tuple[int, int]:
+    """Skip elements of one kind without a step for each, as far as that is possible; return where, and how many are left.
+
+    A list may have as many elements as a file has bytes, each of them a byte: empty structs, say.
+    """
+    if kind == _STRUCT:
+        empty = _match(_STOPS, data, position, size)
+        return position + empty, size - empty
+    if kind in _VARINTS:
+        while size > FEW:
+            piece = bytes(data[position : position + size])
+            whole = piece.rstrip(_GOING_ON)
+            if not whole or _LONG_VARINT.search(piece):
+                break  # what is wrong with it, or as long as it may be, is looked at one by one
+            position += len(whole)
+            size -= len(whole.translate(None, _GOING_ON))
+        return position, size
+    width = 1 if kind in _BOOLS else _WIDTHS.get(kind)
+    if width is None or position + size * width > len(data):
+        return position, size
+    return position + size * width, 0
+
+
+def _match(pattern: re.Pattern[bytes], data: bytes | memoryview, position: int, size: int) -> int:
+    found = pattern.match(data, position, position + size)
+    return found.end() - position if found else 0
 
 
 def read_byte(data: bytes | memoryview, position: int) -> int:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import pqassay
@@ -199,3 +202,20 @@ def test_an_audit_that_broke_off_leaves_nothing_behind(kind: str, monkeypatch: p
 
     assert ([], "there is not enough memory for it") == (file.findings, file.error)
     assert 1 == sum(reason == file.error for reason in reasons.values())
+
+
+def test_byte_arrays_in_a_list_that_pyarrow_would_refuse_are_not_decoded(
+    decodes: Decodes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sink = io.BytesIO()
+    table = pa.table({"names": [["x" * 300, "y"]], "flat": ["x" * 300]})
+    pq.write_table(table, sink, use_dictionary=False)
+    monkeypatch.setattr(chunk_values, "GREATEST_NESTED", 200)
+
+    assert [(0, 1)] == decodes.of(sink.getvalue())
+    (coverage,) = pqassay.check(sink.getvalue(), tier="values").coverages.values()
+    reasons = {why for why in coverage.not_checked.values() if "names" in why}
+    (reason,) = reasons
+    assert reason.endswith(
+        "bytes of byte arrays, and pyarrow decodes at most 2 GiB of them inside a list or group"
+    )

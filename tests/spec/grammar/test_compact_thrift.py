@@ -472,3 +472,47 @@ def test_element_ranges_say_where_each_element_stands(text: str, expected: list[
 def test_a_list_longer_than_its_bytes_has_no_ranges() -> None:
     with pytest.raises(Truncated, match="4294967295 elements with 0 bytes left"):
         element_ranges(hexed("fc ff ff ff ff 0f"), 0)
+
+
+@pytest.mark.parametrize(
+    ("wire", "element"),
+    [
+        (WireType.STRUCT, b"\x00"),
+        (WireType.STRUCT, b"\x00\x00\x15\x02\x00"),
+        (WireType.I32, b"\x01"),
+        (WireType.I64, b"\x81\x82\x03\x7f"),
+        (WireType.I64, b"\xff" * 9 + b"\x01\x02"),
+        (WireType.TRUE, b"\x01"),
+        (WireType.BYTE, b"\x80"),
+        (WireType.DOUBLE, bytes(8)),
+        (WireType.BINARY, b"\x02ab"),
+    ],
+)
+def test_long_lists_are_skipped_as_if_one_by_one(wire: WireType, element: bytes) -> None:
+    """The size that a list gives is that of `element` and of what it holds in all, whatever way it is skipped."""
+    per_unit = {b"\x00\x00\x15\x02\x00": 3, b"\x81\x82\x03\x7f": 2, b"\xff" * 9 + b"\x01\x02": 2}.get(
+        element, 1
+    )
+    for times in (1, 10, 40, 301):
+        count = times * per_unit
+        listed = bytes((0xF0 | wire, count & 127 | 128, count >> 7)) + element * times
+        assert len(listed) == skip(listed + b"\x07", 0, WireType.LIST)
+        with pytest.raises(Truncated):
+            skip(listed[:-1], 0, WireType.LIST)
+
+
+def test_a_varint_that_is_too_long_is_found_among_many() -> None:
+    for wrong in (b"\xff" * 10 + b"\x01", b"\xff" * 9 + b"\x02"):
+        data = b"\xf5\x64" + b"\x01" * 50 + wrong + b"\x01" * 49
+        with pytest.raises(Malformed, match="a varint"):
+            skip(data, 0, WireType.LIST)
+
+
+def test_a_list_of_millions_of_elements_takes_no_step_for_each() -> None:
+    began = time.perf_counter()
+    for wire in (WireType.STRUCT, WireType.I64, WireType.TRUE, WireType.BYTE):
+        size = b"\x80\x89\x7a"  # two million
+        data = bytes((0xF0 | wire,)) + size + b"\x00" * 2_000_000
+        assert len(data) == skip(data, 0, WireType.LIST)
+
+    assert time.perf_counter() - began < 1

@@ -1,0 +1,41 @@
+"""Help pages of all commands in one style, whatever the version of typer: metavars in upper case, flags without any.
+
+Shared by all commands of this project; it knows of typer what commands and parameters have always had, and imports none of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+def in_one_style(command: Any) -> None:
+    """Have a command of typer, and all commands below it, show their parameters in this style."""
+    take = command.get_params
+
+    def get_params(ctx: Any) -> list[Any]:
+        found: list[Any] = take(ctx)
+        for parameter in found:
+            _style(parameter)
+        return found
+
+    command.get_params = get_params
+    for below in getattr(command, "commands", {}).values():
+        in_one_style(below)
+
+
+def _style(parameter: Any) -> None:
+    if parameter.param_type_name == "argument":
+        # Braces around what is required, and a type behind the name, are typer's; the name says what it is.
+        shown: str = parameter.metavar if parameter.required else f"[{parameter.metavar}]"
+        parameter.get_usage_pieces = _constant([shown])
+        parameter.display_type_rich = _constant("")
+    elif parameter.metavar is None and parameter.is_flag:
+        parameter.metavar = ""
+
+
+def _constant(answer: Any) -> Callable[..., Any]:
+    def answered(*_: Any, **__: Any) -> Any:
+        return answer
+
+    return answered
