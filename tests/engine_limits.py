@@ -146,6 +146,7 @@ EXCEPTIONS = {
         "a decimal is a float, and bytes end before their zeros",
         "Tagged(kind='float'",
     ),
+    ("fastparquet", "pqf/streams"): Limit("2026.9.0", "no values split into streams", "Encoding 9"),
     ("fastparquet", "interop/spark-4.3.0/codec-lz4"): Limit(
         "2026.9.0", "it takes the frame of Hadoop for a block", "Decompression failed"
     ),

@@ -104,6 +104,9 @@ PAGES = _chunks_with("pages")
 DATA_PAGES = _chunks_with("data_pages")
 """A column chunk with data pages, or one whose walk fails."""
 
+DICTIONARY_PAGES = _chunks_with("dictionary_pages")
+"""A column chunk with a dictionary page, or one whose walk fails."""
+
 SECOND_VERSION = _chunks_with("second_version")
 """A column chunk with data pages of version 2, or one whose walk fails."""
 

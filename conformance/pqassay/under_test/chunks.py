@@ -60,6 +60,7 @@ Structure = Literal[
     "bloom_filter",
     "pages",
     "data_pages",
+    "dictionary_pages",
     "second_version",
 ]
 """The parts of a chunk that rules are about, if it has them."""
@@ -78,6 +79,8 @@ class ColumnChunkUnderTest:
         path: With what the paths of its fields begin: ``row_groups[0].columns[1]``; so does the footer's record of it, below
             ``footer``.
         is_decoded: Whether all its values were decoded, so that its pages are known to decompress.
+        dictionary_size: Bytes that the entries of its dictionary take as stored, where they are byte arrays and were decoded.
+        byte_arrays_size: Bytes that all its values would take as PLAIN byte arrays, where they were decoded without a dictionary.
     """
 
     def __init__(
@@ -99,6 +102,8 @@ class ColumnChunkUnderTest:
         self.leaf = leaf
         self.path = f"row_groups[{row_group}].columns[{ordinal}]"
         self.is_decoded = False
+        self.dictionary_size: int | None = None
+        self.byte_arrays_size: int | None = None
         self._parts: dict[Any, tuple[Any, Exception | None]] = {}
 
     def part(self, make: Callable[[ColumnChunkUnderTest], Part]) -> Part:
@@ -311,6 +316,11 @@ class ColumnChunkUnderTest:
         """Its data pages. Raises what `pages` does."""
         return [page for page in self.pages if page.is_data]
 
+    @property
+    def dictionary_pages(self) -> list[PageUnderTest]:
+        """Its dictionary pages, of which there should be one at most. Raises what `pages` does."""
+        return [page for page in self.pages if page.is_dictionary]
+
     @Remembered
     def unusual_levels(self) -> list[tuple[PageUnderTest, str, int]]:
         """The levels of V1 pages that are not encoded as RLE: page, field of its header, encoding. Raises as `pages`.
@@ -419,5 +429,6 @@ _HAS: dict[Structure, Callable[[ColumnChunkUnderTest], bool]] = {
     "bloom_filter": lambda chunk: bool(chunk.facts.bloom_filter_offset),
     "pages": lambda chunk: _is_there(lambda: chunk.pages),
     "data_pages": lambda chunk: _is_there(lambda: chunk.data_pages),
+    "dictionary_pages": lambda chunk: _is_there(lambda: chunk.dictionary_pages),
     "second_version": lambda chunk: _is_there(lambda: chunk.second_version),
 }

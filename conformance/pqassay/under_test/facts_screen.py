@@ -21,9 +21,10 @@ from pqassay_spec.parquet.column_order import (
     is_bound,
     key,
 )
+from pqassay_spec.parquet.encodings import CODECS, ENCODINGS
 from pqassay_spec.parquet.file import chunk_start
 from pqassay_spec.parquet.schema import is_string
-from pqassay_spec.parquet.thrift import SchemaElement, Statistics
+from pqassay_spec.parquet.thrift import ColumnMetaData, SchemaElement, Statistics
 
 Shape = tuple[object, ...]
 """The properties that decide which rules apply to something sound."""
@@ -45,7 +46,7 @@ def once_for_each(screen: ChunkScreen) -> ChunkScreen:
 def facts_shape(chunk: ColumnChunkUnderTest) -> Shape | None:
     """The shape of a chunk whose type, number of values and offsets certainly break no rule."""
     facts, leaf = chunk.facts, chunk.leaf
-    if facts.type != leaf.element.type or facts.geospatial_statistics is not None:
+    if facts.type != leaf.element.type or facts.geospatial_statistics is not None or not _are_known(facts):
         return None
     if not leaf.max_repetition_level and (facts.num_values != chunk.group.num_rows or facts.num_values < 0):
         return None
@@ -66,6 +67,15 @@ def facts_shape(chunk: ColumnChunkUnderTest) -> Shape | None:
         return None
     has_index = indexes != ((None, None), (None, None))
     return dictionary is None, leaf.max_repetition_level == 0, has_index, facts.bloom_filter_offset is None
+
+
+def _are_known(facts: ColumnMetaData) -> bool:
+    """Whether codec and encodings are those of the format."""
+    return (
+        facts.codec in CODECS
+        and ENCODINGS.issuperset(facts.encodings)
+        and all(entry.encoding in ENCODINGS for entry in facts.encoding_stats or ())
+    )
 
 
 def _is_pair(offset: int | None, length: int | None) -> bool:

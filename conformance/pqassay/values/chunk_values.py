@@ -21,9 +21,11 @@ from pqassay.values.hashes import buffer_of
 from pqassay.values.keys import HALF_WIDTH, is_half_type
 from pqassay.values.levels import PageCounts, counts_of
 from pqassay.values.physical import bare, decode_chunk, leaf_of, open_physical, rows_of, stored_bytes
+from pqassay.values.survey import HARMLESS
 from pqassay.values.survey import survey as survey_of
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.grammar.thrift import grammar
+from pqassay_spec.parquet.plain_encoding import LENGTH
 from pqassay_spec.parquet.thrift import (
     DICTIONARY_ENCODINGS,
     DictionaryPageHeader,
@@ -86,11 +88,14 @@ class ChunkValues:
         leaves = self._decoded(decoders, dictionaries=entries is not None)
         if entries is not None and any(not _is_whole(leaf, entries) for leaf in leaves):
             leaves = self._decoded(decoders, dictionaries=False)
+        elif entries is not None and pa.types.is_dictionary(leaves[0].type):
+            chunk.dictionary_size = _plain_size(leaves[0].dictionary)
         self._is_valid = [leaf.is_valid() if leaf.null_count else None for leaf in leaves]
         self.entries = sum(len(leaf) for leaf in leaves)
         self.values: Any = _joined(leaves)
         self._require_all()
         chunk.is_decoded = True
+        chunk.byte_arrays_size = _plain_size(self.values)
 
     def _decoded(self, decoders: Decoders, *, dictionaries: bool) -> list[Any]:
         """The leaf values of each piece, nulls included."""
@@ -100,7 +105,7 @@ class ChunkValues:
             try:
                 self._pieces = self._decoded_by(decoders, dictionaries=dictionaries, is_bare=True)
             except NotChecked:
-                raise _of_wide_differences(self.chunk) or reason from None
+                raise _reason(self.chunk, reason) from None
         return [leaf_of(piece) for piece in self._pieces]
 
     def _decoded_by(self, decoders: Decoders, **how: bool) -> list[Any]:
@@ -353,6 +358,13 @@ def _is_whole(leaf: Any, entries: int) -> bool:
     return bool(found["min"] >= 0 and found["max"] < entries)
 
 
+def _plain_size(values: Any) -> int | None:
+    """Bytes that values take as PLAIN byte arrays; ``None`` of other types."""
+    if not pa.types.is_binary(values.type):
+        return None
+    return int(pc.sum(pc.binary_length(values)).as_py() or 0) + LENGTH.sizeof() * len(values)
+
+
 def _joined(leaves: list[Any]) -> Any:
     """All values without nulls."""
     parts = [_without_nulls(leaf) for leaf in leaves]
@@ -372,13 +384,15 @@ def _without_nulls(leaf: Any) -> Any:
     return leaf.drop_null()
 
 
-def _of_wide_differences(chunk: ColumnChunkUnderTest) -> NotChecked | None:
-    """Differences of more bits than a value some readers decode, and others refuse, pyarrow among them: the file counts as judged."""
-    try:
-        is_broken = "PQF-079" in chunk.part(survey_of).violations
-    except (FormatError, NotChecked):
-        is_broken = False
-    return Broken("PQF-079") if is_broken else None
+def _reason(chunk: ColumnChunkUnderTest, reason: NotChecked) -> NotChecked:
+    """Why a chunk cannot be decoded: the rule that its pages break, where the same report says so.
+
+    The pages of a file that lies beside the one under test are judged by nobody, and leave it unjudged; but for differences of more
+    bits than a value, which some readers decode and pyarrow refuses.
+    """
+    why = excused(chunk, reason)
+    is_reported = not chunk.file.prefix or (isinstance(why, Broken) and why.rule == "PQF-079")
+    return why if is_reported else reason
 
 
 def _require_narrow(chunk: ColumnChunkUnderTest) -> None:
@@ -400,7 +414,8 @@ def _require_narrow(chunk: ColumnChunkUnderTest) -> None:
     if values > GREATEST_NESTED:
         raise NotChecked(
             f"row group {chunk.row_group} of column {chunk.column} holds {held:,} bytes of byte arrays, "
-            "and pyarrow decodes at most 2 GiB of them inside a list or group"
+            "and pyarrow decodes at most 2 GiB of them inside a list or group",
+            "tool",
         )
 
 
@@ -421,8 +436,9 @@ def excused(chunk: ColumnChunkUnderTest, reason: NotChecked) -> NotChecked:
         return NotChecked.because(error)
     except NotChecked as other:
         return other
-    if survey.violations:
-        return Broken(next(iter(survey.violations)))
+    grave = next((rule for rule in survey.violations if rule not in HARMLESS), None)
+    if grave is not None:
+        return Broken(grave)
     problem = survey.problem or survey.unread
     if isinstance(problem, FormatError):
         return NotChecked.because(problem)

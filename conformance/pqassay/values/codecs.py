@@ -16,15 +16,13 @@ import pyarrow as pa
 from pqassay.under_test.file import NotChecked
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.grammar.thrift_wire import read_varint
+from pqassay_spec.parquet import lz4_framing
 from pqassay_spec.parquet.thrift import CompressionCodec
 
 PIECE = 1 << 22
 """Bytes that are decompressed at once, so that a wrong length reserves no memory."""
 
-NOT_READ = {
-    CompressionCodec.LZO: "its pages are compressed by LZO, which pqassay does not read",
-    CompressionCodec.LZ4: "its pages are compressed by LZ4 in Hadoop's undocumented framing, which pqassay does not read",
-}
+NOT_READ = "its pages are compressed by LZO, which pqassay does not read"
 
 MOST_BY_SNAPPY = 32
 """Bytes that one byte of Snappy can stand for, and more: a copy of 64 bytes takes 3."""
@@ -47,8 +45,9 @@ def decompressed(raw: memoryview, codec: int, length: int) -> memoryview:
         length: Bytes that it must have.
 
     Raises:
-        Malformed: PQF-070, it does not decompress, or has another length; PQF-058, no page has such a length.
-        NotChecked: The codec is one that pqassay does not read.
+        Malformed: PQF-070, it does not decompress, or has another length; PQF-058, no page has such a length; PQF-082, there is no
+            such codec.
+        NotChecked: The codec is LZO.
     """
     if length < 0:
         raise Malformed("a page of a negative size", rule="PQF-058")
@@ -56,11 +55,11 @@ def decompressed(raw: memoryview, codec: int, length: int) -> memoryview:
         return _of_length(raw, length)
     if not length and not len(raw):
         return raw  # some writers compress nothing into nothing
-    if codec in NOT_READ:
-        raise NotChecked(NOT_READ[CompressionCodec(codec)], "tool")
+    if codec == CompressionCodec.LZO:
+        raise NotChecked(NOT_READ, "tool")
     reader = _READERS.get(codec)
     if reader is None:
-        raise NotChecked(f"its pages are compressed by codec {codec}, which pqassay does not know", "file")
+        raise Malformed(f"there is no codec {codec}", rule="PQF-082")
     try:
         return _of_length(reader(raw, length), length)
     except MemoryError:  # an ArrowException as well
@@ -115,7 +114,7 @@ def _wrong_length(actual: str, length: int) -> Malformed:
     )
 
 
-def _streamed(name: Literal["brotli", "gzip", "zstd"]) -> Callable[[memoryview, int], memoryview]:
+def _streamed(name: Literal["brotli", "gzip", "lz4", "zstd"]) -> Callable[[memoryview, int], memoryview]:
     """A reader for a codec that works piecewise: it stops a byte behind what is wanted."""
 
     def read(raw: memoryview, length: int) -> memoryview:
@@ -169,10 +168,25 @@ def _lz4(raw: memoryview, length: int) -> memoryview:
     return content
 
 
+def _lz4_framed(raw: memoryview, length: int) -> memoryview:
+    """LZ4 in one of the framings that writers gave it: Hadoop's, the frame of LZ4's own tools, or none."""
+    if bytes(raw[: len(lz4_framing.FRAME_MAGIC)]) == lz4_framing.FRAME_MAGIC:
+        return _streamed("lz4")(raw, length)
+    try:
+        blocks = lz4_framing.blocks(raw)
+    except Malformed:
+        return _lz4(raw, length)
+    if (held := sum(block.content for block in blocks)) != length:
+        raise _wrong_length(f"{held} bytes", length)
+    pieces = [_lz4(raw[block.start : block.start + block.length], block.content) for block in blocks]
+    return memoryview(b"".join(pieces))
+
+
 _READERS: dict[int, Callable[[memoryview, int], memoryview]] = {
     CompressionCodec.SNAPPY: _snappy,
     CompressionCodec.GZIP: _streamed("gzip"),
     CompressionCodec.BROTLI: _streamed("brotli"),
     CompressionCodec.ZSTD: _streamed("zstd"),
+    CompressionCodec.LZ4: _lz4_framed,
     CompressionCodec.LZ4_RAW: _lz4,
 }

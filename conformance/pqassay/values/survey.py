@@ -16,20 +16,18 @@ from pqassay.under_test.page_walk import PageUnderTest, bodies
 from pqassay.under_test.violation import Violation, keep_first
 from pqassay.values.codecs import beginning, decompressed
 from pqassay.values.crc import crc_violation
+from pqassay.values.dictionary_pages import entry_violations
 from pqassay.values.levels import PageCounts, Runs, read_bit_packed, read_runs
+from pqassay.values.page_values import PageValues, taken
 from pqassay_spec.base.errors import FormatError, Malformed
-from pqassay_spec.parquet.column_order import WIDTHS
-from pqassay_spec.parquet.delta_encoding import BITS, blocks
-from pqassay_spec.parquet.levels import WIDEST, bit_width
+from pqassay_spec.parquet.levels import bit_width
 from pqassay_spec.parquet.plain_encoding import LENGTH
 from pqassay_spec.parquet.thrift import (
-    DICTIONARY_ENCODINGS,
     CompressionCodec,
     DataPageHeader,
     DataPageHeaderV2,
     DictionaryPageHeader,
     Encoding,
-    Type,
 )
 
 if TYPE_CHECKING:
@@ -73,7 +71,11 @@ class Survey:
 
 def survey(chunk: ColumnChunkUnderTest) -> Survey:
     """Read the bodies of all pages of a chunk. Raises what `ColumnChunkUnderTest.pages` does."""
-    return _Surveyor(chunk).run()
+    surveyor = _Surveyor(chunk, is_decoded=chunk.is_decoded)
+    found = surveyor.run()
+    if surveyor.held_beside_values():
+        return _Surveyor(chunk, is_decoded=False).run()
+    return found
 
 
 @dataclass
@@ -95,10 +97,16 @@ class _Content:
 
 
 class _Surveyor:
-    """The survey of one chunk, while it is made."""
+    """The survey of one chunk, while it is made.
 
-    def __init__(self, chunk: ColumnChunkUnderTest) -> None:
+    Attributes:
+        is_decoded: Whether its values were decoded, so that byte arrays need not be gone through.
+    """
+
+    def __init__(self, chunk: ColumnChunkUnderTest, *, is_decoded: bool) -> None:
         self.chunk = chunk
+        self.is_decoded = is_decoded
+        self._lengths: list[int] = []
         self.codec = chunk.facts.codec
         self.greatest_definition = chunk.leaf.max_definition_level
         self.greatest_repetition = chunk.leaf.max_repetition_level
@@ -123,7 +131,7 @@ class _Surveyor:
                 elif page.is_dictionary:
                     self._dictionary_page(page, body)
             except Malformed as error:
-                if error.rule not in OF_VALUES:
+                if error.rule not in NOT_OF_LEVELS:
                     result.hinder(error)
                 if error.rule in OWN_RULES:
                     result.note(error.rule, self._violation(page, error))
@@ -134,6 +142,13 @@ class _Surveyor:
                 result.unread = result.unread or reason
             number += page.is_data
         return result
+
+    def held_beside_values(self) -> bool:
+        """Whether the chunk is decoded, and its pages of nothing but PLAIN byte arrays hold more bytes than those."""
+        size = self.chunk.byte_arrays_size
+        if not self.is_decoded or size is None or len(self._lengths) != len(self.chunk.data_pages):
+            return False
+        return sum(self._lengths) > size
 
     def _violation(self, page: PageUnderTest, error: Malformed) -> Violation:
         if error.rule == "PQF-070":
@@ -154,11 +169,14 @@ class _Surveyor:
 
     def _dictionary_page(self, page: PageUnderTest, body: memoryview) -> None:
         header = page.own_header
-        if isinstance(header, DictionaryPageHeader) and self.entries is None:
-            self.entries = header.num_values
-        # Of a dictionary, only the length is of interest; what is wrong with it hinders no levels.
+        if not isinstance(header, DictionaryPageHeader) or self.entries is not None:
+            return  # PQF-053, PQF-054
+        self.entries = header.num_values
+        # What is wrong with a dictionary hinders no levels.
         try:
-            decompressed(body, self.codec, page.header.uncompressed_page_size)
+            content = decompressed(body, self.codec, page.header.uncompressed_page_size)
+            for rule, violation in entry_violations(self.chunk, page, header, content):
+                self.result.note(rule, violation)
         except Malformed as error:
             if error.rule == "PQF-070":
                 self.result.note("PQF-070", self._violation(page, error))
@@ -210,7 +228,7 @@ class _Surveyor:
 
     def _beginning(self, page: PageUnderTest, header: DataPageHeader, body: memoryview) -> memoryview | None:
         """The first bytes of a page whose values are not looked at, its definition levels among them; ``None`` without a short way to them."""
-        if header.encoding != Encoding.PLAIN or not header.num_values or not self.chunk.is_decoded:
+        if header.encoding != Encoding.PLAIN or not header.num_values or not self.is_decoded:
             return None
         start = beginning(body, self.codec, page.header.uncompressed_page_size)
         if start is None or self.greatest_repetition:
@@ -268,85 +286,25 @@ class _Surveyor:
     # ------------------------------------------------------------------------------------------------ values
 
     def _values(self, page: PageUnderTest, encoding: int, content: _Content) -> None:
-        """Check what can be checked of the values without decoding them."""
-        raw, count = content.values or memoryview(b""), int(content.definition[-1])
-        if encoding in DICTIONARY_ENCODINGS:
-            self._indexes(page, raw, count)
+        """Check what can be checked of the values without keeping them."""
+        values = PageValues(
+            content.values or memoryview(b""),
+            content.length,
+            int(content.definition[-1]),
+            encoding,
+            self.chunk.leaf.element,
+            self.entries,
+            self.is_decoded,
+        )
+        if encoding == Encoding.PLAIN:
+            self._lengths.append(content.length)
+        try:
+            length = taken(values)
+        except NotChecked as reason:  # the levels before them are good
+            self.result.unread = self.result.unread or reason
             return
-        if encoding == Encoding.DELTA_BINARY_PACKED and count:
-            self._differences(raw)
-            return
-        length = self._length_of_values(encoding, count)
-        if length is None or length == content.length:
-            return
-        if content.length > length:
+        if length is not None and content.length > length:
             self._excess(page, f"{length} bytes", f"{content.length} bytes")
-        else:
-            raise Malformed(
-                f"the page has {content.length} bytes for {count} values, which take {length}",
-                rule="PQF-078",
-                expected=f"{length} bytes of values",
-                actual=f"{content.length} bytes",
-            )
-
-    def _length_of_values(self, encoding: int, count: int) -> int | None:
-        """Bytes of so many values, where each takes as many as the next; ``None`` otherwise."""
-        element = self.chunk.leaf.element
-        kind = element.type
-        if encoding == Encoding.PLAIN and kind == Type.BOOLEAN:
-            return (count + 7) // 8
-        if encoding not in (Encoding.PLAIN, Encoding.BYTE_STREAM_SPLIT) or kind == Type.BOOLEAN:
-            return None
-        width = element.type_length if kind == Type.FIXED_LEN_BYTE_ARRAY else WIDTHS.get(kind or 0)
-        return None if not width or width < 0 else width * count
-
-    def _indexes(self, page: PageUnderTest, raw: memoryview, count: int) -> None:
-        """Indexes into the dictionary: their bit width, then runs."""
-        if not count:
-            return
-        width = raw[0] if len(raw) else WIDEST + 1
-        if width > WIDEST:
-            raise Malformed(
-                "the indexes have no bit width that the encoding knows",
-                rule="PQF-078",
-                expected=f"a first byte of at most {WIDEST}",
-                actual=f"{len(raw)} bytes" if not len(raw) else str(width),
-            )
-        try:
-            runs = read_runs(raw[1:], width=width, count=count)
-        except Malformed as error:
-            raise error.within(rule="PQF-078") from None
-        if self.entries is None:
-            raise Malformed("indexes without a dictionary", rule="PQF-077", actual="no dictionary page")
-        if (greatest := runs.greatest()) >= self.entries:
-            raise Malformed(
-                f"index {greatest} into a dictionary of {self.entries} entries",
-                rule="PQF-077",
-                expected=f"at most {self.entries - 1}",
-                actual=str(greatest),
-            )
-        if len(raw) - 1 > runs.taken:
-            self._excess(page, f"{runs.taken + 1} bytes", f"{len(raw)} bytes")
-
-    def _differences(self, raw: memoryview) -> None:
-        """Of differences between numbers, how many bits they take. Whether they are complete, who decodes them sees."""
-        most = BITS.get(self.chunk.leaf.element.type or 0)
-        if most is None:
-            return
-        widest, beyond_all = 0, False
-        try:
-            for block in blocks(raw):
-                widest = max(widest, block.bits)
-        except Malformed as error:
-            beyond_all = error.rule == "PQF-079"
-        if widest > most or beyond_all:
-            bits = "more than 64 bits" if beyond_all else f"{widest} bits"
-            raise Malformed(
-                f"differences of {bits} between numbers of {most}",
-                rule="PQF-079",
-                expected=f"at most {most} bits",
-                actual=bits,
-            )
 
     def _excess(self, page: PageUnderTest, expected: str, actual: str) -> None:
         self.result.note(
@@ -360,11 +318,17 @@ class _Surveyor:
         )
 
 
-OWN_RULES = ("PQF-070", "PQF-071", "PQF-077", "PQF-078", "PQF-079")
+OF_VALUES = ("PQF-077", "PQF-078", "PQF-079", "PQF-089", "PQF-090", "PQF-091", "PQF-092")
+"""Rules of what stands behind the levels."""
+
+OWN_RULES = ("PQF-070", "PQF-071", *OF_VALUES)
 """Rules whose check reports what a survey notes."""
 
-OF_VALUES = ("PQF-077", "PQF-078", "PQF-079")
-"""Rules of what stands behind the levels."""
+NOT_OF_LEVELS = (*OF_VALUES, "PQF-084")
+"""Rules that leave the levels of a page in order: the encoding of its values is no matter of theirs."""
+
+HARMLESS = ("PQF-076", "PQF-087", "PQF-088")
+"""Rules that keep no reader from the values."""
 
 
 def _prefixed(rest: memoryview) -> tuple[memoryview, memoryview]:

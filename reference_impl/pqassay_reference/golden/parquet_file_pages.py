@@ -9,6 +9,7 @@ from typing import Any
 from pqassay_reference.golden.parquet_file import LEAD, METALS, TWO_COLUMNS, UNREADABLE, YEARS
 from pqassay_reference.golden.recipes import Bad, Good, bad, good, set_to
 from pqassay_reference.tiny.parquet import Column, Encoding, Layout, ListOf, TinyParquet
+from pqassay_spec.grammar.thrift_wire import varint
 from pqassay_spec.mutation.mutations import Mutation
 from pqassay_spec.parquet import delta_encoding
 from pqassay_spec.parquet.levels import packed_run, repeating_run
@@ -23,6 +24,16 @@ FAR_APART = [2147483647, -2147483648, 0, 7, -7, 1, 2, 3]
 
 WITH_DIFFERENCES = (
     Column("depth", "int32", FAR_APART, optional=False),
+    Column("year", "int64", YEARS),
+)
+
+WITH_STREAMS = (
+    Column("depth", "double", [0.5, 7.5, None, -7.5, 2.0, 1.0, 100.0, 3.0]),
+    Column("year", "int64", YEARS, layout=Layout()),
+)
+
+WITH_ASCENDING = (
+    Column("metal", "string", ["copper", "lead", None, "lead", "tin", "copper", "tin", "zinc"]),
     Column("year", "int64", YEARS),
 )
 
@@ -41,6 +52,8 @@ GOOD = (
     _good("three-pages-and-a-dictionary", "A dictionary page, and three data pages of indexes into it", _file(TWO_COLUMNS, dictionary=Encoding.RLE_DICTIONARY), LEAD),
     _good("three-pages-of-lists", "Three data pages of lists, which hold more values than rows", _file(WITH_LISTS), LEAD),
     _good("three-pages-of-lists-v2", "The same in version 2, which counts rows", _file(WITH_LISTS, version=2), LEAD, "fastparquet"),
+    Good("pqf/streams", "Numbers whose bytes are split into streams, a page of three in each", TinyParquet(WITH_STREAMS, page_rows=3, layout=Layout(split=True)), ["=", "year", 1975], rules=("PQF-089",), misread_by=("fastparquet",), since="0.7.0"),
+    Good("pqf/sorted-dictionary", "A dictionary whose entries ascend, as its page says", TinyParquet(WITH_ASCENDING, layout=Layout(dictionary=Encoding.RLE_DICTIONARY, sorted_dictionary=True)), ["=", "year", 1975], rules=("PQF-088",), since="0.7.0"),
     Good("pqf/differences", "Numbers as the differences between neighbours, which wrap around", TinyParquet(WITH_DIFFERENCES, layout=Layout(delta=True)), ["=", "depth", 7], misread_by=("fastparquet",), since="0.6.0"),
 )  # fmt: skip
 
@@ -63,6 +76,17 @@ THREE_PRESENT = repeating_run(1, 3, width=1)
 
 BAD_INDEX = _levels(THREE_PRESENT) + b"\x03" + packed_run([3, 6, 2], width=3)
 """Indexes of three bits into a dictionary of six entries."""
+
+SIX_ENTRIES = b"".join(
+    LENGTH.build(len(metal)) + metal.encode() for metal in METALS[:4] + METALS[5:] if metal is not None
+)
+"""The entries of the dictionary of metals."""
+
+ONE_SHORT = delta_encoding.encode(FAR_APART[:-1], bits=32)
+SHAPELESS = varint(64) + delta_encoding.encode(FAR_APART, bits=32)[2:]
+"""Differences that lack the last one, and some in blocks of 64 values."""
+
+NOT_FILLED_UP = delta_encoding.encode(FAR_APART, bits=32)[:-4]
 
 WITHIN_A_ROW = _levels(packed_run([1, 0, 1, 1, 0], width=1)) + _levels(packed_run([3, 3, 3, 3, 2], width=2))
 """The levels of ``[8]``, ``[9, 10, 11]`` and ``[null]``, the first of which is said to go on with a list."""
@@ -97,4 +121,15 @@ BAD = (
     _bad("index-beyond-dictionary", "A page refers to the seventh of six entries of its dictionary", "Readers fail, or read memory that is not theirs.", "three-pages-and-a-dictionary", set_to(f"{METAL}.pages[2].body", BAD_INDEX), "PQF-077", tier="values"),
     _bad("values-missing", "A page of three numbers has the bytes of two", UNREADABLE, "three-pages", set_to(f"{YEAR}.pages[0].body", (1958).to_bytes(8, "little") + (1963).to_bytes(8, "little")), "PQF-078", tier="values"),
     Bad("pqf/differences-of-33-bits", "Differences between numbers of 32 bits are taken in 64, and need 33", "Readers refuse the column.", "pqf/differences", set_to(f"{METAL}.pages[0].body", delta_encoding.encode(FAR_APART, bits=64)), ("PQF-079",), tier="values", since="0.6.0"),
+    _bad("no-such-codec", "A chunk is said to be compressed by codec 99", UNREADABLE, "three-pages", set_to(f"{FACTS}.codec", 99), "PQF-082", tier="footer", since="0.7.0"),
+    _bad("no-such-encoding-listed", "A chunk lists encoding 77 beside those of its pages", "Readers that know the encodings by name refuse the whole file.", "three-pages", Mutation("add", f"{FACTS}.encodings", [77]), "PQF-083", tier="footer", since="0.7.0"),
+    _bad("encoding-of-another-type", "A page of texts is said to hold differences between numbers", UNREADABLE, "three-pages", set_to(f"{METAL}.pages[1].header.data_page_header.encoding", int(Encoding.DELTA_BINARY_PACKED)), "PQF-060", "PQF-061", "PQF-084", since="0.7.0"),
+    _bad("dictionary-of-indexes", "The entries of a dictionary are said to be indexes into one", UNREADABLE, "three-pages-and-a-dictionary", set_to(f"{METAL}.pages[0].header.dictionary_page_header.encoding", int(Encoding.RLE_DICTIONARY)), "PQF-061", "PQF-085", since="0.7.0"),
+    _bad("entries-missing", "A dictionary of six entries is said to have seven", UNREADABLE, "three-pages-and-a-dictionary", Mutation("add", f"{METAL}.pages[0].header.dictionary_page_header.num_values", 1), "PQF-086", tier="values", since="0.7.0"),
+    _bad("bytes-behind-entries", "A byte stands behind the entries of a dictionary of numbers", "One reader refuses the column; the others stop after the last entry.", "three-pages-and-a-dictionary", Mutation("add", f"{YEAR}.pages[0].body", b"\0"), "PQF-087", tier="values", since="0.7.0"),
+    _bad("dictionary-not-sorted", "Entries in the order of the rows are said to ascend", "none among readers of today", "three-pages-and-a-dictionary", set_to(f"{METAL}.pages[0].header.dictionary_page_header.is_sorted", True), "PQF-088", tier="values", since="0.7.0"),
+    Bad("pqf/streams-too-long", "Eight bytes stand behind the streams of a page, which readers take for a value", "Readers put together bytes of different values.", "pqf/streams", Mutation("add", f"{METAL}.pages[1].body", bytes(8)), ("PQF-089",), tier="values", since="0.7.0"),
+    Bad("pqf/differences-in-blocks-of-64", "Differences are said to stand in blocks of 64 values", "Readers refuse the column.", "pqf/differences", set_to(f"{METAL}.pages[0].body", SHAPELESS), ("PQF-090",), tier="values", since="0.7.0"),
+    Bad("pqf/differences-of-seven", "A page of eight values has the differences of seven", "Readers refuse the column.", "pqf/differences", set_to(f"{METAL}.pages[0].body", ONE_SHORT), ("PQF-091",), tier="values", since="0.7.0"),
+    Bad("pqf/miniblock-cut-off", "The padding of the last miniblock is cut off", "Readers that unpack miniblocks whole refuse the column.", "pqf/differences", set_to(f"{METAL}.pages[0].body", NOT_FILLED_UP), ("PQF-092",), tier="values", since="0.7.0"),
 )  # fmt: skip

@@ -40,7 +40,9 @@ class Layout:
         dictionary: RLE_DICTIONARY, or PLAIN_DICTIONARY as old writers say; no dictionary by default.
         dictionary_pages: Data pages of a chunk that use the dictionary, after which the writer gives it up;
             all by default.
+        sorted_dictionary: Whether the dictionary page says that its entries ascend. They come in the order of the rows.
         delta: Whether pages without dictionary hold the differences between numbers, which must be INT32 or INT64.
+        split: Whether pages without dictionary hold the bytes of their values, all of one width, in as many streams.
         packed_levels: Whether levels that do not repeat are packed, instead of always written as runs.
         crc: Whether page headers carry a CRC.
         page_statistics: Whether page headers carry statistics.
@@ -76,7 +78,9 @@ class Layout:
     version: Literal[1, 2] = 1
     dictionary: Literal[Encoding.RLE_DICTIONARY, Encoding.PLAIN_DICTIONARY] | None = None
     dictionary_pages: int | None = None
+    sorted_dictionary: bool = False
     delta: bool = False
+    split: bool = False
     packed_levels: bool = False
     crc: bool = True
     page_statistics: bool = False

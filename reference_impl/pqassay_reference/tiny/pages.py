@@ -16,6 +16,7 @@ from pqassay_reference.tiny.layout import Layout
 from pqassay_reference.tiny.statistics import entries_of, nulls, statistics
 from pqassay_spec.parquet import delta_encoding
 from pqassay_spec.parquet.delta_encoding import BITS
+from pqassay_spec.parquet.encodings import encodes
 from pqassay_spec.parquet.levels import bit_width, encode, repeating_run
 from pqassay_spec.parquet.plain_encoding import LENGTH, packed_booleans
 from pqassay_spec.parquet.thrift import (
@@ -120,7 +121,8 @@ def pages_of(
 def _dictionary_page(leaf: Leaf, layout: Layout, values: list[bytes]) -> Page:
     old = layout.dictionary is Encoding.PLAIN_DICTIONARY
     encoding = Encoding.PLAIN_DICTIONARY if old else Encoding.PLAIN
-    header = DictionaryPageHeader(num_values=len(values), encoding=encoding)
+    is_sorted = True if layout.sorted_dictionary else None
+    header = DictionaryPageHeader(num_values=len(values), encoding=encoding, is_sorted=is_sorted)
     return Page(PageType.DICTIONARY_PAGE, header, _plain(leaf, values), layout.crc)
 
 
@@ -140,6 +142,9 @@ def _data_page(
     if dictionary is None and layout.delta:
         encoding = Encoding.DELTA_BINARY_PACKED
         values = _differences(leaf, raws)
+    elif dictionary is None and layout.split:
+        encoding = Encoding.BYTE_STREAM_SPLIT
+        values = _streams(leaf, raws)
     elif dictionary is None:
         values = _plain(leaf, raws)
     else:
@@ -178,6 +183,12 @@ def _differences(leaf: Leaf, raws: Sequence[bytes]) -> bytes:
     if bits is None:
         raise Refused(f"column {leaf.name}: only integers are encoded as differences")
     return delta_encoding.encode([int.from_bytes(raw, "little", signed=True) for raw in raws], bits=bits)
+
+
+def _streams(leaf: Leaf, raws: Sequence[bytes]) -> bytes:
+    if not encodes(Encoding.BYTE_STREAM_SPLIT, leaf.element.type):
+        raise Refused(f"column {leaf.name}: only values of one width are split into streams")
+    return bytes(itertools.chain.from_iterable(zip(*raws, strict=True)))
 
 
 def _levels(levels: list[int], greatest: int, layout: Layout) -> bytes:

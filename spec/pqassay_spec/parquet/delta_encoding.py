@@ -148,7 +148,7 @@ def decode(data: bytes, count: int | None = None, *, bits: int) -> list[int]:
 
 
 def read_header(data: bytes | memoryview) -> Header:
-    """The header. Raises `Malformed`: there is none, or one of blocks that the encoding does not have."""
+    """The header. Raises `Malformed`: there is none; or PQF-090, one of blocks that the encoding does not have."""
     numbers: list[int] = []
     position = 0
     for _ in range(4):
@@ -156,7 +156,12 @@ def read_header(data: bytes | memoryview) -> Header:
         numbers.append(number)
     block, parts, count, first = numbers
     if not block or block % BLOCK or not parts or block % parts or block // parts % MINIBLOCK:
-        raise Malformed(f"blocks of {block} values in {parts} miniblocks", offset=0, length=position)
+        raise Malformed(
+            f"blocks of {block} values in {parts} miniblocks",
+            rule="PQF-090",
+            expected=f"blocks of a multiple of {BLOCK} values, in miniblocks of a multiple of {MINIBLOCK}",
+            actual=f"{block} values in {parts} miniblocks",
+        )
     return Header(block, parts, count, unzigzag(first), position)
 
 

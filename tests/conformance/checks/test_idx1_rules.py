@@ -164,16 +164,18 @@ def test_values_of_many_row_groups_are_compared() -> None:
     assert [] == pqassay.check(file).files[0].findings
 
 
-def test_a_column_that_cannot_be_decoded_leaves_the_file_unjudged() -> None:
+def test_pages_that_break_a_rule_leave_an_index_not_checked() -> None:
     file = bytearray(Idx1File(data=parquet(table(), compression="zstd", use_dictionary=False)).build())
     file[40:60] = bytes(20)
 
     report = pqassay.check(bytes(file))
 
-    assert "errored" == report.files[0].outcome
-    assert 4 == report.exit_code
+    assert ("nonconformant", ["PQF-078"]) == (
+        report.files[0].outcome,
+        [finding.rule for finding in report.files[0].findings],
+    )
     (coverage,) = report.coverages.values()
-    assert "cannot be decoded" in coverage.not_checked["IDX1-016"].reason
+    assert "PQF-078 is broken" == coverage.reasons["IDX1-016"]
 
 
 def test_an_encrypted_footer_is_unsupported_not_corrupt() -> None:

@@ -19,7 +19,18 @@ from pqassay_spec.parquet.delta_encoding import encode
 from pqassay_spec.parquet.levels import packed_run, repeating_run
 from pqassay_spec.parquet.plain_encoding import LENGTH
 
-MINE = ["PQF-05*", "PQF-06*", "PQF-07*", "PQF-08*", "PIX-04*", "PIX-054", "PIX-055", "PIX-058", "STA-046"]
+MINE = [
+    "PQF-05*",
+    "PQF-06*",
+    "PQF-07*",
+    "PQF-08*",
+    "PQF-09*",
+    "PIX-04*",
+    "PIX-054",
+    "PIX-055",
+    "PIX-058",
+    "STA-046",
+]
 
 NUMBERS = [1, None, 2, 3]
 LISTS = [[7, None], [], None, [8]]
@@ -179,8 +190,8 @@ def test_booleans_take_a_bit_each(values: bytes, rules: set[str]) -> None:
             bytes.fromhex("80 01 04 04 02 80 80 80 80 20 00 00 00 00"),
             {"PQF-079"},
         ),  # the least difference is too wide
-        (bytes.fromhex("80 01 00 04 02 02 ff"), set[str]()),  # no such blocks: nothing can be said
-        (b"", set[str]()),
+        (bytes.fromhex("80 01 00 04 02 02 ff"), {"PQF-090"}),  # no such blocks
+        (b"", {"PQF-078"}),
     ],
 )
 def test_differences_take_no_more_bits_than_values(values: bytes, rules: set[str]) -> None:

@@ -145,9 +145,6 @@ def gaps(report: Report) -> dict[str, str]:
 
 
 PARTLY = {
-    "interop/spark-4.3.0/codec-lz4": {
-        "tool": "its pages are compressed by LZ4 in Hadoop's undocumented framing, which pqassay does not read"
-    },
     "pqf/chunk-elsewhere": {"file": "row group 0 of column year is stored in another file"},
 }
 

@@ -93,25 +93,80 @@ def rows_of_the_row_group_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[V
 
 @by_survey("PQF-076", "survey._Surveyor._excess")
 def nothing_follows_the_values() -> None:
-    """Where values are of one width, or indexes into a dictionary: the end of others, only who decodes them sees."""
+    """Where the end of the values is known without decoding them: that of byte arrays is, in chunks of which nothing else is said."""
 
 
-@by_survey(
-    "PQF-077", "survey._Surveyor._indexes", only=lambda chunk: _is_encoded_by(chunk, *DICTIONARY_ENCODINGS)
-)
+@by_survey("PQF-077", "page_values._indexes", only=lambda chunk: _is_encoded_by(chunk, *DICTIONARY_ENCODINGS))
 def indexes_lie_in_the_dictionary() -> None:
     """An index beyond its end means no value; some readers read beyond the memory of the dictionary."""
 
 
-@by_survey("PQF-078", "survey._Surveyor._values")
+@by_survey("PQF-078", "page_values.taken")
 def values_are_complete() -> None:
-    """Where values are of one width, or indexes into a dictionary."""
+    """By their encoding, whichever it is."""
 
 
 @by_survey(
     "PQF-079",
-    "survey._Surveyor._differences",
+    "page_values._differences",
     only=lambda chunk: _is_encoded_by(chunk, Encoding.DELTA_BINARY_PACKED),
 )
 def differences_fit_the_type() -> None:
     """Differences wrap around; with more bits than a value has, readers come to different values."""
+
+
+def _has_dictionary(chunk: ColumnChunkUnderTest) -> bool:
+    return bool(chunk.dictionary_pages)
+
+
+@by_survey("PQF-086", "dictionary_pages.entry_violations", only=_has_dictionary)
+def entries_are_complete() -> None:
+    """Readers decode as many entries as the header says, before they look at any page."""
+
+
+@by_survey("PQF-087", "dictionary_pages.entry_violations", only=_has_dictionary)
+def nothing_follows_the_entries() -> None:
+    """An entry that is not counted is none."""
+
+
+def _is_sorted(chunk: ColumnChunkUnderTest) -> bool:
+    return any(
+        header.is_sorted
+        for page in chunk.dictionary_pages
+        if (header := page.header.dictionary_page_header) is not None
+    )
+
+
+@by_survey("PQF-088", "dictionary_pages._order", only=_is_sorted)
+def entries_ascend_where_it_is_said() -> None:
+    """Who compares indexes instead of values trusts it."""
+
+
+@by_survey(
+    "PQF-089",
+    "page_values._of_one_width",
+    only=lambda chunk: _is_encoded_by(chunk, Encoding.BYTE_STREAM_SPLIT),
+)
+def streams_are_of_one_length() -> None:
+    """Where each stream begins, readers reckon from the bytes that there are."""
+
+
+def _has_differences(chunk: ColumnChunkUnderTest) -> bool:
+    return _is_encoded_by(
+        chunk, Encoding.DELTA_BINARY_PACKED, Encoding.DELTA_LENGTH_BYTE_ARRAY, Encoding.DELTA_BYTE_ARRAY
+    )
+
+
+@by_survey("PQF-090", "page_values._header", only=_has_differences)
+def blocks_have_a_size_of_the_encoding() -> None:
+    """Readers unpack miniblocks in words of 32 values."""
+
+
+@by_survey("PQF-091", "page_values._header", only=_has_differences)
+def differences_are_counted() -> None:
+    """What follows begins where the last of so many differences ends."""
+
+
+@by_survey("PQF-092", "page_values._differences", only=_has_differences)
+def the_last_miniblock_is_whole() -> None:
+    """Readers unpack it whole, and look at the values afterwards."""

@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from pqassay.checks import rule
-from pqassay.checks.subjects import CHUNK, DATA_PAGES, PAGES, SECOND_VERSION
+from pqassay.checks.subjects import CHUNK, DATA_PAGES, DICTIONARY_PAGES, PAGES, SECOND_VERSION
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.fields import Field
 from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.page_walk import DATA_PAGES as DATA_PAGE_TYPES
 from pqassay.under_test.page_walk import HEADERS, page_at
 from pqassay.under_test.violation import Violation, name_in
+from pqassay_spec.parquet.encodings import ENTRY_ENCODINGS, encodes, for_type
 from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Encoding, PageType
 
 
@@ -253,6 +254,36 @@ def levels_are_not_bit_packed(chunk: ColumnChunkUnderTest) -> Iterator[Violation
                 chunk.fields.page(page) / "data_page_header" / name,
                 expected="RLE",
                 actual="BIT_PACKED",
+            )
+
+
+@rule("PQF-084", of=DATA_PAGES)
+def values_have_an_encoding_of_their_type(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Numbers of other encodings mean nothing, and readers know no other pairs of type and encoding."""
+    kind = chunk.leaf.element.type
+    for page in chunk.data_pages:
+        own = page.own_header
+        if own is not None and not encodes(own.encoding, kind):
+            yield Violation(
+                f"the values of page {page.number}, of type {chunk.leaf.physical_type}, are encoded by "
+                f"{_encoding(own.encoding)}",
+                chunk.fields.own_header(page) / "encoding",
+                expected=for_type(kind),
+                actual=_encoding(own.encoding),
+            )
+
+
+@rule("PQF-085", of=DICTIONARY_PAGES)
+def entries_are_plain(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Under either name of the encoding."""
+    for page in chunk.pages:
+        own = page.own_header
+        if page.is_dictionary and own is not None and own.encoding not in ENTRY_ENCODINGS:
+            yield Violation(
+                f"the entries of the dictionary are encoded by {_encoding(own.encoding)}",
+                chunk.fields.own_header(page) / "encoding",
+                expected=" or ".join(encoding.name for encoding in ENTRY_ENCODINGS),
+                actual=_encoding(own.encoding),
             )
 
 

@@ -1,0 +1,360 @@
+"""Codecs, encodings, dictionary pages and values of every encoding: whether or not anything else is said of a chunk."""
+
+from __future__ import annotations
+
+import io
+import struct
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import pqassay
+from pqassay_reference.tiny.parquet import Column, Encoding, Layout, TinyParquet
+from pqassay_spec.grammar.thrift_wire import varint
+from pqassay_spec.mutation.file_dissection import take_apart
+from pqassay_spec.mutation.mutations import Mutation, mutate
+from pqassay_spec.parquet import delta_encoding
+from pqassay_spec.parquet.encodings import TYPES, encodes
+from pqassay_spec.parquet.levels import packed_run
+from pqassay_spec.parquet.plain_encoding import LENGTH
+from pqassay_spec.parquet.thrift import Type
+
+CHUNK = "row_groups[0].columns[0]"
+FACTS = f"footer.{CHUNK}.meta_data"
+ENTRIES = f"{CHUNK}.pages[0]"
+OWN = f"{ENTRIES}.header.dictionary_page_header"
+
+MINE = ["PQF-07*", "PQF-08*", "PQF-09*"]
+
+WORDS = [b"tin", b"lead", b"zinc", b"lead", b"copper", b"tin"]
+
+
+def found(data: bytes, only: list[str] | None = None) -> set[str]:
+    """The rules that a file breaks, which is judged in any case."""
+    report = pqassay.check(data, tier="values", only=only or MINE)
+    assert report.files[0].outcome in ("conformant", "nonconformant"), report.files[0].error
+    return {finding.rule for finding in report.files[0].findings}
+
+
+def tiny(kind: Any, values: list[Any], *, statistics: bool, **layout: Any) -> bytes:
+    """A file of one column without nulls."""
+    column = Column("c", kind, values, optional=False)
+    return TinyParquet((column,), statistics=statistics, layout=Layout(crc=False, **layout)).build()
+
+
+def with_dictionary(kind: Any, values: list[Any], *, statistics: bool, **layout: Any) -> bytes:
+    return tiny(kind, values, statistics=statistics, dictionary=Encoding.RLE_DICTIONARY, **layout)
+
+
+def written(array: Any, encoding: str, *, statistics: bool = False) -> bytes:
+    """A file of one column by pyarrow, with one page."""
+    sink = io.BytesIO()
+    table = pa.table({"c": array}, schema=pa.schema([pa.field("c", array.type, nullable=False)]))
+    pq.write_table(
+        table,
+        sink,
+        use_dictionary=False,
+        column_encoding={"c": encoding},
+        write_statistics=statistics,
+        compression="none",
+        store_schema=False,
+    )
+    return sink.getvalue()
+
+
+def body(data: bytes, values: bytes) -> bytes:
+    """A file whose first page has another body."""
+    return mutate(data, Mutation("set", f"{CHUNK}.pages[0].body", values))
+
+
+def body_of(data: bytes) -> bytes:
+    """The body of the first page."""
+    page: Any = take_apart(data).row_groups[0].columns[0].pages[0]
+    return bytes(page.body)
+
+
+# ------------------------------------------------------------------------------------------- codecs and encodings
+
+
+@pytest.mark.parametrize("codec", [-1, 8, 99, 5000])
+def test_a_codec_that_there_is_not_is_found_from_the_footer_on(codec: int) -> None:
+    data = mutate(tiny("int32", [1, 2], statistics=True), Mutation("set", f"{FACTS}.codec", codec))
+
+    assert {"PQF-082"} == {finding.rule for finding in pqassay.check(data, tier="footer").files[0].findings}
+    assert {"PQF-082"} == found(data)
+
+
+def test_lzo_is_not_checked_and_breaks_no_rule() -> None:
+    data = mutate(tiny("int32", [1, 2], statistics=True), Mutation("set", f"{FACTS}.codec", 3))
+    report = pqassay.check(data, tier="values")
+
+    assert [] == report.files[0].findings
+    (coverage,) = report.coverages.values()
+    assert "LZO" in coverage.reasons["PQF-070"]
+
+
+@pytest.mark.parametrize("encoding", [-1, 11, 77])
+def test_a_listed_encoding_that_there_is_not_is_found(encoding: int) -> None:
+    data = tiny("int32", [1, 2], statistics=False, encoding_stats=True)
+
+    assert {"PQF-083"} == found(mutate(data, Mutation("set", f"{FACTS}.encodings[0]", encoding)))
+    assert {"PQF-083"} == found(
+        mutate(data, Mutation("set", f"{FACTS}.encoding_stats[0].encoding", encoding))
+    )
+
+
+@pytest.mark.parametrize("statistics", [True, False])
+@pytest.mark.parametrize("encoding", [-1, 3, 4, 5, 6, 7, 77])
+def test_values_of_an_encoding_that_their_type_does_not_have_are_found(
+    encoding: int, statistics: bool
+) -> None:
+    data = tiny("double", [1.0, 2.0], statistics=statistics)
+
+    assert {"PQF-084"} == found(
+        mutate(data, Mutation("set", f"{CHUNK}.pages[0].header.data_page_header.encoding", encoding))
+    )
+
+
+def test_alp_is_not_read_and_breaks_no_rule() -> None:
+    data = tiny("double", [1.0, 2.0], statistics=True)
+    encoding = Mutation("set", f"{CHUNK}.pages[0].header.data_page_header.encoding", int(Encoding.ALP))
+    report = pqassay.check(mutate(data, encoding), tier="values", only=MINE)
+
+    assert ("conformant", []) == (report.files[0].outcome, report.files[0].findings)
+    (coverage,) = report.coverages.values()
+    assert "ALP" in coverage.reasons["PQF-078"]
+
+
+def test_every_type_has_plain_and_bit_packed_has_none() -> None:
+    assert all(encodes(Encoding.PLAIN, kind) for kind in Type)
+    assert Encoding.BIT_PACKED not in TYPES
+    assert not encodes(Encoding.PLAIN, None)
+
+
+# ---------------------------------------------------------------------------------------------- dictionary pages
+
+DICTIONARIES = pytest.mark.parametrize(
+    ("kind", "values"),
+    [("int64", [5, 6, 5, 7]), ("string", ["tin", "lead", "tin", ""])],
+    ids=["numbers", "texts"],
+)
+SAID = pytest.mark.parametrize("statistics", [True, False])
+
+
+@DICTIONARIES
+@SAID
+@pytest.mark.parametrize("count", [1, 100, 2**31 - 4])
+def test_an_entry_too_few_is_found(kind: str, values: list[Any], statistics: bool, count: int) -> None:
+    data = with_dictionary(kind, values, statistics=statistics)
+
+    assert set() == found(data)
+    assert {"PQF-086"} == found(mutate(data, Mutation("add", f"{OWN}.num_values", count)))
+
+
+@DICTIONARIES
+@SAID
+def test_entries_that_are_cut_off_are_found(kind: str, values: list[Any], statistics: bool) -> None:
+    data = with_dictionary(kind, values, statistics=statistics)
+
+    for kept in (0, 3, len(body_of(data)) - 1):
+        assert {"PQF-086"} == found(body(data, body_of(data)[:kept]))
+
+
+@DICTIONARIES
+@SAID
+@pytest.mark.parametrize("more", [b"\0", b"\xff" * 40])
+def test_bytes_behind_entries_are_found(kind: str, values: list[Any], statistics: bool, more: bytes) -> None:
+    data = with_dictionary(kind, values, statistics=statistics)
+
+    assert {"PQF-087"} == found(body(data, body_of(data) + more))
+
+
+@SAID
+def test_entries_that_stand_twice_are_counted(statistics: bool) -> None:
+    """pyarrow leaves the second one out."""
+    data = with_dictionary("string", ["tin", "lead"], statistics=statistics)
+    twice = b"".join(LENGTH.build(len(word)) + word for word in (b"tin", b"lead", b"tin"))
+    data = mutate(body(data, twice), Mutation("set", f"{OWN}.num_values", 3))
+
+    assert set() == found(data)
+    assert {"PQF-087"} == found(body(data, twice + b"\0"))
+
+
+@SAID
+@pytest.mark.parametrize("encoding", [-1, 3, 5, 8, 77])
+def test_entries_are_plain(encoding: int, statistics: bool) -> None:
+    data = with_dictionary("int64", [5, 6], statistics=statistics)
+
+    assert {"PQF-085"} == found(mutate(data, Mutation("set", f"{OWN}.encoding", encoding)))
+
+
+@SAID
+@pytest.mark.parametrize(
+    ("kind", "values", "rules"),
+    [
+        ("int64", [-1, 5, 6], set[str]()),
+        ("int64", [5, -1, 6], {"PQF-088"}),
+        ("double", [-1.0, 0.5, 6.0], set[str]()),
+        ("double", [6.0, 0.5], {"PQF-088"}),
+        ("string", ["", "a", "aa", "é"], set[str]()),
+        ("string", ["é", "a"], {"PQF-088"}),
+    ],
+)
+def test_entries_ascend_where_it_is_said(
+    kind: str, values: list[Any], rules: set[str], statistics: bool
+) -> None:
+    assert rules == found(with_dictionary(kind, values, statistics=statistics, sorted_dictionary=True))
+    assert set() == found(with_dictionary(kind, values, statistics=statistics))
+
+
+# ------------------------------------------------------------------------------------- values of every encoding
+
+
+@SAID
+@pytest.mark.parametrize("more", [b"\0", bytes(8), bytes(80)])
+def test_streams_are_not_longer_than_their_values(statistics: bool, more: bytes) -> None:
+    data = tiny("double", [0.5, 1.5, 2.5], statistics=statistics, split=True)
+
+    assert set() == found(data)
+    assert {"PQF-089"} == found(body(data, body_of(data) + more))
+    assert {"PQF-078"} == found(body(data, body_of(data)[:-1]))
+
+
+@SAID
+def test_byte_arrays_fill_their_page(statistics: bool) -> None:
+    data = written(pa.array(WORDS), "PLAIN", statistics=statistics)
+    raw = body_of(data)
+
+    assert set() == found(data)
+    assert {"PQF-076"} == found(body(data, raw + b"\0"))
+    assert {"PQF-078"} == found(body(data, raw[:-1]))
+    assert {"PQF-078"} == found(body(data, b""))
+    assert {"PQF-078"} == found(body(data, b"\xff\xff\xff\x7f" + raw[4:]))
+
+
+NUMBERS = list(range(0, 900, 3))
+
+
+@SAID
+def test_differences_are_complete(statistics: bool) -> None:
+    data = tiny("int64", NUMBERS, statistics=statistics, delta=True)
+    whole, fewer = (delta_encoding.encode(numbers, bits=64) for numbers in (NUMBERS, NUMBERS[:-1]))
+
+    assert set() == found(body(data, whole))
+    assert {"PQF-091"} == found(body(data, fewer))
+    assert {"PQF-091"} == found(body(data, delta_encoding.encode([*NUMBERS, 1], bits=64)))
+    assert {"PQF-076"} == found(body(data, whole + b"\0"))
+    assert {"PQF-078"} == found(body(data, whole[:9]))
+
+
+@SAID
+def test_the_last_miniblock_is_filled_up(statistics: bool) -> None:
+    numbers = [1, 1000, 5]
+    whole = delta_encoding.encode(numbers, bits=64)
+    data = body(tiny("int64", numbers, statistics=statistics, delta=True), whole)
+
+    assert set() == found(data)
+    assert {"PQF-092"} == found(body(data, whole[:-1]))
+    assert {"PQF-078"} == found(body(data, whole[:13]))
+
+
+def lengths(numbers: list[int]) -> bytes:
+    """Lengths as differences."""
+    return delta_encoding.encode(numbers, bits=32)
+
+
+TEXT = b"".join(WORDS)
+SIZES = [len(word) for word in WORDS]
+
+
+@SAID
+@pytest.mark.parametrize(
+    ("values", "rules"),
+    [
+        (lengths(SIZES) + TEXT, set[str]()),
+        (lengths(SIZES[:-1]) + TEXT, {"PQF-091"}),
+        (lengths([*SIZES, 0]) + TEXT, {"PQF-091"}),
+        (lengths(SIZES) + TEXT[:-1], {"PQF-078"}),
+        (lengths([-1, *SIZES[1:]]) + TEXT, {"PQF-078"}),
+        (lengths([*SIZES[:-1], 2**31 - 1]) + TEXT, {"PQF-078"}),
+        (lengths(SIZES)[:-1], {"PQF-092"}),
+        (b"\x01" + lengths(SIZES)[1:] + TEXT, {"PQF-090"}),
+    ],
+)
+def test_byte_arrays_behind_their_lengths(values: bytes, rules: set[str], statistics: bool) -> None:
+    data = written(pa.array(WORDS), "DELTA_LENGTH_BYTE_ARRAY", statistics=statistics)
+
+    assert rules == found(body(data, values))
+
+
+@SAID
+@pytest.mark.parametrize(
+    ("prefixes", "rest", "rules"),
+    [
+        ([0, 1, 0, 2, 0, 1], [b"tin", b"alk", b"zinc", b"c", b"tin", b"op"], set[str]()),
+        ([1, 1, 0, 2, 0, 1], [b"tin", b"alk", b"zinc", b"c", b"tin", b"op"], {"PQF-078"}),
+        ([0, 4, 0, 2, 0, 1], [b"tin", b"alk", b"zinc", b"c", b"tin", b"op"], {"PQF-078"}),
+        ([0, 1, 0, 2, 0], [b"tin", b"alk", b"zinc", b"c", b"tin", b"op"], {"PQF-091"}),
+        ([0, 1, 0, 2, 0, 1], [b"tin", b"alk", b"zinc", b"c", b"tin"], {"PQF-091"}),
+    ],
+)
+def test_byte_arrays_that_begin_like_the_one_before(
+    prefixes: list[int], rest: list[bytes], rules: set[str], statistics: bool
+) -> None:
+    data = written(pa.array(WORDS), "DELTA_BYTE_ARRAY", statistics=statistics)
+    values = lengths(prefixes) + lengths([len(one) for one in rest]) + b"".join(rest)
+
+    assert rules == found(body(data, values))
+
+
+def test_fixed_byte_arrays_keep_their_width() -> None:
+    data = written(pa.array([b"abc", b"abd"], pa.binary(3)), "DELTA_BYTE_ARRAY")
+
+    assert set() == found(data)
+    assert {"PQF-078"} == found(body(data, lengths([0, 2]) + lengths([3, 2]) + b"abcde"))
+
+
+@SAID
+def test_booleans_in_runs_are_complete(statistics: bool) -> None:
+    data = written(pa.array([True, False, True]), "RLE", statistics=statistics)
+    runs = packed_run([1, 0, 1], width=1)
+
+    assert set() == found(body(data, LENGTH.build(len(runs)) + runs))
+    assert {"PQF-076"} == found(body(data, LENGTH.build(len(runs)) + runs + b"\0"))
+    for short in (b"", LENGTH.build(len(runs)), LENGTH.build(1) + runs[:1], struct.pack("<I", 2**31) + runs):
+        assert {"PQF-078"} == found(body(data, short))
+
+
+@pytest.mark.parametrize("encoding", ["PLAIN", "DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY"])
+def test_a_few_bytes_are_not_believed_to_hold_millions_of_values(encoding: str) -> None:
+    """So many empty texts take no memory."""
+    data = written(pa.array(WORDS), encoding)
+    count = 2**31 - 1
+    empty = varint(2**31 - 2**31 % 128) + b"\x04" + varint(count) + b"\0" + bytes(5)
+    data = body(data, empty * 2)
+    for path in (f"{CHUNK}.pages[0].header.data_page_header.num_values", f"{FACTS}.num_values"):
+        data = mutate(data, Mutation("set", path, count))
+    report = pqassay.check(data, tier="values", only=MINE)
+
+    assert report.files[0].outcome in ("conformant", "nonconformant")
+
+
+# --------------------------------------------------------------------------------------------- levels and schema
+
+
+@pytest.mark.parametrize("optional", [True, False])
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("kind", ["int32", "string"])
+def test_a_column_turned_repeated_by_one_field_is_found(optional: bool, version: Any, kind: Any) -> None:
+    values: list[Any] = [*range(100, 140)] if kind == "int32" else [f"text {row}" for row in range(40)]
+    column = Column("c", kind, values, optional=optional)
+    for statistics in (True, False):
+        data = TinyParquet((column,), statistics=statistics, layout=Layout(version=version)).build()
+        changed = mutate(data, Mutation("set", "footer.schema[1].repetition_type", 2))
+
+        report = pqassay.check(changed, tier="values")
+        (file,) = report.files
+        assert "nonconformant" == file.outcome
+        assert {"PQF-071", "PQF-058"} & {finding.rule for finding in file.findings}
