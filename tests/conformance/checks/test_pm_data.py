@@ -110,6 +110,12 @@ CHANGES: list[tuple[str, str, Callable[[SnapshotValue], SnapshotValue], str]] = 
         lambda value: with_column(value, STRING, is_ascii=True),
         f"column_descriptors[{STRING}].flags",
     ),
+    (
+        "PM-148",
+        "no ID",
+        lambda value: with_column(value, STRING, id=-1),
+        f"column_descriptors[{STRING}].id",
+    ),
 ]
 """Differences that no mutation of a golden file makes."""
 
@@ -118,8 +124,8 @@ def test_the_good_pair_breaks_no_rule() -> None:
     """And every rule that applies is checked."""
     report, coverage = good().report()
     assert [] == [(finding.rule, finding.message) for finding in report.findings]
-    assert [] == [rule for rule in coverage.not_applicable if rule.startswith("PM-1")]
-    expected = {f"PM-{number}" for number in range(100, 127)}
+    assert ["PM-147"] == [rule for rule in coverage.not_applicable if rule.startswith("PM-1")]
+    expected = {f"PM-{number}" for number in (*range(100, 127), 146, 148)}
     assert expected == {rule for rule in coverage.checked if rule.startswith("PM-1")}
 
 
