@@ -400,7 +400,8 @@ def _require_narrow(chunk: ColumnChunkUnderTest) -> None:
     if values > GREATEST_NESTED:
         raise NotChecked(
             f"row group {chunk.row_group} of column {chunk.column} holds {held:,} bytes of byte arrays, "
-            "and pyarrow decodes at most 2 GiB of them inside a list or group"
+            "and pyarrow decodes at most 2 GiB of them inside a list or group",
+            "tool",
         )
 
 
