@@ -17,6 +17,9 @@ Gravity = tuple[int, int]
 UNJUDGED: Gravity = (VERDICTS.index("WARN"), -1)
 """Nobody knows what a file holds that could not be judged: it comes before every warning."""
 
+UNSEEN: Gravity = (len(VERDICTS), -1)
+"""Nothing is wrong with what could be checked of a file."""
+
 HARMLESS: Gravity = (len(VERDICTS), 0)
 """Nothing is wrong with a file, or only what is known."""
 
@@ -39,4 +42,6 @@ def _gravest(file: FileReport) -> Gravity:
     found = [gravity(each.verdict, each.effect) for each in file.findings if not each.known]
     if file.outcome == "errored":
         found.append(UNJUDGED)
+    if file.outcome == "conformant where checked":
+        found.append(UNSEEN)
     return min(found, default=HARMLESS)
