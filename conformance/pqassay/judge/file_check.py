@@ -11,6 +11,7 @@ from typing import Any
 from pqassay.checks import registry
 from pqassay.checks.asking import Group, ask
 from pqassay.checks.remedies import remedy
+from pqassay.judge.explanations import explained
 from pqassay.report.model import (
     HIDING,
     Coverage,
@@ -43,7 +44,6 @@ from pqassay_spec.grammar.hexdump import ROW, marked
 from pqassay_spec.parquet.extension_fields import extensions, has_extensions
 from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, Rule, Tier, Verdict, rules, rules_for
 from pqassay_spec.rules.profiles import profile
-from pqassay_spec.rules.quirks import explanation
 
 HEXDUMP_ROWS = 3
 
@@ -313,7 +313,7 @@ def _finding(rule: Rule, group: Group, file: FileUnderTest) -> Finding:
         message=printable(group.first[0].message),
         remedy=_remedy(rule, group, file),
         hexdump=hexdump(holder.source, positions[0]),
-        explanation=explanation(rule.id, _created_by(file)),
+        explanation=explained(rule.id, _created_by(file), group.first, file),
     )
 
 

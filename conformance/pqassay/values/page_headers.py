@@ -14,6 +14,7 @@ from pqassay.under_test.page_walk import HEADERS
 from pqassay.under_test.violation import Violation, first_places
 from pqassay.values.chunk_values import ChunkValues
 from pqassay.values.claims import ChunkClaims, Found
+from pqassay.values.levels import PageCounts
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.column_order import FLOATING, SIGNED_ORDERS, Order, shown, type_order
 from pqassay_spec.parquet.thrift import Statistics
@@ -27,6 +28,9 @@ TRUE, DEPRECATED, DISTINCT, BY_TYPE, NANS, EXACT = (
     "STA-057",
 )
 RULES = (TRUE, DEPRECATED, DISTINCT, BY_TYPE, NANS, EXACT)
+
+NULLS_OF_LISTS = "STA-071"
+"""The rule about null counts that leave out what is around the values of a list; that of the chunk is `StatisticsClaims`'s."""
 
 BoundField = Callable[[int], Field]
 """The field of the bound of a data page, by the number of the page."""
@@ -51,7 +55,8 @@ class PageHeaderClaims(ChunkClaims):
     def _claim_header_counts(self, stored: Sequence[Statistics]) -> None:
         nulls = [statistics.null_count for statistics in stored]
         if _has_any(nulls):
-            self._claim(partial(self._judge_header_nulls, nulls), TRUE)
+            of_lists = (NULLS_OF_LISTS,) if self.chunk.leaf.max_repetition_level else ()
+            self._claim(partial(self._judge_header_nulls, nulls), TRUE, *of_lists)
         distinct = [statistics.distinct_count for statistics in stored]
         if _has_any(distinct):
             self._claim(partial(self._judge_header_distinct, distinct), DISTINCT)
@@ -167,7 +172,26 @@ class PageHeaderClaims(ChunkClaims):
     # ------------------------------------------------------------------------------------------------------ counts
 
     def _judge_header_nulls(self, given: Sequence[int | None], decoded: ChunkValues) -> Found:
-        return self._header_counts(TRUE, given, decoded.counts.nulls, "null_count", "nulls")
+        counts = decoded.counts
+        without_lists = self._without_lists(
+            [-1 if count is None else count for count in given], counts
+        ).tolist()
+        for rule, of_rule in ((TRUE, False), (NULLS_OF_LISTS, True)):
+            judged = [
+                count if of_lists is of_rule else None
+                for count, of_lists in zip(given, without_lists, strict=True)
+            ]
+            yield from self._header_counts(rule, judged, counts.nulls, "null_count", "nulls")
+
+    def _without_lists(self, given: Sequence[int], counts: PageCounts) -> NDArray[np.bool_]:
+        """Whether a page's count leaves out nulls and empty lists around its values, and nothing else; see `null_counts`."""
+        leaf = self.chunk.leaf
+        if not leaf.max_repetition_level:
+            return np.zeros(len(given), np.bool_)
+        levels = counts.definition_histogram[:, ::-1].cumsum(axis=1)[:, ::-1]
+        allowed = (levels - levels[:, -1:])[:, : leaf.max_definition_level - leaf.own_nulls + 1]
+        is_allowed: NDArray[np.bool_] = (allowed == np.array(given, np.int64)[:, None]).any(axis=1)
+        return is_allowed
 
     def _judge_header_nans(self, given: Sequence[int | None], decoded: ChunkValues) -> Found:
         nans = decoded.sums(decoded.is_nan)

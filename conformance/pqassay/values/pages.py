@@ -20,7 +20,7 @@ from pqassay_spec.parquet.thrift import ColumnIndex, Type
 
 PAGE_BELOW, PAGE_ABOVE, NULL_PAGES, PAGE_NULLS = "PIX-050", "PIX-051", "PIX-052", "PIX-053"
 PAGE_NANS, ALL_NAN, PAGE_BYTES, PAGE_ZEROS = "PIX-056", "PIX-057", "PIX-059", "PIX-037"
-BY_TYPE = "PIX-060"
+BY_TYPE, PAGE_NULLS_OF_LISTS = "PIX-060", "PIX-070"
 RULES = (
     *page_headers.RULES,
     PAGE_BELOW,
@@ -32,6 +32,7 @@ RULES = (
     PAGE_BYTES,
     PAGE_ZEROS,
     BY_TYPE,
+    PAGE_NULLS_OF_LISTS,
 )
 
 
@@ -44,7 +45,8 @@ class PageClaims(PageHeaderClaims):
             index = self.chunk.column_index
             self._claim(partial(self._judge_null_pages, index), NULL_PAGES)
             if index.null_counts is not None:
-                self._claim(partial(self._judge_page_nulls, index.null_counts), PAGE_NULLS)
+                of_lists = (PAGE_NULLS_OF_LISTS,) if self.chunk.leaf.max_repetition_level else ()
+                self._claim(partial(self._judge_page_nulls, index.null_counts), PAGE_NULLS, *of_lists)
             if index.nan_counts is not None:
                 self._claim(partial(self._judge_page_nans, index.nan_counts), PAGE_NANS)
             sides = ((PAGE_BELOW, "min_values", False), (PAGE_ABOVE, "max_values", True))
@@ -125,9 +127,10 @@ class PageClaims(PageHeaderClaims):
 
     def _judge_page_nulls(self, given: Sequence[int], decoded: ChunkValues) -> Found:
         self._require_pages(given, decoded, "column index", "PIX-021")
-        yield from self._page_counts(
-            PAGE_NULLS, given, decoded.counts.nulls, self.chunk.fields.column_index, "null_counts", "nulls"
-        )
+        counts, index = decoded.counts, self.chunk.fields.column_index
+        without_lists = self._without_lists(given, counts)
+        for rule, pages in ((PAGE_NULLS, ~without_lists), (PAGE_NULLS_OF_LISTS, without_lists)):
+            yield from self._page_counts(rule, given, counts.nulls, index, "null_counts", "nulls", pages)
 
     def _judge_page_nans(self, given: Sequence[int], decoded: ChunkValues) -> Found:
         self._require_pages(given, decoded, "column index", "PIX-021")
@@ -141,9 +144,16 @@ class PageClaims(PageHeaderClaims):
         )
 
     def _page_counts(
-        self, rule: str, listed: Sequence[int], counted: NDArray[np.int64], index: Field, name: str, what: str
+        self,
+        rule: str,
+        listed: Sequence[int],
+        counted: NDArray[np.int64],
+        index: Field,
+        name: str,
+        what: str,
+        pages: NDArray[np.bool_] | bool = True,
     ) -> Found:
-        wrong = np.flatnonzero(np.array(listed, np.int64) != counted)
+        wrong = np.flatnonzero((np.array(listed, np.int64) != counted) & pages)
         yield from at_pages(
             rule,
             wrong.tolist(),

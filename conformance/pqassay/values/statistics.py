@@ -17,11 +17,12 @@ from pqassay.values.geospatial_types import types_of
 from pqassay.values.levels import counts_of
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.column_order import FLOATING, Order, shown, type_order
+from pqassay_spec.parquet.null_counts import null_counts
 from pqassay_spec.parquet.thrift import BoundingBox, GeospatialStatistics, Type
 from pqassay_spec.parquet.wkb import AXES_BEYOND_THE_PLANE, axes_of, is_type_code
 
 BELOW, ABOVE, EXACT, NULLS, NANS, DISTINCT = "STA-040", "STA-041", "STA-042", "STA-043", "STA-044", "STA-045"
-ZEROS, BY_TYPE = "STA-009", "STA-051"
+ZEROS, BY_TYPE, NULLS_OF_LISTS = "STA-009", "STA-051", "STA-071"
 BYTES, DEPRECATED, BOX = "STA-047", "STA-048", "STA-049"
 AXES, TYPES_LISTED, TYPES_OCCUR = "STA-061", "STA-063", "STA-065"
 RULES = (
@@ -39,6 +40,7 @@ RULES = (
     AXES,
     TYPES_LISTED,
     TYPES_OCCUR,
+    NULLS_OF_LISTS,
 )
 
 
@@ -69,7 +71,8 @@ class StatisticsClaims(ChunkClaims):
                 )
             self._claim_zeros(ZEROS, [raw], partial(self._judge_zero, name), above=above)
         if statistics.null_count is not None:
-            self._claim(partial(self._judge_nulls, statistics.null_count), NULLS)
+            rules = (NULLS, NULLS_OF_LISTS) if self.chunk.leaf.max_repetition_level else (NULLS,)
+            self._claim(partial(self._judge_nulls, statistics.null_count), *rules)
         if statistics.nan_count is not None:
             self._claim(partial(self._judge_nans, statistics.nan_count), NANS)
         if statistics.distinct_count is not None:
@@ -138,14 +141,17 @@ class StatisticsClaims(ChunkClaims):
             yield DEPRECATED, self._beyond_bound(decoded, beyond, raw, name, natural, above=above)
 
     def _judge_nulls(self, null_count: int, decoded: ChunkValues) -> Found:
+        leaf = self.chunk.leaf
         try:
-            nulls = int(counts_of(self.chunk).nulls.sum())
+            counts = counts_of(self.chunk)
+            nulls, *fewer = null_counts(leaf, counts.definition_histogram.sum(axis=0).tolist())
         except (FormatError, NotChecked):
-            if self.chunk.leaf.max_repetition_level:
+            if leaf.max_repetition_level:
                 raise
-            nulls = decoded.entries - decoded.count
+            nulls, fewer = decoded.entries - decoded.count, []
         if null_count != nulls:
-            yield NULLS, self._count("null_count", null_count, nulls, "null")
+            rule = NULLS_OF_LISTS if null_count in fewer else NULLS
+            yield rule, self._count("null_count", null_count, nulls, "null")
 
     def _judge_nans(self, given: int, decoded: ChunkValues) -> Found:
         nans = int(decoded.is_nan.sum())

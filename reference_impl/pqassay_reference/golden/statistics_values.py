@@ -86,7 +86,7 @@ GOOD = (
     audited("sta/audited-bounds-cut", "Bounds of chunk and pages that are cut bound their values still", CUT, ("STA-040", "STA-041")),
     audited("sta/audited-nan", "NaN is counted in chunk and pages under both orders of floating point numbers, and bounds nothing", WITH_NAN, ("STA-044",)),
     audited("sta/audited-page-headers", "Pages of both versions whose headers bound and count what they hold", HEADERS, ("STA-050",), "fastparquet"),
-    audited("sta/audited-lists", "A list whose nulls count empty and missing lists as well", LISTS, ("STA-043",)),
+    audited("sta/audited-lists", "A list whose nulls count empty and missing lists as well", LISTS, ("STA-043", "STA-071", "PIX-070")),
     Good("sta/three-pages-of-lists", "Three data pages of lists, with histograms of the levels of the chunk", LISTS_IN_PAGES, LEAD, since=SINCE),
     audited("sta/audited-box", "Points on both sides of the antimeridian, well within their box", GEOMETRY, ("STA-049",), "Polars", "Spark"),
 )  # fmt: skip

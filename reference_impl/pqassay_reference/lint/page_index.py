@@ -15,6 +15,7 @@ from pqassay_reference.lint.decoded_chunk import DecodedChunk
 from pqassay_reference.lint.parquet_file_footer import wrong
 from pqassay_spec.parquet.column_order import FLOATING, TOTAL, Order, is_nan, key, type_order, width_of
 from pqassay_spec.parquet.file import chunk_start
+from pqassay_spec.parquet.null_counts import null_counts
 from pqassay_spec.parquet.thrift import (
     BoundaryOrder,
     ColumnIndex,
@@ -204,7 +205,9 @@ def _lint_page(chunk: DecodedChunk, index: ColumnIndex, number: int, page: DataP
     if index.null_pages[number] != (nulls == len(page.definition)):
         raise wrong("PIX-052", f"page {number} holds {nulls} nulls", "column_index.null_pages")
     if index.null_counts is not None and index.null_counts[number] != nulls:
-        raise wrong("PIX-053", f"page {number} holds {nulls} nulls", "column_index.null_counts")
+        levels = [page.definition.count(level) for level in range(chunk.leaf.max_definition_level + 1)]
+        rule = "PIX-070" if index.null_counts[number] in null_counts(chunk.leaf, levels) else "PIX-053"
+        raise wrong(rule, f"page {number} holds {nulls} nulls", "column_index.null_counts")
     order = chunk.order_of_readers
     if page.values is not None and order is not None and not index.null_pages[number]:
         _lint_values(order, index, number, page.values)

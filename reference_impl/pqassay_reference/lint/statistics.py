@@ -26,6 +26,7 @@ from pqassay_spec.parquet.column_order import (
     key_by_signed_bytes,
     type_order,
 )
+from pqassay_spec.parquet.null_counts import null_counts
 from pqassay_spec.parquet.schema import SchemaLeaf, is_string
 from pqassay_spec.parquet.thrift import (
     DICTIONARY_ENCODINGS,
@@ -51,14 +52,14 @@ def lint_statistics(chunk: DecodedChunk) -> None:
     facts, leaf, pages = chunk.facts, chunk.leaf, chunk.pages
     if facts.statistics is not None:
         values = None if pages is None else _values(pages)
-        nulls = None if pages is None else sum(page.null_count(leaf) for page in pages)
+        nulls = None if pages is None else _nulls(leaf, pages)
         _Described(leaf, chunk.order_of_readers, facts.statistics, facts.num_values, values, nulls).lint()
     _lint_histograms(chunk)
     _lint_geospatial(chunk)
     _lint_encodings(facts, pages or ())
     for page in pages or ():
         if (said := page.data.statistics) is not None:
-            nulls = page.null_count(leaf)
+            nulls = _nulls(leaf, [page])
             _Described(leaf, chunk.order_of_readers, said, page.data.num_values, page.values, nulls).lint()
     _lint_null_counts(facts, pages or ())
 
@@ -67,6 +68,12 @@ def _values(pages: Sequence[DataPage]) -> Sequence[bytes] | None:
     """The values of some pages; ``None`` if those of one could not be decoded."""
     decoded = [page.values for page in pages if page.values is not None]
     return list(itertools.chain.from_iterable(decoded)) if len(decoded) == len(pages) else None
+
+
+def _nulls(leaf: SchemaLeaf, pages: Sequence[DataPage]) -> list[int]:
+    """The null counts that the levels of some pages allow."""
+    levels = [level for page in pages for level in page.definition]
+    return null_counts(leaf, [levels.count(level) for level in range(leaf.max_definition_level + 1)])
 
 
 def _lint_null_counts(facts: ColumnMetaData, pages: Sequence[DataPage]) -> None:
@@ -89,14 +96,17 @@ def _wrong(rule: str, message: str) -> FormatError:
 
 @dataclass(frozen=True)
 class _Described:
-    """Statistics, and what they describe: a chunk or a page of ``count`` values and nulls; ``None`` for what is not known."""
+    """Statistics, and what they describe: a chunk or a page of ``count`` values and nulls; ``None`` for what is not known.
+
+    Of ``nulls`` the first is the number of nulls, and the others leave out what is around the values of a list.
+    """
 
     leaf: SchemaLeaf
     order: Order | None
     statistics: Statistics
     count: int
     values: Sequence[bytes] | None
-    nulls: int | None
+    nulls: Sequence[int] | None
 
     @property
     def by_type(self) -> Order | None:
@@ -119,8 +129,9 @@ class _Described:
             return
         if not 0 <= count <= self.count or (count and not self.leaf.max_definition_level):
             raise _wrong("STA-010", f"{count} nulls among {self.count} values")
-        if self.nulls not in (None, count):
-            raise _wrong("STA-043", f"{count} nulls, where there are {self.nulls}")
+        if self.nulls is not None and count != self.nulls[0]:
+            rule = "STA-071" if count in self.nulls else "STA-043"
+            raise _wrong(rule, f"{count} nulls, where there are {self.nulls[0]}")
 
     def _distinct_count(self) -> None:
         count = self.statistics.distinct_count
@@ -227,7 +238,8 @@ def _lint_histograms(chunk: DecodedChunk) -> None:
     nulls = (chunk.facts.statistics or Statistics()).null_count
     definition = sizes.definition_level_histogram
     if definition and nulls not in (None, sum(definition[:-1])):
-        raise _wrong("STA-020", "the levels leave other nulls than null_count says")
+        rule = "STA-070" if nulls in null_counts(leaf, definition) else "STA-020"
+        raise _wrong(rule, "the levels leave other nulls than null_count says")
 
 
 # --------------------------------------------------------------------------------------------------- encodings

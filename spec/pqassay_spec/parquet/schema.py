@@ -71,6 +71,16 @@ class SchemaLeaf(NamedTuple):
         )
 
     @property
+    def is_nested(self) -> bool:
+        """Whether a null or a list may be around its values: its own nulls are not all that are counted."""
+        return self.max_definition_level > self.own_nulls
+
+    @property
+    def own_nulls(self) -> int:
+        """The definition levels at which a value itself is null: one, or none of a required or repeated leaf."""
+        return int(self.element.repetition_type == FieldRepetitionType.OPTIONAL)
+
+    @property
     def physical_type(self) -> str:
         """Name of the physical type, for messages."""
         names = {member.value: member.name for member in Type}

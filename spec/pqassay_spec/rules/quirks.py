@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import fnmatch
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -33,6 +34,7 @@ class Quirk:
         before: The first version without it; empty where none is known.
         link: Where it is described; empty where nowhere.
         intended: Whether it is no defect but a habit.
+        where: The condition under which it explains a finding, by the name that the judge knows; empty where the rule says it all.
     """
 
     application: str
@@ -42,6 +44,7 @@ class Quirk:
     before: str = ""
     link: str = ""
     intended: bool = False
+    where: str = ""
 
     def is_of(self, writer: Writer) -> bool:
         """Whether a writer has it. A version without numbers may be any."""
@@ -76,10 +79,21 @@ def quirks_of(rule: str) -> list[Quirk]:
     return [quirk for quirk in quirks() if rule in quirk.rules]
 
 
-def explanation(rule: str, text: str | None) -> str | None:
-    """The known defect that explains a broken rule in a file, by its ``created_by``; ``None`` where nothing is known."""
+def explanation(rule: str, text: str | None, holds: Callable[[str], bool] | None = None) -> str | None:
+    """The known defect that explains a broken rule in a file; ``None`` where nothing is known.
+
+    Args:
+        rule: The rule.
+        text: The file's ``created_by``.
+        holds: Whether a condition of the table holds where the rule is broken; without it, every one does.
+    """
     known = quirks_of(rule)
     writer = created_by.parse(text) if text and known else None
     if writer is None:
         return None
-    return next((quirk.sentence for quirk in known if quirk.is_of(writer)), None)
+    fitting = (
+        quirk
+        for quirk in known
+        if quirk.is_of(writer) and (not quirk.where or not holds or holds(quirk.where))
+    )
+    return next((quirk.sentence for quirk in fitting), None)

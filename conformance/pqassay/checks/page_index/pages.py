@@ -83,7 +83,7 @@ def rows_between_entries_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Vi
 
 @rule("PIX-043", of=COLUMN_INDEX)
 def null_counts_are_those_of_the_headers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Only pages of version 2 count nulls."""
+    """Only pages of version 2 count nulls. Those around a list need not be among null_counts, which is PIX-070's."""
     counts, headers = chunk.column_index.null_counts, chunk.second_version
     if counts is None or not headers:
         raise NotApplicable
@@ -92,7 +92,8 @@ def null_counts_are_those_of_the_headers(chunk: ColumnChunkUnderTest) -> Iterato
     for number, header in headers:
         if not 0 <= header.num_nulls <= header.num_values:
             raise Broken("PQF-064")
-        if counts[number] != header.num_nulls:
+        is_fewer_of_list = chunk.leaf.max_repetition_level and 0 <= counts[number] < header.num_nulls
+        if counts[number] != header.num_nulls and not is_fewer_of_list:
             said = (
                 f"null_counts gives page {number} {counts[number]} nulls, and its header {header.num_nulls}"
             )

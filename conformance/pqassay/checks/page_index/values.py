@@ -48,3 +48,8 @@ def zeros_lie_within_the_bounds_of_pages() -> None:
 @by_audit("PIX-060", "pages.PageClaims.claim_column_index")
 def no_value_is_outside_bounds_without_an_order() -> None:
     """DataFusion and Spark take the order of the type, and skip the page when they look for the value."""
+
+
+@by_audit("PIX-070", "pages.PageClaims._judge_page_nulls")
+def empty_lists_count_as_nulls_of_pages() -> None:
+    """Some writers count the nulls among the values alone."""

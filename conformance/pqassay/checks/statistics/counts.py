@@ -13,6 +13,7 @@ from pqassay.under_test.fields import Field
 from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.violation import Violation
 from pqassay_spec.parquet.column_order import FLOATING, annotation_fits, type_order
+from pqassay_spec.parquet.null_counts import null_counts
 from pqassay_spec.parquet.thrift import BoundingBox, GeospatialStatistics, SizeStatistics, Type
 from pqassay_spec.parquet.wkb import is_type_code
 
@@ -110,17 +111,35 @@ def histograms_count_all_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violati
 @rule("STA-020", of=SIZE_STATISTICS)
 def histogram_agrees_about_nulls(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Below the greatest definition level stands what is null. A histogram that is wrong by itself is STA-019's."""
-    histogram = _sizes(chunk).definition_level_histogram
-    statistics, greatest = chunk.statistics, chunk.leaf.max_definition_level
+    histogram, null_count = _histogram_and_nulls(chunk)
+    if null_count not in null_counts(chunk.leaf, histogram):
+        yield _other_nulls(chunk, histogram, null_count)
+
+
+@rule("STA-070", of=SIZE_STATISTICS, only=lambda chunk: chunk.leaf.max_repetition_level > 0)
+def empty_lists_count_as_nulls_in_the_histogram(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Some writers count the nulls among the values alone. Another count is STA-020's."""
+    histogram, null_count = _histogram_and_nulls(chunk)
+    whole, *fewer = null_counts(chunk.leaf, histogram)
+    if null_count != whole and null_count in fewer:
+        yield _other_nulls(chunk, histogram, null_count)
+
+
+def _histogram_and_nulls(chunk: ColumnChunkUnderTest) -> tuple[list[int], int]:
+    """The definition level histogram and the null count, where both are given."""
+    histogram, statistics = _sizes(chunk).definition_level_histogram, chunk.statistics
     if not histogram or statistics is None or statistics.null_count is None:
         raise NotApplicable
-    if len(histogram) != greatest + 1 or sum(histogram) != chunk.facts.num_values:
+    if len(histogram) != chunk.leaf.max_definition_level + 1 or sum(histogram) != chunk.facts.num_values:
         raise Broken("STA-019")
-    nulls = sum(histogram[:-1])
-    if nulls != statistics.null_count:
-        said = f"the histogram has {nulls} values below level {greatest}, and null_count is {statistics.null_count}"
-        field = chunk.fields.sizes / "definition_level_histogram"
-        yield Violation(said, field, f"{statistics.null_count} values below level {greatest}", str(nulls))
+    return histogram, statistics.null_count
+
+
+def _other_nulls(chunk: ColumnChunkUnderTest, histogram: list[int], null_count: int) -> Violation:
+    nulls, greatest = sum(histogram[:-1]), chunk.leaf.max_definition_level
+    said = f"the histogram has {nulls} values below level {greatest}, and null_count is {null_count}"
+    field = chunk.fields.sizes / "definition_level_histogram"
+    return Violation(said, field, f"{null_count} values below level {greatest}", str(nulls))
 
 
 @rule("STA-021", of=SIZE_STATISTICS)

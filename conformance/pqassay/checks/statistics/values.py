@@ -103,3 +103,8 @@ def the_type_of_every_geometry_is_listed() -> None:
 @by_audit("STA-065", "statistics.StatisticsClaims._judge_types_listed")
 def every_listed_type_occurs() -> None:
     """A reader that looks for geometries of the type reads the row group in vain."""
+
+
+@by_audit("STA-071", "statistics.StatisticsClaims._judge_nulls")
+def empty_lists_count_as_nulls() -> None:
+    """Some writers count the nulls among the values alone."""

@@ -1,0 +1,117 @@
+"""Whether a known defect of a writer explains a finding: its condition must hold where the rule is broken."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+
+from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked
+from pqassay.under_test.violation import Violation
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.parquet.column_order import FLOATING, Order, type_order
+from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.thrift import ColumnMetaData, Encoding, RowGroup, Statistics, Type
+from pqassay_spec.rules.quirks import explanation
+
+_CHUNK = re.compile(r"row_groups\[(\d+)\]\.columns\[(\d+)\]")
+_ROW_GROUP = re.compile(r"row_groups\[(\d+)\]")
+
+
+class _Place:
+    """A place where a rule is broken, and what is described there. Without a column chunk, every part of one raises."""
+
+    def __init__(self, file: FileUnderTest, violation: Violation) -> None:
+        self.file, self.actual = file, violation.actual
+        self._field = str(violation.field)
+
+    @cached_property
+    def group(self) -> RowGroup:
+        """The row group."""
+        return self.file.metadata.row_groups[self._numbers(_ROW_GROUP)[0]]
+
+    @cached_property
+    def leaf(self) -> SchemaLeaf:
+        """The column."""
+        return self.file.leaves[self._numbers(_CHUNK)[1]]
+
+    @cached_property
+    def facts(self) -> ColumnMetaData:
+        """What the footer says of the chunk."""
+        facts = self.group.columns[self._numbers(_CHUNK)[1]].meta_data
+        if facts is None:
+            raise NotApplicable
+        return facts
+
+    @property
+    def statistics(self) -> Statistics:
+        """The statistics of the chunk; empty ones where it has none."""
+        return self.facts.statistics or Statistics()
+
+    @property
+    def order(self) -> Order | None:
+        """The order of its type."""
+        return type_order(self.leaf.element)
+
+    def _numbers(self, pattern: re.Pattern[str]) -> list[int]:
+        match = pattern.search(self._field)
+        if match is None:
+            raise NotApplicable
+        return [int(number) for number in match.groups()]
+
+
+def _is_of_bytes(place: _Place) -> bool:
+    return place.leaf.element.type in (Type.BYTE_ARRAY, Type.FIXED_LEN_BYTE_ARRAY)
+
+
+def _has_compressed_size(place: _Place) -> bool:
+    sizes = [chunk.meta_data.total_compressed_size for chunk in place.group.columns if chunk.meta_data]
+    return place.group.total_byte_size == sum(sizes)
+
+
+def _has_orders_of_top_columns(place: _Place) -> bool:
+    metadata = place.file.metadata
+    return len(metadata.column_orders or ()) == metadata.schema[0].num_children
+
+
+def _is_of_two_leaves(place: _Place) -> bool:
+    paths = [leaf.path for leaf in place.file.leaves]
+    return len(set(paths)) < len(paths)
+
+
+CONDITIONS: Mapping[str, Callable[[_Place], bool]] = {
+    "binary": _is_of_bytes,
+    "boolean": lambda place: place.leaf.element.type == Type.BOOLEAN,
+    "byte array": lambda place: place.leaf.element.type == Type.BYTE_ARRAY,
+    "compressed size": _has_compressed_size,
+    "delta byte array": lambda place: Encoding.DELTA_BYTE_ARRAY in place.facts.encodings,
+    "dictionary": lambda place: bool(place.facts.dictionary_page_offset),
+    "floating point": lambda place: place.order in FLOATING,
+    "int32": lambda place: place.leaf.element.type == Type.INT32,
+    "list": lambda place: place.leaf.max_repetition_level > 0,
+    "negative": lambda place: place.actual.startswith("-"),
+    "nested": lambda place: place.leaf.is_nested,
+    "no dictionary": lambda place: not place.facts.dictionary_page_offset,
+    "no statistics": lambda place: place.statistics == Statistics(),
+    "not signed": lambda place: place.order not in {Order.SIGNED, Order.BOOLEAN, *FLOATING},
+    "nulls counted": lambda place: (place.statistics.null_count or 0) > 0,
+    "nulls possible": lambda place: place.leaf.max_definition_level > 0,
+    "only nulls": lambda place: place.statistics.null_count in (None, place.facts.num_values),
+    "order of each top column": _has_orders_of_top_columns,
+    "path of two leaves": _is_of_two_leaves,
+}
+"""The conditions that the table of quirks names."""
+
+
+def explained(
+    rule: str, created_by: str | None, violations: Sequence[Violation], file: FileUnderTest
+) -> str | None:
+    """The known defect that explains a finding: its condition holds wherever the rule is broken."""
+
+    def holds(condition: str) -> bool:
+        try:
+            return all(CONDITIONS[condition](_Place(file, violation)) for violation in violations)
+        except (FormatError, NotApplicable, NotChecked, LookupError):
+            return False
+
+    return explanation(rule, created_by, holds)

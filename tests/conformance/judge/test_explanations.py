@@ -1,0 +1,77 @@
+"""A known defect explains a finding only where its condition holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import pqassay
+from places import GOLDEN_FILES
+from pqassay.judge.explanations import CONDITIONS
+from pqassay_spec.mutation.mutations import Mutation, mutate
+from pqassay_spec.rules.quirks import quirks
+
+FACTS = "footer.row_groups[0].columns[{}].meta_data"
+ARROW, RUST, JAVA = (
+    "parquet-cpp-arrow version 4.0.1",
+    "parquet-rs version 58.0.0",
+    "parquet-mr version 1.7.0 (build x)",
+)
+DUCKDB, POLARS = "DuckDB version v1.0.0 (build x)", "Polars (python) version 1.38.2 (build x)"
+
+
+def set_to(path: str, to: Any) -> Mutation:
+    return Mutation("set", path, to)
+
+
+def explained(case: str, created_by: str, rule: str, *mutations: Mutation) -> set[bool]:
+    """Whether the findings of a rule on a changed golden file are explained."""
+    data = (GOLDEN_FILES / case / "data.parquet").read_bytes()
+    for mutation in (set_to("footer.created_by", created_by), *mutations):
+        data = mutate(data, mutation)
+    (file,) = pqassay.check(data, tier="values", only=[rule]).files
+    return {finding.explanation is not None for finding in file.findings}
+
+
+def test_every_condition_is_known_and_used() -> None:
+    assert {quirk.where for quirk in quirks()} - {""} == set(CONDITIONS)
+
+
+NULLS = f"{FACTS}.statistics.null_count"
+OLD_ARROW = "parquet-cpp-arrow version 0.9.0"
+NOTHING = set_to("head.magic", b"PAR1")
+SIZE = "footer.row_groups[0].total_byte_size"
+
+
+@pytest.mark.parametrize(
+    ("case", "created_by", "rule", "mutation", "is_explained"),
+    [
+        ("sta/counted", ARROW, "STA-043", set_to(NULLS.format(0), 0), False),
+        ("sta/audited-lists", ARROW, "STA-043", set_to(NULLS.format(1), 4), True),
+        ("sta/audited-lists", ARROW, "STA-071", set_to(NULLS.format(1), 1), True),
+        ("sta/counted", POLARS, "STA-043", set_to(NULLS.format(0), 2), True),
+        ("sta/counted", POLARS, "STA-043", set_to(NULLS.format(0), 0), False),
+        ("sta/counted", JAVA, "STA-006", set_to(f"{FACTS.format(0)}.statistics.min_value", b"zz"), True),
+        ("sta/counted", JAVA, "STA-006", set_to(f"{FACTS.format(1)}.statistics.min_value", b"\xff\xff\xff\x7f"), False),
+        ("sta/counted", JAVA, "STA-011", Mutation("remove", NULLS.format(0)), False),
+        ("sta/counted", JAVA, "STA-011", set_to(f"{FACTS.format(0)}.statistics", {}), True),
+        ("sta/counted", DUCKDB, "STA-002", Mutation("remove", "footer.column_orders[2]"), False),
+        ("sta/counted", RUST, "PQF-019", set_to(SIZE, 7), False),
+        ("pqf/dictionary-offset-missing", OLD_ARROW, "PQF-056", NOTHING, False),
+        ("pqf/dictionary-offset-without-dictionary", OLD_ARROW, "PQF-056", NOTHING, True),
+        ("pqf/dictionary-offset-missing", POLARS, "PQF-056", NOTHING, True),
+    ],
+)  # fmt: skip
+def test_a_defect_explains_what_it_does(
+    case: str, created_by: str, rule: str, mutation: Mutation, is_explained: bool
+) -> None:
+    assert {is_explained} == explained(case, created_by, rule, mutation)
+
+
+def test_a_size_is_explained_where_it_is_that_of_the_compressed_chunks() -> None:
+    changes = [set_to(f"{FACTS.format(0)}.total_uncompressed_size", 1_000), set_to(SIZE, 1_000)]
+    kept = explained("sta/counted", RUST, "PQF-019", changes[0])
+
+    assert {True} == kept
+    assert {False} == explained("sta/counted", RUST, "PQF-019", *changes)

@@ -1,0 +1,62 @@
+"""The page on recall is what was measured, what was measured is still so, and nothing is missed without a reason."""
+
+from __future__ import annotations
+
+import pytest
+import recall
+import recall_kinds as kinds
+
+pytestmark = pytest.mark.slow
+
+FOUND, DAMAGES = recall.read(recall.DATA.read_text(encoding="utf-8"))
+
+SAMPLED = 60
+"""Kinds in the files of one writer that are measured again."""
+
+
+def test_the_page_is_made_of_the_stored_results() -> None:
+    assert recall.rendered(FOUND, DAMAGES) == recall.PAGE.read_text(encoding="utf-8"), (
+        "`python tools/recall.py --render` writes it anew"
+    )
+
+
+def test_what_is_not_found_has_a_reason() -> None:
+    assert [] == recall.unexplained(FOUND)
+
+
+def test_every_reason_is_a_sentence() -> None:
+    assert [] == [one for one in recall.reasons() if not one.reason.endswith(".")]
+
+
+def test_every_field_of_every_structure_has_a_false_value() -> None:
+    assert set(kinds.FIELDS) <= {kinds.without_indexes(kind.field) for kind in FOUND}
+
+
+def test_a_kind_without_a_reason_is_told() -> None:
+    kind = kinds.Kind("footer.nothing", "removed")
+
+    assert [kind] == recall.unexplained({kind: {"pyarrow": (recall.UNSEEN, [])}})
+    assert [] == recall.unexplained({kind: {"pyarrow": ("FAIL", ["PQF-001"])}})
+
+
+def test_what_was_measured_is_measured_again() -> None:
+    stored = [(kind, writer) for kind, writers in FOUND.items() for writer in writers]
+    step = len(stored) // SAMPLED
+    sites = {writer: kinds.sites(writer) for writer in kinds.CASES}
+    for kind, writer in stored[::step]:
+        measured = recall.weakest(sites[writer][kind])
+
+        assert FOUND[kind][writer] == measured, (kind, writer, "`make recall` measures anew")
+
+
+@pytest.mark.parametrize(
+    ("field", "change", "answer"),
+    [
+        ("footer.row_groups.columns.meta_data.statistics.null_count", "one more", "FAIL"),
+        ("footer.num_rows", "one more", "FAIL"),
+        ("row_groups.columns.offset_index.page_locations.offset", "one more", "FAIL"),
+        ("tail.magic", "changed", "FAIL"),
+    ],
+)
+def test_what_is_grave_is_found_in_the_files_of_every_writer(field: str, change: str, answer: str) -> None:
+    assert {answer} == {one for one, _ in FOUND[kinds.Kind(field, change)].values()}
