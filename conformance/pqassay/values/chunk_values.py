@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.file import Broken, FileUnderTest, Mistake, NotChecked
+from pqassay.values.codecs import NOT_READ
 from pqassay.values.hashes import buffer_of
 from pqassay.values.keys import HALF_WIDTH, is_half_type
 from pqassay.values.levels import PageCounts, counts_of
@@ -25,9 +26,11 @@ from pqassay.values.survey import HARMLESS
 from pqassay.values.survey import survey as survey_of
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.grammar.thrift import grammar
+from pqassay_spec.parquet.encodings import CODECS
 from pqassay_spec.parquet.plain_encoding import LENGTH
 from pqassay_spec.parquet.thrift import (
     DICTIONARY_ENCODINGS,
+    CompressionCodec,
     DictionaryPageHeader,
     Encoding,
     FileMetaData,
@@ -442,4 +445,11 @@ def excused(chunk: ColumnChunkUnderTest, reason: NotChecked) -> NotChecked:
     problem = survey.problem or survey.unread
     if isinstance(problem, FormatError):
         return NotChecked.because(problem)
-    return problem or reason
+    return problem or _of_codec(chunk.facts.codec) or reason
+
+
+def _of_codec(codec: int) -> NotChecked | None:
+    """Why pyarrow refuses a chunk for its codec, also one whose pages are not compressed at all."""
+    if codec not in CODECS:
+        return Broken("PQF-082")
+    return NotChecked(NOT_READ, "tool") if codec == CompressionCodec.LZO else None
