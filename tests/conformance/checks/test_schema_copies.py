@@ -1,5 +1,7 @@
 """Copies of the schema: what writers write is right, and what contradicts it is found, beside the golden cases."""
 
+# pyright: reportUnknownMemberType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import base64
@@ -117,7 +119,9 @@ def test_a_copy_that_was_sound_in_one_schema_is_judged_in_another() -> None:
 
 def spark(*fields: tuple[str, Any]) -> str:
     """A schema as Spark keeps it."""
-    members = [{"name": name, "type": kind, "nullable": True, "metadata": {}} for name, kind in fields]
+    members: list[dict[str, Any]] = [
+        {"name": name, "type": kind, "nullable": True, "metadata": {}} for name, kind in fields
+    ]
     return json.dumps({"type": "struct", "fields": members})
 
 
