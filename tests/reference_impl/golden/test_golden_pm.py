@@ -118,6 +118,7 @@ def test_most_cases_break_one_rule_alone() -> None:
         "PM-087",
         "PM-103",
         "PM-104",
+        "PM-106",
         "PM-108",
         "PM-109",
         "PM-112",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import struct
 from collections.abc import Sequence
 from dataclasses import replace
@@ -68,7 +69,7 @@ VALUES: dict[Kind, st.SearchStrategy[Any]] = {
     "double": st.floats(),
     "float16": st.floats(width=16),
     "string": st.text(max_size=8),
-    "json": st.text(max_size=8),
+    "json": st.text(max_size=8).map(json.dumps),
     "binary": st.binary(max_size=8),
     "bson": st.binary(max_size=8),
     "uuid": st.binary(min_size=16, max_size=16),

@@ -10,6 +10,7 @@ from pqassay.under_test.fields import Field, in_footer
 from pqassay.under_test.file import FileUnderTest
 from pqassay.under_test.schema_copies import schema_beginning
 from pqassay.under_test.violation import Violation
+from pqassay_spec.base.errors import FormatError
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.grammar.thrift import is_text
 from pqassay_spec.parquet.schema_tree import SchemaNode, schema_tree
@@ -30,6 +31,10 @@ class _Sound:
         if any(map(file.footer.startswith, self.beginnings)):
             return True
         schema = file.metadata.schema
+        try:
+            _ = file.leaves
+        except FormatError:  # no tree, which the rules themselves say
+            return None
         names = {element.name for element in schema[1:]}
         if not schema or len(names) < len(schema) - 1 or not all(map(is_text, (schema[0].name, *names))):
             return None
