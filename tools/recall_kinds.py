@@ -168,7 +168,9 @@ def _set(path: str, old: Any, new: Any) -> str:
         return "turned"
     if isinstance(new, int) and isinstance(old, int):
         declared = FIELDS.get(without_indexes(path))
-        if declared is not None and isinstance(kind := declared[0].type, EnumOf):
+        kind = None if declared is None else declared[0].type
+        kind = kind.element if isinstance(kind, ListOf) else kind
+        if isinstance(kind, EnumOf):
             return "another member" if new in [*kind.names] else "undefined"
         near = {0: "0", old + 1: "one more", old - 1: "one less"}
         return near.get(new, "least" if new < 0 else "great")
@@ -266,4 +268,4 @@ def _value(kind: FieldType, members: Mapping[str, Any] | None = None) -> Any:
         first = [] if members else kind.fields[: kind.is_union]
         required = [field for field in kind.fields if field.required] or first
         return {field.name: _value(field.type) for field in required} | dict(members or {})
-    return {BOOL: True, STRING: "x", BINARY: b"x", DOUBLE: 1.0}.get(kind, 1)
+    return {BOOL: True, STRING: "x", BINARY: b"x", DOUBLE: 97.0}.get(kind, 97)
