@@ -24,6 +24,7 @@ from pqassay_reference.lint.logical_types import lint_logical_type
 from pqassay_reference.lint.page_index import lint_page_index
 from pqassay_reference.lint.parquet_file_footer import frame, lint_footer, wrong
 from pqassay_reference.lint.parquet_file_sorting import lint_sorting
+from pqassay_reference.lint.schema_copies import lint_schema_copies
 from pqassay_reference.lint.statistics import lint_statistics
 from pqassay_spec.base.errors import Unsupported
 from pqassay_spec.base.sources import FileSource, Source
@@ -49,6 +50,7 @@ def lint_file(path: str | os.PathLike[str]) -> None:
         framing, metadata = frame(source)
         columns = leaves(metadata)
         lint_footer(metadata, source.read(framing.footer_start, framing.footer_length), columns)
+        lint_schema_copies(metadata)
         body = range(framing.body_start, framing.footer_start)
         orders: Sequence[ColumnOrder | None] = [None] * len(columns)
         if metadata.column_orders is not None:
