@@ -18,6 +18,7 @@ from pqassay_spec.grammar.thrift_decoder import decode
 from pqassay_spec.parquet import delta_encoding, levels
 from pqassay_spec.parquet.column_order import width_of
 from pqassay_spec.parquet.delta_encoding import BITS
+from pqassay_spec.parquet.encodings import ENTRY_ENCODINGS, encodes
 from pqassay_spec.parquet.plain_encoding import LENGTH
 from pqassay_spec.parquet.schema import SchemaLeaf
 from pqassay_spec.parquet.thrift import (
@@ -92,6 +93,8 @@ def data_pages(source: Source, start: int, facts: ColumnMetaData, leaf: SchemaLe
         if header.type == PageType.DICTIONARY_PAGE:
             if dictionary is not None or pages or header.dictionary_page_header is None:
                 raise _malformed("a dictionary page is not the first page", "PQF-054", at)
+            if header.dictionary_page_header.encoding not in ENTRY_ENCODINGS:
+                raise _malformed("the entries of a dictionary are not PLAIN", "PQF-085", at)
             dictionary = plain_values(body, leaf, header.dictionary_page_header.num_values)
         elif header.type in (PageType.DATA_PAGE, PageType.DATA_PAGE_V2):
             page = DataPage(at, taken, header)
@@ -172,6 +175,10 @@ def _fill(page: DataPage, body: bytes, leaf: SchemaLeaf, dictionary: Sequence[by
     nulls = page.null_count(leaf)
     if second is not None and (second.num_nulls != nulls or second.num_rows != page.row_count):
         raise _malformed("a page counts other nulls or rows than its levels", "PQF-072", page.offset)
+    if not encodes(data.encoding, leaf.element.type):
+        raise _malformed(
+            f"values of {leaf.physical_type} have encoding {data.encoding}", "PQF-084", page.offset
+        )
     page.values = _values(body[position:], leaf, data.encoding, data.num_values - nulls, dictionary)
 
 
@@ -183,6 +190,8 @@ def _values(
     bits = BITS.get(leaf.element.type or 0)
     if encoding == Encoding.DELTA_BINARY_PACKED and bits is not None and count:
         return _from_differences(body, bits, count)
+    if encoding == Encoding.BYTE_STREAM_SPLIT and len(body) != count * (width_of(leaf.element) or 0):
+        raise Malformed("the streams have another size than the values", rule="PQF-089", field="pages")
     if encoding not in DICTIONARY_ENCODINGS or not count:
         return None if count else []
     if dictionary is None or not body or body[0] > levels.WIDEST:
@@ -199,7 +208,18 @@ def _from_differences(body: bytes, bits: int, count: int) -> list[bytes]:
         found = delta_encoding.decode(body, count, bits=bits)
     except Malformed as error:
         raise error.within(rule=error.rule or "PQF-078", field="pages") from None
+    if not _is_last_miniblock_whole(body):
+        raise Malformed("the last miniblock is cut off", rule="PQF-092", field="pages")
     return [value.to_bytes(bits // 8, "little", signed=True) for value in found]
+
+
+def _is_last_miniblock_whole(body: bytes) -> bool:
+    """Whether the bytes of a miniblock are there that no value takes: they fill it up."""
+    return all(
+        start + block.size * width // 8 <= len(body)
+        for block in delta_encoding.blocks(body)
+        for start, width, _ in block.miniblocks()
+    )
 
 
 def plain_values(body: bytes, leaf: SchemaLeaf, count: int) -> list[bytes]:

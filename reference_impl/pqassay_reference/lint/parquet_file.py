@@ -29,6 +29,7 @@ from pqassay_reference.lint.statistics import lint_statistics
 from pqassay_spec.base.errors import Unsupported
 from pqassay_spec.base.sources import FileSource, Source
 from pqassay_spec.parquet.column_order import FLOATING, type_order
+from pqassay_spec.parquet.encodings import CODECS, ENCODINGS
 from pqassay_spec.parquet.file import chunk_start
 from pqassay_spec.parquet.schema import SchemaLeaf, leaves
 from pqassay_spec.parquet.thrift import (
@@ -63,6 +64,15 @@ def lint_file(path: str | os.PathLike[str]) -> None:
             _lint_row_group(source, body, group, columns, orders)
 
 
+def _lint_numbers(facts: ColumnMetaData) -> None:
+    """Codec and encodings of a chunk, which are among those that there are."""
+    if facts.codec not in CODECS:
+        raise wrong("PQF-082", f"there is no codec {facts.codec}", "footer.row_groups")
+    counted = (entry.encoding for entry in facts.encoding_stats or ())
+    if not ENCODINGS.issuperset((*facts.encodings, *counted)):
+        raise wrong("PQF-083", "a column chunk lists an encoding that does not exist", "footer.row_groups")
+
+
 def _lint_order(leaf: SchemaLeaf, order: ColumnOrder | None) -> None:
     if order is None:
         return
@@ -85,6 +95,7 @@ def _lint_row_group(
         facts = chunk.meta_data
         if facts is None or chunk.file_path or chunk.crypto_metadata is not None:
             continue
+        _lint_numbers(facts)
         pages = _pages(source, group, chunk, facts, leaf)
         _lint_chunk(source, body, DecodedChunk(chunk, facts, leaf, order, group.num_rows, pages))
         decoded[number] = pages
