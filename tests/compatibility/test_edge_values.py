@@ -148,6 +148,7 @@ PYARROW = Writer(
     },
     remarks={
         "BLM-011": Told(3, 1),  # asked for, of moments in INT96
+        "PQF-100": Told(21, 1),  # the greatest and the least number, as moments
         "STA-047": Told(1, 1),  # of text in DELTA_BYTE_ARRAY only the ends are counted
     },
 )
@@ -272,6 +273,7 @@ DATAFUSION = Writer(
     },
     remarks={
         "BLM-011": Told(16, 1),  # asked for, of all columns
+        "PQF-100": Told(16, 1),  # the greatest and the least number, as moments
         "STA-023": Told(12, 22),  # bounds are called exact, or not, where there are none
     },
     defects={"PIX-026": Told(7, 5), "PIX-052": Told(7, 5)},
@@ -289,7 +291,8 @@ FASTPARQUET = Writer(
         "has_nulls": (True, False),
     },
     remarks={
-        "PQF-076": Told(14, 15),  # bytes behind the values, one for each null
+        "PQF-076": Told(14, 20),  # bytes behind the values, one for each null
+        "PQF-100": Told(1, 1),  # the greatest and the least number, as moments
         "STA-014": Told(1, 4),  # only the deprecated bounds are written
     },
     refused={

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pqassay.under_test.chunks import ColumnChunkUnderTest
-from pqassay.under_test.file import Mistake, NotApplicable, NotChecked
+from pqassay.under_test.file import Broken, Mistake, NotApplicable, NotChecked
 from pqassay.under_test.violation import Violation
 from pqassay.values.bounds import BoundsAudit
 from pqassay.values.chunk_values import ChunkValues, excused
@@ -188,16 +188,13 @@ class ChunkClaims:
         kind, natural = self.chunk.leaf.element.type, type_order(self.chunk.leaf.element)
         if natural is Order.UNSIGNED:
             return ((Order.SIGNED, False),)
-        if natural in (Order.BOOLEAN, Order.SIGNED, Order.FLOAT):
+        if natural in (Order.BOOLEAN, Order.SIGNED, Order.FLOAT, Order.HALF):
             return ((natural, False),)
         if natural in (Order.DECIMAL, Order.BYTES):
             return (natural, False), (Order.BYTES, True)
         if kind in (Type.BYTE_ARRAY, Type.FIXED_LEN_BYTE_ARRAY) and natural is None:
             return ((Order.BYTES, True),)
-        raise NotChecked(
-            f"what signed comparison means for column {self.chunk.column}, {self.chunk.leaf.physical_type}, nobody says",
-            "file",
-        )
+        raise Broken("STA-014")  # INT96: what signed comparison means for it, nobody says
 
     def _no_order(self) -> NotChecked:
         kind = self.chunk.leaf.physical_type

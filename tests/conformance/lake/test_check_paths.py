@@ -132,7 +132,8 @@ def test_a_named_file_is_judged_whatever_it_is_called() -> None:
     result = run(app, ["check", "data.bin", ".hidden.parquet", "notes.txt"])
 
     assert 1 == result.exit_code
-    assert "data.bin: conformant\n.hidden.parquet: conformant\nnotes.txt: nonconformant" in result.stdout
+    assert "data.bin: conformant\n.hidden.parquet: conformant\n" in result.stdout
+    assert "notes.txt: nonconformant" in result.stdout
 
 
 @pytest.mark.usefixtures("lake")
@@ -385,7 +386,9 @@ def test_datasets_that_fastparquet_writes_give_no_finding(tier: Any) -> None:
 
     assert {"_metadata", "_common_metadata"} <= {Path(file.path).name for file in report.files}
     assert 4 <= len(report.files)
-    assert [] == [finding for file in report.files for finding in file.findings]
+    found = {finding.rule for file in report.files for finding in file.findings}
+    # It leaves bytes behind the values of columns with nulls.
+    assert ({"PQF-076"} if tier == "values" else set()) == found
 
 
 def test_a_damaged_summary_is_reported(lake: Path) -> None:
