@@ -201,6 +201,10 @@ class ChunkClaims:
         if self.chunk.column_order is None:
             # Other rules say so, and compare the bounds by the order of the type.
             return NotChecked(f"the footer gives no order of column {self.chunk.column}", "another rule")
+        if self.chunk.leaf.element.type == Type.INT96 and not self.chunk.column_order.unknown:
+            bounds = self.chunk.facts.statistics
+            if bounds is not None and (bounds.min_value, bounds.max_value) != (None, None):
+                return Broken("STA-016")
         return NotChecked(
             f"the order of column {self.chunk.column}, {kind}, is none, or none that pqassay knows", "file"
         )
