@@ -52,7 +52,12 @@ class PageClaims(PageHeaderClaims):
             sides = ((PAGE_BELOW, "min_values", False), (PAGE_ABOVE, "max_values", True))
             order = self.order
             if order is None:
-                self._hinder((PAGE_BELOW, PAGE_ABOVE), self._no_order())
+                if all(index.null_pages):
+                    # Without a value, as in a column of nothing but nulls, there is nothing to compare.
+                    self._applies(PAGE_BELOW)
+                    self._applies(PAGE_ABOVE)
+                else:
+                    self._hinder((PAGE_BELOW, PAGE_ABOVE), self._no_order())
                 if self.order_of_readers is not None:
                     for _, name, above in sides:
                         self._claim_index_bounds(BY_TYPE, index, name, self.order_of_readers, above=above)

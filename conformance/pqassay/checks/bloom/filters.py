@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pqassay.checks import rule
+from pqassay.checks.by_values import counts_of
 from pqassay.checks.subjects import BLOOM_FILTER, CHUNK, FILE
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.facts_screen import facts_shape
@@ -154,6 +155,8 @@ def bits_are_set_where_values_are(chunk: ColumnChunkUnderTest) -> Iterator[Viola
     if chunk.bloom_filter_rate or chunk.bitset.strip(b"\0"):
         return
     holds = _holds_values(chunk)
+    if holds is None and chunk.file.options.reaches("values"):
+        holds = bool(counts_of(chunk).non_null.any())
     if holds is None:
         raise NotChecked("whether the chunk holds a value, the footer does not say", "file")
     if holds:
