@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from typing import Literal
+from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -50,7 +50,7 @@ def test_nulls_elsewhere_differ() -> None:
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
 def test_nested_groups_of_a_writer_agree(version: Literal["1.0", "2.0"]) -> None:
     inner = pa.struct([("x", pa.int32()), ("m", pa.map_(pa.string(), pa.list_(pa.int8())))])
-    rows = [
+    rows: list[Any] = [
         [{"x": 1, "m": [("a", [1, 2]), ("b", None)]}, None],
         None,
         [],
