@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from itertools import pairwise
+from typing import Generic, NamedTuple, TypeVar
 
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest, Structure
 from pqassay.under_test.file import FileUnderTest
 from pqassay.under_test.footer_parts import RowGroupUnderTest, listed
 from pqassay.under_test.violation import Suspects, Violation
 from pqassay.values.audit import ValueAudit
+from pqassay_spec.parquet.schema import SchemaGroup
+from pqassay_spec.parquet.siblings import shared_group
 
 Thing = TypeVar("Thing")
 
@@ -82,6 +85,39 @@ OWN_ROW_GROUP = Subject(
 
 CHUNK = Subject("chunk", lambda file: file.part(ColumnChunks).all, _of_chunk)
 """A column chunk whose metadata is not encrypted and whose pages are in this file."""
+
+
+class Siblings(NamedTuple):
+    """A column chunk, the one before it in its row group, and the innermost group of their leaves."""
+
+    before: ColumnChunkUnderTest
+    chunk: ColumnChunkUnderTest
+    group: SchemaGroup
+
+
+def _siblings(file: FileUnderTest) -> list[Siblings]:
+    leaves = file.leaves
+    shared = {
+        ordinal: group
+        for ordinal, leaf in enumerate(leaves)
+        if ordinal and leaf.parent.parent is not None
+        if (group := shared_group(leaves[ordinal - 1], leaf)) is not None
+    }
+    if not shared:
+        return []
+    chunks = file.part(ColumnChunks).all
+    return [
+        Siblings(before, chunk, shared[chunk.ordinal])
+        for before, chunk in pairwise(chunks)
+        if chunk.ordinal in shared
+        and (before.row_group, before.ordinal) == (chunk.row_group, chunk.ordinal - 1)
+    ]
+
+
+SIBLINGS: Subject[Siblings] = Subject(
+    "siblings", _siblings, lambda violation, siblings: _of_chunk(violation, siblings.chunk)
+)
+"""Two column chunks of one group that is a list, can be null, or lies in such a group."""
 
 STATISTICS = _chunks_with("statistics")
 """A column chunk with statistics."""

@@ -19,9 +19,11 @@ from pqassay.values.crc import crc_violation
 from pqassay.values.dictionary_pages import entry_violations
 from pqassay.values.levels import PageCounts, Runs, read_bit_packed, read_runs
 from pqassay.values.page_values import PageValues, taken
+from pqassay.values.shapes import Shapes
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.parquet.levels import bit_width
 from pqassay_spec.parquet.plain_encoding import LENGTH
+from pqassay_spec.parquet.schema import SchemaLeaf
 from pqassay_spec.parquet.thrift import (
     CompressionCodec,
     DataPageHeader,
@@ -46,12 +48,15 @@ class Survey:
         problem: Why there are no counts, if so.
         violations: Where each rule is broken, by its id; no more places than are shown.
         unread: Why a page was not read, if so.
+        found: The counts of the levels.
+        shapes: What the levels say of the groups around.
     """
 
     problem: FormatError | NotChecked | None = None
     violations: dict[str, list[Violation]] = field(default_factory=dict[str, list[Violation]])
     unread: FormatError | NotChecked | None = None
     found: PageCounts | None = None
+    shapes: Shapes | None = None
 
     @property
     def counts(self) -> PageCounts:
@@ -67,6 +72,14 @@ class Survey:
     def hinder(self, problem: FormatError | NotChecked) -> None:
         """Note why levels are not counted; what comes first counts."""
         self.problem = self.problem or problem
+
+
+def beside(chunk: ColumnChunkUnderTest) -> list[SchemaLeaf]:
+    """The leaves before and after that of a chunk."""
+    if chunk.leaf.parent.parent is None:  # a column of its own
+        return []
+    leaves = chunk.file.leaves
+    return [leaves[place] for place in (chunk.ordinal - 1, chunk.ordinal + 1) if 0 <= place < len(leaves)]
 
 
 def survey(chunk: ColumnChunkUnderTest) -> Survey:
@@ -111,7 +124,8 @@ class _Surveyor:
         self.greatest_definition = chunk.leaf.max_definition_level
         self.greatest_repetition = chunk.leaf.max_repetition_level
         self.entries: int | None = None
-        self.result = Survey()
+        self.shapes = Shapes(chunk.leaf, beside(chunk))
+        self.result = Survey(shapes=self.shapes)
 
     def run(self) -> Survey:
         pages, result = self.chunk.pages, self.result
@@ -268,6 +282,7 @@ class _Surveyor:
         self, sections: list[Runs | None], count: int, values: memoryview | None, length: int
     ) -> _Content:
         repetition, definition = sections
+        self.shapes.add(repetition, definition)
         try:
             return _Content(
                 NO_LEVELS + count

@@ -8,7 +8,7 @@ from typing import Any
 
 from pqassay_reference.golden.parquet_file import LEAD, METALS, TWO_COLUMNS, UNREADABLE, YEARS
 from pqassay_reference.golden.recipes import Bad, Good, bad, good, set_to
-from pqassay_reference.tiny.parquet import Column, Encoding, Layout, ListOf, TinyParquet
+from pqassay_reference.tiny.parquet import Column, Encoding, Layout, ListOf, MapOf, TinyParquet
 from pqassay_spec.grammar.thrift_wire import varint
 from pqassay_spec.mutation.mutations import Mutation
 from pqassay_spec.parquet import delta_encoding
@@ -37,6 +37,11 @@ WITH_ASCENDING = (
     Column("year", "int64", YEARS),
 )
 
+WITH_MAPS = (
+    Column("mine", "int32", [1, 2]),
+    Column("yields", MapOf("string", "int32"), [[("tin", 1), ("zinc", 2)], [("lead", 3)]]),
+)
+
 WITH_LISTS = (Column("metal", "string", METALS), Column("marks", ListOf("int32"), LISTS))
 
 
@@ -54,6 +59,7 @@ GOOD = (
     _good("three-pages-of-lists-v2", "The same in version 2, which counts rows", _file(WITH_LISTS, version=2), LEAD, "fastparquet"),
     Good("pqf/streams", "Numbers whose bytes are split into streams, a page of three in each", TinyParquet(WITH_STREAMS, page_rows=3, layout=Layout(split=True)), ["=", "year", 1975], rules=("PQF-089",), misread_by=("fastparquet",), since="0.7.0"),
     Good("pqf/sorted-dictionary", "A dictionary whose entries ascend, as its page says", TinyParquet(WITH_ASCENDING, layout=Layout(dictionary=Encoding.RLE_DICTIONARY, sorted_dictionary=True)), ["=", "year", 1975], rules=("PQF-088",), since="0.7.0"),
+    Good("pqf/maps", "Two maps, whose keys and values are two columns", TinyParquet(WITH_MAPS), ["=", "mine", 2], rules=("PQF-126", "PQF-127"), misread_by=("fastparquet",), since="0.7.0"),
     Good("pqf/differences", "Numbers as the differences between neighbours, which wrap around", TinyParquet(WITH_DIFFERENCES, layout=Layout(delta=True)), ["=", "depth", 7], misread_by=("fastparquet",), since="0.6.0"),
 )  # fmt: skip
 
@@ -91,6 +97,9 @@ NOT_FILLED_UP = delta_encoding.encode(FAR_APART, bits=32)[:-4]
 WITHIN_A_ROW = _levels(packed_run([1, 0, 1, 1, 0], width=1)) + _levels(packed_run([3, 3, 3, 3, 2], width=2))
 """The levels of ``[8]``, ``[9, 10, 11]`` and ``[null]``, the first of which is said to go on with a list."""
 
+ONE_AND_TWO = _levels(packed_run([0, 0, 1], width=1)) + _levels(repeating_run(3, 3, width=2))
+"""The levels of ``[1]`` and ``[2, 3]``, where the keys are two and one."""
+
 _bad = partial(bad, family="pqf", tier="pages", since=SINCE)
 
 BAD = (
@@ -120,6 +129,8 @@ BAD = (
     _bad("bytes-behind-values", "A byte stands behind the values of a page", "none: readers stop after the last value", "three-pages", Mutation("add", f"{YEAR}.pages[0].body", b"\0"), "PQF-076", tier="values"),
     _bad("index-beyond-dictionary", "A page refers to the seventh of six entries of its dictionary", "Readers fail, or read memory that is not theirs.", "three-pages-and-a-dictionary", set_to(f"{METAL}.pages[2].body", BAD_INDEX), "PQF-077", tier="values"),
     _bad("values-missing", "A page of three numbers has the bytes of two", UNREADABLE, "three-pages", set_to(f"{YEAR}.pages[0].body", (1958).to_bytes(8, "little") + (1963).to_bytes(8, "little")), "PQF-078", tier="values"),
+    Bad("pqf/values-of-other-maps", "Of three entries the first map has two keys and one value, the second one key and two values", ROWS, "pqf/maps", set_to("row_groups[0].columns[2].pages[0].body", ONE_AND_TWO + b"".join(value.to_bytes(4, "little") for value in (1, 2, 3))), ("PQF-126",), tier="values", since="0.7.0"),
+    Bad("pqf/map-of-lists", "A list is called a map", "pyarrow, DuckDB and Polars refuse the file.", "pqf/three-pages-of-lists", set_to("footer.schema[2].logicalType", {"MAP": {}}), ("PQF-028", "PQF-127"), tier="footer", since="0.7.0"),
     Bad("pqf/differences-of-33-bits", "Differences between numbers of 32 bits are taken in 64, and need 33", "Readers refuse the column.", "pqf/differences", set_to(f"{METAL}.pages[0].body", delta_encoding.encode(FAR_APART, bits=64)), ("PQF-079",), tier="values", since="0.6.0"),
     _bad("no-such-codec", "A chunk is said to be compressed by codec 99", UNREADABLE, "three-pages", set_to(f"{FACTS}.codec", 99), "PQF-082", tier="footer", since="0.7.0"),
     _bad("no-such-encoding-listed", "A chunk lists encoding 77 beside those of its pages", "Readers that know the encodings by name refuse the whole file.", "three-pages", Mutation("add", f"{FACTS}.encodings", [77]), "PQF-083", tier="footer", since="0.7.0"),

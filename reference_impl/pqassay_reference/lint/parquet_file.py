@@ -23,6 +23,7 @@ from pqassay_reference.lint.decoded_chunk import DecodedChunk
 from pqassay_reference.lint.logical_types import lint_logical_type
 from pqassay_reference.lint.page_index import lint_page_index
 from pqassay_reference.lint.parquet_file_footer import frame, lint_footer, wrong
+from pqassay_reference.lint.parquet_file_groups import lint_groups
 from pqassay_reference.lint.parquet_file_sorting import lint_sorting
 from pqassay_reference.lint.schema_copies import lint_schema_copies
 from pqassay_reference.lint.statistics import lint_statistics
@@ -99,6 +100,7 @@ def _lint_row_group(
         pages = _pages(source, group, chunk, facts, leaf)
         _lint_chunk(source, body, DecodedChunk(chunk, facts, leaf, order, group.num_rows, pages))
         decoded[number] = pages
+    lint_groups(columns, decoded)
     lint_sorting(group, columns, decoded)
 
 

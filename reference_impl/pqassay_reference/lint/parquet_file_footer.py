@@ -21,6 +21,7 @@ from pqassay_spec.parquet.file import (
     referenced_offsets,
     referenced_ranges,
 )
+from pqassay_spec.parquet.lists_and_maps import misfits
 from pqassay_spec.parquet.schema import SchemaLeaf, leaves
 from pqassay_spec.parquet.thrift import (
     ColumnMetaData,
@@ -73,6 +74,8 @@ def lint_footer(metadata: FileMetaData, footer: bytes, columns: Sequence[SchemaL
         raise wrong("PQF-039", f"{mistyped.path} is written as {mistyped.written}", mistyped.path)
     for element in metadata.schema[1:]:
         _lint_element(element)
+    for misfit in misfits(metadata.schema):
+        raise wrong("PQF-127", f"a {misfit.kind} has {misfit.actual}", "footer.schema")
     for found in extensions(metadata, footer, "footer"):
         if found.wire != WireType.BINARY:
             raise wrong("PQF-032", f"the extension of {found.struct} is not binary", "footer")

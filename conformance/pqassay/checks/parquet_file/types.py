@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from pqassay.checks import rule
-from pqassay.checks.subjects import Subject
+from pqassay.checks.subjects import FOOTER, Subject
 from pqassay.under_test.file import FileUnderTest
 from pqassay.under_test.footer_parts import ElementUnderTest, listed
 from pqassay.under_test.violation import Violation, name_in
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.grammar.record_walk import mistyped_fields
+from pqassay_spec.parquet.lists_and_maps import misfits
 from pqassay_spec.parquet.thrift import ConvertedType, FieldRepetitionType, SchemaElement, Type
 from pqassay_spec.parquet.types import (
     ANNOTATIONS,
@@ -152,6 +153,21 @@ def _is_local(element: SchemaElement) -> bool:
     logical = element.logicalType
     time = (logical.TIME or logical.TIMESTAMP) if logical is not None else None
     return time is not None and not time.isAdjustedToUTC
+
+
+def _has_groups(file: FileUnderTest) -> bool:
+    return any(element.type is None for element in file.metadata.schema[1:])
+
+
+@rule("PQF-127", of=FOOTER, only=_has_groups)
+def lists_and_maps_have_their_members(file: FileUnderTest) -> Iterator[Violation]:
+    """Readers that look for entries, keys and values refuse the file where they are not."""
+    _ = file.leaves  # the tree is sound
+    places = file.part(_elements)
+    for index, kind, wanted, actual in misfits(file.metadata.schema):
+        place = places[index]
+        said = f"{show(place.part.name)} is a {kind}, and has {actual}"
+        yield Violation(said, place.field, wanted, actual, column=place.part.name)
 
 
 @rule("PQF-029", of=FIXED)
