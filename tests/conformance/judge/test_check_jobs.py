@@ -77,7 +77,7 @@ def test_a_file_that_breaks_its_worker_is_errored_and_no_other(order: str, tmp_p
 def test_of_a_batch_only_the_guilty_files_are_errored(tmp_path: Path) -> None:
     names = [f"{letter}{number}" for letter in "aitz" for number in range(10)]
     targets = lake(tmp_path, *names, "kill", "segfault", "hang")
-    limits = Limits(jobs=2, timeout=1.0)
+    limits = Limits(jobs=2, timeout=3.0)
     batches = list(workers._batches(targets, Settings("index"), limits))
     found = outcomes(workers.judged(targets, Settings("index"), limits, judge=wicked_judges.wicked))
 
