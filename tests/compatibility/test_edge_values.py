@@ -343,7 +343,7 @@ SPARK = Writer(
         "STA-011": Told(4, 1),  # statistics of more than 4 KiB are left out
         "STA-016": Told(1, 2),  # INT96 with one value has bounds
     },
-    defects={"BLM-007": Told(2, 1), "PQF-064": Told(3, 48)},
+    defects={"BLM-007": Told(4, 1), "PQF-064": Told(3, 48)},
 )
 
 WRITERS = {

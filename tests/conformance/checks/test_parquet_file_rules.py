@@ -265,7 +265,7 @@ VALID = [
     Case("local time with converted type", schema(leaf(Type.INT64, LOCAL, converted_type=ConvertedType.TIMESTAMP_MILLIS))),
     Case("converted type alone", schema(leaf(Type.BYTE_ARRAY, converted_type=ConvertedType.UTF8))),
     Case("interval", schema(leaf(Type.FIXED_LEN_BYTE_ARRAY, converted_type=ConvertedType.INTERVAL, type_length=12))),
-    Case("map with the converted type of its pairs", schema(group(None, converted_type=ConvertedType.MAP_KEY_VALUE), BYTES_LEAF)),
+    Case("map with the converted type of its pairs", schema(group(None, converted_type=ConvertedType.MAP_KEY_VALUE), BYTES_LEAF), ("PQF-127",)),
     Case("variant", schema(group(LogicalType(VARIANT=VariantType(specification_version=1))), BYTES_LEAF)),
     Case("file", schema(group(LogicalType(FILE=FileType())), BYTES_LEAF)),
     Case("a type of only nulls on anything", schema(leaf(Type.BOOLEAN, LogicalType(UNKNOWN=NullType())))),
