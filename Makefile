@@ -16,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 HAVE_JAVA = PYTHONPATH=pipeline $(BIN)/python -m pqassay_spark.jobs.java
 
 .DEFAULT_GOAL = help
-.PHONY: help demo pipeline test test-fast golden recall docs bench constraints clean
+.PHONY: help demo pipeline test test-fast golden recall observe docs bench constraints clean
 
 help: ## list these commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -42,6 +42,11 @@ golden: $(VENV)/.core ## write the golden files anew
 
 recall: $(VENV)/.core ## measure what is found of false facts, and write docs/recall.md anew; then 100,000 random damages
 	@$(BIN)/python tools/recall.py $(RECALL)
+
+observe: $(VENV)/.made ## ask all engines what they do with golden files that break a rule, and keep the answers
+	@$(HAVE_JAVA)
+	@$(MAKE) -s --no-print-directory $(VENV)/.pipeline
+	@$(BIN)/python tools/observe.py $(OBSERVE)
 
 docs: $(VENV)/.docs ## build the site into ./site
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --site-dir site

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 import hypothesis
 import pytest
+import typer.main
+import typer.testing
 
 import java_start
 from pqassay.judge import workers
@@ -35,6 +37,12 @@ os.environ.setdefault(java_start.VARIABLE, java_start.options())
 # How long an example takes says more about what else the machine does than about the code.
 hypothesis.settings.register_profile("tests", deadline=None)
 hypothesis.settings.load_profile("tests")
+
+# Little of what tests make is garbage in cycles, and looking for it costs time: a process of tests has memory to spare.
+gc.set_threshold(20_000, 10, 10)
+
+# The commands of a program are made from its functions once, and not for each call of it.
+typer.testing._get_command = functools.cache(typer.main.get_command)  # type: ignore[attr-defined]  # no public hook
 
 # Worker processes start from one that has loaded their libraries, as those of the command do.
 workers.preload()

@@ -293,7 +293,7 @@ def rules_of(data: bytes) -> list[str]:
     """The rules that pqassay reports, those that cost readers nothing but time left out."""
     (file,) = pqassay.check(data, tier="values").files
     grave = ("rows lost", "wrong rows", "read fails")
-    return sorted({finding.rule for finding in file.findings if finding.effect in grave})
+    return sorted({finding.rule for finding in file.findings if finding.could in grave})
 
 
 # ------------------------------------------------------------------------------------------------- the queries

@@ -3,6 +3,8 @@
 A page asks for a table with an HTML comment on a line of its own, so that the Markdown reads well unrendered:
 
     <!-- rules: IDX1 -->                the rules of one family, each row an anchor (``#idx1-016``)
+    <!-- revision: IDX1 -->             the documents that one family's rules come from, each at its revision
+    <!-- releases: parquet-format -->  the releases of a format, and what shows them
     <!-- all rules -->                  the rules of all families in one table
     <!-- fields: idx1.blob.BLOB -->     the fields of a construct or Thrift struct of ``pqassay_spec``
     <!-- enum: grammar.thrift_wire.WireType --> the names of an enum, or of the bits of flags
@@ -10,6 +12,7 @@ A page asks for a table with an HTML comment on a line of its own, so that the M
     <!-- members: pm.json.COLUMN_FIELDS --> the members of a JSON object
     <!-- golden files: IDX1 -->         the golden files of one family, each row an anchor, with the bytes that differ
     <!-- museum -->                  the exhibits of the museum, a room for each family, and what no file shows
+    <!-- upstream -->              the pages of ``docs/upstream``, each a defect written as an issue, with its state
     <!-- findings table -->             the columns of the table that `pqassay-spark check --out` writes
     <!-- all footer structs -->         every Thrift struct and enum that FileMetaData reaches
 
@@ -24,6 +27,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import IntEnum, IntFlag
 from importlib import import_module
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,17 +43,21 @@ from pqassay_spec.mutation.mutations import IN_DATA
 from pqassay_spec.parquet.thrift import FileMetaData
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.json import JsonField
-from pqassay_spec.rules import catalogue
+from pqassay_spec.rules import catalogue, documents, releases
+from pqassay_spec.rules.observed import observed
 
 if TYPE_CHECKING:
     from mkdocs.structure.pages import Page
 
 PLACEHOLDER = re.compile(
-    r"^<!-- (?P<what>rules|fields|enum|members|golden files|all rules|companion fields|findings table|museum|engine survey|all footer structs)(?:: (?P<name>\S+))? -->$",
+    r"^<!-- (?P<what>rules|revision|releases|fields|enum|members|golden files|all rules|companion fields|findings table|museum|engine survey|upstream|all footer structs)(?:: (?P<name>\S+))? -->$",
     re.MULTILINE,
 )
 
 GOLDEN_FILES = Path(__file__).resolve().parent.parent / "golden_files"
+
+UPSTREAM = GOLDEN_FILES.parent / "docs" / "upstream"
+"""Defects of writers, each written as an issue."""
 
 ENGINE_SURVEY = GOLDEN_FILES.parent / "docs" / "data" / "engine_survey.json"
 """Survey of engines on damaged files; ``tools/engine_survey.py`` writes it."""
@@ -83,8 +91,8 @@ def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
 def generated(what: str, name: str, link: Link) -> Iterator[str]:
     """Yield the Markdown lines that stand for a placeholder."""
     match what:
-        case "rules":
-            yield from rule_table(_family(name))
+        case "rules" | "revision" | "releases":
+            yield from _of_rules(what, name)
         case "all rules":
             yield from all_rules_table(link)
         case "fields":
@@ -102,10 +110,18 @@ def generated(what: str, name: str, link: Link) -> Iterator[str]:
             yield from museum_rooms(link)
         case "engine survey":
             yield from engine_survey(link)
+        case "upstream":
+            yield from upstream_issues()
         case "members":
             yield from member_table(_declared(name))
         case _:
             yield from footer_structs(link)
+
+
+def _of_rules(what: str, name: str) -> Iterator[str]:
+    if what == "releases":
+        return release_table(name)
+    return (rule_table if what == "rules" else source_of_family)(_family(name))
 
 
 def member_table(fields: Iterable[JsonField]) -> Iterator[str]:
@@ -120,7 +136,7 @@ def member_table(fields: Iterable[JsonField]) -> Iterator[str]:
 
 def findings_table() -> Iterator[str]:
     """Yield the columns of the findings table."""
-    from pqassay_spark.check.findings_table import FIELDS, POSITION  # noqa: PLC0415 - one page needs it, and with it pyarrow
+    from pqassay_spark.check.findings_table import FIELDS, OBSERVED, POSITION  # noqa: PLC0415 - one page needs it, and with it pyarrow
 
     for heading, kind in (
         ("both kinds of rows", "both"),
@@ -130,7 +146,7 @@ def findings_table() -> Iterator[str]:
         rows = (
             (
                 f"`{field.name}`",
-                str(field.type).replace(str(POSITION), "struct"),
+                str(field.type).replace(str(POSITION), "struct").replace(str(OBSERVED), "struct"),
                 "may be null" if field.optional else "",
                 field.doc,
             )
@@ -165,6 +181,21 @@ def engine_survey(link: Link) -> Iterator[str]:
     yield from table(("Damage", "What is wrong", "Reported as"), rows)
     yield from ("## What is asked", "")
     yield from (f"- `{query}`" for query in survey["queries"])
+
+
+def upstream_issues() -> Iterator[str]:
+    """Yield a row for each page of ``docs/upstream`` but the index, of what stands in the table at its top."""
+    kinds = ("Project", "Version", "State", "Rules")
+
+    def rows() -> Iterator[tuple[str, ...]]:
+        for path in UPSTREAM.glob("*.md"):
+            if path.stem != "index":
+                text = path.read_text(encoding="utf-8")
+                told = dict(re.findall(r"^\| (\w+) \| (.*) \|$", text, re.MULTILINE))
+                heading = text.partition("\n")[0].removeprefix("# ")
+                yield (f"[{heading}]({path.name})", *(told[kind] for kind in kinds))
+
+    yield from table(("Defect", *kinds), sorted(rows(), key=itemgetter(slice(1, None))))
 
 
 def _family(prefix: str) -> catalogue.Family:
@@ -213,7 +244,7 @@ def anchored(text: str, anchor: str, target: str) -> str:
 def rule_table(family: catalogue.Family) -> Iterator[str]:
     """Yield one family's rules with everything the catalogue knows about them."""
     rows = ((_rule_cell(rule), _obligation(rule), _report(rule)) for rule in family.rules)
-    yield from table(("Rule", "Obligation", "Verdict, tier, effect"), rows)
+    yield from table(("Rule", "Obligation", "Verdict, tier, could, observed"), rows)
 
 
 def _rule_cell(rule: catalogue.Rule) -> str:
@@ -224,15 +255,16 @@ def _rule_cell(rule: catalogue.Rule) -> str:
 ROLES = {"writer": "for writers", "reader": "for readers", "both": "for both"}
 
 ORIGINS = {
-    "stated": "Stated in {document}, section “{section}”.",
-    "inferred": "Inferred from {document}, section “{section}”.",
-    "ours": "Added by this specification: {document}, section “{section}”.",
+    "stated": "Stated in {source}.",
+    "inferred": "Inferred from {source}.",
+    "ours": "Added by this specification: {source}.",
 }
 
 
 def _obligation(rule: catalogue.Rule) -> str:
-    origin = ORIGINS[rule.origin.kind].format(document=rule.origin.document, section=rule.origin.section)
-    notes = [f"{origin} Field `{rule.field}`. Since {rule.since}."]
+    origin = ORIGINS[rule.origin.kind].format(source=_source(rule.origin))
+    obliged = f"Obliges since {releases.release(rule.obliged_since).name}."
+    notes = [f"{origin} {obliged} Field `{rule.field}`. Since {rule.since}."]
     for label, text in (
         ("Practice", rule.practice),
         ("Reading", rule.reading),
@@ -243,9 +275,44 @@ def _obligation(rule: catalogue.Rule) -> str:
     return "<br>".join([rule.sentence, *(f"<small>{note}</small>" for note in notes)])
 
 
+def _source(origin: catalogue.Origin) -> str:
+    """A document with its revision, linked at the heading that a rule comes from; a chapter of ours as it is."""
+    document = documents.document(origin.document)
+    if document is None:
+        return f"{origin.document}, section “{origin.section}”"
+    linked = f"[{origin.document}]({document.place(origin.section)})"
+    return f"{linked} {document.revision}, section “{origin.section}”"
+
+
+def source_of_family(family: catalogue.Family) -> Iterator[str]:
+    """Yield the revisions that a chapter follows."""
+    named = dict.fromkeys(rule.origin.document for rule in family.rules)
+    found = [document for name in named if (document := documents.document(name)) is not None]
+    linked = ", ".join(f"[{one.name}]({one.address})" for one in found)
+    yield f"Followed at {' and '.join(documents.summed_up(found))}: {linked}."
+
+
+def release_table(name: str) -> Iterator[str]:
+    """Yield the releases of one format that have a mark or a rule."""
+    obliging = {rule.obliged_since for rule in catalogue.rules().values()}
+    found = [one for one in releases.releases().values() if one.format == name]
+    if not found:
+        raise LookupError(f"no format {name}")
+    rows = (
+        (one.version, str(one.date), ", ".join(f"`{mark}`" for mark in one.marks))
+        for one in found
+        if one.marks or one.version in obliging
+    )
+    yield from table(("Release", "Date", "Marks"), rows)
+
+
 def _report(rule: catalogue.Rule) -> str:
-    effect = rule.effect.replace(" ", "&nbsp;")
-    return f"**{rule.verdict}**<br>tier&nbsp;`{rule.tier}`<br><small>{effect}</small>"
+    seen = observed(rule.id)
+    told = seen.sentence if seen.is_harm else seen.effect
+    return (
+        f"**{rule.verdict}**<br>tier&nbsp;`{rule.tier}`"
+        f"<br><small>could: {rule.could}</small><br><small>observed: {told}</small>"
+    )
 
 
 def all_rules_table(link: Link) -> Iterator[str]:
@@ -256,9 +323,10 @@ def all_rules_table(link: Link) -> Iterator[str]:
             for rule in family.rules:
                 anchor = rule.id.lower()
                 linked = anchored(rule.id, anchor, link(f"spec/{family.chapter}", anchor))
-                yield linked, rule.sentence, rule.level, rule.verdict, f"`{rule.tier}`", rule.effect
+                effects = rule.could, observed(rule.id).effect
+                yield linked, rule.sentence, rule.level, rule.verdict, f"`{rule.tier}`", *effects
 
-    yield from table(("Rule", "Obligation", "Level", "Verdict", "Tier", "Effect"), rows())
+    yield from table(("Rule", "Obligation", "Level", "Verdict", "Tier", "Could", "Observed"), rows())
 
 
 # -------------------------------------------------------------------------------------------- golden files

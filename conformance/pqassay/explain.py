@@ -21,9 +21,13 @@ from pqassay.suite.cases import CaseError, golden_folder
 from pqassay_spec.base.terminal import shell_line
 from pqassay_spec.golden.case import MANIFEST
 from pqassay_spec.rules.catalogue import Family, Rule, families, family_of, rules
+from pqassay_spec.rules.observed import observations
 
 WIDTH = 100
 LABEL = 12
+
+DISPUTE = "docs/dispute.md of the repository says what to send, and what happens then"
+"""The last line of an explanation."""
 
 
 def explain(rule_id: str) -> Iterator[str]:
@@ -35,7 +39,23 @@ def explain(rule_id: str) -> Iterator[str]:
     yield ""
     for label, value in (*obligation(rule), *_places(rule, family)):
         yield from _labelled(label, value)
+        if label == "observed":
+            yield from _observations(rule_id)
     yield from golden_pair(rule_id)
+    yield ""
+    yield from _labelled("disagree?", DISPUTE)
+
+
+def _observations(rule_id: str) -> Iterator[str]:
+    """What each engine did, and with which golden files."""
+    found = observations().get(rule_id)
+    if found is None or not found.engines:
+        return
+    names = [f"{one.engine} {one.version}" for one in found.engines]
+    width = max(map(len, names))
+    for name, one in zip(names, found.engines, strict=True):
+        yield f"{'':<{LABEL + 2}}{name:<{width}}  {one.line}"
+    yield from _labelled("measured on", f"{', '.join(found.cases)} ({found.date})")
 
 
 def _places(rule: Rule, family: Family) -> Iterator[tuple[str, str]]:
@@ -73,7 +93,15 @@ def _near(path: Path) -> Path:
 
 def _labelled(label: str, text: str) -> Iterator[str]:
     head = f"  {label:<{LABEL}}"
-    yield from textwrap.wrap(text, WIDTH, initial_indent=head, subsequent_indent=" " * len(head))
+    # An address stays in one piece, so that terminals make a link of it.
+    yield from textwrap.wrap(
+        text,
+        WIDTH,
+        initial_indent=head,
+        subsequent_indent=" " * len(head),
+        break_long_words=False,
+        break_on_hyphens="://" not in text,
+    )
 
 
 def golden_pair(rule_id: str) -> Iterator[str]:

@@ -85,7 +85,7 @@ def summary(report: Report) -> str:
         ]
     for finding in found:
         remedy = f"`{finding.remedy}`" if finding.remedy else "see the report"
-        cells = (f"`{finding.path}`", finding.rule, finding.effect, finding.message, remedy)
+        cells = (f"`{finding.path}`", finding.rule, finding.could, finding.message, remedy)
         lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
     lines += [f"- `{file.path}` could not be judged: {file.error}" for file in report.files if file.error]
     stale = report.baseline.stale if report.baseline is not None else []

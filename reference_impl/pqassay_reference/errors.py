@@ -21,9 +21,9 @@ class Refused(Exception):  # noqa: N818 - a refusal is an answer, not a failure
 
 @contextmanager
 def about(file: str) -> Generator[None]:
-    """Say in every format error which file it was."""
+    """Say in every format error which file it was, unless the error knows."""
     try:
         yield
     except FormatError as error:
-        error.file = file
+        error.within(file=file)
         raise

@@ -181,8 +181,6 @@ SPARK: dict[str, dict[str, str]] = {
 }
 
 ODDITIES: dict[tuple[str, str], set[str]] = {
-    # parquet-java leaves INT96 without bounds, but for a chunk whose least and greatest bytes are the same
-    ("spark", "1 rows"): {"STA-016"},
     # switched on for all columns, and so for the boolean one
     ("datafusion", "bloom filters"): {"BLM-011"},
 }

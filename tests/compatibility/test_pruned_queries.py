@@ -5,7 +5,6 @@ The truth is what was written, never what an engine says without an index: engin
 
 from __future__ import annotations
 
-import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -26,7 +25,6 @@ from hypothesis import strategies as st
 from asked_engines import SCHEMA, Asked, DataFusion, DuckDB, Polars, PyArrow, Tree
 from idx1_files import parquet
 from indexed_lakes import entry, published, with_record, write_index_table
-from places import GUIDES
 from pqassay.literals.predicate import keeps
 from pqassay_reference.lake.indexed_dataset import IndexedDataset, open_indexed
 from pqassay_reference.predicate.expressions import expression_of
@@ -458,27 +456,6 @@ def test_files_replaced_after_opening_are_seen_by_a_dataset_that_is_opened_anew(
 
     assert 0 == before.count_rows(filter=pc.field("nation") == "b")
     assert 1 == after.count_rows(filter=pc.field("nation") == "b")
-
-
-GUIDE = GUIDES / "query.md"
-
-
-def test_the_guide_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """Every Python example up to the section on Spark, one after the other, on a folder as the guide describes it."""
-    (tmp_path / "sales").mkdir()
-    for number, nation in enumerate(("Peru", "Chad", "Singapore")):
-        data = pa.Table.from_pylist([{"id": number, "nation": nation, "amount": 2.5}], schema=SCHEMA)
-        (tmp_path / "sales" / f"{number}.parquet").write_bytes(with_record(data, [nation]))
-    monkeypatch.chdir(tmp_path)
-    text = GUIDE.read_text().partition("\n## Spark")[0]
-    blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-
-    exec("\n".join(blocks), {})
-
-    assert "1 kept, 2 skipped" in capfd.readouterr().out
-    assert len(blocks) > 8
 
 
 @pytest.mark.parametrize("name", ENGINES)

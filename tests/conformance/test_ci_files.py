@@ -95,7 +95,7 @@ def test_the_action_checks_writes_a_summary_and_reports_and_keeps_the_exit_code(
     outputs = dict(line.split("=", 1) for line in (workspace / "output").read_text().splitlines())
 
     assert (1, "") == (done.returncode, done.stderr)
-    assert "FAIL IDX1-016 rows lost" in done.stdout
+    assert "  FAIL IDX1-016\n" in done.stdout
     assert {"exit-code", "report", "sarif", "html"} == set(outputs)
     assert "1" == outputs["exit-code"]
     assert (workspace / "summary").read_text().startswith("## ❌ pqassay check: nonconformant\n")

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from places import ROOT
-from pqassay.explain import explain
+from pqassay.explain import DISPUTE, explain
 from pqassay_spec.rules.catalogue import rules
 
 
@@ -47,3 +47,10 @@ def test_the_chapter_is_there(rule: str, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_field_of_a_struct_within_a_struct_has_its_own_line(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "boundary_order: int = " in lines_at(places("PIX-025", monkeypatch)["declared"])
     assert '"length" / ' in lines_at(places("IDX1-008", monkeypatch)["declared"])
+
+
+def test_an_explanation_ends_with_how_to_dispute_it() -> None:
+    *_, last = explain("IDX1-012")
+
+    assert f"disagree? {DISPUTE}" == " ".join(last.split())
+    assert (ROOT / DISPUTE.split()[0]).is_file()

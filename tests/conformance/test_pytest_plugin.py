@@ -83,7 +83,7 @@ def test_the_fixture_passes_good_files_and_fails_with_the_findings_of_others(
     found, text = outcomes(pytester)
 
     assert {"passed": 2, "failed": 4} == found
-    assert "FAIL IDX1-016 rows lost" in text
+    assert "  FAIL IDX1-016\n" in text
     assert "remedy    pqassay-ref embed bad.parquet --column nation" in text
     assert "FAIL PQF-001" in text
     assert "missing.parquet: no such file" in text
@@ -92,7 +92,7 @@ def test_the_fixture_passes_good_files_and_fails_with_the_findings_of_others(
 
 def test_the_example_of_the_guide_passes(pytester: pytest.Pytester) -> None:
     guide = (GUIDES / "ci.md").read_text("utf-8")
-    pytester.makepyfile(guide.partition("```python\n")[2].partition("```")[0])
+    pytester.makepyfile(guide.partition('```python title="test_writer.py"\n')[2].partition("```")[0])
 
     assert {"passed": 1} == outcomes(pytester)[0]
 

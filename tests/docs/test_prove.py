@@ -133,7 +133,7 @@ def test_the_readme_shows_part_of_an_example() -> None:
     ((path, text),) = re.findall(r"\$ pqassay check --prove (\S+)\n(.*?)```\n", readme, re.DOTALL)
     parts = text.split("  ...\n")[:-1]
 
-    assert (2, []) == (len(parts), [part for part in parts if part not in "\n".join(EXAMPLES[path])])
+    assert (3, []) == (len(parts), [part for part in parts if part not in "\n".join(EXAMPLES[path])])
 
 
 def test_the_guide_shows_a_bound_a_bloom_filter_an_offset_index_and_a_displaced_page_index() -> None:

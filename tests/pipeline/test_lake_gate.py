@@ -134,7 +134,7 @@ def test_the_summary_escapes_what_would_break_its_table(gate: Path) -> None:
         rule="IDX1-007",
         level="MUST",
         verdict="FAIL",
-        effect="read fails",
+        could="read fails",
         path="a|b.parquet",
         count=1,
         at=[],

@@ -6,7 +6,7 @@ is broken if another thing breaks it, and *not checked* otherwise.
 Screens: a screen looks at a thing once for all the rules that it serves, and returns the thing's *shape* if it is certain that the
 thing breaks none of them; ``None`` otherwise.  The first thing of a shape is judged by the rules all the same, which shows
 which of them apply; for the others of that shape, in this file and in those that follow, that is remembered.  Files of one lake
-have few shapes.  Where a file has very many things, a subject may offer a screen of all of them at a time: the rules are asked
+have few shapes, and share their schemas: of a subject that the schema alone decides, what applied is remembered by the schema.  Where a file has very many things, a subject may offer a screen of all of them at a time: the rules are asked
 about its *suspects* alone.
 """
 
@@ -14,12 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
+from itertools import chain
 from typing import Any
 
 from pqassay.checks import Check, Screen, registry
+from pqassay.checks.consequences import CONSEQUENCES
 from pqassay.checks.subjects import Subject
-from pqassay.report.model import FIRST_POSITIONS, Untested
+from pqassay.report.model import FIRST_POSITIONS, HIDING, Untested
 from pqassay.under_test.file import (
     Broken,
     FileUnderTest,
@@ -27,6 +29,7 @@ from pqassay.under_test.file import (
     Mistake,
     NotApplicable,
     NotChecked,
+    NotEverywhere,
 )
 from pqassay.under_test.violation import Suspects, Violation
 from pqassay_spec.base.errors import FormatError, Unsupported
@@ -38,11 +41,16 @@ MOST_SHAPES = 10_000
 
 @dataclass
 class Group:
-    """The places in one column where a rule is broken: the first ones, and how many there are."""
+    """The places in one column where a rule is broken: the first ones, and how many there are.
+
+    ``row_groups`` are those of all places, but for what a screen of a whole `_pm` has merely counted: no rule about one follows
+    from another (`pqassay.checks.consequences`).
+    """
 
     column: str | None
     first: list[Violation]
     count: int = 0
+    row_groups: set[int | None] = field(default_factory=set[int | None], compare=False)
 
 
 @dataclass
@@ -85,7 +93,9 @@ class Answer:
     def hinder(self, problem: NotChecked, column: str | None = None) -> None:
         """Note what kept the rule from being tested, on a column or on the whole file."""
         self.problem = self.problem or problem
-        self.hindrances.note(problem, column)
+        # What the user left out, or another finding tells, hides nothing.
+        if problem.obstacle in HIDING or isinstance(problem, NotEverywhere):
+            self.hindrances.note(problem, column)
 
     def note(self, violation: Violation) -> None:
         """Add a place, holding no more of them than are shown."""
@@ -93,6 +103,8 @@ class Answer:
         if group is None:
             group = self.groups[violation.column] = Group(violation.column, [])
         group.count += 1 + violation.more
+        group.row_groups.add(violation.row_group)
+        group.row_groups.update(violation.more_row_groups or ())
         if len(group.first) < FIRST_POSITIONS:
             group.first.append(violation)
 
@@ -111,32 +123,86 @@ class Answers:
 
     def of(self, rule_id: str) -> Answer:
         """The answer of a rule, to which something is added."""
-        return self.found.setdefault(rule_id, Answer())
+        answer = self.found.get(rule_id)
+        if answer is None:
+            answer = self.found[rule_id] = Answer()
+        return answer
 
 
 def ask(file: FileUnderTest, asked: tuple[str, ...]) -> Answers:
     """Ask rules that have a check about a file. Nothing that the file's bytes can do raises."""
+    return answers_of(file, by_subject(asked))
+
+
+def answers_of(file: FileUnderTest, questions: Sequence[Questions]) -> Answers:
+    """As `ask`, of rules that are sorted by subject already."""
     answers = Answers()
-    for subject, panels in _by_subject(asked):
-        try:
-            things = subject.find(file)
-            suspects = subject.suspects(file) if things and subject.suspects else None
-        except Exception as error:  # noqa: BLE001 - see `_note_raised`
-            for panel in panels:
-                for check in panel.checks:
-                    _note_raised(answers, check.rule, error)
-            continue
-        if not things:
-            if subject.agrees_if_empty:
-                answers.applied.update(check.rule for panel in panels for check in panel.checks)
-            continue
-        for panel in panels:
-            if suspects is None:
-                panel.ask(subject, things, answers)
-                continue
-            for check in panel.checks:
-                _ask_about_suspects(subject, check, suspects[check.rule], answers)
+    for question in questions:
+        if question.subject.of_schema:
+            _ask_about_schema(file, question, answers)
+        else:
+            _ask(file, question, answers)
+    _leave_out_consequences(answers)
     return answers
+
+
+def _leave_out_consequences(answers: Answers) -> None:
+    """Leave out what follows from another finding in the same column chunks; see `pqassay.checks.consequences`."""
+    if len(answers.found) < 2:
+        return
+    broken = {
+        rule_id: {column: group.row_groups for column, group in answer.groups.items()}
+        for rule_id, answer in answers.found.items()
+        if answer.groups
+    }
+    for rule_id in broken.keys() & CONSEQUENCES.keys():
+        causes = [cause for cause in CONSEQUENCES[rule_id] if cause in broken]
+        for column, row_groups in broken[rule_id].items():
+            beside = [cause for cause in causes if not row_groups.isdisjoint(broken[cause].get(column, ()))]
+            if row_groups.issubset(chain.from_iterable(broken[cause][column] for cause in beside)):
+                del answers.found[rule_id].groups[column]
+                answers.found[rule_id].hinder(Broken(beside[0]), column)
+
+
+def _ask_about_schema(file: FileUnderTest, question: Questions, answers: Answers) -> None:
+    """Ask the rules unless another file with this schema was sound."""
+    try:
+        sound = file.schema.sound
+    except Exception:  # noqa: BLE001 - asking says what is wrong
+        _ask(file, question, answers)
+        return
+    applied = sound.get(question)
+    if applied is None:
+        own = Answers()
+        _ask(file, question, own)
+        answers.found.update(own.found)
+        applied = frozenset(own.applied)
+        if not own.found:
+            sound[question] = applied
+    answers.applied |= applied
+
+
+def _ask(file: FileUnderTest, question: Questions, answers: Answers) -> None:
+    """Ask the rules of one subject."""
+    subject, panels = question.subject, question.panels
+    try:
+        things = subject.find(file)
+        suspects = subject.suspects(file) if things and subject.suspects else None
+    except Exception as error:  # noqa: BLE001 - see `_note_raised`
+        for panel in panels:
+            for check in panel.checks:
+                _note_raised(answers, check.rule, error)
+        return
+    if not things:
+        if subject.agrees_if_empty:
+            answers.applied.update(check.rule for panel in panels for check in panel.checks)
+        return
+    for panel in panels:
+        if suspects is None:
+            panel.ask(subject, things, answers)
+            continue
+        for check in panel.checks:
+            _ask_about_suspects(subject, check, suspects[check.rule], answers)
 
 
 def _ask_about_suspects(
@@ -169,11 +235,14 @@ class _Panel:
 
     def ask(self, subject: Subject[Any], things: Sequence[Any], answers: Answers) -> None:
         """Ask the rules about every thing, but for those that are certainly sound."""
+        last: frozenset[str] | None = None
         for thing in things:
             shape = None if self.screen is None else self.screen(thing)
             known = None if shape is None else self.shapes.get(shape)
             if known is not None:
-                answers.applied |= known
+                if known is not last:
+                    answers.applied |= known
+                    last = known
                 continue
             known = self._judge(subject, thing, answers)
             # What the screen says is not enough: the rules are the law.
@@ -205,15 +274,23 @@ class _Panel:
         return frozenset(applied) if is_sound else None
 
 
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """The checks of rules about one subject, by the screens that serve them."""
+
+    subject: Subject[Any]
+    panels: Sequence[_Panel]
+
+
 @lru_cache(maxsize=64)
-def _by_subject(asked: tuple[str, ...]) -> Sequence[tuple[Subject[Any], Sequence[_Panel]]]:
+def by_subject(asked: tuple[str, ...]) -> Sequence[Questions]:
     """The checks of rules, by subject and screen; the same for every file of a run."""
     found: dict[Subject[Any], dict[Screen[Any] | None, list[Check]]] = {}
     for rule_id in asked:
         check = registry()[rule_id]
         found.setdefault(check.subject, {}).setdefault(check.screen, []).append(check)
     return [
-        (subject, [_Panel(screen, checks) for screen, checks in screened.items()])
+        Questions(subject, [_Panel(screen, checks) for screen, checks in screened.items()])
         for subject, screened in found.items()
     ]
 
@@ -222,7 +299,12 @@ def _note_raised(
     answers: Answers, rule_id: str, error: Exception, subject: Subject[Any] | None = None, thing: Any = None
 ) -> None:
     """Note why a test, or what it needed, ended early. What nobody expects is a mistake, which costs this rule and no other."""
-    if not isinstance(error, (NotApplicable, NotChecked, FormatError, OSError, MemoryError)):
+    if isinstance(error, FormatError) and not isinstance(error, Unsupported) and error.rule is not None:
+        if error.rule != rule_id:
+            error.__traceback__ = None  # as below
+            answers.of(rule_id).hinder(_broken(error.rule))
+            return
+    elif not isinstance(error, (NotApplicable, NotChecked, FormatError, OSError, MemoryError)):
         error = Mistake.by(error)
     # What remembers the error would keep the frames that it came through, and with them the file.
     error.__traceback__ = None
@@ -236,15 +318,18 @@ def _note_raised(
     elif isinstance(error, NotChecked):
         answer.hinder(error, _column(subject, thing))
     elif isinstance(error, FormatError):
-        if error.rule in (None, rule_id):
-            violation = violation_from(error, rule_id)
-            answer.note(violation if subject is None else subject.placed(violation, thing))
-        else:
-            answer.hinder(Broken(error.rule))
+        violation = violation_from(error, rule_id)
+        answer.note(violation if subject is None else subject.placed(violation, thing))
     elif isinstance(error, OSError):
         answer.failure = f"the file cannot be read: {error.strerror or error}"
     else:
         answer.failure = "there is not enough memory for it"
+
+
+@cache
+def _broken(rule_id: str) -> Broken:
+    """That another rule is broken, which one footer that cannot be decoded says to all others."""
+    return Broken(rule_id)
 
 
 def _column(subject: Subject[Any] | None, thing: Any) -> str | None:

@@ -187,8 +187,8 @@ def _each(rules: str, command: Remedy) -> dict[str, Remedy]:
 
 REMEDIES: dict[str, Remedy] = {
     # Hints of the footer that other fields or the pages give as well.
-    **_each("PQF 020 021 031", strip("--row-group-hints")),
-    **_each("PQF 030 075", strip("--sorting-columns")),
+    **_each("PQF 020 021 031 133", strip("--row-group-hints")),
+    **_each("PQF 030 075 132", strip("--sorting-columns")),
     "PQF-061": strip("--encoding-stats"),
     **_each("STA 058 059", _without_encoding_stats),
     "PQF-006": _without_keys(lambda _key, _value, times: times > 1),
@@ -200,7 +200,7 @@ REMEDIES: dict[str, Remedy] = {
     "PQF-009": _without_structures(_overlapping),
     "STA": strip("--statistics"),
     # True, and of use to their reader; or in the headers of pages, which stay where they are.
-    **_each("STA 011 030 031 050 052 053 054 055 056 057 062", nothing),
+    **_each("STA 011 030 031 050 052 053 054 055 056 057 062 074", nothing),
     **_each("STA 001 002 003 004", _without_orders),
     "PIX": strip("--page-index"),
     **_each("PIX 003 027 036 044 061", nothing),

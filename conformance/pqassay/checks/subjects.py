@@ -10,6 +10,7 @@ from typing import Generic, NamedTuple, TypeVar
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest, Structure
 from pqassay.under_test.file import FileUnderTest
 from pqassay.under_test.footer_parts import RowGroupUnderTest, listed
+from pqassay.under_test.shown_releases import chunks_counting_nan
 from pqassay.under_test.violation import Suspects, Violation
 from pqassay.values.audit import ValueAudit
 from pqassay_spec.parquet.schema import SchemaGroup
@@ -32,6 +33,7 @@ class Subject(Generic[Thing]):
         placed: Adds to a violation where its thing is, if the check did not say.
         agrees_if_empty: Whether its rules are kept where there are no such things: two files without row groups agree in all of
             them. Other rules are not applicable then.
+        of_schema: Whether the schema alone decides what its rules find.
         suspects: What a screen of all things at a time leaves to each rule, by its id; ``None`` where it did not look at this file.
     """
 
@@ -39,6 +41,7 @@ class Subject(Generic[Thing]):
     find: Callable[[FileUnderTest], Sequence[Thing]]
     placed: Callable[[Violation, Thing], Violation] = _as_it_is
     agrees_if_empty: bool = False
+    of_schema: bool = False
     suspects: Callable[[FileUnderTest], Mapping[str, Suspects[Thing]] | None] | None = None
 
 
@@ -121,6 +124,9 @@ SIBLINGS: Subject[Siblings] = Subject(
 
 STATISTICS = _chunks_with("statistics")
 """A column chunk with statistics."""
+
+COUNTING_NAN = Subject("nan counts", lambda file: file.part(chunks_counting_nan), _of_chunk)
+"""A floating point column chunk of a file whose writer knew of nan_count, as its footer shows."""
 
 SIZE_STATISTICS = _chunks_with("size_statistics")
 """A column chunk with size statistics."""

@@ -15,6 +15,7 @@ from pqassay.judge.one_file import Judged, Settings, judge, judge_in_time
 from pqassay.lake import kinds as file_kinds
 from pqassay.lake.targets import Found, Listing, Target, find
 from pqassay.report.model import COUNTED, SCHEMA_VERSION, Coverage, FileReport, Report, Threshold, summarise
+from pqassay.report.rules import judged_against
 from pqassay.under_test.file import Options
 from pqassay_spec import __version__
 from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, Tier, digest, rules
@@ -213,6 +214,7 @@ def concluded(plan: Plan, results: Iterable[Judged], progress: Progress | None =
         profile=plan.settings.profile,
         threshold=plan.settings.level,
         complete=plan.complete,
+        judged_against=judged_against({target.kind for target in plan.targets}),
     )
     return report if plan.known is None else plan.known.applied(report, plan.settings.level, plan.found.roots)
 

@@ -12,9 +12,12 @@ from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.column_order import FLOATING, Order, type_order
 from pqassay_spec.parquet.schema import SchemaLeaf
 from pqassay_spec.parquet.thrift import ColumnMetaData, Encoding, RowGroup, Statistics, Type
+from pqassay_spec.pm import json as pm_json
+from pqassay_spec.pm.codes import ColumnType, type_tag
 from pqassay_spec.rules.quirks import explanation
 
 _CHUNK = re.compile(r"row_groups\[(\d+)\]\.columns\[(\d+)\]")
+_NUMBER = re.compile(r"-?\d+")
 _ROW_GROUP = re.compile(r"row_groups\[(\d+)\]")
 
 
@@ -22,8 +25,8 @@ class _Place:
     """A place where a rule is broken, and what is described there. Without a column chunk, every part of one raises."""
 
     def __init__(self, file: FileUnderTest, violation: Violation) -> None:
-        self.file, self.actual = file, violation.actual
-        self._field = str(violation.field)
+        self.file, self.field = file, str(violation.field)
+        self.expected, self.actual = violation.expected, violation.actual
 
     @cached_property
     def group(self) -> RowGroup:
@@ -33,12 +36,17 @@ class _Place:
     @cached_property
     def leaf(self) -> SchemaLeaf:
         """The column."""
-        return self.file.leaves[self._numbers(_CHUNK)[1]]
+        return self.file.leaves[self.column]
+
+    @property
+    def column(self) -> int:
+        """The position of the column."""
+        return self._numbers(_CHUNK)[1]
 
     @cached_property
     def facts(self) -> ColumnMetaData:
         """What the footer says of the chunk."""
-        facts = self.group.columns[self._numbers(_CHUNK)[1]].meta_data
+        facts = self.group.columns[self.column].meta_data
         if facts is None:
             raise NotApplicable
         return facts
@@ -54,7 +62,7 @@ class _Place:
         return type_order(self.leaf.element)
 
     def _numbers(self, pattern: re.Pattern[str]) -> list[int]:
-        match = pattern.search(self._field)
+        match = pattern.search(self.field)
         if match is None:
             raise NotApplicable
         return [int(number) for number in match.groups()]
@@ -74,12 +82,41 @@ def _has_orders_of_top_columns(place: _Place) -> bool:
     return len(metadata.column_orders or ()) == metadata.schema[0].num_children
 
 
+def _leaves_out_nulls(place: _Place) -> bool:
+    """Whether the count of nulls of a nested column is too small."""
+    wanted, given = _first_number(place.expected), _first_number(place.actual)
+    if place.field.endswith("definition_level_histogram"):  # pointed to as what the count should agree with
+        wanted, given = given, wanted
+    return place.leaf.is_nested and given < wanted
+
+
+def _first_number(text: str) -> int:
+    """The number with which what a finding expects or finds begins. Raises `LookupError` without one."""
+    match = _NUMBER.match(text)
+    if match is None:
+        raise LookupError(text)
+    return int(match.group())
+
+
+def _has_one_level_twice(place: _Place) -> bool:
+    """Whether both entries of a list that is not there have the same definition level."""
+    before, _, here = place.actual.partition(" and ")
+    return before == here
+
+
 def _is_of_two_leaves(place: _Place) -> bool:
     paths = [leaf.path for leaf in place.file.leaves]
     return len(set(paths)) < len(paths)
 
 
+def _is_array_of_questdb(place: _Place) -> bool:
+    """Whether the key ``questdb`` gives a column the type of an array."""
+    questdb = pm_json.read(place.file.metadata, len(place.file.leaves))
+    return questdb is not None and type_tag(questdb.schema[place.column].column_type) == ColumnType.ARRAY
+
+
 CONDITIONS: Mapping[str, Callable[[_Place], bool]] = {
+    "array of QuestDB": _is_array_of_questdb,
     "binary": _is_of_bytes,
     "boolean": lambda place: place.leaf.element.type == Type.BOOLEAN,
     "byte array": lambda place: place.leaf.element.type == Type.BYTE_ARRAY,
@@ -95,9 +132,11 @@ CONDITIONS: Mapping[str, Callable[[_Place], bool]] = {
     "no statistics": lambda place: place.statistics == Statistics(),
     "not signed": lambda place: place.order not in {Order.SIGNED, Order.BOOLEAN, *FLOATING},
     "nulls counted": lambda place: (place.statistics.null_count or 0) > 0,
+    "nulls left out": _leaves_out_nulls,
     "nulls possible": lambda place: place.leaf.max_definition_level > 0,
     "only nulls": lambda place: place.statistics.null_count in (None, place.facts.num_values),
     "order of each top column": _has_orders_of_top_columns,
+    "one level twice": _has_one_level_twice,
     "path of two leaves": _is_of_two_leaves,
 }
 """The conditions that the table of quirks names."""

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from pqassay.checks import registry
-from pqassay.checks.asking import Group, ask
+from pqassay.checks.asking import Answer, Group, Questions, answers_of, by_subject
 from pqassay.checks.remedies import remedy
 from pqassay.judge.explanations import explained
 from pqassay.report.model import (
@@ -36,6 +36,7 @@ from pqassay.under_test.file import (
 )
 from pqassay.under_test.pm import PmUnderTest
 from pqassay.under_test.pm_chunks import Screens
+from pqassay.under_test.shown_releases import ShownReleases
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import FormatError, Truncated
 from pqassay_spec.base.sources import FileSource, Source
@@ -43,7 +44,9 @@ from pqassay_spec.base.terminal import printable
 from pqassay_spec.grammar.hexdump import ROW, marked
 from pqassay_spec.parquet.extension_fields import extensions, has_extensions
 from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, Rule, Tier, Verdict, rules, rules_for
+from pqassay_spec.rules.observed import observed
 from pqassay_spec.rules.profiles import profile
+from pqassay_spec.rules.releases import release
 
 HEXDUMP_ROWS = 3
 
@@ -118,13 +121,19 @@ def check_source(
     """
     plan = _planned(tuple(selection.only), tuple(selection.skip), tuple(vars(options).items()), kind)
     file = FileUnderTest(source, options, kind, beside, pm_screens, plan.left_out)
-    answers = ask(file, plan.asked)
+    answers = answers_of(file, plan.questions)
     told = sorted(answers.found.items(), key=lambda item: plan.order[item[0]])
-    reasons = tuple((rule_id, reason) for rule_id, answer in told if (reason := answer.why_not_checked))
-    broken = [(rules()[rule_id], answer) for rule_id, answer in told if answer.why_not_checked is None]
+    reasons: list[tuple[str, Obstacle, str]] = []
+    broken: list[tuple[Rule, Answer]] = []
+    for rule_id, answer in told:
+        why = answer.why_not_checked
+        if why is None:
+            broken.append((rules()[rule_id], answer))
+        else:
+            reasons.append((rule_id, why.obstacle, why.reason))
     findings = [_finding(rule, group, file) for rule, answer in broken for group in answer.groups.values()]
-    gaps = _gaps(file, [(rule_id, answer.hindrances) for rule_id, answer in told])
-    trouble = next((why for _, answer in told if (why := answer.trouble)), None)
+    gaps = _gaps(file, [(rule_id, answer.hindrances) for rule_id, answer in told if answer.hindrances])
+    trouble = next((said for _, answer in told if (said := answer.trouble)), None)
     report = FileReport(
         path=source.name,
         kind=kind,
@@ -139,7 +148,7 @@ def check_source(
     )
     checked = frozenset(answers.applied.union(rule.id for rule, _ in broken))
     file.forget()
-    return report, _coverage(plan, options.tier, checked, reasons)
+    return report, _coverage(plan, options.tier, checked, tuple(reasons))
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,12 +157,14 @@ class _Planned:
 
     Attributes:
         asked: Their ids, in the order of the catalogue.
+        questions: Their checks, by subject.
         order: The position of each of them.
         left_out: Why others are not checked.
         others: Rules for files of other kinds.
     """
 
     asked: tuple[str, ...]
+    questions: Sequence[Questions]
     order: Mapping[str, int]
     left_out: Mapping[str, Untested]
     others: Sequence[str]
@@ -168,6 +179,7 @@ def _planned(
     asked = tuple(rule_id for rule_id in mine if rule_id not in left_out)
     return _Planned(
         asked,
+        by_subject(asked),
         {rule_id: number for number, rule_id in enumerate(asked)},
         {rule_id: left_out[rule_id] for rule_id in mine if rule_id in left_out},
         [rule_id for rule_id in rules() if rule_id not in mine],
@@ -176,10 +188,10 @@ def _planned(
 
 @lru_cache(maxsize=256)
 def _coverage(
-    plan: _Planned, tier: Tier, checked: frozenset[str], reasons: tuple[tuple[str, Untested], ...]
+    plan: _Planned, tier: Tier, checked: frozenset[str], reasons: tuple[tuple[str, Obstacle, str], ...]
 ) -> Coverage:
     """The rules by what happened to them, in the order of their ids. Files of one lake share it."""
-    not_checked = {**plan.left_out, **dict(reasons)}
+    not_checked = {**plan.left_out, **{rule: Untested(obstacle, why) for rule, obstacle, why in reasons}}
     return Coverage(
         tier,
         sorted(checked.difference(not_checked)),
@@ -298,23 +310,32 @@ def _computed_left_out(
 
 def _finding(rule: Rule, group: Group, file: FileUnderTest) -> Finding:
     fields = [_field(violation, file) for violation in group.first]
+    younger = _younger(rule, file)
     positions = [_position(*both) for both in zip(group.first, fields, strict=True)]
     holder = file if fields[0] is None else fields[0].structure.file
     return Finding(
         rule=rule.id,
         level=rule.level,
-        verdict=_verdict(rule, file),
-        effect=rule.effect,
+        verdict="INFO" if younger else _verdict(rule, file),
+        could=rule.could,
+        observed=observed(rule.id),
         path=file.source.name,
         column=group.column,
         count=group.count,
         at=positions,
         # Names come out of the file, and a message is one line.
-        message=printable(group.first[0].message),
+        message=printable(group.first[0].message) + younger,
         remedy=_remedy(rule, group, file),
         hexdump=hexdump(holder.source, positions[0]),
         explanation=explained(rule.id, _created_by(file), group.first, file),
     )
+
+
+def _younger(rule: Rule, file: FileUnderTest) -> str:
+    """The end of the message, where a rule is younger than all that the file shows of its writer; empty where it obliges."""
+    if file.part(ShownReleases).shows(rule.obliged_since):
+        return ""
+    return f" (obliged since {release(rule.obliged_since).name}; the file shows nothing of that release or a later one)"
 
 
 def _verdict(rule: Rule, file: FileUnderTest) -> Verdict:

@@ -76,11 +76,10 @@ def candidates(finding: Finding, values: TrueValues) -> list[Query]:
     Raises:
         NotChecked: There are none, for the reason that it gives.
     """
-    family = importlib.import_module(f"{checks.__name__}.{family_of(finding.rule).module}")
-    if reason := getattr(family, "UNREAD", ""):
+    if reason := unread(finding.rule):
         raise NoQuery(reason)
     if finding.column is None:
-        return [_everything(values)]
+        return [every_column(values)]
     values.column(finding.column)  # raises where no query can name it
     queries: dict[Query, None] = {}
     streams = [
@@ -100,8 +99,18 @@ def candidates(finding: Finding, values: TrueValues) -> list[Query]:
     return list(queries)
 
 
-def _everything(values: TrueValues) -> Query:
-    """All rows of the first columns that queries can name, two at most."""
+def unread(rule: str) -> str:
+    """Why no engine here can be asked about a rule: none reads what it is about; empty where some do."""
+    family = importlib.import_module(f"{checks.__name__}.{family_of(rule).module}")
+    return str(getattr(family, "UNREAD", ""))
+
+
+def every_column(values: TrueValues) -> Query:
+    """All rows of the first columns that queries can name, two at most.
+
+    Raises:
+        NoQuery: There is no such column.
+    """
     columns: list[Column] = []
     for leaf in values.file.leaves:
         with contextlib.suppress(NotChecked):

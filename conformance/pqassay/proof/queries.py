@@ -81,6 +81,12 @@ class Query:
     where: Condition = ()
 
     @property
+    def used(self) -> list[Column]:
+        """The columns that are selected or compared, each once."""
+        every = [*self.columns, *(part.column for part in self.where)]
+        return list({column.name: column for column in every}.values())
+
+    @property
     def sql(self) -> str:
         """The query for people; the table is called ``file``."""
         selected = f"SELECT {', '.join(named(column.name) for column in self.columns)} FROM file"  # noqa: S608 - for people

@@ -10,11 +10,12 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from pebble import ProcessExpired, ProcessPool
 
@@ -24,7 +25,8 @@ from pqassay.lake.targets import is_uri
 from pqassay.proof.engines import COPY, PLAIN_PATH, Engine, Unwritable, command, require_engines
 from pqassay.proof.worker import Answered, Plan, Planned, answers, plan
 from pqassay.report.model import EngineAnswer, EngineVerdict, FileReport, Finding, Proof, Report
-from pqassay_spec.rules.catalogue import DEFAULT_FILE, VERDICTS, Effect
+from pqassay.report.order import gravity_of
+from pqassay_spec.rules.catalogue import DEFAULT_FILE, Effect
 
 AT_STAKE: tuple[Effect, ...] = ("rows lost", "wrong rows", "read fails")
 """Effects that a query can show."""
@@ -35,11 +37,16 @@ MOST_PROOFS = 20
 STARTING = 240.0
 """Seconds that an engine has for its first query beyond those that each query has."""
 
+STARTING_AGAIN = 60.0
+"""Seconds for starting Java once more, when what it needs is in memory."""
+
 TIME_OF_EACH = 5.0
 """Seconds for each query of several that are asked at once, beyond what one has."""
 
 WORKERS = 2
 """Processes that share the memory that there is: an engine and a decoder."""
+
+Found = TypeVar("Found")
 
 Asked = tuple[str, Path]
 """A program, and the file with the true rows."""
@@ -66,7 +73,7 @@ def proved(
         progress: Called with the number of findings that are proved, and of how many.
 
     Returns:
-        The report, with a `Proof` in each finding whose effect is one of `AT_STAKE`.
+        The report, with a `Proof` in each finding whose rule could do one of `AT_STAKE`.
 
     Raises:
         UsageError: There is no such engine, or the memory is too little.
@@ -98,13 +105,13 @@ def proved(
 def _chosen(report: Report) -> dict[int, list[int]]:
     """The findings that are proved, by the position of their file: the gravest of the whole report."""
     weighed = [
-        (VERDICTS.index(finding.verdict), AT_STAKE.index(finding.effect), number, place)
+        (gravity_of(finding), number, place)
         for number, file in enumerate(report.files)
         for place, finding in enumerate(file.findings)
-        if finding.effect in AT_STAKE and not finding.known
+        if finding.could in AT_STAKE and not finding.known
     ]
     chosen: dict[int, list[int]] = {}
-    for _, _, number, place in sorted(weighed)[:MOST_PROOFS]:
+    for _, number, place in sorted(weighed)[:MOST_PROOFS]:
         chosen.setdefault(number, []).append(place)
     return {number: sorted(places) for number, places in chosen.items()}
 
@@ -113,7 +120,7 @@ def _reasons(file: FileReport, chosen: Sequence[int]) -> dict[int, Proof]:
     """Findings that cost rows and have no query, for reasons that the report alone tells."""
     proofs: dict[int, Proof] = {}
     for place, finding in enumerate(file.findings):
-        if finding.effect not in AT_STAKE or finding.known:
+        if finding.could not in AT_STAKE or finding.known:
             continue
         if is_uri(file.path):
             reason = "queries are tried on local files only; check a copy of this one"
@@ -132,13 +139,18 @@ def _reasons(file: FileReport, chosen: Sequence[int]) -> dict[int, Proof]:
 # ------------------------------------------------------------------------------------------------ the processes
 
 
-_ENDINGS = (ProcessExpired, BrokenProcessPool, TimeoutError, MemoryError)
+ENDINGS = (ProcessExpired, BrokenProcessPool, TimeoutError, MemoryError)
 """Exceptions of processes that gave no answer."""
 
 NO_ANSWER = "no answer within the time limit"
 
+NOT_ASKED = "not asked, since there was no answer to another query of this file"
 
-def _ending(error: BaseException) -> str:
+MOST_ENDINGS = 2
+"""Ends of an engine's process over one file after which it is asked nothing more about that."""
+
+
+def ending(error: BaseException) -> str:
     """Reason for which a process gave no answer."""
     if isinstance(error, TimeoutError):
         return NO_ANSWER
@@ -155,7 +167,8 @@ class EngineProcesses:
     limits: workers.Limits
     _pools: dict[str, ProcessPool] = field(default_factory=dict[str, ProcessPool])
     _warm: set[str] = field(default_factory=set[str])
-    _hung: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    _ended: set[str] = field(default_factory=set[str])
+    _endings: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
 
     def __enter__(self) -> Self:
         return self
@@ -173,8 +186,12 @@ class EngineProcesses:
 
     def plan(self, path: str, findings: Sequence[Finding], folder: Path, size: int) -> Plan:
         """See `pqassay.proof.worker.plan`. Raises what ends the process."""
+        return self.decode(plan, path, findings, folder, size=size)
+
+    def decode(self, work: Callable[..., Found], *arguments: Any, size: int) -> Found:
+        """Have some work done on a file of so many bytes in the process that decodes. Raises what ends that."""
         pool = self._pool("", limits_memory=True)
-        found: Plan = pool.schedule(plan, args=(path, findings, folder), timeout=self.seconds(size)).result()
+        found: Found = pool.schedule(work, args=arguments, timeout=self.seconds(size)).result()
         return found
 
     def ask(self, engine: Engine, file: str, asked: Sequence[Asked], size: int) -> list[Answered]:
@@ -182,32 +199,40 @@ class EngineProcesses:
 
         Args:
             engine: The engine.
-            file: The file; an engine that once gave no answer in time is asked nothing more about it.
+            file: The file; an engine that once gave no answer in time, or twice did not survive, is asked nothing more about it.
             asked: The queries.
             size: Bytes of the file.
         """
-        if (engine.name, file) in self._hung:
-            return [Answered(error=f"{NO_ANSWER} to another query of this file", has_panicked=True)] * len(
-                asked
-            )
+        if self._endings[engine.name, file] >= MOST_ENDINGS:
+            return [Answered(error=NOT_ASKED, has_panicked=True)] * len(asked)
         try:
             return self._ask(engine, asked, size)
-        except _ENDINGS as error:
+        except ENDINGS as error:
             if len(asked) == 1:
-                if isinstance(error, TimeoutError):
-                    self._hung.add((engine.name, file))
-                return [Answered(error=_ending(error), has_panicked=True)]
+                # Neither to wait nor to start Java again and again is worth the time.
+                is_slow = isinstance(error, TimeoutError) or engine.runs_on_java
+                self._endings[engine.name, file] += MOST_ENDINGS if is_slow else 1
+                return [Answered(error=ending(error), has_panicked=True)]
         return [answer for one in asked for answer in self.ask(engine, file, [one], size)]
 
     def _ask(self, engine: Engine, asked: Sequence[Asked], size: int) -> list[Answered]:
         """Have an engine answer queries in one process. Raises what ends that."""
         seconds = self.seconds(size)
         if seconds is not None:
-            seconds += TIME_OF_EACH * (len(asked) - 1) + (STARTING if engine.name not in self._warm else 0)
+            seconds += TIME_OF_EACH * (len(asked) - 1)
+            if engine.name not in self._warm:
+                seconds += STARTING
+            elif engine.runs_on_java and not self._is_running(engine.name):
+                seconds += STARTING_AGAIN
         pool = self._pool(engine.name, limits_memory=not engine.runs_on_java)
+        self._ended.add(engine.name)
         found: list[Answered] = pool.schedule(answers, args=(list(asked),), timeout=seconds).result()
+        self._ended.discard(engine.name)
         self._warm.add(engine.name)
         return found
+
+    def _is_running(self, name: str) -> bool:
+        return name in self._pools and self._pools[name].active and name not in self._ended
 
     def _pool(self, name: str, *, limits_memory: bool) -> ProcessPool:
         if name not in self._pools or not self._pools[name].active:
@@ -225,8 +250,8 @@ def _proofs(file: FileReport, findings: Sequence[Finding], running: EngineProces
         folder = Path(name)
         try:
             planned = running.plan(file.path, findings, folder, file.size)
-        except (*_ENDINGS, OSError) as error:
-            reason = f"the true rows cannot be told: {_ending(error)}"
+        except (*ENDINGS, OSError) as error:
+            reason = f"the true rows cannot be told: {ending(error)}"
             return [Proof("not provable", reason=reason) for _ in findings]
         trial = _Trial(file, planned.queries, folder, running)
         return [
@@ -342,6 +367,8 @@ def _without(engine: Engine, verdict: EngineVerdict, reason: str) -> EngineAnswe
 
 
 def _judged(engine: Engine, answered: Answered) -> Judged:
+    if answered.is_incomparable:
+        return _without(engine, "not comparable", answered.error), None
     if answered.error:
         return _without(engine, "crashed" if answered.has_panicked else "refused", answered.error), None
     verdict: EngineVerdict = "wrong rows" if answered.wrong else "rows lost" if answered.lost else "right"

@@ -270,7 +270,8 @@ class TrueValues:
     def _leaf(self, name: str) -> tuple[int, SchemaLeaf]:
         found = [(ordinal, leaf) for ordinal, leaf in enumerate(self.file.leaves) if leaf.is_called(name)]
         if len(found) != 1:
-            raise NoQuery(f"{len(found)} columns are called {name}")
+            count = len(found) or "no"
+            raise NoQuery(f"{count} columns with values are called {name}")
         return found[0]
 
     def column(self, name: str) -> Column:

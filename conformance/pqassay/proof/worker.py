@@ -34,6 +34,9 @@ from pqassay_spec.base.sources import FileSource
 MOST_SAID = 200
 """Characters of an error of Java that are kept."""
 
+JAVA_HAS_ENDED = 70
+"""Exit status of a process whose Java is gone. Spark ends it on errors such as a lack of memory."""
+
 MOST_DENSE = 1 << 40
 """Above this, the codes of rows are counted anew, so that they stay whole numbers of 64 bits."""
 
@@ -74,7 +77,7 @@ class Plan:
 def plan(path: str, findings: Sequence[Finding], folder: Path) -> Plan:
     """Find the queries for some findings of a file, and write their true rows into a folder."""
     queries: dict[Query, int] = {}
-    planned: list[Planned] = []
+    found: list[Planned] = []
     of_findings: list[list[int] | str] = []
     with FileSource(path) as source:
         values = TrueValues(FileUnderTest(source, Options("values")))
@@ -83,30 +86,37 @@ def plan(path: str, findings: Sequence[Finding], folder: Path) -> Plan:
             try:
                 for query in candidates(finding, values):
                     if query not in queries:
-                        queries[query] = len(planned)
-                        planned.append(_planned(query, values, folder, len(planned)))
+                        queries[query] = len(found)
+                        found.append(planned(query, values, folder, len(found)))
                     numbers.append(queries[query])
                 of_findings.append(numbers or "there is no value by which a query could tell")
             except NoQuery as reason:
                 of_findings.append(str(reason))
-            except (NotChecked, FormatError) as reason:
+            # A value beyond its type is one that no library holds.
+            except (NotChecked, FormatError, pa.ArrowException, OverflowError) as reason:
                 of_findings.append(f"the true rows cannot be told: {reason}")
-    return Plan(planned, of_findings)
+    return Plan(found, of_findings)
 
 
-def _planned(query: Query, values: TrueValues, folder: Path, number: int) -> Planned:
-    used = {column.name: column for column in query.columns}
-    used |= {part.column.name: part.column for part in query.where}
-    table = values.table(list(used.values()))
+def planned(query: Query, values: TrueValues, folder: Path, number: int) -> Planned:
+    """A query of a number, with its true rows and a healthy copy in a folder. Raises `NotChecked`."""
+    table = values.table(query.used)
     truth = folder / f"truth-{number}.arrow"
-    rows = true_rows(query, table)
-    with pa.OSFile(str(truth), "wb") as file, pa.ipc.new_file(file, rows.schema) as writer:
-        writer.write_table(rows)
+    rows = write_truth(query, values, truth)
+    used = {column.name for column in query.used}
     ordinals = [str(ordinal) for ordinal, leaf in enumerate(values.file.leaves) if leaf.name in used]
     healthy = folder / f"healthy-{'-'.join(ordinals)}.parquet"
     if not healthy.exists():
         pq.write_table(_as_given(table, values), healthy, write_statistics=False)
-    return Planned(query, len(rows), truth, healthy)
+    return Planned(query, rows, truth, healthy)
+
+
+def write_truth(query: Query, values: TrueValues, path: Path) -> int:
+    """Write the true rows of a query as an Arrow IPC file, and say how many there are. Raises `NotChecked`."""
+    rows = true_rows(query, values.table(query.used))
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, rows.schema) as writer:
+        writer.write_table(rows)
+    return len(rows)
 
 
 def _as_given(table: pa.Table, values: TrueValues) -> pa.Table:
@@ -130,6 +140,7 @@ class Answered:
         wrong_row: The first of those, if Python writes its values without further names.
         error: Why there are no rows.
         has_panicked: Whether that was no error that the engine knows.
+        is_incomparable: Whether there are rows, and they have values that the type of the column cannot hold.
     """
 
     rows: int = 0
@@ -138,6 +149,7 @@ class Answered:
     wrong_row: tuple[Any, ...] | None = None
     error: str = ""
     has_panicked: bool = False
+    is_incomparable: bool = False
 
 
 @functools.cache
@@ -159,14 +171,19 @@ def _answer(program: str, truth: Path) -> Answered:
     names: dict[str, Any] = {}
     try:
         exec(program, names)  # noqa: S102 - a program of ours, which is also what the report shows
-        with pa.OSFile(str(truth), "rb") as file:
-            wanted = pa.ipc.open_file(file).read_all()
-        return compared(wanted, _table(names["result"]))
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # noqa: BLE001 - a panic of Rust is no Exception
+        if isinstance(error, ConnectionRefusedError) or type(error).__name__ == "Py4JNetworkError":
+            os._exit(JAVA_HAS_ENDED)  # no query would be answered any more
         panicked = not isinstance(error, Exception) or isinstance(error, MemoryError)
         return Answered(error=_said(error), has_panicked=panicked)
+    with pa.OSFile(str(truth), "rb") as file:
+        wanted = pa.ipc.open_file(file).read_all()
+    try:
+        return compared(wanted, _table(names["result"]))
+    except Exception as error:  # noqa: BLE001 - the engine did answer, with who knows what
+        return Answered(error=f"the rows cannot be compared: {_said(error)}", is_incomparable=True)
 
 
 def _said(error: BaseException) -> str:

@@ -66,7 +66,8 @@ def declaration(field: str) -> Place | None:
         if last and (inner := _inner(struct, last)) is not None:
             struct, name = inner, inner.__name__
         last = step
-    return _line(f"pqassay_spec.{module}", name, last)
+    # A struct is declared in its own module; the one that is named may have its name alone.
+    return _line(struct.__module__ if isinstance(struct, type) else f"pqassay_spec.{module}", name, last)
 
 
 def _inner(struct: object, name: str) -> type[Record] | None:

@@ -16,11 +16,20 @@ def details(finding: Finding) -> list[tuple[str, str]]:
         rows.append(("expected", first.expected))
     if first.actual:
         rows.append(("actual", first.actual))
+    rows += effects(finding)
     if finding.explanation:
         rows.append(("known", finding.explanation))
     if finding.remedy:
         rows.append(("remedy", finding.remedy))
     rows.append(("more", f"pqassay explain {finding.rule}"))
+    return rows
+
+
+def effects(finding: Finding) -> list[tuple[str, str]]:
+    """What the breach could do, and what it was seen to do."""
+    rows: list[tuple[str, str]] = [("could", finding.could)]
+    if finding.observed is not None:
+        rows.append(("observed", finding.observed.sentence))
     return rows
 
 

@@ -117,7 +117,8 @@ def _choices(shown: View) -> list[tuple[str, str, list[str]]]:
         ("verdict", named, values(lambda item: item.verdict)),
         ("family", "Rule family", values(lambda item: item.family)),
         *part,
-        ("effect", "Effect", values(lambda item: item.effect)),
+        ("could", "Could", values(lambda item: item.could)),
+        ("observed", "Observed", values(lambda item: item.observed)),
     ]
     return [choice for choice in choices if len(choice[2]) > 1]
 

@@ -16,6 +16,7 @@ from xml.etree import ElementTree as ET
 from pqassay.report import run_text
 from pqassay.report.details import details, further, place
 from pqassay.report.model import Coverage, FileReport, Finding, Report, counts
+from pqassay.report.rules import judged_against_line
 from pqassay.report.run_model import BROKEN, Result, RunReport
 from pqassay_spec.base.terminal import printable
 from pqassay_spec.rules.catalogue import rules
@@ -91,10 +92,17 @@ def _class_of(path: str) -> str:
 
 def _of_check(report: Report) -> Iterator[ET.Element]:
     told = 0
-    for file in report.files:
+    for number, file in enumerate(report.files):
         cases = _cases(file, report, in_full=told < FILES_IN_FULL)
         told += bool(file.findings)
-        yield _suite(file.path, _class_of(file.path), cases, file.path)
+        suite = _suite(file.path, _class_of(file.path), cases, file.path)
+        if not number and report.judged_against:
+            # Of the whole run, and said once: there may be very many files.
+            properties = ET.Element("properties")
+            line = judged_against_line(report.judged_against)
+            ET.SubElement(properties, "property", name="judged against", value=printable(line))
+            suite.insert(0, properties)
+        yield suite
     if report.baseline is not None and report.baseline.stale:
         yield _suite(
             f"baseline {report.baseline.path}",
@@ -171,20 +179,21 @@ def _broken(findings: list[Finding], report: Report) -> _Case:
         return _Case(_named(first.rule), output=text)
     more = f" (and {len(shown) - 1} further columns)" if len(shown) > 1 else ""
     return _Case(
-        _named(first.rule), "failure", f"{first.message}{more}", f"{first.verdict} {first.effect}", text
+        _named(first.rule), "failure", f"{first.message}{more}", f"{first.verdict} {first.could}", text
     )
 
 
 def _told(finding: Finding) -> Iterator[str]:
     known = " known" if finding.known else ""
-    yield f"{finding.verdict} {finding.rule}{known} {finding.effect}{finding.times}"
+    yield f"{finding.verdict} {finding.rule}{known}{finding.times}"
     for label, value in details(finding):
+        if label == "could":  # what was proved on this very file comes before what is known of the rule
+            for position in finding.at[1:]:
+                yield f"  {'also at':<10}{place(position)}"
+            for name, lines in further(finding).items():
+                yield f"  {name}"
+                yield from (f"    {line}" for line in lines)
         yield f"  {label:<10}{value}"
-    for position in finding.at[1:]:
-        yield f"  {'also at':<10}{place(position)}"
-    for name, lines in further(finding).items():
-        yield f"  {name}"
-        yield from (f"    {line}" for line in lines)
     yield from (f"  {row}" for row in finding.hexdump)
 
 

@@ -116,7 +116,8 @@ def _rules(shown: View) -> Iterator[str]:
         "",
         "rule",
         "verdict" if shown.kind == "check" else "outcome",
-        "effect",
+        "could",
+        *(["observed"] if shown.kind == "check" else []),
         "findings",
         f"{shown.place}s",
     )
@@ -128,7 +129,8 @@ def _rules(shown: View) -> Iterator[str]:
                     MARKS[row.tone],
                     escaped(row.rule),
                     row.verdict,
-                    escaped(row.effect),
+                    escaped(row.could),
+                    *([escaped(row.observed)] if shown.kind == "check" else []),
                     f"{len(row.items):,}",
                     f"{row.places:,}",
                 )
@@ -137,11 +139,14 @@ def _rules(shown: View) -> Iterator[str]:
         ]
     )
     for row in rows:
-        lines = [f"#### {escaped(row.rule)} {row.verdict}: {escaped(row.effect)}"]
+        title = f"#### {escaped(row.rule)} {row.verdict}"
+        lines = [title if row.effects else f"{title}: {escaped(row.could)}"]
         if row.sentence:
             lines += ["", row.sentence]
             reading = rules()[row.rule].reading
             lines += ["", f"*Reading:* {reading}"] if reading else []
+        for label, value in row.effects:
+            lines += ["", f"**{label}** {escaped(value)}"]
         lines.append("")
         lines += [_item(item) for item in row.items[:ITEMS_OF_A_RULE]]
         if len(row.items) > ITEMS_OF_A_RULE:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
 from pqassay_spec.rules.catalogue import Effect, Level, Tier, Verdict
+from pqassay_spec.rules.observed import Observed
 
 SCHEMA_VERSION = 2
 
@@ -111,16 +112,17 @@ class Proof:
 class Finding:
     """One rule broken in one column of one file.
 
-    ``hexdump`` shows the bytes at the first position with carets under them, so that a report can be
+    ``could`` is the worst that breaking the rule can do to some reader, ``observed`` what engines were seen to do with golden files
+    that break it; both are the same for all findings of a rule.  ``hexdump`` shows the bytes at the first position with carets under them, so that a report can be
     rendered without the file.  ``remedy`` is a command that mends the file, where there is one.  ``known`` is true
     if the baseline lists it: then it does not count for the outcome.  ``explanation`` names a known defect of the file's writer
-    that does this; it changes nothing else.  ``proof`` shows what it does to readers, where that was asked for.
+    that does this; it changes nothing else.  ``proof`` shows what engines do with this very file, where that was asked for.
     """
 
     rule: str
     level: Level
     verdict: Verdict
-    effect: Effect
+    could: Effect
     path: str
     count: int
     at: list[Position]
@@ -131,6 +133,7 @@ class Finding:
     known: bool = False
     explanation: str | None = None
     proof: Proof | None = None
+    observed: Observed | None = None
 
     @property
     def times(self) -> str:
@@ -297,11 +300,23 @@ class Summary:
 
 
 @dataclass(frozen=True)
+class Revision:
+    """A document that rules come from, at the revision against which files are judged.
+
+    ``date`` is that of the ``commit``, or of publication where the commit is not known.
+    """
+
+    document: str
+    date: str
+    commit: str | None = None
+
+
+@dataclass(frozen=True)
 class Report:
     """The result of one run of ``pqassay check``.
 
     ``profile`` names the one that made some verdicts stronger, ``threshold`` says from which verdict on a finding counted,
-    ``complete`` whether gaps counted.
+    ``complete`` whether gaps counted.  ``judged_against`` are the documents from which rules for files of these kinds come.
     """
 
     schema_version: int
@@ -316,6 +331,7 @@ class Report:
     profile: str | None = None
     threshold: Threshold = "must"
     complete: bool = False
+    judged_against: list[Revision] = field(default_factory=list[Revision])
 
     @property
     def exit_code(self) -> int:

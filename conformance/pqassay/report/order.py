@@ -1,32 +1,50 @@
-"""The order of files and rules in reports for people: what loses most comes first. JSON keeps the order of the check."""
+"""The order of files and rules in reports for people: what is worst comes first. JSON keeps the order of the check.
+
+The verdict decides, then harm that was seen, then harm that is possible: of two findings with one verdict, the one by which an
+engine was seen to lose rows stands before one that could do so.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import get_args
 
-from pqassay.report.model import FileReport
+from pqassay.report.model import FileReport, Finding
 from pqassay_spec.rules.catalogue import VERDICTS, Effect
+from pqassay_spec.rules.observed import HARM
 
 EFFECTS: tuple[str, ...] = get_args(Effect)
 """What a user notices, the gravest first."""
 
-Gravity = tuple[int, int]
-"""A verdict and an effect as numbers; the gravest is the least."""
+Gravity = tuple[int, int, int]
+"""A verdict, the effect that was seen and the one that is possible, as numbers; the gravest is the least."""
 
-UNJUDGED: Gravity = (VERDICTS.index("WARN"), -1)
+UNJUDGED: Gravity = (VERDICTS.index("WARN"), -1, 0)
 """Nobody knows what a file holds that could not be judged: it comes before every warning."""
 
-UNSEEN: Gravity = (len(VERDICTS), -1)
+UNSEEN: Gravity = (len(VERDICTS), -1, 0)
 """Nothing is wrong with what could be checked of a file."""
 
-HARMLESS: Gravity = (len(VERDICTS), 0)
+HARMLESS: Gravity = (len(VERDICTS), 0, 0)
 """Nothing is wrong with a file, or only what is known."""
 
 
-def gravity(verdict: str, effect: str) -> Gravity:
-    """The gravity of a finding: first its verdict counts, then its effect. Those of runs, which have others, come last."""
-    return _rank(VERDICTS, verdict), _rank(EFFECTS, effect)
+def gravity(verdict: str, observed: str, could: str) -> Gravity:
+    """The gravity of a finding by its verdict, the effect that was seen, and the one that is possible.
+
+    Where no harm was seen, it makes no difference whether anybody could be asked.  Verdicts of runs, which are others, come last.
+    """
+    return _rank(VERDICTS, verdict), _rank(HARM, observed), _rank(EFFECTS, could)
+
+
+def gravity_of(finding: Finding) -> Gravity:
+    """The gravity of a finding of a check."""
+    return gravity(finding.verdict, observed_effect(finding), finding.could)
+
+
+def observed_effect(finding: Finding) -> str:
+    """What was seen of a finding's rule, in one word; empty where the report does not say."""
+    return "" if finding.observed is None else finding.observed.effect
 
 
 def _rank(names: tuple[str, ...], name: str) -> int:
@@ -39,7 +57,7 @@ def gravest_first(files: Iterable[FileReport]) -> list[FileReport]:
 
 
 def _gravest(file: FileReport) -> Gravity:
-    found = [gravity(each.verdict, each.effect) for each in file.findings if not each.known]
+    found = [gravity_of(each) for each in file.findings if not each.known]
     if file.outcome == "errored":
         found.append(UNJUDGED)
     if file.outcome == "conformant where checked":

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import cache
+
+from pqassay.report.model import Revision
 from pqassay_spec.rules import documents
-from pqassay_spec.rules.catalogue import Rule, family_of
+from pqassay_spec.rules.catalogue import Rule, families, family_of
+from pqassay_spec.rules.observed import observed
 from pqassay_spec.rules.profiles import profiles
 from pqassay_spec.rules.quirks import quirks_of
+from pqassay_spec.rules.releases import release
 
 
 def obligation(rule: Rule) -> list[tuple[str, str]]:
@@ -14,8 +20,11 @@ def obligation(rule: Rule) -> list[tuple[str, str]]:
     rows = [
         ("level", f"{rule.level} for the {'writer and the reader' if rule.role == 'both' else rule.role}"),
         ("reported as", rule.verdict),
-        ("when broken", rule.effect),
-        ("origin", f'{origin[rule.origin.kind]} {rule.origin.document}, "{rule.origin.section}"'),
+        ("could", rule.could),
+        ("observed", observed(rule.id).sentence),
+        ("origin", f"{origin[rule.origin.kind]} {source(rule)}"),
+        ("read at", documents.address(rule.origin.document, rule.origin.section) or ""),
+        ("obliges", f"since {obliged_since(rule)}"),
         ("field", rule.field),
         ("tier", f"{rule.tier}  (pqassay check --tier {rule.tier} FILE)"),
         ("since", rule.since),
@@ -32,6 +41,47 @@ def obligation(rule: Rule) -> list[tuple[str, str]]:
     return [(label, value) for label, value in rows if value]
 
 
+def source(rule: Rule) -> str:
+    """The place that a rule comes from: document, revision, heading."""
+    origin = rule.origin
+    document = documents.document(origin.document)
+    revision = f" {document.revision}" if document is not None else ""
+    return f'{origin.document}{revision}, "{origin.section}"'
+
+
+def obliged_since(rule: Rule) -> str:
+    """The release of the format from which a rule obliges."""
+    found = release(rule.obliged_since)
+    day = f" of {found.date}" if found.date is not None and str(found.date) != found.version else ""
+    return f"{found.name}{day}"
+
+
+def judged_against(kinds: Iterable[str]) -> list[Revision]:
+    """The documents from which the rules for files of some kinds come, in the order of their names."""
+    return list(_documents_of(frozenset(kinds)))
+
+
+@cache
+def _documents_of(kinds: frozenset[str]) -> tuple[Revision, ...]:
+    names = {rule.origin.document for family in families() if family.file in kinds for rule in family.rules}
+    return tuple(
+        Revision(name, str(document.date), document.commit or None)
+        for name, document in documents.documents().items()
+        if name in names
+    )
+
+
+def judged_against_line(revisions: Iterable[Revision]) -> str:
+    """Revisions in one line: documents of one format at one commit are called by the format. Empty if there are none."""
+    shown: dict[str, None] = {}
+    for revision in revisions:
+        document = documents.document(revision.document)
+        name = revision.document if document is None else document.format
+        commit = f"{revision.commit[: documents.SHORT]} of" if revision.commit else "published"
+        shown[f"{name} {commit} {revision.date}"] = None
+    return ", ".join(shown)
+
+
 def address(rule: Rule, site: str | None = None) -> str | None:
     """Address of more about a rule.
 
@@ -40,12 +90,12 @@ def address(rule: Rule, site: str | None = None) -> str | None:
         site: Address of a site that ``make docs`` built; ``None`` if there is none.
 
     Returns:
-        Its place on the site; without one, the document that it comes from; ``None`` if that is a chapter of ours.
+        Its place on the site; without one, its place in the document that it comes from; ``None`` if that is a chapter of ours.
     """
     if site is not None:
         chapter = family_of(rule.id).chapter.removesuffix(".md")
         return f"{site.rstrip('/')}/spec/{chapter}.html#{rule.id.lower()}"
-    return documents.address(rule.origin.document)
+    return documents.address(rule.origin.document, rule.origin.section)
 
 
 def text(rule: Rule) -> str:

@@ -22,6 +22,7 @@ from pqassay.report.run_model import BROKEN, Result, RunReport
 from pqassay_spec.base.terminal import printable
 from pqassay_spec.pm.grammar import DATA_NAME
 from pqassay_spec.rules.catalogue import rules
+from pqassay_spec.rules.observed import observed
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -90,7 +91,11 @@ def _run(
         },
         "results": results,
         "columnKind": "unicodeCodePoints",
-        "properties": {"rules_sha256": report.rules_sha256, "summary": members(report.summary)},
+        "properties": {
+            "rules_sha256": report.rules_sha256,
+            "summary": members(report.summary),
+            **({"judged_against": members(report.judged_against)} if isinstance(report, Report) else {}),
+        },
     }
 
 
@@ -101,11 +106,13 @@ def _rule(rule_id: str, site: str | None) -> Json:
     described: Json = {
         "id": rule.id,
         "shortDescription": {"text": rule.sentence},
-        "fullDescription": {"text": f"{rule.sentence} When it is broken: {rule.effect}."},
+        "fullDescription": {
+            "text": f"{rule.sentence} Breaking it could mean: {rule.could}. Observed: {observed(rule.id).sentence}."
+        },
         "help": {"text": rule_help.text(rule), "markdown": rule_help.markdown(rule, site)},
         "defaultConfiguration": {"level": LEVELS[rule.verdict]},
         "properties": {
-            "tags": [rule.id.rpartition("-")[0], rule.effect, f"tier {rule.tier}", rule.level],
+            "tags": [rule.id.rpartition("-")[0], rule.could, f"tier {rule.tier}", rule.level],
             "precision": "very-high",
         },
     }
@@ -169,21 +176,22 @@ def _finding(finding: Finding, number: int, *, has_baseline: bool) -> Json:
     shown = {
         label: value
         for label, value in details(finding)
-        if label in ("column", "expected", "actual", "remedy")
+        if label in ("column", "expected", "actual", "could", "observed", "remedy")
     }
     text = ". ".join(
         [
             finding.message,
             *(f"{label.capitalize()}: {value}" for label, value in shown.items()),
-            f"Effect: {finding.effect}",
         ]
     )
     digest = fingerprint(finding.rule, finding.path, finding.column)
     properties: Json = {
         "verdict": finding.verdict,
-        "effect": finding.effect,
+        "could": finding.could,
         "hexdump": [printable(row) for row in finding.hexdump],
     }
+    if finding.observed is not None:
+        properties["observed"] = members(finding.observed)
     if finding.explanation:
         properties["explanation"] = printable(finding.explanation)
     if finding.proof is not None:

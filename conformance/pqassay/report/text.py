@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import partial
 from typing import Any, TextIO, TypeVar
 
 from rich.console import Console
@@ -17,8 +18,9 @@ from pqassay.report.coverage import DEEPER, is_excluded
 from pqassay.report.details import details
 from pqassay.report.line import counted, plain_console, write_line, write_row
 from pqassay.report.model import BaselineState, Coverage, FileReport, Finding, Report, encodable
-from pqassay.report.order import gravest_first, gravity
+from pqassay.report.order import gravest_first, gravity_of, observed_effect
 from pqassay.report.proof_text import says_the_same, write_proof
+from pqassay.report.rules import judged_against_line
 from pqassay_spec.base.terminal import printable, shell_line
 from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, rules, rules_for
 
@@ -123,7 +125,7 @@ class _Text:
         def severity(item: tuple[Key, Group]) -> tuple[Any, ...]:
             group_key, group = item
             first = group[0][0]
-            return gravity(first.verdict, first.effect), -len(group), first.rule, group_key
+            return gravity_of(first), -len(group), first.rule, group_key
 
         return sorted(groups.items(), key=severity)
 
@@ -133,7 +135,8 @@ class _Text:
             (
                 rule,
                 group[0][0].verdict,
-                group[0][0].effect,
+                group[0][0].could,
+                observed_effect(group[0][0]),
                 f"{len({file.path for _, file in group}):,}",
                 f"{len(group):,}",
                 _shortened_text(writer),
@@ -141,7 +144,9 @@ class _Text:
             )
             for (rule, writer), group in self._grouped(lambda finding, file: (finding.rule, _writer(file)))
         ]
-        self._table(("rule", "verdict", "effect", "files", "findings", "created by", "for example"), rows)
+        self._table(
+            ("rule", "verdict", "could", "observed", "files", "findings", "created by", "for example"), rows
+        )
         self._errors()
         self._console.print()
         self._line("pqassay check shows one of these files in full; --format json has every finding")
@@ -170,8 +175,7 @@ class _Text:
             if not finding.known and self._in_full[finding.rule] < FULL_FINDINGS:
                 self._in_full[finding.rule] += 1
                 self._console.print()
-                _finding(self._console, finding)
-                self._proof(finding, proofs)
+                _finding(self._console, finding, partial(self._proof, finding, proofs))
                 is_open = True
                 continue
             if is_open:
@@ -202,7 +206,7 @@ class _Text:
             (f"  {finding.verdict}", COLOURS[finding.verdict]),
             f" {finding.rule}",
             known,
-            f" {finding.effect}{finding.times}{column}: {finding.message}",
+            f"{finding.times}, could: {finding.could}{column}: {finding.message}",
         )
 
     def _tables(self) -> None:
@@ -211,14 +215,15 @@ class _Text:
             (
                 rule,
                 group[0][0].verdict,
-                group[0][0].effect,
+                group[0][0].could,
+                observed_effect(group[0][0]),
                 f"{len(group):,}",
                 f"{len({file.path for _, file in group}):,}",
                 group[0][1].path,
             )
             for rule, group in by_rule
         ]
-        self._table(("rule", "verdict", "effect", "findings", "files", "first in"), rows)
+        self._table(("rule", "verdict", "could", "observed", "findings", "files", "first in"), rows)
         writers = Counter(
             (rule, file)
             for rule, group in by_rule
@@ -268,6 +273,8 @@ class _Text:
         if self._report.baseline is not None:
             self._baseline(self._report.baseline)
         self._coverages()
+        if against := judged_against_line(self._report.judged_against):
+            self._line(f"judged against {against}")
         self._gaps()
 
     def _gaps(self) -> None:
@@ -328,17 +335,20 @@ def _verdicts(file: FileReport) -> str:
     return f" ({', '.join(parts)})" if parts else ""
 
 
-def _finding(console: Console, finding: Finding) -> None:
+def _finding(console: Console, finding: Finding, write_proof_: Callable[[], None]) -> None:
+    """A finding in full: what is wrong, what that does, what helps, and the bytes."""
     rule = rules().get(finding.rule)
     write_line(
         console,
         (f"  {finding.verdict}", COLOURS[finding.verdict]),
-        (f" {finding.rule} ", "bold"),
-        f"{finding.effect}{finding.times}",
+        (f" {finding.rule}", "bold"),
+        finding.times,
     )
     if rule is not None:
         write_line(console, f"    {rule.sentence}")
     for label, value in details(finding):
+        if label == "could":  # what was proved on this very file comes before what is known of the rule
+            write_proof_()
         write_row(console, label, value)
     if rule is not None and rule.reading:
         write_row(console, "reading", rule.reading)

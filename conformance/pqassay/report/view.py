@@ -15,7 +15,8 @@ from pqassay.report import run_text
 from pqassay.report.coverage import Unchecked, unchecked
 from pqassay.report.details import details, further
 from pqassay.report.model import FileReport, Finding, Report, counts
-from pqassay.report.order import gravest_first, gravity
+from pqassay.report.order import gravest_first, gravity, observed_effect
+from pqassay.report.rules import judged_against_line
 from pqassay.report.run_model import BROKEN, Result, RunReport
 from pqassay_spec.rules.catalogue import VERDICTS, rules
 
@@ -57,7 +58,8 @@ class Item:
         verdict: Verdict or outcome.
         tone: Its colour.
         rule: The rule, where there is one.
-        effect: What it does to users.
+        could: The worst that it can do to users.
+        observed: What engines were seen to do with it, in one word; empty where that is not asked, as in a run.
         message: What is wrong, in one line.
         known: It was known before and does not count.
         count: In how many places.
@@ -71,13 +73,19 @@ class Item:
     verdict: str
     tone: Tone
     rule: str
-    effect: str
+    could: str
+    observed: str
     message: str
     known: bool = False
     count: int = 1
     details: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     hexdump: list[str] = field(default_factory=list[str])
     further: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+
+    @property
+    def effects(self) -> list[tuple[str, str]]:
+        """Labels and values of what the breach could do and was seen to do; empty for a run."""
+        return [row for row in self.details if row[0] in ("could", "observed")]
 
     @property
     def family(self) -> str:
@@ -108,9 +116,15 @@ class RuleRow:
     rule: str
     verdict: str
     tone: Tone
-    effect: str
+    could: str
+    observed: str
     sentence: str
     items: list[Item]
+
+    @property
+    def effects(self) -> list[tuple[str, str]]:
+        """Labels and values of what the breach could do and was seen to do; empty for a run."""
+        return self.items[0].effects
 
     @property
     def places(self) -> int:
@@ -164,7 +178,15 @@ class View:
             if item.rule and not item.known:
                 grouped.setdefault((item.rule, item.verdict), []).append(item)
         rows = [
-            RuleRow(rule, verdict, items[0].tone, items[0].effect, items[0].sentence, items)
+            RuleRow(
+                rule,
+                verdict,
+                items[0].tone,
+                items[0].could,
+                items[0].observed,
+                items[0].sentence,
+                items,
+            )
             for (rule, verdict), items in grouped.items()
         ]
         return sorted(rows, key=_by_gravity)
@@ -178,7 +200,7 @@ def view(report: Report | RunReport) -> View:
 def _by_gravity(row: RuleRow) -> tuple[Any, ...]:
     outcomes = [*VERDICTS, *OUTCOME_TONES]
     outcome = outcomes.index(row.verdict) if row.verdict in outcomes else len(outcomes)
-    return outcome, gravity(row.verdict, row.effect), -len(row.items), row.rule
+    return outcome, gravity(row.verdict, row.observed, row.could), -len(row.items), row.rule
 
 
 def _of_check(report: Report) -> View:
@@ -203,6 +225,7 @@ def _of_check(report: Report) -> View:
         ("counted", _counted(report)),
         ("profile", report.profile and f"{report.profile}: some rules are reported as more than they say"),
         ("rules", f"sha256 {report.rules_sha256[:16]}"),
+        ("judged against", judged_against_line(report.judged_against)),
         ("baseline", report.baseline and report.baseline.line),
     ]
     tiles = [
@@ -266,7 +289,8 @@ def _finding(finding: Finding, *, is_counted: bool) -> Item:
         verdict=finding.verdict,
         tone="bad" if is_counted else VERDICT_TONES[finding.verdict],
         rule=finding.rule,
-        effect=finding.effect,
+        could=finding.could,
+        observed=observed_effect(finding),
         message=finding.message,
         known=finding.known,
         count=finding.count,
@@ -351,7 +375,8 @@ def _result(result: Result, report: RunReport) -> Item:
         verdict=result.outcome,
         tone=OUTCOME_TONES[result.outcome],
         rule=rule,
-        effect=rules()[rule].effect if rule in rules() else result.effect or "",
+        could=rules()[rule].could if rule in rules() else result.effect or "",
+        observed="",
         message=result.reason or result.title or result.outcome,
         known=bool(result.known),
         details=rows,

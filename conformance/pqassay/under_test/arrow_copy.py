@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from pqassay.under_test.schema_copies import Fault
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.parquet.arrow_schema import LISTS, ArrowField, ArrowType, Kind, read_arrow_schema
-from pqassay_spec.parquet.arrow_types import Column, Fit, fit
+from pqassay_spec.parquet.arrow_types import Fit, carrier, fit, has_unit_of
 from pqassay_spec.parquet.schema_tree import SchemaNode
-from pqassay_spec.parquet.thrift import SchemaElement, Type
+from pqassay_spec.parquet.thrift import SchemaElement
 
-NAMES, FOLLOWED, IGNORED = "PQF-112", "PQF-113", "PQF-114"
+NAMES, FOLLOWED, IGNORED, UNITS = "PQF-112", "PQF-113", "PQF-114", "PQF-142"
 
 PAIR = 2
 """Parts of a map: key and value."""
@@ -111,22 +111,9 @@ def _leaf(type_: ArrowType, element: SchemaElement, path: str) -> Iterator[Fault
     found = fit(type_, element)
     if found is not Fit.FITS:
         rule = FOLLOWED if found is Fit.FOLLOWED else IGNORED
-        carrier = _carrier(element)
-        said = f"it gives column {show(path)} the type {type_}, which is not stored as {carrier}"
-        yield Fault(rule, said, f"a type that is stored as {carrier}", str(type_), path)
-
-
-def _carrier(element: SchemaElement) -> str:
-    """The type of a column, for messages."""
-    column = Column.of(element)
-    name = next((kind.name for kind in Type if kind == element.type), f"type {element.type}")
-    if element.type == Type.FIXED_LEN_BYTE_ARRAY:
-        name = f"{name}({element.type_length})"
-    if not column.annotation:
-        return f"{name} without annotation"
-    annotation = column.annotation
-    if annotation == "DECIMAL":
-        annotation = f"DECIMAL{column.digits}"
-    elif column.is_local:
-        annotation = f"local {annotation}"
-    return f"{name} annotated as {annotation}"
+        stored_as = carrier(element)
+        said = f"it gives column {show(path)} the type {type_}, which is not stored as {stored_as}"
+        yield Fault(rule, said, f"a type that is stored as {stored_as}", str(type_), path)
+    elif not has_unit_of(type_, element):
+        said = f"it gives column {show(path)} the type {type_}, and the column is {carrier(element)}"
+        yield Fault(UNITS, said, "the same unit in both", str(type_), path)

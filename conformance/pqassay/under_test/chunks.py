@@ -20,6 +20,7 @@ from pqassay.under_test.file import (
     Remembered,
 )
 from pqassay.under_test.index_reads import IndexReads
+from pqassay.under_test.known_schemas import LeafFacts, facts_of
 from pqassay.under_test.page_bounds import PageBounds, even_column_index
 from pqassay.under_test.page_places import PagePlaces
 from pqassay.under_test.page_walk import PageUnderTest, chunk_range, walk
@@ -76,6 +77,7 @@ class ColumnChunkUnderTest:
         group: Its row group.
         chunk, facts: What the footer says of it.
         leaf: Its column in the schema.
+        leaf_facts: What the schema says of the values of that.
         path: With what the paths of its fields begin: ``row_groups[0].columns[1]``; so does the footer's record of it, below
             ``footer``.
         is_decoded: Whether all its values were decoded, so that its pages are known to decompress.
@@ -92,6 +94,7 @@ class ColumnChunkUnderTest:
         chunk: ColumnChunk,
         facts: ColumnMetaData,
         leaf: SchemaLeaf,
+        leaf_facts: LeafFacts | None = None,
     ) -> None:
         self.file = file
         self.row_group = row_group
@@ -100,6 +103,7 @@ class ColumnChunkUnderTest:
         self.chunk = chunk
         self.facts = facts
         self.leaf = leaf
+        self.leaf_facts = facts_of(leaf) if leaf_facts is None else leaf_facts
         self.path = f"row_groups[{row_group}].columns[{ordinal}]"
         self.is_decoded = False
         self.dictionary_size: int | None = None
@@ -156,7 +160,10 @@ class ColumnChunkUnderTest:
     @Remembered
     def order(self) -> Order | None:
         """The order of the column's values; ``None`` where there is no order, or an unknown one. Raises STA-002."""
-        return order_of(self.leaf.element, self.column_order)
+        given = self.column_order
+        if given is not None and given.TYPE_ORDER is not None:
+            return self.leaf_facts.order
+        return order_of(self.leaf.element, given)
 
     # ------------------------------------------------------------------------------------ what stands in the body
 
@@ -184,7 +191,8 @@ class ColumnChunkUnderTest:
                 if f"footer.{self.path}.meta_data.{name}" in stray:
                     raise Broken("PQF-008")
         length = self.facts.total_compressed_size
-        self._require(start, length, "meta_data.data_page_offset")
+        if self.file.layout is None:
+            self._require(start, length, "meta_data.data_page_offset")
         return start, start + length
 
     @property
@@ -203,7 +211,8 @@ class ColumnChunkUnderTest:
             raise NotApplicable
         if not length or length < 0 or not offset:
             raise Broken("PIX-002")
-        self._require(offset, length, f"{name}_offset")
+        if self.file.layout is None:
+            self._require(offset, length, f"{name}_offset")
         return self.file.part(IndexReads).read(offset, length)
 
     @Remembered
@@ -375,7 +384,7 @@ class ColumnChunks:
         """
         if self.file.is_summary:
             raise NotApplicable
-        leaves = self.file.leaves
+        leaves, leaf_facts = self.file.leaves, self.file.schema.facts
         chunks: list[ColumnChunkUnderTest] = []
         for number, group in enumerate(self.file.metadata.row_groups):
             if len(group.columns) != len(leaves):
@@ -402,7 +411,11 @@ class ColumnChunks:
                         expected=leaf.name,
                         actual=".".join(facts.path_in_schema),
                     )
-                chunks.append(ColumnChunkUnderTest(self.file, number, ordinal, group, chunk, facts, leaf))
+                chunks.append(
+                    ColumnChunkUnderTest(
+                        self.file, number, ordinal, group, chunk, facts, leaf, leaf_facts[ordinal]
+                    )
+                )
         return chunks
 
     def having(self, structure: Structure) -> list[ColumnChunkUnderTest]:

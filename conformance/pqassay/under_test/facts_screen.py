@@ -17,14 +17,12 @@ from pqassay_spec.parquet.column_order import (
     SIGNED_ORDERS,
     TOTAL,
     Order,
-    annotation_fits,
     is_bound,
     key,
 )
-from pqassay_spec.parquet.encodings import CODECS, ENCODINGS
+from pqassay_spec.parquet.encodings import CODECS, ENCODINGS, PAGE_TYPES
 from pqassay_spec.parquet.file import chunk_start
-from pqassay_spec.parquet.schema import is_string
-from pqassay_spec.parquet.thrift import ColumnMetaData, SchemaElement, Statistics
+from pqassay_spec.parquet.thrift import ColumnMetaData, SizeStatistics, Statistics, Type
 
 Shape = tuple[object, ...]
 """The properties that decide which rules apply to something sound."""
@@ -66,15 +64,24 @@ def facts_shape(chunk: ColumnChunkUnderTest) -> Shape | None:
     if start is None or (given and given not in (start, data, start + facts.total_compressed_size)):
         return None
     has_index = indexes != ((None, None), (None, None))
-    return dictionary is None, leaf.max_repetition_level == 0, has_index, facts.bloom_filter_offset is None
+    return (
+        dictionary is None,
+        leaf.max_repetition_level == 0,
+        has_index,
+        facts.bloom_filter_offset is None,
+        bool(facts.encoding_stats),
+    )
 
 
 def _are_known(facts: ColumnMetaData) -> bool:
-    """Whether codec and encodings are those of the format."""
+    """Whether codec, encodings and types of pages are those of the format."""
     return (
         facts.codec in CODECS
         and ENCODINGS.issuperset(facts.encodings)
-        and all(entry.encoding in ENCODINGS for entry in facts.encoding_stats or ())
+        and all(
+            entry.encoding in ENCODINGS and entry.page_type in PAGE_TYPES
+            for entry in facts.encoding_stats or ()
+        )
     )
 
 
@@ -88,21 +95,20 @@ def _is_pair(offset: int | None, length: int | None) -> bool:
 @once_for_each
 def statistics_shape(chunk: ColumnChunkUnderTest) -> Shape | None:
     """The shape of statistics that certainly break no rule; NaN counts and the total order are left to the rules."""
-    statistics, element = chunk.statistics, chunk.leaf.element
+    statistics, leaf = chunk.statistics, chunk.leaf_facts
     try:
         order = chunk.order
     except (FormatError, NotChecked):
         return None
-    if statistics is None or order is None or not annotation_fits(element):
+    if statistics is None or order is None or not leaf.fits:
         return None
-    text = is_string(chunk.leaf)
-    if not (_counts_are_sound(chunk, statistics) and _bounds_are_sound(order, element, statistics, text)):
+    if not (_counts_are_sound(chunk, statistics) and _bounds_are_sound(order, chunk, statistics)):
         return None
     return (
         order,
-        element.type,
-        text,
-        element.logicalType is None and element.converted_type is None,
+        chunk.leaf.element.type,
+        leaf.text,
+        leaf.is_plain,
         statistics.min_value is None,
         statistics.min is None,
         statistics.distinct_count is None,
@@ -118,22 +124,27 @@ def _counts_are_sound(chunk: ColumnChunkUnderTest, statistics: Statistics) -> bo
     return statistics.nan_count is None and (distinct is None or 0 <= distinct <= most)
 
 
-def _bounds_are_sound(order: Order, element: SchemaElement, statistics: Statistics, text: bool) -> bool:
+def _bounds_are_sound(order: Order, chunk: ColumnChunkUnderTest, statistics: Statistics) -> bool:
     low, high = statistics.min_value, statistics.max_value
     old = statistics.min, statistics.max
     if low is None or high is None:
         flags = statistics.is_min_value_exact, statistics.is_max_value_exact
         return (low, high, *old, *flags) == (None,) * 6
-    if not _are_in_order(order, element, low, high) or (text and not (_is_text(low) and _is_text(high))):
+    if not _are_in_order(order, chunk, low, high):
+        return False
+    if chunk.leaf_facts.text and not (_is_text(low) and _is_text(high)):
         return False
     return old == (None, None) or (old == (low, high) and order in SIGNED_ORDERS)
 
 
-def _are_in_order(order: Order, element: SchemaElement, low: bytes, high: bytes) -> bool:
+def _are_in_order(order: Order, chunk: ColumnChunkUnderTest, low: bytes, high: bytes) -> bool:
     least, greatest = key(order, low), key(order, high)
     if order in TOTAL or least is None or greatest is None or least > greatest:
         return False
-    return is_bound(element, low) and is_bound(element, high)
+    width, element = chunk.leaf_facts.width, chunk.leaf.element
+    if width is None:
+        return is_bound(element, low) and is_bound(element, high)
+    return len(low) == width == len(high)
 
 
 def _is_text(raw: bytes) -> bool:
@@ -142,3 +153,35 @@ def _is_text(raw: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+def sizes_shape(chunk: ColumnChunkUnderTest) -> Shape | None:
+    """The shape of size statistics that certainly break no rule: every level is counted, and so is every null."""
+    sizes, leaf = chunk.facts.size_statistics, chunk.leaf
+    if sizes is None or not _levels_are_counted(chunk, sizes):
+        return None
+    counts, statistics = sizes.definition_level_histogram, chunk.statistics
+    nulls = None if statistics is None else statistics.null_count
+    if counts and nulls is not None and nulls != sum(counts) - counts[-1]:
+        return None
+    size = sizes.unencoded_byte_array_data_bytes
+    if size is not None and (size < 0 or leaf.element.type != Type.BYTE_ARRAY):
+        return None
+    return (
+        bool(counts),
+        bool(sizes.repetition_level_histogram),
+        nulls is None,
+        size is None,
+        leaf.max_repetition_level == 0,
+    )
+
+
+def _levels_are_counted(chunk: ColumnChunkUnderTest, sizes: SizeStatistics) -> bool:
+    leaf, values = chunk.leaf, chunk.facts.num_values
+    return all(
+        not histogram or (len(histogram) == greatest + 1 and min(histogram) >= 0 and sum(histogram) == values)
+        for histogram, greatest in (
+            (sizes.repetition_level_histogram, leaf.max_repetition_level),
+            (sizes.definition_level_histogram, leaf.max_definition_level),
+        )
+    )

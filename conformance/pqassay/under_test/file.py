@@ -12,10 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 
 from pqassay.report.model import Obstacle
+from pqassay.under_test.known_schemas import SHARED, Schema, schema_of
+from pqassay.under_test.layout import Layout, layout_of
 from pqassay_spec.base.errors import FormatError, Unsupported
 from pqassay_spec.base.sources import Source
+from pqassay_spec.grammar.thrift_decoder import WatchedBytes
 from pqassay_spec.parquet import file as parquet_file
-from pqassay_spec.parquet.schema import SchemaLeaf, leaves
+from pqassay_spec.parquet.schema import SchemaLeaf
 from pqassay_spec.parquet.thrift import FileMetaData, KeyValue
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, Tier
@@ -258,14 +261,20 @@ class FileUnderTest:
         return parquet_file.read_framing(self.source)
 
     @Remembered
-    def footer(self) -> bytes:
+    def footer(self) -> WatchedBytes:
         """The bytes of the footer."""
-        return self.source.read(self.framing.footer_start, self.framing.footer_length)
+        return WatchedBytes(self.source.read(self.framing.footer_start, self.framing.footer_length))
 
     @Remembered
     def decoded(self) -> tuple[FileMetaData, int]:
-        """The decoded footer and the bytes that its struct takes. Raises PQF-004."""
-        return parquet_file.read_footer(self.source, self.framing)
+        """The decoded footer and the bytes that its struct takes. Raises PQF-004. Its schema may be that of other files, too."""
+        return parquet_file.decode_footer(self.footer, self.framing, shared=SHARED)
+
+    @property
+    def has_unknown_fields(self) -> bool:
+        """Whether a struct of the footer holds a field that is not declared, or with another type. Raises PQF-004."""
+        _ = self.decoded
+        return self.footer.has_unknown
 
     @property
     def metadata(self) -> FileMetaData:
@@ -283,9 +292,14 @@ class FileUnderTest:
         return parquet_file.is_summary(self.metadata, self.source.name)
 
     @Remembered
+    def schema(self) -> Schema:
+        """The schema, which is one tree. Raises PQF-004."""
+        return schema_of(self.metadata)
+
+    @property
     def leaves(self) -> list[SchemaLeaf]:
-        """The leaf columns."""
-        return leaves(self.metadata)
+        """The leaf columns. Raises PQF-004."""
+        return self.schema.leaves
 
     @Remembered
     def offsets(self) -> list[parquet_file.ByteRange]:
@@ -293,8 +307,15 @@ class FileUnderTest:
         return [] if self.is_summary else list(parquet_file.referenced_offsets(self.metadata))
 
     @Remembered
+    def layout(self) -> Layout | None:
+        """The layout of a file whose ranges lie in the body and share no byte; ``None`` where that is not certain."""
+        return None if self.is_summary else layout_of(self.metadata, self.framing)
+
+    @Remembered
     def stray_offsets(self) -> frozenset[str]:
         """The fields of those offsets that lead out of the body, which is the matter of PQF-008."""
+        if self.layout is not None:
+            return frozenset()
         return frozenset(given.field for given in self.offsets if not self.in_body(given))
 
     @Remembered
@@ -318,6 +339,8 @@ class FileUnderTest:
     @Remembered
     def overlapping(self) -> frozenset[str]:
         """The fields of those ranges inside the body that share a byte with another one. What stands there, nobody can say."""
+        if self.layout is not None:
+            return frozenset()
         return frozenset(given.field for both in overlaps(self.ranges_inside) for given in both)
 
     @Remembered
@@ -336,6 +359,8 @@ class FileUnderTest:
 
     def require_sound_ranges(self) -> None:
         """Raise the rule that is broken where ranges leave the body or overlap: what follows from them means nothing then."""
+        if self.layout is not None:
+            return
         for group in self.metadata.row_groups:
             for chunk in group.columns:
                 if chunk.meta_data is not None and chunk.meta_data.total_compressed_size < 0:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from pqassay.under_test.schema_copies import Fault, as_list, as_object, read_json
 from pqassay_spec.base.errors import Malformed
@@ -23,6 +24,36 @@ WKB = "WKB"
 
 BOX_SIZES = (4, 6)
 """Numbers of a box, without z and with it."""
+
+
+ROUNDED = 1e-6
+"""The part of a bound by which another may lie beyond it: documents may round their numbers."""
+
+
+class Span(NamedTuple):
+    """The range of one axis of a box."""
+
+    axis: str
+    low: float
+    high: float
+
+    def lacks(self, low: float, high: float) -> bool:
+        """Whether it does not hold another range, by more than rounding."""
+        room = ROUNDED * max(abs(self.low), abs(self.high), abs(low), abs(high))
+        return low < self.low - room or high > self.high + room
+
+
+def planar_boxes(value: str) -> dict[str, list[Span]]:
+    """The boxes of the columns of a document that can be read, axis by axis; those of curved edges are left out, and x around the globe."""
+    columns: dict[str, dict[str, Any]] = json.loads(value)["columns"]
+    found: dict[str, list[Span]] = {}
+    for name, column in columns.items():
+        box: Any = column.get("bbox")
+        if column.get("edges", "planar") == "planar" and _is_box(box):
+            half = len(box) // 2
+            spans = (Span(axis, *pair) for axis, *pair in zip("xyz", box[:half], box[half:], strict=False))
+            found[name] = [span for span in spans if span.low <= span.high]
+    return found
 
 
 def geo_faults(value: str, root: SchemaNode) -> Iterator[Fault]:

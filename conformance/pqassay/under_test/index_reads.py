@@ -32,7 +32,7 @@ class IndexReads:
         self._starts: list[int] = []
         self._ends: list[int] = []
         self._kept: OrderedDict[int, bytes] = OrderedDict()
-        for given in file.ranges_inside:
+        for given in file.ranges_inside if file.layout is None else file.layout.ranges:
             if given.kind in ("column index", "offset index"):
                 self._add(given.start, given.end)
 

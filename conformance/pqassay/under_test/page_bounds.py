@@ -170,6 +170,17 @@ class PageBounds:
             found for found in zip(*self.comparable, strict=True) if not self._is_nan(minima[found[0]])
         )
 
+    @Remembered
+    def swapped(self) -> list[int]:
+        """Positions of the pages whose lower bound is greater than the upper one: PIX-024."""
+        if self.sound:
+            return []
+        return [
+            page
+            for page, low, high in zip(self.pages, self.lows, self.highs, strict=True)
+            if low is not None and high is not None and low > high
+        ]
+
     def no_values(self, raws: Sequence[bytes], found: Sequence[Any]) -> list[int]:
         """Pages whose bound in a list is no value of the physical type; ``found`` holds the keys of that list."""
         if None not in found:

@@ -8,11 +8,14 @@ from typing import Any
 from pqassay.under_test.schema_copies import Fault, as_list, as_object, read_json
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.grammar.hexdump import show
+from pqassay_spec.parquet.arrow_types import carrier
+from pqassay_spec.parquet.pandas_types import is_made_of
 from pqassay_spec.parquet.schema_tree import SchemaNode
+from pqassay_spec.parquet.thrift import SchemaElement
 
 PANDAS_KEY = "pandas"
 
-READABLE, INDEXES = "PQF-118", "PQF-119"
+READABLE, INDEXES, TYPES = "PQF-118", "PQF-119", "PQF-144"
 
 _RANGE = ("start", "stop", "step")
 
@@ -38,6 +41,18 @@ def pandas_faults(value: str, root: SchemaNode) -> Iterator[Fault]:
         if index not in columns:
             said = f"its index {show(index)} is no column of the file"
             yield Fault(INDEXES, said, "a column of the file", show(index), index)
+    leaves = {node.name: node.element for node in root.children if node.is_leaf and not node.is_repeated}
+    for column in _list(frame, "columns"):
+        yield from _type(column, leaves)
+
+
+def _type(described: dict[str, Any], leaves: dict[str, SchemaElement]) -> Iterator[Fault]:
+    """A type of pandas that is not one of the column's."""
+    name, numpy_type = described.get("field_name", described["name"]), described["numpy_type"]
+    element = leaves.get(name) if isinstance(name, str) else None
+    if element is not None and not is_made_of(numpy_type, element):
+        said = f"it gives column {show(name)} the type {show(numpy_type)}, which is not made of {carrier(element)}"
+        yield Fault(TYPES, said, f"a type that is made of {carrier(element)}", show(numpy_type), name)
 
 
 def _names(described: Any) -> list[str]:

@@ -102,12 +102,12 @@ class Copies:
         except Malformed as error:
             return (Fault(error.rule or "", error.reason, "", ""),)
 
-    def is_sound(self, pair: KeyValueUnderTest) -> bool | None:
-        """The screen of its rules: ``True`` of a copy without a fault that was met before, else ``None``."""
+    def is_sound(self, pair: KeyValueUnderTest) -> tuple[str | None] | None:
+        """The screen of its rules: of a copy without a fault that was met before, the writer, on whom hangs which rules apply."""
         known = self._known.get(pair.part.value or "")
         if known is None or known.faults or not pair.file.footer.startswith(known.beginning):
             return None
-        return True
+        return (pair.file.metadata.created_by,)
 
 
 def read_json(value: str, rule: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
@@ -23,7 +24,8 @@ class Violation:
     where the one of the table (`pqassay.checks.remedies`) is not the best one.
     ``field`` is a text where nobody but the check knows the place of it, which ``offset`` and ``length`` are then; the place of a
     `Field` is looked up if it is shown.
-    ``more`` counts further places, so that a check need not yield thousands of them.
+    ``more`` counts further places, so that a check need not yield thousands of them; ``more_row_groups`` are theirs, where they
+    differ.
     """
 
     message: str
@@ -36,6 +38,7 @@ class Violation:
     row_group: int | None = None
     remedy: str = ""
     more: int = 0
+    more_row_groups: set[int | None] | None = dataclasses.field(default=None, compare=False)
 
 
 class Spot(NamedTuple):
@@ -109,5 +112,9 @@ def keep_first(places: list[Violation], violation: Violation) -> None:
     """Add a violation to the first ones that are held, the last of which counts those that follow."""
     if len(places) < FIRST_POSITIONS:
         places.append(violation)
-    else:
-        places[-1] = replace(places[-1], more=places[-1].more + 1 + violation.more)
+        return
+    last = places[-1]
+    row_groups = set[int | None]() if last.more_row_groups is None else last.more_row_groups
+    row_groups.add(violation.row_group)
+    row_groups.update(violation.more_row_groups or ())
+    places[-1] = replace(last, more=last.more + 1 + violation.more, more_row_groups=row_groups)

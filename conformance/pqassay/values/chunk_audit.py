@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -38,13 +39,15 @@ class _BloomClaims(ChunkClaims):
             bitset = self.chunk.bitset
             if self.chunk.leaf.element.type == Type.BOOLEAN:
                 raise Broken("BLM-011")  # nobody says how one holds booleans
-            self._claim(partial(self._judge_bloom_filter, bitset), *rules)
+            self._claim(partial(self._judge_bloom_filter, bitset, rules), *rules)
 
-    def _judge_bloom_filter(self, bitset: bytes, decoded: ChunkValues) -> Found:
+    def _judge_bloom_filter(self, bitset: bytes, rules: Sequence[str], decoded: ChunkValues) -> Found:
         missing = absent(decoded, bitset)
         if missing is None:
             return
-        special = decoded.is_nan | decoded.is_zero(negative=True) | decoded.is_zero(negative=False)
+        special = np.zeros_like(missing)
+        if SPECIAL_HELD in rules:  # numbers whose type the schema does not tell are as any others
+            special = decoded.is_nan | decoded.is_zero(negative=True) | decoded.is_zero(negative=False)
         for rule, mask in ((HELD, missing & ~special), (SPECIAL_HELD, missing & special)):
             if mask.any():
                 place = int(mask.argmax())
@@ -115,7 +118,8 @@ class ChunkFamily:
     def note_left_out(self) -> None:
         """Chunks that are encrypted or stored elsewhere leave what is tested on the others unproved."""
         left_out = self._file.part(ColumnChunks).left_out
-        for obstacle, hindrance in left_out.items():
-            reason = NotChecked(hindrance.reason, obstacle)
-            for outcome in self.outcomes.values():
-                outcome.hindered(NotEverywhere(reason, left_out))
+        first = next((NotChecked(found.reason, obstacle) for obstacle, found in left_out.items()), None)
+        if first is None:
+            return
+        for outcome in self.outcomes.values():
+            outcome.hindered(NotEverywhere(first, left_out))

@@ -55,7 +55,7 @@ class Decoders:
         """A decoder, with a bare footer if wanted. Raises `NotChecked` where pyarrow refuses the footer."""
         key = dictionaries, is_bare
         if key not in self._open:
-            footer, metadata = self._file.footer, self._file.metadata
+            footer, metadata = bytes(self._file.footer), self._file.metadata
             if is_bare:
                 metadata = bare(metadata)
                 footer = bytes(grammar(FileMetaData).build(metadata))
@@ -151,11 +151,11 @@ class ChunkValues:
         counts = counts_of(self.chunk)
         counted = int(counts.non_null.sum())
         if counted != self.count:
-            raise NotChecked(
+            said = (
                 f"the levels of column {self.chunk.column} count {counted} values in row group "
-                f"{self.chunk.row_group}, and pyarrow decodes {self.count}",
-                "file",
+                f"{self.chunk.row_group}, and pyarrow decodes {self.count}"
             )
+            raise _reason(self.chunk, NotChecked(said, "file"))
         return counts
 
     @cached_property

@@ -183,11 +183,11 @@ class ChunkClaims:
     def _deprecated_orders(self) -> tuple[tuple[Order, bool], ...]:
         """The orders that may be meant by the deprecated bounds, each with whether its bytes are signed.
 
-        Some writers compare bytes by signed ones, and others, DuckDB among them, as the type does. Raises `NotChecked`.
+        Some writers compare by sign, and others, DuckDB among them, as the type does. Raises `NotChecked`.
         """
         kind, natural = self.chunk.leaf.element.type, type_order(self.chunk.leaf.element)
         if natural is Order.UNSIGNED:
-            return ((Order.SIGNED, False),)
+            return (Order.SIGNED, False), (natural, False)
         if natural in (Order.BOOLEAN, Order.SIGNED, Order.FLOAT, Order.HALF):
             return ((natural, False),)
         if natural in (Order.DECIMAL, Order.BYTES):

@@ -4,6 +4,7 @@
 # The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -23,6 +24,12 @@ AT_ONCE = 1 << 16
 
 AXES = ("x", "y", "z", "m")
 
+LAST_DIGITS = 1e-12
+"""How far a coordinate may lie outside, as a part of the greater bound of its axis, and be off by the last digits alone."""
+
+DATE_LINE, POLE = 180.0, 90.0
+"""The greatest longitude and latitude of a GEOGRAPHY."""
+
 
 class OffBox(NamedTuple):
     """A coordinate outside the box: the place of its geometry, the axis, the number, and how many geometries there are like it."""
@@ -33,7 +40,20 @@ class OffBox(NamedTuple):
     total: int
 
 
-def off_box(decoded: ChunkValues, box: BoundingBox) -> OffBox | None:
+class Strictness(NamedTuple):
+    """What counts as outside.
+
+    Attributes:
+        is_exact: Whether numbers are compared as they are; otherwise the last digits, and other longitudes of the same place of a
+            GEOGRAPHY, are left out of account.
+        is_geography: Whether the column is a GEOGRAPHY: what is no longitude or latitude lies in no box.
+    """
+
+    is_exact: bool
+    is_geography: bool
+
+
+def off_box(decoded: ChunkValues, box: BoundingBox, strictness: Strictness) -> OffBox | None:
     """The first geometry with a coordinate outside the box, ``None`` without.
 
     Raises:
@@ -42,20 +62,20 @@ def off_box(decoded: ChunkValues, box: BoundingBox) -> OffBox | None:
     first: tuple[int, str, float] | None = None
     count = start = 0
     for piece in decoded.pieces(AT_ONCE):
-        for place, axis, number in _outside(piece, box):
+        for place, axis, number in _outside(piece, box, strictness):
             first = first or (start + place, axis, number)
             count += 1
         start += len(piece)
     return None if first is None else OffBox(*first, count)
 
 
-def _outside(piece: Any, box: BoundingBox) -> Iterator[tuple[int, str, float]]:
+def _outside(piece: Any, box: BoundingBox, strictness: Strictness) -> Iterator[tuple[int, str, float]]:
     """The geometries with a coordinate outside the box, each once."""
     points = _planar_points(piece)
     if points is not None:
-        is_outside = [_is_off(points[:, number], box, axis) for number, axis in enumerate("xy")]
-        for place in np.flatnonzero(is_outside[0] | is_outside[1]).tolist():
-            number = 0 if is_outside[0][place] else 1
+        is_outside = _off_axes(points, box, strictness)
+        for place in np.flatnonzero(is_outside.any(axis=1)).tolist():
+            number = int(is_outside[place].argmax())
             yield place, AXES[number], float(points[place, number])
         return
     for place, raw in enumerate(piece.to_pylist()):
@@ -63,10 +83,10 @@ def _outside(piece: Any, box: BoundingBox) -> Iterator[tuple[int, str, float]]:
             found = np.array(list(coordinates(raw)), np.float64).reshape(-1, len(AXES))
         except Malformed as error:
             raise NotChecked(f"a geometry cannot be read: {error.reason}", "file") from None
+        off = _off_axes(found, box, strictness)
         for number, axis in enumerate(AXES):
-            off = _is_off(found[:, number], box, axis)
-            if off.any():
-                yield place, axis, float(found[off.argmax(), number])
+            if off[:, number].any():
+                yield place, axis, float(found[off[:, number].argmax(), number])
                 break
 
 
@@ -83,10 +103,34 @@ def _planar_points(piece: Any) -> NDArray[np.float64] | None:
     return np.ascontiguousarray(rows[:, HEAD_SIZE:]).view("<f8")
 
 
-def _is_off(numbers: NDArray[np.float64], box: BoundingBox, axis: str) -> NDArray[np.bool_]:
+def _off_axes(points: NDArray[np.float64], box: BoundingBox, strictness: Strictness) -> NDArray[np.bool_]:
+    """Which coordinates lie outside, bool of the shape of the points."""
+    is_exact, is_geography = strictness
+    off = np.stack(
+        [
+            _is_off(points[:, number], box, axis, is_exact=is_exact)
+            for number, axis in enumerate(AXES[: points.shape[1]])
+        ],
+        axis=1,
+    )
+    if is_geography:
+        x, y = points[:, 0], points[:, 1]
+        off[:, 0] &= np.abs(x) <= DATE_LINE
+        off[:, 1] &= np.abs(y) <= POLE
+        if not is_exact:
+            off[:, 0] &= (np.abs(x) != DATE_LINE) | _is_off(-x, box, "x", is_exact=False)
+            off[:, 0] &= np.abs(y) != POLE
+    return off
+
+
+def _is_off(
+    numbers: NDArray[np.float64], box: BoundingBox, axis: str, *, is_exact: bool
+) -> NDArray[np.bool_]:
     """The numbers outside, bool; NaN, the coordinate of an empty point, lies nowhere."""
     least, greatest = getattr(box, f"{axis}min"), getattr(box, f"{axis}max")
     if least is None or greatest is None:
         return np.zeros(len(numbers), np.bool_)
-    below, above = numbers < least, numbers > greatest
+    sizes = [abs(bound) for bound in (least, greatest) if math.isfinite(bound)]
+    margin = 0.0 if is_exact else LAST_DIGITS * max(sizes, default=0.0)
+    below, above = numbers < least - margin, numbers > greatest + margin
     return np.asarray(below & above if axis == "x" and least > greatest else below | above, np.bool_)

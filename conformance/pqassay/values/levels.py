@@ -19,6 +19,7 @@ from pqassay_spec.parquet.levels import (
     GROUP,
     PACKED,
     bit_packed_size,
+    missing_groups,
     read_header,
     require_bytes,
     require_count,
@@ -54,6 +55,7 @@ class Runs:
         repeated: The value of each repeating run, int64.
         packed: The values of all packed runs, one behind the other, unsigned.
         taken: Bytes of the section that the runs take.
+        missing: Groups that the header of the last run counts, and of which nothing is stored.
     """
 
     lengths: NDArray[np.int64]
@@ -61,6 +63,7 @@ class Runs:
     repeated: NDArray[np.int64]
     packed: NDArray[np.unsignedinteger]
     taken: int
+    missing: int = 0
 
     @property
     def first(self) -> int | None:
@@ -74,6 +77,11 @@ class Runs:
         return max(
             int(self.repeated.max(initial=-1)), int(self.packed.max(initial=0)) if self.packed.size else -1
         )
+
+    def least(self) -> int:
+        """The least value; 0 without any."""
+        found = [int(part.min()) for part in (self.repeated, self.packed) if part.size]
+        return min(found, default=0)
 
     def histogram(self, size: int) -> NDArray[np.int64]:
         """The number of occurrences of each value below ``size``, int64.
@@ -147,7 +155,7 @@ def _by_steps(raw: bytes, width: int, count: int) -> Runs:
     headers: list[int] = []
     repeated: list[int] = []
     pieces: list[bytes] = []
-    position, left = 0, count
+    position, left, missing = 0, count, 0
     while left > 0:
         start = position
         if position < available and raw[position] < VARINT_GOES_ON:  # as most are
@@ -159,6 +167,7 @@ def _by_steps(raw: bytes, width: int, count: int) -> Runs:
             enough = position + (length * width + 7) // 8
             require_bytes(enough, available, start)
             pieces.append(raw[position:enough])
+            missing = missing_groups(header, available - position, width=width)
             position = min(position + (header >> 1) * width, available)
             header = -(-length // GROUP) << 1 | PACKED
         else:
@@ -178,9 +187,8 @@ def _by_steps(raw: bytes, width: int, count: int) -> Runs:
     if (beyond := int(counts.sum()) - count) > 0:
         counts[-1] -= beyond  # the last group is filled up
     total = int(counts[flags].sum())
-    return Runs(
-        counts, flags, np.array(repeated, np.int64), unpacked(b"".join(pieces), width, total), position
-    )
+    packed = unpacked(b"".join(pieces), width, total)
+    return Runs(counts, flags, np.array(repeated, np.int64), packed, position, missing)
 
 
 def _has_short_runs(raw: bytes, width: int) -> bool:

@@ -12,6 +12,7 @@ from pqassay.under_test.fields import Field
 from pqassay.under_test.file import NotChecked
 from pqassay.under_test.page_walk import HEADERS
 from pqassay.under_test.violation import Violation, first_places
+from pqassay.values.bounds import Beyond
 from pqassay.values.chunk_values import ChunkValues
 from pqassay.values.claims import ChunkClaims, Found
 from pqassay.values.levels import PageCounts
@@ -105,20 +106,9 @@ class PageHeaderClaims(ChunkClaims):
     ) -> Found:
         """Compare bounds with the values of their pages, for each of the rules that speak of them."""
         for beyond in self._judged.of_pages(order, raws, above=above):
-            raw = raws[beyond.page] or b""
-            value, bound = shown(order, decoded.raw_of(beyond.place)), shown(order, raw)
-            words = "upper" if above else "lower"
+            side = "upper" if above else "lower"
             for rule, field in places:
-                yield (
-                    rule,
-                    Violation(
-                        f"{self._where(decoded, beyond.place)} holds {value}, the page's {words} bound is {bound}",
-                        field(beyond.page),
-                        expected=f"{'at least' if above else 'at most'} {value}",
-                        actual=bound,
-                        more=beyond.total - 1,
-                    ),
-                )
+                yield rule, self._beyond_page_bound(decoded, beyond, raws, side, order, field)
 
     def _judge_deprecated_pages(
         self, raws: Sequence[bytes | None], field: BoundField, above: bool, decoded: ChunkValues
@@ -131,20 +121,27 @@ class PageHeaderClaims(ChunkClaims):
         order, signed_bytes = orders[0]
         natural = self.order or type_order(self.chunk.leaf.element)
         for beyond in self._judged.of_pages(order, raws, above=above, signed_bytes=signed_bytes):
-            value, bound = (
-                shown(natural, raw) for raw in (decoded.raw_of(beyond.place), raws[beyond.page] or b"")
-            )
-            yield (
-                DEPRECATED,
-                Violation(
-                    f"{self._where(decoded, beyond.place)} holds {value}, the page's deprecated "
-                    f"{'upper' if above else 'lower'} bound is {bound}",
-                    field(beyond.page),
-                    expected=f"{'at least' if above else 'at most'} {value}",
-                    actual=bound,
-                    more=beyond.total - 1,
-                ),
-            )
+            side = f"deprecated {'upper' if above else 'lower'}"
+            yield DEPRECATED, self._beyond_page_bound(decoded, beyond, raws, side, natural, field)
+
+    def _beyond_page_bound(
+        self,
+        decoded: ChunkValues,
+        beyond: Beyond,
+        raws: Sequence[bytes | None],
+        side: str,
+        order: Order | None,
+        field: BoundField,
+    ) -> Violation:
+        """A value outside a bound of its page, ``side`` being what the bound is called."""
+        value, bound = shown(order, decoded.raw_of(beyond.place)), shown(order, raws[beyond.page] or b"")
+        return Violation(
+            f"{self._where(decoded, beyond.place)} holds {value}, the page's {side} bound is {bound}",
+            field(beyond.page),
+            expected=f"{'at least' if side.endswith('upper') else 'at most'} {value}",
+            actual=bound,
+            more=beyond.total - 1,
+        )
 
     def _judge_exact(
         self,

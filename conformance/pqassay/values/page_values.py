@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from pqassay.under_test.file import NotChecked
-from pqassay.values.levels import read_runs
+from pqassay.values.levels import Runs, read_runs
 from pqassay.values.one_page import decoded_alone
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.parquet import delta_encoding
@@ -26,7 +26,7 @@ from pqassay_spec.parquet.levels import WIDEST
 from pqassay_spec.parquet.plain_encoding import LENGTH
 from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Encoding, SchemaElement, Type
 
-INCOMPLETE, TOO_LONG, SHAPE, TOTAL, SHORT_MINIBLOCK, TOO_WIDE, BEYOND, OF_TYPE = (
+INCOMPLETE, TOO_LONG, SHAPE, TOTAL, SHORT_MINIBLOCK, TOO_WIDE, BEYOND, OF_TYPE, SHORT_RUN = (
     "PQF-078",
     "PQF-089",
     "PQF-090",
@@ -35,6 +35,7 @@ INCOMPLETE, TOO_LONG, SHAPE, TOTAL, SHORT_MINIBLOCK, TOO_WIDE, BEYOND, OF_TYPE =
     "PQF-079",
     "PQF-077",
     "PQF-084",
+    "PQF-141",
 )
 
 LENGTH_SIZE = LENGTH.sizeof()
@@ -179,6 +180,7 @@ def _indexes(page: PageValues) -> int:
             expected=f"at most {page.entries - 1}",
             actual=str(greatest),
         )
+    _require_whole(runs, "indexes")
     return runs.taken + 1
 
 
@@ -194,11 +196,30 @@ def _booleans(page: PageValues) -> int:
             actual="no length" if length is None else f"{length} bytes",
         )
     try:
-        return (
-            LENGTH_SIZE + read_runs(raw[LENGTH_SIZE : LENGTH_SIZE + length], width=1, count=page.count).taken
-        )
+        runs = read_runs(raw[LENGTH_SIZE : LENGTH_SIZE + length], width=1, count=page.count)
     except Malformed as error:
         raise error.within(rule=INCOMPLETE) from None
+    _require_whole(runs, "booleans")
+    return LENGTH_SIZE + runs.taken
+
+
+def _require_whole(runs: Runs, what: str) -> None:
+    """Raise PQF-141 unless all groups of the last run are stored."""
+    if missing := runs.missing:
+        raise Malformed(
+            lack_of_groups(missing, what),
+            rule=SHORT_RUN,
+            expected=ALL_GROUPS,
+            actual=f"{missing} fewer",
+        )
+
+
+ALL_GROUPS = "as many groups as the header of the run counts"
+
+
+def lack_of_groups(missing: int, what: str) -> str:
+    """The message about a packed run whose last groups are not stored."""
+    return f"the last run of {what} lacks {missing} group{'s' * (missing > 1)} of values"
 
 
 # ------------------------------------------------------------------------------------------------- differences

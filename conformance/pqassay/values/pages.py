@@ -90,6 +90,9 @@ class PageClaims(PageHeaderClaims):
         for listed in (given, index.null_pages):
             self._require_pages(listed, decoded, "column index", "PIX-021")
         raws = [None if null else raw for raw, null in zip(given, index.null_pages, strict=True)]
+        # Bounds that contradict each other are the matter of PIX-024, which needs no values.
+        for page in self.chunk.page_bounds.swapped if self.order is not None else ():
+            raws[page] = None
         places = [(rule, (self.chunk.fields.column_index / name).__getitem__)]
         yield from self._judge_page_bounds(places, raws, above, order, decoded)
 

@@ -30,6 +30,15 @@ DESCRIPTOR = np.dtype(pm.ColumnDescriptor.dtype)
 BLOCK_HEADER = np.dtype(pm.BlockHeader.dtype)
 _U64 = np.uint64
 
+_FIELDS = {name: (np.dtype(kind), pm.ColumnChunk.offsets[name]) for name, kind in pm.ColumnChunk.dtype}
+"""Type and offset of each field of a column chunk."""
+
+WORD = 8
+"""Bytes of a word, of which column chunks consist: a field is a word, or lies in one."""
+
+TURNED_AT_ONCE = 1 << 18
+"""Bytes of records that are turned into words at a time."""
+
 
 class Shape:
     """The part that all batches share: the bytes, and what descriptors say, one number for each column."""
@@ -77,6 +86,20 @@ def _blocks(content: Array, starts: Sequence[int], size: int) -> Array:
     return np.stack([content[start : start + size] for start in starts])
 
 
+def _turned(records: Array, count: int) -> Array:
+    """Records of whole words, ``count`` to a row of bytes, as words x rows x records: each word of all of them side by side.
+
+    A few rows at a time, which stay in the cache: a word of many records is far apart from the next one's.
+    """
+    rows = len(records)
+    words = records.view(_U64).reshape(rows, count, CHUNK.itemsize // WORD)
+    turned = np.empty((words.shape[2], rows, count), _U64)
+    step = max(TURNED_AT_ONCE // max(records.shape[1], 1), 1)
+    for start in range(0, rows, step):
+        turned[:, start : start + step] = words[start : start + step].transpose(2, 0, 1)
+    return turned
+
+
 class Batch:
     """The chunks of some blocks, as arrays of blocks x columns, each made when first asked for."""
 
@@ -85,18 +108,27 @@ class Batch:
         size = pm.BlockHeader.size + pm.ColumnChunk.size * shape.count
         blocks = _blocks(shape.content, [place.offset for place in places], size)
         self.num_rows: Array = blocks[:, : BLOCK_HEADER.itemsize].view(BLOCK_HEADER)["num_rows"].astype(_U64)
-        self.chunks: Array = blocks[:, BLOCK_HEADER.itemsize :].view(CHUNK)
+        self.extent = len(places), shape.count
+        """Blocks and columns."""
         self.body_end = np.array([place.body_end for place in places], _U64)[:, None]
         self.region_start = np.array([place.offset + size for place in places], _U64)[:, None]
         # A block that the next one overlaps has no region at all.
         rooms = [max(place.follows - place.offset - size, 0) for place in places]
         self.region_length = np.array(rooms, _U64)[:, None]
+        self._words = _turned(blocks[:, BLOCK_HEADER.itemsize :], shape.count)
         self._fields: dict[object, Array] = {}
 
     def field(self, name: str) -> Array:
         """A field of all chunks, side by side in memory."""
         if name not in self._fields:
-            self._fields[name] = np.ascontiguousarray(self.chunks[name])
+            kind, offset = _FIELDS[name]
+            word, within = divmod(offset, WORD)
+            found = self._words[word]
+            if kind != _U64 or within:
+                octets = found.view(np.uint8).reshape(*found.shape, WORD)
+                parts = octets[..., within : within + kind.itemsize].view(kind)[..., 0]
+                found = np.ascontiguousarray(parts)
+            self._fields[name] = found
         return self._fields[name]
 
     def _kept(self, key: object, make: Callable[[], Array]) -> Array:
@@ -166,4 +198,4 @@ class Batch:
 
     def none(self) -> Array:
         """No chunk at all."""
-        return self._kept("none", lambda: np.zeros(self.chunks.shape, bool))
+        return self._kept("none", lambda: np.zeros(self.extent, bool))

@@ -243,7 +243,7 @@ def _timestamp_without_bounds(batch: Batch) -> Masks:
     if column is None:
         return ()
     wanted = sum({flag for side in SIDES for flag in (side.present, side.inlined)})
-    mask = np.zeros(batch.chunks.shape, bool)
+    mask = np.zeros(batch.extent, bool)
     mask[:, column] = (batch.num_rows[:, 0] != 0) & ~batch.flag(wanted)[:, column]
     return (mask,)
 
@@ -279,7 +279,7 @@ SCREENS: dict[str, Callable[[Batch], Masks]] = {
 
 def block_facts(batch: Batch) -> Iterator[BlockFacts]:
     """The same as `pqassay.under_test.pm_chunks.block_facts`, for many blocks; in doubt, a block is called tangled."""
-    blocks = batch.chunks.shape[0]
+    blocks = batch.extent[0]
     region_end = batch.region_start[:, 0].copy()
     is_packed, has_strays = np.ones(blocks, bool), np.zeros(blocks, bool)
     if not batch.shape.count:
@@ -309,7 +309,7 @@ def block_facts(batch: Batch) -> Iterator[BlockFacts]:
 
 def _regions(batch: Batch) -> tuple[Array, Array, Array]:
     """Whether the statistics out of line of each block follow each other, where they end, and whether some are outside."""
-    shape = (*batch.chunks.shape, len(SIDES))
+    shape = (*batch.extent, len(SIDES))
     inside, offset, length = np.zeros(shape, bool), np.zeros(shape, _U64), np.zeros(shape, _U64)
     has_strays: Array = np.zeros(shape[0], bool)
     for side in SIDES:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
@@ -72,10 +73,7 @@ class _Sorting:
     compared: dict[int, _Compared] = field(default_factory=dict[int, _Compared])
 
     def violation(self) -> Violation | None:
-        """The first row that is out of order, ``None`` without. Raises `NotChecked`.
-
-        NaN stands somewhere, nobody says where: a row with one is in order beside any other.
-        """
+        """The first row that is out of order, ``None`` without. Raises `NotChecked`."""
         compared = [self.compared[place] for place in range(len(self.columns))]
         undecided = np.ones(len(compared[0].falls), np.bool_)
         wrong = np.zeros(len(undecided), np.int8)
@@ -206,7 +204,8 @@ def _sorted_columns(
                 f"row group {number} is sorted by a column that is {'stored elsewhere' if is_elsewhere else 'encrypted'}",
                 "file" if is_elsewhere else "key",
             )
-        leaf, order = chunk.leaf, chunk.order or type_order(chunk.leaf.element)
+        # Column orders are those of bounds; of the types that have an order of their own, rows follow that one.
+        leaf, order = chunk.leaf, type_order(chunk.leaf.element) or chunk.order
         if order is None:
             raise NotChecked(
                 f"how values of column {leaf.name}, {leaf.physical_type}, are sorted, nobody says", "file"
@@ -218,14 +217,23 @@ def _sorted_columns(
 
 
 def _compared(values: ChunkValues, column: SortedColumn) -> _Compared:
+    """Compare each row with the one before.
+
+    NaN stands somewhere, nobody says where: a row with one is in order beside any other.  So is a zero beside one of the
+    other sign; whether the two are equal, nobody says either, so that no further column decides between them.
+    """
     width = max(decimal_width(values.values), 1) if column.order is Order.DECIMAL else 0
-    keys: Any = comparable_keys(column.order, values.values, width)
+    stored: Any = values.values
+    if column.order in FLOATING and pa.types.is_dictionary(stored.type):
+        stored = stored.cast(stored.type.value_type)  # ranks would give NaN a place
+    keys: Any = comparable_keys(column.order, stored, width)
     left, right = keys[:-1], keys[1:]
     descends = less(left, right) if column.descending else less(right, left)
     equals = equal(left, right)
     if column.order in FLOATING:
         nan = is_nan_key(column.order, keys)
         descends &= ~(nan[:-1] | nan[1:])
+        equals &= np.signbit(left) == np.signbit(right)
     if values.count == values.entries:
         return _Compared(values, descends, equals)
     before, after = values.valid[:-1], values.valid[1:]

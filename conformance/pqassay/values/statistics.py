@@ -12,7 +12,7 @@ from pqassay.under_test.violation import Violation
 from pqassay.values.bounds import Beyond
 from pqassay.values.chunk_values import ChunkValues
 from pqassay.values.claims import ChunkClaims, Found, ZeroBound, others
-from pqassay.values.geospatial_box import off_box
+from pqassay.values.geospatial_box import OffBox, Strictness, off_box
 from pqassay.values.geospatial_types import types_of
 from pqassay.values.levels import counts_of
 from pqassay_spec.base.errors import FormatError
@@ -23,7 +23,7 @@ from pqassay_spec.parquet.wkb import AXES_BEYOND_THE_PLANE, axes_of, is_type_cod
 
 BELOW, ABOVE, EXACT, NULLS, NANS, DISTINCT = "STA-040", "STA-041", "STA-042", "STA-043", "STA-044", "STA-045"
 ZEROS, BY_TYPE, NULLS_OF_LISTS = "STA-009", "STA-051", "STA-071"
-BYTES, DEPRECATED, BOX = "STA-047", "STA-048", "STA-049"
+BYTES, DEPRECATED, BOX, EXACT_BOX = "STA-047", "STA-048", "STA-049", "STA-072"
 AXES, TYPES_LISTED, TYPES_OCCUR = "STA-061", "STA-063", "STA-065"
 RULES = (
     BELOW,
@@ -35,6 +35,7 @@ RULES = (
     BYTES,
     DEPRECATED,
     BOX,
+    EXACT_BOX,
     ZEROS,
     BY_TYPE,
     AXES,
@@ -77,9 +78,13 @@ class StatisticsClaims(ChunkClaims):
             self._claim(partial(self._judge_nans, statistics.nan_count), NANS)
         if statistics.distinct_count is not None:
             self._claim(partial(self._judge_distinct, statistics.distinct_count), DISTINCT)
-        for raw, name, above in ((statistics.min, "min", False), (statistics.max, "max", True)):
-            if raw is not None:
-                self._claim(partial(self._judge_deprecated, raw, name, above), DEPRECATED)
+        old = [
+            (raw, name, above)
+            for raw, name, above in ((statistics.min, "min", False), (statistics.max, "max", True))
+            if raw is not None
+        ]
+        if old:
+            self._claim(partial(self._judge_deprecated, old), DEPRECATED)
 
     def _claim_by_type(self, raw: bytes, name: str, *, above: bool) -> None:
         """Have a bound of a file without column orders judged by the order that readers take all the same."""
@@ -130,14 +135,22 @@ class StatisticsClaims(ChunkClaims):
                 ),
             )
 
-    def _judge_deprecated(self, raw: bytes, name: str, above: bool, decoded: ChunkValues) -> Found:
-        beyond: Beyond | None = None
-        for order, signed_bytes in self._deprecated_orders():
-            beyond = self._judged.of_chunk(order, raw, above=above, signed_bytes=signed_bytes)
-            if beyond is None:
-                return  # in one of the orders that may be meant, it is right
-        if beyond is not None:
-            natural = self.order or type_order(self.chunk.leaf.element)
+    def _judge_deprecated(self, bounds: Sequence[tuple[bytes, str, bool]], decoded: ChunkValues) -> Found:
+        """Compare the deprecated bounds, each with its name and whether it is the upper one, in each order that may be meant."""
+        wrong: list[tuple[bytes, str, bool, Beyond]] = []
+        for number, (order, signed_bytes) in enumerate(self._deprecated_orders()):
+            found = [
+                (raw, name, above, beyond)
+                for raw, name, above in bounds
+                if (beyond := self._judged.of_chunk(order, raw, above=above, signed_bytes=signed_bytes))
+                is not None
+            ]
+            if not found:
+                return  # in this order, they are right
+            if not number or len(found) < len(wrong):
+                wrong = found
+        natural = self.order or type_order(self.chunk.leaf.element)
+        for raw, name, above, beyond in wrong:
             yield DEPRECATED, self._beyond_bound(decoded, beyond, raw, name, natural, above=above)
 
     def _judge_nulls(self, null_count: int, decoded: ChunkValues) -> Found:
@@ -217,7 +230,7 @@ class StatisticsClaims(ChunkClaims):
     def _claim_geospatial(self, geospatial: GeospatialStatistics) -> None:
         box, types = geospatial.bbox, geospatial.geospatial_types
         if box is not None:
-            self._claim(partial(self._judge_box, box), BOX)
+            self._claim(partial(self._judge_box, box), BOX, EXACT_BOX)
             if any(getattr(box, f"{axis}min") is not None for axis in AXES_BEYOND_THE_PLANE):
                 self._claim(partial(self._judge_axes, box), AXES)
         if types:
@@ -268,20 +281,26 @@ class StatisticsClaims(ChunkClaims):
                 )
 
     def _judge_box(self, box: BoundingBox, decoded: ChunkValues) -> Found:
-        off = off_box(decoded, box)
+        logical = self.chunk.leaf.element.logicalType
+        is_geography = logical is not None and logical.GEOGRAPHY is not None
+        off = off_box(decoded, box, Strictness(is_exact=True, is_geography=is_geography))
         if off is None:
             return
+        further = off_box(decoded, box, Strictness(is_exact=False, is_geography=is_geography))
+        if further is not None:
+            yield BOX, self._off_box(box, further, decoded)
+        else:
+            yield EXACT_BOX, self._off_box(box, off, decoded)
+
+    def _off_box(self, box: BoundingBox, off: OffBox, decoded: ChunkValues) -> Violation:
         name = f"{off.axis}{'min' if off.number < getattr(box, f'{off.axis}min') else 'max'}"
         if off.axis == "x" and box.xmin > box.xmax:
             name = "xmin"
         low, high = getattr(box, f"{off.axis}min"), getattr(box, f"{off.axis}max")
-        yield (
-            BOX,
-            Violation(
-                f"{self._where(decoded, off.place)} holds {off.axis} = {off.number!r}, the box goes from {low!r} to {high!r}"
-                + others(off.total, "geometry", "geometries"),
-                self.chunk.fields.facts / "geospatial_statistics.bbox" / name,
-                expected=f"a box that holds {off.axis} = {off.number!r}",
-                actual=f"[{low!r}, {high!r}]",
-            ),
+        return Violation(
+            f"{self._where(decoded, off.place)} holds {off.axis} = {off.number!r}, the box goes from {low!r} to {high!r}"
+            + others(off.total, "geometry", "geometries"),
+            self.chunk.fields.facts / "geospatial_statistics.bbox" / name,
+            expected=f"a box that holds {off.axis} = {off.number!r}",
+            actual=f"[{low!r}, {high!r}]",
         )

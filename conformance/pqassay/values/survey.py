@@ -18,7 +18,8 @@ from pqassay.values.codecs import beginning, decompressed
 from pqassay.values.crc import crc_violation
 from pqassay.values.dictionary_pages import entry_violations
 from pqassay.values.levels import PageCounts, Runs, read_bit_packed, read_runs
-from pqassay.values.page_values import PageValues, taken
+from pqassay.values.list_levels import NOTHING, ListLevels, Stray
+from pqassay.values.page_values import ALL_GROUPS, SHORT_RUN, PageValues, lack_of_groups, taken
 from pqassay.values.shapes import Shapes
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.parquet.levels import bit_width
@@ -125,6 +126,7 @@ class _Surveyor:
         self.greatest_repetition = chunk.leaf.max_repetition_level
         self.entries: int | None = None
         self.shapes = Shapes(chunk.leaf, beside(chunk))
+        self.lists = ListLevels(chunk.leaf)
         self.result = Survey(shapes=self.shapes)
 
     def run(self) -> Survey:
@@ -146,16 +148,21 @@ class _Surveyor:
                     self._dictionary_page(page, body)
             except Malformed as error:
                 if error.rule not in NOT_OF_LEVELS:
-                    result.hinder(error)
+                    self._hinder(error)
                 if error.rule in OWN_RULES:
                     result.note(error.rule, self._violation(page, error))
                 else:
                     result.unread = result.unread or error
             except NotChecked as reason:
-                result.hinder(reason)
+                self._hinder(reason)
                 result.unread = result.unread or reason
             number += page.is_data
         return result
+
+    def _hinder(self, problem: FormatError | NotChecked) -> None:
+        """Note that the levels of a page are not counted."""
+        self.result.hinder(problem)
+        self.lists.skip_page()
 
     def held_beside_values(self) -> bool:
         """Whether the chunk is decoded, and its pages of nothing but PLAIN byte arrays hold more bytes than those."""
@@ -238,7 +245,7 @@ class _Surveyor:
                 rest = rest[levels.taken :]
             else:
                 raise Malformed(f"levels of encoding {encoding}", rule="PQF-080", offset=page.offset)
-        return self._content(sections, header.num_values, rest, size - (len(start) - len(rest)))
+        return self._content(page, sections, rest, size - (len(start) - len(rest)))
 
     def _beginning(self, page: PageUnderTest, header: DataPageHeader, body: memoryview) -> memoryview | None:
         """The first bytes of a page whose values are not looked at, its definition levels among them; ``None`` without a short way to them."""
@@ -266,9 +273,7 @@ class _Surveyor:
             section = body[start : start + length]
             start += length
             sections.append(_levels(section, greatest, header.num_values) if greatest else None)
-        content = self._content(
-            sections, header.num_values, None, page.header.uncompressed_page_size - levels
-        )
+        content = self._content(page, sections, None, page.header.uncompressed_page_size - levels)
         codec = self.codec if header.is_compressed is not False else CompressionCodec.UNCOMPRESSED
         try:
             content.values = decompressed(body[levels:], codec, content.length)
@@ -279,12 +284,13 @@ class _Surveyor:
         return content
 
     def _content(
-        self, sections: list[Runs | None], count: int, values: memoryview | None, length: int
+        self, page: PageUnderTest, sections: list[Runs | None], values: memoryview | None, length: int
     ) -> _Content:
         repetition, definition = sections
+        count = page.data_header.num_values
         self.shapes.add(repetition, definition)
         try:
-            return _Content(
+            content = _Content(
                 NO_LEVELS + count
                 if repetition is None
                 else repetition.histogram(self.greatest_repetition + 1),
@@ -297,6 +303,36 @@ class _Surveyor:
             )
         except Malformed as error:
             raise error.within(rule="PQF-071") from None
+        stray = self.lists.first_stray(repetition, definition)
+        if stray is not None:
+            self._note_stray(page, stray)
+        for section, what in ((repetition, "repetition levels"), (definition, "definition levels")):
+            if section is not None and section.missing:
+                self._note_missing(page, section.missing, what)
+        return content
+
+    def _note_stray(self, page: PageUnderTest, stray: Stray) -> None:
+        before = "nothing" if stray.before == NOTHING else str(stray.before)
+        self.result.note(
+            "PQF-140",
+            Violation(
+                f"entry {stray.place} of page {page.number} goes on with a list that is null, empty or not begun",
+                self.chunk.fields.body(page),
+                expected=f"definition levels of at least {stray.opened}, before it and there",
+                actual=f"{before} and {stray.here}",
+            ),
+        )
+
+    def _note_missing(self, page: PageUnderTest, groups: int, what: str) -> None:
+        self.result.note(
+            SHORT_RUN,
+            Violation(
+                f"{lack_of_groups(groups, what)} in page {page.number}",
+                self.chunk.fields.body(page),
+                expected=ALL_GROUPS,
+                actual=f"{groups} fewer",
+            ),
+        )
 
     # ------------------------------------------------------------------------------------------------ values
 
@@ -333,7 +369,7 @@ class _Surveyor:
         )
 
 
-OF_VALUES = ("PQF-077", "PQF-078", "PQF-079", "PQF-089", "PQF-090", "PQF-091", "PQF-092")
+OF_VALUES = ("PQF-077", "PQF-078", "PQF-079", "PQF-089", "PQF-090", "PQF-091", "PQF-092", SHORT_RUN)
 """Rules of what stands behind the levels."""
 
 OWN_RULES = ("PQF-070", "PQF-071", *OF_VALUES)

@@ -32,6 +32,7 @@ from pqassay_spec import __version__
 from pqassay_spec.base.sources import BytesSource, write_whole
 from pqassay_spec.parquet.file import read_framing
 from pqassay_spec.rules.catalogue import digest
+from pqassay_spec.rules.observed import observed
 
 PART = "findings.parquet"
 """The file of a table."""
@@ -71,6 +72,18 @@ GAP = pa.struct(
     ]
 )
 """One gap, with the members of `pqassay.report.model.Gap`."""
+
+
+OBSERVED = pa.struct(
+    [
+        pa.field("effect", pa.string(), nullable=False),
+        pa.field("engines", pa.list_(pa.string()), nullable=False),
+        pa.field("asked", pa.int32(), nullable=False),
+        pa.field("date", pa.string()),
+        pa.field("reason", pa.string()),
+    ]
+)
+"""What was seen of a rule, with the members of `pqassay_spec.rules.observed.Observed`."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +133,8 @@ FIELDS = (
     _of_finding("rule", pa.string(), "id of the rule that is broken"),
     _of_finding("level", pa.string(), "what the rule's document demands: `MUST`, `SHOULD` or `MAY`"),
     _of_finding("verdict", pa.string(), "how it is reported: `FAIL`, `WARN`, `POLICY` or `INFO`"),
-    _of_finding("effect", pa.string(), "what the breach costs readers"),
+    _of_finding("could", pa.string(), "the worst that the breach can do to readers"),
+    _of_finding("observed", OBSERVED, "what engines were seen to do with golden files that break the rule: the gravest `effect`, or `nothing`, or `not asked`; the `engines` in which it was seen; how many were `asked`; the `date`; the `reason` why none was", optional=True),
     _of_finding("column", pa.string(), "the column, its path joined by dots", optional=True),
     _of_finding("count", pa.int64(), "how many places break the rule"),
     _of_finding("known", pa.bool_(), "whether a baseline lists it, so that it does not count"),
@@ -301,7 +315,8 @@ def _finding_row(finding: Finding) -> dict[str, Any]:
     row: dict[str, Any] = members(finding)
     positions: list[dict[str, Any]] = [{**_NO_PAGE, **position} for position in row.pop("at")]
     defaults = {"hexdump": [], "known": False}
-    return {**defaults, **row, **positions[0], "positions": positions}
+    seen = None if finding.observed is None else dataclasses.asdict(finding.observed)
+    return {**defaults, **row, **positions[0], "observed": seen, "positions": positions}
 
 
 _NO_PAGE = {"row_group": None, "page": None}
@@ -425,5 +440,7 @@ def _files(rows: Iterator[dict[str, Any]], coverages: Mapping[str, Coverage]) ->
 
 def _finding(row: dict[str, Any]) -> Finding:
     names = {declared.name for declared in dataclasses.fields(Finding)} & row.keys()
-    stored = {name: row[name] for name in names - {"known"}}
-    return Finding(**stored, at=[Position(**position) for position in row["positions"]])
+    stored = {name: row[name] for name in names - {"known", "observed"}}
+    positions = [Position(**position) for position in row["positions"]]
+    # Measurements are made anew without a change of the rules: what is known now counts.
+    return Finding(**stored, at=positions, observed=observed(row["rule"]))

@@ -50,7 +50,8 @@ def pm(
 ) -> None:
     """Make `_pm`, QuestDB's metadata file, for every Parquet file below a folder, on Spark. Parquet files are only read.
 
-    A `_pm` that describes its file as it is, is skipped. A file for which there can be none is named with its reason,
+    A `_pm` that describes its file as it is, is skipped; one that describes what its file was before it grew gets a snapshot
+    more. A file for which there can be none is named with its reason,
     and makes the exit code 1.
     """
     with reported(path):
@@ -93,6 +94,7 @@ def tell(done: Run[PmOutcome]) -> None:
         )
     typer.echo(
         f"{counted(len(done.files), 'file')}: {done.count(Outcome.GENERATED):,} generated, "
+        f"{done.count(Outcome.UPDATED):,} updated, "
         f"{done.count(Outcome.FRESH):,} fresh, {len(done.refused):,} refused"
     )
     if done.refused:

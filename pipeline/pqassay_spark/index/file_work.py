@@ -25,10 +25,11 @@ Result = TypeVar("Result")
 
 
 class Outcome(StrEnum):
-    """Outcomes: a file has an index or a ``_pm`` now, had it already and has not changed, or cannot have it."""
+    """Outcomes: a file has an index or a ``_pm`` now, a new one or one that was updated; had it and has not changed; or cannot have it."""
 
     INDEXED = "indexed"
     GENERATED = "generated"
+    UPDATED = "updated"
     FRESH = "fresh"
     REFUSED = "refused"
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from pqassay.lake.targets import is_uri
 from pqassay_reference.errors import Refused
 from pqassay_reference.pm.generate import generate_file
+from pqassay_reference.pm.growth import update_beside
 from pqassay_reference.pm.read import PmReader
 from pqassay_spark.index.file_work import WORKER_DIED, FileOutcome, Outcome, Run, answered
 from pqassay_spark.index.listing import Listing, list_files
@@ -144,6 +145,8 @@ def _generate_all(blooms: BloomMode, force: bool, number: int, files: Sequence[_
     def generate(file: _Work) -> PmOutcome:
         if not force and is_fresh(file.data, file.target):
             return PmOutcome(file.name, Outcome.FRESH)
+        if not force and (grown := _updated(file)) is not None:
+            return grown
         Path(file.target).parent.mkdir(parents=True, exist_ok=True)
         _, done = generate_file(file.data, file.target, blooms=blooms)
         return PmOutcome(file.name, Outcome.GENERATED, left_out=len(done.left_out), lost=len(done.lost))
@@ -152,6 +155,22 @@ def _generate_all(blooms: BloomMode, force: bool, number: int, files: Sequence[_
         return lambda reason: PmOutcome(file.name, Outcome.REFUSED, reason)
 
     return [answered(partial(generate, file), refused(file), file.data) for file in files]
+
+
+def _updated(file: _Work) -> PmOutcome | None:
+    """The outcome where a ``_pm`` describes an earlier state of a file that has grown since; ``None`` where it does not.
+
+    Only its new row groups are written then, and its earlier snapshots stay for their readers.
+    """
+    if not Path(file.target).exists():
+        return None
+    try:
+        grown = update_beside(file.data, file.target)
+    except (FormatError, Refused):
+        return None
+    if not grown.snapshots:
+        return None
+    return PmOutcome(file.name, Outcome.UPDATED, left_out=len(grown.left_out))
 
 
 def is_fresh(data: str, target: str) -> bool:

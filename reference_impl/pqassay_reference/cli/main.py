@@ -16,7 +16,7 @@ from typer.core import TyperGroup
 
 from pqassay_reference.cli import prune as cli_prune
 from pqassay_reference.cli.errors import fail, reported, require_writable
-from pqassay_reference.cli.pm import pm_app
+from pqassay_reference.cli.pm_read import pm_app
 from pqassay_reference.cli.tables import counted
 from pqassay_spec.base.help_pages import in_one_style
 from pqassay_spec.base.interrupts import CleanEnd

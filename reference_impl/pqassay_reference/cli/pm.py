@@ -16,10 +16,12 @@ from pqassay_reference.cli.tables import counted
 from pqassay_spec.base.terminal import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pqassay_reference.pm.generate import Generated
     from pqassay_reference.pm.read import PmReader
-    from pqassay_spec.pm.from_parquet import BloomMode
-    from pqassay_spec.pm.value import SnapshotValue
+    from pqassay_spec.pm.from_parquet import BloomMode, LeftOut
+    from pqassay_spec.pm.value import Column, SnapshotValue
 
 pm_app = typer.Typer(
     help="Make `_pm`, QuestDB's metadata file beside `data.parquet`, and look into it.",
@@ -47,6 +49,14 @@ ParquetSize = Annotated[
         metavar="BYTES",
         help="The snapshot of a Parquet file of so many bytes; else the newest.",
         min=1,
+    ),
+]
+Txn = Annotated[
+    Path | None,
+    typer.Option(
+        "--txn",
+        metavar="FILE",
+        help="The snapshot that the table's `_txn` pins for the partition in this folder, as QuestDB's readers take it.",
     ),
 ]
 
@@ -104,7 +114,8 @@ def generate(
         target, done = generate_file(
             file, output, questdb_json=text, path=path.value, blooms=blooms, history=history
         )
-    _warn(done)
+    warn_left_out(done.left_out)
+    warn_lost(done.lost, "; --history keeps what QuestDB's updates left" if done.is_questdb else "")
     typer.echo(printable(f"{target}: {_described(done)}"))
 
 
@@ -139,23 +150,27 @@ def _described(done: Generated) -> str:
     return ", ".join(parts)
 
 
-def _warn(done: Generated) -> None:
+def warn_left_out(left_out: Sequence[LeftOut]) -> None:
     """Warn of what was left out, once for all row groups with the same reason."""
     places: dict[tuple[str, str, str], list[int]] = {}
-    for left in done.left_out:
+    for left in left_out:
         places.setdefault((left.what, left.name, left.why), []).append(left.row_group)
     for (what, name, why), groups in list(places.items())[:MOST_WARNINGS]:
         where = f"row group {groups[0]}" if len(groups) == 1 else counted(len(groups), "row group")
         typer.echo(printable(f"warning: left out {what} of column {name} in {where}: {why}"), err=True)
-    if done.lost:
-        typer.echo(
-            f"warning: the file that was replaced had {counted(len(done.lost), 'more snapshot')}: readers of the Parquet "
-            f"file as it was at {counted(done.lost[0], 'byte')} find nothing now"
-            + ("; --history keeps what QuestDB's updates left" if done.is_questdb else ""),
-            err=True,
-        )
     if len(places) > MOST_WARNINGS:
         typer.echo(f"warning: left out {len(places) - MOST_WARNINGS} more, likewise", err=True)
+
+
+def warn_lost(sizes: Sequence[int], hint: str = "", *, dry_run: bool = False) -> None:
+    """Warn of the snapshots of a replaced file, by the sizes of the Parquet file at each, which the new one has not."""
+    if sizes:
+        goes, missing = ("would be", "would find nothing") if dry_run else ("was", "find nothing now")
+        typer.echo(
+            f"warning: the file that {goes} replaced had {counted(len(sizes), 'more snapshot')}: readers of the Parquet "
+            f"file as it was at {counted(sizes[0], 'byte')} {missing}{hint}",
+            err=True,
+        )
 
 
 @pm_app.command(epilog="Example: `pqassay-ref pm show 2024-01-01/_pm --column price --row-group 0`")
@@ -170,15 +185,17 @@ def show(
         typer.Option("--row-group", metavar="N", help="Only of this row group, from 0; may be repeated."),
     ] = None,
     parquet_size: ParquetSize = None,
+    txn: Txn = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="The whole snapshot as the JSON that drivers answer.")
     ] = False,
 ) -> None:
     """Print what a snapshot says: the file, its columns, and each column chunk with its statistics decoded."""
+    parquet_size = pinned(file, txn, parquet_size)
     with reported(file):
         from pqassay_reference.cli import pm_tables, tables
 
-        _require_pm(file)
+        require_pm(file)
         with _reader(file, parquet_size) as reader:
             value = reader.value()
             if as_json:
@@ -199,6 +216,24 @@ def show(
             tables.show(table)
     if unasked:
         typer.echo(f"\n{many} column chunks: name some with --column or --row-group")
+
+
+def pinned(file: Path, txn: Path | None, parquet_size: int | None) -> int | None:
+    """Bytes of the Parquet file that a table's ``_txn`` pins for the partition that a ``_pm`` belongs to, or that were named."""
+    if txn is None:
+        return parquet_size
+    if parquet_size is not None:
+        fail("--txn and --parquet-size exclude each other", 2)
+    with reported(txn):
+        from pqassay_reference.pm.txn import partition_of, read_file
+
+        found = read_file(txn)
+        partition = partition_of(found, file.absolute().parent)
+    typer.echo(
+        f"transaction {found.version} pins {counted(partition.parquet_file_size, 'byte')} of the Parquet file",
+        err=True,
+    )
+    return partition.parquet_file_size
 
 
 def _positions(value: SnapshotValue, names: list[str]) -> list[int]:
@@ -222,7 +257,7 @@ def snapshots(
         from pqassay_reference.cli import pm_tables, tables
         from pqassay_spec.pm import grammar as pm
 
-        _require_pm(file)
+        require_pm(file)
         with _reader(file, None) as reader:
             links, broken = pm_tables.chain(reader)
         data = file.parent / pm.DATA_NAME
@@ -272,6 +307,9 @@ def plan(
             min=0,
         ),
     ] = None,
+    skip_nulls: Annotated[
+        bool, typer.Option("--skip-nulls", help="Leave out column chunks that hold nothing but nulls.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
     """Print the byte ranges of the Parquet file to fetch for some columns, from `_pm` alone."""
@@ -279,14 +317,15 @@ def plan(
         from pqassay_reference.cli import pm_tables, tables
         from pqassay_reference.pm import query
 
-        _require_pm(file)
+        require_pm(file)
         with _reader(file, parquet_size) as reader:
             known = {column.name for column in reader.columns}
             wanted = [name for given in columns for name in ([given] if given in known else given.split(","))]
             kept = _kept(reader, where)
-            ranges = query.plan(reader, wanted, kept)
+            chunks = query.planned_ranges(reader, wanted, kept, leave_out_nulls=skip_nulls)
+            skipped = len(query.plan(reader, wanted, kept)) - len(chunks) if skip_nulls else 0
             size, count = reader.parquet_file_size, reader.row_group_count
-        chunks = pm_tables.planned(kept, wanted, ranges)
+        ranges = [query.Range(chunk.offset, chunk.length) for chunk in chunks]
         requests = None if gap is None else query.coalesced(ranges, gap)
         total = sum(chunk.length for chunk in chunks)
         if as_json:
@@ -306,11 +345,69 @@ def plan(
         typer.echo(
             f"{len(kept)} of {counted(count, 'row group')}, {counted(len(chunks), 'range')}, "
             f"{counted(total, 'byte')} of {size} ({share})"
+            + (f"; {counted(skipped, 'chunk')} of nothing but nulls left out" if skipped else "")
         )
         if requests is not None:
             typer.echo(f"{counted(len(requests), 'request')}:")
             for request in requests:
                 typer.echo(f"  bytes={request.offset}-{request.end - 1}")
+
+
+@pm_app.command(
+    epilog="Example: `pqassay-ref pm find 2024-01-01/_pm --timestamp '2024-01-01 09:00..2024-01-01 09:30'`"
+)
+def find(
+    file: PmFile,
+    timestamp: Annotated[
+        str,
+        typer.Option(
+            metavar="FROM..TO",
+            help="Dates, times (UTC) or numbers of the column's unit, both included; either may be left out.",
+        ),
+    ],
+    parquet_size: ParquetSize = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+) -> None:
+    """Print the row groups that may hold rows of a time, by the bounds of the designated timestamp.
+
+    Where the rows are sorted by it, the search is a binary one, and reads the blocks of a few row groups only.
+    """
+    with reported(file):
+        from pqassay_reference.cli import pm_tables, tables
+        from pqassay_reference.pm import query
+
+        require_pm(file)
+        with _reader(file, parquet_size) as reader:
+            column = query.designated_timestamp(reader)
+            first, last = _times(timestamp, column)
+            search = query.search_times(reader, first, last)
+            rows = pm_tables.times_found(reader, search.row_groups)
+            count, searched = reader.row_group_count, search.blocks_read
+        if as_json:
+            record = {"row_groups": search.row_groups, "blocks_read": searched, "of": count}
+            typer.echo(json.dumps(record, indent=2))
+            return
+        if rows:
+            tables.show(pm_tables.times_table(column.name, rows))
+        typer.echo(
+            f"{len(search.row_groups)} of {counted(count, 'row group')}; {counted(searched, 'block')} read to find them"
+        )
+
+
+def _times(text: str, column: Column) -> tuple[int, int]:
+    """The first and the last time of a range, in the unit of a column."""
+    from pqassay_reference.pm.column_values import stored_value
+
+    first, dots, last = text.partition("..")
+    if not dots:
+        fail(f"--timestamp {text}: a range is written FROM..TO, as in 2024-01-01..2024-01-02", 2)
+
+    def count(word: str, otherwise: int) -> int:
+        word = word.strip()
+        number = int(word) if word.lstrip("-").isdecimal() else word
+        return int(stored_value(number, column)) if word else otherwise
+
+    return count(first, -(1 << 63)), count(last, (1 << 63) - 1)
 
 
 def _kept(reader: PmReader, where: str | None) -> list[int]:
@@ -330,7 +427,7 @@ def _reader(file: Path, parquet_size: int | None) -> contextlib.AbstractContextM
     return PmReader.map(file, parquet_file_size=parquet_size)
 
 
-def _require_pm(file: Path) -> None:
+def require_pm(file: Path) -> None:
     """Say so where the file is the other one of the two."""
     from pqassay_spec.base.sources import FileSource
     from pqassay_spec.parquet.file import MAGIC, MAGIC_SIZE

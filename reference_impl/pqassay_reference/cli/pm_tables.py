@@ -11,7 +11,7 @@ from typing import NamedTuple
 from pqassay_reference.cli.tables import Table, counted
 from pqassay_reference.errors import Refused
 from pqassay_reference.pm.column_values import shown_value
-from pqassay_reference.pm.query import Range
+from pqassay_reference.pm.query import PlannedRange
 from pqassay_reference.pm.read import PmReader
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.pm import file as pm_file
@@ -221,21 +221,29 @@ def chain_table(links: Sequence[ChainLink], data_size: int | None) -> Table:
 # -------------------------------------------------------------------------------------------------------- the plan
 
 
-class PlannedRange(NamedTuple):
-    """A column chunk to fetch."""
-
-    row_group: int
-    column: str
-    offset: int
-    length: int
-
-
-def planned(row_groups: Sequence[int], columns: Sequence[str], ranges: Sequence[Range]) -> list[PlannedRange]:
-    """The ranges of a plan with what they hold; they stand row group by row group, in the order of the columns."""
-    places = [(number, column) for number in row_groups for column in columns]
-    return [PlannedRange(*place, *found) for place, found in zip(places, ranges, strict=True)]
-
-
 def plan_table(ranges: Sequence[PlannedRange]) -> Table:
     """The ranges of a plan."""
     return Table("", ("row group", "column", "offset", "bytes"), ranges, right=frozenset((0, 2, 3)))
+
+
+# ------------------------------------------------------------------------------------------------ where a time is
+
+
+def times_found(reader: PmReader, row_groups: Sequence[int]) -> list[tuple[int, int, str, str]]:
+    """Row groups with their rows, and the bounds of the designated timestamp in each."""
+    position = reader.header.fixed.designated_timestamp
+    column = reader.columns[position]
+
+    def shown(raw: bytes | None) -> str:
+        return "-" if raw is None else shown_value(raw, column)
+
+    found: list[tuple[int, int, str, str]] = []
+    for number in row_groups:
+        least, greatest = reader.bounds(number, position)
+        found.append((number, reader.block(number).num_rows, shown(least), shown(greatest)))
+    return found
+
+
+def times_table(name: str, rows: Sequence[tuple[int, int, str, str]]) -> Table:
+    """Row groups with the bounds of the column that a time was looked for in."""
+    return Table("", ("row group", "rows", f"first {name}", f"last {name}"), rows, right=frozenset((0, 1)))

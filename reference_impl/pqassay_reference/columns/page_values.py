@@ -163,10 +163,8 @@ def _fill(page: DataPage, body: bytes, leaf: SchemaLeaf, dictionary: Sequence[by
             raise _malformed("the levels are longer than their page", "PQF-058", page.offset)
         entries = [0] * data.num_values
         if most:
-            width = levels.bit_width(most)
-            entries, taken = levels.decode(
-                body[position : position + size], width=width, count=data.num_values
-            )
+            section = body[position : position + size]
+            entries, taken = _runs(section, levels.bit_width(most), data.num_values)
         if max(entries, default=0) > most or taken > size:
             raise _malformed("a level exceeds the greatest of its column", "PQF-071", page.offset)
         both.append(entries)
@@ -196,10 +194,18 @@ def _values(
         return None if count else []
     if dictionary is None or not body or body[0] > levels.WIDEST:
         raise Malformed("there is no dictionary, or no width of its indexes", rule="PQF-078", field="pages")
-    indexes, _ = levels.decode(body[1:], width=body[0], count=count)
+    indexes, _ = _runs(body[1:], body[0], count)
     if max(indexes) >= len(dictionary):
         raise Malformed("an index lies beyond the dictionary", rule="PQF-077", field="pages")
     return [dictionary[index] for index in indexes]
+
+
+def _runs(raw: bytes, width: int, count: int) -> tuple[list[int], int]:
+    """The values of runs, and the bytes that they take. Raises `Malformed`, PQF-141."""
+    found = levels.decode(raw, width=width, count=count)
+    if not levels.last_run_is_whole(raw, width=width, count=count):
+        raise Malformed("the last run lacks groups of values", rule="PQF-141", field="pages")
+    return found
 
 
 def _from_differences(body: bytes, bits: int, count: int) -> list[bytes]:

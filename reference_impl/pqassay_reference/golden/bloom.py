@@ -115,6 +115,7 @@ GOOD = (
 )  # fmt: skip
 
 LOST = "Readers that use the filter skip row groups that hold what is looked for."
+UNUSED = "Readers leave the filter aside, and read the chunk."
 FAILS = "Readers that use bloom filters refuse the file, or read what is no filter."
 USELESS = "none but bytes: the filter skips nothing"
 
@@ -148,9 +149,9 @@ BAD = (
     _bad("size-missing", "A header lacks the size of the bitset", FAILS, "two-blocks", Mutation("remove", f"{HEADER}.numBytes"), "BLM-002"),
     _bad("hash-of-no-name", "The union of hashes has no member", FAILS, "two-blocks", Mutation("remove", f"{HEADER}.hash.XXHASH"), "BLM-002"),
     _bad("header-elsewhere", "The offset of a filter is that of its bitset", FAILS, "two-blocks", Mutation("add", f"{FACTS}.bloom_filter_offset", 16), "BLM-002", "PQF-008"),
-    _bad("unknown-algorithm", "The algorithm is one that the format does not know", LOST, "two-blocks", set_to(f"{HEADER}.algorithm.BLOCK:header", ANOTHER_MEMBER), "BLM-003"),
-    _bad("unknown-hash", "The hash is one that the format does not know", LOST, "two-blocks", set_to(f"{HEADER}.hash.XXHASH:header", ANOTHER_MEMBER), "BLM-003"),
-    _bad("unknown-compression", "The compression is one that the format does not know", LOST, "two-blocks", set_to(f"{HEADER}.compression.UNCOMPRESSED:header", ANOTHER_MEMBER), "BLM-003"),
+    _bad("unknown-algorithm", "The algorithm is one that the format does not know", UNUSED, "two-blocks", set_to(f"{HEADER}.algorithm.BLOCK:header", ANOTHER_MEMBER), "BLM-003"),
+    _bad("unknown-hash", "The hash is one that the format does not know", UNUSED, "two-blocks", set_to(f"{HEADER}.hash.XXHASH:header", ANOTHER_MEMBER), "BLM-003"),
+    _bad("unknown-compression", "The compression is one that the format does not know", UNUSED, "two-blocks", set_to(f"{HEADER}.compression.UNCOMPRESSED:header", ANOTHER_MEMBER), "BLM-003"),
     _bad("size-of-no-block", "The size of the bitset is 0", "A reader that divides by the number of blocks fails.", "two-blocks", set_to(f"{HEADER}.numBytes", 0), "BLM-004"),
     _bad("size-of-half-a-block", "The size of the bitset is one block and a half", FAILS, "two-blocks", set_to(f"{HEADER}.numBytes", 48), "BLM-004"),
     _bad("size-negative", "The size of the bitset is negative", "A reader that allots memory by it fails.", "two-blocks", set_to(f"{HEADER}.numBytes", -2 * BLOCK_SIZE), "BLM-004"),

@@ -29,6 +29,11 @@ def indexed(*values: str | None, payload: bytes | None = None, **options: Any) -
     return TinyParquet(column(*values), index=Index("nation", payload), **options)
 
 
+def _article(*values: str) -> TinyParquet:
+    """One of the three files with which the format was published."""
+    return TinyParquet((Column("category", "string", values),), index=Index("category", companion=True))
+
+
 def look_for(value: str) -> Sequence[Any]:
     """The predicate ``nation = value``."""
     return ("=", "nation", value)
@@ -67,6 +72,9 @@ GOOD = (
     Good("idx1/required-column", "The indexed column is required", TinyParquet(column("a", "b", "a", optional=False), index=Index("nation")), look_for("a")),
     Good("idx1/one-value", "One value in every row", indexed("a", "a", "a"), look_for("a")),
     Good("idx1/absent-value", "A scan for a value that lies between the bounds and occurs nowhere", indexed("a", "c"), look_for("b")),
+    Good("idx1/article-first-file", "The first file of the article: foo, bar, foo. Its bounds hold bas, its set does not", _article("foo", "bar", "foo"), ("=", "category", "bas")),
+    Good("idx1/article-second-file", "The second file of the article: baz, qux. Its bounds hold foo, its set does not", _article("baz", "qux"), ("=", "category", "foo")),
+    Good("idx1/article-third-file", "The third file of the article: foo, quux, quux", _article("foo", "quux", "quux"), ("=", "category", "foo")),
     Good("idx1/many-values", "A thousand values", TinyParquet((Column("nation", "string", [f"value {number:03d}" for number in range(1000)]),), row_group_rows=300, page_rows=100, index=Index("nation")), look_for("value 777")),
     Good("idx1/no-rows", "No rows, an empty payload", indexed(), look_for("a"), values=()),
     Good("idx1/only-nulls", "Nothing but nulls, an empty payload", indexed(None, None), ("is null", "nation"), values=()),

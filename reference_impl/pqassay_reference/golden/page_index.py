@@ -62,7 +62,11 @@ TOTAL = TinyParquet((Column("mass", "double", MASSES, layout=Layout(order="total
 MOMENTS = [bytes.fromhex("00000000000000008c3d2500"), bytes.fromhex("d8feffff000000008c3d2500"), bytes.fromhex("00000000000000008d3d2500")]  # fmt: skip
 TIMES = TinyParquet((Column("moment", "int96", MOMENTS, layout=Layout(order="timestamp", bounds=False)),), page_rows=1, page_index=True)  # fmt: skip
 
+TWO_TIMES = TinyParquet((Column("begun", "int96", MOMENTS, layout=Layout(order="timestamp")), Column("ended", "int96", MOMENTS, layout=Layout(order="timestamp"))), page_rows=1, page_index=True)  # fmt: skip
+
 ZEROS = TinyParquet((Column("depth", "double", [0.0, -0.0, 1.0, 2.0]),), page_rows=2, page_index=True)
+
+EXACT_ZEROS = TinyParquet((Column("depth", "double", [0.0, -0.0, 1.0, 2.0]),), page_rows=2, page_index=True, layout=Layout(exact=True))  # fmt: skip
 
 DICTIONARY = TinyParquet((Column("metal", "string", ["tin", "lead", "tin", "zinc", None, "tin"]),), page_rows=2, page_index=True, layout=Layout(dictionary=Encoding.RLE_DICTIONARY))  # fmt: skip
 
@@ -84,6 +88,8 @@ GOOD = (
     _good("total-order", "Numbers in the IEEE 754 total order, with NaN counted, a page of nothing but NaN among them", TOTAL, ("is null", "mass")),
     _good("timestamp-order", "INT96 in the order of timestamps", TIMES, ("is null", "moment")),
     _good("zeros-of-both-signs", "A page with zeros of both signs, whose lower bound is the negative one", ZEROS, ("is null", "depth")),
+    _good("two-timestamps", "Two columns of INT96 in the order of timestamps, with bounds", TWO_TIMES, ("is null", "begun"), since="0.7.0"),
+    _good("zeros-and-exact-bounds", "Zeros of both signs, between bounds that are called exact", EXACT_ZEROS, ("is null", "depth"), since="0.7.0"),
     _good("dictionary", "A dictionary page stands before the first page of the offset index", DICTIONARY, LEAD),
     _good("equal-bounds", "Pages whose bounds are all equal descend as well as they ascend", SAME, ("=", "year", 2024)),
     _good("one-page", "Of one page every order is true", ONE_PAGE, ("=", "year", 1999)),
@@ -139,29 +145,33 @@ BAD = (
     _bad("bounds-of-nulls", "A page of nothing but nulls has bounds", NOTHING, "null-pages", set_to(_chunk(0, "column_index.min_values[0]"), bytes(8)), "PIX-022", scan="same-rows"),
     _bad("bound-of-no-bytes", "The lower bound of a page of numbers is empty", FAILS, "ordered-three-ways", set_to(_chunk(0, "column_index.min_values[1]"), b""), "PIX-023", scan=REFUSABLE),
     _bad("bound-of-eight-bytes", "The upper bound of a page of INT32 has eight bytes", FAILS, "ordered-three-ways", set_to(_chunk(0, "column_index.max_values[1]"), (5).to_bytes(8, "little")), "PIX-023", scan=REFUSABLE),
-    _bad("nulls-called-values", "The last page of nothing but nulls is not called so, and has no bounds", FAILS, "null-pages", set_to(_chunk(0, "column_index.null_pages[0]"), False), "PIX-023", "PIX-026", scan=REFUSABLE),
+    _bad("nulls-called-values", "The last page of nothing but nulls is not called so, and has no bounds", FAILS, "null-pages", set_to(_chunk(0, "column_index.null_pages[0]"), False), "PIX-026", scan=REFUSABLE),
     _bad("bounds-swapped", "The bounds of a page changed places", SKIPPED, "ordered-three-ways", Mutation("swap", _chunk(0, "column_index.min_values[1]"), _chunk(0, "column_index.max_values[1]")), "PIX-024"),
     _bad("unordered-called-ascending", "Bounds that do neither are said to ascend", SKIPPED, "ordered-three-ways", set_to(_chunk(2, "column_index.boundary_order"), 1), "PIX-025"),
     _bad("ascending-called-descending", "Bounds that ascend are said to descend", SKIPPED, "ordered-three-ways", set_to(_chunk(0, "column_index.boundary_order"), 2), "PIX-025"),
     _bad("order-without-a-name", "The order of the bounds is one that the format does not know", FAILS, "ordered-three-ways", set_to(_chunk(0, "column_index.boundary_order"), 3), "PIX-025", scan=REFUSABLE),
     _bad("null-counts-swapped", "A page of nothing but nulls is said to hold none, a page of values nothing else", SKIPPED, "null-pages", Mutation("swap", _chunk(0, "column_index.null_counts[0]"), _chunk(0, "column_index.null_counts[1]")), "PIX-026"),
-    _bad("values-called-nulls", "A page of values is called one of nothing but nulls", SKIPPED, "ordered-three-ways", set_to(_chunk(0, "column_index.null_pages[1]"), True), "PIX-022", "PIX-026"),
-    _bad("list-called-nulls", "A page of lists that hold values is called one of nothing but nulls", SKIPPED, "histograms", set_to(_chunk(2, "column_index.null_pages[1]"), True), "PIX-022", "PIX-026"),
+    _bad("values-called-nulls", "A page of values is called one of nothing but nulls", SKIPPED, "ordered-three-ways", set_to(_chunk(0, "column_index.null_pages[1]"), True), "PIX-026"),
+    _bad("list-called-nulls", "A page of lists that hold values is called one of nothing but nulls", SKIPPED, "histograms", set_to(_chunk(2, "column_index.null_pages[1]"), True), "PIX-026"),
     _bad("null-counts-missing", "A column index has no null_counts", "Nobody can look for nulls by it.", "ordered-three-ways", Mutation("remove", _chunk(0, "column_index.null_counts")), "PIX-027", scan="same-rows"),
     _bad("null-count-0", "A page that holds a null is said to hold none", SKIPPED, "ordered-three-ways", set_to(_chunk(2, "column_index.null_counts[0]"), 0), "PIX-028"),
     _bad("null-count-negative", "A page is said to hold less than no nulls", SKIPPED, "ordered-three-ways", set_to(_chunk(2, "column_index.null_counts[0]"), -1), "PIX-028"),
+    _bad("null-counts-of-another-list", "The null counts of the pages of a list add up to one less than that of the chunk", NOTHING, "histograms", Mutation("add", _chunk(2, "column_index.null_counts[0]"), -1), "PIX-074", since="0.7.0"),
     _bad("histogram-too-short", "A level histogram lacks an entry", FAILS, "histograms", Mutation("remove", _chunk(0, "column_index.definition_level_histograms[0]")), "PIX-029", scan=REFUSABLE),
-    _bad("histogram-of-another-chunk", "The level histograms of the pages add up to another one than that of the chunk", "Readers that plan by them count wrong.", "histograms", Mutation("swap", _chunk(0, "column_index.definition_level_histograms[0]"), _chunk(0, "column_index.definition_level_histograms[1]")), "PIX-029"),
+    _bad("histogram-of-another-chunk", "The level histograms of the pages add up to another one than that of the chunk", "Readers that plan by them count wrong.", "histograms", Mutation("swap", _chunk(0, "column_index.definition_level_histograms[0]"), _chunk(0, "column_index.definition_level_histograms[1]")), "PIX-072"),
     _bad("row-of-another-page", "A page is said to begin one row too late", SHIFTED, "histograms", Mutation("add", _page(0, 1, "first_row_index"), 1), "PIX-038"),
     _bad("row-of-another-page-of-lists", "A page of lists is said to begin one row too late", SHIFTED, "histograms", Mutation("add", _page(2, 1, "first_row_index"), 1), "PIX-038"),
     # Its bounds
-    _bad("bound-not-a-number", "The upper bound of a page is NaN", SKIPPED, "ordered-three-ways", set_to(_chunk(1, "column_index.max_values[0]"), bytes.fromhex("000000000000f87f")), "PIX-030"),
+    _bad("bound-not-a-number", "The upper bound of a page is NaN", SKIPPED, "ordered-three-ways", set_to(_chunk(1, "column_index.max_values[0]"), bytes.fromhex("000000000000f87f")), "PIX-030", is_older=True),
     _bad("int96-without-order", "The column order of INT96 is that of the type, which defines none", "Readers compare bytes, and skip pages that hold rows.", "timestamp-order", Mutation("swap", "footer.column_orders[0].INT96_TIMESTAMP_ORDER", "footer.column_orders[0].TYPE_ORDER"), "PIX-031"),
     _bad("nan-count-too-great", "A page is said to hold a NaN more than there are", "none", "total-order", Mutation("add", _chunk(0, "column_index.nan_counts[3]"), 1), "PIX-032", scan="same-rows"),
-    _bad("nan-counts-of-integers", "The column index of integers counts NaN", NOTHING, "ordered-three-ways", set_to(_chunk(0, "column_index.nan_counts"), [0, 0, 0]), "PIX-032", scan="same-rows"),
+    _bad("nan-counts-of-integers", "The column index of integers counts NaN", NOTHING, "ordered-three-ways", set_to(_chunk(0, "column_index.nan_counts"), [0, 0, 0]), "PIX-073", scan="same-rows"),
     _bad("nan-counts-missing", "A column index under the total order does not count NaN", "Readers have to take every page for one that holds NaN.", "total-order", Mutation("remove", _chunk(0, "column_index.nan_counts")), "PIX-033", scan="same-rows"),
     _bad("column-indexes-swapped", "The column indexes of two row groups changed places", SKIPPED, "ordered-three-ways", Mutation("swap", _chunk(0, "column_index"), _chunk(0, "column_index", 1)), "PIX-034"),
     _bad("upper-bound-too-small", "The greatest value of the chunk is greater than all bounds of its pages", SKIPPED, "ordered-three-ways", set_to(_chunk(0, "column_index.max_values[2]"), (12).to_bytes(4, "little")), "PIX-035"),
     _bad("lower-bound-too-great", "The least value of the chunk is less than all bounds of its pages", SKIPPED, "ordered-three-ways", set_to(_chunk(0, "column_index.min_values[0]"), (2).to_bytes(4, "little")), "PIX-035"),
+    _bad("one-timestamp-without-order", "The order of one of two columns of INT96 is that of the type, which has none", "none: readers ignore the bounds", "two-timestamps", Mutation("swap", "footer.column_orders[1].INT96_TIMESTAMP_ORDER", "footer.column_orders[1].TYPE_ORDER"), "PIX-031", "STA-016", since="0.7.0"),
+    _bad("exact-zero-of-the-wrong-sign", "A lower bound is positive zero, and the writer knows of exact bounds", "Readers that tell zeros apart skip the page of the negative one.", "zeros-and-exact-bounds", set_to(_chunk(0, "column_index.min_values[0]"), bytes(8)), "PIX-037", tier="values", since="0.7.0"),
+    _bad("exact-zero-of-the-chunk", "The lower bound of a chunk is positive zero, and it is called exact", "Readers that tell zeros apart skip the row group of the negative one.", "zeros-and-exact-bounds", set_to("footer.row_groups[0].columns[0].meta_data.statistics.min_value", bytes(8)), "STA-009", tier="values", since="0.7.0"),
     _bad("zero-of-the-wrong-sign", "A lower bound is positive zero", "A reader that tells the zeros apart skips pages that hold the negative one.", "zeros-of-both-signs", set_to(_chunk(0, "column_index.min_values[0]"), bytes(8)), "PIX-037", tier="values"),
 )  # fmt: skip

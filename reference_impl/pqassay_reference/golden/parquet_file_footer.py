@@ -73,6 +73,19 @@ SORTED_ROWS = TinyParquet(
 )
 
 
+SORTED_FLOATS = TinyParquet(
+    (
+        Column("purity", "double", [-1.5, -0.0, 0.0, 0.25, float("nan"), 0.5, float("nan")], optional=False),
+        Column("depth", "int32", [7, 90, 12, 40, 12, 7, 1], optional=False),
+    ),
+    sorting_columns=[
+        SortingColumn(column_idx=0, descending=False, nulls_first=False),
+        SortingColumn(column_idx=1, descending=False, nulls_first=False),
+    ],
+)
+"""The zeros are in order by their signs, which some writers compare and others do not; by the second column they are not."""
+
+
 @dataclass(frozen=True)
 class Summary(Valid):
     """The summary of one file, as parquet-java writes it: a footer whose chunks all stand in that file.
@@ -106,6 +119,7 @@ GOOD = (
     Good("pqf/blob", "Padding and a blob that a key names stand behind the row groups", MARKED, LEAD, rules=("PQF-037",), since=SINCE),
     Summary("pqf/summary", "A summary file: its chunks stand in another file", TinyParquet(TWO_COLUMNS), rules=("PQF-035",), since=SINCE),
     # Against the values
+    Good("pqf/sorted-floats", "Rows sorted by numbers, among which NaN and zeros of both signs stand, and by a second column", SORTED_FLOATS, ("=", "depth", 12), rules=("PQF-075", "PQF-132"), since="0.7.0"),
     audited("pqf/sorted-rows", "Rows sorted by two columns, one ascending and one descending, nulls last and nulls first", SORTED_ROWS, ("PQF-075",)),
 )  # fmt: skip
 
@@ -117,7 +131,7 @@ EXTENSION = "footer.unknown_32767"
 _bad = partial(bad, family="pqf", tier="footer", since=SINCE)
 
 BAD = (
-    _bad("version-3", "A version that does not exist", "A reader may refuse the file.", "plain", set_to("footer.version", 3), "PQF-011"),
+    _bad("version-3", "A version that does not exist", NOTHING, "plain", set_to("footer.version", 3), "PQF-011"),
     _bad("chunks-swapped", "The chunks of a row group are listed in another order than the leaves", "Readers that go by position take one column for the other.", "plain", Mutation("swap", f"{GROUP}.columns[0]", f"{GROUP}.columns[1]"), "PQF-012"),
     _bad("chunk-missing", "A row group lists a chunk less than there are leaves", "Readers fail, or find no values.", "plain", Mutation("remove", f"{GROUP}.columns[1]"), "PQF-012"),
     _bad("chunk-too-many", "A row group lists its first chunk again behind the others", "Readers that go by position find a column without a leaf.", "plain", Mutation("duplicate", f"{GROUP}.columns[0]"), "PQF-009", "PQF-012", since="0.7.0"),
@@ -137,14 +151,15 @@ BAD = (
     _bad("values-unlike-rows", "A flat chunk counts a value less than its row group has rows", "Readers fail, or lose the last row.", "plain", Mutation("add", f"{CHUNK}.num_values", -1), "PQF-017"),
     _bad("name-twice", "Two leaves have the same name", "A reader that asks by name gets either column, or fails.", "no-rows", set_to("footer.schema[2].name", "metal"), "PQF-018"),
     _bad("byte-size", "total_byte_size is 0, as some writers leave it", NOTHING, "plain", set_to(f"{GROUP}.total_byte_size", 0), "PQF-019"),
-    _bad("compressed-size", "total_compressed_size counts a byte more than the chunks take", "Splits may be planned wrong.", "plain", Mutation("add", f"{GROUP}.total_compressed_size", 1), "PQF-020"),
-    _bad("file-offset-late", "file_offset of a row group is recorded too late", "A split that begins between both never reads the row group: rows are lost.", "plain", Mutation("add", f"{GROUP}.file_offset", 20), "PQF-021"),
-    _bad("file-offset-zero", "file_offset of a row group is 0, as some writers leave it", "A split that begins behind it never reads the row group: rows are lost.", "plain", set_to(f"{GROUP}.file_offset", 0), "PQF-021", since="0.7.0"),
+    _bad("compressed-size", "total_compressed_size counts a byte less than the chunks take", NOTHING, "plain", Mutation("add", f"{GROUP}.total_compressed_size", -1), "PQF-020"),
+    _bad("compressed-size-beyond-the-file", "total_compressed_size counts a gigabyte", "Spark reads a row group in the split that its middle lies in. This one lies in none, and no row is read.", "plain", set_to(f"{GROUP}.total_compressed_size", 1 << 30), "PQF-133", since="0.7.0"),
+    _bad("file-offset-late", "file_offset of a row group is recorded too late", "A reader that plans splits by it, as Trino did before 476, never reads the row group: rows are lost.", "plain", Mutation("add", f"{GROUP}.file_offset", 20), "PQF-021"),
+    _bad("file-offset-zero", "file_offset of a row group is 0, as some writers leave it", "A reader that plans splits by it, as Trino did before 476, never reads the row group: rows are lost.", "plain", set_to(f"{GROUP}.file_offset", 0), "PQF-021", since="0.7.0"),
     _bad("chunk-offset-nowhere", "file_offset of a chunk points where nothing begins", NOTHING, "plain", set_to(f"{GROUP}.columns[1].file_offset", 7), "PQF-022"),
     _bad("chunk-elsewhere", "One of two chunks is said to stand in another file", "A reader looks for a file that is not there, or reads this one all the same.", "plain", set_to(f"{GROUP}.columns[1].file_path", "elsewhere.parquet"), "PQF-023"),
     _bad("writer-without-version", "created_by names no version", "parquet-java ignores the old bounds of text.", "old-bounds", set_to("footer.created_by", "by hand"), "PQF-024"),
     _bad("dictionary-page-at-zero", "dictionary_page_offset is 0 where there is no dictionary page", "A reader that believes it takes the head of the file for a page.", "plain", set_to(f"{CHUNK}.dictionary_page_offset", 0), "PQF-025"),
-    _bad("dictionary-page-not-first", "data_page_offset is that of the dictionary page", "A reader that believes it takes the dictionary for data.", "dictionary", set_to(f"{CHUNK}.data_page_offset", 4), "PQF-026"),
+    _bad("dictionary-page-not-first", "data_page_offset is that of the dictionary page", "none: readers look at the type of the page that they find", "dictionary", set_to(f"{CHUNK}.data_page_offset", 4), "PQF-055", tier="pages"),
     _bad("dictionary-page-behind", "dictionary_page_offset lies behind the data page", "A reader that believes it takes data for the dictionary.", "plain", set_to(f"{CHUNK}.dictionary_page_offset", 50), "PQF-026", since="0.7.0"),
     _bad("integer-of-7-bits", "An integer is said to have 7 bits", "Readers refuse the file, or ignore the type.", "types", set_to("footer.schema[2].logicalType.INTEGER.bitWidth", 7), "PQF-027"),
     _bad("integer-too-wide", "An integer of 64 bits is said to stand in an INT32", "Readers refuse the file, or ignore the type.", "types", set_to("footer.schema[2].logicalType.INTEGER.bitWidth", 64), "PQF-027", "PQF-028"),
@@ -153,12 +168,13 @@ BAD = (
     _bad("no-type-length", "Fixed bytes have no length", "Readers cannot tell where a value ends.", "types", Mutation("remove", "footer.schema[4].type_length"), "PQF-029"),
     _bad("sorted-by-no-column", "A row group is sorted by a column that does not exist", "Readers that look the column up fail.", "sorted", set_to(f"{GROUP}.sorting_columns[0].column_idx", 2), "PQF-030"),
     _bad("sorted-by-a-negative-column", "A row group is sorted by column -1", "Readers that look the column up fail, or take the last one.", "sorted", set_to(f"{GROUP}.sorting_columns[0].column_idx", -1), "PQF-030", since="0.7.0"),
-    _bad("sorted-twice", "A row group is sorted by one column twice", "none: the second time says nothing", "sorted", Mutation("duplicate", f"{GROUP}.sorting_columns[0]"), "PQF-030", since="0.7.0"),
+    _bad("sorted-twice", "A row group is sorted by one column twice", "none: the second time says nothing", "sorted", Mutation("duplicate", f"{GROUP}.sorting_columns[0]"), "PQF-132", since="0.7.0"),
     _bad("ordinal", "The ordinal of the first row group is 1", "Readers of encrypted files would fail; others do not care.", "plain", set_to(f"{GROUP}.ordinal", 1), "PQF-031"),
     _bad("extension-not-binary", "Field 32767 is a number; the bytes of the extension follow as another field", "Readers that look for an extension find none.", "extensions", set_to(f"{EXTENSION}:header", bytes.fromhex("05 fe ff 03 02 08 c8 01")), "PQF-032"),
     _bad("extension-short", "An extension of four bytes tells nobody whose it is", "Two extensions may be taken for each other.", "extensions", set_to(EXTENSION, b"\x04mine"), "PQF-033"),
     _bad("extension-mistaken-id", "The id 32767 is written as a plain varint, as in the example of the document", "Readers that look for field 32767 find none.", "extensions", set_to(f"{EXTENSION}:header", bytes.fromhex("08 ff ff 01")), "PQF-034"),
     _bad("repetition-as-i64", "The repetition type of a column is written as an i64", "Readers that skip the field find no repetition type; pyarrow and DuckDB then take the levels of a page for values.", "plain", set_to("footer.schema[1].repetition_type:header", bytes.fromhex("26")), "PQF-039", since="0.6.0"),
+    _bad("filter-length-as-list", "The length of a bloom filter is written as a list of three numbers", "Readers that skip the field read the filter with one request more; Polars and DataFusion refuse the file.", "blm/two-blocks", set_to(f"{CHUNK}.bloom_filter_length:header", bytes.fromhex("19 35 02 04")), "BLM-006", "PQF-130", since="0.7.0"),
     _bad("repetition-missing", "A column does not say whether it is required, optional or repeated", "pyarrow and DuckDB take it for required, and the levels of its pages for values.", "plain", Mutation("remove", "footer.schema[1].repetition_type"), "PQF-040", since="0.6.0"),
     _bad("repetition-unknown", "The repetition type of a column is the fourth of three", "Readers refuse the file, or take the column for what they like.", "plain", set_to("footer.schema[1].repetition_type", 3), "PQF-040", since="0.6.0"),
     _bad("summary-without-path", "A chunk of a summary file names no file", "A reader looks for the pages in the summary itself.", "summary", Mutation("remove", f"{GROUP}.columns[0].file_path"), "PQF-035"),

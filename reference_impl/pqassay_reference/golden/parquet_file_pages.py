@@ -42,6 +42,11 @@ WITH_MAPS = (
     Column("yields", MapOf("string", "int32"), [[("tin", 1), ("zinc", 2)], [("lead", 3)]]),
 )
 
+LIST_OR_NULL = (
+    Column("year", "int64", [1958, 1963, 1971], optional=False),
+    Column("marks", ListOf("int32"), [[7, 8], [9], None]),
+)
+
 WITH_LISTS = (Column("metal", "string", METALS), Column("marks", ListOf("int32"), LISTS))
 
 
@@ -59,6 +64,7 @@ GOOD = (
     _good("three-pages-of-lists-v2", "The same in version 2, which counts rows", _file(WITH_LISTS, version=2), LEAD, "fastparquet"),
     Good("pqf/streams", "Numbers whose bytes are split into streams, a page of three in each", TinyParquet(WITH_STREAMS, page_rows=3, layout=Layout(split=True)), ["=", "year", 1975], rules=("PQF-089",), misread_by=("fastparquet",), since="0.7.0"),
     Good("pqf/sorted-dictionary", "A dictionary whose entries ascend, as its page says", TinyParquet(WITH_ASCENDING, layout=Layout(dictionary=Encoding.RLE_DICTIONARY, sorted_dictionary=True)), ["=", "year", 1975], rules=("PQF-088",), since="0.7.0"),
+    Good("pqf/lists", "Two lists and a null, of which nothing else is said", TinyParquet(LIST_OR_NULL, statistics=False), ["=", "year", 1963], rules=("PQF-140",), since="0.7.0"),
     Good("pqf/maps", "Two maps, whose keys and values are two columns", TinyParquet(WITH_MAPS), ["=", "mine", 2], rules=("PQF-126", "PQF-127"), since="0.7.0"),
     Good("pqf/differences", "Numbers as the differences between neighbours, which wrap around", TinyParquet(WITH_DIFFERENCES, layout=Layout(delta=True)), ["=", "depth", 7], misread_by=("fastparquet",), since="0.6.0"),
 )  # fmt: skip
@@ -78,6 +84,20 @@ def _levels(*runs: bytes) -> bytes:
     return LENGTH.build(sum(map(len, runs))) + b"".join(runs)
 
 
+def _numbers(*values: int) -> bytes:
+    return b"".join(value.to_bytes(4, "little") for value in values)
+
+
+def _list_levels(*definition: int) -> bytes:
+    """The levels of four entries, the second of which goes on with the list of the first."""
+    return _levels(packed_run([0, 1, 0, 0], width=1)) + _levels(packed_run(definition, width=2))
+
+
+def _lacking_a_group(values: Sequence[int], width: int) -> bytes:
+    """A packed run of up to eight values that counts two groups."""
+    return packed_run([0] * 16, width=width)[:1] + packed_run(values, width=width)[1:]
+
+
 THREE_PRESENT = repeating_run(1, 3, width=1)
 
 BAD_INDEX = _levels(THREE_PRESENT) + b"\x03" + packed_run([3, 6, 2], width=3)
@@ -94,8 +114,8 @@ SHAPELESS = varint(64) + delta_encoding.encode(FAR_APART, bits=32)[2:]
 
 NOT_FILLED_UP = delta_encoding.encode(FAR_APART, bits=32)[:-4]
 
-WITHIN_A_ROW = _levels(packed_run([1, 0, 1, 1, 0], width=1)) + _levels(packed_run([3, 3, 3, 3, 2], width=2))
-"""The levels of ``[8]``, ``[9, 10, 11]`` and ``[null]``, the first of which is said to go on with a list."""
+WITHIN_A_ROW = _levels(packed_run([1, 0, 1], width=1)) + _levels(repeating_run(3, 3, width=2))
+"""The levels of ``[12]`` and ``[13, 14]``, the first of which is said to go on with ``[null]``, the list before."""
 
 ONE_AND_TWO = _levels(packed_run([0, 0, 1], width=1)) + _levels(repeating_run(3, 3, width=2))
 """The levels of ``[1]`` and ``[2, 3]``, where the keys are two and one."""
@@ -108,13 +128,13 @@ BAD = (
     _bad("uncompressed-size-of-chunk", "The size of a chunk without compression leaves out the headers of its pages", BUFFERS, "three-pages", Mutation("add", f"{FACTS}.total_uncompressed_size", -60), "PQF-019", "PQF-052"),
     _bad("page-header-of-another-type", "A data page of version 1 calls itself one of version 2", UNREADABLE, "three-pages", set_to(f"{YEAR}.pages[0].header.type", int(PageType.DATA_PAGE_V2)), "PQF-053"),
     _bad("two-dictionary-pages", "A dictionary page stands there twice, so that data_page_offset leads to the second one", "Readers decode values with the wrong dictionary, or fail.", "three-pages-and-a-dictionary", Mutation("duplicate", f"{METAL}.pages[0]"), "PQF-054", "PQF-055", "PQF-061"),
-    _bad("data-page-offset-too-late", "The offset of the first data page is that of the second", "Readers that begin there lose the rows of the first page.", "three-pages-and-a-dictionary", Mutation("add", f"{FACTS}.data_page_offset", 27), "PQF-055"),
-    _bad("dictionary-offset-without-dictionary", "A chunk without dictionary page has an offset of one", "Readers that follow it decode a data page as dictionary.", "three-pages", set_to(f"{FACTS}.dictionary_page_offset", 4), "PQF-026", "PQF-056"),
+    _bad("data-page-offset-too-late", "The offset of the first data page is that of the second", "none: readers begin with the dictionary page", "three-pages-and-a-dictionary", Mutation("add", f"{FACTS}.data_page_offset", 27), "PQF-055"),
+    _bad("dictionary-offset-without-dictionary", "A chunk without dictionary page has an offset of one", "none: readers look at the type of the page that they find", "three-pages", set_to(f"{FACTS}.dictionary_page_offset", 4), "PQF-056"),
     _bad("values-of-chunk", "The number of values of a chunk of lists is that of its rows", ROWS, "three-pages-of-lists", set_to(f"footer.{MARKS}.meta_data.num_values", 8), "PQF-057"),
     _bad("levels-longer-than-page", "The definition levels of a page of version 2 are longer than the page", UNREADABLE, "three-pages-v2", set_to(f"{METAL}.pages[0].header.data_page_header_v2.definition_levels_byte_length", 1000), "PQF-058"),
     _bad("rows-of-pages", "The last page of a chunk counts a row too many", ROWS, "three-pages-of-lists-v2", Mutation("add", f"{MARKS}.pages[2].header.data_page_header_v2.num_rows", 1), "PQF-059"),
-    _bad("encoding-not-listed", "A chunk does not list the encoding of its pages", "Readers that look there first do not know what they need.", "three-pages", Mutation("remove", f"{FACTS}.encodings[0]"), "PQF-060"),
-    _bad("encoding-stats-without-pages", "The encoding_stats count one data page that uses the dictionary, of three", "Readers that filter by the dictionary skip the chunk although other pages may hold the value.", "three-pages-and-a-dictionary", set_to(f"{FACTS}.encoding_stats[1].count", 1), "PQF-061"),
+    _bad("encoding-not-listed", "A chunk does not list the encoding of its pages", "none: readers look at the pages", "three-pages", Mutation("remove", f"{FACTS}.encodings[0]"), "PQF-060"),
+    _bad("encoding-stats-without-pages", "The encoding_stats count one data page that uses the dictionary, of three", "none: every page that is not counted has a dictionary, too", "three-pages-and-a-dictionary", set_to(f"{FACTS}.encoding_stats[1].count", 1), "PQF-061"),
     _bad("page-of-no-values", "A data page of lists is said to hold nothing", "Some readers fail on an empty page.", "three-pages-of-lists", set_to(f"{MARKS}.pages[2].header.data_page_header.num_values", 0), "PQF-062"),
     _bad("crc-of-another-page", "Two pages have exchanged their CRCs", "Readers that check them refuse the file.", "three-pages", Mutation("swap", f"{METAL}.pages[0].header.crc", f"{METAL}.pages[1].header.crc"), "PQF-063", tier="values"),
     _bad("nulls-below-zero", "A page of version 2 has -1 nulls, as a writer that keeps no statistics may leave it", "Readers that trust it skip rows.", "three-pages-v2", set_to(f"{METAL}.pages[0].header.data_page_header_v2.num_nulls", -1), "PQF-064"),
@@ -125,11 +145,16 @@ BAD = (
     _bad("level-too-great", "A definition level is greater than that of its column can be", ROWS, "three-pages", set_to(f"{METAL}.pages[1].body", _levels(repeating_run(2, 3, width=1)) + b"\x04\0\0\0zinc\x04\0\0\0lead\x06\0\0\0nickel"), "PQF-071", tier="values"),
     _bad("nulls-of-other-pages", "Two pages of version 2 have exchanged their number of nulls", "Readers that trust it skip rows.", "three-pages-v2", Mutation("swap", f"{METAL}.pages[0].header.data_page_header_v2.num_nulls", f"{METAL}.pages[1].header.data_page_header_v2.num_nulls"), "PQF-072", tier="values"),
     _bad("rows-of-other-pages", "Two pages of lists have exchanged their number of rows", ROWS, "three-pages-of-lists-v2", Mutation("swap", f"{MARKS}.pages[1].header.data_page_header_v2.num_rows", f"{MARKS}.pages[2].header.data_page_header_v2.num_rows"), "PQF-073", tier="values"),
-    _bad("rows-of-lists", "A page begins within a row, and so the chunk holds a row less than its row group", ROWS, "three-pages-of-lists", set_to(f"{MARKS}.pages[1].body", WITHIN_A_ROW + b"".join(value.to_bytes(4, "little") for value in (8, 9, 10, 11))), "PQF-074", tier="values"),
+    _bad("rows-of-lists", "A page begins within a row, and so the chunk holds a row less than its row group", ROWS, "three-pages-of-lists", set_to(f"{MARKS}.pages[2].body", WITHIN_A_ROW + _numbers(12, 13, 14)), "PQF-074", tier="values"),
     _bad("bytes-behind-values", "A byte stands behind the values of a page", "none: readers stop after the last value", "three-pages", Mutation("add", f"{YEAR}.pages[0].body", b"\0"), "PQF-076", tier="values"),
     _bad("index-beyond-dictionary", "A page refers to the seventh of six entries of its dictionary", "Readers fail, or read memory that is not theirs.", "three-pages-and-a-dictionary", set_to(f"{METAL}.pages[2].body", BAD_INDEX), "PQF-077", tier="values"),
     _bad("values-missing", "A page of three numbers has the bytes of two", UNREADABLE, "three-pages", set_to(f"{YEAR}.pages[0].body", (1958).to_bytes(8, "little") + (1963).to_bytes(8, "little")), "PQF-078", tier="values"),
-    Bad("pqf/values-of-other-maps", "Of three entries the first map has two keys and one value, the second one key and two values", ROWS, "pqf/maps", set_to("row_groups[0].columns[2].pages[0].body", ONE_AND_TWO + b"".join(value.to_bytes(4, "little") for value in (1, 2, 3))), ("PQF-126",), tier="values", since="0.7.0"),
+    Bad("pqf/values-of-other-maps", "Of three entries the first map has two keys and one value, the second one key and two values", ROWS, "pqf/maps", set_to("row_groups[0].columns[2].pages[0].body", ONE_AND_TWO + _numbers(1, 2, 3)), ("PQF-126",), tier="values", since="0.7.0"),
+    Bad("pqf/null-list-of-two", "A list of two entries is null, as DuckDB writes an array that is null", "pyarrow refuses the column, and Spark reads null for the value of the next row; others read null for the list.", "pqf/lists", set_to(f"{MARKS}.pages[0].body", _list_levels(0, 0, 3, 0) + _numbers(9)), ("PQF-140",), tier="values", since="0.7.0"),
+    Bad("pqf/list-goes-on-as-null", "A list goes on after its first entry, and is null there", "DuckDB and Spark find a null in the list, Polars and DataFusion nothing, and fastparquet takes the list for null; pyarrow refuses the column.", "pqf/lists", set_to(f"{MARKS}.pages[0].body", _list_levels(3, 0, 3, 0) + _numbers(7, 9)), ("PQF-140",), tier="values", since="0.7.0"),
+    Bad("pqf/empty-list-goes-on", "A list is empty, and goes on with a value", "DuckDB reads a list with a null, Spark gives the value to the next row, others read one with the value.", "pqf/lists", set_to(f"{MARKS}.pages[0].body", _list_levels(1, 3, 3, 0) + _numbers(8, 9)), ("PQF-140",), tier="values", since="0.7.0"),
+    _bad("run-of-a-group-less", "A run of definition levels counts two groups of eight, and one is stored", "pyarrow, Spark and fastparquet refuse the column.", "three-pages", set_to(f"{METAL}.pages[1].body", _levels(_lacking_a_group([1, 1, 1], 1)) + b"\x04\0\0\0zinc\x04\0\0\0lead\x06\0\0\0nickel"), "PQF-141", tier="values", since="0.7.0"),
+    _bad("run-of-indexes-of-a-group-less", "A run of indexes counts two groups of eight, and one is stored", "pyarrow and Spark refuse the column.", "three-pages-and-a-dictionary", set_to(f"{METAL}.pages[2].body", _levels(THREE_PRESENT) + b"\x03" + _lacking_a_group([2, 1, 3], 3)), "PQF-141", tier="values", since="0.7.0"),
     Bad("pqf/map-of-lists", "A list is called a map", "pyarrow, DuckDB and Polars refuse the file.", "pqf/three-pages-of-lists", set_to("footer.schema[2].logicalType", {"MAP": {}}), ("PQF-028", "PQF-127"), tier="footer", since="0.7.0"),
     Bad("pqf/differences-of-33-bits", "Differences between numbers of 32 bits are taken in 64, and need 33", "Readers refuse the column.", "pqf/differences", set_to(f"{METAL}.pages[0].body", delta_encoding.encode(FAR_APART, bits=64)), ("PQF-079",), tier="values", since="0.6.0"),
     _bad("no-such-codec", "A chunk is said to be compressed by codec 99", UNREADABLE, "three-pages", set_to(f"{FACTS}.codec", 99), "PQF-082", tier="footer", since="0.7.0"),

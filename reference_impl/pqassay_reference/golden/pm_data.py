@@ -309,6 +309,7 @@ BAD = (
     pm_bad("bloom-filter-of-another", "A bloom filter is full, where that in the Parquet file is not", UNPRUNED, "with-data", set_to("blocks[0].bloom_filters[0].bitset", b"\xff" * 32), "120"),
     pm_bad("bloom-filter-elsewhere", "A bloom filter is said to stand a byte behind its place in the Parquet file", LOST, "with-data-and-external-bloom-filters", add_to("snapshots[0].bloom_entries[0].offset", 1), "120"),
     pm_bad("key-of-another-version", "The key of the Parquet footer is of version 2", "Readers refuse the Parquet file, or take the columns for others.", "with-data-undesignated", set_to(KEY, questdb_json(UNDESIGNATED).replace('"version":1', '"version":2')), "121"),
+    pm_bad("column-top-in-the-key", "The key of the Parquet footer gives a column a top of 9 rows", "A reader that puts as many nulls before the column as it says has them twice.", "with-data-undesignated", set_to(KEY, questdb_json(UNDESIGNATED).replace('"column_top":0', '"column_top":9', 1)), "149"),
     pm_bad("key-no-json", "The key of the Parquet footer is no JSON", "Readers refuse the Parquet file, or take the columns for others.", "with-data-undesignated", set_to(KEY, questdb_json(UNDESIGNATED)[:-1] + ";"), "121"),
     pm_bad("type-of-another", "A column has another type than the key says", MISREAD, "with-data", set_to(column_field(3, "type"), ColumnType.VARCHAR), "122"),
     pm_bad("type-not-stored-so", "A column of numbers has the type of text", MISREAD, "with-data-of-others", set_to(column_field(2, "type"), ColumnType.VARCHAR), "146", since="0.7.0"),

@@ -128,6 +128,7 @@ class Invalid:
         decode: What a reader must do; ``None`` where it is not asked, and where the rules say it.
         tier: The tier at which the rules are reported.
         since: Version that added it.
+        is_older: Whether the file shows nothing of the release from which its rules oblige.
     """
 
     id: str
@@ -139,6 +140,7 @@ class Invalid:
     decode: Answering | None = None
     tier: Tier = "values"
     since: str = "0.2.0"
+    is_older: bool = False
 
     def manifest(self, parent: Case, input_: Input, expect: Expect, *, column: str | None = None) -> Case:
         """The manifest, from that of the parent."""
@@ -167,8 +169,12 @@ class Invalid:
 
     @property
     def lint(self) -> Acceptance | None:
-        """The answer that a linter must give; ``None`` where no rule is a failure."""
-        return "reject" if any(catalogue()[rule].verdict == "FAIL" for rule in self.rules) else None
+        """The answer that a linter must give; ``None`` where no rule is a failure, or none obliged the writer."""
+        return (
+            "reject"
+            if not self.is_older and any(catalogue()[rule].verdict == "FAIL" for rule in self.rules)
+            else None
+        )
 
     @property
     def answer(self) -> Answering | None:

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from pqassay_reference.golden.recipes import bad, good, set_to
 from pqassay_reference.tiny.columns import Column, ListOf, decimal, fixed
@@ -85,11 +85,20 @@ PLACES = [bytes.fromhex("0101000000" + x + y) for x, y in (("0000000000406640", 
 """The points (178, 3) and (-178, 5)."""
 
 
-def geometry(box: BoundingBox) -> TinyParquet:
-    """The points, with a bounding box."""
+def point(x: float, y: float) -> bytes:
+    """A point in well-known binary."""
+    return bytes.fromhex("0101000000" + number(x) + number(y))
+
+
+def geometry(
+    box: BoundingBox,
+    kind: Literal["geometry", "geography"] = "geometry",
+    places: Sequence[bytes] = tuple(PLACES),
+) -> TinyParquet:
+    """Two places, with a bounding box."""
     layout = Layout(geospatial=GeospatialStatistics(bbox=box, geospatial_types=[1]))
     return TinyParquet(
-        (Column("metal", "string", ["tin", None]), Column("place", "geometry", PLACES, layout=layout))
+        (Column("metal", "string", ["tin", None]), Column("place", kind, list(places), layout=layout))
     )
 
 
@@ -148,7 +157,7 @@ TIN: Sequence[Any] = ("=", "metal", METALS[0])
 _good = partial(good, family="sta", since=SINCE)
 
 GOOD = (
-    _good("counted", "Everything that statistics of flat columns can say: bounds old and new, exact flags, counts of nulls, NaN and distinct values, level histograms", FLAT, TIN, rules=("STA-010", "STA-012", "STA-013", "STA-019", "STA-020", "STA-021", "STA-023")),
+    _good("counted", "Everything that statistics of flat columns can say: bounds old and new, exact flags, counts of nulls, NaN and distinct values, level histograms", FLAT, TIN, rules=("STA-010", "STA-012", "STA-013", "STA-019", "STA-073", "STA-020", "STA-021", "STA-023")),
     _good("uncounted", "Bounds and null counts alone; fixed-length bytes that mean nothing further", UNCOUNTED, TIN, rules=("STA-007",)),
     _good("zeros-of-both-signs", "Zeros of both signs: a lower bound of zero is the negative one", ZEROS, TIN, rules=("STA-009",)),
     _good("orders-of-types", "Unsigned numbers beyond the signed ones, decimals of unequal length, booleans and days: bounds follow the order of the type", ORDERS, TIN, "fastparquet", rules=("STA-006",)),
@@ -156,7 +165,7 @@ GOOD = (
     _good("int96", "INT96 timestamps with their own order", INT96, TIN, rules=("STA-016",)),
     _good("bounds-cut", "Bounds of four bytes at most, cut between characters, the upper one raised", CUT, TIN, rules=("STA-018",)),
     _good("lists", "A list with nulls and empty lists, its levels counted", NESTED, TIN, rules=("STA-019", "STA-020", "STA-070")),
-    _good("box-across-the-antimeridian", "Points on both sides of the antimeridian: the box begins at 178 and ends at -178", GEOMETRY, TIN, "Polars", "Spark", rules=("STA-022",)),
+    _good("box-across-the-antimeridian", "Points on both sides of the antimeridian: the box begins at 178 and ends at -178", GEOMETRY, TIN, "Polars", "Spark", rules=("STA-022", "STA-075", "STA-076")),
     _good("page-statistics", "Pages of both versions with statistics in their headers", PAGES, TIN, rules=("STA-030", "STA-031")),
     _good("page-statistics-counted", "Page headers that say everything that statistics can say: bounds old and new, exact flags, counts of nulls, NaN and distinct values", COUNTED_PAGES, TIN, rules=("STA-052", "STA-053", "STA-054", "STA-056", "STA-057"), since="0.7.0"),
     _good("dictionaries", "A dictionary that the writer gave up after a page, with and without counts of the pages, and one that it kept", DICTIONARIES, TIN, rules=("STA-058", "STA-059", "STA-062"), since="0.7.0"),
@@ -201,7 +210,7 @@ BAD = (
     _bad("null-count-of-required", "A required column counts a null", "A reader that subtracts nulls from values counts a row too few.", "counted", set_to(f"{SECOND}.null_count", 1), "STA-010"),
     _bad("null-count-missing", "Statistics do not say how many nulls there are", "A query for nulls reads every row group.", "uncounted", Mutation("remove", f"{FIRST}.null_count"), "STA-011", scan="same-rows", predicate=("is null", "metal")),
     _bad("distinct-count-too-great", "There are more different values than values", "A planner that believes it chooses a worse plan.", "counted", set_to(f"{FIRST}.distinct_count", 5), "STA-012"),
-    _bad("nan-count-of-numbers", "A column of integers counts NaN", "Some readers refuse the statistics.", "orders-of-types", set_to(f"{SECOND}.nan_count", 0), "STA-013"),
+    _bad("nan-count-of-numbers", "A column of integers counts NaN", IGNORED, "orders-of-types", set_to(f"{SECOND}.nan_count", 0), "STA-073"),
     _bad("nan-count-too-great", "There are more NaN than values", "A reader takes all values for NaN, and loses the numbers.", "counted", set_to(f"{THIRD}.nan_count", 5), "STA-013"),
     _bad("deprecated-bound-of-text", "Text has a deprecated upper bound", "An old reader takes it for one by signed bytes, and loses text beyond ASCII.", "uncounted", set_to(f"{FIRST}.max", b"zinc"), "STA-014"),
     _bad("deprecated-bounds-differ", "The deprecated upper bound is another one than max_value", "An old reader skips a row group that a new one reads.", "counted", set_to(f"{SECOND}.max", b"\x27\0\0\0"), "STA-015"),
@@ -214,8 +223,10 @@ BAD = (
     _bad("histogram-of-fewer-nulls", "The null count of a text is one more than its definition levels say", "A query for nulls reads, or skips, the wrong row groups.", "counted", set_to(f"{FIRST}.null_count", 2), "STA-020", since="0.7.0"),
     _bad("histogram-of-fewer-nulls-of-lists", "The null count of a list is one more than its definition levels say", "A reader that takes a list for nothing but nulls loses its values.", "lists", set_to(f"{SECOND}.null_count", 4), "STA-020", since="0.7.0"),
     _bad("byte-array-size-of-numbers", "A column of integers says how many bytes its byte arrays have", "Arrow C++ refuses the column.", "counted", set_to(f"{SIZES.format(2)}.unencoded_byte_array_data_bytes", 24), "STA-021"),
-    _bad("box-of-bytes", "A column of plain bytes has geospatial statistics", "none: readers look for them at geometries", "box-across-the-antimeridian", Mutation("remove", "footer.schema[2].logicalType"), "STA-022"),
+    _bad("box-of-bytes", "A column of plain bytes has geospatial statistics", "none: readers look for them at geometries", "box-across-the-antimeridian", Mutation("remove", "footer.schema[2].logicalType"), "STA-075"),
     _bad("box-upside-down", "The least y of a box is greater than the greatest", "A spatial query skips the row group: its places are missing.", "box-across-the-antimeridian", set_to(f"{CHUNK.format(1)}.geospatial_statistics.bbox.ymin", 6.0), "STA-022"),
+    _bad("box-of-nan", "The least x of a box is NaN", "Readers have to ignore the box: no query skips the row group by it.", "box-across-the-antimeridian", set_to(f"{CHUNK.format(1)}.geospatial_statistics.bbox.xmin", float("nan")), "STA-076", since="0.7.0"),
+    _bad("box-of-no-height", "The least z of a box is infinite, and the greatest as well, below zero: no z was found", "Readers take every z to lie outside.", "box-across-the-antimeridian", set_to(f"{CHUNK.format(1)}.geospatial_statistics.bbox", {"xmin": 178.0, "xmax": -178.0, "ymin": 3.0, "ymax": 5.0, "zmin": float("inf"), "zmax": float("-inf")}), "STA-076", since="0.7.0"),
     _bad("exact-flag-alone", "A flag calls a bound exact that is not there", "none: readers look at the bound first", "counted", Mutation("remove", f"{FIRST}.max_value"), "STA-023"),
     _bad("total-order-without-nan-count", "The order is the total one, and NaN is not counted", "A query for NaN skips the row group in readers that take an absent count for 0.", "total-order", Mutation("remove", f"{SECOND}.nan_count"), "STA-024"),
     _bad("column-order-too-many", "There is one column order more than columns", "Readers ignore all bounds, or take the order of another column.", "counted", Mutation("duplicate", "footer.column_orders[0]"), "STA-002", since="0.7.0"),
@@ -243,6 +254,7 @@ BAD = (
     _bad("box-upside-down-in-height", "The least z of a box is greater than the greatest", "A spatial query skips the row group: its places are missing.", "box-across-the-antimeridian", set_to(f"{CHUNK.format(1)}.geospatial_statistics.bbox", {"xmin": 178.0, "xmax": -178.0, "ymin": 3.0, "ymax": 5.0, "zmin": 2.0, "zmax": 1.0}), "STA-022", since="0.7.0"),
     _bad("page-bounds-swapped", "The lower bound in a page header is greater than the upper one", "Readers that use statistics of pages skip the page: its rows are missing.", "page-statistics", set_to(f"{HEADER.format(0, '')}.min_value", b"zzz"), "STA-030", tier="pages"),
     _bad("page-null-counts-add-up", "The null count of a page is one too great for that of its chunk", "A reader that skips pages of nulls loses values.", "page-statistics", set_to(f"{HEADER.format(1, '_v2')}.null_count", 1), "STA-031", tier="pages"),
+    _bad("page-null-counts-of-lists-add-up", "The null count of a list leaves out missing and empty lists, and those of its pages do not", "none: readers answer no query about lists by it", "page-statistics-of-lists", set_to(f"{SECOND}.null_count", 1), "STA-074", tier="pages", since="0.7.0"),
     _bad("page-distinct-count-negative", "A page header counts less than no distinct values", IGNORED, "page-statistics-counted", set_to(f"{HEADER.format(0, '')}.distinct_count", -1), "STA-053", tier="pages", since="0.7.0"),
     _bad("page-nan-count-of-numbers", "The page header of a column of integers counts NaN", IGNORED, "page-statistics-counted", set_to(f"{HEADER.format(1, '')}.nan_count", 0), "STA-053", tier="pages", since="0.7.0"),
     _bad("page-statistics-no-column-orders", "Page headers have bounds, and the footer has no column_orders", UNUSED, "page-statistics", Mutation("remove", "footer.column_orders"), "STA-001", tier="values", since="0.7.0"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,7 +12,7 @@ from typing import Any
 from pqassay_reference.golden.parquet_file import LEAD
 from pqassay_reference.golden.parquet_file_pages import MARKS, WITH_LISTS
 from pqassay_reference.golden.recipes import Good, bad, good, set_to
-from pqassay_reference.golden.statistics import geometry
+from pqassay_reference.golden.statistics import geometry, point
 from pqassay_reference.tiny.columns import Column, ListOf, decimal
 from pqassay_reference.tiny.layout import Layout
 from pqassay_reference.tiny.parquet import TinyParquet
@@ -72,6 +73,14 @@ LISTS = TinyParquet(
 )
 GEOMETRY = geometry(BoundingBox(xmin=177.0, xmax=-177.0, ymin=2.0, ymax=6.0))
 
+PAGES_OF_LISTS = TinyParquet(
+    (Column("metal", "string", ["lead", "tin", None, "zinc"]), Column("assays", ListOf("int64"), [[1, None], [], None, [2, 3, 4]])),
+    layout=Layout(page_rows=2, page_statistics=True),
+)  # fmt: skip
+GEOGRAPHY = geometry(
+    BoundingBox(xmin=-180.0, xmax=180.0, ymin=3.0, ymax=5.0), "geography", (point(180, 3), point(-180, 5))
+)
+
 LISTS_IN_PAGES = TinyParquet(WITH_LISTS, layout=Layout(page_rows=3, size_statistics=True))
 
 
@@ -88,7 +97,9 @@ GOOD = (
     audited("sta/audited-page-headers", "Pages of both versions whose headers bound and count what they hold", HEADERS, ("STA-050",), "fastparquet"),
     audited("sta/audited-lists", "A list whose nulls count empty and missing lists as well", LISTS, ("STA-043", "STA-071", "PIX-070")),
     Good("sta/three-pages-of-lists", "Three data pages of lists, with histograms of the levels of the chunk", LISTS_IN_PAGES, LEAD, since=SINCE),
-    audited("sta/audited-box", "Points on both sides of the antimeridian, well within their box", GEOMETRY, ("STA-049",), "Polars", "Spark"),
+    audited("sta/audited-box", "Points on both sides of the antimeridian, well within their box", GEOMETRY, ("STA-049", "STA-072"), "Polars", "Spark"),
+    audited("sta/geography", "The points of a GEOGRAPHY at 180 and -180, which are one meridian, in a box around the globe", GEOGRAPHY, ("STA-049", "STA-072"), "Polars", "Spark", "fastparquet"),
+    audited("sta/page-statistics-of-lists", "Pages of lists whose headers count nulls, as the chunk does", PAGES_OF_LISTS, ("STA-074",)),
 )  # fmt: skip
 
 FOOTER = "footer.row_groups[0].columns"
@@ -107,13 +118,17 @@ BAD = (
     untrue("sta/min-too-great", "The lower bound is greater than a value", LOST, "sta/counted", set_to(f"{FOOTER}[0].meta_data.statistics.min_value", b"m"), "STA-040"),
     untrue("sta/max-too-small", "The upper bound is less than a value", LOST, "sta/counted", set_to(f"{FOOTER}[2].meta_data.statistics.max_value", struct.pack("<d", 2.0)), "STA-041"),
     untrue("sta/exact-bound-absent", "A bound is called exact, and no value is equal to it", "A reader answers max() with a value that is not there.", "sta/counted", set_to(f"{FOOTER}[0].meta_data.statistics.max_value", b"zincum"), "STA-042"),
-    untrue("sta/nulls-miscounted", "The null count leaves out nulls", MISCOUNTED, "sta/audited-page-headers", set_to(f"{FOOTER}[0].meta_data.statistics.null_count", 0), "STA-031", "STA-043"),
+    untrue("sta/nulls-miscounted", "The null count leaves out nulls", MISCOUNTED, "sta/audited-page-headers", set_to(f"{FOOTER}[0].meta_data.statistics.null_count", 0), "STA-043"),
     untrue("sta/nan-miscounted", "The NaN count tells of a NaN where there is none", "A query for numbers alone reads, or a query for NaN finds, the wrong row groups.", "sta/counted", set_to(f"{FOOTER}[2].meta_data.statistics.nan_count", 1), "STA-044"),
+    untrue("sta/nan-count-left-out", "One of two columns of floating point numbers does not count NaN", "A query for NaN reads the row group.", "sta/audited-nan", Mutation("remove", f"{FOOTER}[2].meta_data.statistics.nan_count"), "STA-080", tier="footer", since="0.7.0"),
     untrue("sta/distinct-miscounted", "The distinct count is one too small", "A reader answers count(distinct) wrongly.", "sta/audited", set_to(f"{FOOTER}[0].meta_data.statistics.distinct_count", 3), "STA-045"),
     untrue("sta/bytes-miscounted", "The bytes of the values are counted with their lengths", "A reader plans for more memory than it needs.", "sta/audited", set_to(f"{FOOTER}[0].meta_data.size_statistics.unencoded_byte_array_data_bytes", 41), "STA-047"),
     untrue("sta/levels-of-chunk", "Two entries of a level histogram are exchanged", "Readers that count lists by it count wrong.", "sta/three-pages-of-lists", Mutation("swap", f"footer.{MARKS}.meta_data.size_statistics.definition_level_histogram[1]", f"footer.{MARKS}.meta_data.size_statistics.definition_level_histogram[2]"), "STA-046"),
-    untrue("sta/deprecated-max-too-small", "The deprecated upper bound is less than a value", LOST, "sta/audited", set_to(f"{FOOTER}[1].meta_data.statistics.max", (12).to_bytes(4, "little")), "STA-015", "STA-048"),
+    untrue("sta/deprecated-max-too-small", "The deprecated upper bound is less than a value", LOST, "sta/audited", set_to(f"{FOOTER}[1].meta_data.statistics.max", (12).to_bytes(4, "little")), "STA-048"),
     untrue("sta/box-too-small", "The geospatial box begins east of a point", LOST, "sta/audited-box", set_to(f"{FOOTER}[1].meta_data.geospatial_statistics.bbox.xmin", 179.0), "STA-049"),
+    untrue("sta/box-too-small-in-the-last-digits", "The geospatial box begins east of a point by less than the thickness of a hair", "A query for the place of the point skips the row group.", "sta/box-across-the-antimeridian", set_to(f"{FOOTER}[1].meta_data.geospatial_statistics.bbox.xmin", math.nextafter(178.0, 179.0)), "STA-072", since="0.7.0"),
+    untrue("sta/box-on-the-other-side-of-the-date-line", "The geospatial box of a GEOGRAPHY ends at 180, and a point lies at -180", "A query for places at -180 skips the row group in readers that compare numbers.", "sta/geography", set_to(f"{FOOTER}[1].meta_data.geospatial_statistics.bbox.xmin", 170.0), "STA-072", since="0.7.0"),
+    untrue("sta/deprecated-min-of-unsigned-too-great", "The deprecated lower bound of unsigned numbers is greater than a value, signed or not", LOST, "sta/orders-of-types", set_to(f"{FOOTER}[1].meta_data.statistics.min", (8).to_bytes(4, "little")), "STA-014", "STA-048", since="0.7.0"),
     untrue("sta/page-header-bound-too-small", "The upper bound in a page header is less than a value of the page", LOST, "sta/audited-page-headers", set_to(f"{ROWS}[0].pages[1].header.data_page_header.statistics.max_value", b"tin"), "STA-050"),
     untrue("sta/page-header-deprecated-max-too-small", "The deprecated upper bound in a page header is less than a value of the page", FILTERED, "sta/page-statistics-counted", set_to(f"{DEPTH_HEADER}.max", (11).to_bytes(4, "little")), "STA-052", since="0.7.0"),
     untrue("sta/page-distinct-miscounted", "The distinct count in a page header is one too small", "none: readers ignore it", "sta/page-statistics-counted", set_to(f"{DEPTH_HEADER}.distinct_count", 1), "STA-054", since="0.7.0"),

@@ -114,7 +114,7 @@ def _lint_column_index(chunk: DecodedChunk, index: ColumnIndex, page_count: int)
 def _lint_counts(chunk: DecodedChunk, index: ColumnIndex) -> None:
     """The nulls and NaN of the pages, against those of the chunk."""
     if index.nan_counts is not None and type_order(chunk.leaf.element) not in FLOATING:
-        raise wrong("PIX-032", "NaN is counted where none can be", "column_index.nan_counts")
+        raise wrong("PIX-073", "NaN is counted where none can be", "column_index.nan_counts")
     whole = chunk.facts.statistics or Statistics()
     for counts, total, rule in (
         (index.null_counts, whole.null_count, "PIX-028"),
@@ -143,7 +143,7 @@ def _lint_histograms(chunk: DecodedChunk, index: ColumnIndex, page_count: int) -
         if len(counts) != width * page_count:
             raise wrong("PIX-029", "a histogram has other entries than pages and levels", "column_index")
         if total and [sum(counts[level::width]) for level in range(width)] != total:
-            raise wrong("PIX-029", "the level histograms do not add up", "column_index")
+            raise wrong("PIX-072", "the level histograms do not add up", "column_index")
         if pages and counts != [page.count(level) for page in levels for level in range(width)]:
             raise wrong("PIX-058", "a level histogram is not that of its page", "column_index")
 

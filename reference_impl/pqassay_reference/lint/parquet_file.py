@@ -27,7 +27,7 @@ from pqassay_reference.lint.parquet_file_groups import lint_groups
 from pqassay_reference.lint.parquet_file_sorting import lint_sorting
 from pqassay_reference.lint.schema_copies import lint_schema_copies
 from pqassay_reference.lint.statistics import lint_statistics
-from pqassay_spec.base.errors import Unsupported
+from pqassay_spec.base.errors import Malformed, Unsupported
 from pqassay_spec.base.sources import FileSource, Source
 from pqassay_spec.parquet.column_order import FLOATING, type_order
 from pqassay_spec.parquet.encodings import CODECS, ENCODINGS
@@ -51,7 +51,7 @@ def lint_file(path: str | os.PathLike[str]) -> None:
     with FileSource(path) as source:
         framing, metadata = frame(source)
         columns = leaves(metadata)
-        lint_footer(metadata, source.read(framing.footer_start, framing.footer_length), columns)
+        lint_footer(metadata, columns)
         lint_schema_copies(metadata)
         body = range(framing.body_start, framing.footer_start)
         orders: Sequence[ColumnOrder | None] = [None] * len(columns)
@@ -128,6 +128,11 @@ def _lint_chunk(source: Source, body: range, chunk: DecodedChunk) -> None:
     offset_index = read_offset_index(source, body, chunk.chunk)
     column_index = read_column_index(source, body, chunk.chunk)
     lint_page_index(chunk, offset_index, column_index)
-    bloom_filter = read_bloom_filter(source, body, chunk.facts)
+    try:
+        bloom_filter = read_bloom_filter(source, body, chunk.facts)
+    except Malformed as unknown:
+        if unknown.rule != "BLM-003":
+            raise
+        bloom_filter = None  # made by means of a later version of the format, which nobody can judge here
     if bloom_filter is not None:
         lint_bloom_filter(chunk, bloom_filter)

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.base.sources import Source
 from pqassay_spec.grammar.record_walk import mistyped_fields
-from pqassay_spec.grammar.thrift_wire import WireType
-from pqassay_spec.parquet.extension_fields import extensions
 from pqassay_spec.parquet.file import (
     Framing,
     chunk_start,
@@ -21,6 +19,7 @@ from pqassay_spec.parquet.file import (
     referenced_offsets,
     referenced_ranges,
 )
+from pqassay_spec.parquet.hints import is_hint
 from pqassay_spec.parquet.lists_and_maps import misfits
 from pqassay_spec.parquet.schema import SchemaLeaf, leaves
 from pqassay_spec.parquet.thrift import (
@@ -56,29 +55,31 @@ def frame(source: Source) -> tuple[Framing, FileMetaData]:
                 f"the {named} overlaps what is stored before it", rule="PQF-009", field=named.field
             )
         behind = max(behind, named.end)
+    for group in metadata.row_groups:
+        starts = [chunk_start(chunk) for chunk in group.columns if not chunk.file_path]
+        first = min((start for start in starts if start is not None), default=None)
+        if first is not None and first + (group.total_compressed_size or 0) > framing.footer_start:
+            raise wrong("PQF-133", "a row group reaches into the footer", "footer.row_groups")
     return framing, metadata
 
 
-def lint_footer(metadata: FileMetaData, footer: bytes, columns: Sequence[SchemaLeaf]) -> None:
+def lint_footer(metadata: FileMetaData, columns: Sequence[SchemaLeaf]) -> None:
     """Raise what is wrong with a footer, apart from any other bytes of the file.
 
     Args:
         metadata: The footer.
-        footer: Its bytes.
         columns: Its leaves.
 
     Raises:
         FormatError: With the rule that is broken.
     """
     for mistyped in mistyped_fields(metadata, "footer"):
-        raise wrong("PQF-039", f"{mistyped.path} is written as {mistyped.written}", mistyped.path)
+        if not is_hint(mistyped.owner, mistyped.field.name):
+            raise wrong("PQF-039", f"{mistyped.path} is written as {mistyped.written}", mistyped.path)
     for element in metadata.schema[1:]:
         _lint_element(element)
     for misfit in misfits(metadata.schema):
         raise wrong("PQF-127", f"a {misfit.kind} has {misfit.actual}", "footer.schema")
-    for found in extensions(metadata, footer, "footer"):
-        if found.wire != WireType.BINARY:
-            raise wrong("PQF-032", f"the extension of {found.struct} is not binary", "footer")
     for group in metadata.row_groups:
         _lint_row_group(group, columns)
     if metadata.row_groups and sum(group.num_rows for group in metadata.row_groups) != metadata.num_rows:
@@ -102,10 +103,9 @@ def _lint_element(element: SchemaElement) -> None:
 
 
 def _lint_row_group(group: RowGroup, columns: Sequence[SchemaLeaf]) -> None:
-    sorted_by = [sorting.column_idx for sorting in group.sorting_columns or ()]
-    if len(set(sorted_by)) != len(sorted_by) or any(not 0 <= at < len(columns) for at in sorted_by):
+    if any(not 0 <= sorting.column_idx < len(columns) for sorting in group.sorting_columns or ()):
         raise wrong(
-            "PQF-030", "a sorting column is none, or is listed twice", "footer.row_groups.sorting_columns"
+            "PQF-030", "a row group is sorted by what is no column", "footer.row_groups.sorting_columns"
         )
     if len(group.columns) != len(columns):
         raise wrong(
@@ -116,10 +116,6 @@ def _lint_row_group(group: RowGroup, columns: Sequence[SchemaLeaf]) -> None:
             _lint_chunk(group, leaf, chunk.meta_data)
         elif chunk.crypto_metadata is None and not chunk.file_path:
             raise wrong("PQF-014", f"column {leaf.name} has no metadata", "footer.row_groups.columns")
-    starts = [chunk_start(chunk) for chunk in group.columns if not chunk.file_path]
-    known = [start for start in starts if start is not None]
-    if group.file_offset is not None and len(known) == len(columns) and group.file_offset != min(known):
-        raise wrong("PQF-021", "a row group begins elsewhere", "footer.row_groups.file_offset")
 
 
 def _lint_chunk(group: RowGroup, leaf: SchemaLeaf, facts: ColumnMetaData) -> None:
@@ -129,7 +125,7 @@ def _lint_chunk(group: RowGroup, leaf: SchemaLeaf, facts: ColumnMetaData) -> Non
     if min(group.num_rows, group.total_byte_size, facts.num_values, *sizes) < 0:
         raise wrong("PQF-015", "a count or a size is negative", "footer.row_groups")
     dictionary = facts.dictionary_page_offset
-    if dictionary and dictionary >= facts.data_page_offset:
+    if dictionary and dictionary > facts.data_page_offset:
         raise wrong("PQF-026", "a dictionary page is stored behind the data", "footer.row_groups.columns")
     if not leaf.max_repetition_level and facts.num_values != group.num_rows:
         raise wrong("PQF-017", f"{facts.num_values} values in {group.num_rows} rows", "footer.row_groups")

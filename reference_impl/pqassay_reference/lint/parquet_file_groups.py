@@ -10,17 +10,22 @@ from itertools import pairwise
 
 from pqassay_reference.columns.page_values import DataPage
 from pqassay_spec.base.errors import Malformed
+from pqassay_spec.parquet.list_levels import opened_levels, stray_entry
 from pqassay_spec.parquet.schema import SchemaGroup, SchemaLeaf
 from pqassay_spec.parquet.siblings import shared_group, shared_levels
 
 
 def lint_groups(columns: Sequence[SchemaLeaf], pages: Mapping[int, Sequence[DataPage] | None]) -> None:
-    """Raise PQF-126 if two leaves of a group tell of other lists or nulls.
+    """Raise PQF-140 if a leaf goes on with a list that is not there, PQF-126 if two leaves of a group tell of other lists or nulls.
 
     Args:
         columns: All leaves.
         pages: The pages of the chunks of a row group by leaf; ``None`` where they could not be decoded.
     """
+    for number, leaf in enumerate(columns):
+        found = pages.get(number)
+        if found and leaf.max_repetition_level:
+            _lint_lists(leaf, found)
     for number, (before, leaf) in enumerate(pairwise(columns), 1):
         group = shared_group(before, leaf)
         first, second = pages.get(number - 1), pages.get(number)
@@ -32,6 +37,18 @@ def lint_groups(columns: Sequence[SchemaLeaf], pages: Mapping[int, Sequence[Data
                 rule="PQF-126",
                 field="pages",
             )
+
+
+def _lint_lists(leaf: SchemaLeaf, pages: Sequence[DataPage]) -> None:
+    repetition = [level for page in pages for level in page.repetition]
+    definition = [level for page in pages for level in page.definition]
+    place = stray_entry(repetition, definition, opened_levels(leaf))
+    if place is not None:
+        raise Malformed(
+            f"entry {place} of {leaf.name} goes on with a list that is null, empty or not begun",
+            rule="PQF-140",
+            field="pages",
+        )
 
 
 def _levels(pages: Sequence[DataPage], group: SchemaGroup) -> list[tuple[int, int]]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from pqassay_reference.columns.page_values import DataPage
 from pqassay_spec.base.errors import Malformed
-from pqassay_spec.parquet.column_order import is_nan, key, type_order
+from pqassay_spec.parquet.column_order import FLOATING, Order, is_nan, key, type_order
 from pqassay_spec.parquet.schema import SchemaLeaf
 from pqassay_spec.parquet.thrift import RowGroup, SortingColumn
 
@@ -22,8 +22,8 @@ def lint_sorting(
 ) -> None:
     """Raise PQF-075 if a row comes before one that belongs before it.
 
-    Only as many leading sorting columns count as have one value a row, an order, values that could be decoded, and no NaN,
-    which writers sort differently.
+    Only as many leading sorting columns count as have one value a row, an order, values that could be decoded, and neither NaN
+    nor negative zero, which writers sort differently.
 
     Args:
         group: The row group.
@@ -59,7 +59,7 @@ def _values(leaf: SchemaLeaf, pages: Sequence[DataPage] | None) -> list[Any] | N
         return None
     keys: list[Any] = []
     for page in pages:
-        if page.values is None or any(is_nan(order, raw) for raw in page.values):
+        if page.values is None or any(_has_no_place(order, raw) for raw in page.values):
             return None
         values = iter(page.values)
         keys += [
@@ -67,3 +67,8 @@ def _values(leaf: SchemaLeaf, pages: Sequence[DataPage] | None) -> list[Any] | N
             for level in page.definition
         ]
     return keys
+
+
+def _has_no_place(order: Order, raw: bytes) -> bool:
+    """Whether a value is NaN or negative zero, of which nobody says where they stand among others."""
+    return is_nan(order, raw) or (order in FLOATING and key(order, raw) == 0 and any(raw))

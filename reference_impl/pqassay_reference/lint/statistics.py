@@ -144,7 +144,9 @@ class _Described:
             if self.order in TOTAL:
                 raise _wrong("STA-024", "NaN is not counted under the total order")
             return
-        if order not in FLOATING or not 0 <= count <= self.count - (self.statistics.null_count or 0):
+        if order not in FLOATING:
+            raise _wrong("STA-073", "NaN is counted where none can be")
+        if not 0 <= count <= self.count - (self.statistics.null_count or 0):
             raise _wrong("STA-013", f"{count} NaN among {self.count} values")
         if self.values is not None:
             nans = sum(is_nan(order, raw) for raw in self.values)
@@ -197,10 +199,10 @@ class _Described:
 
     def _deprecated(self) -> None:
         low, high = self.statistics.min, self.statistics.max
+        if self.by_type in (Order.BYTES, Order.DECIMAL, Order.UNSIGNED):
+            self._deprecated_otherwise(self.by_type, low, high)
         if low is None or high is None:
             return
-        if self.by_type in (Order.BYTES, Order.DECIMAL):
-            self._deprecated_bytes(self.by_type, low, high)
         if self.by_type not in (Order.SIGNED, Order.FLOAT):
             return
         least, greatest = key(self.by_type, low), key(self.by_type, high)
@@ -213,10 +215,17 @@ class _Described:
             if one is not None and not least <= one <= greatest:
                 raise _wrong("STA-048", "a value lies outside the deprecated bounds")
 
-    def _deprecated_bytes(self, order: Order, low: bytes, high: bytes) -> None:
-        """Some writers compared bytes as signed ones, others as the type does: one of both must hold."""
-        keys: tuple[Callable[[bytes], Any], ...] = (partial(key, order), key_by_signed_bytes)
-        if not any(all(of(low) <= of(raw) <= of(high) for raw in self.values or ()) for of in keys):
+    def _deprecated_otherwise(self, order: Order, low: bytes | None, high: bytes | None) -> None:
+        """Some writers compared by sign, others as the type does: one of both must hold."""
+        by_sign = partial(key, Order.SIGNED) if order is Order.UNSIGNED else key_by_signed_bytes
+        keys: tuple[Callable[[bytes], Any], ...] = (partial(key, order), by_sign)
+        if not any(
+            all(
+                (low is None or of(low) <= of(raw)) and (high is None or of(raw) <= of(high))
+                for raw in self.values or ()
+            )
+            for of in keys
+        ):
             raise _wrong("STA-048", "a value lies outside the deprecated bounds")
 
 
@@ -269,8 +278,9 @@ def _lint_geospatial(chunk: DecodedChunk) -> None:
     if geospatial is None:
         return
     if logical is None or (logical.GEOMETRY is None and logical.GEOGRAPHY is None):
-        raise _wrong("STA-022", "a bounding box of what is no geometry")
+        raise _wrong("STA-075", "a bounding box of what is no geometry")
     values = [raw for page in chunk.pages or () for raw in page.values or ()]
+    is_geography = logical.GEOGRAPHY is not None
     types = geospatial.geospatial_types
     if types and any(type_of(raw) not in types for raw in values):
         raise _wrong("STA-063", "a geometry is of a type that is not listed")
@@ -279,7 +289,7 @@ def _lint_geospatial(chunk: DecodedChunk) -> None:
     if _is_no_box(geospatial.bbox):
         raise _wrong("STA-022", "the bounding box holds NaN, or is upside down")
     for raw in values:
-        if not all(_holds(geospatial.bbox, point) for point in coordinates(raw)):
+        if not all(_holds(geospatial.bbox, point, is_geography) for point in coordinates(raw)):
             raise _wrong("STA-049", "a coordinate lies outside the bounding box")
 
 
@@ -295,9 +305,13 @@ def _is_no_box(box: BoundingBox) -> bool:
     return any(low is not None and high is not None and low > high for low, high in _axes(box))
 
 
-def _holds(box: BoundingBox, point: Coordinate) -> bool:
-    """True if a bounding box holds a point. A coordinate that is missing or NaN lies everywhere."""
-    x, *others = point
+def _holds(box: BoundingBox, point: Coordinate, is_geography: bool) -> bool:
+    """True if a bounding box holds a point. A coordinate that is missing, NaN, or none of a GEOGRAPHY lies everywhere."""
+    x, y, *heights = point
+    if is_geography:
+        x = x if abs(x) <= 180 else math.nan
+        y = y if abs(y) <= 90 else math.nan
+    others = (y, *heights)
     is_between = box.xmin <= x <= box.xmax
     if box.xmin > box.xmax:  # the box runs across the antimeridian
         is_between = x >= box.xmin or x <= box.xmax

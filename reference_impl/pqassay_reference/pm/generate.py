@@ -122,16 +122,16 @@ def _generate(
         return Generated(pm_write.create(newest.value), newest.value, 1, newest.left_out, questdb is not None)
     first, *others = [described(version.source, version, version.questdb).value for version in earlier]
     raw = pm_write.create(first)
-    later = [_continued(value, first) for value in (*others, newest.value)]
+    later = [continued(value, first) for value in (*others, newest.value)]
     for value in later:
         raw = pm_write.update(raw, value)
     return Generated(raw, later[-1], 1 + len(later), newest.left_out, is_questdb=True)
 
 
-def _continued(value: SnapshotValue, first: SnapshotValue) -> SnapshotValue:
+def continued(value: SnapshotValue, first: SnapshotValue) -> SnapshotValue:
     """A snapshot as it can follow the first: what the header says of the columns was written with that one.
 
-    A bloom filter of a column that had none then has no place.
+    A column that had no bloom filter then has no place for one.
     """
     groups = [
         replace(

@@ -35,7 +35,7 @@ from pqassay_spec.pm.skip import (
     may_match,
     read_bound,
 )
-from pqassay_spec.pm.value import Chunk, RowGroup
+from pqassay_spec.pm.value import Chunk, Column, RowGroup
 
 
 class Range(NamedTuple):
@@ -53,6 +53,15 @@ class Range(NamedTuple):
 # ------------------------------------------------------------------------------------------------ what to fetch
 
 
+class PlannedRange(NamedTuple):
+    """The range of a column chunk to fetch."""
+
+    row_group: int
+    column: str
+    offset: int
+    length: int
+
+
 def plan(
     reader: PmReader,
     columns: Sequence[str],
@@ -61,7 +70,20 @@ def plan(
     *,
     leave_out_nulls: bool = False,
 ) -> list[Range]:
-    """The byte ranges to fetch for some columns: one for each chunk, row group by row group, in the order of the columns.
+    """The byte ranges to fetch for some columns: those of `planned_ranges`."""
+    found = planned_ranges(reader, columns, row_groups, predicate, leave_out_nulls=leave_out_nulls)
+    return [Range(each.offset, each.length) for each in found]
+
+
+def planned_ranges(
+    reader: PmReader,
+    columns: Sequence[str],
+    row_groups: Iterable[int] | None = None,
+    predicate: Sequence[Any] | None = None,
+    *,
+    leave_out_nulls: bool = False,
+) -> list[PlannedRange]:
+    """The column chunks to fetch for some columns, row group by row group, in the order of the columns.
 
     Args:
         reader: The snapshot.
@@ -79,7 +101,7 @@ def plan(
     asked = list(range(reader.row_group_count)) if row_groups is None else list(row_groups)
     if predicate is not None:
         asked = _pruned(reader, predicate, asked)
-    ranges: list[Range] = []
+    ranges: list[PlannedRange] = []
     for number in asked:
         block = reader.block(number)
         for column in positions:
@@ -88,7 +110,8 @@ def plan(
             # Of a list, an empty one is counted as well; of a struct, one that holds nulls.
             if leave_out_nulls and not is_nested(facts.column) and is_all_null(facts):
                 continue
-            ranges.append(Range(chunk.byte_range_start, chunk.total_compressed))
+            name = reader.columns[column].name
+            ranges.append(PlannedRange(number, name, chunk.byte_range_start, chunk.total_compressed))
     return ranges
 
 
@@ -186,7 +209,31 @@ def _null_count(chunk: pm.ColumnChunk) -> int | None:
 # ------------------------------------------------------------------------------------------------ where a time is
 
 
+class TimeSearch(NamedTuple):
+    """The row groups that a search found, and how many blocks it read."""
+
+    row_groups: list[int]
+    blocks_read: int
+
+
+def designated_timestamp(reader: PmReader) -> Column:
+    """The designated timestamp. Raises `Refused` where there is none."""
+    return reader.columns[_designated(reader)]
+
+
+def _designated(reader: PmReader) -> int:
+    position = reader.header.fixed.designated_timestamp
+    if not 0 <= position < reader.header.column_count:
+        raise Refused(f"{reader.source.name} has no designated timestamp to search")
+    return position
+
+
 def row_groups_between(reader: PmReader, first: int, last: int) -> list[int]:
+    """The row groups that may hold a designated timestamp in ``[first, last]``; see `search_times`."""
+    return search_times(reader, first, last).row_groups
+
+
+def search_times(reader: PmReader, first: int, last: int) -> TimeSearch:
     """The row groups that may hold a designated timestamp in ``[first, last]``, in the unit of the Parquet file.
 
     Where the rows are sorted by it, ascending, a binary search reads the blocks of a few row groups. Where they are not, or a
@@ -196,9 +243,7 @@ def row_groups_between(reader: PmReader, first: int, last: int) -> list[int]:
         Refused: There is no designated timestamp.
         Malformed: A block cannot be read.
     """
-    column = reader.header.fixed.designated_timestamp
-    if not 0 <= column < reader.header.column_count:
-        raise Refused(f"{reader.source.name} has no designated timestamp to search")
+    column = _designated(reader)
     times, everything = _Times(reader, column), range(reader.row_group_count)
     if reader.header.sorted_by[:1] == [(column, False)]:
         try:
@@ -207,8 +252,10 @@ def row_groups_between(reader: PmReader, first: int, last: int) -> list[int]:
         except _NoBoundError:
             pass
         else:
-            return list(everything[start:stop])
-    return [number for number in everything if times.may_hold(number, first, last)]
+            return TimeSearch(list(everything[start:stop]), len(times.blocks))
+    return TimeSearch(
+        [number for number in everything if times.may_hold(number, first, last)], len(times.blocks)
+    )
 
 
 class _NoBoundError(Exception):
@@ -220,12 +267,15 @@ class _Times:
 
     def __init__(self, reader: PmReader, column: int) -> None:
         self.reader, self.column = reader, column
+        self.blocks: set[int] = set()
+        """Row groups whose blocks were read."""
 
     @functools.cache  # noqa: B019 - lives as long as one search
     def bounds(self, row_group: int) -> tuple[int, int]:
         """The least and the greatest timestamp. Raises `_NoBoundError`."""
         reader, column = self.reader, self.reader.columns[self.column]
         block = reader.block(row_group)
+        self.blocks.add(row_group)
         found = [
             read_bound(reader.source, block, self.column, column, side, reader.footer.start)
             for side in pm_block.SIDES
@@ -268,7 +318,7 @@ def migrate(data: bytes, *, parquet_file_size: int | None = None) -> bytes:
         Malformed: The older file is damaged.
         Refused: It has no such snapshot, or says what cannot be written.
     """
-    return _migrated(PmReader.from_bytes(data, parquet_file_size=parquet_file_size))
+    return migrated(PmReader.from_bytes(data, parquet_file_size=parquet_file_size))
 
 
 def migrate_file(
@@ -287,16 +337,17 @@ def migrate_file(
     """
     if output is not None:
         with PmReader.map(path, parquet_file_size=parquet_file_size) as reader:
-            raw = _migrated(reader)
+            raw = migrated(reader)
         write_whole(output, raw)
         return len(raw)
     with FileStorage(path) as storage:  # no update may come in between
-        raw = _migrated(PmReader(storage, parquet_file_size=parquet_file_size))
+        raw = migrated(PmReader(storage, parquet_file_size=parquet_file_size))
         write_whole(path, raw)
     return len(raw)
 
 
-def _migrated(reader: PmReader) -> bytes:
+def migrated(reader: PmReader) -> bytes:
+    """The bytes of a file with one snapshot, that of a reader. Raises `Malformed` and `Refused`; see `migrate`."""
     reader.verify()
     value = reader.value()
     groups = tuple(

@@ -24,23 +24,16 @@ import pyarrow.parquet as pq
 from pqassay_reference.columns.column_values import native_file
 from pqassay_reference.errors import Undecodable
 from pqassay_reference.predicate.expressions import TableColumns, columns_named, evaluated, require_columns
+from pqassay_reference.scan.mini_file import mini_file
 from pqassay_reference.scan.page_selection import ChunkParts, Mistrusted, chunks_by_name, rows_left
 from pqassay_reference.scan.scan import Scanned
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import FileSource, Source
-from pqassay_spec.grammar.thrift import grammar
 from pqassay_spec.grammar.thrift_decoder import decode
-from pqassay_spec.parquet.file import HEAD, TAIL, read_footer, read_framing
+from pqassay_spec.parquet.file import read_footer, read_framing
 from pqassay_spec.parquet.page_search import Rows, pages_of_rows, reads, rows_of_page
 from pqassay_spec.parquet.schema import SchemaLeaf, leaves
-from pqassay_spec.parquet.thrift import (
-    ColumnChunk,
-    FileMetaData,
-    PageHeader,
-    PageType,
-    RowGroup,
-    SchemaElement,
-)
+from pqassay_spec.parquet.thrift import FileMetaData, PageHeader, PageType
 
 
 @dataclass
@@ -143,23 +136,12 @@ def one_column_file(
     value_count: int,
     row_count: int,
 ) -> bytes:
-    """A Parquet file of some pages of a column, as they stand."""
-    head = bytes(HEAD.build({}))
-    body = dictionary + b"".join(pages)
+    """A Parquet file of some pages of a column, as they are stored."""
     facts = copy.copy(chunk.facts)
     facts.num_values = value_count
-    facts.total_compressed_size = facts.total_uncompressed_size = len(body)
-    facts.dictionary_page_offset = len(head) if dictionary else None
-    facts.data_page_offset = len(head) + len(dictionary)
     facts.statistics = facts.size_statistics = facts.encoding_stats = None
     facts.bloom_filter_offset = facts.bloom_filter_length = None
-    group = RowGroup(
-        columns=[ColumnChunk(file_offset=0, meta_data=facts)], total_byte_size=len(body), num_rows=row_count
-    )
-    schema = [SchemaElement(name="schema", num_children=1), chunk.leaf.element]
-    footer = FileMetaData(version=1, schema=schema, num_rows=row_count, row_groups=[group])
-    encoded = bytes(grammar(FileMetaData).build(footer))
-    return head + body + encoded + bytes(TAIL.build({"footer_length": len(encoded)}))
+    return mini_file([chunk.leaf.element], facts, dictionary, b"".join(pages), row_count)
 
 
 def scan_pages(path: str | Path, predicate: Sequence[Any], columns: Sequence[str]) -> Scanned:

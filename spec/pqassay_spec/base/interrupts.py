@@ -4,22 +4,25 @@ A terminal sends the signal to every process of a command.  Until the command be
 Ctrl-C ends the process at once; within the command it is an exception, so that drivers, workers and temporary files go
 first; a second Ctrl-C waits for none of that.  Once the command has done its work, Ctrl-C changes nothing any more.
 
-This module imports little: until it has been imported, Python answers a signal with a traceback.
+This module imports nothing that Python has not loaded itself.  Until it is there, Ctrl-C is what Python makes of it: at first the end of
+the process without a word, then a traceback.  While Python starts, and while the script of an installer imports ``re``, that cannot be helped.
 """
 
 from __future__ import annotations
 
 import os
-import signal
 import sys
 
 TYPE_CHECKING = False  # of typing, which takes longer to load than all that is needed here
 
 if TYPE_CHECKING:
+    import signal
     from collections.abc import Callable
     from types import FrameType
 
     Handler = Callable[[int, FrameType | None], object] | signal.Handlers
+else:
+    import _signal as signal  # what `signal` has without its enums, which take longer to load than all else here
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
@@ -71,7 +74,7 @@ class CleanEnd:
 
 def _listen(handler: Handler) -> None:
     """Take SIGINT, unless who started this process had it ignored, or it is not the main thread's to take."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         return
     try:
         signal.signal(signal.SIGINT, handler)

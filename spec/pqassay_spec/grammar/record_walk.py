@@ -29,11 +29,13 @@ class Mistyped(NamedTuple):
         struct: Path of the struct that it belongs to.
         field: Its declaration.
         wire: The wire type that it is written with.
+        owner: The kind of that struct.
     """
 
     struct: str
     field: Field
     wire: int
+    owner: type[Record]
 
     @property
     def path(self) -> str:
@@ -103,7 +105,7 @@ def mistyped_fields(record: Record, path: str) -> Iterator[Mistyped]:
     for struct, owner, unknown in unknown_fields(record, path):
         field = next((one for one in owner.fields if one.id == unknown.id), None)
         if field is not None:
-            yield Mistyped(struct, field, unknown.wire)
+            yield Mistyped(struct, field, unknown.wire, type(owner))
 
 
 _PARTS: dict[type[Record], tuple[tuple[str, bool], ...]] = {}

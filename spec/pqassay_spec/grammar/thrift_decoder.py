@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import gc
 import struct
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Generator, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, TypeGuard, TypeVar
 
 from construct import Float64l
 
 from pqassay_spec.base.errors import Malformed, boundary
+from pqassay_spec.grammar.record_walk import has_unknown
 from pqassay_spec.grammar.thrift import (
     BOOL,
     DOUBLE,
@@ -53,8 +54,25 @@ Reader = Callable[[bytes, int, int], tuple[Any, int]]
 """``(data, position, end) -> (value, position after it)``."""
 
 
+SHORT = 1 << 14
+"""Bytes that are decoded before the cycle collector comes twice: pausing it would take longer."""
+
+
+class WatchedBytes(bytes):
+    """Encoded structs that take note of unknown and mistyped fields while they are decoded."""
+
+    has_unknown = False
+    """Whether a struct that was decoded from these bytes holds such a field."""
+
+
 def decode(
-    record: type[AnyRecord], data: bytes, *, root: str = "", base: int = 0, rule: str | None = None
+    record: type[AnyRecord],
+    data: bytes,
+    *,
+    root: str = "",
+    base: int = 0,
+    rule: str | None = None,
+    shared: Collection[str] = (),
 ) -> tuple[AnyRecord, int]:
     """Decode one struct from the start of ``data``; return it with the number of bytes it took.
 
@@ -64,14 +82,20 @@ def decode(
         root: Path of the struct in messages.
         base: Offset of ``data`` in the file, for messages.
         rule: Id of the rule that ``data`` breaks if it does not decode.
+        shared: Names of fields that hold lists of structs. Where they are encoded as in a struct that was decoded before, the
+            list is the same object, which nobody may change then.
 
     Raises:
         Malformed: With path and file offset. Memory stays proportional to ``data``: no length is believed
             before as many bytes are seen to be there.
     """
+    read = decoder(record, frozenset(shared))
+    if len(data) <= SHORT:
+        with suppress(Exception):  # what is wrong is said below
+            return read(data, 0, len(data))
     try:
         with boundary(rule=rule, field=root, offset=base), collector_paused():
-            return decoder(record)(data, 0, len(data))
+            return read(data, 0, len(data))
     except Malformed as error:
         place = locate(grammar(record), data, root=root, base=base, rule=rule)
         raise (place or error) from None
@@ -92,18 +116,46 @@ def collector_paused() -> Generator[None]:
             gc.enable()
 
 
-_decoders: dict[type[Record], Reader] = {}
+_decoders: dict[tuple[type[Record], frozenset[str]], Reader] = {}
 
 
-def decoder(record: type[Record]) -> Reader:
-    """The generated function of a struct; made once."""
-    if record not in _decoders:
+def decoder(record: type[Record], shared: frozenset[str] = frozenset()) -> Reader:
+    """The generated function of a struct, of which some fields may be shared, see `decode`; made once."""
+    if (record, shared) not in _decoders:
         names: dict[str, Any] = dict(_RUNTIME)
         source: list[str] = []
-        _write_struct(record, source, names, set())
+        _write_struct(record, source, names, set(), shared)
         exec(compile("\n".join(source), f"<decoder of {record.__name__}>", "exec"), names)  # noqa: S102 - our own text
-        _decoders[record] = names[f"read_{record.__name__}"]
-    return _decoders[record]
+        _decoders[record, shared] = names[f"read_{record.__name__}"]
+    return _decoders[record, shared]
+
+
+MOST_SHARED = 4
+"""Lists of one field that are remembered; to look for more would take longer than to decode one."""
+
+LONGEST_SHARED = 1 << 16
+"""Bytes of a list that is remembered."""
+
+
+class _SharedList:
+    """The reader of a list of structs that returns the same object where it meets the same bytes.
+
+    The bytes of a list decide where it ends, so that whatever begins with them holds this list. One with unknown fields is not
+    remembered: each file takes note of those.
+    """
+
+    def __init__(self, read: Reader) -> None:
+        self._read = read
+        self._known: list[tuple[bytes, list[Record]]] = []
+
+    def __call__(self, data: bytes, position: int, end: int) -> tuple[list[Record], int]:
+        for encoded, known in self._known:
+            if data.startswith(encoded, position):
+                return known, position + len(encoded)
+        records, after = self._read(data, position, end)
+        if after - position <= LONGEST_SHARED and not any(map(has_unknown, records)):
+            self._known = [(data[position:after], records), *self._known[: MOST_SHARED - 1]]
+        return records, after
 
 
 # ------------------------------------------------------------------------------ what generated code calls
@@ -146,6 +198,8 @@ def _remaining(
             position = after
         header = data[position]
         position += 1
+    if unknown and isinstance(data, WatchedBytes):
+        data.has_unknown = True
     return values, tuple(unknown), position
 
 
@@ -176,7 +230,13 @@ _RUNTIME: dict[str, Any] = {
 _SHORT = "_refuse(f'a length beyond the {end - p} bytes left')"
 
 
-def _write_struct(record: type[Record], source: list[str], names: dict[str, Any], done: set[str]) -> None:
+def _write_struct(
+    record: type[Record],
+    source: list[str],
+    names: dict[str, Any],
+    done: set[str],
+    shared: Collection[str] = (),
+) -> None:
     """Append the readers of a struct and of everything it contains, innermost first."""
     if record.__name__ in done:
         return
@@ -195,7 +255,9 @@ def _write_struct(record: type[Record], source: list[str], names: dict[str, Any]
             reader = f"read_{name}_{field.id}"
             table[field.id, wire_type(field.type)] = _deferred(names, reader)
             source += [f"def {reader}(b, p, end):", *_value(field.type, "x", 1), "    return x, p", ""]
-    source += [f"def read_{name}(b, p, end):", *_struct(record, "o", "f", 1), "    return o, p", ""]
+            if field.name in shared:
+                names[f"shared_{name}_{field.id}"] = _SharedList(table[field.id, wire_type(field.type)])
+    source += [f"def read_{name}(b, p, end):", *_struct(record, "o", "f", 1, shared), "    return o, p", ""]
 
 
 def _deferred(names: dict[str, Any], function: str) -> Reader:
@@ -215,7 +277,9 @@ def _structs_in(kind: FieldType) -> Iterator[type[Record]]:
         yield kind
 
 
-def _struct(record: type[Record], target: str, prefix: str, depth: int) -> list[str]:
+def _struct(
+    record: type[Record], target: str, prefix: str, depth: int, shared: Collection[str] = ()
+) -> list[str]:
     """Lines that read a struct at ``b[p]`` into ``target``; ``prefix`` keeps its variables apart from others."""
     name, fields = record.__name__, sorted(record.fields, key=lambda field: field.id)
     variables = {field.id: f"{prefix}{field.id}" for field in fields}
@@ -233,7 +297,9 @@ def _struct(record: type[Record], target: str, prefix: str, depth: int) -> list[
             ]
         else:
             lines.append(f"if t == {base | wire_type(field.type)}:")
-            if _is_inlined(field.type):
+            if field.name in shared:
+                lines.append(f"    {variable}, p = shared_{name}_{field.id}(b, p, end)")
+            elif _is_inlined(field.type):
                 lines += _struct(field.type, variable, f"{variable}_", 1)
             else:
                 lines += _value(field.type, variable, 1)

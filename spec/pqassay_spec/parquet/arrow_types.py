@@ -120,6 +120,38 @@ def fit(type_: ArrowType, element: SchemaElement) -> Fit:
     return _BY_KIND[type_.kind](type_, column)
 
 
+def carrier(element: SchemaElement) -> str:
+    """The type of a column, for messages."""
+    column = Column.of(element)
+    name = next((kind.name for kind in Type if kind == element.type), f"type {element.type}")
+    if element.type == Type.FIXED_LEN_BYTE_ARRAY:
+        name = f"{name}({element.type_length})"
+    if not column.annotation:
+        return f"{name} without annotation"
+    annotation = column.annotation
+    if annotation == "DECIMAL":
+        annotation = f"DECIMAL{column.digits}"
+    elif column.is_local:
+        annotation = f"local {annotation}"
+    return f"{name} annotated as {annotation}"
+
+
+KEEP_UNITS = ("Polars*", "parquet-rs", "datafusion")
+"""Applications, as `Writer` has them, that store times and timestamps in the unit that they have; others may convert them."""
+
+
+def has_unit_of(type_: ArrowType, element: SchemaElement) -> bool:
+    """Whether a time or timestamp has the unit of the column; ``True`` where one of both gives none.
+
+    >>> column = SchemaElement(name="t", type=Type.INT64, converted_type=ConvertedType.TIMESTAMP_MICROS)
+    >>> [has_unit_of(ArrowType(Kind.TIMESTAMP, unit=unit), column) for unit in (Unit.US, Unit.MS)]
+    [True, False]
+    """
+    name, _, unit = Column.of(element).annotation.partition("(")
+    kinds = {"TIME": Kind.TIME, "TIMESTAMP": Kind.TIMESTAMP}
+    return kinds.get(name) != type_.kind or _UNITS.get(unit.removesuffix(")"), type_.unit) == type_.unit
+
+
 def _fits(condition: bool) -> Fit:
     return Fit.FITS if condition else Fit.IGNORED
 

@@ -148,6 +148,19 @@ def width_of(element: SchemaElement) -> int | None:
     return None if element.type is None else WIDTHS.get(element.type)
 
 
+def bound_width(element: SchemaElement) -> int | None:
+    """Bytes that make whatever has them a bound of a leaf whose annotation fits; ``None`` where there is more to ask, see `is_bound`.
+
+    >>> bound_width(SchemaElement(name="id", type=Type.INT64))
+    8
+    """
+    if element.type == Type.BOOLEAN:
+        return None
+    if element.type == Type.FIXED_LEN_BYTE_ARRAY and type_order(element) is Order.BYTES:
+        return None
+    return width_of(element)
+
+
 def is_bound(element: SchemaElement, raw: bytes) -> bool:
     """Whether bytes can bound the values of a leaf whose annotation fits.
 

@@ -13,13 +13,14 @@ Source: apache/parquet-format, ``README.md``, section "File format"; ``Encryptio
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import struct
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 from construct import Const, Int16ul, Int32sl, Int32ul, Struct
 
-from pqassay_spec.base.errors import FormatError, Malformed, Unsupported, boundary
+from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
 from pqassay_spec.base.sources import Source
 from pqassay_spec.grammar.thrift import grammar
 from pqassay_spec.grammar.thrift_decoder import decode
@@ -57,6 +58,7 @@ TAIL = Struct(
 
 HEAD_SIZE = HEAD.sizeof()
 TAIL_SIZE = TAIL.sizeof()
+_FOOTER_LENGTH = struct.Struct(cast("Any", Int32ul).fmtstr)
 MAGIC_SIZE = len(MAGIC)
 
 FOOTER_VERSIONS = (1, 2)
@@ -165,8 +167,7 @@ def read_framing(source: Source) -> Framing:
         raise Unsupported(FOREIGN_MAGICS[magic], field="tail.magic", offset=place)
     if magic != MAGIC:
         raise _wrong_magic("ends", magic, rule="PQF-002", field="tail.magic", offset=place)
-    with boundary(rule="PQF-003", field="tail", offset=tail_start):
-        length = int(TAIL.parse(raw).footer_length)
+    (length,) = _FOOTER_LENGTH.unpack_from(raw)
     available = tail_start - HEAD_SIZE
     if not 0 < length <= available:
         raise Malformed(
@@ -182,15 +183,26 @@ def read_framing(source: Source) -> Framing:
 
 
 def read_footer(source: Source, framing: Framing) -> tuple[FileMetaData, int]:
-    """Decode the footer; return it with the number of bytes its struct takes.
+    """Read the footer and decode it; return and raise what `decode_footer` does."""
+    return decode_footer(source.read(framing.footer_start, framing.footer_length), framing)
+
+
+def decode_footer(data: bytes, framing: Framing, *, shared: Collection[str] = ()) -> tuple[FileMetaData, int]:
+    """Decode the bytes of a footer; return it with the number of bytes its struct takes.
+
+    Args:
+        data: The bytes.
+        framing: Where they stand.
+        shared: Fields that files of one lake share, see `pqassay_spec.grammar.thrift_decoder.decode`.
 
     Raises:
         Malformed: Rule PQF-004, it is no compact Thrift or lacks a required field; with path and file offset.
         Unsupported: It is a FlatBuffer.
     """
-    data = source.read(framing.footer_start, framing.footer_length)
     try:
-        return decode(FileMetaData, data, root="footer", base=framing.footer_start, rule="PQF-004")
+        return decode(
+            FileMetaData, data, root="footer", base=framing.footer_start, rule="PQF-004", shared=shared
+        )
     except Malformed:
         if is_flatbuffer(data):
             raise Unsupported(

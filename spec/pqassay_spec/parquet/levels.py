@@ -58,8 +58,8 @@ def value_size(width: int) -> int:
 def decode(data: bytes, *, width: int, count: int) -> tuple[list[int], int]:
     """Decode runs until they hold as many values as wanted.
 
-    A packed run at the end may hold more values than wanted, and the bytes of those may be missing: DuckDB fills up to
-    256 values, and parquet-java reads what bytes there are.
+    A packed run at the end may hold more values than wanted, as DuckDB's do, which fill up to 256. The bytes of those may be missing here,
+    as in parquet-java, which reads what bytes there are; whether they are, `last_run_is_whole` says.
 
     Args:
         data: The runs, and maybe bytes behind them.
@@ -94,6 +94,48 @@ def decode(data: bytes, *, width: int, count: int) -> tuple[list[int], int]:
             values += [int.from_bytes(data[position:end], "little")] * (header >> 1)
             position = end
     return values, position
+
+
+def missing_groups(header: int, stored: int, *, width: int) -> int:
+    """Groups of a packed run of which no byte is stored.
+
+    Bytes that fill up the last group may be missing: no reader looks for them.  Of a group that is counted and not there, readers
+    make different things, also where none of its values is wanted.
+
+    >>> [missing_groups(3 << 1 | PACKED, stored, width=2) for stored in (6, 5, 4, 2)]
+    [0, 0, 1, 2]
+
+    Args:
+        header: The header of the run.
+        stored: Bytes behind it.
+        width: Bits of a value.
+    """
+    return max(0, (header >> 1) - -(-stored // width)) if width else 0
+
+
+def last_run_is_whole(data: bytes, *, width: int, count: int) -> bool:
+    """Whether all groups are stored that the last run of so many values counts; see `missing_groups`.
+
+    >>> [last_run_is_whole(bytes.fromhex(run), width=1, count=5) for run in ("03 1d", "05 1d")]
+    [True, False]
+
+    Args:
+        data: The runs, which `decode` decodes, and maybe bytes behind them.
+        width: Bits of a value.
+        count: Values wanted.
+    """
+    position = held = 0
+    while held < count:
+        header, position = read_header(data, position)
+        if header & PACKED:
+            if missing_groups(header, len(data) - position, width=width):
+                return False
+            held += (header >> 1) * GROUP
+            position += (header >> 1) * width
+        else:
+            held += header >> 1
+            position += value_size(width)
+    return True
 
 
 def decode_bit_packed(data: bytes, *, width: int, count: int) -> tuple[list[int], int]:

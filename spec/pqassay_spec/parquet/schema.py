@@ -144,6 +144,12 @@ def _children(elements: list[SchemaElement], index: int) -> int:
 _TEXT = (ConvertedType.UTF8, ConvertedType.ENUM, ConvertedType.JSON)
 
 
+def is_geometry(element: SchemaElement) -> bool:
+    """Whether a leaf holds geometries, on a plane or on a globe."""
+    logical = element.logicalType
+    return logical is not None and (logical.GEOMETRY is not None or logical.GEOGRAPHY is not None)
+
+
 def is_string(leaf: SchemaLeaf) -> bool:
     """Whether a leaf holds text: BYTE_ARRAY, annotated as text or not annotated at all.
 

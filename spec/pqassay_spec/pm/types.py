@@ -11,7 +11,21 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pqassay_spec.parquet.thrift import ConvertedType, SchemaElement, Type
+from pqassay_spec.parquet.thrift import (
+    ConvertedType,
+    DecimalType,
+    IntType,
+    LogicalType,
+    MicroSeconds,
+    MilliSeconds,
+    NanoSeconds,
+    SchemaElement,
+    StringType,
+    TimestampType,
+    TimeUnit,
+    Type,
+    UUIDType,
+)
 from pqassay_spec.parquet.types import ANNOTATIONS, annotation_of
 from pqassay_spec.pm.codes import (
     ARRAY_DIMENSIONS_SHIFT,
@@ -229,6 +243,40 @@ def inferred_type(element: SchemaElement, *, list_dimensions: int = 0) -> int:
     if element.type == Type.FIXED_LEN_BYTE_ARRAY:
         return _BY_WIDTH.get(element.type_length or 0, NO_TYPE)
     return _BY_TYPE.get(element.type, NO_TYPE)
+
+
+def logical_type(code: int, physical_type: int) -> LogicalType | None:
+    """The logical type that a column with this TYPE has in Parquet; ``None`` where values are what they are stored as.
+
+    >>> logical_type(0x10121F, Type.INT64).DECIMAL, logical_type(ColumnType.LONG, Type.INT64)
+    (DecimalType(scale=4, precision=18), None)
+    """
+    tag = type_tag(code)
+    if tag in DECIMALS:
+        parts = type_parts(code)
+        return LogicalType(DECIMAL=DecimalType(scale=parts.scale, precision=parts.precision))
+    if physical_type == Type.BYTE_ARRAY and tag in (
+        ColumnType.VARCHAR,
+        ColumnType.STRING,
+        ColumnType.SYMBOL,
+    ):
+        return LogicalType(STRING=StringType())
+    if physical_type == Type.INT64 and tag in (ColumnType.TIMESTAMP, ColumnType.DATE):
+        unit = TimeUnit(MICROS=MicroSeconds())
+        if tag == ColumnType.DATE:
+            unit = TimeUnit(MILLIS=MilliSeconds())
+        elif code & NANOSECONDS_TYPE_BIT:
+            unit = TimeUnit(NANOS=NanoSeconds())
+        return LogicalType(TIMESTAMP=TimestampType(isAdjustedToUTC=True, unit=unit))
+    if physical_type == Type.INT32 and tag in _INTEGER_BITS:
+        return LogicalType(INTEGER=IntType(bitWidth=_INTEGER_BITS[tag], isSigned=True))
+    if physical_type == Type.FIXED_LEN_BYTE_ARRAY and tag == ColumnType.UUID:
+        return LogicalType(UUID=UUIDType())
+    return None
+
+
+_INTEGER_BITS: dict[int, int] = {ColumnType.BYTE: 8, ColumnType.SHORT: 16}
+"""Bits of the integers that Parquet stores in 32."""
 
 
 def _old_annotation(element: SchemaElement) -> str | None:

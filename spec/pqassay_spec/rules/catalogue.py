@@ -29,7 +29,7 @@ Tier = Literal["footer", "index", "pages", "values"]
 """The part of a file that has to be read; each tier includes the ones before."""
 
 Effect = Literal["rows lost", "wrong rows", "read fails", "pruning lost", "cosmetic"]
-"""The harm that a user notices when an engine relies on the broken thing."""
+"""A harm that a user notices when an engine relies on the broken thing."""
 
 Decoding = Literal["reject"]
 """The answer of a reader of the structure to a file that breaks a rule, where the rule alone decides that."""
@@ -72,9 +72,10 @@ class Rule:
         role: Whose obligation it is.
         sentence: The obligation, in one sentence.
         origin: Where it comes from.
+        obliged_since: Release of the format from which it obliges, as `pqassay_spec.rules.releases` knows it.
         tier: How much of a file has to be read to test it.
         field: Grammar path that it is about.
-        effect: What a user notices when it is broken.
+        could: The worst that breaking it can do to the user of some reader; what was seen is in `pqassay_spec.rules.observed`.
         since: Version of this specification that introduced it.
         verdict: How it is reported; by default FAIL for MUST, WARN for SHOULD, INFO for MAY.
         practice: Why the verdict is weaker than the level: what real software does.
@@ -89,9 +90,10 @@ class Rule:
     role: Role
     sentence: str
     origin: Origin
+    obliged_since: str
     tier: Tier
     field: str
-    effect: Effect
+    could: Effect
     since: str
     verdict: Verdict
     practice: str = ""
@@ -131,7 +133,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "level": get_args(Level),
     "role": get_args(Role),
     "tier": TIERS,
-    "effect": get_args(Effect),
+    "could": get_args(Effect),
     "verdict": VERDICTS,
     "decode": get_args(Decoding),
 }

@@ -1,25 +1,106 @@
-"""Addresses of the documents that rules come from.
+"""The documents that rules come from, each at the revision that was read.
 
-The table ``documents.toml`` holds the addresses.  A document without one is a chapter of this specification.
+The table ``documents.toml`` holds them.  A document without a table there is a chapter of this specification.
 
-    >>> address("BloomFilter")
-    'https://github.com/apache/parquet-format/blob/master/BloomFilter.md'
+    >>> document("BloomFilter").revision
+    '24102ed of 2026-08-19'
+    >>> address("Encryption", "4.4.2 AAD suffix").rpartition("/")[2]
+    'Encryption.md#442-aad-suffix'
     >>> address("PM chapter")
 """
 
 from __future__ import annotations
 
+import re
 import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
 from functools import cache
 from importlib.resources import files
+from typing import Any
+
+THRIFT = "parquet.thrift"
+"""The document whose places are names of the grammar, and no headings."""
+
+SHORT = 7
+"""Digits by which a commit is called."""
+
+_NO_PART_OF_AN_ANCHOR = re.compile(r"[^\w\- ]")
+
+
+@dataclass(frozen=True)
+class Document:
+    """A document at one revision.
+
+    Attributes:
+        name: What rules call it.
+        format: The format that it describes.
+        address: Where it can be read.
+        date: Of the commit, or of publication.
+        commit: The revision; empty where it is not known.
+        reason: Why there is no commit, or what the date is then.
+        compared: Commit of a public copy with which the headings were compared, where it is another.
+        headings: Those that rules name; none where its places are names of the grammar.
+    """
+
+    name: str
+    format: str
+    address: str
+    date: date
+    commit: str = ""
+    reason: str = ""
+    compared: str = ""
+    headings: tuple[str, ...] = ()
+
+    @property
+    def revision(self) -> str:
+        """The revision in short: commit and date, or the date alone."""
+        return f"{self.commit[:SHORT]} of {self.date}" if self.commit else f"published {self.date}"
+
+    def place(self, heading: str) -> str:
+        """The address of a heading."""
+        if self.commit and heading in self.headings:
+            return f"{self.address}#{anchor(heading)}"
+        return self.address
+
+
+def anchor(heading: str) -> str:
+    """The anchor that GitHub gives a heading.
+
+    >>> anchor("Run Length Encoding / Bit-Packing Hybrid (RLE = 3)")
+    'run-length-encoding--bit-packing-hybrid-rle--3'
+    """
+    return _NO_PART_OF_AN_ANCHOR.sub("", heading.lower()).replace(" ", "-")
 
 
 @cache
-def documents() -> dict[str, str]:
-    """Every document that is published elsewhere, and its address."""
-    return tomllib.loads((files("pqassay_spec.rules") / "documents.toml").read_text("utf-8"))
+def documents() -> dict[str, Document]:
+    """Every document that is published elsewhere, by its name."""
+    table: dict[str, dict[str, Any]] = tomllib.loads(
+        (files("pqassay_spec.rules") / "documents.toml").read_text("utf-8")
+    )
+    rows: dict[str, dict[str, Any]] = {
+        name: {**row, "headings": tuple(row.get("headings", ()))} for name, row in table.items()
+    }
+    return {name: Document(name, **row) for name, row in rows.items()}
 
 
-def address(document: str) -> str | None:
-    """The address of a document; ``None`` for a chapter of this specification."""
-    return documents().get(document)
+def document(name: str) -> Document | None:
+    """A document by its name; ``None`` for a chapter of this specification."""
+    return documents().get(name)
+
+
+def address(name: str, section: str = "") -> str | None:
+    """The address of a document, or of a heading in it; ``None`` for a chapter of this specification."""
+    found = document(name)
+    return None if found is None else found.place(section)
+
+
+def summed_up(given: Iterable[Document]) -> list[str]:
+    """Documents in few words: those of one commit are called by their format.
+
+    >>> summed_up(documents().values())
+    ['parquet-format 24102ed of 2026-08-19', 'IDX1 37a2842 of 2025-07-14', '_pm published 2026-05-05']
+    """
+    return list(dict.fromkeys(f"{one.format} {one.revision}" for one in given))

@@ -25,6 +25,7 @@ from counting_source import CountingSource
 from idx1_files import edited
 from places import GOLDEN_FILES
 from pqassay.checks import asking
+from pqassay.judge import file_check
 from pqassay.judge.file_check import Selection, check_source
 from pqassay.under_test import index_reads
 from pqassay.under_test.chunks import ColumnChunks
@@ -388,16 +389,19 @@ def test_an_index_that_chunks_share_is_decoded_for_none_of_them() -> None:
 
 def without_screens(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let everything be judged by the rules one by one."""
-    by_subject = asking._by_subject.__wrapped__
 
     @cache
     def unscreened(asked: tuple[str, ...]) -> Any:
         return [
-            (subject, [replace(panel, screen=None) for panel in panels])
-            for subject, panels in by_subject(asked)
+            asking.Questions(
+                replace(question.subject, of_schema=False),
+                [replace(panel, screen=None) for panel in question.panels],
+            )
+            for question in asking.by_subject.__wrapped__(asked)
         ]
 
-    monkeypatch.setattr(asking, "_by_subject", unscreened)
+    monkeypatch.setattr(file_check, "by_subject", unscreened)
+    monkeypatch.setattr(file_check, "_planned", cache(file_check._planned.__wrapped__))
 
 
 def outcome(data: bytes) -> tuple[Any, ...]:

@@ -57,6 +57,7 @@ def test_a_good_file_exits_0_and_names_the_tier(good: Path) -> None:
     assert result.stdout.splitlines() == [
         f"{good}: conformant",
         coverage_line(good),
+        "judged against parquet-format 24102ed of 2026-08-19, IDX1 37a2842 of 2025-07-14",
     ]
 
 
@@ -67,7 +68,11 @@ def test_a_bad_file_exits_1_and_shows_rule_place_bytes_and_remedy(bad: Path) -> 
 
     assert 1 == result.exit_code
     assert f"{bad}: nonconformant (1 FAIL)" in result.stdout
-    assert "FAIL IDX1-016 rows lost" in result.stdout
+    assert "  FAIL IDX1-016\n" in result.stdout
+    assert (
+        "    could     rows lost\n    observed  not asked: no engine here reads an IDX1 index"
+        in result.stdout
+    )
     assert rules()["IDX1-016"].sentence in result.stdout
     assert f"at        idx1.payload, offset {offset}, 9 bytes" in result.stdout
     assert f"{offset - offset % 16:08x}  {head.hex(' ')}" in result.stdout
@@ -208,7 +213,7 @@ def test_json_members_of_a_finding() -> None:
         "rule": "IDX1-016",
         "level": "MUST",
         "verdict": "FAIL",
-        "effect": "rows lost",
+        "could": "rows lost",
         "column": "nation",
         "count": 1,
         "path": "<bytes>",

@@ -117,3 +117,17 @@ def test_who_has_the_signal_ignored_is_not_interrupted() -> None:
     )
 
     assert (0, "it went on\n", "") == (done.returncode, done.stdout, done.stderr)
+
+
+def test_little_is_loaded_before_the_handler() -> None:
+    """Until then, Ctrl-C is a traceback of Python's."""
+    loaded = "import sys; before = set(sys.modules); import pqassay.__main__; print(*sorted(set(sys.modules) - before))"
+    found = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True)
+    assert [
+        "__future__",
+        "pqassay",
+        "pqassay.__main__",
+        "pqassay_spec",
+        "pqassay_spec.base",
+        "pqassay_spec.base.interrupts",
+    ] == found.stdout.split()

@@ -39,6 +39,7 @@ def test_every_condition_is_known_and_used() -> None:
 
 
 NULLS = f"{FACTS}.statistics.null_count"
+QUESTDB = "QuestDB version 9.0"
 OLD_ARROW = "parquet-cpp-arrow version 0.9.0"
 NOTHING = set_to("head.magic", b"PAR1")
 SIZE = "footer.row_groups[0].total_byte_size"
@@ -48,7 +49,10 @@ SIZE = "footer.row_groups[0].total_byte_size"
     ("case", "created_by", "rule", "mutation", "is_explained"),
     [
         ("sta/counted", ARROW, "STA-043", set_to(NULLS.format(0), 0), False),
-        ("sta/audited-lists", ARROW, "STA-043", set_to(NULLS.format(1), 4), True),
+        ("sta/audited-lists", ARROW, "STA-043", set_to(NULLS.format(1), 0), True),
+        ("sta/audited-lists", ARROW, "STA-043", set_to(NULLS.format(1), 9), False),
+        ("pqf/null-list-of-two", DUCKDB, "PQF-140", set_to("head.magic", b"PAR1"), True),
+        ("pqf/empty-list-goes-on", DUCKDB, "PQF-140", set_to("head.magic", b"PAR1"), False),
         ("sta/audited-lists", ARROW, "STA-071", set_to(NULLS.format(1), 1), True),
         ("sta/counted", POLARS, "STA-043", set_to(NULLS.format(0), 2), True),
         ("sta/counted", POLARS, "STA-043", set_to(NULLS.format(0), 0), False),
@@ -61,6 +65,8 @@ SIZE = "footer.row_groups[0].total_byte_size"
         ("pqf/dictionary-offset-missing", OLD_ARROW, "PQF-056", NOTHING, False),
         ("pqf/dictionary-offset-without-dictionary", OLD_ARROW, "PQF-056", NOTHING, True),
         ("pqf/dictionary-offset-missing", POLARS, "PQF-056", NOTHING, True),
+        ("interop/questdb-9.4.3/all-types-1", QUESTDB, "PIX-052", NOTHING, True),
+        ("sta/counted", QUESTDB, "STA-043", set_to(NULLS.format(0), 0), False),
     ],
 )  # fmt: skip
 def test_a_defect_explains_what_it_does(

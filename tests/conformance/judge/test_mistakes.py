@@ -9,7 +9,7 @@ import pytest
 
 import pqassay
 from places import GOLDEN_FILES
-from pqassay.checks.parquet_file import footer
+from pqassay.checks.parquet_file import pages
 from pqassay.report.model import FileReport
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.file import Mistake
@@ -42,8 +42,8 @@ def require_the_rest(file: FileReport, reasons: dict[str, str], mistaken: set[st
 
 
 def test_what_a_check_raises_costs_its_rule(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(footer, "_require_no_negative", fail)
-    require_the_rest(*checked(), {"PQF-016"})
+    monkeypatch.setattr(pages, "encodes", fail)
+    require_the_rest(*checked(), {"PQF-084"})
 
 
 def test_what_a_claim_raises_costs_its_rules(monkeypatch: pytest.MonkeyPatch) -> None:

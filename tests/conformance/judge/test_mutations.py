@@ -18,8 +18,8 @@ import pytest
 import pqassay
 from damage import Damaged, bounded_memory, require_report, scattered
 from idx1_files import Idx1File, companion, parquet
+from places import GOLDEN_FILES
 from pqassay.dump import JsonLines, Tree, dump
-from pqassay_reference.golden.generator import golden_cases
 from pqassay_reference.rewrite.extract import extract
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource
@@ -39,9 +39,8 @@ BLOB = GOOD.index(idx1.MAGIC)
 FOOTER = read_framing(BytesSource(GOOD)).footer_start
 
 FILES = {
-    case.id: case.files["data.parquet"]
-    for case in golden_cases()
-    if case.id in ("idx1/between-row-groups", "idx1/companion", "idx1/draft-g1")
+    name: (GOLDEN_FILES / name / "data.parquet").read_bytes()
+    for name in ("idx1/between-row-groups", "idx1/companion", "idx1/draft-g1")
 }
 
 

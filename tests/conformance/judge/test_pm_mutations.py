@@ -144,7 +144,7 @@ class TestDamagedPm(Damaged):
             with contextlib.suppress(FormatError, Refused):
                 read(data)
         if chosen:
-            report.to_json()
+            report.to_json(indent=None)
             for writer in (Tree, JsonLines):
                 dump(BytesSource(data), writer(lambda line: line.encode()), "pm")
 

@@ -23,6 +23,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import pqassay
+from places import GOLDEN_FILES
 from pqassay.cli.main import app
 from pqassay.judge import workers
 from pqassay.proof import engines as proof_engines
@@ -31,7 +32,7 @@ from pqassay.proof.candidates import _range
 from pqassay.proof.engines import ENGINES, Engine, require_engines
 from pqassay.proof.queries import Column, Comparison, Kind, Query, true_rows
 from pqassay.proof.true_values import TrueValues
-from pqassay.proof.worker import _said, _table, compared, plan
+from pqassay.proof.worker import _answer, _said, _table, compared, plan
 from pqassay.report.model import EngineAnswer, Finding, Proof, Report, json_schema, members
 from pqassay.report.proof_text import write_proof
 from pqassay.report.text import render
@@ -234,7 +235,7 @@ def test_rows_that_the_footer_does_not_count_are_true_all_the_same(good: bytes) 
     [
         (finding("items.list.element", f"{STATISTICS}.max_value"), "is nested"),
         (finding("id", "idx1.payload", "IDX1-016"), "no engine here reads an IDX1 index"),
-        (finding("absent", f"{STATISTICS}.max_value"), "0 columns are called absent"),
+        (finding("absent", f"{STATISTICS}.max_value"), "no columns with values are called absent"),
     ],
 )
 def test_what_no_query_can_show_is_said(one: Finding, reason: str, good: bytes, tmp_path: Path) -> None:
@@ -470,3 +471,22 @@ def test_members_that_say_nothing_are_left_out_of_a_proof() -> None:
     assert {"engine": "DuckDB", "verdict": "right", "rows": 1} == members(
         EngineAnswer("DuckDB", "right", rows=1)
     )
+
+
+def test_a_value_that_no_query_can_name_is_said(tmp_path: Path) -> None:
+    path = GOLDEN_FILES / "pqf" / "decimal-of-5-digits" / "data.parquet"
+    (file,) = pqassay.check(path, tier="values").files
+    found = plan(str(path), [each for each in file.findings if each.rule == "PQF-097"], tmp_path).of_findings
+
+    assert [True] == [isinstance(each, str) and "the true rows cannot be told" in each for each in found]
+
+
+def test_an_answer_that_cannot_be_compared_is_no_error_of_the_engine(tmp_path: Path) -> None:
+    truth = pa.table({"a": pa.array([1], pa.uint64())})
+    path = tmp_path / "truth.arrow"
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, truth.schema) as writer:
+        writer.write_table(truth)
+    found = _answer("import pyarrow as pa; result = pa.table({'a': [-1]})", path)
+
+    assert found.is_incomparable
+    assert not found.has_panicked

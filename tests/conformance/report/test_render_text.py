@@ -12,9 +12,11 @@ import pytest
 import pqassay
 from idx1_files import Idx1File
 from pqassay.report.model import Coverage, FileReport, Ignored, Report, Untested, summarise
+from pqassay.report.rules import judged_against_line
 from pqassay.report.text import render
 from pqassay.report.view import view
 from pqassay_spec.rules.catalogue import rules_for
+from pqassay_spec.rules.observed import Observed, ObservedEffect
 
 GOOD = pqassay.check(Idx1File().build())
 BAD = pqassay.check(Idx1File(payload=b"Peru\nSingapura").build())
@@ -46,6 +48,7 @@ def test_a_few_files_have_a_line_each_and_many_conformant_ones_none() -> None:
     assert [
         "5,000 files: 5,000 conformant, 0 nonconformant, 0 errored",
         f"tier values: {len(coverage.checked)} rules checked, {len(others)} not applicable",
+        f"judged against {judged_against_line(GOOD.judged_against)}",
     ] == lines(report(many))
 
 
@@ -61,7 +64,7 @@ def test_a_hundred_thousand_findings_fit_a_screen_or_two() -> None:
     assert len(text) < 100
     assert 2 == sum("Every value of the column" in line for line in text)
     assert "… and 49,981 further files with findings or errors" in text
-    assert "IDX1-016  FAIL     rows lost    50,000  50,000  part-000001.parquet" in text
+    assert "IDX1-016  FAIL     rows lost  not asked    50,000  50,000  part-000001.parquet" in text
     assert [
         "IDX1-016  25,000  parquet-cpp-arrow version 26.0.1",
         "IDX1-016  25,000  parquet-mr version 1.13.1",
@@ -75,7 +78,7 @@ def test_a_rule_is_shown_in_full_twice_and_in_one_line_after_that() -> None:
     text = lines(report([file(number, BAD) for number in range(5)]))
 
     assert 2 == sum("Every value of the column" in line for line in text)
-    assert 3 == sum(line.startswith("  FAIL IDX1-016 rows lost, column nation: ") for line in text)
+    assert 3 == sum(line.startswith("  FAIL IDX1-016, could: rows lost, column nation: ") for line in text)
 
 
 def test_a_file_with_very_many_findings_is_cut() -> None:
@@ -115,19 +118,27 @@ def test_many_ways_of_being_checked_take_one_line() -> None:
         "up to 1 not checked for other reasons; `coverages` of --format json lists them"
     )
     assert expected == lines(report(files, coverages=coverages))[1]
-    assert 2 == len(lines(report(files, coverages=coverages)))
+    assert 3 == len(lines(report(files, coverages=coverages)))
 
 
-def test_files_that_lose_rows_come_first() -> None:
+def seen(effect: ObservedEffect) -> Observed:
+    return Observed(effect, ["DuckDB 2.0.0"], 6, "2026-11-23")
+
+
+def test_harm_that_was_seen_comes_before_harm_that_is_possible() -> None:
     (finding,) = BAD.files[0].findings
     kinds: list[tuple[str, dict[str, Any]]] = [
         ("known", {"known": True}),
-        ("note", {"verdict": "INFO", "effect": "rows lost"}),
-        ("hint", {"verdict": "WARN", "effect": "cosmetic"}),
-        ("order", {"verdict": "WARN", "effect": "rows lost"}),
-        ("slow", {"effect": "pruning lost"}),
-        ("refused", {"effect": "read fails"}),
-        ("lossy", {"effect": "rows lost"}),
+        ("note", {"verdict": "INFO", "could": "rows lost"}),
+        ("hint", {"verdict": "WARN", "could": "cosmetic"}),
+        ("order", {"verdict": "WARN", "could": "rows lost"}),
+        ("slow", {"could": "pruning lost"}),
+        ("refused", {"could": "read fails"}),
+        ("lossy", {"could": "rows lost"}),
+        ("harmless", {"could": "rows lost", "observed": Observed("nothing", [], 6, "2026-11-23")}),
+        ("seen to refuse", {"could": "read fails", "observed": seen("read fails")}),
+        ("seen to lose", {"could": "wrong rows", "observed": seen("rows lost")}),
+        ("seen, WARN", {"verdict": "WARN", "could": "cosmetic", "observed": seen("wrong rows")}),
     ]
     files = [
         dataclasses.replace(
@@ -136,8 +147,12 @@ def test_files_that_lose_rows_come_first() -> None:
         for name, changes in kinds
     ]
     files.insert(0, dataclasses.replace(GOOD.files[0], path="errored", outcome="errored", error="killed"))
-    shown = report([*files, dataclasses.replace(files[-1], path="lossy too")])
-    order = ["lossy", "lossy too", "refused", "slow", "errored", "order", "hint", "note", "known"]
+    shown = report([*files, dataclasses.replace(files[7], path="lossy too")])
+    order = [
+        *("seen to lose", "seen to refuse"),
+        *("lossy", "harmless", "lossy too", "refused", "slow"),
+        *("errored", "seen, WARN", "order", "hint", "note", "known"),
+    ]
 
     text = [
         line.partition(":")[0] for line in lines(shown) if ": nonconformant" in line or ": errored" in line

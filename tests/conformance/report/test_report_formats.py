@@ -215,7 +215,7 @@ def test_every_rule_has_help_and_every_published_document_an_address() -> None:
     assert {name for name in named if not name.endswith(" chapter")} == set(documents.documents()) & named
     assert set(documents.documents()) <= named
     rule = rules()["BLM-004"]
-    assert documents.address("BloomFilter") == rule_help.address(rule)
+    assert documents.address("BloomFilter", "Technical Approach") == rule_help.address(rule)
     assert "https://example.org/docs/spec/bloom.html#blm-004" == rule_help.address(
         rule, "https://example.org/docs/"
     )
@@ -257,17 +257,21 @@ def test_junit_has_a_suite_for_each_file_and_a_case_for_each_rule() -> None:
         suite = suites[file.path]
         coverage = report.coverages[file.coverage]
         counted = {f.rule for f in file.findings if f.verdict == "FAIL" and not f.known}
-        assert counted == {case.get("name", "")[:7] for case in suite if case.find("failure") is not None}
+        assert counted == {
+            case.get("name", "")[:7] for case in suite.iter("testcase") if case.find("failure") is not None
+        }
         if file.outcome == "errored":
             assert ["killed"] == [error.get("message") for error in suite.iter("error")]
         elif file.findings:
-            cases = {case.get("name", "").split()[0]: case for case in suite}
+            cases = {case.get("name", "").split()[0]: case for case in suite.iter("testcase")}
             assert {f.rule for f in file.findings} | {*coverage.checked, *coverage.not_checked} == set(cases)
             skipped = {name: case.find("skipped") for name, case in cases.items()}
             found = {name: why.get("message") for name, why in skipped.items() if why is not None}
             assert {rule: f"not checked: {why}" for rule, why in coverage.reasons.items()} == found
         else:
-            assert ["conformant"] == [case.get("name") for case in suite]
+            assert ["conformant"] == [case.get("name") for case in suite.iter("testcase")]
+    (against,) = root.iter("property")
+    assert "judged against" == against.get("name")
 
 
 def test_junit_of_many_files_is_small() -> None:

@@ -16,7 +16,7 @@ import pytest
 from places import ROOT
 from pqassay.report.formats import FormatName
 from pqassay.report.model import Report, summarise
-from pqassay.report.order import gravest_first
+from pqassay.report.order import gravest_first, observed_effect
 from pqassay.report.run_model import RunReport
 from report_samples import WICKED, museum, rendered, run_report, wicked
 
@@ -118,8 +118,9 @@ def test_everything_is_there_without_javascript() -> None:
     assert "hidden" in form
     findings = [each for file in gravest_first(report.files) for each in file.findings]
     items = [each for each in page.named("details") if "item" in (each.get("class") or "").split()]
-    assert [(f.verdict, f.effect, "yes" if f.known else "no") for f in findings] == [
-        (each["data-verdict"], each["data-effect"], each["data-known"]) for each in items
+    assert [(f.verdict, f.could, observed_effect(f), "yes" if f.known else "no") for f in findings] == [
+        (each["data-verdict"], each["data-could"], each["data-observed"], each["data-known"])
+        for each in items
     ]
     for finding in findings:
         assert finding.message in page.text

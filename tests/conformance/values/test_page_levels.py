@@ -24,6 +24,7 @@ from pqassay_spec.parquet.levels import (
     bit_packed_size,
     decode,
     decode_bit_packed,
+    last_run_is_whole,
     packed_run,
     repeating_run,
 )
@@ -371,3 +372,17 @@ def test_both_read_the_deprecated_encoding_alike(given: tuple[int, list[int]]) -
     if raw:
         with pytest.raises(Malformed, match="short of"):
             read_bit_packed(memoryview(raw[:-1]), width=width, count=len(values))
+
+
+@given(st.integers(1, 9), st.integers(1, 4), st.integers(1, 40), st.integers(1, 30))
+def test_groups_are_missing_where_the_specification_says_so(
+    width: int, groups: int, stored: int, count: int
+) -> None:
+    header = packed_run([0] * 8 * groups, width=width)[:1]
+    raw = header + bytes(min(stored, groups * width))
+    try:
+        runs = read_runs(raw, width=width, count=min(count, 8 * groups))
+    except Malformed:
+        return  # not even the values wanted are there
+    expected = last_run_is_whole(raw, width=width, count=min(count, 8 * groups))
+    assert expected == (not runs.missing)

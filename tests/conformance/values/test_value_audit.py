@@ -314,7 +314,10 @@ def falsehoods(data: bytes, name: str) -> list[tuple[str, Mutation]]:
     facts: Any = tree.footer.row_groups[0].columns[0].meta_data
     code = {"int32": "<i", "uint64": "<Q"}[name]
 
-    def moved(raw: bytes, by: int) -> bytes | None:
+    def moved(raw: bytes, by: int, other: bytes | None = None) -> bytes | None:
+        """A bound that is another one; ``None`` for what is no number, or lies beyond the other bound."""
+        if raw == other:
+            return None
         try:
             return struct.pack(code, struct.unpack(code, raw)[0] + by)
         except struct.error:
@@ -327,8 +330,8 @@ def falsehoods(data: bytes, name: str) -> list[tuple[str, Mutation]]:
     ]
     if given.min_value is not None:
         found += [
-            ("STA-040", f"{FACTS}.statistics.min_value", moved(given.min_value, 1)),
-            ("STA-041", f"{FACTS}.statistics.max_value", moved(given.max_value, -1)),
+            ("STA-040", f"{FACTS}.statistics.min_value", moved(given.min_value, 1, given.max_value)),
+            ("STA-041", f"{FACTS}.statistics.max_value", moved(given.max_value, -1, given.min_value)),
             ("STA-042", f"{FACTS}.statistics.min_value", moved(given.min_value, -1)),
             ("STA-042", f"{FACTS}.statistics.max_value", moved(given.max_value, 1)),
         ]
@@ -343,8 +346,16 @@ def falsehoods(data: bytes, name: str) -> list[tuple[str, Mutation]]:
         ]
         if not is_null:
             found += [
-                ("PIX-050", f"{path}.min_values[{page}]", moved(index.min_values[page], 1)),
-                ("PIX-051", f"{path}.max_values[{page}]", moved(index.max_values[page], -1)),
+                (
+                    "PIX-050",
+                    f"{path}.min_values[{page}]",
+                    moved(index.min_values[page], 1, index.max_values[page]),
+                ),
+                (
+                    "PIX-051",
+                    f"{path}.max_values[{page}]",
+                    moved(index.max_values[page], -1, index.min_values[page]),
+                ),
             ]
     bitset = bytearray(chunk.bloom_filter.bitset)
     lit = next((place for place, byte in enumerate(bitset) if byte), None)
@@ -511,6 +522,33 @@ def test_sorted_rows_are_in_order_wherever_nan_stands(
     assert set() == rules_of(file.build(), only=("PQF-075",))
 
 
+@pytest.mark.parametrize("order", ["type", "total"])
+@pytest.mark.parametrize("dictionary", [None, Encoding.RLE_DICTIONARY])
+@pytest.mark.parametrize(
+    ("first", "is_sorted"),
+    [
+        ([1.0, float("nan"), 2.0], True),
+        ([0.0, -0.0, 1.0], True),
+        ([-0.0, 0.0, 1.0], True),  # the second column falls between the zeros, which some take for two values
+        ([1.0, 2.0, 0.0], False),
+    ],
+)
+def test_nobody_says_where_nan_and_zeros_stand_among_sorted_rows(
+    order: Literal["type", "total"],
+    dictionary: Literal[Encoding.RLE_DICTIONARY] | None,
+    first: list[float],
+    is_sorted: bool,
+) -> None:
+    layout = Layout(order=order, dictionary=dictionary)
+    columns = (
+        Column("c", "double", first, optional=False, layout=layout),
+        Column("n", "int32", [3, 2, 1], optional=False),
+    )
+    sorting = [SortingColumn(column_idx=at, descending=False, nulls_first=False) for at in (0, 1)]
+    data = TinyParquet(columns, sorting_columns=sorting).build()
+    assert (set() if is_sorted else {"PQF-075"}) == rules_of(data, only=("PQF-075",))
+
+
 # ------------------------------------------------------------------------------------- files that nobody noticed
 
 
@@ -558,7 +596,7 @@ MUSEUM: dict[str, tuple[Callable[[bytes], Mutation], str]] = {
     "bloom_swapped_cols": (_always("swap", f"{BODY}[0].bloom_filter.bitset", f"{BODY}[1].bloom_filter.bitset"), "BLM-020"),
     "ci_null_count_0": (_always("set", f"{BODY}[2].column_index.null_counts", [0, 0, 0]), "PIX-053"),
     "ci_null_pages_true": (_always("set", f"{BODY}[0].column_index.null_pages[1]", True), "PIX-052"),
-    "ci_minmax_swapped": (_always("swap", f"{BODY}[0].column_index.min_values[1]", f"{BODY}[0].column_index.max_values[1]"), "PIX-050"),
+    "ci_minmax_swapped": (_always("swap", f"{BODY}[0].column_index.min_values[1]", f"{BODY}[0].column_index.max_values[1]"), "PIX-024"),
     "ci_max_too_small": (_always("set", f"{BODY}[0].column_index.max_values[1]", struct.pack("<q", 105)), "PIX-051"),
     "ci_swapped_rgs": (_always("swap", f"{BODY}[0].column_index", "row_groups[1].columns[0].column_index"), "PIX-050"),
     "boundary_cat_asc": (_always("set", f"{BODY}[1].column_index.boundary_order", 1), "PIX-025"),
@@ -567,7 +605,7 @@ MUSEUM: dict[str, tuple[Callable[[bytes], Mutation], str]] = {
     "oi_next_page_cat": (_next_page(1, "offset"), "PIX-040"),
     "oi_next_page_val": (_next_page(2, "offset"), "PIX-040"),
     "oi_first_row_plus": (_always("set", f"{BODY}[0].offset_index.page_locations[1].first_row_index", 5), "PIX-054"),
-    "oi_swapped_rgs": (_always("swap", f"{BODY}[0].offset_index", "row_groups[1].columns[0].offset_index"), "PIX-013"),
+    "oi_swapped_rgs": (_always("swap", f"{BODY}[0].offset_index", "row_groups[1].columns[0].offset_index"), "PIX-040"),
     "pi_displaced": (_always("add", f"{FIRST}[0].column_index_offset", 7), "PQF-009"),
     "tcs_plus1": (_always("add", f"{FIRST}[0].meta_data.total_compressed_size", 1), "PQF-009"),
     "tcs_minus1": (_always("add", f"{FIRST}[0].meta_data.total_compressed_size", -1), "PQF-051"),

@@ -125,13 +125,17 @@ def test_of_very_many_refused_files_the_first_are_named(capsys: pytest.CaptureFi
 def test_pm_counts_what_it_did_and_says_where_it_cannot(tmp_path: Path) -> None:
     write(tmp_path / "db" / "day" / "data.parquet")
     done = run(app, ["pm", str(tmp_path / "db")])
-    assert (done.exit_code, done.stdout, done.stderr) == (0, "1 file: 1 generated, 0 fresh, 0 refused\n", "")
+    assert (done.exit_code, done.stdout, done.stderr) == (
+        0,
+        "1 file: 1 generated, 0 updated, 0 fresh, 0 refused\n",
+        "",
+    )
     write(tmp_path / "db" / "day" / "more.parquet")
     done = run(app, ["pm", str(tmp_path / "db")])
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr.startswith(f"error: {tmp_path}/db/day holds 2 Parquet files; a folder has one _pm")
     done = run(app, ["pm", str(tmp_path / "db"), "--into", str(tmp_path / "pm"), "--blooms", "none"])
-    assert (done.exit_code, done.stdout) == (0, "2 files: 2 generated, 0 fresh, 0 refused\n")
+    assert (done.exit_code, done.stdout) == (0, "2 files: 2 generated, 0 updated, 0 fresh, 0 refused\n")
 
 
 @pytest.mark.parametrize("command", ["index", "pm"])

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import pqassay
+from places import INTEROP
 from pqassay_reference.errors import Refused
 from pqassay_reference.pm.generate import generate
 from pqassay_reference.rewrite.embed import embed_file
@@ -73,6 +74,20 @@ def test_what_is_fresh_is_skipped_and_what_changed_is_generated_again(
         ("c/data.parquet", "fresh"),
     ]
     assert generate_files(spark, root, force=True, blooms="none").count(Outcome.GENERATED) == 3
+
+
+@pytest.mark.spark
+def test_where_a_file_has_grown_its_pm_gets_a_snapshot_more(spark: SparkSession, tmp_path: Path) -> None:
+    chain = INTEROP / "questdb-9.4.3"
+    for day in "ab":
+        (tmp_path / day).mkdir()
+        shutil.copy(chain / "o3-chain-3" / "_pm", tmp_path / day)
+    shutil.copy(chain / "o3-chain-4" / "data.parquet", tmp_path / "a")
+    write(tmp_path / "b" / "data.parquet")
+    done = generate_files(spark, tmp_path)
+
+    assert [("a/data.parquet", "updated"), ("b/data.parquet", "generated")] == outcomes(done.files)
+    assert (chain / "o3-chain-4" / "_pm").read_bytes() == (tmp_path / "a" / "_pm").read_bytes()
 
 
 @pytest.mark.spark

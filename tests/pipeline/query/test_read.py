@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 import warnings
@@ -12,7 +11,6 @@ import pyarrow as pa
 import pytest
 
 import pqassay_spark
-from places import GUIDES
 from pqassay_reference.errors import Refused
 from pqassay_reference.rewrite.embed import embed_file
 from pqassay_spark.query import pruned_scan
@@ -357,32 +355,6 @@ def test_a_backslash_means_what_it_means_to_spark(spark: SparkSession) -> None:
     ).collect()
     found = [read_predicate(spark, f"a = {text}")[2] for text in texts]
     assert list(expected) == found
-
-
-GUIDE = GUIDES / "query.md"
-
-
-@pytest.mark.spark
-def test_the_guide_runs(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """Every example of the section on Spark, one after the other, on a folder as the guide describes it."""
-    for number, nation in enumerate(("Peru", "Chad", "Singapore")):
-        columns: dict[str, Any] = {"year": [2023], "amount": [2.5], "customer": ["Ann"]}
-        write_file(tmp_path / "sales" / f"{number}.parquet", [nation], **columns)
-    monkeypatch.chdir(tmp_path)
-    blocks = re.findall(
-        r"^```python\n(.*?)^```", GUIDE.read_text().partition("\n## Spark")[2], re.DOTALL | re.MULTILINE
-    )
-
-    # Python's workers were started where the session was, and stay there.
-    code = re.sub(r'(load|save)\("sales"\)', rf"\1({str(tmp_path / 'sales')!r})", "\n".join(blocks))
-    with setting(spark, "spark.sql.python.filterPushdown.enabled", "true"):
-        exec(code, {"spark": spark, "others": spark.sql("SELECT 'Peru' AS nation")})
-
-    assert "3 files, 2 of them skipped" in capfd.readouterr().out
-    assert len(list((tmp_path / "sales").glob("*.parquet"))) == 4
-    assert len(blocks) == 6
 
 
 def test_asking_for_the_package_imports_neither_pyspark_nor_pyarrow() -> None:

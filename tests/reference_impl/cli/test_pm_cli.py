@@ -155,6 +155,13 @@ def test_the_key_can_be_given(data: Path, tmp_path: Path) -> None:
         (["snapshots", "{data}"], 2, "a Parquet file"),
         (["plan", "{text}", "--columns", "a"], 1, "[PM-002]"),
         (["plan", "{text}"], 2, "--columns"),
+        (["find", "{text}", "--timestamp", ".."], 1, "[PM-002]"),
+        (["update", "missing"], 2, "missing: no such file or folder"),
+        (["update", "{data}"], 2, "_pm: no such file; `pqassay-ref pm generate {data}` makes it"),
+        (["migrate", "{data}"], 2, "a Parquet file"),
+        (["migrate", "{text}"], 1, "{text}, offset 0, header.parquet_meta_file_size"),
+        (["compact", "{data}", "--if-unused-above", "a third"], 2, "a share is written as a percentage"),
+        (["compact", "{data}", "--if-unused-above", "130%"], 2, "a share is written as a percentage"),
     ],
 )
 def test_errors_are_one_line(arguments: list[str], code: int, said: str, data: Path, tmp_path: Path) -> None:
@@ -407,6 +414,116 @@ def test_what_cannot_be_planned_is_refused(arguments: list[str], said: str, made
 
 
 # --------------------------------------------------------------------------------------------------------- tables
+
+
+def test_plan_can_leave_out_chunks_of_nothing_but_nulls(tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    table = pa.table({"a": range(4), "b": pa.array([None, None, 1, None], pa.int64())})
+    pq.write_table(table, path, row_group_size=2)
+    assert 0 == run("generate", path).exit_code
+    pm = path.with_name("_pm")
+    whole = json.loads(run("plan", pm, "--columns", "a,b", "--json").stdout)["ranges"]
+    left = json.loads(run("plan", pm, "--columns", "a,b", "--json", "--skip-nulls").stdout)["ranges"]
+
+    assert [(0, "a"), (0, "b"), (1, "a"), (1, "b")] == [(each["row_group"], each["column"]) for each in whole]
+    assert [(0, "a"), (1, "a"), (1, "b")] == [(each["row_group"], each["column"]) for each in left]
+    assert (
+        "; 1 chunk of nothing but nulls left out"
+        in run("plan", pm, "--columns", "a,b", "--skip-nulls").stdout
+    )
+
+
+# ------------------------------------------------------------------------------------------------------------ find
+
+
+@pytest.mark.parametrize(
+    ("asked", "row_groups"),
+    [
+        ("1970-01-01 00:00:09..1970-01-01 00:00:10", [0, 1]),
+        ("1970-01-01 00:00:10..", [1, 2]),
+        ("..9999999", [0]),
+        ("..", [0, 1, 2]),
+        ("1970-01-02..1970-01-03", []),
+    ],
+)
+def test_find_names_the_row_groups_that_may_hold_a_time(
+    asked: str, row_groups: list[int], made: Path
+) -> None:
+    found = json.loads(run("find", made, "--timestamp", asked, "--json").stdout)
+    shown = words(run("find", made, "--timestamp", asked)).splitlines()
+
+    assert (row_groups, 3) == (found["row_groups"], found["of"])
+    assert shown[-1].startswith(f"{len(row_groups)} of 3 row groups; {found['blocks_read']} block")
+    assert [str(number) for number in row_groups] == [line.split()[0] for line in shown[1:-1]]
+
+
+@pytest.mark.parametrize(
+    ("asked", "code", "said"),
+    [
+        ("2024-01-01", 2, "a range is written FROM..TO"),
+        ("noon..", 1, "column ts holds TIMESTAMP, of which 'noon'"),
+    ],
+)
+def test_a_time_that_is_none_is_refused(asked: str, code: int, said: str, made: Path) -> None:
+    result = run("find", made, "--timestamp", asked)
+
+    assert (code, True) == (result.exit_code, said in result.stderr)
+
+
+# ------------------------------------------------------------------------------------- update, migrate and compact
+
+
+def test_update_says_what_it_appended(chain: Path) -> None:
+    shutil.copy(QUESTDB / "o3-chain-2" / "_pm", chain)
+    asked = [chain.parent, "--history"]
+    would, did, nothing = run("update", *asked, "--dry-run"), run("update", *asked), run("update", *asked)
+
+    assert f"{chain}: would append 3 snapshots in 1588 bytes, 5 row groups kept, 1 written\n" == would.stdout
+    assert f"{chain}: appended 3 snapshots in 1588 bytes, 5 row groups kept, 1 written\n" == did.stdout
+    assert f"{chain}: describes the Parquet file as it is; nothing to do\n" == nothing.stdout
+    assert (QUESTDB / "o3-chain-5" / "_pm").read_bytes() == chain.read_bytes()
+
+
+@pytest.mark.usefixtures("made")
+def test_update_refuses_a_file_that_was_rewritten_and_says_what_to_do(data: Path) -> None:
+    pq.write_table(pa.table({"a": range(100_000)}), data)
+    result = run("update", data)
+
+    assert (1, 1) == (result.exit_code, len(result.stderr.splitlines()))
+    assert f"`pqassay-ref pm generate {data}` writes it anew" in result.stderr
+
+
+def test_compact_says_what_was_dead_and_who_finds_nothing_now(chain: Path) -> None:
+    asked = [chain.parent, "--if-unused-above"]
+    left, would, did = (
+        run("compact", *asked, "50%"),
+        run("compact", *asked, "40%", "--dry-run"),
+        run("compact", *asked, "40"),
+    )
+
+    assert f"{chain}: 44.0 % of 3400 bytes are dead, no more than 50 %; left as it is\n" == left.stdout
+    assert f"{chain}: would write 1904 bytes: 44.0 % of 3400 bytes were dead\n" == would.stdout
+    assert f"{chain}: wrote 1904 bytes: 44.0 % of 3400 bytes were dead\n" == did.stdout
+    assert "would find nothing" in would.stderr
+    assert "as it was at 13185 bytes find nothing now" in did.stderr
+    assert 1904 == chain.stat().st_size
+
+
+def test_migrate_writes_one_snapshot_and_leaves_the_old_file(chain: Path, tmp_path: Path) -> None:
+    before, new = chain.read_bytes(), tmp_path / "new_pm"
+    asked = ["migrate", chain, "--parquet-size", 7186, "--output", new]
+    would = run(*asked, "--dry-run")
+    assert (0, False) == (would.exit_code, new.exists())
+    did = run(*asked)
+
+    assert (
+        f"{new}: wrote 1100 bytes instead of 3400: the snapshot of a Parquet file of 7186 bytes alone\n"
+        == did.stdout
+    )
+    assert before == chain.read_bytes()
+    assert [7186] == [
+        link["parquet_file_size"] for link in json.loads(run("snapshots", new, "--json").stdout)
+    ]
 
 
 def test_what_is_not_printable_is_escaped(tmp_path: Path) -> None:

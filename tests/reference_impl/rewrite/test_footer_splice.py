@@ -267,4 +267,4 @@ def test_a_nan_in_the_footer_does_not_stop_the_splice(tmp_path: Path) -> None:
     embed_file(path, "nation")
 
     # A column of text has no box, and no box has a NaN; the splice leaves that as it is.
-    assert {"STA-022"} == rules_of(path)
+    assert {"STA-075"} == rules_of(path)

@@ -35,7 +35,7 @@ from pqassay_spec.rules.catalogue import (
     rules,
 )
 
-OTHERS = ("documents.toml", "profiles.toml", "quirks.toml")
+OTHERS = ("documents.toml", "profiles.toml", "quirks.toml", "releases.toml")
 """Tables about rules, which modules of the same names read."""
 
 FOLDER = files("pqassay_spec") / "rules"
@@ -91,11 +91,12 @@ def test_one_rule_is_read_as_it_stands_in_its_file() -> None:
         role="writer",
         sentence="The value of `distinct_index_offset` has no sign and no leading zeros.",
         origin=catalogue.Origin(
-            "inferred", "Embedding User-Defined Indexes", "Serializing the Distinct-Value Index"
+            "inferred", "Embedding User-Defined Indexes", "Serializing the Distinct\u2011Value Index"
         ),
+        obliged_since="2025-07-14",
         tier="footer",
         field="footer.key_value_metadata",
-        effect="read fails",
+        could="read fails",
         since="0.1.0",
         verdict="WARN",
         practice="The published reader accepts one plus sign and leading zeros; parsers of other languages differ.",
@@ -228,9 +229,10 @@ level = "MUST"
 role = "writer"
 sentence = "The sentence."
 origin = { kind = "stated", document = "A document", section = "A section" }
+obliged_since = "1.0.0"
 tier = "footer"
 field = "footer"
-effect = "cosmetic"
+could = "cosmetic"
 since = "0.1.0"
 """
 
@@ -273,7 +275,8 @@ BROKEN: list[tuple[str, str]] = [
     (with_line("level", 'level = "must"'), "abc: ABC-001: level is 'must', not one of MUST, SHOULD, MAY"),
     (with_line("role", 'role = "judge"'), "abc: ABC-001: role is 'judge', not one of writer, reader, both"),
     (with_line("tier", 'tier = "page"'), "abc: ABC-001: tier is 'page', not one of footer, index, pages, values"),
-    (with_line("effect", 'effect = "none"'), "abc: ABC-001: effect is 'none', not one of rows lost, wrong rows, read fails, pruning lost, cosmetic"),
+    (with_line("could", 'could = "none"'), "abc: ABC-001: could is 'none', not one of rows lost, wrong rows, read fails, pruning lost, cosmetic"),
+    (with_line("obliged_since", ""), "abc: ABC-001: obliged_since is missing or no text"),
     (with_line("decode", 'decode = "accept"'), "abc: ABC-001: decode is 'accept', not one of reject"),
     (with_line("capability", "capability = 1"), "abc: ABC-001: capability is missing or no text"),
     (with_line("sentence", 'sentence = "No full stop"'), "abc: ABC-001: the sentence does not end in a full stop"),

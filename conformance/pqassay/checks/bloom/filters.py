@@ -13,6 +13,7 @@ from pqassay.checks.subjects import BLOOM_FILTER, CHUNK, FILE
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.facts_screen import facts_shape
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked
+from pqassay.under_test.footer_screen import file_shape
 from pqassay.under_test.violation import Violation
 from pqassay_spec.parquet.bloom import BLOCK_SIZE
 from pqassay_spec.parquet.thrift import Type
@@ -56,7 +57,12 @@ def type_is_undisputed(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         )
 
 
-@rule("BLM-010", of=FILE, only=lambda file: len(file.part(ColumnChunks).having("bloom_filter")) > 1)
+@rule(
+    "BLM-010",
+    of=FILE,
+    only=lambda file: len(file.part(ColumnChunks).having("bloom_filter")) > 1,
+    screen=file_shape,
+)
 def filters_stand_in_order(file: FileUnderTest) -> Iterator[Violation]:
     """As their chunks do: a reader that needs several of them reads on and does not go back."""
     file.require_sound_ranges()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from pqassay.checks import rule
 from pqassay.checks.commands import embed_command, strip_command
-from pqassay.checks.idx1.blob import EmbeddedIndex
+from pqassay.checks.idx1.blob import COMPANION_KEY, KEY, EmbeddedIndex
 from pqassay.checks.subjects import Subject
 from pqassay.under_test.chunks import why_left_out
 from pqassay.under_test.fields import in_footer
@@ -187,7 +187,12 @@ def index_claims(file: FileUnderTest) -> Family:
     return file.part(IndexedColumn).family()
 
 
-COLUMN = Subject("indexed column", lambda file: [file.part(IndexedColumn)])
+def _indexed_columns(file: FileUnderTest) -> list[IndexedColumn]:
+    has_key = KEY.find(file) or COMPANION_KEY.find(file)
+    return [file.part(IndexedColumn)] if has_key else []
+
+
+COLUMN = Subject("indexed column", _indexed_columns)
 """The column that an index describes; asking for it, or for the index, raises what stands in the way."""
 
 

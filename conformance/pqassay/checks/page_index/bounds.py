@@ -10,7 +10,7 @@ from typing import Any
 
 from pqassay.checks import rule
 from pqassay.checks.page_index.lists import counts_add_up
-from pqassay.checks.subjects import COLUMN_INDEX
+from pqassay.checks.subjects import COLUMN_INDEX, COUNTING_NAN
 from pqassay.under_test.chunks import ColumnChunkUnderTest
 from pqassay.under_test.fields import Field
 from pqassay.under_test.file import Broken, NotApplicable
@@ -110,15 +110,9 @@ def _bytes(raw: bytes) -> str:
 def lower_bounds_are_not_greater(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Of pages both of whose bounds are values."""
     bounds = chunk.page_bounds
-    if bounds.sound:
-        return
     minima, maxima, order = bounds.index.min_values, bounds.index.max_values, bounds.order
     yield from first_places(
-        [
-            page
-            for page, low, high in zip(bounds.pages, bounds.lows, bounds.highs, strict=True)
-            if low is not None and high is not None and low > high
-        ],
+        bounds.swapped,
         lambda page: Violation(
             message=f"the lower bound of page {page} of {chunk} is {shown(order, minima[page])}, "
             f"the upper one {shown(order, maxima[page])}",
@@ -187,16 +181,26 @@ def int96_has_its_order(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     screen=column_index_shape,
 )
 def nan_counts_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Every NaN of the chunk stands in a page."""
+    """Every NaN of the chunk stands in a page. Where none can stand, counts are the matter of PIX-073."""
     counts = chunk.even_column_index.nan_counts
-    if counts is None:
+    if counts is None or type_order(chunk.leaf.element) not in NUMBERS:
         raise NotApplicable
-    if type_order(chunk.leaf.element) not in NUMBERS:
-        message = f"column {chunk.column} holds no floating point numbers, and its column index counts NaN"
-        yield Violation(message, chunk.fields.column_index / "nan_counts", "none", f"{len(counts)} entries")
-        return
     said = chunk.statistics.nan_count if chunk.statistics is not None else None
     yield from counts_add_up(chunk, "nan_counts", counts, said)
+
+
+@rule(
+    "PIX-073",
+    of=COLUMN_INDEX,
+    only=lambda chunk: chunk.column_index.nan_counts is not None,
+    screen=column_index_shape,
+)
+def nan_is_counted_in_floats(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Nothing else is ever NaN."""
+    counts = chunk.column_index.nan_counts
+    if counts is not None and type_order(chunk.leaf.element) not in NUMBERS:
+        message = f"column {chunk.column} holds no floating point numbers, and its column index counts NaN"
+        yield Violation(message, chunk.fields.column_index / "nan_counts", "none", f"{len(counts)} entries")
 
 
 @rule("PIX-033", of=COLUMN_INDEX, only=lambda chunk: chunk.order in TOTAL, screen=column_index_shape)
@@ -204,6 +208,16 @@ def total_order_has_nan_counts(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
     """Where NaN has a place, a reader wants to know whether there is one."""
     if chunk.column_index.nan_counts is None:
         said = f"the column index of {chunk} has no nan_counts"
+        yield Violation(said, chunk.fields.column_index, "nan_counts", "none")
+
+
+@rule("PIX-080", of=COUNTING_NAN)
+def nan_is_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Whoever knows of the counts gives them under either order; under the total one, their absence is the matter of PIX-033."""
+    if chunk.chunk.column_index_offset is None or chunk.order not in NUMBERS:
+        raise NotApplicable
+    if chunk.column_index.nan_counts is None:
+        said = f"the column index of {chunk} has no nan_counts, and members of the footer are as young as these counts"
         yield Violation(said, chunk.fields.column_index, "nan_counts", "none")
 
 

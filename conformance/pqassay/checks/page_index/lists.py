@@ -14,6 +14,7 @@ from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.facts_screen import facts_shape
 from pqassay.under_test.fields import Field
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
+from pqassay.under_test.footer_screen import file_shape
 from pqassay.under_test.index_screen import column_index_shape, offset_index_shape
 from pqassay.under_test.page_bounds import false_null_pages, page_count, present_values, unequal_lists
 from pqassay.under_test.violation import Violation, first_places
@@ -56,7 +57,12 @@ def offset_and_length_are_given_together(chunk: ColumnChunkUnderTest) -> Iterato
         )
 
 
-@rule("PIX-003", of=FILE, only=lambda file: bool(file.part(ColumnChunks).having("offset_index")))
+@rule(
+    "PIX-003",
+    of=FILE,
+    only=lambda file: bool(file.part(ColumnChunks).having("offset_index")),
+    screen=file_shape,
+)
 def offset_indexes_in_all_row_groups(file: FileUnderTest) -> Iterator[Violation]:
     """A reader that finds none in one row group may do without all of them. Chunks without values need none."""
     chunks = file.part(ColumnChunks)
@@ -245,7 +251,7 @@ def _has_offset_index_in_the_body(file: FileUnderTest) -> bool:
     return any(given.kind == "offset index" for given in file.ranges_inside)
 
 
-@rule("PIX-036", of=FILE, only=_has_offset_index_in_the_body)
+@rule("PIX-036", of=FILE, only=_has_offset_index_in_the_body, screen=file_shape)
 def offset_indexes_stand_together(file: FileUnderTest) -> Iterator[Violation]:
     """One request fetches those of a row group, if nothing that the footer refers to is between them."""
     last: int | None = None
@@ -313,11 +319,28 @@ def column_index_gives_null_counts(chunk: ColumnChunkUnderTest) -> Iterator[Viol
 
 @rule("PIX-028", of=COLUMN_INDEX, screen=column_index_shape)
 def null_counts_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Every null of the chunk stands in a page."""
+    """Every null of the chunk stands in a page. Of a list, the sum is the matter of PIX-074."""
     counts = chunk.even_column_index.null_counts
     if counts is None:
         raise NotApplicable
     said = chunk.statistics.null_count if chunk.statistics is not None else None
+    yield from counts_add_up(chunk, "null_counts", counts, None if chunk.leaf.max_repetition_level else said)
+
+
+@rule(
+    "PIX-074",
+    of=COLUMN_INDEX,
+    only=lambda chunk: chunk.leaf.max_repetition_level > 0,
+    screen=column_index_shape,
+)
+def null_counts_of_lists_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """A writer counts one thing, whatever it is. Counts that are none are the matter of PIX-028 and STA-010."""
+    counts = chunk.even_column_index.null_counts
+    said = chunk.statistics.null_count if chunk.statistics is not None else None
+    if counts is None or said is None:
+        raise NotApplicable
+    if min(counts, default=0) < 0:
+        raise Broken("PIX-028")
     yield from counts_add_up(chunk, "null_counts", counts, said)
 
 
@@ -340,22 +363,36 @@ def _has_histograms(chunk: ColumnChunkUnderTest) -> bool:
     return index.repetition_level_histograms is not None or index.definition_level_histograms is not None
 
 
-@rule("PIX-029", of=COLUMN_INDEX, only=_has_histograms, screen=column_index_shape)
-def histograms_have_their_shape_and_sums(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """The histograms of all pages stand one after the other."""
-    index, pages, sizes = chunk.column_index, page_count(chunk), chunk.facts.size_statistics
+def _histograms(chunk: ColumnChunkUnderTest) -> Iterator[tuple[str, list[int], int]]:
+    """The level histograms of all pages, each with its name in size statistics, its counts, and how many levels there are."""
     for name, greatest in (
         ("repetition_level_histogram", chunk.leaf.max_repetition_level),
         ("definition_level_histogram", chunk.leaf.max_definition_level),
     ):
-        counts: list[int] | None = getattr(index, f"{name}s")
-        if counts is None:
-            continue
-        field, levels = chunk.fields.column_index / f"{name}s", greatest + 1
+        counts: list[int] | None = getattr(chunk.column_index, f"{name}s")
+        if counts is not None:
+            yield name, counts, greatest + 1
+
+
+@rule("PIX-029", of=COLUMN_INDEX, only=_has_histograms, screen=column_index_shape)
+def histograms_have_their_shape(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """The histograms of all pages stand one after the other."""
+    pages = page_count(chunk)
+    for name, counts, levels in _histograms(chunk):
         if len(counts) != pages * levels:
             message = f"{name}s of {chunk} has {len(counts)} entries for {pages} pages of {levels} levels"
+            field = chunk.fields.column_index / f"{name}s"
             yield Violation(message, field, f"{pages * levels} entries", f"{len(counts)} entries")
-            continue
+
+
+@rule("PIX-072", of=COLUMN_INDEX, only=_has_histograms, screen=column_index_shape)
+def histograms_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """What stands in a page stands in the chunk."""
+    pages, sizes = page_count(chunk), chunk.facts.size_statistics
+    for name, counts, levels in _histograms(chunk):
+        if len(counts) != pages * levels:
+            raise Broken("PIX-029")
+        field = chunk.fields.column_index / f"{name}s"
         whole: list[int] | None = getattr(sizes, name) if sizes is not None else None
         sums = [sum(counts[level::levels]) for level in range(levels)]
         if counts and min(counts) < 0:

@@ -49,6 +49,27 @@ def levels_are_complete(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         raise survey.problem
 
 
+def _has_lists(chunk: ColumnChunkUnderTest) -> bool:
+    return bool(chunk.data_pages) and chunk.leaf.max_repetition_level > 0
+
+
+@by_survey("PQF-140", "list_levels.ListLevels.first_stray", only=_has_lists)
+def entries_go_on_with_lists_that_are_there() -> None:
+    """Readers make different lists of such an entry, or refuse the column."""
+
+
+def _has_runs(chunk: ColumnChunkUnderTest) -> bool:
+    """Whether levels, indexes or booleans are written in runs."""
+    return _has_levels(chunk) or (
+        bool(chunk.data_pages) and _is_encoded_by(chunk, *DICTIONARY_ENCODINGS, Encoding.RLE)
+    )
+
+
+@by_survey("PQF-141", "levels.read_runs", only=_has_runs)
+def runs_hold_the_groups_that_they_count() -> None:
+    """Some readers decode a run as a whole, before they look at how many values are wanted."""
+
+
 @rule("PQF-072", of=SECOND_VERSION)
 def nulls_of_pages_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Only pages of version 2 count nulls; what no count can be is the matter of PQF-064."""

@@ -12,6 +12,7 @@ from pqassay.under_test.facts_screen import facts_shape
 from pqassay.under_test.fields import Field, in_footer
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
 from pqassay.under_test.footer_parts import RowGroupUnderTest, path_in_schema
+from pqassay.under_test.footer_screen import footer_shape, own_row_group_shape, row_group_shape
 from pqassay.under_test.violation import Violation, name_in
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.parquet.encodings import CODECS, ENCODINGS
@@ -36,7 +37,7 @@ SUMMARY_ROW_GROUP = Subject(
 """A row group of a file that is called like a summary of others."""
 
 
-@rule("PQF-011", of=FOOTER)
+@rule("PQF-011", of=FOOTER, screen=footer_shape)
 def version_is_known(file: FileUnderTest) -> Iterator[Violation]:
     """The version is one that exists."""
     version = file.metadata.version
@@ -46,7 +47,7 @@ def version_is_known(file: FileUnderTest) -> Iterator[Violation]:
         yield Violation(said, field, " or ".join(map(str, FOOTER_VERSIONS)), str(version))
 
 
-@rule("PQF-012", of=ROW_GROUP)
+@rule("PQF-012", of=ROW_GROUP, screen=row_group_shape)
 def chunks_follow_the_schema(group: RowGroupUnderTest) -> Iterator[Violation]:
     """Readers find the chunk of a column by its position: as many chunks as leaves, each for its own."""
     leaves, columns = group.file.leaves, group.part.columns
@@ -75,7 +76,7 @@ def chunk_has_its_type(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         yield Violation(said, chunk.fields.facts / "type", wanted, actual)
 
 
-@rule("PQF-014", of=ROW_GROUP)
+@rule("PQF-014", of=ROW_GROUP, screen=row_group_shape)
 def chunks_have_metadata(group: RowGroupUnderTest) -> Iterator[Violation]:
     """Only a column key may hide the metadata of a chunk."""
     for ordinal, chunk in enumerate(group.part.columns):
@@ -88,7 +89,7 @@ def chunks_have_metadata(group: RowGroupUnderTest) -> Iterator[Violation]:
 # ------------------------------------------------------------------------------------------------ counts and sizes
 
 
-@rule("PQF-015", of=FOOTER)
+@rule("PQF-015", of=FOOTER, screen=footer_shape)
 def nothing_is_negative(file: FileUnderTest) -> Iterator[Violation]:
     """Rows, values and bytes."""
     metadata = file.metadata
@@ -126,7 +127,7 @@ def _require_no_negative(*values: int | None) -> None:
 
 
 # A common summary lists no row groups.
-@rule("PQF-016", of=FOOTER, only=lambda file: _name(file) != COMMON_SUMMARY_NAME)
+@rule("PQF-016", of=FOOTER, only=lambda file: _name(file) != COMMON_SUMMARY_NAME, screen=footer_shape)
 def rows_add_up(file: FileUnderTest) -> Iterator[Violation]:
     """The file has the rows of its row groups."""
     metadata, total = file.metadata, 0
@@ -149,7 +150,7 @@ def flat_chunks_hold_a_value_for_each_row(chunk: ColumnChunkUnderTest) -> Iterat
         yield Violation(said, chunk.fields.facts / "num_values", str(rows), str(values))
 
 
-@rule("PQF-018", of=FOOTER)
+@rule("PQF-018", of=FOOTER, screen=footer_shape)
 def leaf_paths_differ(file: FileUnderTest) -> Iterator[Violation]:
     """Each path names one leaf."""
     leaves = file.leaves
@@ -185,7 +186,7 @@ def _element_places(file: FileUnderTest) -> list[int]:
     return [place for place, element in enumerate(file.metadata.schema) if place and element.type is not None]
 
 
-@rule("PQF-019", of=ROW_GROUP, only=lambda group: _tells_sizes(group.part))
+@rule("PQF-019", of=ROW_GROUP, only=lambda group: _tells_sizes(group.part), screen=row_group_shape)
 def byte_sizes_add_up(group: RowGroupUnderTest) -> Iterator[Violation]:
     """The row group is as long as its chunks before compression."""
     sizes = [chunk.meta_data.total_uncompressed_size for chunk in group.part.columns if chunk.meta_data]
@@ -196,11 +197,39 @@ def byte_sizes_add_up(group: RowGroupUnderTest) -> Iterator[Violation]:
     "PQF-020",
     of=ROW_GROUP,
     only=lambda group: group.part.total_compressed_size is not None and _tells_sizes(group.part),
+    screen=row_group_shape,
 )
 def compressed_sizes_add_up(group: RowGroupUnderTest) -> Iterator[Violation]:
-    """The row group is as long as its chunks as stored."""
+    """The row group is as long as its chunks as stored. One that reaches into the footer PQF-133 reports."""
+    first = None if group.file.is_summary else _first_page(group.part)
+    if (
+        first is not None
+        and first + (group.part.total_compressed_size or 0) > group.file.framing.footer_start
+    ):
+        raise Broken("PQF-133")
     sizes = [chunk.meta_data.total_compressed_size for chunk in group.part.columns if chunk.meta_data]
     yield from _sum_of(sizes, group, "total_compressed_size", group.part.total_compressed_size)
+
+
+@rule(
+    "PQF-133",
+    of=OWN_ROW_GROUP,
+    only=lambda group: group.part.total_compressed_size is not None,
+    screen=own_row_group_shape,
+)
+def row_groups_end_before_the_footer(group: RowGroupUnderTest) -> Iterator[Violation]:
+    """Each row group belongs to the split that its middle lies in, and a middle beyond the file lies in none."""
+    size, first = group.part.total_compressed_size or 0, _first_page(group.part)
+    if first is None:
+        raise NotApplicable
+    end = group.file.framing.footer_start
+    if first + size > end:
+        _require_sound_ranges(group.file)
+        said = (
+            f"row group {group.number} begins at {first} and is said to take {size:,} bytes, and the footer "
+            f"begins at {end}"
+        )
+        yield Violation(said, group.field / "total_compressed_size", f"at most {end - first}", str(size))
 
 
 def _tells_sizes(group: RowGroup) -> bool:
@@ -227,7 +256,7 @@ def _require_sound_ranges(file: FileUnderTest) -> None:
 # --------------------------------------------------------------------------------------------------------- offsets
 
 
-@rule("PQF-021", of=OWN_ROW_GROUP)
+@rule("PQF-021", of=OWN_ROW_GROUP, screen=own_row_group_shape)
 def row_groups_begin_with_their_first_page(group: RowGroupUnderTest) -> Iterator[Violation]:
     """Splits are planned by the offset of a row group."""
     file_offset, first = group.part.file_offset, _first_page(group.part)
@@ -267,7 +296,7 @@ def file_offset_is_known(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         yield Violation(said, chunk.fields.listed / "file_offset", f"0, {start} or {end}", str(file_offset))
 
 
-@rule("PQF-023", of=OWN_ROW_GROUP)
+@rule("PQF-023", of=OWN_ROW_GROUP, screen=own_row_group_shape)
 def chunks_stand_in_this_file(group: RowGroupUnderTest) -> Iterator[Violation]:
     """Only summaries describe chunks of other files."""
     for ordinal, chunk in enumerate(group.part.columns):
@@ -281,7 +310,7 @@ def chunks_stand_in_this_file(group: RowGroupUnderTest) -> Iterator[Violation]:
             )
 
 
-@rule("PQF-024", of=FOOTER)
+@rule("PQF-024", of=FOOTER, screen=footer_shape)
 def writer_is_named(file: FileUnderTest) -> Iterator[Violation]:
     """The text has the form that readers take apart, if anything hangs on it."""
     text = file.metadata.created_by
@@ -321,14 +350,13 @@ def no_dictionary_page_at_0(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 @rule("PQF-026", of=CHUNK, screen=facts_shape)
 def dictionary_page_comes_first(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Before the data pages, if there is one."""
+    """Before the data pages, if there is one. At one offset, readers look at the type of the page: see PQF-055 and PQF-056."""
     dictionary, data = chunk.facts.dictionary_page_offset, chunk.facts.data_page_offset
     if not dictionary or not (data or chunk.facts.num_values):
         raise NotApplicable
-    if dictionary >= data:
+    if dictionary > data:
         chunk.file.require_sound_ranges()
-        where = "where its first data page does" if dictionary == data else "behind its first data page"
-        said = f"the dictionary page of the chunk stands {where}"
+        said = "the dictionary page of the chunk is said to stand behind its first data page"
         field = chunk.fields.facts / "dictionary_page_offset"
         yield Violation(said, field, f"less than {data}", str(dictionary))
 
@@ -363,25 +391,40 @@ def listed_encodings_are_known(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
 # ------------------------------------------------------------------------------------- row groups and summary files
 
 
-@rule("PQF-030", of=ROW_GROUP)
+@rule("PQF-030", of=ROW_GROUP, only=lambda group: bool(group.part.sorting_columns), screen=row_group_shape)
 def sorting_columns_are_leaves(group: RowGroupUnderTest) -> Iterator[Violation]:
-    """A reader that merges sorted rows compares these columns; a second entry for one says nothing more."""
-    if not group.part.sorting_columns:
-        raise NotApplicable
+    """A reader that merges sorted rows compares these columns."""
     count = len(group.file.leaves)
-    seen: set[int] = set()
-    for index, sorting in enumerate(group.part.sorting_columns):
+    for index, sorting in enumerate(group.part.sorting_columns or ()):
         place = sorting.column_idx
-        if not 0 <= place < count or place in seen:
-            problem = "is listed twice" if place in seen else f"does not exist among {count} leaves"
-            said = f"sorting column {index} of row group {group.number} is leaf {place}, which {problem}"
+        if not 0 <= place < count:
+            said = (
+                f"sorting column {index} of row group {group.number} is leaf {place}, which does not exist "
+                f"among {count} leaves"
+            )
             field = group.field / f"sorting_columns[{index}].column_idx"
-            yield Violation(said, field, f"0 to {count - 1}, each once", str(place))
-        seen.add(place)
+            yield Violation(said, field, f"0 to {count - 1}", str(place))
+
+
+@rule("PQF-132", of=ROW_GROUP, only=lambda group: bool(group.part.sorting_columns), screen=row_group_shape)
+def sorting_columns_differ(group: RowGroupUnderTest) -> Iterator[Violation]:
+    """A second entry for a column says nothing more."""
+    first: dict[int, int] = {}
+    for index, sorting in enumerate(group.part.sorting_columns or ()):
+        earlier = first.setdefault(sorting.column_idx, index)
+        if earlier != index:
+            said = (
+                f"sorting column {index} of row group {group.number} is leaf {sorting.column_idx}, "
+                f"like sorting column {earlier}"
+            )
+            field = group.field / f"sorting_columns[{index}].column_idx"
+            yield Violation(said, field, "each leaf once", f"{sorting.column_idx} again")
 
 
 # In a summary, the ordinal is the position in another file.
-@rule("PQF-031", of=OWN_ROW_GROUP, only=lambda group: group.part.ordinal is not None)
+@rule(
+    "PQF-031", of=OWN_ROW_GROUP, only=lambda group: group.part.ordinal is not None, screen=own_row_group_shape
+)
 def ordinals_count_row_groups(group: RowGroupUnderTest) -> Iterator[Violation]:
     """Encrypted modules are bound to their row group by the ordinal, which is the position."""
     if group.part.ordinal != group.number:

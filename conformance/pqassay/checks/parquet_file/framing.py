@@ -9,41 +9,43 @@ from pqassay.checks.subjects import FILE, FOOTER, Subject
 from pqassay.under_test.fields import in_footer
 from pqassay.under_test.file import FileUnderTest, NotApplicable, overlaps
 from pqassay.under_test.footer_parts import KeyValueUnderTest, listed
+from pqassay.under_test.footer_screen import file_shape, footer_shape
 from pqassay.under_test.violation import Violation
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.grammar.record_walk import mistyped_fields
 from pqassay_spec.grammar.thrift import is_text
 from pqassay_spec.parquet.file import SIGNATURE_SIZE, ByteRange, is_signed
+from pqassay_spec.parquet.hints import is_hint
 
 KEY_VALUE = Subject("key-value", lambda file: listed(file, "key_value_metadata", file.key_values))
 """A pair of the footer's key-value metadata."""
 
 
-@rule("PQF-001", of=FILE)
+@rule("PQF-001", of=FILE, screen=file_shape)
 def begins_with_magic(file: FileUnderTest) -> None:
     """Reading the head raises what is wrong with it."""
     file.head()
 
 
-@rule("PQF-002", of=FILE)
+@rule("PQF-002", of=FILE, screen=file_shape)
 def ends_with_magic(file: FileUnderTest) -> None:
     """Finding the footer raises what is wrong with the tail."""
     _ = file.framing
 
 
-@rule("PQF-003", of=FILE)
+@rule("PQF-003", of=FILE, screen=file_shape)
 def footer_length_fits(file: FileUnderTest) -> None:
     """Finding the footer raises what is wrong with its length."""
     _ = file.framing
 
 
-@rule("PQF-004", of=FILE)
+@rule("PQF-004", of=FILE, screen=file_shape)
 def footer_decodes(file: FileUnderTest) -> None:
     """Decoding raises what is wrong; so does a schema that is no tree."""
     _ = file.leaves
 
 
-@rule("PQF-005", of=FOOTER)
+@rule("PQF-005", of=FOOTER, screen=footer_shape)
 def footer_is_filled(file: FileUnderTest) -> Iterator[Violation]:
     """The struct takes all of the footer, but for a signature."""
     metadata, taken = file.decoded
@@ -60,15 +62,27 @@ def footer_is_filled(file: FileUnderTest) -> Iterator[Violation]:
         )
 
 
-@rule("PQF-039", of=FOOTER)
+@rule("PQF-039", of=FOOTER, screen=footer_shape)
 def fields_have_their_type(file: FileUnderTest) -> Iterator[Violation]:
     """A known id with another wire type is no unknown field: somebody meant the one that is declared."""
+    yield from _mistyped(file, hints=False)
+
+
+@rule("PQF-130", of=FOOTER, screen=footer_shape)
+def hints_have_their_type(file: FileUnderTest) -> Iterator[Violation]:
+    """A field that every reader may skip costs no row, unless a reader takes its bytes for the declared type."""
+    yield from _mistyped(file, hints=True)
+
+
+def _mistyped(file: FileUnderTest, *, hints: bool) -> Iterator[Violation]:
+    """The fields of the footer with another wire type than the declared one: hints, or what readers need."""
     for found in mistyped_fields(file.metadata, "footer"):
-        said = f"{found.path} is written as {found.written}, and readers that go by the type skip it"
-        yield Violation(said, found.path, f"{found.declared}, for {found.type}", found.written)
+        if is_hint(found.owner, found.field.name) is hints:
+            said = f"{found.path} is written as {found.written}, and readers that go by the type skip it"
+            yield Violation(said, found.path, f"{found.declared}, for {found.type}", found.written)
 
 
-@rule("PQF-006", of=FOOTER, only=lambda file: bool(file.key_values))
+@rule("PQF-006", of=FOOTER, only=lambda file: bool(file.key_values), screen=footer_shape)
 def keys_are_unique(file: FileUnderTest) -> Iterator[Violation]:
     """Of a key that occurs twice, some readers take the first value, and others the last."""
     first: dict[str, int] = {}
@@ -99,7 +113,7 @@ def keys_have_values(item: KeyValueUnderTest) -> Iterator[Violation]:
         yield Violation(said, item.field, "a value, if need be an empty one", "a key alone")
 
 
-@rule("PQF-008", of=FOOTER, only=lambda file: bool(file.offsets))
+@rule("PQF-008", of=FOOTER, only=lambda file: bool(file.offsets), screen=footer_shape)
 def ranges_lie_in_the_body(file: FileUnderTest) -> Iterator[Violation]:
     """Nothing that the footer refers to reaches into head, footer or beyond the file."""
     body = f"within [{file.framing.body_start}, {file.framing.footer_start})"
@@ -112,7 +126,7 @@ def ranges_lie_in_the_body(file: FileUnderTest) -> Iterator[Violation]:
             yield _about(given, f"the {given} lies outside the body", body)
 
 
-@rule("PQF-009", of=FOOTER)
+@rule("PQF-009", of=FOOTER, screen=footer_shape)
 def ranges_do_not_overlap(file: FileUnderTest) -> Iterator[Violation]:
     """Of the ranges inside the body, no two share a byte. Those outside are the matter of PQF-008."""
     if len(file.ranges_inside) < 2:

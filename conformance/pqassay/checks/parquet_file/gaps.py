@@ -17,12 +17,13 @@ from pqassay.under_test.body_gaps import (
 )
 from pqassay.under_test.chunks import ColumnChunks
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked
+from pqassay.under_test.footer_screen import file_shape
 from pqassay.under_test.violation import Spot, Violation
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.idx1 import blob as idx1
 
 
-@rule("PQF-037", of=FILE)
+@rule("PQF-037", of=FILE, screen=file_shape)
 def body_is_accounted_for(file: FileUnderTest) -> Iterator[Violation]:
     """Gaps hold fillers that are known by their bytes, by a key, or by what else the footer says."""
     framing = file.framing

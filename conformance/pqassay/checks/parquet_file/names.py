@@ -8,7 +8,7 @@ from pqassay.checks import rule
 from pqassay.checks.subjects import FOOTER
 from pqassay.under_test.fields import Field, in_footer
 from pqassay.under_test.file import FileUnderTest
-from pqassay.under_test.schema_copies import schema_beginning
+from pqassay.under_test.known_schemas import Schema
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.grammar.hexdump import show
@@ -20,37 +20,26 @@ def _element(file: FileUnderTest, place: int) -> Field:
     return in_footer(file, f"schema[{place}]")
 
 
-class _Sound:
-    """The screen of these rules. Files of one lake have few schemas, so it remembers how footers begin that have a sound one."""
-
-    def __init__(self) -> None:
-        self.beginnings: list[bytes] = []
-
-    def shape(self, file: FileUnderTest) -> bool | None:
-        """``True`` where names and ids certainly break no rule: no name occurs twice, and no id is given."""
-        if any(map(file.footer.startswith, self.beginnings)):
-            return True
-        schema = file.metadata.schema
-        try:
-            _ = file.leaves
-        except FormatError:  # no tree, which the rules themselves say
-            return None
-        names = {element.name for element in schema[1:]}
-        if not schema or len(names) < len(schema) - 1 or not all(map(is_text, (schema[0].name, *names))):
-            return None
-        if any(element.field_id is not None for element in schema):
-            return None
-        self.beginnings = [schema_beginning(file), *self.beginnings[: _MOST_SCHEMAS - 1]]
-        return True
+def _names_are_sound(schema: Schema) -> bool:
+    """Whether names and ids certainly break no rule: no name occurs twice, and no id is given."""
+    root, *others = schema.elements
+    names = {element.name for element in others}
+    return (
+        len(names) == len(others)
+        and all(map(is_text, (root.name, *names)))
+        and all(element.field_id is None for element in schema.elements)
+    )
 
 
-_MOST_SCHEMAS = 4
-"""Schemas that are remembered; to look for more would take longer than to look at one."""
+def _sound_names(file: FileUnderTest) -> bool | None:
+    """The screen of these rules."""
+    try:
+        return file.schema.view(_names_are_sound) or None
+    except FormatError:  # no tree, which the rules themselves say
+        return None
 
-_SOUND = _Sound()
 
-
-@rule("PQF-122", of=FOOTER, screen=_SOUND.shape)
+@rule("PQF-122", of=FOOTER, screen=_sound_names)
 def names_are_text(file: FileUnderTest) -> Iterator[Violation]:
     """Readers that decode a name fail on the whole file."""
     for place, element in enumerate(file.metadata.schema):
@@ -73,7 +62,7 @@ def _has_ids(file: FileUnderTest) -> bool:
     return any(element.field_id is not None and element.field_id > 0 for element in file.metadata.schema)
 
 
-@rule("PQF-123", of=FOOTER, only=_has_ids, screen=_SOUND.shape)
+@rule("PQF-123", of=FOOTER, only=_has_ids, screen=_sound_names)
 def members_have_ids_of_their_own(file: FileUnderTest) -> Iterator[Violation]:
     """A reader that goes by ids takes one member for the other. Some writers put 0 or -1 where there is none."""
     pairs: set[int] = set()
@@ -102,7 +91,7 @@ def _has_groups(file: FileUnderTest) -> bool:
     )
 
 
-@rule("PQF-124", of=FOOTER, only=_has_groups, screen=_SOUND.shape)
+@rule("PQF-124", of=FOOTER, only=_has_groups, screen=_sound_names)
 def groups_have_names_of_their_own(file: FileUnderTest) -> Iterator[Violation]:
     """Of leaves with one path, PQF-018 tells."""
     for group in _groups(file):

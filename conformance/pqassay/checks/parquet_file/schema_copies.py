@@ -1,130 +1,205 @@
-"""Checks of copies of the schema in the footer's key-value metadata, which readers take for the schema."""
+"""Checks of copies of the schema in the footer's key-value metadata, which readers take for the schema.
+
+What is wrong with a copy is found at once, for all rules about it; what is declared here is a rule's name and why it matters.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from fnmatch import fnmatchcase
+from functools import wraps
 
 from pqassay.checks import rule
 from pqassay.checks.subjects import Subject
 from pqassay.under_test.arrow_copy import arrow_faults
+from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.file import Broken, FileUnderTest
 from pqassay.under_test.footer_parts import KeyValueUnderTest
-from pqassay.under_test.geo_copy import GEO_KEY, geo_faults
+from pqassay.under_test.geo_copy import GEO_KEY, geo_faults, planar_boxes
 from pqassay.under_test.pandas_copy import PANDAS_KEY, pandas_faults
-from pqassay.under_test.schema_copies import Copies
+from pqassay.under_test.schema_copies import Copies, Faults
 from pqassay.under_test.spark_copy import spark_faults
 from pqassay.under_test.violation import Violation
 from pqassay_spec.parquet.arrow_schema import ARROW_KEY
+from pqassay_spec.parquet.arrow_types import KEEP_UNITS
 from pqassay_spec.parquet.spark_types import SPARK_KEY
+from pqassay_spec.parquet.thrift import BoundingBox
+from pqassay_spec.rules import created_by
+
+Declaration = Callable[[], None]
+"""A function whose name says what the rule wants, and whose docstring why."""
 
 
-def _pairs(key: str) -> Callable[[FileUnderTest], list[KeyValueUnderTest]]:
-    """The pairs of a key that have a value."""
+class CopyRules:
+    """The rules about the values of one key.
 
-    def find(file: FileUnderTest) -> list[KeyValueUnderTest]:
+    Args:
+        what: What such a value is called in messages.
+        key: The key.
+        find: Finds all faults of a value.
+        readable: The rule that it can be read; where that is broken, all others are open.
+    """
+
+    def __init__(self, what: str, key: str, find: Faults, *, readable: str) -> None:
+        self._key, self._readable, self._copies = key, readable, Copies(find)
+        self.subject = Subject(what, self._pairs)
+
+    def __call__(
+        self, rule_id: str, *, only: Callable[[KeyValueUnderTest], bool] | None = None
+    ) -> Callable[[Declaration], Declaration]:
+        """Declare one of the rules; ``only`` says to which values it applies, if not to all."""
+
+        def register(declaration: Declaration) -> Declaration:
+            @rule(rule_id, of=self.subject, only=only, screen=self._copies.is_sound)
+            @wraps(declaration)
+            def test(pair: KeyValueUnderTest) -> Iterator[Violation]:
+                return self._violations(pair, rule_id)
+
+            return declaration
+
+        return register
+
+    def require_readable(self, pair: KeyValueUnderTest) -> None:
+        """Raise `Broken` if a value cannot be read."""
+        if any(fault.rule == self._readable for fault in self._copies.faults(pair)):
+            raise Broken(self._readable)
+
+    def _pairs(self, file: FileUnderTest) -> list[KeyValueUnderTest]:
+        """The pairs of the key that have a value."""
         return [
             KeyValueUnderTest(file, "key_value_metadata", number, pair)
             for number, pair in enumerate(file.key_values)
-            if pair.key == key and pair.value is not None
+            if pair.key == self._key and pair.value is not None
         ]
 
-    return find
+    def _violations(self, pair: KeyValueUnderTest, rule_id: str) -> Iterator[Violation]:
+        if rule_id != self._readable:
+            self.require_readable(pair)
+        for fault in self._copies.faults(pair):
+            if fault.rule == rule_id:
+                message = f"{self._key}: {fault.message}"
+                yield Violation(
+                    message, pair.field / "value", fault.expected, fault.actual, column=fault.column
+                )
 
 
-def _violations(copies: Copies, pair: KeyValueUnderTest, rule_id: str, *needed: str) -> Iterator[Violation]:
-    """The faults of a copy by which a rule is broken; ``needed`` are the rules that say whether it can be read."""
-    faults = copies.faults(pair)
-    for fault in faults:
-        if fault.rule in needed:
-            raise Broken(fault.rule)
-    for fault in faults:
-        if fault.rule == rule_id:
-            message = f"{pair.part.key}: {fault.message}"
-            field = pair.field / "value"
-            yield Violation(message, field, fault.expected, fault.actual, column=fault.column)
-
-
-ARROW = Copies(arrow_faults)
-ARROW_COPY = Subject("ARROW:schema", _pairs(ARROW_KEY))
+arrow_rule = CopyRules("ARROW:schema", ARROW_KEY, arrow_faults, readable="PQF-111")
 """A copy that Arrow keeps."""
 
 
-@rule("PQF-111", of=ARROW_COPY, screen=ARROW.is_sound)
-def arrow_copy_can_be_read(pair: KeyValueUnderTest) -> Iterator[Violation]:
+@arrow_rule("PQF-111")
+def arrow_copy_can_be_read() -> None:
     """Readers that look for it refuse the whole file if they cannot read it."""
-    yield from _violations(ARROW, pair, "PQF-111")
 
 
-@rule("PQF-112", of=ARROW_COPY, screen=ARROW.is_sound)
-def arrow_copy_has_the_same_fields(pair: KeyValueUnderTest) -> Iterator[Violation]:
+@arrow_rule("PQF-112")
+def arrow_copy_has_the_same_fields() -> None:
     """Readers go through both schemas side by side."""
-    yield from _violations(ARROW, pair, "PQF-112", "PQF-111")
 
 
-@rule("PQF-113", of=ARROW_COPY, screen=ARROW.is_sound)
-def arrow_copy_has_types_of_the_columns(pair: KeyValueUnderTest) -> Iterator[Violation]:
+@arrow_rule("PQF-113")
+def arrow_copy_has_types_of_the_columns() -> None:
     """A reader that follows the copy returns other values than are stored."""
-    yield from _violations(ARROW, pair, "PQF-113", "PQF-111")
 
 
-@rule("PQF-114", of=ARROW_COPY, screen=ARROW.is_sound)
-def arrow_copy_contradicts_no_column(pair: KeyValueUnderTest) -> Iterator[Violation]:
+@arrow_rule("PQF-114")
+def arrow_copy_contradicts_no_column() -> None:
     """Readers take the type of the column, until one does not."""
-    yield from _violations(ARROW, pair, "PQF-114", "PQF-111")
 
 
-SPARK = Copies(spark_faults)
-SPARK_COPY = Subject("schema of Spark", _pairs(SPARK_KEY))
+def _keeps_units(pair: KeyValueUnderTest) -> bool:
+    writer = created_by.parse(pair.file.metadata.created_by or "")
+    return writer is not None and any(fnmatchcase(writer.application, name) for name in KEEP_UNITS)
+
+
+@arrow_rule("PQF-142", only=_keeps_units)
+def arrow_copy_has_units_of_the_columns() -> None:
+    """One of both is wrong, and moments of 2024 are some of 1970."""
+
+
+spark_rule = CopyRules("schema of Spark", SPARK_KEY, spark_faults, readable="PQF-115")
 """A copy that Spark keeps."""
 
 
-@rule("PQF-115", of=SPARK_COPY, screen=SPARK.is_sound)
-def spark_copy_can_be_read(pair: KeyValueUnderTest) -> Iterator[Violation]:
+@spark_rule("PQF-115")
+def spark_copy_can_be_read() -> None:
     """Spark drops what it cannot read, and what only the copy says with it."""
-    yield from _violations(SPARK, pair, "PQF-115")
 
 
-@rule("PQF-116", of=SPARK_COPY, screen=SPARK.is_sound)
-def spark_copy_has_the_columns(pair: KeyValueUnderTest) -> Iterator[Violation]:
+@spark_rule("PQF-116")
+def spark_copy_has_the_columns() -> None:
     """Spark reads the columns that the copy lists, and returns nulls for those that are not there."""
-    yield from _violations(SPARK, pair, "PQF-116", "PQF-115")
 
 
-@rule("PQF-117", of=SPARK_COPY, screen=SPARK.is_sound)
-def spark_copy_has_types_of_the_columns(pair: KeyValueUnderTest) -> Iterator[Violation]:
+@spark_rule("PQF-117")
+def spark_copy_has_types_of_the_columns() -> None:
     """Spark reads values as the copy says: it fails, or returns other ones."""
-    yield from _violations(SPARK, pair, "PQF-117", "PQF-115")
 
 
-PANDAS = Copies(pandas_faults)
-PANDAS_COPY = Subject("frame of pandas", _pairs(PANDAS_KEY))
+pandas_rule = CopyRules("frame of pandas", PANDAS_KEY, pandas_faults, readable="PQF-118")
 """The description of a frame."""
 
 
-@rule("PQF-118", of=PANDAS_COPY, screen=PANDAS.is_sound)
-def pandas_copy_can_be_read(pair: KeyValueUnderTest) -> Iterator[Violation]:
+@pandas_rule("PQF-118")
+def pandas_copy_can_be_read() -> None:
     """A frame is made by it, and nothing is read if that cannot be done."""
-    yield from _violations(PANDAS, pair, "PQF-118")
 
 
-@rule("PQF-119", of=PANDAS_COPY, screen=PANDAS.is_sound)
-def pandas_index_is_in_the_file(pair: KeyValueUnderTest) -> Iterator[Violation]:
+@pandas_rule("PQF-119")
+def pandas_index_is_in_the_file() -> None:
     """A reader that looks for the index fails."""
-    yield from _violations(PANDAS, pair, "PQF-119", "PQF-118")
 
 
-GEO = Copies(geo_faults)
-GEO_COPY = Subject("GeoParquet document", _pairs(GEO_KEY))
+@pandas_rule("PQF-144")
+def pandas_copy_has_types_of_the_columns() -> None:
+    """A type of pandas is made of whatever the column holds: that fails, or gives other values."""
+
+
+geo_rule = CopyRules("GeoParquet document", GEO_KEY, geo_faults, readable="PQF-120")
 """The description of columns with geometries."""
 
 
-@rule("PQF-120", of=GEO_COPY, screen=GEO.is_sound)
-def geo_document_can_be_read(pair: KeyValueUnderTest) -> Iterator[Violation]:
+@geo_rule("PQF-120")
+def geo_document_can_be_read() -> None:
     """Readers that know GeoParquet refuse the whole file if they cannot read it."""
-    yield from _violations(GEO, pair, "PQF-120")
 
 
-@rule("PQF-121", of=GEO_COPY, screen=GEO.is_sound)
-def geo_document_describes_columns(pair: KeyValueUnderTest) -> Iterator[Violation]:
+@geo_rule("PQF-121")
+def geo_document_describes_columns() -> None:
     """A geometry that is described elsewhere is bytes."""
-    yield from _violations(GEO, pair, "PQF-121", "PQF-120")
+
+
+def _has_boxes(pair: KeyValueUnderTest) -> bool:
+    return bool(_boxes(pair.file))
+
+
+def _boxes(file: FileUnderTest) -> list[tuple[ColumnChunkUnderTest, BoundingBox]]:
+    """The boxes of the geometries of each chunk."""
+    return [
+        (chunk, geospatial.bbox)
+        for chunk in file.part(ColumnChunks).all
+        if (geospatial := chunk.facts.geospatial_statistics) is not None
+        and geospatial.bbox is not None
+        and (logical := chunk.leaf.element.logicalType) is not None
+        and logical.GEOMETRY is not None
+    ]
+
+
+@rule("PQF-143", of=geo_rule.subject, only=_has_boxes)
+def geo_boxes_hold_those_of_the_chunks(pair: KeyValueUnderTest) -> Iterator[Violation]:
+    """Who chooses files by the box of a document does not see what lies beside it."""
+    geo_rule.require_readable(pair)
+    described = planar_boxes(pair.part.value or "")
+    for chunk, box in _boxes(pair.file):
+        for span in described.get(chunk.column, []):
+            low, high = getattr(box, f"{span.axis}min"), getattr(box, f"{span.axis}max")
+            if low is not None and high is not None and low <= high and span.lacks(low, high):
+                yield Violation(
+                    f"geo: the bbox of column {chunk.column} is {span.axis} {span.low} to {span.high}, "
+                    f"and row group {chunk.row_group} has {low} to {high}",
+                    pair.field / "value",
+                    expected=f"{span.axis} from {low} to {high} at least",
+                    actual=f"{span.low} to {span.high}",
+                    column=chunk.column,
+                    row_group=chunk.row_group,
+                )

@@ -9,6 +9,7 @@ from pqassay.checks import rule
 from pqassay.checks.subjects import FOOTER, Subject
 from pqassay.under_test.file import FileUnderTest
 from pqassay.under_test.footer_parts import ElementUnderTest, listed
+from pqassay.under_test.footer_screen import footer_shape
 from pqassay.under_test.violation import Violation, name_in
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.grammar.record_walk import mistyped_fields
@@ -41,13 +42,14 @@ def _of_element(violation: Violation, place: ElementUnderTest) -> Violation:
     return replace(violation, column=place.part.name)
 
 
-ELEMENT = Subject("schema element", _below_the_root, _of_element)
+ELEMENT = Subject("schema element", _below_the_root, _of_element, of_schema=True)
 """An element of the schema, but for the root."""
 
 ANNOTATED = Subject(
     "annotated element",
     lambda file: [place for place in _below_the_root(file) if _is_annotated(place.part)],
     _of_element,
+    of_schema=True,
 )
 """An element of the schema, but for the root, with a logical or a converted type."""
 
@@ -55,6 +57,7 @@ FIXED = Subject(
     "fixed byte array",
     lambda file: [place for place in file.part(_elements) if place.part.type == Type.FIXED_LEN_BYTE_ARRAY],
     _of_element,
+    of_schema=True,
 )
 """An element of the schema that is a byte array of a fixed length."""
 
@@ -159,7 +162,7 @@ def _has_groups(file: FileUnderTest) -> bool:
     return any(element.type is None for element in file.metadata.schema[1:])
 
 
-@rule("PQF-127", of=FOOTER, only=_has_groups)
+@rule("PQF-127", of=FOOTER, only=_has_groups, screen=footer_shape)
 def lists_and_maps_have_their_members(file: FileUnderTest) -> Iterator[Violation]:
     """Readers that look for entries, keys and values refuse the file where they are not."""
     _ = file.leaves  # the tree is sound

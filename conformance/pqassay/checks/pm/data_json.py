@@ -92,6 +92,16 @@ def ids_agree(column: ColumnOfPair) -> Iterator[Violation]:
         yield column.differs("id", "ID", words, str(actual))
 
 
+@rule("PM-149", of=QUESTDB_COLUMN)
+def no_column_has_a_top(column: ColumnOfPair) -> Iterator[Violation]:
+    """Nulls before a column was added are in the pages; a number of them besides counts them twice."""
+    top = column.said_by_questdb.column_top
+    if top:
+        field = _key_field(column.pair)
+        message = f"schema[{column.position}].column_top in {field} is {top}"
+        yield Violation(message, field, "0", str(top), column=column.leaf.name)
+
+
 @rule("PM-123", of=QUESTDB_COLUMN)
 def flags_agree(column: ColumnOfPair) -> Iterator[Violation]:
     """A flag too few costs time, a flag too many may give wrong text."""

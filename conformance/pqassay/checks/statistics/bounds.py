@@ -11,6 +11,7 @@ from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
 from pqassay.under_test.facts_screen import statistics_shape
 from pqassay.under_test.fields import Field, in_footer
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
+from pqassay.under_test.footer_screen import file_shape
 from pqassay.under_test.violation import Violation
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.parquet.column_order import (
@@ -58,7 +59,7 @@ def statistics_of(chunk: ColumnChunkUnderTest) -> Statistics:
 # ------------------------------------------------------------------------------------------------ column orders
 
 
-@rule("STA-001", of=FILE)
+@rule("STA-001", of=FILE, screen=file_shape)
 def orders_are_given(file: FileUnderTest) -> Iterator[Violation]:
     """Without column orders, bounds have no meaning."""
     if file.metadata.column_orders is not None:

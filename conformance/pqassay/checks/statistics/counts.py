@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from pqassay.checks import rule
 from pqassay.checks.statistics.bounds import statistics_of
-from pqassay.checks.subjects import CHUNK, SIZE_STATISTICS, STATISTICS
+from pqassay.checks.subjects import CHUNK, COUNTING_NAN, SIZE_STATISTICS, STATISTICS
 from pqassay.under_test.chunks import ColumnChunkUnderTest
-from pqassay.under_test.facts_screen import facts_shape, statistics_shape
+from pqassay.under_test.facts_screen import facts_shape, sizes_shape, statistics_shape
 from pqassay.under_test.fields import Field
 from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.violation import Violation
-from pqassay_spec.parquet.column_order import FLOATING, annotation_fits, type_order
+from pqassay_spec.parquet.column_order import FLOATING, Order, annotation_fits, type_order
 from pqassay_spec.parquet.null_counts import null_counts
+from pqassay_spec.parquet.schema import is_geometry
 from pqassay_spec.parquet.thrift import BoundingBox, GeospatialStatistics, SizeStatistics, Type
 from pqassay_spec.parquet.wkb import is_type_code
+
+NOTHING = (math.inf, -math.inf)
+"""The bounds of an axis as a writer has them before it sees a coordinate."""
+
+TYPE_DEFINED = (Order.FLOAT, Order.HALF)
+"""The type-defined orders of floating point columns."""
 
 # ------------------------------------------------------------------------------------------------ counts
 
@@ -56,20 +64,37 @@ def distinct_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
 
 @rule("STA-013", of=STATISTICS, screen=statistics_shape)
 def nan_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """NaN stand in columns of floats, where no null stands."""
+    """NaN stand where no null stands. Where none can stand at all, a count is the matter of STA-073."""
     statistics, element = statistics_of(chunk), chunk.leaf.element
     count = statistics.nan_count
-    if count is None or not annotation_fits(element):
+    if count is None or not annotation_fits(element) or type_order(element) not in FLOATING:
         raise NotApplicable
-    if type_order(element) not in FLOATING:
-        said = f"nan_count is given for a column of {chunk.leaf.physical_type}"
-        yield Violation(said, chunk.fields.statistics / "nan_count", "no nan_count", str(count))
-        return
     most = max(chunk.facts.num_values - max(statistics.null_count or 0, 0), 0)
     if not 0 <= count <= most:
         said = f"nan_count is {count} where {most} values are not null"
         field = chunk.fields.statistics / "nan_count"
         yield Violation(said, field, f"0 to {most}" if most else "0", str(count))
+
+
+@rule("STA-073", of=STATISTICS, screen=statistics_shape)
+def nan_is_counted_in_floats(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Nothing else is ever NaN."""
+    count, element = statistics_of(chunk).nan_count, chunk.leaf.element
+    if count is None or not annotation_fits(element):
+        raise NotApplicable
+    if type_order(element) not in FLOATING:
+        said = f"nan_count is given for a column of {chunk.leaf.physical_type}"
+        yield Violation(said, chunk.fields.statistics / "nan_count", "no nan_count", str(count))
+
+
+@rule("STA-080", of=COUNTING_NAN)
+def nan_is_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Whoever knows of the count gives it under either order; under the total one, its absence is the matter of STA-024."""
+    if chunk.order not in TYPE_DEFINED:
+        raise NotApplicable
+    if statistics_of(chunk).nan_count is None:
+        said = "the statistics do not say how many NaN there are, and other members of the footer are as young as this count"
+        yield Violation(said, chunk.fields.statistics, "nan_count", "none")
 
 
 # ------------------------------------------------------------------------------------------------ sizes and levels
@@ -82,7 +107,7 @@ def _sizes(chunk: ColumnChunkUnderTest) -> SizeStatistics:
     return sizes
 
 
-@rule("STA-019", of=SIZE_STATISTICS)
+@rule("STA-019", of=SIZE_STATISTICS, screen=sizes_shape)
 def histograms_count_all_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """One entry for each level, and one count for each value. An empty list says as little as none."""
     sizes, leaf = _sizes(chunk), chunk.leaf
@@ -108,7 +133,7 @@ def histograms_count_all_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violati
         yield Violation(message, chunk.fields.sizes / name, expected, actual)
 
 
-@rule("STA-020", of=SIZE_STATISTICS)
+@rule("STA-020", of=SIZE_STATISTICS, screen=sizes_shape)
 def histogram_agrees_about_nulls(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Below the greatest definition level stands what is null. A histogram that is wrong by itself is STA-019's."""
     histogram, null_count = _histogram_and_nulls(chunk)
@@ -116,7 +141,12 @@ def histogram_agrees_about_nulls(chunk: ColumnChunkUnderTest) -> Iterator[Violat
         yield _other_nulls(chunk, histogram, null_count)
 
 
-@rule("STA-070", of=SIZE_STATISTICS, only=lambda chunk: chunk.leaf.max_repetition_level > 0)
+@rule(
+    "STA-070",
+    of=SIZE_STATISTICS,
+    only=lambda chunk: chunk.leaf.max_repetition_level > 0,
+    screen=sizes_shape,
+)
 def empty_lists_count_as_nulls_in_the_histogram(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Some writers count the nulls among the values alone. Another count is STA-020's."""
     histogram, null_count = _histogram_and_nulls(chunk)
@@ -142,7 +172,7 @@ def _other_nulls(chunk: ColumnChunkUnderTest, histogram: list[int], null_count: 
     return Violation(said, field, f"{null_count} values below level {greatest}", str(nulls))
 
 
-@rule("STA-021", of=SIZE_STATISTICS)
+@rule("STA-021", of=SIZE_STATISTICS, screen=sizes_shape)
 def size_is_that_of_byte_arrays(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Only byte arrays have bytes to count."""
     size = _sizes(chunk).unencoded_byte_array_data_bytes
@@ -163,28 +193,48 @@ def size_is_that_of_byte_arrays(chunk: ColumnChunkUnderTest) -> Iterator[Violati
 
 @rule("STA-022", of=CHUNK, screen=facts_shape)
 def geospatial_box_is_one(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """A box belongs to geometries, and holds something; from west to east it may go round the back of the globe."""
-    geospatial, element = chunk.facts.geospatial_statistics, chunk.leaf.element
-    if geospatial is None or not annotation_fits(element):
+    """A box holds something; from west to east it may go round the back of the globe."""
+    box, field = _box(chunk)
+    for axis in "yzm":
+        low, high = getattr(box, f"{axis}min"), getattr(box, f"{axis}max")
+        if low is not None and high is not None and low > high and (low, high) != NOTHING:
+            said = f"{axis}min {low!r} is greater than {axis}max {high!r}"
+            yield Violation(said, field / f"{axis}min", f"at most {high!r}", repr(low))
+
+
+@rule("STA-075", of=CHUNK, screen=facts_shape)
+def geospatial_statistics_are_of_geometries(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """Nothing else is anywhere."""
+    _ = _geospatial(chunk)
+    if not annotation_fits(chunk.leaf.element):
         raise NotApplicable
-    field = chunk.fields.facts / "geospatial_statistics"
-    logical = element.logicalType
-    if logical is None or (logical.GEOMETRY is None and logical.GEOGRAPHY is None):
+    if not is_geometry(chunk.leaf.element):
         said = f"geospatial statistics of a column of {chunk.leaf.physical_type} that holds no geometries"
-        yield Violation(said, field, "none", "geospatial_statistics")
-    elif geospatial.bbox is not None:
-        yield from _box(geospatial.bbox, field / "bbox")
+        yield Violation(said, chunk.fields.facts / "geospatial_statistics", "none", "geospatial_statistics")
 
 
-def _box(box: BoundingBox, field: Field) -> Iterator[Violation]:
+@rule("STA-076", of=CHUNK, screen=facts_shape)
+def geospatial_box_bounds_something(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """NaN bounds nothing, and neither do the infinities with which a writer begins to look for the least and the greatest."""
+    box, field = _box(chunk)
     for axis in "xyzm":
         low, high = getattr(box, f"{axis}min"), getattr(box, f"{axis}max")
         for name, value in ((f"{axis}min", low), (f"{axis}max", high)):
             if value is not None and value != value:  # noqa: PLR0124 - NaN alone differs from itself
-                yield Violation(f"{name} is NaN", field / name, "a number", "nan")
-        if axis != "x" and low is not None and high is not None and low > high:
-            said = f"{axis}min {low!r} is greater than {axis}max {high!r}"
-            yield Violation(said, field / f"{axis}min", f"at most {high!r}", repr(low))
+                yield Violation(f"{name} is NaN", field / name, "a number, or no box", "nan")
+        if (low, high) == NOTHING:
+            said = (
+                f"{axis}min is the greatest of all numbers and {axis}max the least: no coordinate was found"
+            )
+            yield Violation(said, field / f"{axis}min", "a number, or no box", repr(low))
+
+
+def _box(chunk: ColumnChunkUnderTest) -> tuple[BoundingBox, Field]:
+    """The bounding box of a chunk of geometries."""
+    box = _geospatial(chunk).bbox
+    if box is None or not annotation_fits(chunk.leaf.element) or not is_geometry(chunk.leaf.element):
+        raise NotApplicable
+    return box, chunk.fields.facts / "geospatial_statistics.bbox"
 
 
 @rule("STA-060", of=CHUNK, screen=facts_shape)

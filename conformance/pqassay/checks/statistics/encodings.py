@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from pqassay.checks import rule
 from pqassay.checks.subjects import CHUNK, DATA_PAGES, PAGES
 from pqassay.under_test.chunks import ColumnChunkUnderTest
+from pqassay.under_test.facts_screen import facts_shape
 from pqassay.under_test.page_walk import DATA_PAGES as DATA_PAGE_TYPES
 from pqassay.under_test.violation import Violation, name_in
-from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Encoding, PageType
+from pqassay_spec.parquet.encodings import PAGE_TYPES
+from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Encoding
 
 LEVELS = frozenset((Encoding.RLE, Encoding.BIT_PACKED))
 """Encodings of levels, which writers list whether or not a column has any."""
-
-PAGE_TYPES = frozenset(PageType)
 
 
 def _says_dictionary(chunk: ColumnChunkUnderTest) -> bool:
@@ -43,7 +43,7 @@ def dictionaries_are_those_of_all_pages(chunk: ColumnChunkUnderTest) -> Iterator
             return
 
 
-@rule("STA-059", of=CHUNK, only=lambda chunk: bool(chunk.facts.encoding_stats))
+@rule("STA-059", of=CHUNK, only=lambda chunk: bool(chunk.facts.encoding_stats), screen=facts_shape)
 def page_types_are_known(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """DuckDB, DataFusion and Spark refuse the whole file."""
     for number, entry in enumerate(chunk.facts.encoding_stats or ()):

@@ -62,9 +62,19 @@ def _wrong_null_count(
         yield Violation(said, _field(chunk, page, "null_count"), f"0 to {most}" if most else "0", str(count))
 
 
-@rule("STA-031", of=STATISTICS)
+@rule("STA-031", of=STATISTICS, only=lambda chunk: not chunk.leaf.max_repetition_level)
 def null_counts_of_pages_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """The nulls of a chunk are those of its pages. A count that is none is the matter of STA-010 or STA-030."""
+    return _null_counts_add_up(chunk)
+
+
+@rule("STA-074", of=STATISTICS, only=lambda chunk: chunk.leaf.max_repetition_level > 0)
+def null_counts_of_pages_of_lists_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
+    """A writer counts one thing, whatever it is."""
+    return _null_counts_add_up(chunk)
+
+
+def _null_counts_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     whole = chunk.statistics.null_count if chunk.statistics is not None else None
     if whole is None or not 0 <= whole <= chunk.facts.num_values or not chunk.data_pages:
         raise NotApplicable

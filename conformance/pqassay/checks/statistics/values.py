@@ -50,6 +50,11 @@ def the_box_holds_every_coordinate() -> None:
     """A reader skips the row group when it looks for what lies there."""
 
 
+@by_audit("STA-072", "statistics.StatisticsClaims._judge_box")
+def the_box_holds_every_coordinate_exactly() -> None:
+    """A reader compares the numbers as they are."""
+
+
 @by_audit("STA-050", "page_headers.PageHeaderClaims.claim_page_headers")
 def statistics_of_page_headers_are_true() -> None:
     """A reader without page index skips pages by them."""

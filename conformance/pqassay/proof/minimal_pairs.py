@@ -1,0 +1,387 @@
+"""Minimal pairs: what engines make of golden files that break one rule, beside the healthy files that these were made from.
+
+The queries are those of a proof.  An answer counts only if the engine answers the same query rightly where the rule is kept: of the
+healthy file, and of a plain copy of the broken file's values.  What an engine gets wrong there, or refuses, is its own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from pqassay.judge.checker import check
+from pqassay.proof.candidates import candidates, every_column, unread
+from pqassay.proof.engines import Engine, Unwritable
+from pqassay.proof.queries import NoQuery, Query
+from pqassay.proof.trial import ENDINGS, NOT_ASKED, Asked, EngineProcesses, ending
+from pqassay.proof.true_values import TrueValues
+from pqassay.proof.worker import Answered, Planned, planned, write_truth
+from pqassay.report.model import Finding
+from pqassay.under_test.file import FileUnderTest, NotChecked, Options
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.base.sources import FileSource
+from pqassay_spec.golden.case import MANIFEST
+from pqassay_spec.rules.catalogue import Rule
+from pqassay_spec.rules.catalogue import rules as all_rules
+from pqassay_spec.rules.observed import HARM, EngineAnswers, Observation, Seen
+
+MOST_PAIRS = 2
+"""Pairs of one rule that are asked for."""
+
+NOT_SHOWN = "rows do not show what is lost: engines read more than they need, and answer rightly"
+"""Why the answers say nothing where the harm is lost pruning."""
+
+NO_CONTROL = "no engine here reads the healthy file rightly"
+"""Why there are questions and no answers."""
+
+NOT_FOUND = "no check finds it in the golden file"
+"""Why there are no questions, where the rule is reported by other means."""
+
+SCHEMA = "footer.schema"
+"""Where types are declared."""
+
+MOST_SLOW = 6
+"""Queries of one pair and rule that an engine is asked that starts slowly; it also answers slowly."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A golden file that breaks rules, and the healthy one that it was made from, where it was made from one.
+
+    Attributes:
+        case: The name of the case.
+        broken, healthy: The files.
+        rules: The rules that are broken.
+        operator, path: The mutation that makes the one of the other.
+    """
+
+    case: str
+    broken: Path
+    healthy: Path | None
+    rules: tuple[str, ...]
+    operator: str = ""
+    path: str = ""
+
+    @property
+    def changes_values(self) -> bool:
+        """Whether the broken file may hold other values than the healthy one: then its true rows are its own alone."""
+        return ".body" in self.path or self.operator in ("truncate", "duplicate")
+
+    @property
+    def changes_type(self) -> bool:
+        """Whether a column was given another type, which no rule is about: an engine may refuse that alone."""
+        return self.path.startswith(SCHEMA) and not any(
+            all_rules()[rule].field.startswith(SCHEMA) for rule in self.rules
+        )
+
+
+def pairs(folder: Path) -> list[Pair]:
+    """Every pair of a folder of golden files, by the name of its case."""
+    cases = [json.loads(path.read_text("utf-8")) for path in sorted(folder.rglob(MANIFEST))]
+    files = {case["id"]: folder / case["id"] / case["input"]["file"] for case in cases}
+    return [
+        Pair(name, files[name], files[case["parent"]] if "parent" in case else None, rules, *_mutation(case))
+        for case in cases
+        if (rules := tuple(case["expect"]["check"]["rules"])) and (name := case["id"])
+    ]
+
+
+def _mutation(case: dict[str, Any]) -> tuple[str, str]:
+    mutation = case.get("mutation", {})
+    return mutation.get("op", ""), mutation.get("path", "")
+
+
+def chosen(rule: str, among: Iterable[Pair]) -> list[Pair]:
+    """The pairs that say most about a rule: those that break least else, then those that name it first."""
+    breaking = [pair for pair in among if rule in pair.rules]
+    least = min((len(pair.rules) for pair in breaking), default=0)
+    alike = [pair for pair in breaking if len(pair.rules) == least]
+    alike.sort(key=lambda pair: (pair.healthy is None, pair.rules.index(rule), pair.case))
+    return alike[:MOST_PAIRS]
+
+
+# ------------------------------------------------------------------------------------------------- the queries
+
+
+@dataclass(frozen=True)
+class Question:
+    """A query, where its true rows stand, and healthy files with the rows that are true of them.
+
+    The rows are certain if the pages of the broken file gave them, or if it has the pages of the healthy one.
+    """
+
+    query: Query
+    truth: Path
+    controls: tuple[tuple[Path, Path], ...]
+    is_certain: bool
+
+
+@dataclass(frozen=True)
+class Questions:
+    """Questions about a pair.
+
+    Attributes:
+        all: Each question once.
+        of_rules: For each rule the positions of its questions.
+        reasons: Why there are none for a rule, or only some about other columns than the one in which it is broken.
+    """
+
+    all: list[Question] = field(default_factory=list[Question])
+    of_rules: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
+    reasons: dict[str, str] = field(default_factory=dict[str, str])
+
+    def chosen(self, harmed: Mapping[int, int], most: int | None) -> dict[int, Question]:
+        """At most so many questions about each rule, those first that other engines were harmed by."""
+        numbers = {
+            number
+            for mine in self.of_rules.values()
+            for number in sorted(mine, key=lambda number: -harmed.get(number, 0))[:most]
+        }
+        return {number: self.all[number] for number in sorted(numbers)}
+
+
+def questions(pair: Pair, findings: Sequence[Finding], folder: Path) -> Questions:
+    """Find the queries for the findings of a broken file, and write the true rows into a folder.
+
+    The true rows come from the pages of the broken file, and from those of the healthy one where it cannot be decoded.
+    """
+    found = Questions()
+    places: dict[Query, int] = {}
+    for rule in dict.fromkeys(finding.rule for finding in findings):
+        mine = [finding for finding in findings if finding.rule == rule]
+        asked, reason = _of_rule(pair, mine, folder / rule)
+        for question in asked:
+            if places.setdefault(question.query, len(found.all)) == len(found.all):
+                found.all.append(question)
+        found.of_rules[rule] = [places[question.query] for question in asked]
+        if reason:
+            found.reasons[rule] = reason
+    return found
+
+
+def _of_rule(pair: Pair, findings: Sequence[Finding], folder: Path) -> tuple[list[Question], str]:
+    first = ""
+    for place, path in enumerate(path for path in (pair.broken, pair.healthy) if path is not None):
+        inside = folder / str(place)
+        inside.mkdir(parents=True)
+        try:
+            with FileSource(str(path)) as source:
+                values = TrueValues(FileUnderTest(source, Options("values")))
+                queries, reason = _queries(findings, values)
+                found = [planned(query, values, inside, number) for number, query in enumerate(queries)]
+            is_certain = path == pair.broken or not pair.changes_values
+            return _with_controls(pair, found, inside, is_certain=is_certain), reason
+        except NoQuery as why:
+            return [], str(why)
+        except Exception as why:  # noqa: BLE001 - values beyond their type raise all kinds of errors
+            first = first or f"the true rows cannot be told: {why}"
+    return [], first
+
+
+def _queries(findings: Sequence[Finding], values: TrueValues) -> tuple[list[Query], str]:
+    """Queries by what a file holds; where nothing can be asked about the columns of the findings, for others, and why.
+
+    Raises:
+        NoQuery: Nothing can be asked at all.
+    """
+    found: dict[Query, None] = {}
+    reason = "there is no value by which a query could tell"
+    for finding in findings:
+        try:
+            found |= dict.fromkeys(candidates(finding, values))
+        except NoQuery as why:
+            reason = str(why)
+    return (list(found), "") if found else ([every_column(values)], reason)
+
+
+def _with_controls(pair: Pair, found: Sequence[Planned], folder: Path, *, is_certain: bool) -> list[Question]:
+    truths: list[Path | None] = [None] * len(found)
+    if pair.healthy is not None:
+        with FileSource(str(pair.healthy)) as source:
+            values = TrueValues(FileUnderTest(source, Options("values")))
+            truths = [
+                _truth(one.query, values, folder / f"healthy-{number}.arrow")
+                for number, one in enumerate(found)
+            ]
+    return [
+        Question(
+            one.query,
+            one.truth,
+            ((one.healthy, one.truth), *([(pair.healthy, truth)] if pair.healthy and truth else [])),
+            is_certain,
+        )
+        for one, truth in zip(found, truths, strict=True)
+    ]
+
+
+def _truth(query: Query, values: TrueValues, path: Path) -> Path | None:
+    """The true rows of a healthy file; ``None`` where it has no such columns, or they cannot be told."""
+    try:
+        write_truth(query, values, path)
+    except (NotChecked, FormatError):
+        return None
+    return path
+
+
+# ------------------------------------------------------------------------------------------------- the answers
+
+
+@dataclass
+class Tally:
+    """Answers of one engine about one rule: for each effect the cases in which it was seen, a case for each query."""
+
+    cases: dict[Seen, list[str]] = field(default_factory=dict[Seen, list[str]])
+
+    def add(self, seen: Seen, case: str) -> None:
+        """Count one answer."""
+        self.cases.setdefault(seen, []).append(case)
+
+    def answers(self, engine: Engine) -> EngineAnswers | None:
+        """What it comes to; ``None`` if nothing could be asked."""
+        of = sum(map(len, self.cases.values()))
+        if not of:
+            return None
+        harms: list[Seen] = [seen for seen in HARM if seen in self.cases]
+        worst: Seen = harms[0] if harms else "nothing"
+        cases = self.cases[worst]
+        case = cases[0] if worst in HARM else ""
+        return EngineAnswers(engine.title, engine.version or "", worst, len(cases), of, case)
+
+
+@dataclass
+class Measurement:
+    """Answers about some rules, as they come in.
+
+    Attributes:
+        running: The engines.
+        tallies: The answers, by rule and name of the engine.
+        reasons: For rules about which something could not be asked, why.
+        asked: Rules about which it could in one case at least.
+    """
+
+    running: EngineProcesses
+    tallies: dict[tuple[str, str], Tally] = field(default_factory=dict[tuple[str, str], Tally])
+    reasons: dict[str, str] = field(default_factory=dict[str, str])
+    asked: set[str] = field(default_factory=set[str])
+
+    def ask(self, pair: Pair, rules: Sequence[str]) -> None:
+        """Ask all engines about one pair, and count the answers for some of the rules that it breaks."""
+        # One rule at a time: a finding that follows from another one is left out where both are asked for.
+        files = [check(str(pair.broken), tier="values", only=[rule]).files[0] for rule in rules]
+        findings = [finding for file in files for finding in file.findings]
+        size = files[0].size
+        with TemporaryDirectory(prefix="pqassay-") as name:
+            try:
+                found = self.running.decode(questions, pair, findings, Path(name), size=size)
+            except (*ENDINGS, OSError) as error:
+                self.reasons.update(dict.fromkeys(rules, f"the true rows cannot be told: {ending(error)}"))
+                return
+            harmed: Counter[int] = Counter()
+            for engine in sorted(self.running.engines, key=lambda one: one.starts_slowly):
+                wanted = found.chosen(harmed, MOST_SLOW if engine.starts_slowly else None)
+                seen = _seen(engine, pair, wanted, self.running, size)
+                harmed.update(number for number, effect in seen.items() if effect in HARM)
+                for rule, numbers in found.of_rules.items():
+                    tally = self.tallies.setdefault((rule, engine.name), Tally())
+                    for number in numbers:
+                        if number in seen:
+                            tally.add(seen[number], pair.case)
+        self.reasons.update(found.reasons)
+        self.asked |= found.of_rules.keys() - found.reasons.keys()
+
+    def observation(self, rule: Rule, chosen: Sequence[Pair], date: str) -> Observation:
+        """What came of it for a rule and its pairs."""
+        if reason := unread(rule.id) or rule.excluded:
+            return Observation(date, reason=reason)
+        if not chosen:
+            return Observation(date, reason="there is no file that breaks it")
+        rows = [
+            self.tallies.get((rule.id, engine.name), Tally()).answers(engine)
+            for engine in self.running.engines
+        ]
+        found = tuple(row for row in rows if row is not None)
+        cases = tuple(pair.case for pair in chosen)
+        reason = "" if rule.id in self.asked else self.reasons.get(rule.id, NOT_FOUND)
+        if not found:
+            return Observation(date, cases, reason=reason or NO_CONTROL)
+        if any(one.is_harmed for one in found):
+            return Observation(date, cases, found)
+        return Observation(date, cases, found, reason or (NOT_SHOWN if rule.could == "pruning lost" else ""))
+
+
+def observe(
+    rules: Iterable[Rule], folder: Path, running: EngineProcesses, date: str
+) -> Iterator[tuple[str, Observation]]:
+    """Measure what engines do with the golden files that break some rules, and yield each rule as it is done.
+
+    Args:
+        rules: The rules.
+        folder: The golden files.
+        running: The engines, all of them installed.
+        date: The day, as ``YYYY-MM-DD``.
+    """
+    rules = list(rules)
+    among = pairs(folder)
+    of_rules = {rule.id: [] if unread(rule.id) else chosen(rule.id, among) for rule in rules}
+    measurement = Measurement(running)
+    done: set[str] = set()
+    for rule in rules:
+        for pair in of_rules[rule.id]:
+            if pair.case not in done:
+                done.add(pair.case)
+                measurement.ask(pair, [other for other, mine in of_rules.items() if pair in mine])
+        yield rule.id, measurement.observation(rule, of_rules[rule.id], date)
+
+
+def _seen(
+    engine: Engine, pair: Pair, asked: Mapping[int, Question], running: EngineProcesses, size: int
+) -> dict[int, Seen]:
+    """What an engine does with questions about a broken file; those are left out that it fails to answer of a healthy one."""
+    programs = {number: (pair.broken, one.query, one.truth) for number, one in asked.items()}
+    answers = _answers(engine, pair.broken, programs, running, size)
+    found: dict[int, Seen] = {}
+    for number, answer in answers.items():
+        if answer.error == NOT_ASKED or answer.is_incomparable:
+            continue
+        if (seen := effect_of(answer)) == "nothing":
+            found[number] = seen
+            continue
+        one = asked[number]
+        if pair.changes_type if seen == "read fails" else not one.is_certain:
+            continue
+        controls = {place: (path, one.query, truth) for place, (path, truth) in enumerate(one.controls)}
+        healthy = _answers(engine, one.controls[-1][0], controls, running, size)
+        if all(effect_of(one) == "nothing" for one in healthy.values()):
+            found[number] = seen
+    return found
+
+
+def _answers(
+    engine: Engine,
+    file: Path,
+    asked: Mapping[int, tuple[Path, Query, Path]],
+    running: EngineProcesses,
+    size: int,
+) -> dict[int, Answered]:
+    programs: dict[int, Asked] = {}
+    for number, (path, query, truth) in asked.items():
+        try:
+            programs[number] = engine.program(str(path), query), truth
+        except Unwritable:
+            continue
+    if not programs:
+        return {}
+    found = running.ask(engine, str(file), list(programs.values()), size)
+    return dict(zip(programs, found, strict=True))
+
+
+def effect_of(answer: Answered) -> Seen:
+    """The effect of an answer on whoever asked."""
+    if answer.error:
+        return "read fails"
+    return "wrong rows" if answer.wrong else "rows lost" if answer.lost else "nothing"

@@ -1,0 +1,121 @@
+"""The releases of the format that a file shows its writer knew, by the marks that it bears.
+
+Nothing is looked for until a rule asks that is younger than what all writers know; then the footer is walked, after it what
+is read anyway at the tier: column indexes, offset indexes and page headers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
+from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.grammar.thrift import Record
+from pqassay_spec.parquet.release_marks import marks_of
+from pqassay_spec.parquet.thrift import ColumnOrder, SchemaElement, Type
+from pqassay_spec.rules.catalogue import DEFAULT_FILE
+from pqassay_spec.rules.releases import marks_since, releases
+
+FLOATS = (Type.FLOAT, Type.DOUBLE)
+"""Physical types of floating point numbers, beside two bytes annotated as FLOAT16."""
+
+UNREADABLE = (FormatError, NotApplicable, NotChecked)
+
+
+class ShownReleases:
+    """The marks that a file bears: its part of that name, ``file.part(ShownReleases)``."""
+
+    def __init__(self, file: FileUnderTest) -> None:
+        self._file = file
+        self._known: set[str] = set()
+        self._coming = _marks(file)
+
+    def shows(self, version: str) -> bool:
+        """Whether the file shows that its writer knew a release or a later one.
+
+        A release that every writer is taken to know is always shown, and so is every one where the footer cannot be read.
+        """
+        wanted = marks_since(version)
+        if not wanted or self._file.kind != DEFAULT_FILE or not wanted.isdisjoint(self._known):
+            return True
+        for mark in self._coming:
+            self._known.add(mark)
+            if mark in wanted:
+                return True
+        return False
+
+
+def _marks(file: FileUnderTest) -> Iterator[str]:
+    try:
+        metadata = file.metadata
+    except UNREADABLE:
+        # Nobody knows what it would show; the doubt is not the writer's benefit.
+        yield from (mark for one in releases().values() for mark in one.marks)
+        return
+    yield from marks_of(metadata)
+    try:
+        chunks = file.part(ColumnChunks).all
+    except UNREADABLE:
+        return
+    for chunk in chunks:
+        for read in _DEEPER:
+            try:
+                records = read(chunk)
+            except UNREADABLE:
+                continue
+            for record in records:
+                yield from marks_of(record)
+
+
+def _column_index(chunk: ColumnChunkUnderTest) -> list[Record]:
+    reads = chunk.file.options.reaches("index") and chunk.chunk.column_index_offset is not None
+    return [chunk.column_index] if reads else []
+
+
+def _offset_index(chunk: ColumnChunkUnderTest) -> list[Record]:
+    reads = chunk.file.options.reaches("index") and chunk.chunk.offset_index_offset is not None
+    return [chunk.offset_index] if reads else []
+
+
+def _page_headers(chunk: ColumnChunkUnderTest) -> list[Record]:
+    return [page.header for page in chunk.pages] if chunk.file.options.reaches("pages") else []
+
+
+_DEEPER: tuple[Callable[[ColumnChunkUnderTest], list[Record]], ...] = (
+    _column_index,
+    _offset_index,
+    _page_headers,
+)
+
+
+def chunks_counting_nan(file: FileUnderTest) -> list[ColumnChunkUnderTest]:
+    """The floating point chunks of a file whose footer shows that its writer knew of nan_count; none in all other files.
+
+    It asks the footer alone, and of it no more than the orders and these chunks, since nearly no file shows it.
+    """
+    floats = {ordinal for ordinal, leaf in enumerate(file.leaves) if _is_floating(leaf.element)}
+    if not floats:
+        return []
+    chunks = [chunk for chunk in file.part(ColumnChunks).all if chunk.ordinal in floats]
+    orders = zip(file.leaves, file.metadata.column_orders or (), strict=False)
+    knows = any(_is_younger(leaf.element, order) for leaf, order in orders) or any(
+        chunk.facts.statistics is not None and chunk.facts.statistics.nan_count is not None
+        for chunk in chunks
+    )
+    return chunks if knows else []
+
+
+def _is_floating(element: SchemaElement) -> bool:
+    if element.type == Type.FIXED_LEN_BYTE_ARRAY and element.type_length == 2:
+        return element.logicalType is not None and element.logicalType.FLOAT16 is not None
+    return element.type in FLOATS
+
+
+def _is_younger(element: SchemaElement, order: ColumnOrder) -> bool:
+    """Whether a column has an order that is as young as nan_count, and may have it."""
+    if order.TYPE_ORDER is not None:
+        return False
+    if order.IEEE_754_TOTAL_ORDER is not None:
+        return _is_floating(element)
+    return order.INT96_TIMESTAMP_ORDER is not None and element.type == Type.INT96

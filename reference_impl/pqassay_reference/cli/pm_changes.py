@@ -1,0 +1,163 @@
+"""The commands ``pqassay-ref pm …`` that change a ``_pm``: after its Parquet file, or to leave out what is dead in it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pqassay_reference.cli.errors import fail, reported, require_writable
+from pqassay_reference.cli.pm import ParquetSize, PmFile, pm_app, require_pm, warn_left_out, warn_lost
+from pqassay_reference.cli.tables import counted
+from pqassay_spec.base.terminal import printable
+
+if TYPE_CHECKING:
+    from pqassay_reference.pm.growth import Compaction, Growth
+
+Pair = Annotated[
+    Path,
+    typer.Argument(metavar="FOLDER", help="A folder with `data.parquet` and `_pm`, or one of the two files."),
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and write nothing.")]
+
+
+@pm_app.command(epilog="Example: `pqassay-ref pm update 2024-01-01`")
+def update(
+    folder: Pair,
+    history: Annotated[
+        bool,
+        typer.Option(
+            "--history",
+            help="A snapshot also for each footer that QuestDB's updates left since the last one.",
+        ),
+    ] = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Append to `_pm` what `data.parquet` has gained: its new row groups, and a footer.
+
+    Earlier snapshots stay, and so do their readers. Blocks of row groups that stayed are used again. The committed size is
+    written last: before that, nothing has happened to any reader.
+    """
+    data, target = pair(folder)
+    with reported(data), reported(target):
+        from pqassay_reference.pm.growth import update_beside
+
+        require_pm(target)
+        done = update_beside(data, target, history=history, dry_run=dry_run)
+    warn_left_out(done.left_out)
+    typer.echo(printable(f"{target}: {_updated(done, dry_run=dry_run)}"))
+
+
+def _updated(done: Growth, *, dry_run: bool) -> str:
+    if not done.snapshots:
+        return "describes the Parquet file as it is; nothing to do"
+    appended = f"{counted(done.snapshots, 'snapshot')} in {counted(done.appended, 'byte')}"
+    blocks = f"{counted(done.reused, 'row group')} kept, {done.written} written"
+    return f"{'would append' if dry_run else 'appended'} {appended}, {blocks}"
+
+
+@pm_app.command(epilog="Example: `pqassay-ref pm migrate 2024-01-01/_pm --output new/_pm`")
+def migrate(
+    file: PmFile,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write here; else the file is replaced."),
+    ] = None,
+    parquet_size: ParquetSize = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Write a `_pm` anew with one snapshot, from the old one alone. The Parquet file is not needed.
+
+    What the old one does not say stays absent. Readers that are pinned to other snapshots find nothing in the new file.
+    """
+    with reported(file):
+        from pqassay_reference.pm import query
+        from pqassay_reference.pm.read import PmReader
+
+        require_pm(file)
+        require_writable(output)
+        with PmReader.map(file, parquet_file_size=parquet_size) as reader:
+            size = len(query.migrated(reader)) if dry_run else 0
+            kept = reader.parquet_file_size
+            before = reader.size
+            others = [
+                found
+                for found in (each.fields.parquet_file_size for each in reader.snapshots())
+                if found != kept
+            ]
+        if not dry_run:
+            size = query.migrate_file(file, output, parquet_file_size=parquet_size)
+    if output is None:
+        warn_lost(others, dry_run=dry_run)
+    target = file if output is None else output
+    typer.echo(
+        printable(
+            f"{target}: {'would write' if dry_run else 'wrote'} {counted(size, 'byte')} instead of {before}: the snapshot "
+            f"of a Parquet file of {counted(kept, 'byte')} alone"
+        )
+    )
+
+
+@pm_app.command(epilog="Example: `pqassay-ref pm compact 2024-01-01 --if-unused-above 30%`")
+def compact(
+    folder: Pair,
+    if_unused_above: Annotated[
+        str,
+        typer.Option(
+            "--if-unused-above",
+            metavar="PERCENT",
+            help="Only where more of the file is dead: blocks and footers that the newest snapshot does not need.",
+        ),
+    ] = "0%",
+    dry_run: DryRun = False,
+) -> None:
+    """Write `_pm` anew with its newest snapshot alone, if enough of it is dead.
+
+    Readers that are pinned to earlier snapshots find nothing in the new file; those that have the old one open go on with it.
+    """
+    share = _share(if_unused_above)
+    _, target = pair(folder)
+    with reported(target):
+        from pqassay_reference.pm.growth import compact_file
+
+        require_pm(target)
+        done = compact_file(target, above=share, dry_run=dry_run)
+    if done.is_due:
+        warn_lost(done.dropped, dry_run=dry_run)
+    typer.echo(printable(f"{target}: {_compacted(done, share, dry_run=dry_run)}"))
+
+
+def _compacted(done: Compaction, share: float, *, dry_run: bool) -> str:
+    dead = f"{100 * done.share:.1f} % of {counted(done.before, 'byte')}"
+    if not done.is_due:
+        return f"{dead} are dead, no more than {100 * share:g} %; left as it is"
+    return f"{'would write' if dry_run else 'wrote'} {counted(done.after, 'byte')}: {dead} were dead"
+
+
+def _share(text: str) -> float:
+    """A share of 1, written in percent."""
+    try:
+        percent = float(text.strip().removesuffix("%"))
+    except ValueError:
+        percent = -1.0
+    if not 0 <= percent <= 100:
+        fail(f"--if-unused-above {text}: a share is written as a percentage, as in 30%", 2)
+    return percent / 100
+
+
+def pair(folder: Path) -> tuple[Path, Path]:
+    """The two files; what is missing is said with what makes it."""
+    from pqassay_reference.pm.growth import pair_of
+
+    if not os.path.exists(folder):
+        fail(f"{folder}: no such file or folder", 2)
+    data, target = pair_of(folder)
+    if not os.path.exists(target):
+        hint = f"; `pqassay-ref pm generate {data}` makes it" if os.path.isfile(data) else ""
+        fail(f"{target}: no such file{hint}", 2)
+    return data, target
+
+
+__all__ = ["pm_app"]

@@ -1,0 +1,268 @@
+"""Bringing ``_pm`` up to a Parquet file that grew, and clearing what is dead in it.
+
+An update appends: the new row groups, and a footer that refers to them and to the old ones.  Readers that are pinned to an
+earlier snapshot go on with that.  A compaction writes the newest snapshot alone into a new file, and drops the others.
+
+Source: "Parquet metadata file" (``parquet-metadata.md``), sections "Concurrent access" and "Migration".
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pqassay_reference.errors import Refused, about
+from pqassay_reference.pm.generate import continued
+from pqassay_reference.pm.history import Prefix, Version, earlier_versions
+from pqassay_reference.pm.query import migrated
+from pqassay_reference.pm.read import PmReader
+from pqassay_reference.pm.storage import FileStorage, MemoryStorage, Storage
+from pqassay_reference.pm.write import update_in
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.base.sources import FileSource, Source, replaced_file
+from pqassay_spec.parquet.file import TAIL_SIZE, Framing, read_footer, read_framing, read_head
+from pqassay_spec.parquet.thrift import FileMetaData
+from pqassay_spec.pm import grammar as pm
+from pqassay_spec.pm import json as pm_json
+from pqassay_spec.pm.fields import fields_of
+from pqassay_spec.pm.from_parquet import BloomMode, LeftOut, describe
+from pqassay_spec.pm.json import QuestDBMetadata
+from pqassay_spec.pm.value import Column, SnapshotValue
+
+
+@dataclass(frozen=True)
+class Growth:
+    """The outcome of an update.
+
+    Attributes:
+        snapshots: Snapshots that were appended; 0 where the newest one describes the Parquet file as it is.
+        appended: Bytes that were appended.
+        reused: Row groups of the newest snapshot whose blocks were there already.
+        written: Row groups of the newest snapshot that are new.
+        parquet_file_size: Bytes of the Parquet file that the newest snapshot describes now.
+        left_out: What of the Parquet file the newest snapshot does not say.
+    """
+
+    snapshots: int
+    appended: int
+    reused: int
+    written: int
+    parquet_file_size: int
+    left_out: tuple[LeftOut, ...] = ()
+
+
+@dataclass(frozen=True)
+class Compaction:
+    """The outcome of a compaction.
+
+    Attributes:
+        before: Committed bytes of the file as it was.
+        after: Bytes of the newest snapshot alone.
+        dropped: Sizes of the Parquet file at the snapshots that go, newest first.
+        is_due: Whether enough of the file is dead.
+    """
+
+    before: int
+    after: int
+    dropped: tuple[int, ...]
+    is_due: bool
+
+    @property
+    def dead(self) -> int:
+        """Bytes that the newest snapshot does not need."""
+        return max(self.before - self.after, 0)
+
+    @property
+    def share(self) -> float:
+        """Share of the file that is dead, from 0 to 1."""
+        return self.dead / self.before
+
+
+def pair_of(path: str | os.PathLike[str]) -> tuple[Path, Path]:
+    """The Parquet file and the ``_pm`` of a folder, of which one of the two may be named instead.
+
+    >>> pair_of("2024-01-01/data.parquet")[1].as_posix()
+    '2024-01-01/_pm'
+    """
+    named = Path(path)
+    if named.is_dir():
+        return named / pm.DATA_NAME, named / pm.FILE_NAME
+    if named.name == pm.FILE_NAME:
+        return named.with_name(pm.DATA_NAME), named
+    return named, named.with_name(pm.FILE_NAME)
+
+
+# ----------------------------------------------------------------------------------------------------------- update
+
+
+def update_beside(
+    data: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    *,
+    history: bool = False,
+    dry_run: bool = False,
+) -> Growth:
+    """Append to a ``_pm`` what its Parquet file has gained since.
+
+    Args:
+        data: The Parquet file, which is only read. It has to begin with what the newest snapshot describes.
+        target: Its ``_pm``.
+        history: Whether footers that updates have left between the two become snapshots, too.
+        dry_run: Do the same in memory, and leave the file as it is.
+
+    Raises:
+        Refused: The Parquet file was not updated but rewritten, or its columns are others: `_pm` is to be generated anew.
+        Malformed: One of the two is damaged.
+        Unsupported: ``_pm`` cannot describe the Parquet file.
+        BusyError: Another process is writing ``_pm``.
+        OSError: A file cannot be read or written.
+    """
+    with FileSource(data) as source:
+        if dry_run:
+            with FileSource(target) as stored:
+                copy = MemoryStorage(stored.read(0, stored.size), os.fspath(target))
+            return _update(source, copy, history=history)
+        with FileStorage(target) as storage:
+            return _update(source, storage, history=history)
+
+
+def _update(source: Source, storage: Storage, *, history: bool) -> Growth:
+    with about(storage.name):
+        reader = PmReader(storage)
+        reader.verify()
+        first = reader.value()
+    with about(source.name):
+        read_head(source)
+        framing = read_framing(source)
+        metadata, _ = read_footer(source, framing)
+        questdb = pm_json.read(metadata, len(fields_of(metadata)))
+    if not _has_grown(source, framing, reader):
+        return Growth(0, 0, reader.row_group_count, 0, framing.size)
+    versions = [_Grown(source, framing, metadata, questdb)]
+    if history and questdb is not None:
+        earlier = earlier_versions(Version(source, framing, metadata, questdb))
+        since = [version for version in earlier if version.source.size > reader.parquet_file_size]
+        versions = [
+            *(_Grown(each.source, each.framing, each.metadata, each.questdb) for each in since),
+            *versions,
+        ]
+    growth = Growth(0, 0, 0, 0, framing.size)
+    for version in versions:
+        value, left_out = _next_value(version, first, storage.name)
+        done = update_in(storage, value)
+        appended = growth.appended + done.appended
+        growth = Growth(
+            growth.snapshots + 1, appended, done.reused, done.written, version.source.size, left_out
+        )
+    return growth
+
+
+@dataclass(frozen=True)
+class _Grown:
+    """A Parquet file at one time after the newest snapshot."""
+
+    source: Source
+    framing: Framing
+    metadata: FileMetaData
+    questdb: QuestDBMetadata | None
+
+
+def _has_grown(source: Source, framing: Framing, reader: PmReader) -> bool:
+    """Whether a Parquet file begins with the one that a snapshot describes. Raises `Refused` where it is another one."""
+    fields = reader.footer.fields
+    known = fields.parquet_file_size
+    described = (fields.parquet_footer_offset, fields.parquet_footer_length)
+    rewritten = (
+        f"{source.name} was rewritten, not updated, since {reader.source.name} was written; "
+        f"`pqassay-ref pm generate {source.name}` writes it anew"
+    )
+    if framing.size < known:
+        raise Refused(f"{rewritten} (the file had {known} bytes and has {framing.size})")
+    try:
+        earlier = framing if framing.size == known else read_framing(Prefix(source, known))
+    except FormatError:
+        raise Refused(f"{rewritten} (no footer ends at byte {known}, where it did)") from None
+    if (earlier.footer_start, earlier.footer_length) != described:
+        raise Refused(f"{rewritten} (its footer of then is not at {described[0]})")
+    return framing.size > known
+
+
+def _next_value(
+    version: _Grown, first: SnapshotValue, name: str
+) -> tuple[SnapshotValue, tuple[LeftOut, ...]]:
+    """The snapshot of a Parquet file that grew, as it can follow the first, and what it leaves out."""
+    blooms: BloomMode = (
+        "none" if not first.bloom_columns else "external" if first.bloom_external else "inlined"
+    )
+    described = describe(
+        version.metadata, version.framing, questdb=version.questdb, source=version.source, blooms=blooms
+    )
+    value = described.value
+    _require_same_columns(first.columns, value.columns, name)
+    if version.questdb is None:
+        order = (value.designated_timestamp, value.sorting)
+        if order != (first.designated_timestamp, first.sorting):
+            raise Refused(
+                f"the rows of the Parquet file are no longer in the order that {name} says; `pqassay-ref pm generate` writes it anew"
+            )
+        value = replace(value, unused_bytes=first.unused_bytes + first.parquet_footer_length + TAIL_SIZE)
+    value = replace(continued(value, first), designated_timestamp=first.designated_timestamp)
+    return replace(value, squash_tracker=first.squash_tracker), described.left_out
+
+
+def _require_same_columns(before: Sequence[Column], now: Sequence[Column], name: str) -> None:
+    """Raise `Refused` unless the columns are stored as the header says, which no update changes."""
+
+    def stored(columns: Sequence[Column]) -> list[tuple[object, ...]]:
+        return [
+            (each.name, each.physical_type, each.fixed_byte_len, each.max_rep_level, each.max_def_level)
+            for each in columns
+        ]
+
+    for number, (was, is_now) in enumerate(zip(stored(before), stored(now), strict=False)):
+        if was != is_now:
+            raise Refused(
+                f"column {number} is {is_now[0]}, and not stored as {name} says of {was[0]}; `pqassay-ref pm generate` writes it anew"
+            )
+    if len(before) != len(now):
+        raise Refused(
+            f"the Parquet file has {len(now)} columns, {name} has {len(before)}; `pqassay-ref pm generate` writes it anew"
+        )
+
+
+# -------------------------------------------------------------------------------------------------------- compaction
+
+
+def compact_file(path: str | os.PathLike[str], *, above: float = 0.0, dry_run: bool = False) -> Compaction:
+    """Write a file anew with its newest snapshot alone, if more than a share of it is dead.
+
+    Args:
+        path: The ``_pm``, which is replaced whole.
+        above: The share, from 0 to 1.
+        dry_run: Only say what would be done.
+
+    Raises:
+        Malformed: The file is damaged.
+        Refused: It says what cannot be written.
+        BusyError: Another process is writing it.
+        OSError: It cannot be read or replaced.
+    """
+    opened = FileSource(path) if dry_run else FileStorage(path)
+    with opened as source:
+        with about(os.fspath(path)):
+            reader = PmReader(source)
+            raw = migrated(reader)
+            chain = [snapshot.fields.parquet_file_size for snapshot in reader.snapshots()]
+        done = Compaction(reader.size, len(raw), tuple(chain[1:]), is_due=False)
+        # What lies behind the committed size counts as dead, too: an update that was stopped has left it.
+        done = replace(done, before=max(done.before, source.size))
+        done = replace(done, is_due=done.dead > 0 and done.share > above)
+        if done.is_due and not dry_run:
+            with replaced_file(Path(path)) as file:
+                file.write(raw)
+    return done
+
+
+__all__ = ["Compaction", "Growth", "compact_file", "pair_of", "update_beside"]

@@ -1,0 +1,70 @@
+"""Marks of releases in decoded structs: what a file uses, by which it shows that its writer knew the release that brought it.
+
+    >>> from pqassay_spec.parquet.thrift import Encoding, Statistics
+    >>> list(marks_of(Statistics(null_count=0, nan_count=2)))
+    ['Statistics.null_count', 'Statistics.nan_count']
+
+Which of them belong to which release is said in `pqassay_spec.rules.releases`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import IntEnum
+from typing import Any, NamedTuple, cast
+
+from pqassay_spec.grammar.thrift import EnumOf, Field, ListOf, Record
+from pqassay_spec.parquet.thrift import EXTENSION_FIELD
+
+EXTENSION = "extension"
+"""The mark of a struct with a field that is left to extensions."""
+
+
+def marks_of(record: Record) -> Iterator[str]:
+    """Yield the members that a struct and all structs in it use, each as often as it is there: ``Statistics.nan_count``."""
+    left = [record]
+    for one in left:  # which grows meanwhile
+        kind = type(one)
+        if one.unknown and any(field.id == EXTENSION_FIELD for field in one.unknown):
+            yield EXTENSION
+        for name, mark, is_record, names in _members(kind):
+            value: Any = getattr(one, name)
+            if value is None:
+                continue
+            yield mark
+            if is_record:
+                left += value if isinstance(value, list) else [value]
+            elif names is not None:
+                yield from (names[item] for item in _items(value) if item in names)
+
+
+def _items(value: Any) -> list[int]:
+    return cast("list[int]", value) if isinstance(value, list) else [value]
+
+
+class _Member(NamedTuple):
+    """A field of a struct: its name, its mark, whether it holds structs, and the marks of its values where it is an enum."""
+
+    name: str
+    mark: str
+    is_record: bool
+    names: Mapping[int, str] | None
+
+
+_MEMBERS: dict[type[Record], tuple[_Member, ...]] = {}
+
+
+def _members(kind: type[Record]) -> tuple[_Member, ...]:
+    if kind not in _MEMBERS:
+        _MEMBERS[kind] = tuple(_member(kind, field) for field in kind.fields)
+    return _MEMBERS[kind]
+
+
+def _member(kind: type[Record], field: Field) -> _Member:
+    item = field.type.element if isinstance(field.type, ListOf) else field.type
+    names = _values(item.names) if isinstance(item, EnumOf) else None
+    return _Member(field.name, f"{kind.__name__}.{field.name}", isinstance(item, type), names)
+
+
+def _values(names: type[IntEnum]) -> dict[int, str]:
+    return {int(member): f"{names.__name__}.{member.name}" for member in names}

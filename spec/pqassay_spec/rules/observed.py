@@ -1,0 +1,232 @@
+"""What engines were seen to do with files that break a rule.
+
+`Rule.could` is the worst that breaking a rule can do to some reader; this is what readers do today.  ``tools/observe.py`` asks
+engines for rows of golden files that break the rule, of the healthy files that these were made from, and writes the answers to
+``observed.json``.  Where no engine can be asked, the table says why.
+
+    >>> observed("STA-041").effect
+    'rows lost'
+    >>> observed("PM-001").effect
+    'not asked'
+
+The table is read when somebody asks for the first rule, so that a check without findings does without it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal, get_args
+
+Seen = Literal["rows lost", "wrong rows", "read fails", "nothing"]
+"""The worst answer of an engine, the gravest first; ``nothing``: the right rows to every query."""
+
+ObservedEffect = Literal["rows lost", "wrong rows", "read fails", "nothing", "not asked"]
+"""The worst answer of all engines, or that there is none."""
+
+SEEN: tuple[Seen, ...] = get_args(Seen)
+HARM: tuple[Seen, ...] = SEEN[:-1]
+"""Answers by which a user comes to harm, the gravest first."""
+
+TABLE = "observed.json"
+"""The table's file, beside this module."""
+
+UNMEASURED = "no measurement of this rule is at hand"
+"""The reason where the table has no entry, as for a rule of another version."""
+
+
+@dataclass(frozen=True)
+class EngineAnswers:
+    """Answers of one engine to all queries about a rule.
+
+    Attributes:
+        engine: Its name.
+        version: The version that was asked.
+        seen: Its worst answer.
+        count: Queries to which it gave that answer.
+        of: Queries that it was asked, and answers rightly where the rule is kept.
+        case: The golden file of the first of those answers; empty where nothing was seen.
+    """
+
+    engine: str
+    version: str
+    seen: Seen
+    count: int
+    of: int
+    case: str = ""
+
+    @property
+    def is_harmed(self) -> bool:
+        """Whether one of its answers was wrong or missing."""
+        return self.seen in HARM
+
+    @property
+    def product(self) -> str:
+        """The engine without the setting with which it was asked.
+
+        >>> EngineAnswers("DataFusion, filter pushdown", "55.0.0", "nothing", 9, 9).product
+        'DataFusion'
+        """
+        return self.engine.partition(", ")[0]
+
+    @property
+    def line(self) -> str:
+        """The answers in one line, without the name.
+
+        >>> EngineAnswers("DuckDB", "2.0.0", "rows lost", 3, 9, "sta/max-too-small").line
+        'rows lost in 3 of 9 queries, first of sta/max-too-small'
+        """
+        if not self.is_harmed:
+            return f"nothing in {_counted(self.of, 'query', 'queries')}"
+        return f"{self.seen} in {self.count} of {_counted(self.of, 'query', 'queries')}, first of {self.case}"
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What was measured about one rule.
+
+    Attributes:
+        date: The day of the measurement, as ``YYYY-MM-DD``.
+        cases: The golden files that break the rule and were asked for.
+        engines: The engines that could be asked.
+        reason: Why none could, or why their answers say nothing about what the rule could do; else empty.
+    """
+
+    date: str
+    cases: tuple[str, ...] = ()
+    engines: tuple[EngineAnswers, ...] = ()
+    reason: str = ""
+
+    @property
+    def effect(self) -> ObservedEffect:
+        """The gravest answer."""
+        harm: list[ObservedEffect] = [seen for seen in HARM if any(one.seen == seen for one in self.engines)]
+        return harm[0] if harm else "not asked" if self.reason else "nothing"
+
+    @property
+    def summary(self) -> Observed:
+        """The observation as findings carry it."""
+        effect = self.effect
+        if effect == "not asked":
+            return Observed(effect, date=self.date, reason=self.reason)
+        return Observed(
+            effect,
+            engines=_named([one for one in self.engines if one.seen == effect]) if effect in HARM else [],
+            asked=len({one.product for one in self.engines}),
+            date=self.date,
+        )
+
+
+@dataclass(frozen=True)
+class Observed:
+    """The gist of an observation, the same for all findings of a rule.
+
+    Attributes:
+        effect: The gravest effect that was seen; ``nothing`` if engines were asked and all answered rightly; or ``not asked``.
+        engines: The engines in which it was seen, with their versions.
+        asked: How many engines were asked.
+        date: The day of the measurement, as ``YYYY-MM-DD``; ``None`` where there was none.
+        reason: Why none was asked.
+    """
+
+    effect: ObservedEffect
+    engines: list[str] = field(default_factory=list[str])
+    asked: int = 0
+    date: str | None = None
+    reason: str | None = None
+
+    @property
+    def sentence(self) -> str:
+        """The gist in words.
+
+        >>> Observed("rows lost", ["DuckDB 2.0.0", "Spark 4.3.0"], 6, "2026-11-23").sentence
+        'rows lost in DuckDB 2.0.0 and Spark 4.3.0 (2 of 6 engines, 2026-11-23)'
+        >>> Observed("nothing", [], 6, "2026-11-23").sentence
+        'nothing: 6 engines were asked, and all answered rightly (2026-11-23)'
+        >>> Observed("not asked", reason="only QuestDB reads a _pm file").sentence
+        'not asked: only QuestDB reads a _pm file'
+        """
+        if self.effect == "not asked":
+            return f"not asked: {self.reason}"
+        asked = _counted(self.asked, "engine", "engines")
+        if self.effect == "nothing":
+            told = "was asked, and answered" if self.asked == 1 else "were asked, and all answered"
+            return f"nothing: {asked} {told} rightly ({self.date})"
+        return f"{self.effect} in {_listed(self.engines)} ({len(self.engines)} of {asked}, {self.date})"
+
+    @property
+    def is_harm(self) -> bool:
+        """Whether somebody was seen to come to harm."""
+        return self.effect in HARM
+
+
+def _named(engines: Sequence[EngineAnswers]) -> list[str]:
+    """Names with versions; an engine that was asked with two settings is named once, with the setting if the other does no harm."""
+    names: dict[str, str] = {}
+    for one in engines:
+        setting = one.engine.partition(", ")[2]
+        name = f"{one.product} {one.version}"
+        names.setdefault(one.product, f"{name} with {setting}" if setting else name)
+    return list(names.values())
+
+
+def _counted(count: int, one: str, several: str) -> str:
+    return f"{count} {one if count == 1 else several}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+@cache
+def observations() -> Mapping[str, Observation]:
+    """Every observation by the id of its rule."""
+    content: dict[str, Any] = json.loads((files("pqassay_spec.rules") / TABLE).read_text("utf-8"))
+    return {rule: _observation(entry) for rule, entry in content.items()}
+
+
+def _observation(entry: dict[str, Any]) -> Observation:
+    return Observation(
+        date=entry["date"],
+        cases=tuple(entry.get("cases", ())),
+        engines=tuple(EngineAnswers(**one) for one in entry.get("engines", ())),
+        reason=entry.get("reason", ""),
+    )
+
+
+@cache
+def observed(rule: str) -> Observed:
+    """What was seen of a rule, in short."""
+    found = observations().get(rule)
+    return Observed("not asked", reason=UNMEASURED) if found is None else found.summary
+
+
+def table_text(entries: Mapping[str, Observation]) -> str:
+    """The content of the table's file: a line for each engine, so that a new measurement reads well as a difference."""
+    return "{\n" + ",\n".join(_entry(rule, entries[rule]) for rule in sorted(entries)) + "\n}\n"
+
+
+def _entry(rule: str, found: Observation) -> str:
+    members = [f'  "date": {json.dumps(found.date)}']
+    if found.cases:
+        members.append(f'  "cases": {json.dumps(found.cases)}')
+    if found.engines:
+        rows = ",\n".join(f"   {json.dumps(_answers(one))}" for one in found.engines)
+        members.append(f'  "engines": [\n{rows}\n  ]')
+    if found.reason:
+        members.append(f'  "reason": {json.dumps(found.reason)}')
+    return f' "{rule}": {{\n' + ",\n".join(members) + "\n }"
+
+
+def _answers(one: EngineAnswers) -> dict[str, Any]:
+    members = {
+        "engine": one.engine,
+        "version": one.version,
+        "seen": one.seen,
+        "count": one.count,
+        "of": one.of,
+    }
+    return {**members, "case": one.case} if one.case else members

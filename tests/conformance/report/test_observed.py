@@ -1,0 +1,99 @@
+"""What a breach could do and what it was seen to do stands in every format, and below what was proved on the file itself."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+
+import pytest
+
+import pqassay
+from idx1_files import Idx1File
+from pqassay.explain import explain
+from pqassay.report.formats import FormatName
+from pqassay.report.model import EngineAnswer, Proof, Report
+from pqassay.report.text import render
+from pqassay_spec.rules import observed as table
+from pqassay_spec.rules.observed import Observed, observed
+from report_samples import RENDERED, rendered
+
+SEEN = Observed("wrong rows", ["DuckDB 2.0.0", "Spark 4.3.0"], 6, "2026-11-23")
+SENTENCE = "wrong rows in DuckDB 2.0.0 and Spark 4.3.0 (2 of 6 engines, 2026-11-23)"
+PROOF = Proof(
+    "misled",
+    3,
+    "SELECT nation FROM file",
+    ["nation"],
+    None,
+    3,
+    [EngineAnswer("DuckDB", "rows lost", "2.0.0", 1, 2)],
+)
+
+
+def report(proof: Proof | None = None, seen: Observed | None = SEEN) -> Report:
+    found = pqassay.check(Idx1File(payload=b"Peru\nSingapura").build())
+    (file,) = found.files
+    (finding,) = file.findings
+    findings = [dataclasses.replace(finding, observed=seen, proof=proof)]
+    return dataclasses.replace(found, files=[dataclasses.replace(file, findings=findings)])
+
+
+@pytest.mark.parametrize("name", RENDERED)
+def test_every_format_shows_what_was_seen(name: FormatName) -> None:
+    text = rendered(report(), name)
+    shown = text.replace("\\(", "(").replace("\\)", ")")
+    assert SENTENCE in shown
+    assert "rows lost" in shown
+
+
+@pytest.mark.parametrize("name", RENDERED)
+def test_a_report_that_does_not_say_what_was_seen_is_rendered_without_it(name: FormatName) -> None:
+    assert SENTENCE not in rendered(report(seen=None), name)
+
+
+def test_json_has_it_as_an_object() -> None:
+    (finding,) = json.loads(report().to_json())["files"][0]["findings"]
+    assert {
+        "effect": "wrong rows",
+        "engines": ["DuckDB 2.0.0", "Spark 4.3.0"],
+        "asked": 6,
+        "date": "2026-11-23",
+    } == finding["observed"]
+
+
+def test_a_finding_carries_what_the_table_says_of_its_rule() -> None:
+    (file,) = pqassay.check(Idx1File(payload=b"Peru\nSingapura").build()).files
+    assert [(each.rule, observed(each.rule)) for each in file.findings] == [
+        (each.rule, each.observed) for each in file.findings
+    ]
+
+
+def test_what_was_proved_on_the_file_stands_above_what_is_known_of_the_rule() -> None:
+    stream = io.StringIO()
+    render(report(PROOF), stream)
+    labels = [line[4:14].strip() for line in stream.getvalue().splitlines()]
+    assert ["actual", "proof", "could", "observed"] == [
+        label for label in labels if label in ("actual", "proof", "could", "observed", "remedy")
+    ]
+    for name in (FormatName.JUNIT, FormatName.HTML):
+        text = rendered(report(PROOF), name)
+        assert text.index("SELECT nation FROM file") < text.index(SENTENCE)
+
+
+def test_a_check_without_findings_reads_no_table() -> None:
+    table.observations.cache_clear()
+    table.observed.cache_clear()
+    assert [] == pqassay.check(Idx1File().build()).files[0].findings
+    assert 0 == table.observations.cache_info().currsize
+
+
+def test_explain_shows_each_engine_with_its_version_and_the_golden_files() -> None:
+    lines = "\n".join(explain("STA-041"))
+    found = table.observations()["STA-041"]
+
+    for one in found.engines:
+        assert f"{one.engine} {one.version} " in lines
+        assert one.line in lines
+    assert found.cases[0] in lines
+    assert f"({found.date})" in " ".join(lines.split())

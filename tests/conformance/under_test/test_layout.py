@@ -1,0 +1,82 @@
+"""What is read off a footer in one pass is what its ranges say one by one."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from places import GOLDEN_FILES
+from pqassay.under_test.chunks import ColumnChunks
+from pqassay.under_test.facts_screen import facts_shape, sizes_shape
+from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Options
+from pqassay.under_test.footer_parts import listed
+from pqassay.under_test.footer_screen import (
+    file_shape,
+    footer_shape,
+    own_row_group_shape,
+    row_group_shape,
+)
+from pqassay.under_test.known_schemas import schema_of
+from pqassay.under_test.layout import Layout
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.base.sources import BytesSource, FileSource
+from pqassay_spec.parquet.file import ByteRange
+from written_files import ROW_GROUP, table
+
+
+def layout(file: FileUnderTest) -> Layout | None:
+    try:
+        return file.layout
+    except (FormatError, NotApplicable, NotChecked):
+        return None
+
+
+def is_stray(file: FileUnderTest, given: ByteRange) -> bool:
+    return not file.in_body(given)
+
+
+def test_a_layout_has_the_ranges_of_the_footer_none_of_which_is_stray_or_overlaps() -> None:
+    laid_out: list[Path] = []
+    for path in GOLDEN_FILES.glob("**/data.parquet"):
+        with FileSource(path) as source:
+            file = FileUnderTest(source, Options("index"))
+            found = layout(file)
+            if found is None:
+                continue
+            laid_out.append(path)
+            assert [(r.start, r.end, r.kind, r.row_group) for r in file.ranges] == list(found.ranges), path
+            assert not [given for given in (*file.offsets, *file.ranges) if is_stray(file, given)], path
+            assert all(one.end <= two.start for one, two in zip(file.ranges, file.ranges[1:], strict=False))
+            assert found.has_offsets is bool(file.offsets), path
+
+    assert len(laid_out) > 300
+
+
+def written() -> bytes:
+    """A file by pyarrow, with statistics and page index, in several row groups."""
+    buffer = io.BytesIO()
+    pq.write_table(table(), buffer, row_group_size=ROW_GROUP, write_page_index=True)
+    return buffer.getvalue()
+
+
+def test_screens_find_what_a_writer_writes_in_order() -> None:
+    file = FileUnderTest(BytesSource(written()), Options("index"))
+    groups = listed(file, "row_groups", file.metadata.row_groups)
+    chunks = file.part(ColumnChunks).all
+
+    assert file_shape(file) is not None
+    assert footer_shape(file) is not None
+    assert None not in [*map(row_group_shape, groups), *map(own_row_group_shape, groups)]
+    assert None not in map(facts_shape, chunks)
+    assert None not in map(sizes_shape, file.part(ColumnChunks).having("size_statistics"))
+
+
+def test_files_with_one_schema_share_it() -> None:
+    one, other = (FileUnderTest(BytesSource(written()), Options("index")) for _ in range(2))
+
+    assert one.metadata is not other.metadata
+    assert one.metadata.schema is other.metadata.schema
+    assert one.schema is other.schema
+    assert one.schema is schema_of(one.metadata)

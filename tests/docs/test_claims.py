@@ -1,0 +1,60 @@
+"""What the README and the guides say in numbers is so: figures are those of the data."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections import Counter
+
+import pytest
+
+from places import GOLDEN_FILES, GUIDES, ROOT
+from pqassay_spark.produce.writer_matrix import MATRIX
+from pqassay_spec.rules.catalogue import rules
+
+
+def test_the_readme_says_how_long_a_footer_takes() -> None:
+    constants = json.loads((ROOT / "benchmarks" / "lake_constants.json").read_text())
+    milliseconds = 1_000 * constants["measured"]["work"]["check footer"]["seconds"]
+
+    assert "[about a millisecond](docs/guide/scale.md#what-was-measured)" in (ROOT / "README.md").read_text()
+    assert 1 == round(milliseconds)
+
+
+def test_each_rule_that_is_tested_has_a_golden_file_that_breaks_it() -> None:
+    cases = [json.loads(path.read_text()) for path in GOLDEN_FILES.rglob("case.json")]
+    broken = {rule for case in cases for rule in case["expect"].get("check", {}).get("rules", [])}
+
+    assert [] == [rule.id for rule in rules().values() if not rule.excluded and rule.id not in broken]
+
+
+def test_the_guide_says_what_programs_score_that_do_nothing_right() -> None:
+    scores = tomllib.loads((ROOT / "conformance" / "implementations" / "null_scores.toml").read_text())
+    asked, passed = Counter[str](), Counter[str]()
+    for name, counts in scores["accept_all"].items():
+        if isinstance(counts, dict):
+            kind = "lint" if name.endswith(" lint") else "elsewhere"
+            asked[kind] += counts["asked"]
+            passed[kind] += counts.get("passed", 0)
+    refused = [counts for counts in scores["reject_all"].values() if isinstance(counts, dict)]
+
+    assert (
+        "accepting everything, unread, earns about a third of `lint` and next to nothing elsewhere, refusing everything nothing at all."
+        in (GUIDES / "run.md").read_text()
+    )
+    assert 1 / 3 == pytest.approx(passed["lint"] / asked["lint"], abs=0.05)
+    assert 0 == pytest.approx(passed["elsewhere"] / asked["elsewhere"], abs=0.05)
+    assert [] == [counts for counts in refused if "passed" in counts]
+
+
+def test_the_guide_says_how_many_tables_the_matrix_has() -> None:
+    (shown,) = re.findall(r"^matrix: (\d+) tables$", (GUIDES / "spark-produce.md").read_text(), re.MULTILINE)
+
+    assert str(len(MATRIX)) == shown
+
+
+def test_the_page_on_engines_says_how_many_queries_there_are() -> None:
+    survey = json.loads((ROOT / "docs" / "data" / "engine_survey.json").read_text())
+
+    assert f"3 of the {len(survey['queries'])} queries" in (ROOT / "docs" / "engines.md").read_text()

@@ -1,0 +1,267 @@
+"""Run the console and Python blocks of a guide, in order, and compare what they print with what the page shows.
+
+    python tools/guide_sessions.py docs/guide/pm.md            compare
+    python tools/guide_sessions.py docs/guide/pm.md --write    put what was printed into the page
+    python tools/guide_sessions.py docs/guide/query.md --spark with a session of Spark
+
+Blocks run in a folder of their own that holds a link to ``golden_files``, from the data that the page itself makes.  A block of
+language ``text`` behind one of ``python`` is what that one prints.  A block with a title, such as ``title="driver.py"``, is not run but
+written to the file of this name.  A line ``…`` (or ``...``) of a page stands for any lines, and ``…`` within a line for any text; where
+such a block still fits, it is not rewritten.  A block behind the comment ``<!-- not run: why -->`` is passed over.  One behind
+``<!-- needs Spark -->``, or with a command ``pqassay-spark``, runs only where there is a session.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import difflib
+import importlib
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+ROOT = Path(__file__).resolve().parent.parent
+
+FENCE = re.compile(
+    r"(?:^<!-- (?:not run: (?P<why>[^\n]+?)|(?P<spark>needs Spark)) -->\n+)?"
+    r"^```(?P<language>console|python|text|toml)(?P<options>[^\n]*)\n(?P<body>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+
+TITLE = re.compile(r'title="([^"]+)"')
+"""The name of the file that a block stands for."""
+
+OMISSION = ("…", "...")
+"""What a line consists of that stands for any lines."""
+
+IN_PROCESS = {
+    "pqassay": "pqassay.cli.main",
+    "pqassay-ref": "pqassay_reference.cli.main",
+    "pqassay-spark": "pqassay_spark.cli.main",
+}
+"""Commands that need no process of their own, and the modules of their apps."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block of a page.
+
+    Attributes:
+        language: Its language.
+        body: Its text.
+        start: Where the text lies in the page.
+        title: The file that it stands for, if it does.
+        why_not: Why it is not run, if it is not.
+        needs_spark: Whether it runs in a session of Spark.
+    """
+
+    language: str
+    body: str
+    start: int
+    title: str = ""
+    why_not: str = ""
+    needs_spark: bool = False
+
+    @property
+    def end(self) -> int:
+        """Offset behind the text."""
+        return self.start + len(self.body)
+
+
+@dataclass(frozen=True)
+class Played:
+    """A block that was run: what it shows, and what it would show if it showed what was printed."""
+
+    block: Block
+    printed: str
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the page shows what was printed."""
+        return fits(self.block.body, self.printed)
+
+    def difference(self) -> str:
+        """The lines that differ."""
+        return "\n".join(
+            difflib.unified_diff(
+                self.block.body.splitlines(), self.printed.splitlines(), "the page", "printed", lineterm=""
+            )
+        )
+
+
+def blocks_of(page: str) -> list[Block]:
+    """The console and Python blocks of a page, the files that it shows, and what the blocks print, in order."""
+    return [
+        Block(
+            found["language"],
+            found["body"],
+            found.start("body"),
+            title[1] if (title := TITLE.search(found["options"])) else "",
+            found["why"] or "",
+            needs_spark=bool(found["spark"]) or "$ pqassay-spark " in found["body"],
+        )
+        for found in FENCE.finditer(page)
+    ]
+
+
+def play(page: str, folder: Path, spark: object | None = None) -> Iterator[Played]:
+    """Run the blocks of a page one after the other in a folder; those in Python share their names.
+
+    Args:
+        page: The text of the page.
+        folder: Where to run them.
+        spark: A session of Spark, which Python blocks know as ``spark``; without it, blocks that need one are passed over.
+
+    Raises:
+        subprocess.CalledProcessError: A command that prepares something, such as ``cp``, failed.
+        Exception: What a Python block raised.
+    """
+    golden = folder / "golden_files"
+    if not golden.exists():
+        golden.symlink_to(ROOT / "golden_files")
+    names: dict[str, object] = {"__name__": "__main__", "spark": spark}
+    printed: str | None = None
+    with contextlib.chdir(folder):
+        for block in blocks_of(page):
+            before, printed = printed, None
+            if block.why_not or (block.needs_spark and spark is None):
+                continue
+            if block.title:
+                Path(block.title).write_text(block.body, "utf-8")
+            elif block.language == "python":
+                stream = io.StringIO()
+                with contextlib.redirect_stdout(stream):
+                    exec(compile(block.body, "guide", "exec"), names)
+                printed = "".join(f"{line.rstrip()}\n" for line in stream.getvalue().rstrip().splitlines())
+            elif block.language == "text":
+                if before is not None:
+                    yield Played(block, before)
+            elif block.language == "console":
+                yield Played(block, "".join(_session(block.body)))
+
+
+def _session(body: str) -> Iterator[str]:
+    """The commands of a console block, each followed by what it prints now."""
+    code = 0
+    for command in commands_of(body):
+        yield "".join(
+            f"{'$' if not number else '>'} {line}\n" for number, line in enumerate(command.split("\n"))
+        )
+        if command == "echo $?":
+            yield f"{code}\n"
+            continue
+        printed, code = run(command)
+        yield printed
+
+
+def commands_of(body: str) -> list[str]:
+    """The commands of a console block; a line that begins with ``>`` continues the one before."""
+    commands: list[str] = []
+    for line in body.splitlines():
+        if line.startswith("$ "):
+            commands.append(line[2:])
+        elif line.startswith("> ") and commands:
+            commands[-1] += "\n" + line[2:]
+    return commands
+
+
+def run(command: str) -> tuple[str, int]:
+    """What a command prints on both streams, as they come, and its exit code."""
+    words = shlex.split(command, comments=True)
+    if (
+        words
+        and words[0] in IN_PROCESS
+        and not re.search(r"[|;<>&$`*\n]", re.sub(r"'[^']*'|\"[^\"]*\"", "", command))
+    ):
+        return _invoked(words)
+    scripts = Path(sys.executable).parent
+    environment = os.environ | {"PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "120"}
+    done = subprocess.run(
+        ["bash", "-c", command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        env=environment,
+    )
+    return done.stdout, done.returncode
+
+
+def _invoked(words: list[str]) -> tuple[str, int]:
+    """The same for a command whose app can be called in this process."""
+    app = importlib.import_module(IN_PROCESS[words[0]]).app
+    result = CliRunner().invoke(app, words[1:], prog_name=words[0])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.output, result.exit_code
+
+
+def fits(shown: str, printed: str) -> bool:
+    r"""Whether a page shows what was printed, its omissions aside.
+
+    >>> fits("a\n…\n", "a\nb\nc\n"), fits("a…c\n", "abc\n"), fits("a\n", "b\n")
+    (True, True, False)
+    """
+    pattern = ""
+    for line in shown.splitlines():
+        if line.strip() in OMISSION:
+            pattern += r"(?:[^\n]*\n)*?"
+        else:
+            pattern += r"[^\n]*".join(map(re.escape, line.rstrip().split("…"))) + r"[ ]*\n"
+    return re.fullmatch(pattern, printed if printed.endswith("\n") else f"{printed}\n") is not None
+
+
+def rewritten(page: str, played: list[Played]) -> str:
+    """A page that shows what was printed wherever it does not fit."""
+    for each in sorted(played, key=lambda each: each.block.start, reverse=True):
+        if not each.agrees:
+            page = page[: each.block.start] + each.printed + page[each.block.end :]
+    return page
+
+
+def main() -> int:
+    """Compare pages with what their blocks print, or write that into them."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("pages", nargs="+", type=Path)
+    parser.add_argument("--write", action="store_true", help="put what was printed into the page")
+    parser.add_argument("--spark", action="store_true", help="start Spark, and run the blocks that need it")
+    options = parser.parse_args()
+    with contextlib.ExitStack() as stack:
+        session = stack.enter_context(_spark_session()) if options.spark else None
+        differing = sum(_compared(path, session, is_written=options.write) for path in options.pages)
+    return 0 if options.write else min(differing, 1)
+
+
+def _spark_session() -> contextlib.AbstractContextManager[object]:
+    """A session of Spark, which is loaded only where it is wanted."""
+    module = importlib.import_module("pqassay_spark.jobs.session")
+    session: contextlib.AbstractContextManager[object] = module.spark_session(name="guides")
+    return session
+
+
+def _compared(path: Path, session: object | None, *, is_written: bool) -> int:
+    """Compare a page, or write it anew; return the number of its blocks that show something else."""
+    page = path.read_text("utf-8")
+    with tempfile.TemporaryDirectory() as folder:
+        played = list(play(page, Path(folder), session))
+    wrong = [each for each in played if not each.agrees]
+    if is_written:
+        path.write_text(rewritten(page, played), "utf-8")
+    else:
+        print("\n".join(each.difference() for each in wrong))
+    print(f"{path}: {len(played)} blocks, {len(wrong)} {'rewritten' if is_written else 'differ'}")
+    return len(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,132 @@
+"""Measure what engines do with files that break a rule, and write the table ``observed.json``: ``make observe``.
+
+    python tools/observe.py [RULE...]
+
+Without a rule, all are measured; with some, the others keep what is known of them.  Every engine of ``pqassay check --prove``
+is asked, Java included, one after the other in one process each.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+import sys
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pqassay.judge.workers import Limits
+from pqassay.proof.engines import ENGINES
+from pqassay.proof.minimal_pairs import observe
+from pqassay.proof.trial import WORKERS, EngineProcesses
+from pqassay_spec.base.sources import write_whole
+from pqassay_spec.rules.catalogue import rules
+from pqassay_spec.rules.observed import TABLE, Observation, observations, table_text
+
+ROOT = Path(__file__).resolve().parent.parent
+TABLE_FILE = ROOT / "spec" / "pqassay_spec" / "rules" / TABLE
+GOLDEN_FILES = ROOT / "golden_files"
+
+SECONDS = 15.0
+"""Time for one query: golden files are small."""
+
+AT_ONCE = 20
+"""Rules after which the table is written."""
+
+
+def require_engines() -> None:
+    """Make sure that every engine is here: a table without one of them would look as if it did no harm."""
+    lacking = [f"{engine.title}: {how}" for engine in ENGINES if (how := engine.how_to_install) is not None]
+    if lacking:
+        raise SystemExit("not all engines are here; " + "; ".join(lacking))
+
+
+def known() -> Mapping[str, Observation]:
+    """What the table says now, of rules that still are."""
+    return (
+        {rule: found for rule, found in observations().items() if rule in rules()}
+        if TABLE_FILE.exists()
+        else {}
+    )
+
+
+FINDING = re.compile(r"  (?:FAIL|WARN|POLICY|INFO) (\S+)")
+"""The first line of a finding in a report."""
+
+LABEL = "    observed  "
+
+
+def refreshed(text: str, entries: Mapping[str, Observation]) -> str:
+    """A page with the reports that it shows as they are printed now."""
+    lines = text.split("\n")
+    rule = ""
+    for number, line in enumerate(lines):
+        if (found := FINDING.match(line)) is not None:
+            rule = found[1]
+        elif line.startswith(LABEL) and rule in entries:
+            lines[number] = f"{LABEL}{entries[rule].summary.sentence}"
+    return "\n".join(lines)
+
+
+def refresh_pages(entries: Mapping[str, Observation]) -> None:
+    """Adapt every page that shows what was observed."""
+    for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))):
+        text = path.read_text("utf-8")
+        if (now := refreshed(text, entries)) != text:
+            write_whole(path, now.encode())
+            print(path.relative_to(ROOT))
+
+
+def summary(entries: Mapping[str, Observation]) -> list[str]:
+    """How often what could happen was seen, for each effect that a FAIL could have."""
+    lines: list[str] = []
+    for could in dict.fromkeys(rule.could for rule in rules().values()):
+        seen = Counter(
+            entries[rule.id].effect
+            for rule in rules().values()
+            if rule.id in entries and rule.could == could and rule.verdict == "FAIL"
+        )
+        told = ", ".join(f"{count} {effect}" for effect, count in seen.most_common())
+        lines.append(f"FAIL that could mean {could}: {sum(seen.values())}; observed: {told}")
+    return lines
+
+
+def understated(entries: Mapping[str, Observation]) -> list[str]:
+    """Rules of which worse was seen than the catalogue says could happen."""
+    grave = {
+        "rows lost": 0,
+        "wrong rows": 0,
+        "read fails": 1,
+    }  # of the first two, the one is as bad as the other
+    return [
+        f"{rule.id} says {rule.could}, and did worse: {entries[rule.id].summary.sentence}"
+        for rule in rules().values()
+        if rule.id in entries and grave.get(entries[rule.id].effect, 2) < grave.get(rule.could, 2)
+    ]
+
+
+def main(ids: Sequence[str]) -> None:
+    """Measure some rules, all without any, and write the table."""
+    if unknown := [rule for rule in ids if rule not in rules()]:
+        raise SystemExit(f"there is no rule {unknown[0]}")
+    require_engines()
+    begun = time.monotonic()
+    entries = dict(known())
+    wanted = [rule for rule in rules().values() if not ids or rule.id in ids]
+    date = dt.datetime.now(dt.UTC).date().isoformat()
+    with EngineProcesses(ENGINES, Limits(WORKERS, timeout=SECONDS)) as running:
+        for number, (rule, found) in enumerate(observe(wanted, GOLDEN_FILES, running, date), start=1):
+            entries[rule] = found
+            print(f"{number} of {len(wanted)}: {rule} {found.summary.sentence}", flush=True)
+            if number % AT_ONCE == 0:  # who interrupts this keeps what was measured
+                write_whole(TABLE_FILE, table_text(entries).encode())
+    entries = {rule: found for rule, found in entries.items() if rule in rules()}
+    write_whole(TABLE_FILE, table_text(entries).encode())
+    refresh_pages(entries)
+    print(*understated(entries), *summary(entries), sep="\n")
+    print(f"{len(wanted)} rules in {time.monotonic() - begun:.0f} s; {TABLE_FILE.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
