@@ -32,7 +32,7 @@ from pyspark.sql import datasource as ds
 from pyspark.sql import types as st
 
 from pqassay_reference.errors import Refused, Undecodable
-from pqassay_reference.scan.scan import Trust
+from pqassay_reference.rewrite.extract import Trust
 from pqassay_spark.jobs.uris import is_remote, local_path
 from pqassay_spark.query.arrow_writer import IndexWriter
 from pqassay_spark.query.lake_indexes import Believed, LakeIndexes

@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 
 from pqassay_reference.lake.indexed_dataset import IndexedDataset, IndexWarning, open_indexed
 from pqassay_reference.lake.listing import IGNORED, located
-from pqassay_reference.scan.scan import Trust
+from pqassay_reference.rewrite.extract import Trust
 from pqassay_spark.jobs.uris import arrow_uri, is_remote, local_path
 
 Identity: TypeAlias = tuple[int, int, int, int, int]

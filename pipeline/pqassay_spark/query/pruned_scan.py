@@ -30,7 +30,7 @@ from pyspark.sql.types import StructType
 
 from pqassay_reference.predicate.expressions import columns_named
 from pqassay_reference.predicate.literals import Tree
-from pqassay_reference.scan.scan import Trust
+from pqassay_reference.rewrite.extract import Trust
 from pqassay_spark.jobs.uris import is_remote, local_path
 from pqassay_spark.query.lake_indexes import Believed, Early, loaded, loading
 from pqassay_spark.query.partition_names import partition_of

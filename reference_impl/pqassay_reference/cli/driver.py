@@ -9,11 +9,14 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from pqassay_reference.errors import Refused, Undecodable
 from pqassay_spec import __version__
 from pqassay_spec.base.errors import FormatError
+
+if TYPE_CHECKING:
+    from pqassay_reference.rewrite.extract import Trust
 
 Answer = dict[str, Any]
 Request = dict[str, Any]
@@ -29,7 +32,7 @@ def answer_file(request: str | os.PathLike[str], answer: str | os.PathLike[str],
     Args:
         request: File with the request.
         answer: File to write.
-        trust: Which index a scan may use, see `pqassay_reference.scan.scan.Trust`.
+        trust: Which index a scan may use, see `pqassay_reference.rewrite.extract.Trust`.
 
     Raises:
         NotSupportedError: No operation or family that is known here.
@@ -113,26 +116,33 @@ def _encode(request: Request, _: str) -> Answer:
 
 
 def _scan(request: Request, trust: str) -> Answer:
+    """Scan by the index that the family is about: IDX1 decides about files, the others about row groups and pages."""
     from pqassay_reference.columns.rows import rows_of
-    from pqassay_reference.scan.scan import Trust, scan_file
+    from pqassay_reference.query.rungs import Rung
+    from pqassay_reference.query.scan import scan
 
     index = request["index"] == "on"
-    done = scan_file(
+    about_files = request["family"] in ("IDX1", "PQF")
+    deciding = {Rung.FILES} if about_files else {Rung.ROW_GROUPS, Rung.PAGES}
+    used = deciding if index else set[Rung]()
+    rows = scan(
         request["file"],
         request["predicate"],
         request["columns"],
-        index=index,
+        without={Rung.FILES, Rung.ROW_GROUPS, Rung.PAGES, Rung.METADATA} - used,
         column=request.get("column"),
         trust=cast("Trust", trust),
     )
-    rows = rows_of(done.table, request["columns"])
-    if index and not done.used:
-        return {"answer": "ignored-index", "rows": rows, "message": done.message}
-    return {"answer": "accept", "rows": rows}
+    answer = rows_of(rows.to_table(), request["columns"])
+    if not index or rows.counters.used:
+        return {"answer": "accept", "rows": answer}
+    nothing = "nothing in the file says anything about the predicate that can be trusted"
+    message = rows.messages.get(request["file"], nothing)
+    return {"answer": "ignored-index", "rows": answer, "message": message}
 
 
 def _decode_structure(request: Request, _: str) -> Answer:
-    from pqassay_reference.scan.structures import bloom_filters, page_index
+    from pqassay_reference.pages.structures import bloom_filters, page_index
     from pqassay_spec.base.sources import FileSource
 
     with FileSource(request["file"]) as source:
@@ -147,19 +157,6 @@ def _lint_parquet_file(request: Request, _: str) -> Answer:
 
     lint_file(request["file"])
     return {"answer": "accept"}
-
-
-def _scan_pages(request: Request, trust: str) -> Answer:
-    from pqassay_reference.columns.rows import rows_of
-    from pqassay_reference.scan.page_reading import scan_pages
-
-    if request["index"] == "off":
-        return _scan(request, trust)
-    done = scan_pages(request["file"], request["predicate"], request["columns"])
-    rows = rows_of(done.table, request["columns"])
-    if not done.used:
-        return {"answer": "ignored-index", "rows": rows, "message": done.message}
-    return {"answer": "accept", "rows": rows}
 
 
 def _pm(name: str) -> Callable[[Request, str], Answer]:
@@ -182,13 +179,13 @@ OPERATIONS: dict[str, Callable[[Request, str], Answer]] = {
     "pqf.lint": _lint_parquet_file,
     "pqf.scan": _scan,
     "sta.lint": _lint_parquet_file,
-    "sta.scan": _scan_pages,
+    "sta.scan": _scan,
     "pix.decode": _decode_structure,
     "pix.lint": _lint_parquet_file,
-    "pix.scan": _scan_pages,
+    "pix.scan": _scan,
     "blm.decode": _decode_structure,
     "blm.lint": _lint_parquet_file,
-    "blm.scan": _scan_pages,
+    "blm.scan": _scan,
     **{f"pm.{name}": _pm(name) for name in ("decode", "lint", "encode", "snapshot", "prune", "plan")},
 }
 """The operations by capability: family and name."""

@@ -19,7 +19,7 @@ from pqassay_spec.base.terminal import printable
 
 if TYPE_CHECKING:
     from pqassay_reference.lake.indexed_dataset import IndexedDataset, Pruning
-    from pqassay_reference.scan.scan import Trust
+    from pqassay_reference.rewrite.extract import Trust
 
 SHOWN = 20
 """Files that are listed of those that are kept and of those that are skipped."""

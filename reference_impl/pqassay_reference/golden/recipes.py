@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from pqassay_reference.golden.rows import literal_rows
-from pqassay_reference.scan.structures import bloom_filters, page_index
+from pqassay_reference.pages.structures import bloom_filters, page_index
 from pqassay_reference.tiny.parquet import TinyParquet
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.golden.case import (

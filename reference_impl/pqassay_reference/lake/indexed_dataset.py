@@ -34,7 +34,7 @@ from pqassay_reference.lake.known_files import KnownFiles, know_files
 from pqassay_reference.lake.listing import Partitioning, Roots, list_files
 from pqassay_reference.lake.pruning import Decision, decide
 from pqassay_reference.predicate.expression_tree import written
-from pqassay_reference.scan.scan import Trust
+from pqassay_reference.rewrite.extract import Trust
 
 REMEMBERED = 8
 """Decisions that a dataset remembers: an engine may ask several times in one query."""

@@ -20,8 +20,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pqassay_reference.errors import Refused, Undecodable
+from pqassay_reference.pages.mini_file import LeafPages, mini_file
 from pqassay_reference.pm.read import PmReader
-from pqassay_reference.scan.mini_file import mini_file
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import Source
 from pqassay_spec.grammar.thrift_decoder import decode
@@ -122,7 +122,7 @@ class ChunkRows:
         """The type of a column: that of no rows of it."""
         column = self._reader.columns[place]
         schema = schema_of(column, logical=self._logical)
-        kind: pa.DataType = _decoded(column, mini_file(schema, _facts(schema, 0, 0, 0), b"", b"", 0)).type
+        kind: pa.DataType = _decoded(column, mini_file(schema, [], 0)).type
         return kind
 
     def _column(self, row_group: int, place: int, chunk: pm.ColumnChunk, rows: int) -> Any:
@@ -134,7 +134,8 @@ class ChunkRows:
             split = _dictionary_end(raw)
             schema = schema_of(column, logical=self._logical)
             facts = _facts(schema, chunk.codec, chunk.encodings, chunk.num_values)
-            found = _decoded(column, mini_file(schema, facts, raw[:split], raw[split:], rows))
+            pages = LeafPages(facts, raw[:split], [raw[split:]])
+            found = _decoded(column, mini_file(schema, [pages], rows))
         except FormatError as error:
             raise error.within(file=self._data.name, field=where, offset=chunk.byte_range_start) from None
         except (pa.ArrowException, OSError) as error:

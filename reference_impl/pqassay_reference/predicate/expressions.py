@@ -9,6 +9,7 @@ on something unknown.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -124,23 +125,30 @@ def require_columns(names: Sequence[str], wanted: Iterable[str]) -> None:
 
 
 class TableColumns:
-    """The columns of a table that was read. See `Operands`."""
+    """The columns of a table that was read, nested ones by names joined with dots. See `Operands`."""
 
     def __init__(self, table: pa.Table) -> None:
         self._table = table
+        self._columns: dict[str, Any] = {}
 
     def column(self, name: str) -> Any:
-        """The values of a column; dictionaries as what they stand for."""
-        values = self._table.column(name)
-        return values.cast(values.type.value_type) if pa.types.is_dictionary(values.type) else values
+        """The values of a column, in the type in which they are compared."""
+        if name not in self._columns:
+            path, kind = find_column(self._table.schema, name)
+            values: Any = self._table.column(path[0])
+            for part in path[1:]:
+                values = pc.struct_field(values, part)
+            compared = compared_type(kind)
+            self._columns[name] = values if compared == values.type else values.cast(compared)
+        return self._columns[name]
 
     def constant(self, name: str, value: Any) -> Any:
         """A scalar."""
-        return pa.scalar(value, self.column(name).type)
+        return scalar_of(name, value, self.column(name).type)
 
     def false(self) -> Any:
         """A mask."""
-        return pa.array([False] * len(self._table), pa.bool_())
+        return pa.repeat(False, len(self._table))
 
 
 class SchemaColumns:
@@ -151,7 +159,7 @@ class SchemaColumns:
 
     def column(self, name: str) -> pc.Expression:
         """A reference; views, which Arrow does not compare, as the text or bytes that they are."""
-        path, kind = self._find(name)
+        path, kind = find_column(self._schema, name)
         reference = pc.field(*path)
         compared = compared_type(kind)
         return (
@@ -160,11 +168,7 @@ class SchemaColumns:
 
     def constant(self, name: str, value: Any) -> pc.Expression:
         """A literal."""
-        kind: Any = compared_type(self._find(name)[1])
-        if isinstance(value, TypedText) and (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-            raise Refused(f"{str(value)!r} has a type, and column {name} is text; write the text alone")
-        is_written = isinstance(value, str) and pa.types.is_temporal(kind)
-        scalar = pa.scalar(str(value), pa.string()).cast(kind) if is_written else pa.scalar(value, kind)
+        scalar = scalar_of(name, value, compared_type(find_column(self._schema, name)[1]))
         constant: Any = pc.scalar  # its type stub knows no scalars of Arrow
         found: pc.Expression = constant(scalar)
         return found
@@ -173,20 +177,42 @@ class SchemaColumns:
         """A literal."""
         return pc.scalar(False)
 
-    def _find(self, name: str) -> tuple[tuple[str, ...], pa.DataType]:
-        if name in self._schema.names:
-            if self._schema.get_field_index(name) < 0:
-                raise Refused(f"there are several columns {name}")
-            return (name,), self._schema.field(name).type
-        path = tuple(name.split("."))
-        place: Any = self._schema
-        for part in path:
-            names = place.names if isinstance(place, pa.Schema | pa.StructType) else []
-            if names.count(part) != 1:
-                raise Refused(f"there is no column {name}; columns are: {', '.join(self._schema.names[:10])}")
-            field = place.field(part)
-            place = field.type
-        return path, place
+
+def find_column(schema: pa.Schema, name: str) -> tuple[tuple[str, ...], pa.DataType]:
+    """The names from the root to a column, and its type. A name with dots may be that of a member of a struct.
+
+    Raises:
+        Refused: There is no such column, or several.
+    """
+    if name in schema.names:
+        if schema.get_field_index(name) < 0:
+            raise Refused(f"there are several columns {name}")
+        return (name,), schema.field(name).type
+    path = tuple(name.split("."))
+    place: Any = schema
+    for part in path:
+        names = place.names if isinstance(place, pa.Schema | pa.StructType) else []
+        if names.count(part) != 1:
+            raise Refused(f"there is no column {name}; columns are: {', '.join(schema.names[:10])}")
+        field = place.field(part)
+        place = field.type
+    return path, place
+
+
+def scalar_of(name: str, value: Any, kind: Any) -> Any:
+    """A constant as Arrow compares it with a column of a type.
+
+    Raises:
+        Refused: It is a date or a time, and the column is text.
+        ArrowException, ValueError: It is not a value of the type.
+    """
+    if isinstance(value, TypedText) and (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        raise Refused(f"{str(value)!r} has a type, and column {name} is text; write the text alone")
+    if isinstance(value, str) and pa.types.is_temporal(kind):
+        return pa.scalar(str(value), pa.string()).cast(kind)
+    if isinstance(value, float) and pa.types.is_decimal(kind):
+        value = Decimal(repr(value))  # as it was written
+    return pa.scalar(value, kind)
 
 
 def compared_type(kind: Any) -> Any:

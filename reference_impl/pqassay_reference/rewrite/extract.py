@@ -7,17 +7,21 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from typing import Literal
 
 from pqassay_reference.errors import about
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import FileSource, Source
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.idx1 import companion as idx1_companion
-from pqassay_spec.parquet.file import read_footer, read_framing, read_head
+from pqassay_spec.parquet.file import Framing, read_footer, read_framing, read_head
 from pqassay_spec.parquet.schema import leaves
 from pqassay_spec.parquet.thrift import FileMetaData
 
 NO_KEY = f"the footer has no key {idx1.KEY}: the file has no IDX1 index"
+
+Trust = Literal["companion", "published"]
+"""The indexes that count: those whose companion record may be trusted, or also those for which the caller vouches."""
 
 
 class NoIndexError(Malformed):
@@ -66,6 +70,11 @@ def extract(source: Source) -> Extracted:
     read_head(source)
     framing = read_framing(source)
     metadata, _ = read_footer(source, framing)
+    return index_of(source, framing, metadata)
+
+
+def index_of(source: Source, framing: Framing, metadata: FileMetaData) -> Extracted:
+    """Read the index of a Parquet file whose footer was read before. Raises what `extract` does."""
     values_by_key = {pair.key: pair.value for pair in reversed(metadata.key_value_metadata or [])}
     text = values_by_key.get(idx1.KEY)
     if text is None:

@@ -145,7 +145,7 @@ def candidate_range(index: ColumnIndex, order: Order, condition: Condition, valu
     ascending = index.boundary_order == BoundaryOrder.ASCENDING
     if not ascending and index.boundary_order != BoundaryOrder.DESCENDING:
         raise ValueError("the bounds are not sorted")
-    if condition not in _SIDED or sought is None:
+    if condition not in SIDED or sought is None:
         raise ValueError("nothing to compare with")
     least, greatest = sought
     pages = [page for page, null in enumerate(index.null_pages) if not null]
@@ -165,7 +165,7 @@ def candidate_range(index: ColumnIndex, order: Order, condition: Condition, valu
 # --8<-- [end:candidates]
 
 
-_SIDED = ("=", "<", "<=", ">", ">=")
+SIDED = ("=", "<", "<=", ">", ">=")
 """The conditions that sorted bounds help with: others are satisfied at both ends."""
 
 

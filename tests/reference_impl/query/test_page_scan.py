@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from pqassay_reference.errors import Refused
 from pqassay_reference.predicate.expressions import TableColumns, evaluated
-from pqassay_reference.scan.page_reading import page_scan, scan_pages
+from pqassay_reference.query.rungs import Rung
+from pqassay_reference.query.scan import Scan, scan
 from pqassay_reference.tiny.layout import Layout
 from pqassay_reference.tiny.parquet import Column, Encoding, ListOf, Member, Struct, TinyParquet
 from pqassay_spec.mutation.mutations import Mutation, mutate
@@ -52,6 +53,10 @@ def written(tmp_path: Path, data: bytes) -> Path:
     return path
 
 
+def scan_pages(path: Path, predicate: list[Any], columns: list[str]) -> Scan:
+    return scan(path, predicate, columns, without=[Rung.METADATA])
+
+
 def read_whole(path: Path, predicate: list[Any]) -> pa.Table:
     table = pq.read_table(path)
     kept: pa.Table = table.filter(evaluated(predicate, TableColumns(table)))
@@ -59,27 +64,33 @@ def read_whole(path: Path, predicate: list[Any]) -> pa.Table:
 
 
 def test_only_the_pages_of_the_rows_are_read(tmp_path: Path) -> None:
-    done, scan = page_scan(written(tmp_path, trees().build()), ["=", "number", 13], ["metal", "number"])
+    rows = scan_pages(written(tmp_path, trees().build()), ["=", "number", 13], ["metal", "number"])
 
-    assert [{"metal": "", "number": 13}] == done.table.to_pylist()
-    assert {(0, "number", 2), (0, "metal", 1)} == set(scan.pages)
-    assert {"statistics", "column index", "offset index", "bloom filter"} == scan.used
+    assert [{"metal": "", "number": 13}] == rows.to_table().to_pylist()
+    assert 2 == rows.counters.left[Rung.LATE].pages, "one of each column"
+    assert {
+        "statistics",
+        "column index",
+        "boundary order",
+        "offset index",
+        "bloom filter",
+    } == rows.counters.used
 
 
 def test_rows_of_pages_that_do_not_match_are_put_side_by_side(tmp_path: Path) -> None:
-    done, scan = page_scan(written(tmp_path, trees().build()), ["in", "number", [3, 144]], ALL)
+    rows = scan_pages(written(tmp_path, trees().build()), ["in", "number", [3, 144]], ALL)
+    table = rows.to_table()
 
-    assert [3, 144] == done.table.column("number").to_pylist()
-    assert [None, [9]] == done.table.column("marks").to_pylist()
-    assert [{"x": 3, "y": -3}, {"x": 144, "y": -144}] == done.table.column("place").to_pylist()
-    assert not any(column == "place" for _, column, _ in scan.pages), "its leaves are read whole"
+    assert [3, 144] == table.column("number").to_pylist()
+    assert [None, [9]] == table.column("marks").to_pylist()
+    assert [{"x": 3, "y": -3}, {"x": 144, "y": -144}] == table.column("place").to_pylist()
 
 
 def test_a_bloom_filter_alone_leaves_a_row_group_out(tmp_path: Path) -> None:
     data = trees(page_index=False, statistics=False).build()
-    done, scan = page_scan(written(tmp_path, data), ["=", "metal", "osmium"], ["number"])
+    rows = scan_pages(written(tmp_path, data), ["=", "metal", "osmium"], ["number"])
 
-    assert (0, {"bloom filter"}) == (done.table.num_rows, scan.used)
+    assert (0, {"bloom filter"}) == (rows.to_table().num_rows, rows.counters.used)
 
 
 @pytest.mark.parametrize("sign", [0.0, -0.0])
@@ -87,7 +98,7 @@ def test_both_zeros_are_found_by_either(tmp_path: Path, sign: float) -> None:
     data = TinyParquet((Column("depth", "double", [1.0, -sign]),), bloom_filters=("depth",)).build()
     done = scan_pages(written(tmp_path, data), ["=", "depth", {"float": repr(sign)}], ["depth"])
 
-    assert 1 == done.table.num_rows
+    assert 1 == done.to_table().num_rows
 
 
 @pytest.mark.parametrize(
@@ -99,13 +110,13 @@ def test_nan_is_kept_where_a_comparison_of_it_is_true_and_nulls_never_are(
 ) -> None:
     path = written(tmp_path, trees().build())
     plain = [op, "depth", {"float": repr(value)}]
-    found = scan_pages(path, plain, ["number"]).table
+    found = scan_pages(path, plain, ["number"]).to_table()
 
     assert read_whole(path, plain).column("number").to_pylist() == found.column("number").to_pylist()
     negated = ["not", plain]
     assert (
         read_whole(path, negated).column("number").to_pylist()
-        == scan_pages(path, negated, ["number"]).table.column("number").to_pylist()
+        == scan_pages(path, negated, ["number"]).to_table().column("number").to_pylist()
     )
     assert rows == found.num_rows
 
@@ -113,7 +124,7 @@ def test_nan_is_kept_where_a_comparison_of_it_is_true_and_nulls_never_are(
 def test_a_value_that_the_type_cannot_hold_excludes_nothing_by_bytes(tmp_path: Path) -> None:
     path = written(tmp_path, trees().build())
 
-    assert 12 == scan_pages(path, ["is not null", "number"], ["number"]).table.num_rows
+    assert 12 == scan_pages(path, ["is not null", "number"], ["number"]).to_table().num_rows
     with pytest.raises(Refused):
         scan_pages(path, ["=", "number", "text"], ["number"])
 
@@ -150,7 +161,7 @@ def test_what_is_visibly_false_misleads_nobody(tmp_path: Path, mutation: Mutatio
     path = written(tmp_path, bad)
     for value in NUMBERS:
         done = scan_pages(path, ["=", "number", value], ALL[:3])
-        assert [value] == done.table.column("number").to_pylist()
+        assert [value] == done.to_table().column("number").to_pylist()
 
 
 COMPARISONS = st.tuples(
@@ -184,7 +195,7 @@ def test_any_predicate_finds_the_rows_that_a_whole_reading_finds(
     tmp_path: Path, predicate: list[Any], indexed: bool
 ) -> None:
     path = written(tmp_path, trees(page_index=indexed).build())
-    found = scan_pages(path, predicate, ["number"]).table.column("number").to_pylist()
+    found = scan_pages(path, predicate, ["number"]).to_table().column("number").to_pylist()
 
     assert read_whole(path, predicate).column("number").to_pylist() == found
 
@@ -194,7 +205,7 @@ def test_pages_of_pyarrow_with_a_codec_are_read_alone(tmp_path: Path) -> None:
     table = pa.table({"n": range(20000), "t": [f"v{n % 977}" for n in range(20000)]})
     write: Any = pq.write_table  # its type stub knows no list of columns with a dictionary
     write(table, path, compression="zstd", write_page_index=True, data_page_size=4096, use_dictionary=["t"])
-    done, scan = page_scan(path, ["=", "n", 12345], ["t", "n"])
+    rows = scan_pages(path, ["=", "n", 12345], ["n"])
 
-    assert [{"t": "v621", "n": 12345}] == done.table.to_pylist()
-    assert 1 == len([page for page in scan.pages if page[1] == "n"])
+    assert [{"n": 12345}] == rows.to_table().to_pylist()
+    assert 1 == rows.counters.left[Rung.LATE].pages

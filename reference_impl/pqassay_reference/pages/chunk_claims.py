@@ -1,0 +1,310 @@
+"""The claims of one column chunk: statistics, bloom filter, column index and offset index, and when they count.
+
+An index may save work, it may never decide more than it knows.  So a structure counts only where it agrees with itself and
+with its neighbours: lists of one length, bounds that are values of the type and stand in their order, counts that add up,
+rows and places in ascending order.  Bounds count only under an order that is known; zeros have two signs, and NaN is nowhere in
+them.
+
+Source: chapters ``page_index.md`` and ``bloom.md``; the search is that of `pqassay_spec.parquet.page_search`.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from pqassay_reference.columns.chunk_structures import (
+    HASHED_DIFFERENTLY,
+    may_hold,
+    read_bloom_filter,
+    read_column_index,
+    read_offset_index,
+)
+from pqassay_reference.pages.literal_bytes import plain_bytes
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.base.sources import Source
+from pqassay_spec.parquet.column_order import Order, keys, order_of, width_of
+from pqassay_spec.parquet.file import chunk_start
+from pqassay_spec.parquet.page_search import (
+    SIDED,
+    Condition,
+    Rows,
+    candidate_pages,
+    candidate_range,
+    may_satisfy,
+    rows_of_pages,
+    zeros_of,
+)
+from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.thrift import (
+    BoundaryOrder,
+    ColumnChunk,
+    ColumnIndex,
+    ColumnMetaData,
+    ColumnOrder,
+    OffsetIndex,
+)
+
+SORTED = (BoundaryOrder.ASCENDING, BoundaryOrder.DESCENDING)
+
+
+class Mistrusted(Exception):  # noqa: N818 - says what is wrong with a structure, which is then not used
+    """A structure of an index contradicts itself or its neighbours."""
+
+
+@contextmanager
+def _mistrusting() -> Generator[None]:
+    try:
+        yield
+    except FormatError as error:
+        raise Mistrusted(str(error)) from None
+
+
+def _ascends(values: list[Any], *, strictly: bool = False) -> bool:
+    return all(map(operator.lt if strictly else operator.le, values, values[1:]))
+
+
+@dataclass
+class ChunkClaims:
+    """One column chunk with what is attached to it, read when first asked for.
+
+    Attributes:
+        source: The file.
+        body: Where the body begins and ends.
+        row_count: Rows of its row group.
+        chunk: What the footer says of it.
+        leaf: Its column.
+        column_order: What the footer says of the column's order.
+        used: Names of what took part in a decision.
+    """
+
+    source: Source
+    body: range
+    row_count: int
+    chunk: ColumnChunk
+    leaf: SchemaLeaf
+    column_order: ColumnOrder | None
+    used: set[str] = field(default_factory=set[str])
+
+    @property
+    def facts(self) -> ColumnMetaData:
+        """The metadata. Raises `Mistrusted` where it is encrypted, or about another file."""
+        if self.chunk.meta_data is None or self.chunk.file_path or self.chunk.crypto_metadata is not None:
+            raise Mistrusted("the chunk is not to be read here")
+        return self.chunk.meta_data
+
+    @property
+    def is_readable(self) -> bool:
+        """True if its metadata is here, and is that of its column."""
+        facts = self.chunk.meta_data
+        return (
+            facts is not None
+            and not self.chunk.file_path
+            and self.chunk.crypto_metadata is None
+            and self.leaf.is_at(facts.path_in_schema)
+        )
+
+    @cached_property
+    def order(self) -> Order | None:
+        """The order of its values; ``None`` where nobody knows."""
+        return order_of(self.leaf.element, self.column_order)
+
+    @property
+    def is_flat(self) -> bool:
+        """True if every row holds one entry."""
+        return not self.leaf.max_repetition_level
+
+    # ------------------------------------------------------------------------------------------ its structures
+
+    @cached_property
+    def offset_index(self) -> OffsetIndex:
+        """The offset index. Raises `Mistrusted`."""
+        with _mistrusting():
+            index = read_offset_index(self.source, self.body, self.chunk)
+        if index is None:
+            raise Mistrusted("there is no offset index")
+        places = index.page_locations
+        start = chunk_start(self.chunk)
+        if not places or start is None or places[0].first_row_index:
+            raise Mistrusted("the offset index does not begin with the first row")
+        rows = [place.first_row_index for place in places]
+        offsets = [place.offset for place in places]
+        ends = [place.offset + place.compressed_page_size for place in places]
+        if not _ascends(rows, strictly=True) or any(map(operator.ge, offsets, ends)) or offsets[0] < start:
+            raise Mistrusted("the pages of the offset index are in no order")
+        end = start + self.facts.total_compressed_size
+        if ends[-1] != end or rows[-1] >= self.row_count or offsets[0] != self.facts.data_page_offset:
+            raise Mistrusted("the offset index does not cover the chunk")
+        if offsets[1:] != ends[:-1]:
+            raise Mistrusted("bytes between two pages belong to none")
+        return index
+
+    @cached_property
+    def column_index(self) -> ColumnIndex:
+        """The column index. Raises `Mistrusted`."""
+        with _mistrusting():
+            index = read_column_index(self.source, self.body, self.chunk)
+        if index is None:
+            raise Mistrusted("there is no column index")
+        count = len(self.offset_index.page_locations)
+        for name in ("null_pages", "min_values", "max_values", "null_counts", "nan_counts"):
+            entries: list[Any] | None = getattr(index, name)
+            if entries is not None and len(entries) != count:
+                raise Mistrusted(f"{name} has {len(entries)} entries for {count} pages")
+        if index.boundary_order not in list(BoundaryOrder):
+            raise Mistrusted("the order of the bounds is unknown")
+        self._require_null_counts(index)
+        if self.order is not None:
+            pages = [page for page, null in enumerate(index.null_pages) if not null]
+            self._require_bounds(
+                self.order,
+                [index.min_values[page] for page in pages],
+                [index.max_values[page] for page in pages],
+            )
+        return index
+
+    def _require_null_counts(self, index: ColumnIndex) -> None:
+        counts = index.null_counts
+        if counts is None:
+            return
+        if any(count < 0 for count in counts):
+            raise Mistrusted("a page is said to hold fewer than no nulls")
+        if not self.is_flat:
+            return
+        starts = [place.first_row_index for place in self.offset_index.page_locations]
+        rows = list(map(operator.sub, [*starts[1:], self.row_count], starts))
+        if any(map(operator.gt, counts, rows)) or list(map(operator.eq, counts, rows)) != index.null_pages:
+            raise Mistrusted("a page is said to hold other nulls than rows")
+
+    def _require_bounds(self, order: Order, lows: list[bytes], highs: list[bytes]) -> None:
+        width = width_of(self.leaf.element)
+        if width is not None and any(len(raw) != width for raw in (*lows, *highs)):
+            raise Mistrusted("a bound has another width than the type")
+        least, greatest = keys(order, lows), keys(order, highs)
+        if None in least or None in greatest or any(map(operator.gt, least, greatest)):
+            raise Mistrusted("the bounds are none")
+
+    @cached_property
+    def is_sorted(self) -> bool:
+        """Whether the column index claims an order of its bounds, and the bounds are in that order."""
+        index, order = self.column_index, self.order
+        if order is None or index.boundary_order not in SORTED:
+            return False
+        pages = [page for page, null in enumerate(index.null_pages) if not null]
+        if index.boundary_order == BoundaryOrder.DESCENDING:
+            pages.reverse()
+        return all(
+            _ascends(keys(order, [bounds[page] for page in pages]))
+            for bounds in (index.min_values, index.max_values)
+        )
+
+    @cached_property
+    def summary(self) -> ColumnIndex:
+        """The statistics of the chunk as the index of a column of one page. Raises `Mistrusted`."""
+        stored, count = self.facts.statistics, self.facts.num_values
+        if stored is None or (stored.null_count is not None and not 0 <= stored.null_count <= count):
+            raise Mistrusted("there are no statistics")
+        index = ColumnIndex(
+            null_pages=[self.is_flat and stored.null_count == count == self.row_count],
+            min_values=[stored.min_value or b""],
+            max_values=[stored.max_value or b""],
+            boundary_order=BoundaryOrder.UNORDERED,
+            null_counts=None if stored.null_count is None else [stored.null_count],
+            nan_counts=None if stored.nan_count is None else [stored.nan_count],
+        )
+        if not index.null_pages[0] and self.order is not None and self.has_bounds:
+            self._require_bounds(self.order, index.min_values, index.max_values)
+        return index
+
+    @property
+    def has_bounds(self) -> bool:
+        """True if the statistics hold both bounds."""
+        stored = self.facts.statistics
+        return stored is not None and stored.min_value is not None and stored.max_value is not None
+
+    @cached_property
+    def bitset(self) -> bytes:
+        """The bitset of the bloom filter. Raises `Mistrusted`."""
+        if self.leaf.element.type in HASHED_DIFFERENTLY:
+            raise Mistrusted("what of such values is hashed is disputed")
+        with _mistrusting():
+            bloom_filter = read_bloom_filter(self.source, self.body, self.facts)
+        if bloom_filter is None:
+            raise Mistrusted("there is no bloom filter")
+        if self.facts.bloom_filter_length not in (None, bloom_filter.length):
+            raise Mistrusted("the bloom filter has another length than the footer says")
+        if not bloom_filter.bitset.strip(b"\0"):
+            # Of a chunk without values; the null count tells as much.
+            raise Mistrusted("the bloom filter is empty")
+        return bloom_filter.bitset
+
+    # -------------------------------------------------------------------------------------------- its decisions
+
+    def may_match(self, condition: Condition, literal: Any = None, *, nan: bool = False) -> bool:
+        """Whether any row of the chunk may satisfy a condition, by its statistics and its bloom filter.
+
+        Args:
+            condition: The condition.
+            literal: What is looked for, as Python has it; ``None`` satisfies nothing.
+            nan: Whether NaN satisfies it.
+        """
+        if not self.is_flat or not self.row_count:
+            return True
+        tests_null = condition in ("is null", "is not null")
+        if not tests_null and literal is None:
+            return False
+        raw = b"" if tests_null else plain_bytes(self.leaf, literal)
+        order = None if raw is None else self.order
+        if self._is_excluded(condition, order, raw or b"", nan=nan):
+            return False
+        return raw is None or condition != "=" or not self._is_not_held(raw)
+
+    def rows(self, condition: Condition, literal: Any = None, *, nan: bool = False) -> Rows:
+        """The rows whose value may satisfy a condition, by the bounds of their pages. See `may_match`."""
+        everything = [range(self.row_count)]
+        if not self.is_flat or not self.row_count:
+            return everything
+        tests_null = condition in ("is null", "is not null")
+        if not tests_null and literal is None:
+            return []
+        raw = b"" if tests_null else plain_bytes(self.leaf, literal)
+        order = None if raw is None else self.order
+        try:
+            pages = self._candidates(condition, order, raw or b"", nan=nan)
+        except Mistrusted:
+            return everything
+        if tests_null or order is not None:
+            self.used.add("column index")
+        return rows_of_pages(self.offset_index, self.row_count, pages)
+
+    def _candidates(self, condition: Condition, order: Order | None, raw: bytes, *, nan: bool) -> list[int]:
+        """The pages that may satisfy a condition: by halving where the bounds are sorted, else by looking at each."""
+        index = self.column_index
+        halves = order is not None and condition in SIDED and not nan and zeros_of(order, raw) is not None
+        if halves and order is not None and self.is_sorted:
+            self.used.add("boundary order")
+            return sorted(candidate_range(index, order, condition, raw))
+        return candidate_pages(index, order, condition, raw, nan=nan)
+
+    def _is_excluded(self, condition: Condition, order: Order | None, raw: bytes, *, nan: bool) -> bool:
+        try:
+            index = self.summary
+        except Mistrusted:
+            return False
+        known = order if self.has_bounds else None
+        if known is not None or index.null_counts is not None:
+            self.used.add("statistics")
+        return not may_satisfy(index, 0, known, condition, raw, nan=nan)
+
+    def _is_not_held(self, raw: bytes) -> bool:
+        """True if the bloom filter leaves no row. Zeros of both signs are equal, and hash apart; NaN equals nothing."""
+        try:
+            bitset = self.bitset
+        except Mistrusted:
+            return False
+        self.used.add("bloom filter")
+        return not may_hold(bitset, self.leaf, raw)

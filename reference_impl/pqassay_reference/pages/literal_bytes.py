@@ -1,0 +1,122 @@
+"""Literals of a condition as the bytes that a column stores: what bounds are compared with, and what a bloom filter hashes."""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+import math
+import struct
+from decimal import Decimal
+from typing import Any
+
+from construct import ConstructError
+
+from pqassay_reference.predicate.literals import TypedText
+from pqassay_spec.parquet.column_order import Order, type_order
+from pqassay_spec.parquet.plain_encoding import FIXED_WIDTH, UNSIGNED
+from pqassay_spec.parquet.schema import SchemaLeaf
+from pqassay_spec.parquet.thrift import LogicalType, SchemaElement, Type
+
+
+def plain_bytes(leaf: SchemaLeaf, literal: Any) -> bytes | None:
+    """The PLAIN bytes of a literal, of a byte array without its length; ``None`` where none of the column are equal to it alone.
+
+    Numbers, texts and bytes are stored as they are.  Dates, times and timestamps are written as text, and stored as numbers;
+    of decimals, those that are stored as numbers have bytes of their own.
+    """
+    element = leaf.element
+    try:
+        match literal:
+            case bool():
+                return bytes((literal,)) if element.type == Type.BOOLEAN and _is_plain(element) else None
+            case int() | float() | Decimal():
+                return _number(element, literal)
+            case str():
+                return _text(element, literal)
+            case bytes():
+                return literal if _is_plain(element) and _holds(element, literal) else None
+            case _:
+                return None
+    except (ConstructError, OverflowError, struct.error, UnicodeError, ArithmeticError):
+        return None  # beyond what the type holds
+
+
+def _is_plain(element: SchemaElement) -> bool:
+    return element.logicalType is None and element.converted_type is None
+
+
+def _holds(element: SchemaElement, raw: bytes) -> bool:
+    """Whether a column of byte arrays may hold a text of bytes."""
+    if element.type == Type.FIXED_LEN_BYTE_ARRAY:
+        return len(raw) == element.type_length
+    return element.type == Type.BYTE_ARRAY
+
+
+def _number(element: SchemaElement, number: float | Decimal) -> bytes | None:
+    logical = element.logicalType
+    if element.type in (Type.FLOAT, Type.DOUBLE) and _is_plain(element) and not isinstance(number, Decimal):
+        code = "<f" if element.type == Type.FLOAT else "<d"
+        raw = struct.pack(code, number)
+        return raw if struct.unpack(code, raw)[0] == number and not math.isnan(number) else None
+    if element.type not in (Type.INT32, Type.INT64):
+        return None
+    scale = 0
+    if logical is not None and logical.DECIMAL is not None:
+        scale = logical.DECIMAL.scale
+    elif not _is_plain(element) and (logical is None or logical.INTEGER is None):
+        return None
+    unscaled = Decimal(str(number)).scaleb(scale)
+    return _integer(element, int(unscaled)) if unscaled == int(unscaled) else None
+
+
+def _text(element: SchemaElement, text: str) -> bytes | None:
+    logical = element.logicalType
+    if element.type in (Type.INT32, Type.INT64) and logical is not None:
+        return _moment(element, logical, str(text))
+    if element.type != Type.BYTE_ARRAY or isinstance(text, TypedText):
+        return None
+    is_text = logical is None or any(one is not None for one in (logical.STRING, logical.ENUM, logical.JSON))
+    return text.encode() if is_text else None
+
+
+def _integer(element: SchemaElement, number: int) -> bytes:
+    numbers = UNSIGNED if type_order(element) is Order.UNSIGNED else FIXED_WIDTH
+    return bytes(numbers[Type(element.type or 0)].build(number))
+
+
+def _moment(element: SchemaElement, logical: LogicalType, text: str) -> bytes | None:
+    """A date, a time or a timestamp in the unit in which the column stores it, as Arrow reads its text."""
+    import pyarrow as pa  # noqa: PLC0415 - golden recipes need no pyarrow for their numbers
+
+    target: Any = _arrow_type(logical)
+    if target is None:
+        return None
+    try:
+        width: Any = pa.int32() if target.bit_width == pa.int32().bit_width else pa.int64()
+        number = pa.scalar(text, pa.string()).cast(target).cast(width).as_py()
+    except (pa.ArrowException, ValueError):
+        return None  # not such a text, or finer than the unit
+    return None if number is None else _integer(element, number)
+
+
+def _arrow_type(logical: LogicalType) -> Any:
+    import pyarrow as pa  # noqa: PLC0415 - as above
+
+    if logical.DATE is not None:
+        return pa.date32()
+    moment = logical.TIMESTAMP or logical.TIME
+    if moment is None:
+        return None
+    unit: Any = next(
+        (
+            short
+            for name, short in (("MILLIS", "ms"), ("MICROS", "us"), ("NANOS", "ns"))
+            if getattr(moment.unit, name) is not None
+        ),
+        None,
+    )
+    if unit is None:
+        return None
+    if logical.TIME is not None:
+        return pa.time32(unit) if unit == "ms" else pa.time64(unit)
+    return pa.timestamp(unit, "UTC") if moment.isAdjustedToUTC else pa.timestamp(unit)

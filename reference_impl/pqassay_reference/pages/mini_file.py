@@ -1,0 +1,77 @@
+"""A small Parquet file in memory, of one field of the schema and the pages that were chosen, which any decoder reads.
+
+pyarrow knows all encodings and codecs.  It is given a file that holds the bytes of some pages as they are stored, and a
+footer that says no more than what their decoding needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from pqassay_spec.grammar.thrift import grammar
+from pqassay_spec.parquet.file import HEAD, TAIL
+from pqassay_spec.parquet.thrift import (
+    ColumnChunk,
+    ColumnMetaData,
+    FileMetaData,
+    KeyValue,
+    RowGroup,
+    SchemaElement,
+)
+
+ROOT = "schema"
+"""The name of the root of the schema."""
+
+
+class LeafPages(NamedTuple):
+    """Pages of one leaf column.
+
+    Attributes:
+        facts: Type, path, encodings, codec and number of values. Sizes and offsets are set by `mini_file`.
+        dictionary: The dictionary page with its header; empty without one.
+        pages: The data pages with their headers.
+    """
+
+    facts: ColumnMetaData
+    dictionary: bytes
+    pages: Sequence[bytes]
+
+
+def mini_file(
+    schema: Sequence[SchemaElement],
+    columns: Sequence[LeafPages],
+    row_count: int,
+    *,
+    key_values: Sequence[KeyValue] = (),
+    created_by: str | None = None,
+) -> bytes:
+    """A Parquet file of one field of the schema.
+
+    Args:
+        schema: The elements below the root, depth first; the first is the only child of the root.
+        columns: The pages of each leaf, in the order of the schema.
+        row_count: Rows that the pages of each leaf hold.
+        key_values: What the footer carries besides, such as Arrow's schema.
+        created_by: The writer; decoders know the mistakes of some.
+    """
+    parts = [bytes(HEAD.build({}))]
+    position = len(parts[0])
+    chunks: list[ColumnChunk] = []
+    total = 0
+    for facts, dictionary, pages in columns:
+        length = len(dictionary) + sum(map(len, pages))
+        facts.total_compressed_size = facts.total_uncompressed_size = length
+        facts.dictionary_page_offset = position if dictionary else None
+        facts.data_page_offset = position + len(dictionary)
+        chunks.append(ColumnChunk(file_offset=0, meta_data=facts))
+        parts += [dictionary, *pages]
+        position += length
+        total += length
+    groups = [RowGroup(columns=chunks, total_byte_size=total, num_rows=row_count)] if columns else []
+    root = SchemaElement(name=ROOT, num_children=1)
+    footer = FileMetaData(version=1, schema=[root, *schema], num_rows=row_count, row_groups=groups)
+    footer.key_value_metadata = list(key_values) or None
+    footer.created_by = created_by
+    encoded = bytes(grammar(FileMetaData).build(footer))
+    return b"".join([*parts, encoded, bytes(TAIL.build({"footer_length": len(encoded)}))])

@@ -1,0 +1,44 @@
+"""Work that is done ahead of whoever takes the results, in order, and never more of it than agreed."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def ahead(
+    pool: Executor | None, function: Callable[[Item], Result], items: Iterable[Item], most: int
+) -> Iterator[Result]:
+    """The results of a function, in the order of its arguments, so many of them worked on before they are asked for.
+
+    Args:
+        pool: Works on them; ``None`` to work on each when it is asked for.
+        function: What is done.
+        items: Its arguments, taken no earlier than needed.
+        most: Results that are worked on at once.
+    """
+    if pool is None:
+        yield from map(function, items)
+        return
+    waiting: deque[Future[Result]] = deque()
+    try:
+        for item in items:
+            waiting.append(pool.submit(function, item))
+            if len(waiting) >= most:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        for task in waiting:
+            task.cancel()
+        for task in waiting:
+            if not task.cancelled():
+                task.exception()  # what is under way still reads the file, which is closed next
+
+
+__all__ = ["ahead"]

@@ -1,0 +1,311 @@
+"""The scan of one file: its metadata, its own index, its row groups, and the windows of rows that are left.
+
+Source: chapter ``scan.md``.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pqassay_reference.errors import about
+from pqassay_reference.predicate.expressions import TableColumns, columns_named, evaluated, find_column
+from pqassay_reference.predicate.literals import Tree
+from pqassay_reference.query.conditions import parts_of
+from pqassay_reference.query.counters import EVERYTHING, Counters, Left
+from pqassay_reference.query.facts import KEPT_FACTS, FileFacts, read_facts
+from pqassay_reference.query.field_pages import Reading
+from pqassay_reference.query.file_index import Verdict, file_index_verdict
+from pqassay_reference.query.group_scan import GroupScan, Question
+from pqassay_reference.query.page_layout import Numbers
+from pqassay_reference.query.ranges import FetchedRanges, Piece
+from pqassay_reference.query.rungs import Rung
+from pqassay_reference.query.targets import LOCAL_TAIL, REMOTE_TAIL, Target
+from pqassay_reference.rewrite.extract import Trust
+from pqassay_spec.parquet.page_search import Rows
+from pqassay_spec.parquet.thrift import PageType
+
+
+@dataclass(frozen=True)
+class Query:
+    """What is asked of all files.
+
+    Attributes:
+        predicate: The condition; ``None`` for all rows.
+        columns: Names of the columns that are returned; ``None`` for all.
+        rungs: The rungs that are used.
+        gap: Bytes between two ranges that are fetched along.
+        limit: Rows after which nothing more is read; ``None`` for all.
+        trust: Which embedded index counts.
+        column: The column that an embedded index without companion record describes.
+    """
+
+    predicate: Tree | None
+    columns: Sequence[str] | None
+    rungs: frozenset[Rung]
+    gap: int
+    limit: int | None = None
+    trust: Trust = "companion"
+    column: str | None = None
+
+
+class Window(NamedTuple):
+    """Rows of one row group that are worked on together; ``last_row`` is the row of the file behind them."""
+
+    group: GroupScan
+    rows: Numbers
+    last_row: int
+
+
+class FileScan:
+    """One file while it is scanned; use it as a context manager.
+
+    Args:
+        target: The file.
+        query: What is asked.
+        counters: Where it is counted what is left.
+        pool: Makes several requests at once.
+
+    Raises:
+        FormatError: The metadata cannot be read.
+        Undecodable: Arrow cannot read the schema.
+        Refused: The condition or the columns do not fit the file.
+        OSError: The file cannot be read.
+    """
+
+    def __init__(
+        self, target: Target, query: Query, counters: Counters, pool: Executor | None = None
+    ) -> None:
+        self.target, self._query, self._counters = target, query, counters
+        self.message = ""
+        """Why the embedded index of the file had no say."""
+        self._visited: list[GroupScan] = []
+        self._stack = ExitStack()
+        try:
+            with about(target.name):
+                source = self._stack.enter_context(target.opened())
+                gap = query.gap if Rung.FETCH in query.rungs else None
+                self.ranges = FetchedRanges(source, gap=gap, pool=pool if Rung.FETCH in query.rungs else None)
+                self.facts = self._read_facts()
+                self.question = self._question()
+        except BaseException:
+            self._stack.close()
+            raise
+
+    def _read_facts(self) -> FileFacts:
+        keeps = Rung.METADATA in self._query.rungs
+        known = KEPT_FACTS.get(self.target.identity) if keeps else None
+        if known is not None:
+            self._counters.kept_facts += 1
+            return known
+        size = self.ranges.size
+        tail = min(size, LOCAL_TAIL if self.target.is_local else REMOTE_TAIL)
+        self.ranges.want([Piece(size - tail, size)])
+        facts = read_facts(self.ranges)
+        if keeps:
+            KEPT_FACTS.keep(self.target.identity, facts)
+        return facts
+
+    def _question(self) -> Question:
+        query, schema = self._query, self.facts.schema
+        constants = {name: value for name, value in self.target.constants.items() if name not in schema.names}
+        self._require_fitting(constants)
+        names = list(schema.names) if query.columns is None else query.columns
+        named = columns_named(query.predicate) if query.predicate is not None else set[str]()
+        output = [self._place(name) for name in names if name not in constants]
+        asked = [self._place(name) for name in sorted(named) if name not in constants]
+        needed = sorted({*output, *asked})
+        if Rung.PROJECTION not in query.rungs:
+            needed = list(range(len(schema)))
+        reading = Reading(
+            indexed=Rung.PAGES in query.rungs,
+            all_dictionaries=Rung.DICTIONARIES not in query.rungs,
+            kept_dictionaries=frozenset(),
+        )
+        parts = parts_of(query.predicate) if query.predicate is not None else []
+        unique = list(dict.fromkeys(output))
+        return Question(query.predicate, parts, unique, needed, constants, query.rungs, reading)
+
+    def _require_fitting(self, constants: dict[str, Any]) -> None:
+        """Raise `Refused` unless the condition fits the columns, whether any row is ever tried or not."""
+        if self._query.predicate is None:
+            return
+        named = columns_named(self._query.predicate) - constants.keys()
+        places = sorted({self._place(name) for name in named})
+        fields = [self.facts.schema.field(place) for place in places]
+        columns = [pa.array([], one.type) for one in fields]
+        values = [pa.array([], value.type) for value in constants.values()]
+        empty = pa.table([*columns, *values], [*(one.name for one in fields), *constants])
+        evaluated(self._query.predicate, TableColumns(empty))
+
+    def _place(self, name: str) -> int:
+        """Position of the field that a column belongs to."""
+        path, _ = find_column(self.facts.schema, name)
+        return self.facts.schema.get_field_index(path[0])
+
+    def keep_dictionaries(self, names: frozenset[str]) -> None:
+        """Return the values of some fields as references to their dictionaries."""
+        reading = replace(self.question.reading, kept_dictionaries=names)
+        self.question = replace(self.question, reading=reading)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file, and count what was fetched."""
+        self._counters.metadata += self.ranges.metadata
+        self._counters.data += self.ranges.data
+        self.ranges.metadata, self.ranges.data = type(self.ranges.metadata)(), type(self.ranges.data)()
+        self._stack.close()
+
+    # ------------------------------------------------------------------------------------ what is left of the file
+
+    def windows(self) -> Iterator[Window]:
+        """The windows of rows that are left, in the order of the rows. Raises as `GroupScan` does."""
+        with about(self.target.name):
+            groups = self._groups()
+            self._count_groups(EVERYTHING, range(len(self.facts.leaves)), groups)
+            self._count_groups(Rung.METADATA, range(len(self.facts.leaves)), groups)
+            leaves = [leaf for place in self.question.needed for leaf in self.facts.fields[place].leaves]
+            self._count_groups(Rung.PROJECTION, leaves, groups)
+            if self._is_ruled_out():
+                return
+            self._count_groups(Rung.FILES, leaves, groups)
+            by_group = self._left_by_groups(groups)
+            self._count_groups(Rung.ROW_GROUPS, leaves, [group for group, _ in by_group])
+            yield from self._windows(by_group)
+
+    def _groups(self) -> list[GroupScan]:
+        found: list[GroupScan] = []
+        first_row = 0
+        for number, rows in enumerate(self.facts.row_counts):
+            found.append(GroupScan(self.facts, self.ranges, number, first_row, self.question))
+            first_row += rows
+        return found
+
+    def _is_ruled_out(self) -> bool:
+        """Whether no row of the file can match: by what its folders stand for, and by its own index."""
+        for part in self.question.parts:
+            if part.columns <= self.question.constants.keys():
+                constants = pa.table({name: [value] for name, value in self.question.constants.items()})
+                if not pc.any(evaluated(part.tree, TableColumns(constants))).as_py():
+                    return True
+        verdict = self._verdict()
+        self.message = verdict.message
+        if verdict.skips is not None:
+            self._counters.note("IDX1")
+        return bool(verdict.skips)
+
+    def _verdict(self) -> Verdict:
+        query = self._query
+        if query.predicate is None or Rung.FILES not in query.rungs:
+            return Verdict(None)
+        return file_index_verdict(self.ranges, self.facts, query.predicate, query.column, query.trust)
+
+    def _left_by_groups(self, groups: Sequence[GroupScan]) -> list[tuple[GroupScan, Rows]]:
+        """The row groups that are left, with all their rows."""
+        left: list[tuple[GroupScan, Rows]] = []
+        for group in groups:
+            rows: Rows = [range(group.row_count)] if group.row_count else []
+            if Rung.ROW_GROUPS in self._query.rungs:
+                rows = group.rows_of_group()
+            if rows:
+                left.append((group, rows))
+            self._counters.note(*group.used)
+        return left
+
+    def _windows(self, by_group: Sequence[tuple[GroupScan, Rows]]) -> Iterator[Window]:
+        by_pages = Rung.PAGES in self._query.rungs and self.question.predicate is not None
+        if by_pages:
+            self._want_indexes([group for group, _ in by_group])
+        for group, rows in by_group:
+            left = group.rows_of_pages() if by_pages else rows
+            self._counters.note(*group.used)
+            self._counters.count(Rung.PAGES, group.cost_of(left))
+            if left:
+                streams = Rung.STREAM in self._query.rungs
+                most = group.window_rows() if streams else max(group.row_count, 1)
+                self._visited.append(group)
+                if streams and self.question.predicate is None and self._query.limit is not None:
+                    most = max(1, min(most, self._query.limit))
+                for numbers in group.windows(left, most):
+                    yield Window(group, numbers, group.first_row + int(numbers[-1]) + 1)
+
+    def _want_indexes(self, groups: Sequence[GroupScan]) -> None:
+        """Fetch the page indexes that will be asked for, together."""
+        pieces: list[Piece] = []
+        body = self.facts.body
+        asked = {
+            leaf
+            for part in self.question.parts
+            for name in part.columns - self.question.constants.keys()
+            for leaf in self.facts.fields[self._place(name)].leaves
+        }
+        for group in groups:
+            chunks = self.facts.metadata.row_groups[group.row_group].columns
+            for place in self.question.needed:
+                for leaf in self.facts.fields[place].leaves:
+                    chunk, kept = chunks[leaf], self.facts.claims.get((group.row_group, leaf))
+                    places: list[tuple[int | None, int | None]] = []
+                    if kept is None or "offset_index" not in kept.__dict__:
+                        places.append((chunk.offset_index_offset, chunk.offset_index_length))
+                    if leaf in asked and (kept is None or "column_index" not in kept.__dict__):
+                        places.append((chunk.column_index_offset, chunk.column_index_length))
+                    pieces += [
+                        Piece(start, start + length)
+                        for start, length in places
+                        if start
+                        and length
+                        and length > 0
+                        and body.start <= start
+                        and start + length <= body.stop
+                    ]
+        self.ranges.want(pieces)
+
+    # ------------------------------------------------------------------------------------------------- counting
+
+    def finish(self) -> None:
+        """Count what was read of the file after all of its windows."""
+        late, lean = Left(files=1), Left(files=1)
+        for group in self._visited:
+            read = group.read_so_far()
+            late += read.with_dictionaries
+            lean += read.without_dictionaries
+            if read.uses_index:
+                self._counters.note("offset index")
+        self._counters.count(Rung.LATE, late)
+        self._counters.count(Rung.DICTIONARIES, lean)
+        fetched = Left(files=1, row_groups=lean.row_groups, rows=lean.rows, pages=lean.pages)
+        fetched += Left(length=self.ranges.data.length, requests=self.ranges.data.requests)
+        self._counters.count(Rung.FETCH, fetched)
+
+    def _count_groups(self, step: str, leaves: Sequence[int], groups: Sequence[GroupScan]) -> None:
+        left = Left(files=1 if groups else 0)
+        for group in groups:
+            left.row_groups += 1
+            left.rows += group.row_count
+            chunks = self.facts.metadata.row_groups[group.row_group].columns
+            for leaf in leaves:
+                facts = chunks[leaf].meta_data
+                if facts is None:
+                    continue
+                stats = facts.encoding_stats
+                pages = None
+                if stats is not None:
+                    pages = sum(one.count for one in stats if one.page_type != PageType.DICTIONARY_PAGE)
+                left += Left(pages=pages, length=facts.total_compressed_size, requests=1)
+        self._counters.count(step, left)
+
+
+__all__ = ["FileScan", "Query", "Window"]

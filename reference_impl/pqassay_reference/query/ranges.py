@@ -1,0 +1,188 @@
+"""Ranges of one file as they are fetched: each byte at most once, neighbours in one request, several requests at once.
+
+What is fetched is held until nobody can need it any more: the ranges of metadata as long as the file is open, those of pages until
+the rows that they hold have been read.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right, insort
+from collections.abc import Iterable
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import NamedTuple, Self
+
+from pqassay_spec.base.sources import Source, require_range
+
+GAP = 64 << 10
+"""Bytes between two ranges that are fetched along by default, so that one request does for both."""
+
+LONGEST = 8 << 20
+"""Bytes of the longest request that is made of several ranges: longer ones are shared among requests that run at once."""
+
+FOREVER = math.inf
+
+
+class Piece(NamedTuple):
+    """A range of bytes that is wanted.
+
+    Attributes:
+        start: Its first byte.
+        stop: The byte after its last.
+        until: The row of the file up to which it is needed.
+    """
+
+    start: int
+    stop: int
+    until: float = FOREVER
+
+
+@dataclass
+class Fetched:
+    """What was fetched.
+
+    Attributes:
+        requests: Their number.
+        length: Their bytes.
+    """
+
+    requests: int = 0
+    length: int = 0
+
+    def __iadd__(self, other: Fetched) -> Self:
+        self.requests += other.requests
+        self.length += other.length
+        return self
+
+
+@dataclass(order=True)
+class _Segment:
+    """A range that was requested; its bytes come later."""
+
+    start: int
+    stop: int = field(compare=False)
+    until: float = field(compare=False)
+    data: Future[bytes] = field(compare=False, default_factory=Future[bytes])
+
+
+class FetchedRanges:
+    """A source that keeps what it fetched. See `pqassay_spec.base.sources.Source`; safe for several threads.
+
+    Args:
+        source: The file.
+        gap: Bytes between two ranges that are fetched along; ``None`` to make a request of every range.
+        pool: Makes requests at once; by default one follows the other.
+    """
+
+    def __init__(self, source: Source, *, gap: int | None = GAP, pool: Executor | None = None) -> None:
+        self.name, self.size = source.name, source.size
+        self.metadata, self.data = Fetched(), Fetched()
+        """What was fetched so far: metadata, and pages."""
+        self._source, self._gap, self._pool = source, gap, pool
+        self._held: list[_Segment] = []
+        self._lock = Lock()
+
+    def want(self, pieces: Iterable[Piece]) -> None:
+        """Fetch what is missing of some ranges, in as few requests as the gap allows; return when all is there.
+
+        Raises:
+            Truncated: A range lies outside the file.
+            OSError: It cannot be read.
+        """
+        wanted = sorted(piece for piece in pieces if piece.stop > piece.start)
+        for piece in wanted:
+            require_range(self, piece.start, piece.stop - piece.start)
+        with self._lock:
+            missing = self._joined(sorted(part for piece in wanted for part in self._missing(piece)))
+            for segment in missing:
+                insort(self._held, segment)
+                counted = self.metadata if segment.until == FOREVER else self.data
+                counted += Fetched(1, segment.stop - segment.start)
+        if self._pool is None or len(missing) < 2:
+            for segment in missing:
+                self._fetch(segment)
+        else:
+            for task in [self._pool.submit(self._fetch, segment) for segment in missing]:
+                task.result()
+        for segment in missing:
+            segment.data.result()  # raises what went wrong
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Return a range, fetched now where it is not held. See `pqassay_spec.base.sources.Source.read`."""
+        require_range(self, offset, length)
+        if not length:
+            return b""
+        stop = offset + length
+        with self._lock:
+            segments = self._overlapping(offset, stop)
+            covered = sum(min(one.stop, stop) - max(one.start, offset) for one in segments)
+        if covered < length:
+            self.want([Piece(offset, stop)])
+            with self._lock:
+                segments = self._overlapping(offset, stop)
+        if len(segments) == 1:
+            data, start = segments[0].data.result(), segments[0].start
+            return data if len(data) == length else data[offset - start : stop - start]
+        return b"".join(one.data.result()[max(offset - one.start, 0) : stop - one.start] for one in segments)
+
+    def release(self, row: float) -> None:
+        """Let go of what is needed for rows before this one only."""
+        with self._lock:
+            self._held = [segment for segment in self._held if segment.until > row]
+
+    def _overlapping(self, start: int, stop: int) -> list[_Segment]:
+        first = max(bisect_right(self._held, start, key=lambda one: one.start) - 1, 0)
+        found: list[_Segment] = []
+        for segment in self._held[first:]:
+            if segment.start >= stop:
+                break
+            if segment.stop > start:
+                found.append(segment)
+        return found
+
+    def _missing(self, piece: Piece) -> list[_Segment]:
+        """The parts of a range that nobody has asked for; the others are held as long as this one needs them."""
+        parts: list[_Segment] = []
+        start = piece.start
+        for segment in self._overlapping(piece.start, piece.stop):
+            segment.until = max(segment.until, piece.until)
+            if segment.start > start:
+                parts.append(_Segment(start, segment.start, piece.until))
+            start = max(start, segment.stop)
+        if start < piece.stop:
+            parts.append(_Segment(start, piece.stop, piece.until))
+        return parts
+
+    def _joined(self, parts: list[_Segment]) -> list[_Segment]:
+        joined: list[_Segment] = []
+        for part in parts:
+            last = joined[-1] if joined else None
+            if last is not None and part.start < last.stop:
+                # Two ranges that were wanted overlap.
+                last.stop, last.until = max(last.stop, part.stop), max(last.until, part.until)
+            elif last is not None and self._joins(last, part):
+                last.stop, last.until = part.stop, max(last.until, part.until)
+            else:
+                joined.append(part)
+        return joined
+
+    def _joins(self, last: _Segment, part: _Segment) -> bool:
+        return (
+            self._gap is not None
+            and part.start - last.stop <= self._gap
+            and part.stop - last.start <= LONGEST
+            and not self._overlapping(last.stop, part.start)
+        )
+
+    def _fetch(self, segment: _Segment) -> None:
+        try:
+            segment.data.set_result(self._source.read(segment.start, segment.stop - segment.start))
+        except BaseException as error:  # noqa: BLE001 - whoever waits for the bytes gets it
+            with self._lock:
+                self._held = [one for one in self._held if one is not segment]
+            segment.data.set_exception(error)
+
+
+__all__ = ["FOREVER", "GAP", "Fetched", "FetchedRanges", "Piece"]

@@ -1,0 +1,180 @@
+"""The scan: rows of a file, of the files of a folder, or of objects behind a URI, as a stream of Arrow record batches.
+
+    from pqassay_reference import scan
+
+    rows = scan("sales", "nation = 'Peru' AND year >= 2023", columns=["year", "sales_amount"])
+    table = rows.to_table()
+    print(rows.counters.left["pages"])
+
+Source: chapter ``scan.md``.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import ExitStack, closing
+from typing import Any, cast
+
+import pyarrow as pa
+
+from pqassay_reference.errors import Refused, about
+from pqassay_reference.predicate.literals import Tree
+from pqassay_reference.query.ahead import ahead
+from pqassay_reference.query.counters import Counters, Left
+from pqassay_reference.query.file_scan import FileScan, Query, Window
+from pqassay_reference.query.output import Output
+from pqassay_reference.query.ranges import GAP
+from pqassay_reference.query.rungs import Rung, rungs_without
+from pqassay_reference.query.targets import Target, target_of, targets_of
+from pqassay_reference.rewrite.extract import Trust
+from pqassay_spec.base.sources import Source
+
+LOCAL_THREADS = max(2, min(os.cpu_count() or 1, 8))
+"""Windows of local files that are worked on at once."""
+
+REMOTE_THREADS = 16
+"""Requests and windows at once behind a URI: there, waiting takes the time."""
+
+BATCH_ROWS = 1 << 16
+"""The most rows of a batch."""
+
+
+class Scan:
+    """Rows that satisfy a condition, read when they are asked for. See `scan`.
+
+    Iterating yields record batches in the order of files and rows; each iteration is a scan of its own.
+
+    Attributes:
+        schema: Names and types of the columns that are returned.
+        counters: What was left after each rung, and what was fetched, of all iterations so far.
+        messages: For each file whose embedded index had no say, why.
+    """
+
+    def __init__(self, targets: Sequence[Target], query: Query) -> None:
+        self._targets, self._query = targets, query
+        self.counters = Counters()
+        self.messages: dict[str, str] = {}
+        with FileScan(targets[0], query, Counters()) as first:
+            self._output = Output.of(first, query.columns, keeps=Rung.DICTIONARIES in query.rungs)
+        self.schema: pa.Schema = self._output.schema
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        """Yield the rows in batches of 65,536 at most.
+
+        Raises:
+            FormatError, Undecodable: A file cannot be read.
+            Refused: The condition does not fit a file.
+            OSError: A file cannot be read.
+        """
+        with closing(cast("Any", self._batches())) as batches:
+            yield from self._limited(batches if Rung.STREAM in self._query.rungs else iter(list(batches)))
+
+    def to_reader(self) -> pa.RecordBatchReader:
+        """The rows as any consumer of Arrow's streams takes them."""
+        return pa.RecordBatchReader.from_batches(self.schema, iter(self))
+
+    def to_table(self) -> pa.Table:
+        """All rows in memory."""
+        return pa.Table.from_batches(list(self), self.schema)
+
+    def _limited(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        left = self._query.limit
+        for batch in batches:
+            taken = batch if left is None else batch.slice(0, left)
+            self.counters.count(Rung.STREAM, Left(rows=len(taken)))
+            if len(taken):
+                yield taken
+            if left is not None:
+                left -= len(taken)
+                if not left:
+                    return
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        if self._query.limit == 0:
+            return
+        is_local = all(target.is_local for target in self._targets)
+        threads = LOCAL_THREADS if is_local else REMOTE_THREADS
+        overlaps = {Rung.FETCH, Rung.STREAM} <= self._query.rungs
+        with ExitStack() as stack:
+            requests = None if is_local or not overlaps else stack.enter_context(ThreadPoolExecutor(threads))
+            workers = stack.enter_context(ThreadPoolExecutor(threads)) if overlaps else None
+            openers = None if requests is None else stack.enter_context(ThreadPoolExecutor(threads))
+            files = ahead(openers, lambda target: self._opened(target, requests), self._targets, threads)
+            stack.enter_context(closing(cast("Any", files)))
+            for file in files:
+                with file:
+                    yield from self._file_batches(file, workers, threads)
+
+    def _opened(self, target: Target, requests: Executor | None) -> FileScan:
+        file = FileScan(target, self._query, self.counters, requests)
+        file.keep_dictionaries(self._output.kept_dictionaries)
+        return file
+
+    def _file_batches(
+        self, file: FileScan, workers: Executor | None, threads: int
+    ) -> Iterator[pa.RecordBatch]:
+        def matched(window: Window) -> tuple[Window, pa.Table | None]:
+            with about(file.target.name):
+                return window, window.group.matches(window.rows)
+
+        results = ahead(workers, matched, file.windows(), threads)
+        with closing(cast("Any", results)):
+            for window, table in results:
+                file.ranges.release(window.last_row)
+                if table is not None:
+                    yield from self._output.batches(table, file, BATCH_ROWS)
+        file.finish()
+        if file.message:
+            self.messages[file.target.name] = file.message
+
+
+def scan(
+    path: str | os.PathLike[str] | Source,
+    predicate: str | Tree | None = None,
+    columns: Sequence[str] | None = None,
+    *,
+    limit: int | None = None,
+    without: Iterable[str] = (),
+    gap: int = GAP,
+    trust: Trust = "companion",
+    column: str | None = None,
+) -> Scan:
+    """Read the rows of Parquet files that satisfy a condition, and no more of the files than that takes.
+
+    Args:
+        path: A file, a folder, a URI, or a source of bytes.
+        predicate: A condition as in SQL, or a tree as in the protocol; all rows by default.
+        columns: The columns that are returned, a member of a struct by its path joined by dots; all by default.
+        limit: The most rows that are returned; once they are found, nothing more is read.
+        without: Names of rungs that are switched off, see `pqassay_reference.query.rungs.Rung`.
+        gap: Bytes between two ranges that are fetched along, so that one request does for both.
+        trust: Which embedded index counts: one with a companion record, or also one of ``column``.
+        column: The column that an embedded index without companion record describes.
+
+    Raises:
+        Refused: The condition, a column or a rung is not one, or there are no files.
+        FormatError, Undecodable: The first file cannot be read.
+        OSError: A file or folder cannot be read.
+
+    >>> from pqassay_spec.base.sources import BytesSource
+    >>> from pqassay_reference.tiny.parquet import Column, TinyParquet
+    >>> file = TinyParquet((Column("n", "int32", [1, 2, 3]), Column("tree", "string", ["ash", "elm", "fir"])))
+    >>> scan(BytesSource(file.build()), "n >= 2", ["tree"], limit=1).to_table().to_pylist()
+    [{'tree': 'elm'}]
+    """
+    if isinstance(predicate, str):
+        from pqassay_reference.predicate.text import parse_predicate  # noqa: PLC0415 - loading sqlglot takes a while
+
+        predicate = parse_predicate(predicate)
+    if limit is not None and limit < 0:
+        raise Refused(f"a limit of {limit} rows")
+    targets = targets_of(path) if isinstance(path, str | os.PathLike) else [target_of(path)]
+    query = Query(predicate, columns, rungs_without(without), gap, limit, trust, column)
+    return Scan(targets, query)
+
+
+__all__ = ["Scan", "scan"]

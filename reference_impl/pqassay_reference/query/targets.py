@@ -1,0 +1,137 @@
+"""The files of a scan: a file, the files of a folder, or objects behind a URI, with the columns that folder names stand for."""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Generator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pyarrow as pa
+
+from pqassay_reference.errors import Refused
+from pqassay_reference.lake.index_tail import NativeSource
+from pqassay_reference.lake.listing import list_files
+from pqassay_reference.query.facts import Identity
+from pqassay_spec.base.sources import FileSource, Source
+
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+"""What a folder is called whose rows have a null in its column."""
+
+LOCAL_TAIL = 8 << 10
+"""Bytes that are read from the end of a local file before its footer is looked for."""
+
+REMOTE_TAIL = 64 << 10
+"""The same behind a URI, where a second request costs more than bytes that nobody needs."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """One file.
+
+    Attributes:
+        name: Its path or URI.
+        identity: What it is known by while it does not change.
+        opened: Opens it.
+        is_local: Whether a request costs next to nothing.
+        constants: Columns that its folders stand for.
+    """
+
+    name: str
+    identity: Identity
+    opened: Callable[[], AbstractContextManager[Source]]
+    is_local: bool = True
+    constants: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+def target_of(source: Source) -> Target:
+    """A source as the one file of a scan; requests to it are taken for expensive."""
+
+    @contextlib.contextmanager
+    def opened() -> Generator[Source]:
+        yield source
+
+    return Target(source.name, (source.name, source.size, 0), opened, is_local=False)
+
+
+def targets_of(path: str | os.PathLike[str]) -> list[Target]:
+    """The files of a path or URI, in the order of their names.
+
+    Raises:
+        FileNotFoundError: There is no such file or folder.
+        OSError: It cannot be listed.
+        ValueError: A URI that no filesystem understands.
+        Refused: There are no Parquet files, or their folders do not agree on what they stand for.
+    """
+    name = os.fspath(path)
+    if "://" not in name and Path(name).is_file():
+        return [_local(name)]
+    listed = list_files(name, None, None)
+    if not listed.paths:
+        raise Refused(f"{name}: there are no Parquet files in it")
+    constants = _constants([listed.relative(one) for one in listed.paths])
+    found: list[Target] = []
+    for at, one in enumerate(listed.paths):
+        identity = one, listed.sizes[at], listed.modified[at]
+        if listed.is_local:
+            found.append(Target(one, identity, _opener(one), constants=constants[at]))
+        else:
+            remote = _remote(listed.filesystem, one)
+            found.append(Target(one, identity, remote, is_local=False, constants=constants[at]))
+    return found
+
+
+def _local(name: str) -> Target:
+    status = Path(name).stat()
+    identity = os.path.abspath(name), status.st_size, status.st_mtime_ns  # noqa: PTH100 - a link stays what the user calls it
+    return Target(name, identity, _opener(name))
+
+
+def _opener(name: str) -> Callable[[], AbstractContextManager[Source]]:
+    return lambda: FileSource(name)
+
+
+def _remote(filesystem: Any, name: str) -> Callable[[], AbstractContextManager[Source]]:
+    return lambda: NativeSource(filesystem, name)
+
+
+def _constants(paths: Sequence[str]) -> list[dict[str, Any]]:
+    """The columns that the folders of each file stand for: numbers where all values are, else text."""
+    found = [{key: unquote(value) for key, value in _pairs(path)} for path in paths]
+    names = list(found[0])
+    for path, pairs in zip(paths, found, strict=True):
+        if list(pairs) != names:
+            raise Refused(f"{path}: its folders name columns {list(pairs)}, those of {paths[0]} {names}")
+    kinds = {name: _kind([pairs[name] for pairs in found]) for name in names}
+    return [
+        {
+            name: pa.scalar(None if value == NO_VALUE else value, pa.string()).cast(kinds[name])
+            for name, value in pairs.items()
+        }
+        for pairs in found
+    ]
+
+
+def _pairs(path: str) -> list[tuple[str, str]]:
+    parts = [part.partition("=") for part in path.split("/")[:-1]]
+    return [(unquote(key), value) for key, equals, value in parts if equals]
+
+
+def _kind(values: Sequence[str]) -> pa.DataType:
+    texts = pa.array([value for value in values if value != NO_VALUE], pa.string())
+    for kind in (pa.int32(), pa.int64()):
+        try:
+            texts.cast(kind)
+        except pa.ArrowException:
+            continue
+        return kind
+    return pa.string()
+
+
+__all__ = ["LOCAL_TAIL", "REMOTE_TAIL", "Target", "target_of", "targets_of"]
