@@ -25,7 +25,7 @@ from pqassay_reference.errors import Refused, about
 from pqassay_reference.predicate.literals import Tree
 from pqassay_reference.query.ahead import ahead
 from pqassay_reference.query.counters import Counters, Left
-from pqassay_reference.query.file_scan import FileScan, Query, Window
+from pqassay_reference.query.file_scan import FileScan, Metadata, Query, Window
 from pqassay_reference.query.output import Output
 from pqassay_reference.query.ranges import GAP
 from pqassay_reference.query.rungs import Rung, rungs_without
@@ -142,6 +142,7 @@ def scan(
     gap: int = GAP,
     trust: Trust = "companion",
     column: str | None = None,
+    metadata: Metadata = "footer",
 ) -> Scan:
     """Read the rows of Parquet files that satisfy a condition, and no more of the files than that takes.
 
@@ -154,6 +155,7 @@ def scan(
         gap: Bytes between two ranges that are fetched along, so that one request does for both.
         trust: Which embedded index counts: one with a companion record, or also one of ``column``.
         column: The column that an embedded index without companion record describes.
+        metadata: Where the facts about a file come from: its own footer, or the ``_pm`` beside it (``pm``).
 
     Raises:
         Refused: The condition, a column or a rung is not one, or there are no files.
@@ -173,7 +175,7 @@ def scan(
     if limit is not None and limit < 0:
         raise Refused(f"a limit of {limit} rows")
     targets = targets_of(path) if isinstance(path, str | os.PathLike) else [target_of(path)]
-    query = Query(predicate, columns, rungs_without(without), gap, limit, trust, column)
+    query = Query(predicate, columns, rungs_without(without), gap, limit, trust, column, metadata)
     return Scan(targets, query)
 
 
