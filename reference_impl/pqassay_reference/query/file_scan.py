@@ -54,6 +54,7 @@ class Query:
         trust: Which embedded index counts.
         column: The column that an embedded index without companion record describes.
         metadata: Where the facts about a file come from.
+        first_schema: The schema of the first file; a file that lacks one of its columns has nulls there.
     """
 
     predicate: Tree | None
@@ -64,6 +65,7 @@ class Query:
     trust: Trust = "companion"
     column: str | None = None
     metadata: Metadata = "footer"
+    first_schema: pa.Schema | None = None
 
 
 class Window(NamedTuple):
@@ -138,9 +140,14 @@ class FileScan:
 
     def _question(self) -> Question:
         query, schema = self._query, self.facts.schema
-        constants = {name: value for name, value in self.target.constants.items() if name not in schema.names}
+        expected = query.first_schema if query.first_schema is not None else schema
+        constants: dict[str, Any] = {
+            **{one.name: pa.scalar(None, one.type) for one in expected},
+            **self.target.constants,
+        }
+        constants = {name: value for name, value in constants.items() if name not in schema.names}
         self._require_fitting(constants)
-        names = list(schema.names) if query.columns is None else query.columns
+        names = list(expected.names) if query.columns is None else query.columns
         named = columns_named(query.predicate) if query.predicate is not None else set[str]()
         output = [self._place(name) for name in names if name not in constants]
         asked = [self._place(name) for name in sorted(named) if name not in constants]

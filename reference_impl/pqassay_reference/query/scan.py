@@ -17,6 +17,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from typing import Any, cast
 
 import pyarrow as pa
@@ -55,11 +56,12 @@ class Scan:
     """
 
     def __init__(self, targets: Sequence[Target], query: Query) -> None:
-        self._targets, self._query = targets, query
+        self._targets = targets
         self.counters = Counters()
         self.messages: dict[str, str] = {}
         with FileScan(targets[0], query, Counters()) as first:
             self._output = Output.of(first, query.columns, keeps=Rung.DICTIONARIES in query.rungs)
+            self._query = replace(query, first_schema=first.facts.schema)
         self.schema: pa.Schema = self._output.schema
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
