@@ -10,6 +10,7 @@ import json
 import os
 import sys
 from collections.abc import Generator, Iterator
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,6 +24,14 @@ from pqassay_reference.query.rungs import Rung
 
 if TYPE_CHECKING:
     from pqassay_reference.query.scan import Scan
+
+
+class MetadataName(StrEnum):
+    """Where the facts about a file come from."""
+
+    FOOTER = "footer"
+    PM = "pm"
+
 
 EXAMPLE = (
     "Example: `pqassay-ref scan sales \"nation = 'Peru' AND year >= 2023\" --columns year,sales_amount --explain`"
@@ -87,6 +96,13 @@ def scan(
             help="The column that embedded indexes without companion record describe.",
         ),
     ] = None,
+    metadata: Annotated[
+        MetadataName,
+        typer.Option(
+            metavar="WHERE",
+            help="Where the facts about a file come from: footer, or pm, the _pm beside it; its footer is not read then.",
+        ),
+    ] = MetadataName.FOOTER,
     form: Annotated[
         Form,
         typer.Option(
@@ -139,6 +155,7 @@ def scan(
             gap=GAP if gap is None else gap,
             trust=trust.value,
             column=column,
+            metadata=metadata.value,
             explain=explain or picture is not None,
         )
         with _progress_bar(found, is_free=not sys.stdout.isatty() or output is not None or explain):

@@ -17,6 +17,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from typing import Any, cast
 
 import pyarrow as pa
@@ -26,7 +27,7 @@ from pqassay_reference.predicate.literals import Tree
 from pqassay_reference.query.ahead import ahead
 from pqassay_reference.query.counters import Counters, Left
 from pqassay_reference.query.explain import Trace
-from pqassay_reference.query.file_scan import FileScan, Query, Window
+from pqassay_reference.query.file_scan import FileScan, Metadata, Query, Window
 from pqassay_reference.query.output import Output
 from pqassay_reference.query.ranges import GAP
 from pqassay_reference.query.rungs import Rung, rungs_without
@@ -60,7 +61,7 @@ class Scan:
     """
 
     def __init__(self, targets: Sequence[Target], query: Query) -> None:
-        self._targets, self._query = targets, query
+        self._targets = targets
         self.counters = Counters()
         self.messages: dict[str, str] = {}
         self.rungs = query.rungs
@@ -69,6 +70,7 @@ class Scan:
         self.progress: Callable[[int, int], object] | None = None
         with FileScan(targets[0], query, Counters()) as first:
             self._output = Output.of(first, query.columns, keeps=Rung.DICTIONARIES in query.rungs)
+            self._query = replace(query, first_schema=first.facts.schema)
             self.counters.metadata += first.ranges.metadata
         self.schema: pa.Schema = self._output.schema
 
@@ -164,6 +166,7 @@ def scan(
     gap: int = GAP,
     trust: Trust = "companion",
     column: str | None = None,
+    metadata: Metadata = "footer",
     explain: bool = False,
 ) -> Scan:
     """Read the rows of Parquet files that satisfy a condition, and no more of the files than that takes.
@@ -177,6 +180,7 @@ def scan(
         gap: Bytes between two ranges that are fetched along, so that one request does for both.
         trust: Which embedded index counts: one with a companion record, or also one of ``column``.
         column: The column that an embedded index without companion record describes.
+        metadata: Where the facts about a file come from: its own footer, or the ``_pm`` beside it (``pm``).
         explain: Whether it is kept which pages were read and which were not, see `pqassay_reference.query.explain`.
 
     Raises:
@@ -198,7 +202,9 @@ def scan(
         raise Refused(f"a limit of {limit} rows")
     targets = targets_of(path) if isinstance(path, str | os.PathLike) else [target_of(path)]
     trace = Trace() if explain else None
-    query = Query(predicate, columns, rungs_without(without), gap, limit, trust, column, trace)
+    query = Query(
+        predicate, columns, rungs_without(without), gap, limit, trust, column, metadata, trace=trace
+    )
     return Scan(targets, query)
 
 
