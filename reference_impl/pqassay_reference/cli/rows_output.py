@@ -106,10 +106,10 @@ def _python_rows(batch: Any) -> list[dict[str, Any]]:
 
 
 def json_line(row: dict[str, Any]) -> str:
-    """A row as an object of JSON, on one line.
+    r"""A row as an object of JSON, on one line.
 
     >>> json_line({"n": float("nan"), "raw": b"P"})
-    '{"n": "NaN", "raw": "x\\'50\\'"}'
+    '{"n": "NaN", "raw": "x\'50\'"}'
     """
     try:
         return json.dumps(row, default=_text, ensure_ascii=False, allow_nan=False)
@@ -155,9 +155,7 @@ def _cell(value: Any) -> str:
     return printable(_text(value))
 
 
-def _write_parquet(
-    batches: Iterable[pa.Table | pa.RecordBatch], schema: pa.Schema, output: Path
-) -> None:
+def _write_parquet(batches: Iterable[pa.Table | pa.RecordBatch], schema: pa.Schema, output: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -33,22 +33,18 @@ class MetadataName(StrEnum):
     PM = "pm"
 
 
-EXAMPLE = (
-    "Example: `pqassay-ref scan sales \"nation = 'Peru' AND year >= 2023\" --columns year,sales_amount --explain`"
-)
+EXAMPLE = "Example: `pqassay-ref scan sales \"nation = 'Peru' AND year >= 2023\" --columns year,sales_amount --explain`"
 
 
 def scan(
     path: Annotated[
         str,
-        typer.Argument(
-            metavar="PATH", help="A Parquet file, a folder of them, or a URI (s3://, gs://, …)."
-        ),
+        typer.Argument(metavar="PATH", help="A Parquet file, a folder of them, or a URI (s3://, gs://, …)."),
     ],
     condition: Annotated[
         str | None,
         typer.Argument(
-            metavar="[CONDITION]",
+            metavar="CONDITION",
             help="A condition as in SQL: comparisons, IN, BETWEEN, IS NULL, AND, OR, NOT; all rows by default.",
         ),
     ] = None,
@@ -124,7 +120,11 @@ def scan(
     ] = False,
     picture: Annotated[
         Path | None,
-        typer.Option("--explain-to", metavar="FILE.svg", help="Draw the same as an SVG picture."),
+        typer.Option(
+            "--explain-to",
+            metavar="FILE",
+            help="Draw the same as a picture into this SVG file; the rows are still printed.",
+        ),
     ] = None,
 ) -> None:
     """Print the rows of Parquet files that satisfy a condition, and read no more of the files than that takes.

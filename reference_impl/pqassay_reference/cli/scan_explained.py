@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 import typer
 
@@ -12,6 +13,7 @@ from pqassay_reference.query.explain import ColumnTrace, FileTrace, GroupTrace, 
 from pqassay_reference.query.rungs import Rung
 from pqassay_reference.query.scan import Scan
 from pqassay_reference.query.waterfall import Step, waterfall
+from pqassay_reference.rewrite.extract import NO_KEY
 from pqassay_spec.base.terminal import printable
 from pqassay_spec.parquet.page_search import Rows
 
@@ -46,7 +48,18 @@ def print_explanation(scan: Scan) -> None:
 
 
 def _table(steps: Sequence[Step]) -> Table:
-    headings = ("left after", "files", "row groups", "rows", "pages", "bytes", "requests", "saved", "share", "what it does")
+    headings = (
+        "left after",
+        "files",
+        "row groups",
+        "rows",
+        "pages",
+        "bytes",
+        "requests",
+        "saved",
+        "share",
+        "what it does",
+    )
     rows = [_cells(step) for step in steps]
     return Table("", headings, rows, right=frozenset(range(1, 9)))
 
@@ -54,8 +67,6 @@ def _table(steps: Sequence[Step]) -> Table:
 def _cells(step: Step) -> list[str]:
     left = step.left
     name = step.name if step.is_on else f"{step.name} (off)"
-    if not step.counts_bytes:
-        return [name, "", "", f"{left.rows:,}", "", "", "", "", "", step.title]
     pages = "?" if left.pages is None else f"{left.pages:,}"
     numbers = [f"{left.files:,}", f"{left.row_groups:,}", f"{left.rows:,}", pages, f"{left.length:,}"]
     saved = "" if not step.saved else f"{step.saved:,}"
@@ -80,15 +91,18 @@ def _summary(scan: Scan) -> Iterator[str]:
     counters = scan.counters
     rows = counters.left[Rung.STREAM].rows
     is_stopped = scan.trace is not None and scan.trace.is_stopped
-    yield f"{counted(rows, 'row')} found" + (
-        "; the limit was reached, and what would have come after it is not counted from pages on" if is_stopped else ""
-    )
+    stopped = "; the limit was reached" if is_stopped else ""
+    unopened = len(scan.files) - len(scan.trace.files) if scan.trace else 0
+    if unopened:
+        stopped += f", and {counted(unopened, 'file')} were not opened, which are not counted"
+    yield f"{counted(rows, 'row')} found{stopped}"
     for kind, fetched in (("metadata", counters.metadata), ("data", counters.data)):
         yield f"fetched  {fetched.length:,} bytes of {kind} in {counted(fetched.requests, 'request')}"
     yield f"of       {sum(scan.files.values()):,} bytes in {counted(len(scan.files), 'file')}"
     if counters.used:
         yield f"used     {', '.join(sorted(counters.used))}"
-    for message, count in Counter(scan.messages.values()).most_common():
+    reasons = Counter(reason for reason in scan.messages.values() if NO_KEY not in reason)
+    for message, count in reasons.most_common():
         yield f"unused   embedded index of {counted(count, 'file')}: {message}"
 
 
@@ -120,7 +134,7 @@ def _numbers(numbers: Sequence[int]) -> str:
 
 
 def _group_lines(group: GroupTrace) -> Iterator[str]:
-    yield f"  row group {group.row_group}: {group.rows_left:,} of {group.row_count:,} rows left by pages, {group.matched:,} found"
+    yield f"  row group {group.row_group}: {group.rows_left:,} of {group.row_count:,} rows left by pages, {group.matched:,} matched"
     names = {column.name: f"{column.name}{' ?' if column.is_asked else ''}" for column in group.columns}
     width = max(map(len, [*names.values(), "rows left"]))
     yield f"    {'rows left':<{width}}  {rows_bar(group.left, group.row_count)}"
@@ -138,8 +152,8 @@ def _bounds_lines(column: ColumnTrace, width: int) -> Iterator[str]:
     shown = known if len(known) <= MOST_PAGES else [page for page in known if page.is_read][:MOST_PAGES]
     for page in shown:
         verdict = "read" if page.is_read else "skipped"
-        rows = f"{page.row}–{page.row + page.row_count - 1}"
-        yield f"    {'':<{width}}  rows {rows}: {bounds_text(page)}, {verdict}"
+        rows = f"{page.row:,} to {page.row + page.row_count - 1:,}"
+        yield f"    {'':<{width}}  rows {rows}: {bounds_text(page)} ({verdict})"
     if len(shown) < len(known):
         yield f"    {'':<{width}}  … and {counted(len(known) - len(shown), 'more page')}"
 
@@ -172,7 +186,10 @@ def pages_bar(pages: Sequence[PageTrace], row_count: int) -> str:
         if page.is_read:
             _fill(cells, page.row, page.row + page.row_count, row_count)
     shades = list(map(_shade, cells, _room(len(cells), row_count)))
-    places = [(_cell(page.row, len(cells), row_count), _cell(page.row + page.row_count, len(cells), row_count)) for page in pages]
+    places = [
+        (_cell(page.row, len(cells), row_count), _cell(page.row + page.row_count, len(cells), row_count))
+        for page in pages
+    ]
     if all(end - start > 1 for start, end in places):
         for _, end in places[:-1]:
             shades[end - 1] = " "
@@ -186,7 +203,7 @@ def _cell(row: int, cells: int, row_count: int) -> int:
 def _room(cells: int, row_count: int) -> Iterable[int]:
     """The rows that each cell stands for."""
     edges = [-(-number * row_count // cells) for number in range(cells + 1)]
-    return (stop - start for start, stop in zip(edges, edges[1:], strict=False))
+    return (stop - start for start, stop in pairwise(edges))
 
 
 def _fill(cells: list[int], start: int, stop: int, row_count: int) -> None:

@@ -53,7 +53,7 @@ def _number_text(element: SchemaElement, number: float) -> str | None:
     unit = UNITS.get(name)
     if unit is None:
         return None
-    moment = str(np.datetime64(number, unit))  # type: ignore[call-overload]
+    moment = str(np.datetime64(number, unit))
     return moment.partition("T")[2] if name.startswith("TIME(") else moment.replace("T", " ")
 
 

@@ -102,7 +102,7 @@ class FileScan:
         self.message = ""
         """Why the embedded index of the file had no say."""
         self._visited: list[tuple[GroupScan, Rows]] = []
-        self._left_groups: list[int] | None = None
+        self._left_groups: list[GroupScan] | None = None
         self._stack = ExitStack()
         try:
             with about(target.name):
@@ -210,14 +210,14 @@ class FileScan:
             groups = self._groups()
             self._count_groups(EVERYTHING, range(len(self.facts.leaves)), groups)
             self._count_groups(Rung.METADATA, range(len(self.facts.leaves)), groups)
-            leaves = [leaf for place in self.question.needed for leaf in self.facts.fields[place].leaves]
+            leaves = self._needed_leaves
             self._count_groups(Rung.PROJECTION, leaves, groups)
             if self._is_ruled_out():
                 return
             self._count_groups(Rung.FILES, leaves, groups)
             by_group = self._left_by_groups(groups)
-            self._left_groups = [group.row_group for group, _ in by_group]
-            self._count_groups(Rung.ROW_GROUPS, leaves, [group for group, _ in by_group])
+            self._left_groups = [group for group, _ in by_group]
+            self._count_groups(Rung.ROW_GROUPS, leaves, self._left_groups)
             yield from self._windows(by_group)
 
     def _groups(self) -> list[GroupScan]:
@@ -313,8 +313,8 @@ class FileScan:
 
     # ------------------------------------------------------------------------------------------------- counting
 
-    def finish(self) -> None:
-        """Count what was read of the file after its last window."""
+    def finish(self, *, is_stopped: bool = False) -> None:
+        """Count what was read of the file after its last window, or after that with which the limit was reached."""
         late, lean = Left(), Left()
         for group, left in self._visited:
             if not left:
@@ -325,18 +325,39 @@ class FileScan:
             if read.uses_index:
                 self._counters.note("offset index")
         late.files = lean.files = int(bool(lean.row_groups))
-        self._counters.count(Rung.LATE, late)
-        self._counters.count(Rung.DICTIONARIES, lean)
         fetched = Left(files=lean.files, row_groups=lean.row_groups, rows=lean.rows, pages=lean.pages)
         fetched += Left(length=self.ranges.data.length, requests=self.ranges.data.requests)
-        self._counters.count(Rung.FETCH, fetched)
+        unread = self._unread() if is_stopped else Left()
+        for rung, read_of_it in ((Rung.LATE, late), (Rung.DICTIONARIES, lean), (Rung.FETCH, fetched)):
+            self._counters.count(rung, read_of_it)
+            self._counters.count(rung, unread)
+        fetched.rows = 0  # those of the result are counted where the limit cuts it
+        self._counters.count(Rung.STREAM, fetched)
         trace = self._query.trace
         if trace is not None:
             kept = [group.traced(left) for group, left in self._visited[: trace.room]]
             groups = len(self.facts.row_counts)
-            trace.files.append(FileTrace(self.target.name, groups, self._left_groups, len(self._visited), kept))
+            left_groups = None if self._left_groups is None else [one.row_group for one in self._left_groups]
+            trace.files.append(FileTrace(self.target.name, groups, left_groups, len(self._visited), kept))
+
+    def _unread(self) -> Left:
+        """What a scan that is stopped need not read any more: row groups that were not reached, and rows of those that were."""
+        unreached = self._left_of(self._needed_leaves, (self._left_groups or [])[len(self._visited) :])
+        unreached.files = 0
+        self._counters.count(Rung.PAGES, unreached)
+        for group, left in self._visited:
+            unreached += group.cost_of(left) - group.cost_of(group.rows_tried(left))
+        return unreached
+
+    @property
+    def _needed_leaves(self) -> list[int]:
+        return [leaf for place in self.question.needed for leaf in self.facts.fields[place].leaves]
 
     def _count_groups(self, step: str, leaves: Sequence[int], groups: Sequence[GroupScan]) -> None:
+        self._counters.count(step, self._left_of(leaves, groups))
+
+    def _left_of(self, leaves: Sequence[int], groups: Sequence[GroupScan]) -> Left:
+        """What it would take to read some columns of some row groups."""
         left = Left(files=1 if groups else 0)
         for group in groups:
             left.row_groups += 1
@@ -351,7 +372,7 @@ class FileScan:
                 if stats is not None:
                     pages = sum(one.count for one in stats if one.page_type != PageType.DICTIONARY_PAGE)
                 left += Left(pages=pages, length=facts.total_compressed_size, requests=1)
-        self._counters.count(step, left)
+        return left
 
 
 __all__ = ["FileScan", "Query", "Window"]

@@ -81,6 +81,8 @@ class GroupScan:
         """What took part in decisions."""
         self.matched = 0
         """Rows that satisfied the condition so far."""
+        self.tried = 0
+        """Rows that were put to the condition so far."""
         self._facts, self._ranges, self._question = facts, ranges, question
         self._claims: dict[str, ChunkClaims | None] = {}
 
@@ -183,6 +185,7 @@ class GroupScan:
         """
         late = Rung.LATE in self._question.rungs
         found = self._matches_late(rows) if late else self._matches_at_once(rows)
+        self.tried += len(rows)
         self.matched += 0 if found is None else len(found)
         return found
 
@@ -260,6 +263,16 @@ class GroupScan:
             pages, length, dictionaries = one.layout.cost_of(numbers)
             left += Left(pages=pages, length=length + dictionaries, requests=pages + bool(dictionaries))
         return left
+
+    def rows_tried(self, left: Rows) -> Rows:
+        """The rows of some ranges that were put to the condition: windows are worked on in their order."""
+        tried: Rows = []
+        room = self.tried
+        for part in left:
+            if room:
+                tried.append(part[:room])
+                room -= len(tried[-1])
+        return tried
 
     def read_so_far(self) -> ReadSoFar:
         """What was read of it, page by page."""

@@ -96,7 +96,9 @@ class _Drawing:
     def line(self, x: float, y: float, to_x: float, to_y: float, kind: str) -> None:
         """Add a line."""
         place = {"x1": x, "y1": y, "x2": to_x, "y2": to_y}
-        ET.SubElement(self._body, "line", {**{name: f"{at:.5g}" for name, at in place.items()}, "class": kind})
+        ET.SubElement(
+            self._body, "line", {**{name: f"{at:.5g}" for name, at in place.items()}, "class": kind}
+        )
 
     def svg(self, height: float, title: str, description: str) -> str:
         """The whole picture."""
@@ -140,11 +142,7 @@ def size_text(length: int) -> str:
 
 def _described(scan: Scan) -> str:
     """The picture in words."""
-    steps = [
-        f"{step.name}: {step.left.rows} rows, {step.left.length} bytes"
-        for step in waterfall(scan)
-        if step.counts_bytes
-    ]
+    steps = [f"{step.name}: {step.left.rows} rows, {step.left.length} bytes" for step in waterfall(scan)]
     return f"What was left to be read after each technique. {'; '.join(steps)}. {_fetched(scan)}"
 
 
@@ -184,7 +182,7 @@ class _Scale:
     def __init__(self, sizes: Sequence[int]) -> None:
         known = [math.log10(size) for size in sizes if size > 0] or [0.0]
         self.first = math.floor(min(known) - 0.25)
-        self.last = max(max(known), self.first + 1.0)
+        self.last = max(*known, self.first + 1.0)
 
     def x(self, size: int) -> float:
         """The horizontal place of a number of bytes."""
@@ -200,18 +198,17 @@ class _Scale:
 
 
 def _waterfall(drawing: _Drawing, steps: Sequence[Step], top: float) -> float:
-    shown = [step for step in steps if step.counts_bytes]
-    scale = _Scale([step.left.length for step in shown])
+    scale = _Scale([step.left.length for step in steps])
     drawing.text(MARGIN, top + 14, "left after", "pale")
     for x, words in ((ROWS_X, "rows"), (PAGES_X, "pages"), (BYTES_X, "bytes"), (REQUESTS_X, "requests")):
         drawing.text(x, top + 14, words, "pale end")
     bottom = top + 22 + STEP * len(steps)
     room = -math.inf
-    for x, words in scale.grid():
-        drawing.line(x, top + 18, x, bottom, "grid")
-        if x - room > CHARACTER * 8 and x < BARS_END - CHARACTER * 4:
-            drawing.text(x, top + 14, words, "pale middle")
-            room = x
+    for place, words in scale.grid():
+        drawing.line(place, top + 18, place, bottom, "grid")
+        if place - room > CHARACTER * 8 and place < BARS_END - CHARACTER * 4:
+            drawing.text(place, top + 14, words, "pale middle")
+            room = place
     for number, step in enumerate(steps):
         _step(drawing, step, scale, top + 22 + STEP * number)
     return bottom + 8
@@ -222,8 +219,6 @@ def _step(drawing: _Drawing, step: Step, scale: _Scale, y: float) -> None:
     drawing.text(MARGIN, y + 14, step.name, "name" if step.is_on else "off")
     drawing.text(ROWS_X, y + 14, f"{left.rows:,}", "end")
     drawing.text(LEFT, y + 29, step.title if step.is_on else f"off: {step.title}", "pale")
-    if not step.counts_bytes:
-        return
     pages = "?" if left.pages is None else f"{left.pages:,}"
     for x, words in ((PAGES_X, pages), (BYTES_X, size_text(left.length)), (REQUESTS_X, f"{left.requests:,}")):
         drawing.text(x, y + 14, words, "end")
@@ -242,7 +237,11 @@ def _step(drawing: _Drawing, step: Step, scale: _Scale, y: float) -> None:
 def _percent(step: Step) -> str:
     share = abs(step.share or 0.0)
     # 100 % is said of nothing being left only.
-    return f"{min(share, 0.999) if step.saved and step.saved > 0 and step.left.length else share:.1%}".replace("%", " %")
+    return (
+        f"{min(share, 0.999) if step.saved and step.saved > 0 and step.left.length else share:.1%}".replace(
+            "%", " %"
+        )
+    )
 
 
 # ------------------------------------------------------------------------------------------------------------- pages
@@ -281,7 +280,7 @@ def _group(drawing: _Drawing, file: FileTrace, group: GroupTrace, top: float) ->
     name = printable(file.name.rsplit("/", 1)[-1])
     words = f"{_cut(name, 40)}, row group {group.row_group} of {file.row_groups}"
     drawing.text(MARGIN, top + 18, words, "name")
-    counts = f"{group.rows_left:,} of {group.row_count:,} rows left, {group.matched:,} found"
+    counts = f"{group.rows_left:,} of {group.row_count:,} rows left, {group.matched:,} matched"
     drawing.text(WIDTH - MARGIN, top + 18, counts, "end")
     columns = group.columns[:MOST_COLUMNS]
     y = top + 28
@@ -291,7 +290,9 @@ def _group(drawing: _Drawing, file: FileTrace, group: GroupTrace, top: float) ->
         return LEFT + row * (PAGES_END - LEFT) / max(group.row_count, 1)
 
     for part in group.left:
-        drawing.rectangle(place(part.start), y - 2, max(place(part.stop) - place(part.start), 1.5), bottom - y, "rows")
+        drawing.rectangle(
+            place(part.start), y - 2, max(place(part.stop) - place(part.start), 1.5), bottom - y, "rows"
+        )
     for column in columns:
         _column(drawing, column, y, group.row_count)
         y += COLUMN

@@ -145,15 +145,14 @@ class Scan:
                     if table is not None:
                         yield from self._output.batches(table, file, BATCH_ROWS)
         except GeneratorExit:
-            self._finish(file)  # the limit is reached
+            self._finish(file, is_stopped=True)  # the limit is reached
             raise
         self._finish(file)
 
-    def _finish(self, file: FileScan) -> None:
-        file.finish()
+    def _finish(self, file: FileScan, *, is_stopped: bool = False) -> None:
+        file.finish(is_stopped=is_stopped)
         if file.message:
             self.messages[file.target.name] = file.message
-
 
 
 def scan(
