@@ -39,9 +39,8 @@ def print_explanation(scan: Scan) -> None:
     trace = scan.trace or Trace()
     if any(file.groups for file in trace.files):
         typer.echo(f"\n{KEY}")
-    for file in trace.files:
-        for line in _file_lines(file):
-            typer.echo(printable(line))
+    for line in _files_lines(trace.files):
+        typer.echo(printable(line))
 
 
 # ------------------------------------------------------------------------------------------------------- waterfall
@@ -109,17 +108,27 @@ def _summary(scan: Scan) -> Iterator[str]:
 # ----------------------------------------------------------------------------------------------------------- pages
 
 
-def _file_lines(file: FileTrace) -> Iterator[str]:
+def _files_lines(files: Sequence[FileTrace]) -> Iterator[str]:
+    """The files of which row groups are shown, then how many others there are."""
+    shown = [file for file in files if file.groups]
+    for file in shown:
+        yield from _file_lines(file, file.left or ())
+    ruled_out = sum(file.left is None for file in files)
+    empty = sum(file.left is not None and not file.visited for file in files)
+    more = len(files) - len(shown) - ruled_out - empty
+    counts = ((ruled_out, "ruled out as a whole"), (empty, "without a row group that is left"), (more, "read as well"))
+    lines = [f"{counted(count, 'file')} {what}" for count, what in counts if count]
+    yield from ["", *lines] if lines else []
+
+
+def _file_lines(file: FileTrace, left: Sequence[int]) -> Iterator[str]:
     yield ""
-    if file.left is None:
-        yield f"{file.name}: ruled out as a whole"
-        return
-    left_out = sorted(set(range(file.row_groups)) - set(file.left))
+    left_out = sorted(set(range(file.row_groups)) - set(left))
     yield f"{file.name}: {counted(file.row_groups, 'row group')}"
     if left_out:
         yield f"  left out by statistics or bloom filters: {_numbers(left_out)}"
-    if file.visited < len(file.left):
-        yield f"  not reached: {_numbers(file.left[file.visited :])}"
+    if file.visited < len(left):
+        yield f"  not reached: {_numbers(left[file.visited :])}"
     for group in file.groups:
         yield from _group_lines(group)
     more = file.visited - len(file.groups)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 
 import numpy as np
@@ -53,7 +54,7 @@ def _number_text(element: SchemaElement, number: float) -> str | None:
     unit = UNITS.get(name)
     if unit is None:
         return None
-    moment = str(np.datetime64(number, unit))
+    moment = re.sub(r"\.0+$", "", str(np.datetime64(number, unit)))
     return moment.partition("T")[2] if name.startswith("TIME(") else moment.replace("T", " ")
 
 
