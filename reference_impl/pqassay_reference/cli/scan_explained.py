@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -20,6 +22,9 @@ from pqassay_spec.parquet.page_search import Rows
 WIDTH = 60
 """Characters of the bar that stands for the rows of a row group."""
 
+WIDE = 150
+"""Columns of a terminal in which the table has room for what each technique does; in fewer, that is listed below."""
+
 MOST_PAGES = 6
 """Pages of a column whose bounds are listed."""
 
@@ -33,7 +38,12 @@ KEY = f"{FULL} read, or left   {PARTLY} in part   {NONE} neither   a blank ends 
 
 def print_explanation(scan: Scan) -> None:
     """Print the waterfall, what was fetched and what took part, and a picture of the pages of each row group."""
-    show(_table(waterfall(scan)))
+    steps = waterfall(scan)
+    is_narrow = sys.stdout.isatty() and shutil.get_terminal_size().columns < WIDE
+    show(_table(steps, with_titles=not is_narrow))
+    if is_narrow:
+        for step in steps:
+            typer.echo(f"{step.name}: {step.title}")
     for line in _summary(scan):
         typer.echo(printable(line))
     trace = scan.trace or Trace()
@@ -46,20 +56,12 @@ def print_explanation(scan: Scan) -> None:
 # ------------------------------------------------------------------------------------------------------- waterfall
 
 
-def _table(steps: Sequence[Step]) -> Table:
-    headings = (
-        "left after",
-        "files",
-        "row groups",
-        "rows",
-        "pages",
-        "bytes",
-        "requests",
-        "saved",
-        "share",
-        "what it does",
-    )
+def _table(steps: Sequence[Step], *, with_titles: bool) -> Table:
+    headings = ["left after", "files", "row groups", "rows", "pages", "bytes", "requests", "saved", "share"]
     rows = [_cells(step) for step in steps]
+    if with_titles:
+        headings.append("what it does")
+        rows = [[*row, step.title] for row, step in zip(rows, steps, strict=True)]
     return Table("", headings, rows, right=frozenset(range(1, 9)))
 
 
@@ -69,7 +71,7 @@ def _cells(step: Step) -> list[str]:
     pages = "?" if left.pages is None else f"{left.pages:,}"
     numbers = [f"{left.files:,}", f"{left.row_groups:,}", f"{left.rows:,}", pages, f"{left.length:,}"]
     saved = "" if not step.saved else f"{step.saved:,}"
-    return [name, *numbers, f"{left.requests:,}", saved, percent(step), step.title]
+    return [name, *numbers, f"{left.requests:,}", saved, percent(step)]
 
 
 def percent(step: Step) -> str:
