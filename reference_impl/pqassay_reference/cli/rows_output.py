@@ -70,6 +70,7 @@ def text_sink(output: Path | None) -> Generator[TextIO]:
     """Where text goes: a file that is replaced as a whole, or stdout."""
     if output is None:
         yield sys.stdout
+        sys.stdout.flush()  # what is said on stderr comes after the rows
         return
     import io
 

@@ -32,6 +32,9 @@ STEP, COLUMN = 36, 27
 CHARACTER = 6.0
 """Width of a character of small text, about."""
 
+BOUND_CHARACTER = 6.6
+"""The same in wide fonts: bounds have to stay within their page."""
+
 MOST_GROUPS, MOST_COLUMNS = 6, 16
 """Row groups that are drawn, and columns of each."""
 
@@ -367,7 +370,7 @@ def _page(drawing: _Drawing, run: Sequence[PageTrace], y: float, scale: float) -
         hint = f"{hint}; {bounds}"
     drawing.rectangle(x, y + 2, max(width - 0.8, THIN), 19, f"{lot} thin" if width < 2 * THIN else lot, hint)
     for words in (bounds, bounds.split(" … ", maxsplit=1)[0] + " …" if " … " in bounds else ""):
-        if words and CHARACTER * len(words) + 6 < width:
+        if words and BOUND_CHARACTER * len(words) + 4 < width:
             drawing.text(x + width / 2, y + 15, words, f"on-{lot}")
             return
 

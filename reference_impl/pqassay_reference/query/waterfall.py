@@ -52,7 +52,7 @@ def waterfall(scan: Scan) -> list[Step]:
     before = left[EVERYTHING].length
     steps = [Step(EVERYTHING, "all columns of all files", True, left[EVERYTHING], before)]
     for rung in Rung:
-        steps.append(Step(rung, TITLES[rung], rung in scan.rungs, left[rung], before))
+        steps.append(Step(rung.value, TITLES[rung], rung in scan.rungs, left[rung], before))
         before = left[rung].length
     return steps
 
