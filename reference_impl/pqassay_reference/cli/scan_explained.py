@@ -95,7 +95,7 @@ def _summary(scan: Scan) -> Iterator[str]:
     stopped = "; the limit was reached" if is_stopped else ""
     unopened = len(scan.files) - len(scan.trace.files) if scan.trace else 0
     if unopened:
-        stopped += f", and {counted(unopened, 'file')} were not opened, which are not counted"
+        stopped += f"; not opened, and not counted: {counted(unopened, 'file')}"
     yield f"{counted(rows, 'row')} found{stopped}"
     for kind, fetched in (("metadata", counters.metadata), ("data", counters.data)):
         yield f"fetched  {fetched.length:,} bytes of {kind} in {counted(fetched.requests, 'request')}"
@@ -118,7 +118,11 @@ def _files_lines(files: Sequence[FileTrace]) -> Iterator[str]:
     ruled_out = sum(file.left is None for file in files)
     empty = sum(file.left is not None and not file.visited for file in files)
     more = len(files) - len(shown) - ruled_out - empty
-    counts = ((ruled_out, "ruled out as a whole"), (empty, "without a row group that is left"), (more, "read as well"))
+    counts = (
+        (ruled_out, "ruled out as a whole"),
+        (empty, "without a row group that is left"),
+        (more, "read as well"),
+    )
     lines = [f"{counted(count, 'file')} {what}" for count, what in counts if count]
     yield from ["", *lines] if lines else []
 
@@ -213,6 +217,8 @@ def _cell(row: int, cells: int, row_count: int) -> int:
 
 def _room(cells: int, row_count: int) -> Iterable[int]:
     """The rows that each cell stands for."""
+    if not cells:
+        return ()
     edges = [-(-number * row_count // cells) for number in range(cells + 1)]
     return (stop - start for start, stop in pairwise(edges))
 

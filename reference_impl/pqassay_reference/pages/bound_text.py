@@ -46,7 +46,7 @@ def _number_text(element: SchemaElement, number: float) -> str | None:
     """A number with the meaning that its logical type gives it; ``None`` where that gives none."""
     name = logical_name(element) or ""
     if isinstance(number, float):
-        return f"{number:.9g}" if element.type == Type.FLOAT else None
+        return str(np.float32(number)) if element.type == Type.FLOAT else None
     if name == "DECIMAL":
         annotation = element.logicalType.DECIMAL if element.logicalType is not None else None
         scale = element.scale if annotation is None else annotation.scale
