@@ -11,12 +11,14 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pqassay_reference.errors import about
+from pqassay_reference.errors import Refused, about
+from pqassay_reference.pm.read import PmReader
 from pqassay_reference.predicate.expressions import TableColumns, columns_named, evaluated, find_column
 from pqassay_reference.predicate.literals import Tree
 from pqassay_reference.query.conditions import parts_of
@@ -26,12 +28,17 @@ from pqassay_reference.query.field_pages import Reading
 from pqassay_reference.query.file_index import Verdict, file_index_verdict
 from pqassay_reference.query.group_scan import GroupScan, Question
 from pqassay_reference.query.page_layout import Numbers
+from pqassay_reference.query.pm_facts import pm_facts
 from pqassay_reference.query.ranges import FetchedRanges, Piece
 from pqassay_reference.query.rungs import Rung
 from pqassay_reference.query.targets import LOCAL_TAIL, REMOTE_TAIL, Target
 from pqassay_reference.rewrite.extract import Trust
 from pqassay_spec.parquet.page_search import Rows
 from pqassay_spec.parquet.thrift import PageType
+from pqassay_spec.pm.grammar import FILE_NAME
+
+Metadata = Literal["footer", "pm"]
+"""Where the facts about a file come from: its own footer, or the ``_pm`` beside it."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +53,8 @@ class Query:
         limit: Rows after which nothing more is read; ``None`` for all.
         trust: Which embedded index counts.
         column: The column that an embedded index without companion record describes.
+        metadata: Where the facts about a file come from.
+        first_schema: The schema of the first file; a file that lacks one of its columns has nulls there.
     """
 
     predicate: Tree | None
@@ -55,6 +64,8 @@ class Query:
     limit: int | None = None
     trust: Trust = "companion"
     column: str | None = None
+    metadata: Metadata = "footer"
+    first_schema: pa.Schema | None = None
 
 
 class Window(NamedTuple):
@@ -101,6 +112,8 @@ class FileScan:
             raise
 
     def _read_facts(self) -> FileFacts:
+        if self._query.metadata == "pm":
+            return self._pm_facts()
         keeps = Rung.METADATA in self._query.rungs
         known = KEPT_FACTS.get(self.target.identity) if keeps else None
         if known is not None:
@@ -114,11 +127,27 @@ class FileScan:
             KEPT_FACTS.keep(self.target.identity, facts)
         return facts
 
+    def _pm_facts(self) -> FileFacts:
+        """The facts of the ``_pm`` beside the file."""
+        if not self.target.is_local:
+            raise Refused(f"{self.target.name}: _pm is read beside local files only")
+        path = Path(self.target.name).with_name(FILE_NAME)
+        if not path.is_file():
+            raise Refused(f"{path}: there is no _pm beside the file; read it by its footer")
+        reader = self._stack.enter_context(PmReader.map(path, parquet_file_size=self.ranges.size))
+        self._counters.note("_pm")
+        return pm_facts(reader, self.ranges.size)
+
     def _question(self) -> Question:
         query, schema = self._query, self.facts.schema
-        constants = {name: value for name, value in self.target.constants.items() if name not in schema.names}
+        expected = query.first_schema if query.first_schema is not None else schema
+        constants: dict[str, Any] = {
+            **{one.name: pa.scalar(None, one.type) for one in expected},
+            **self.target.constants,
+        }
+        constants = {name: value for name, value in constants.items() if name not in schema.names}
         self._require_fitting(constants)
-        names = list(schema.names) if query.columns is None else query.columns
+        names = list(expected.names) if query.columns is None else query.columns
         named = columns_named(query.predicate) if query.predicate is not None else set[str]()
         output = [self._place(name) for name in names if name not in constants]
         asked = [self._place(name) for name in sorted(named) if name not in constants]

@@ -17,6 +17,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from typing import Any, cast
 
 import pyarrow as pa
@@ -25,7 +26,7 @@ from pqassay_reference.errors import Refused, about
 from pqassay_reference.predicate.literals import Tree
 from pqassay_reference.query.ahead import ahead
 from pqassay_reference.query.counters import Counters, Left
-from pqassay_reference.query.file_scan import FileScan, Query, Window
+from pqassay_reference.query.file_scan import FileScan, Metadata, Query, Window
 from pqassay_reference.query.output import Output
 from pqassay_reference.query.ranges import GAP
 from pqassay_reference.query.rungs import Rung, rungs_without
@@ -55,11 +56,12 @@ class Scan:
     """
 
     def __init__(self, targets: Sequence[Target], query: Query) -> None:
-        self._targets, self._query = targets, query
+        self._targets = targets
         self.counters = Counters()
         self.messages: dict[str, str] = {}
         with FileScan(targets[0], query, Counters()) as first:
             self._output = Output.of(first, query.columns, keeps=Rung.DICTIONARIES in query.rungs)
+            self._query = replace(query, first_schema=first.facts.schema)
         self.schema: pa.Schema = self._output.schema
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
@@ -142,6 +144,7 @@ def scan(
     gap: int = GAP,
     trust: Trust = "companion",
     column: str | None = None,
+    metadata: Metadata = "footer",
 ) -> Scan:
     """Read the rows of Parquet files that satisfy a condition, and no more of the files than that takes.
 
@@ -154,6 +157,7 @@ def scan(
         gap: Bytes between two ranges that are fetched along, so that one request does for both.
         trust: Which embedded index counts: one with a companion record, or also one of ``column``.
         column: The column that an embedded index without companion record describes.
+        metadata: Where the facts about a file come from: its own footer, or the ``_pm`` beside it (``pm``).
 
     Raises:
         Refused: The condition, a column or a rung is not one, or there are no files.
@@ -173,7 +177,7 @@ def scan(
     if limit is not None and limit < 0:
         raise Refused(f"a limit of {limit} rows")
     targets = targets_of(path) if isinstance(path, str | os.PathLike) else [target_of(path)]
-    query = Query(predicate, columns, rungs_without(without), gap, limit, trust, column)
+    query = Query(predicate, columns, rungs_without(without), gap, limit, trust, column, metadata)
     return Scan(targets, query)
 
 
