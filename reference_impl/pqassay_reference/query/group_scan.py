@@ -216,7 +216,8 @@ class GroupScan:
             return list(parts)
 
         def cost(part: Part) -> float:
-            return sum(self.fields[place].layout.cost_of(rows)[1] for place in self._fields_of(part))
+            layouts = [self.fields[place].layout for place in self._fields_of(part)]
+            return sum(layout.cost_of(layout.blocks_of(rows))[1] for layout in layouts)
 
         return in_order(parts, cost)
 
@@ -254,9 +255,8 @@ class GroupScan:
         left = Left(files=0, row_groups=1 if rows else 0, rows=sum(map(len, rows)))
         if not rows:
             return left
-        numbers = np.concatenate([np.arange(part.start, part.stop, dtype=np.int64) for part in rows])
         for one in self.fields.values():
-            pages, length, dictionaries = one.layout.cost_of(numbers)
+            pages, length, dictionaries = one.layout.cost_of(one.layout.blocks_of_ranges(rows))
             left += Left(pages=pages, length=length + dictionaries, requests=pages + bool(dictionaries))
         return left
 
