@@ -13,11 +13,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from pqassay_reference.errors import about
-from pqassay_reference.predicate.expressions import TableColumns, columns_named, evaluated, find_column
+from pqassay_reference.predicate.expressions import TableColumns, columns_named, evaluated
 from pqassay_reference.predicate.literals import Tree
 from pqassay_reference.query.conditions import parts_of
 from pqassay_reference.query.counters import EVERYTHING, Counters, Left
@@ -31,7 +32,6 @@ from pqassay_reference.query.rungs import Rung
 from pqassay_reference.query.targets import LOCAL_TAIL, REMOTE_TAIL, Target
 from pqassay_reference.rewrite.extract import Trust
 from pqassay_spec.parquet.page_search import Rows
-from pqassay_spec.parquet.thrift import PageType
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,7 @@ class FileScan:
         query: What is asked.
         counters: Where it is counted what is left.
         pool: Makes several requests at once.
+        opened: The same file when it was opened before to see its columns; nothing that was fetched then is fetched again.
 
     Raises:
         FormatError: The metadata cannot be read.
@@ -82,7 +83,12 @@ class FileScan:
     """
 
     def __init__(
-        self, target: Target, query: Query, counters: Counters, pool: Executor | None = None
+        self,
+        target: Target,
+        query: Query,
+        counters: Counters,
+        pool: Executor | None = None,
+        opened: FileScan | None = None,
     ) -> None:
         self.target, self._query, self._counters = target, query, counters
         self.message = ""
@@ -94,8 +100,12 @@ class FileScan:
                 source = self._stack.enter_context(target.opened())
                 gap = query.gap if Rung.FETCH in query.rungs else None
                 self.ranges = FetchedRanges(source, gap=gap, pool=pool if Rung.FETCH in query.rungs else None)
-                self.facts = self._read_facts()
-                self.question = self._question()
+                if opened is None:
+                    self.facts = self._read_facts()
+                    self.question = self._question()
+                else:
+                    self.ranges.take_over(opened.ranges)
+                    self.facts, self.question = opened.facts, opened.question
         except BaseException:
             self._stack.close()
             raise
@@ -148,8 +158,7 @@ class FileScan:
 
     def _place(self, name: str) -> int:
         """Position of the field that a column belongs to."""
-        path, _ = find_column(self.facts.schema, name)
-        return self.facts.schema.get_field_index(path[0])
+        return self.facts.place_of(name)
 
     def keep_dictionaries(self, names: frozenset[str]) -> None:
         """Return the values of some fields as references to their dictionaries."""
@@ -291,20 +300,17 @@ class FileScan:
         self._counters.count(Rung.FETCH, fetched)
 
     def _count_groups(self, step: str, leaves: Sequence[int], groups: Sequence[GroupScan]) -> None:
-        left = Left(files=1 if groups else 0)
-        for group in groups:
-            left.row_groups += 1
-            left.rows += group.row_count
-            chunks = self.facts.metadata.row_groups[group.row_group].columns
-            for leaf in leaves:
-                facts = chunks[leaf].meta_data
-                if facts is None:
-                    continue
-                stats = facts.encoding_stats
-                pages = None
-                if stats is not None:
-                    pages = sum(one.count for one in stats if one.page_type != PageType.DICTIONARY_PAGE)
-                left += Left(pages=pages, length=facts.total_compressed_size, requests=1)
+        sizes = self.facts.sizes
+        chosen = np.ix_([group.row_group for group in groups], leaves)
+        pages = sizes.pages[chosen]
+        left = Left(
+            files=1 if groups else 0,
+            row_groups=len(groups),
+            rows=sum(group.row_count for group in groups),
+            pages=None if (pages < 0).any() else int(pages.sum()),
+            length=int(sizes.lengths[chosen].sum()),
+            requests=int(sizes.present[chosen].sum()),
+        )
         self._counters.count(step, left)
 
 

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from pqassay_reference.pages.chunk_claims import ChunkClaims
 from pqassay_reference.pages.row_selection import Answer, by_pages, by_statistics_and_bloom, rows_left
-from pqassay_reference.predicate.expressions import TableColumns, evaluated, find_column
+from pqassay_reference.predicate.expressions import TableColumns, evaluated
 from pqassay_reference.predicate.literals import Tree
 from pqassay_reference.query.conditions import Part, in_order
 from pqassay_reference.query.counters import Left
@@ -101,7 +101,7 @@ class GroupScan:
         for name, claims in self._claims.items():
             if claims is not None:
                 self.used |= claims.used
-                place = self._facts.leaf_at(find_column(self._facts.schema, name)[0])
+                place = self._facts.leaf_of(name)
                 if place is not None:
                     self._facts.remember(self.row_group, place, claims)
         return rows
@@ -111,8 +111,7 @@ class GroupScan:
         if name not in self._claims:
             found = None
             if name not in self._question.constants:
-                path, _ = find_column(self._facts.schema, name)
-                place = self._facts.leaf_at(path)
+                place = self._facts.leaf_of(name)
                 if place is not None:
                     claims = self._facts.claims_of(self._ranges, self.row_group, place)
                     found = claims if claims.is_readable else None
@@ -138,11 +137,7 @@ class GroupScan:
 
     def _fields_of(self, part: Part) -> set[int]:
         """Positions of the fields that a part of the condition names."""
-        return {
-            self._facts.schema.get_field_index(find_column(self._facts.schema, name)[0][0])
-            for name in part.columns
-            if name not in self._question.constants
-        }
+        return {self._facts.place_of(name) for name in part.columns if name not in self._question.constants}
 
     def windows(self, rows: Rows, most: int) -> Iterator[Numbers]:
         """The rows that are left, in windows of so many at most."""

@@ -84,6 +84,11 @@ class FetchedRanges:
         self._held: list[_Segment] = []
         self._lock = Lock()
 
+    def take_over(self, other: FetchedRanges) -> None:
+        """Hold what other ranges of the same file hold."""
+        with self._lock, other._lock:
+            self._held = list(other._held)
+
     def want(self, pieces: Iterable[Piece]) -> None:
         """Fetch what is missing of some ranges, in as few requests as the gap allows; return when all is there.
 

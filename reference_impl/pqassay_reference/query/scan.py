@@ -58,8 +58,9 @@ class Scan:
         self._targets, self._query = targets, query
         self.counters = Counters()
         self.messages: dict[str, str] = {}
-        with FileScan(targets[0], query, Counters()) as first:
+        with FileScan(targets[0], query, self.counters) as first:
             self._output = Output.of(first, query.columns, keeps=Rung.DICTIONARIES in query.rungs)
+        self._first: FileScan | None = first
         self.schema: pa.Schema = self._output.schema
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
@@ -110,7 +111,10 @@ class Scan:
                     yield from self._file_batches(file, workers, threads)
 
     def _opened(self, target: Target, requests: Executor | None) -> FileScan:
-        file = FileScan(target, self._query, self.counters, requests)
+        opened = None
+        if target is self._targets[0]:
+            opened, self._first = self._first, None
+        file = FileScan(target, self._query, self.counters, requests, opened)
         file.keep_dictionaries(self._output.kept_dictionaries)
         return file
 
