@@ -27,7 +27,7 @@ from pqassay_reference.query.field_pages import Reading
 from pqassay_reference.query.file_index import Verdict, file_index_verdict
 from pqassay_reference.query.group_scan import GroupScan, Question
 from pqassay_reference.query.page_layout import Numbers
-from pqassay_reference.query.ranges import FetchedRanges, Piece
+from pqassay_reference.query.ranges import GAP, REMOTE_GAP, FetchedRanges, Piece
 from pqassay_reference.query.rungs import Rung
 from pqassay_reference.query.targets import LOCAL_TAIL, REMOTE_TAIL, Target
 from pqassay_reference.rewrite.extract import Trust
@@ -42,7 +42,7 @@ class Query:
         predicate: The condition; ``None`` for all rows.
         columns: Names of the columns that are returned; ``None`` for all.
         rungs: The rungs that are used.
-        gap: Bytes between two ranges that are fetched along.
+        gap: Bytes between two ranges that are fetched along; ``None`` to choose by what a request costs.
         limit: Rows after which nothing more is read; ``None`` for all.
         trust: Which embedded index counts.
         column: The column that an embedded index without companion record describes.
@@ -51,7 +51,7 @@ class Query:
     predicate: Tree | None
     columns: Sequence[str] | None
     rungs: frozenset[Rung]
-    gap: int
+    gap: int | None
     limit: int | None = None
     trust: Trust = "companion"
     column: str | None = None
@@ -73,7 +73,6 @@ class FileScan:
         query: What is asked.
         counters: Where it is counted what is left.
         pool: Makes several requests at once.
-        opened: The same file when it was opened before to see its columns; nothing that was fetched then is fetched again.
 
     Raises:
         FormatError: The metadata cannot be read.
@@ -83,12 +82,7 @@ class FileScan:
     """
 
     def __init__(
-        self,
-        target: Target,
-        query: Query,
-        counters: Counters,
-        pool: Executor | None = None,
-        opened: FileScan | None = None,
+        self, target: Target, query: Query, counters: Counters, pool: Executor | None = None
     ) -> None:
         self.target, self._query, self._counters = target, query, counters
         self.message = ""
@@ -98,14 +92,11 @@ class FileScan:
         try:
             with about(target.name):
                 source = self._stack.enter_context(target.opened())
-                gap = query.gap if Rung.FETCH in query.rungs else None
-                self.ranges = FetchedRanges(source, gap=gap, pool=pool if Rung.FETCH in query.rungs else None)
-                if opened is None:
-                    self.facts = self._read_facts()
-                    self.question = self._question()
-                else:
-                    self.ranges.take_over(opened.ranges)
-                    self.facts, self.question = opened.facts, opened.question
+                gap = (GAP if target.is_local else REMOTE_GAP) if query.gap is None else query.gap
+                self.ranges = FetchedRanges(source, gap=gap if Rung.FETCH in query.rungs else None)
+                self.make_requests_in(pool)
+                self.facts = self._read_facts()
+                self.question = self._question()
         except BaseException:
             self._stack.close()
             raise
@@ -159,6 +150,10 @@ class FileScan:
     def _place(self, name: str) -> int:
         """Position of the field that a column belongs to."""
         return self.facts.place_of(name)
+
+    def make_requests_in(self, pool: Executor | None) -> None:
+        """Make several requests at once from now on, if that rung is used."""
+        self.ranges.pool = pool if Rung.FETCH in self._query.rungs else None
 
     def keep_dictionaries(self, names: frozenset[str]) -> None:
         """Return the values of some fields as references to their dictionaries."""

@@ -183,7 +183,10 @@ class GroupScan:
     def _matches_late(self, rows: Numbers) -> pa.Table | None:
         question = self._question
         columns: dict[int, Any] = {}
-        for part in self._ordered(rows):
+        parts = self._ordered(rows)
+        if parts and self._ranges.gap:
+            self._want_little(parts, rows, self._ranges.gap)
+        for part in parts:
             self._read(self._fields_of(part), rows, columns)
             mask = self._mask(part.tree, columns, len(rows))
             if pc.all(mask).as_py():
@@ -194,6 +197,17 @@ class GroupScan:
             columns = {place: values.filter(mask) for place, values in columns.items()}
         self._read(question.output, rows, columns)
         return self._table(columns, len(rows))
+
+    def _want_little(self, parts: Sequence[Part], rows: Numbers, gap: int) -> None:
+        """Fetch all fields together where those after the first part are fewer bytes than a request is worth."""
+        first = self._fields_of(parts[0])
+        later = {place for part in parts[1:] for place in self._fields_of(part)}
+        later = (later | set(self._question.output)) - first
+        pieces = [piece for place in later for piece in self.fields[place].pieces(rows)]
+        if sum(piece.stop - piece.start for piece in pieces) <= gap:
+            self._ranges.want(
+                [*pieces, *(piece for place in first for piece in self.fields[place].pieces(rows))]
+            )
 
     def _matches_at_once(self, rows: Numbers) -> pa.Table | None:
         columns: dict[int, Any] = {}
