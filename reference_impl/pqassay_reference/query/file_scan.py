@@ -24,6 +24,7 @@ from pqassay_reference.predicate.expressions import TableColumns, columns_named,
 from pqassay_reference.predicate.literals import Tree
 from pqassay_reference.query.conditions import parts_of
 from pqassay_reference.query.counters import EVERYTHING, Counters, Left
+from pqassay_reference.query.explain import FileTrace, Trace
 from pqassay_reference.query.facts import KEPT_FACTS, FileFacts, read_facts
 from pqassay_reference.query.field_pages import Reading
 from pqassay_reference.query.file_index import Verdict, file_index_verdict
@@ -55,6 +56,7 @@ class Query:
         column: The column that an embedded index without companion record describes.
         metadata: Where the facts about a file come from.
         first_schema: The schema of the first file; a file that lacks one of its columns has nulls there.
+        trace: Where it is kept what was done; ``None`` where nobody asks.
     """
 
     predicate: Tree | None
@@ -66,6 +68,7 @@ class Query:
     column: str | None = None
     metadata: Metadata = "footer"
     first_schema: pa.Schema | None = None
+    trace: Trace | None = None
 
 
 class Window(NamedTuple):
@@ -98,7 +101,8 @@ class FileScan:
         self.target, self._query, self._counters = target, query, counters
         self.message = ""
         """Why the embedded index of the file had no say."""
-        self._visited: list[GroupScan] = []
+        self._visited: list[tuple[GroupScan, Rows]] = []
+        self._left_groups: list[int] | None = None
         self._stack = ExitStack()
         try:
             with about(target.name):
@@ -216,6 +220,7 @@ class FileScan:
                 return
             self._count_groups(Rung.FILES, leaves, groups)
             by_group = self._left_by_groups(groups)
+            self._left_groups = [group.row_group for group, _ in by_group]
             self._count_groups(Rung.ROW_GROUPS, leaves, [group for group, _ in by_group])
             yield from self._windows(by_group)
 
@@ -262,14 +267,18 @@ class FileScan:
         by_pages = Rung.PAGES in self._query.rungs and self.question.predicate is not None
         if by_pages:
             self._want_indexes([group for group, _ in by_group])
+        has_rows = False
         for group, rows in by_group:
             left = group.rows_of_pages() if by_pages else rows
             self._counters.note(*group.used)
-            self._counters.count(Rung.PAGES, group.cost_of(left))
+            cost = group.cost_of(left)
+            cost.files = int(bool(left) and not has_rows)
+            has_rows = has_rows or bool(left)
+            self._counters.count(Rung.PAGES, cost)
+            self._visited.append((group, left))
             if left:
                 streams = Rung.STREAM in self._query.rungs
                 most = group.window_rows() if streams else max(group.row_count, 1)
-                self._visited.append(group)
                 if streams and self.question.predicate is None and self._query.limit is not None:
                     most = max(1, min(most, self._query.limit))
                 for numbers in group.windows(left, most):
@@ -309,19 +318,29 @@ class FileScan:
     # ------------------------------------------------------------------------------------------------- counting
 
     def finish(self) -> None:
-        """Count what was read of the file after all of its windows."""
-        late, lean = Left(files=1), Left(files=1)
-        for group in self._visited:
+        """Count what was read of the file after its last window."""
+        late, lean = Left(), Left()
+        for group, left in self._visited:
+            if not left:
+                continue
             read = group.read_so_far()
             late += read.with_dictionaries
             lean += read.without_dictionaries
             if read.uses_index:
                 self._counters.note("offset index")
+        late.files = lean.files = int(bool(lean.row_groups))
         self._counters.count(Rung.LATE, late)
         self._counters.count(Rung.DICTIONARIES, lean)
-        fetched = Left(files=1, row_groups=lean.row_groups, rows=lean.rows, pages=lean.pages)
+        fetched = Left(files=lean.files, row_groups=lean.row_groups, rows=lean.rows, pages=lean.pages)
         fetched += Left(length=self.ranges.data.length, requests=self.ranges.data.requests)
         self._counters.count(Rung.FETCH, fetched)
+        trace = self._query.trace
+        if trace is not None:
+            kept = [group.traced(left) for group, left in self._visited[: trace.room]]
+            groups = len(self.facts.row_counts)
+            trace.files.append(
+                FileTrace(self.target.name, groups, self._left_groups, len(self._visited), kept)
+            )
 
     def _count_groups(self, step: str, leaves: Sequence[int], groups: Sequence[GroupScan]) -> None:
         sizes = self.facts.sizes
