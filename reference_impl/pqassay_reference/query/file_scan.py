@@ -14,27 +14,28 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from pqassay_reference.errors import Refused, about
 from pqassay_reference.pm.read import PmReader
-from pqassay_reference.predicate.expressions import TableColumns, columns_named, evaluated, find_column
+from pqassay_reference.predicate.expressions import TableColumns, columns_named, evaluated
 from pqassay_reference.predicate.literals import Tree
 from pqassay_reference.query.conditions import parts_of
 from pqassay_reference.query.counters import EVERYTHING, Counters, Left
+from pqassay_reference.query.explain import FileTrace, Trace
 from pqassay_reference.query.facts import KEPT_FACTS, FileFacts, read_facts
 from pqassay_reference.query.field_pages import Reading
 from pqassay_reference.query.file_index import Verdict, file_index_verdict
 from pqassay_reference.query.group_scan import GroupScan, Question
 from pqassay_reference.query.page_layout import Numbers
 from pqassay_reference.query.pm_facts import pm_facts
-from pqassay_reference.query.ranges import FetchedRanges, Piece
+from pqassay_reference.query.ranges import GAP, REMOTE_GAP, FetchedRanges, Piece
 from pqassay_reference.query.rungs import Rung
 from pqassay_reference.query.targets import LOCAL_TAIL, REMOTE_TAIL, Target
 from pqassay_reference.rewrite.extract import Trust
 from pqassay_spec.parquet.page_search import Rows
-from pqassay_spec.parquet.thrift import PageType
 from pqassay_spec.pm.grammar import FILE_NAME
 
 Metadata = Literal["footer", "pm"]
@@ -49,23 +50,25 @@ class Query:
         predicate: The condition; ``None`` for all rows.
         columns: Names of the columns that are returned; ``None`` for all.
         rungs: The rungs that are used.
-        gap: Bytes between two ranges that are fetched along.
+        gap: Bytes between two ranges that are fetched along; ``None`` to choose by what a request costs.
         limit: Rows after which nothing more is read; ``None`` for all.
         trust: Which embedded index counts.
         column: The column that an embedded index without companion record describes.
         metadata: Where the facts about a file come from.
         first_schema: The schema of the first file; a file that lacks one of its columns has nulls there.
+        trace: Where it is kept what was done; ``None`` where nobody asks.
     """
 
     predicate: Tree | None
     columns: Sequence[str] | None
     rungs: frozenset[Rung]
-    gap: int
+    gap: int | None
     limit: int | None = None
     trust: Trust = "companion"
     column: str | None = None
     metadata: Metadata = "footer"
     first_schema: pa.Schema | None = None
+    trace: Trace | None = None
 
 
 class Window(NamedTuple):
@@ -98,13 +101,15 @@ class FileScan:
         self.target, self._query, self._counters = target, query, counters
         self.message = ""
         """Why the embedded index of the file had no say."""
-        self._visited: list[GroupScan] = []
+        self._visited: list[tuple[GroupScan, Rows]] = []
+        self._left_groups: list[int] | None = None
         self._stack = ExitStack()
         try:
             with about(target.name):
                 source = self._stack.enter_context(target.opened())
-                gap = query.gap if Rung.FETCH in query.rungs else None
-                self.ranges = FetchedRanges(source, gap=gap, pool=pool if Rung.FETCH in query.rungs else None)
+                gap = (GAP if target.is_local else REMOTE_GAP) if query.gap is None else query.gap
+                self.ranges = FetchedRanges(source, gap=gap if Rung.FETCH in query.rungs else None)
+                self.make_requests_in(pool)
                 self.facts = self._read_facts()
                 self.question = self._question()
         except BaseException:
@@ -177,8 +182,11 @@ class FileScan:
 
     def _place(self, name: str) -> int:
         """Position of the field that a column belongs to."""
-        path, _ = find_column(self.facts.schema, name)
-        return self.facts.schema.get_field_index(path[0])
+        return self.facts.place_of(name)
+
+    def make_requests_in(self, pool: Executor | None) -> None:
+        """Make several requests at once from now on, if that rung is used."""
+        self.ranges.pool = pool if Rung.FETCH in self._query.rungs else None
 
     def keep_dictionaries(self, names: frozenset[str]) -> None:
         """Return the values of some fields as references to their dictionaries."""
@@ -212,6 +220,7 @@ class FileScan:
                 return
             self._count_groups(Rung.FILES, leaves, groups)
             by_group = self._left_by_groups(groups)
+            self._left_groups = [group.row_group for group, _ in by_group]
             self._count_groups(Rung.ROW_GROUPS, leaves, [group for group, _ in by_group])
             yield from self._windows(by_group)
 
@@ -258,14 +267,18 @@ class FileScan:
         by_pages = Rung.PAGES in self._query.rungs and self.question.predicate is not None
         if by_pages:
             self._want_indexes([group for group, _ in by_group])
+        has_rows = False
         for group, rows in by_group:
             left = group.rows_of_pages() if by_pages else rows
             self._counters.note(*group.used)
-            self._counters.count(Rung.PAGES, group.cost_of(left))
+            cost = group.cost_of(left)
+            cost.files = int(bool(left) and not has_rows)
+            has_rows = has_rows or bool(left)
+            self._counters.count(Rung.PAGES, cost)
+            self._visited.append((group, left))
             if left:
                 streams = Rung.STREAM in self._query.rungs
                 most = group.window_rows() if streams else max(group.row_count, 1)
-                self._visited.append(group)
                 if streams and self.question.predicate is None and self._query.limit is not None:
                     most = max(1, min(most, self._query.limit))
                 for numbers in group.windows(left, most):
@@ -305,35 +318,42 @@ class FileScan:
     # ------------------------------------------------------------------------------------------------- counting
 
     def finish(self) -> None:
-        """Count what was read of the file after all of its windows."""
-        late, lean = Left(files=1), Left(files=1)
-        for group in self._visited:
+        """Count what was read of the file after its last window."""
+        late, lean = Left(), Left()
+        for group, left in self._visited:
+            if not left:
+                continue
             read = group.read_so_far()
             late += read.with_dictionaries
             lean += read.without_dictionaries
             if read.uses_index:
                 self._counters.note("offset index")
+        late.files = lean.files = int(bool(lean.row_groups))
         self._counters.count(Rung.LATE, late)
         self._counters.count(Rung.DICTIONARIES, lean)
-        fetched = Left(files=1, row_groups=lean.row_groups, rows=lean.rows, pages=lean.pages)
+        fetched = Left(files=lean.files, row_groups=lean.row_groups, rows=lean.rows, pages=lean.pages)
         fetched += Left(length=self.ranges.data.length, requests=self.ranges.data.requests)
         self._counters.count(Rung.FETCH, fetched)
+        trace = self._query.trace
+        if trace is not None:
+            kept = [group.traced(left) for group, left in self._visited[: trace.room]]
+            groups = len(self.facts.row_counts)
+            trace.files.append(
+                FileTrace(self.target.name, groups, self._left_groups, len(self._visited), kept)
+            )
 
     def _count_groups(self, step: str, leaves: Sequence[int], groups: Sequence[GroupScan]) -> None:
-        left = Left(files=1 if groups else 0)
-        for group in groups:
-            left.row_groups += 1
-            left.rows += group.row_count
-            chunks = self.facts.metadata.row_groups[group.row_group].columns
-            for leaf in leaves:
-                facts = chunks[leaf].meta_data
-                if facts is None:
-                    continue
-                stats = facts.encoding_stats
-                pages = None
-                if stats is not None:
-                    pages = sum(one.count for one in stats if one.page_type != PageType.DICTIONARY_PAGE)
-                left += Left(pages=pages, length=facts.total_compressed_size, requests=1)
+        sizes = self.facts.sizes
+        chosen = np.ix_([group.row_group for group in groups], leaves)
+        pages = sizes.pages[chosen]
+        left = Left(
+            files=1 if groups else 0,
+            row_groups=len(groups),
+            rows=sum(group.row_count for group in groups),
+            pages=None if (pages < 0).any() else int(pages.sum()),
+            length=int(sizes.lengths[chosen].sum()),
+            requests=int(sizes.present[chosen].sum()),
+        )
         self._counters.count(step, left)
 
 
