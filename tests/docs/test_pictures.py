@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pytest
 from pm_update_picture import AFTER, PICTURE, picture, regions, states
+from typer.testing import CliRunner
 
 from places import ROOT
+from pqassay_reference.cli.main import app
 from pqassay_reference.pm.growth import grow_in
 from pqassay_reference.pm.storage import MemoryStorage
+from pqassay_reference.query.facts import KEPT_FACTS
 from pqassay_spec.base.sources import BytesSource
 
 CHAPTERS = ROOT / "spec" / "chapters"
@@ -31,15 +34,34 @@ def test_every_picture_is_stored_beside_the_chapters_and_shown() -> None:
 
 
 @pytest.mark.parametrize("path", sorted(shown()), ids=lambda path: path.name)
-def test_a_picture_needs_nothing_else_and_has_a_white_ground_in_dark_mode(path: Path) -> None:
+def test_a_picture_needs_nothing_else_and_has_a_ground_of_its_own_in_dark_mode(path: Path) -> None:
     root = ET.fromstring(path.read_text())
     ground = root.find("{*}rect")
+    if ground is None:
+        ground = root.find("{*}g/{*}rect")
 
     assert "img" == root.get("role")
-    assert root.get("aria-label")
+    assert root.get("aria-label") or (root.findtext("{*}title") and root.findtext("{*}desc"))
     assert ground is not None
-    assert "#ffffff" == ground.get("fill")
+    if ground.get("class") == "ground":
+        style = root.findtext("{*}style") or ""
+        light, _, dark = style.partition("@media (prefers-color-scheme: dark)")
+        assert "--ground: #ffffff" in light
+        assert "--ground: #" in dark
+    else:
+        assert "#ffffff" == ground.get("fill")
     assert [] == [each.tag for each in root.iter() if each.tag.endswith(("script", "image", "foreignObject"))]
+
+
+def test_the_picture_of_a_scan_is_what_the_command_draws(tmp_path: Path) -> None:
+    """Where the command draws another one, this command, with the file of the chapter as its last word, draws it anew."""
+    KEPT_FACTS.clear()  # a scan before this one would save the metadata
+    picture = tmp_path / "scan.svg"
+    file = ROOT / "golden_files" / "pix" / "article-two-columns" / "data.parquet"
+    asked = [str(file), "A > 35 AND B = 'F'", "--columns", "B", "--explain-to", str(picture)]
+
+    assert 0 == CliRunner().invoke(app, ["scan", *asked]).exit_code
+    assert picture.read_text() == (CHAPTERS / "pictures" / "scan-article.svg").read_text()
 
 
 def test_the_picture_of_an_update_is_drawn_from_the_bytes() -> None:

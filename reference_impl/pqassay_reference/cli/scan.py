@@ -73,7 +73,7 @@ def scan(
         typer.Option(
             metavar="BYTES",
             min=0,
-            help="Bytes between two ranges that are fetched along, so that one request does for both; 65536 by default.",
+            help="What a request is worth: ranges with fewer bytes between them are one request; 64 KiB in local files, else 1 MiB.",
         ),
     ] = None,
     trust: Annotated[
@@ -143,7 +143,6 @@ def scan(
         require_writable(file)
     is_cut = form is Form.TABLE and output is None and limit is None and sys.stdout.isatty() and not explain
     with _reported(path):
-        from pqassay_reference.query.ranges import GAP
         from pqassay_reference.query.scan import scan as scanned
 
         found = scanned(
@@ -152,7 +151,7 @@ def scan(
             names,
             limit=MOST_ROWS + 1 if is_cut and picture is None else limit,
             without=off,
-            gap=GAP if gap is None else gap,
+            gap=gap,
             trust=trust.value,
             column=column,
             metadata=metadata.value,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pqassay_spec.grammar.thrift import grammar
+from pqassay_spec.grammar.thrift_encoder import encode
 from pqassay_spec.parquet.file import HEAD, TAIL
 from pqassay_spec.parquet.thrift import (
     ColumnChunk,
@@ -73,5 +73,5 @@ def mini_file(
     footer = FileMetaData(version=1, schema=[root, *schema], num_rows=row_count, row_groups=groups)
     footer.key_value_metadata = list(key_values) or None
     footer.created_by = created_by
-    encoded = bytes(grammar(FileMetaData).build(footer))
+    encoded = encode(footer)
     return b"".join([*parts, encoded, bytes(TAIL.build({"footer_length": len(encoded)}))])

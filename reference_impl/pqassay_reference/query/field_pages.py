@@ -166,18 +166,19 @@ class FieldPages:
         return PageLayout(found if all(leaf.pages for leaf in found) else self._bare, self.row_count)
 
     def _values(self, layout: PageLayout, rows: Numbers) -> Any:
-        blocks = layout.blocks_of(rows)
+        counts = layout.rows_in_blocks(rows)
+        blocks = np.flatnonzero(counts)
         starts, lengths = layout.starts[blocks], (layout.stops - layout.starts)[blocks]
         held = int(lengths.sum())
         read = self._decoded(layout, blocks, held)
         if len(rows) == held:
             return read
-        offsets = np.cumsum(lengths) - lengths
-        block = np.searchsorted(starts, rows, side="right") - 1
-        places = rows - starts[block] + offsets[block]
-        if int(places[-1]) - int(places[0]) == len(places) - 1:
-            return read.slice(int(places[0]), len(places))
-        return read.take(pa.array(places))
+        # What lies between a row of the row group and its place among those that were decoded.
+        skipped = starts - (np.cumsum(lengths) - lengths)
+        first, last = int(rows[0] - skipped[0]), int(rows[-1] - skipped[-1])
+        if last - first == len(rows) - 1:
+            return read.slice(first, len(rows))
+        return read.take(pa.array(rows - np.repeat(skipped, counts[blocks])))
 
     def _decoded(self, layout: PageLayout, blocks: Numbers, row_count: int) -> Any:
         """The values of some blocks."""

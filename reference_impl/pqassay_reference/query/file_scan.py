@@ -14,12 +14,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from pqassay_reference.errors import Refused, about
 from pqassay_reference.pm.read import PmReader
-from pqassay_reference.predicate.expressions import TableColumns, columns_named, evaluated, find_column
+from pqassay_reference.predicate.expressions import TableColumns, columns_named, evaluated
 from pqassay_reference.predicate.literals import Tree
 from pqassay_reference.query.conditions import parts_of
 from pqassay_reference.query.counters import EVERYTHING, Counters, Left
@@ -30,12 +31,11 @@ from pqassay_reference.query.file_index import Verdict, file_index_verdict
 from pqassay_reference.query.group_scan import GroupScan, Question
 from pqassay_reference.query.page_layout import Numbers
 from pqassay_reference.query.pm_facts import pm_facts
-from pqassay_reference.query.ranges import FetchedRanges, Piece
+from pqassay_reference.query.ranges import GAP, REMOTE_GAP, FetchedRanges, Piece
 from pqassay_reference.query.rungs import Rung
 from pqassay_reference.query.targets import LOCAL_TAIL, REMOTE_TAIL, Target
 from pqassay_reference.rewrite.extract import Trust
 from pqassay_spec.parquet.page_search import Rows
-from pqassay_spec.parquet.thrift import PageType
 from pqassay_spec.pm.grammar import FILE_NAME
 
 Metadata = Literal["footer", "pm"]
@@ -50,7 +50,7 @@ class Query:
         predicate: The condition; ``None`` for all rows.
         columns: Names of the columns that are returned; ``None`` for all.
         rungs: The rungs that are used.
-        gap: Bytes between two ranges that are fetched along.
+        gap: Bytes between two ranges that are fetched along; ``None`` to choose by what a request costs.
         limit: Rows after which nothing more is read; ``None`` for all.
         trust: Which embedded index counts.
         column: The column that an embedded index without companion record describes.
@@ -62,7 +62,7 @@ class Query:
     predicate: Tree | None
     columns: Sequence[str] | None
     rungs: frozenset[Rung]
-    gap: int
+    gap: int | None
     limit: int | None = None
     trust: Trust = "companion"
     column: str | None = None
@@ -107,8 +107,9 @@ class FileScan:
         try:
             with about(target.name):
                 source = self._stack.enter_context(target.opened())
-                gap = query.gap if Rung.FETCH in query.rungs else None
-                self.ranges = FetchedRanges(source, gap=gap, pool=pool if Rung.FETCH in query.rungs else None)
+                gap = (GAP if target.is_local else REMOTE_GAP) if query.gap is None else query.gap
+                self.ranges = FetchedRanges(source, gap=gap if Rung.FETCH in query.rungs else None)
+                self.make_requests_in(pool)
                 self.facts = self._read_facts()
                 self.question = self._question()
         except BaseException:
@@ -181,8 +182,11 @@ class FileScan:
 
     def _place(self, name: str) -> int:
         """Position of the field that a column belongs to."""
-        path, _ = find_column(self.facts.schema, name)
-        return self.facts.schema.get_field_index(path[0])
+        return self.facts.place_of(name)
+
+    def make_requests_in(self, pool: Executor | None) -> None:
+        """Make several requests at once from now on, if that rung is used."""
+        self.ranges.pool = pool if Rung.FETCH in self._query.rungs else None
 
     def keep_dictionaries(self, names: frozenset[str]) -> None:
         """Return the values of some fields as references to their dictionaries."""
@@ -358,21 +362,17 @@ class FileScan:
 
     def _left_of(self, leaves: Sequence[int], groups: Sequence[GroupScan]) -> Left:
         """What it would take to read some columns of some row groups."""
-        left = Left(files=1 if groups else 0)
-        for group in groups:
-            left.row_groups += 1
-            left.rows += group.row_count
-            chunks = self.facts.metadata.row_groups[group.row_group].columns
-            for leaf in leaves:
-                facts = chunks[leaf].meta_data
-                if facts is None:
-                    continue
-                stats = facts.encoding_stats
-                pages = None
-                if stats is not None:
-                    pages = sum(one.count for one in stats if one.page_type != PageType.DICTIONARY_PAGE)
-                left += Left(pages=pages, length=facts.total_compressed_size, requests=1)
-        return left
+        sizes = self.facts.sizes
+        chosen = np.ix_([group.row_group for group in groups], leaves)
+        pages = sizes.pages[chosen]
+        return Left(
+            files=1 if groups else 0,
+            row_groups=len(groups),
+            rows=sum(group.row_count for group in groups),
+            pages=None if (pages < 0).any() else int(pages.sum()),
+            length=int(sizes.lengths[chosen].sum()),
+            requests=int(sizes.present[chosen].sum()),
+        )
 
 
 __all__ = ["FileScan", "Query", "Window"]

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from pqassay_reference.pages.chunk_claims import ChunkClaims
 from pqassay_reference.pages.row_selection import Answer, by_pages, by_statistics_and_bloom, rows_left
-from pqassay_reference.predicate.expressions import TableColumns, evaluated, find_column
+from pqassay_reference.predicate.expressions import TableColumns, evaluated
 from pqassay_reference.predicate.literals import Tree
 from pqassay_reference.query.conditions import Part, in_order
 from pqassay_reference.query.counters import Left
@@ -104,7 +104,7 @@ class GroupScan:
         for name, claims in self._claims.items():
             if claims is not None:
                 self.used |= claims.used
-                place = self._facts.leaf_at(find_column(self._facts.schema, name)[0])
+                place = self._facts.leaf_of(name)
                 if place is not None:
                     self._facts.remember(self.row_group, place, claims)
         return rows
@@ -114,8 +114,7 @@ class GroupScan:
         if name not in self._claims:
             found = None
             if name not in self._question.constants:
-                path, _ = find_column(self._facts.schema, name)
-                place = self._facts.leaf_at(path)
+                place = self._facts.leaf_of(name)
                 if place is not None:
                     claims = self._facts.claims_of(self._ranges, self.row_group, place)
                     found = claims if claims.is_readable else None
@@ -141,11 +140,7 @@ class GroupScan:
 
     def _fields_of(self, part: Part) -> set[int]:
         """Positions of the fields that a part of the condition names."""
-        return {
-            self._facts.schema.get_field_index(find_column(self._facts.schema, name)[0][0])
-            for name in part.columns
-            if name not in self._question.constants
-        }
+        return {self._facts.place_of(name) for name in part.columns if name not in self._question.constants}
 
     def windows(self, rows: Rows, most: int) -> Iterator[Numbers]:
         """The rows that are left, in windows of so many at most."""
@@ -192,7 +187,10 @@ class GroupScan:
     def _matches_late(self, rows: Numbers) -> pa.Table | None:
         question = self._question
         columns: dict[int, Any] = {}
-        for part in self._ordered(rows):
+        parts = self._ordered(rows)
+        if parts and self._ranges.gap:
+            self._want_little(parts, rows, self._ranges.gap)
+        for part in parts:
             self._read(self._fields_of(part), rows, columns)
             mask = self._mask(part.tree, columns, len(rows))
             if pc.all(mask).as_py():
@@ -203,6 +201,17 @@ class GroupScan:
             columns = {place: values.filter(mask) for place, values in columns.items()}
         self._read(question.output, rows, columns)
         return self._table(columns, len(rows))
+
+    def _want_little(self, parts: Sequence[Part], rows: Numbers, gap: int) -> None:
+        """Fetch all fields together where those after the first part are fewer bytes than a request is worth."""
+        first = self._fields_of(parts[0])
+        later = {place for part in parts[1:] for place in self._fields_of(part)}
+        later = (later | set(self._question.output)) - first
+        pieces = [piece for place in later for piece in self.fields[place].pieces(rows)]
+        if sum(piece.stop - piece.start for piece in pieces) <= gap:
+            self._ranges.want(
+                [*pieces, *(piece for place in first for piece in self.fields[place].pieces(rows))]
+            )
 
     def _matches_at_once(self, rows: Numbers) -> pa.Table | None:
         columns: dict[int, Any] = {}
@@ -220,7 +229,8 @@ class GroupScan:
             return list(parts)
 
         def cost(part: Part) -> float:
-            return sum(self.fields[place].layout.cost_of(rows)[1] for place in self._fields_of(part))
+            layouts = [self.fields[place].layout for place in self._fields_of(part)]
+            return sum(layout.cost_of(layout.blocks_of(rows))[1] for layout in layouts)
 
         return in_order(parts, cost)
 
@@ -258,9 +268,8 @@ class GroupScan:
         left = Left(files=0, row_groups=1 if rows else 0, rows=sum(map(len, rows)))
         if not rows:
             return left
-        numbers = np.concatenate([np.arange(part.start, part.stop, dtype=np.int64) for part in rows])
         for one in self.fields.values():
-            pages, length, dictionaries = one.layout.cost_of(numbers)
+            pages, length, dictionaries = one.layout.cost_of(one.layout.blocks_of_ranges(rows))
             left += Left(pages=pages, length=length + dictionaries, requests=pages + bool(dictionaries))
         return left
 

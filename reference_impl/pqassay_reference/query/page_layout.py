@@ -21,6 +21,7 @@ from pqassay_reference.pages.chunk_claims import ChunkClaims, Mistrusted
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.grammar.thrift_decoder import decode
 from pqassay_spec.parquet.file import chunk_start
+from pqassay_spec.parquet.page_search import Rows
 from pqassay_spec.parquet.thrift import ColumnMetaData, PageHeader, PageType
 
 Numbers = NDArray[np.int64]
@@ -191,7 +192,20 @@ class PageLayout:
         """The blocks that hold any of the rows."""
         if len(self.starts) == 1:
             return np.zeros(min(len(rows), 1), np.int64)
-        return np.unique(np.searchsorted(self.starts, rows, side="right") - 1)
+        return np.flatnonzero(self.rows_in_blocks(rows))
+
+    def rows_in_blocks(self, rows: Numbers) -> Numbers:
+        """How many of the rows are in each block: a search for each block, of which there are fewer than rows."""
+        return np.diff(np.searchsorted(rows, self.starts), append=len(rows))
+
+    def blocks_of_ranges(self, rows: Rows) -> Numbers:
+        """The blocks that hold any row of some ranges."""
+        firsts = np.array([part.start for part in rows if part], np.int64)
+        lasts = np.array([part.stop - 1 for part in rows if part], np.int64)
+        opened = np.zeros(len(self.starts) + 1, np.int64)
+        np.add.at(opened, np.searchsorted(self.starts, firsts, side="right") - 1, 1)
+        np.add.at(opened, np.searchsorted(self.starts, lasts, side="right"), -1)
+        return np.flatnonzero(np.cumsum(opened))
 
     def pages_of(self, leaf: Leaf, blocks: Numbers) -> list[Page]:
         """The pages of a leaf in some blocks."""
@@ -201,11 +215,10 @@ class PageLayout:
             leaf.pages[at] for first, last in zip(firsts, lasts, strict=True) for at in range(first, last)
         ]
 
-    def cost_of(self, rows: Numbers) -> tuple[int, int, int]:
-        """What it takes to read some rows page by page: pages, bytes of pages, and bytes of dictionaries."""
+    def cost_of(self, blocks: Numbers) -> tuple[int, int, int]:
+        """What it takes to read some blocks page by page: pages, bytes of pages, and bytes of dictionaries."""
         if not self.is_paged:
             return len(self.leaves), sum(leaf.stop - leaf.start for leaf in self.leaves), 0
-        blocks = self.blocks_of(rows)
         pages = [page for leaf in self.leaves for page in self.pages_of(leaf, blocks)]
         dictionaries = sum(leaf.dictionary[1] - leaf.dictionary[0] for leaf in self.leaves)
         return len(pages), sum(page.stop - page.start for page in pages), dictionaries

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast, overload
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -25,7 +26,7 @@ from pqassay_reference.pages.chunk_claims import ChunkClaims, Mistrusted
 from pqassay_reference.pages.mini_file import mini_file
 from pqassay_reference.pm.chunk_reading import facts_of, schema_of
 from pqassay_reference.pm.read import PmReader
-from pqassay_reference.query.facts import FileFacts
+from pqassay_reference.query.facts import ChunkSizes, FileFacts
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import Source
 from pqassay_spec.parquet.column_order import TYPE_DEFINED
@@ -143,6 +144,16 @@ class PmFacts(FileFacts):
     """What ``_pm`` says of a file."""
 
     reader: PmReader | None = None
+
+    @cached_property
+    def sizes(self) -> ChunkSizes:
+        """Bytes of all chunks; pages are not in ``_pm``."""
+        shape = len(self.metadata.row_groups), len(self.leaves)
+        lengths = np.zeros(shape, np.int64)
+        if self.reader is not None:
+            for number in range(shape[0]):
+                lengths[number] = self.reader.chunk_array(number)["total_compressed"]
+        return ChunkSizes(lengths, np.full(shape, -1, np.int64), np.ones(shape, np.bool_))
 
     def claims_of(self, source: Source, row_group: int, leaf: int) -> ChunkClaims:
         """The claims of a chunk; see `FileFacts.claims_of`."""

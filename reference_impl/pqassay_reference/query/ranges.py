@@ -17,7 +17,10 @@ from typing import NamedTuple, Self
 from pqassay_spec.base.sources import Source, require_range
 
 GAP = 64 << 10
-"""Bytes between two ranges that are fetched along by default, so that one request does for both."""
+"""Bytes between two ranges of a local file that are fetched along, so that one request does for both."""
+
+REMOTE_GAP = 1 << 20
+"""The same behind a URI: what a store sends in the time of some requests of 10 to 30 ms."""
 
 LONGEST = 8 << 20
 """Bytes of the longest request that is made of several ranges: longer ones are shared among requests that run at once."""
@@ -80,7 +83,8 @@ class FetchedRanges:
         self.name, self.size = source.name, source.size
         self.metadata, self.data = Fetched(), Fetched()
         """What was fetched so far: metadata, and pages."""
-        self._source, self._gap, self._pool = source, gap, pool
+        self.gap, self.pool = gap, pool
+        self._source = source
         self._held: list[_Segment] = []
         self._lock = Lock()
 
@@ -100,11 +104,11 @@ class FetchedRanges:
                 insort(self._held, segment)
                 counted = self.metadata if segment.until == FOREVER else self.data
                 counted += Fetched(1, segment.stop - segment.start)
-        if self._pool is None or len(missing) < 2:
+        if self.pool is None or len(missing) < 2:
             for segment in missing:
                 self._fetch(segment)
         else:
-            for task in [self._pool.submit(self._fetch, segment) for segment in missing]:
+            for task in [self.pool.submit(self._fetch, segment) for segment in missing]:
                 task.result()
         for segment in missing:
             segment.data.result()  # raises what went wrong
@@ -170,8 +174,8 @@ class FetchedRanges:
 
     def _joins(self, last: _Segment, part: _Segment) -> bool:
         return (
-            self._gap is not None
-            and part.start - last.stop <= self._gap
+            self.gap is not None
+            and part.start - last.stop <= self.gap
             and part.stop - last.start <= LONGEST
             and not self._overlapping(last.stop, part.start)
         )
@@ -185,4 +189,4 @@ class FetchedRanges:
             segment.data.set_exception(error)
 
 
-__all__ = ["FOREVER", "GAP", "Fetched", "FetchedRanges", "Piece"]
+__all__ = ["FOREVER", "GAP", "REMOTE_GAP", "Fetched", "FetchedRanges", "Piece"]

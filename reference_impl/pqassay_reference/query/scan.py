@@ -14,6 +14,7 @@ Source: chapter ``scan.md``.
 from __future__ import annotations
 
 import os
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack, closing
@@ -29,7 +30,6 @@ from pqassay_reference.query.counters import Counters, Left
 from pqassay_reference.query.explain import Trace
 from pqassay_reference.query.file_scan import FileScan, Metadata, Query, Window
 from pqassay_reference.query.output import Output
-from pqassay_reference.query.ranges import GAP
 from pqassay_reference.query.rungs import Rung, rungs_without
 from pqassay_reference.query.targets import Target, target_of, targets_of
 from pqassay_reference.rewrite.extract import Trust
@@ -68,10 +68,12 @@ class Scan:
         self.files = {target.name: target.identity[1] for target in targets}
         self.trace = query.trace
         self.progress: Callable[[int, int], object] | None = None
-        with FileScan(targets[0], query, Counters()) as first:
-            self._output = Output.of(first, query.columns, keeps=Rung.DICTIONARIES in query.rungs)
-            self._query = replace(query, first_schema=first.facts.schema)
-            self.counters.metadata += first.ranges.metadata
+        # The first file stays open until it is scanned, so that nothing of it is fetched twice.
+        first = FileScan(targets[0], query, self.counters)
+        weakref.finalize(self, first.close)
+        self._output = Output.of(first, query.columns, keeps=Rung.DICTIONARIES in query.rungs)
+        self._query = replace(query, first_schema=first.facts.schema)
+        self._first: FileScan | None = first
         self.schema: pa.Schema = self._output.schema
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
@@ -126,7 +128,12 @@ class Scan:
                     self.progress(done, len(self._targets))
 
     def _opened(self, target: Target, requests: Executor | None) -> FileScan:
-        file = FileScan(target, self._query, self.counters, requests)
+        file = self._first if target is self._targets[0] else None
+        if file is None:
+            file = FileScan(target, self._query, self.counters, requests)
+        else:
+            self._first = None
+            file.make_requests_in(requests)
         file.keep_dictionaries(self._output.kept_dictionaries)
         return file
 
@@ -162,7 +169,7 @@ def scan(
     *,
     limit: int | None = None,
     without: Iterable[str] = (),
-    gap: int = GAP,
+    gap: int | None = None,
     trust: Trust = "companion",
     column: str | None = None,
     metadata: Metadata = "footer",
@@ -176,7 +183,8 @@ def scan(
         columns: The columns that are returned, a member of a struct by its path joined by dots; all by default.
         limit: The most rows that are returned; once they are found, nothing more is read.
         without: Names of rungs that are switched off, see `pqassay_reference.query.rungs.Rung`.
-        gap: Bytes between two ranges that are fetched along, so that one request does for both.
+        gap: What a request is worth in bytes: two ranges with fewer between them are fetched in one request. By default
+            64 KiB in local files, and 1 MiB elsewhere.
         trust: Which embedded index counts: one with a companion record, or also one of ``column``.
         column: The column that an embedded index without companion record describes.
         metadata: Where the facts about a file come from: its own footer, or the ``_pm`` beside it (``pm``).
