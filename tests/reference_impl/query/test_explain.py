@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from places import GOLDEN_FILES
+from pqassay_reference.pages.bound_text import bound_text
 from pqassay_reference.query.explain import MOST_GROUPS, PageTrace, Trace
 from pqassay_reference.query.facts import KEPT_FACTS
 from pqassay_reference.query.picture import STYLE, drawn
@@ -23,6 +24,8 @@ from pqassay_reference.query.waterfall import explanation, waterfall
 from pqassay_reference.tiny.layout import Layout
 from pqassay_reference.tiny.parquet import Column, Encoding, ListOf, TinyParquet, decimal, timestamp
 from pqassay_spec.base.sources import BytesSource
+from pqassay_spec.parquet.column_order import Order
+from pqassay_spec.parquet.thrift import ConvertedType, SchemaElement, Type
 
 NUMBERS = list(range(0, 240, 10))
 METALS = [["tin", "lead", "zinc", "iron"][at // 6] for at in range(24)]
@@ -113,6 +116,7 @@ def test_without_an_index_a_chunk_is_read_as_a_whole() -> None:
         ("string", ["a\nb", "é" * 40], ("'a\\nb'", f"'{'é' * 30}…")),
         ("binary", [b"\xff", b"\xff\xfe"], ("x'ff'", "x'fffe'")),
         (decimal(9, 2), [125, 1250], ("1.25", "12.50")),
+        (timestamp("millis"), [-(1 << 63), 0], ("-9223372036854775808", "1970-01-01 00:00:00")),
         (timestamp("millis"), [0, 1500], ("1970-01-01 00:00:00", "1970-01-01 00:00:01.500")),
         ("int32", [None, None], ()),
     ],
@@ -125,6 +129,33 @@ def test_bounds_are_written_as_people_read_them(
     assert rows.trace is not None
 
     assert bounds == rows.trace.files[0].groups[0].columns[0].pages[0].bounds
+
+
+@pytest.mark.parametrize(
+    ("order", "raw", "text"),
+    [
+        (Order.DECIMAL, (-(10**37) - 1).to_bytes(16, "big", signed=True), "-10000000.000000000000000000000…"),
+        (Order.BYTES, "aé".encode() * 90, f"'{'aé' * 15}…"),
+        (Order.BYTES, b"\xc3", "x'c3'"),
+        (Order.BYTES, b"\xff" * 900, f"x'{'ff' * 14}f…"),
+    ],
+)
+def test_a_long_bound_is_cut(order: Order, raw: bytes, text: str) -> None:
+    element = SchemaElement(
+        name="n", type=Type.BYTE_ARRAY, converted_type=ConvertedType.DECIMAL, precision=38, scale=30
+    )
+
+    assert text == bound_text(element, order, raw)
+
+
+@pytest.mark.parametrize("scale", [0, 2_000_000_000])
+def test_a_decimal_of_absurd_size_is_shown_in_short(scale: int) -> None:
+    element = SchemaElement(
+        name="n", type=Type.BYTE_ARRAY, converted_type=ConvertedType.DECIMAL, precision=9, scale=scale
+    )
+
+    assert "x'7f7f7f7f7f7f7f7f7f7f7f7f7f7f…" == bound_text(element, Order.DECIMAL, b"\x7f" * 20_000)
+    assert len(bound_text(element, Order.DECIMAL, b"\x7f" * 9)) <= 32
 
 
 def test_days_are_dates(tmp_path: Path) -> None:
