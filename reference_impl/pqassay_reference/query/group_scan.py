@@ -149,7 +149,7 @@ class GroupScan:
                 window.append(np.arange(start, stop, dtype=np.int64))
                 held += stop - start
                 if held == most:
-                    yield np.concatenate(window)
+                    yield window[0] if len(window) == 1 else np.concatenate(window)
                     window, held = [], 0
         if window:
             yield np.concatenate(window)

@@ -60,7 +60,9 @@ def target_of(source: Source) -> Target:
     def opened() -> Generator[Source]:
         yield source
 
-    return Target(source.name, (source.name, source.size, getattr(source, "modified", 0)), opened, is_local=False)
+    return Target(
+        source.name, (source.name, source.size, getattr(source, "modified", 0)), opened, is_local=False
+    )
 
 
 def targets_of(path: str | os.PathLike[str]) -> list[Target]:
