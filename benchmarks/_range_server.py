@@ -4,7 +4,8 @@
 
 The server runs in a process of its own, so that it takes nothing from who is measured but the processor.  It answers HEAD and
 GET, with ranges, under any path that ends in the name of a file of the folder, so that clients of S3 find it as well; it knows
-no signatures, no listing and no limits.  It keeps connections open.  Bandwidth is that of the machine.
+no signatures, no listing and no limits.  It keeps connections open.  Each answer begins after a delay, and takes as long as its
+bytes take at a rate; by default it takes no longer than the machine takes.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import email.utils
 import http.client
 import http.server
 import json
+import math
 import os
 import re
 import subprocess
@@ -24,7 +26,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from pqassay_spec.base.sources import require_range
 
@@ -37,13 +39,34 @@ RANGE = re.compile(r"bytes=(\d*)-(\d*)")
 # ------------------------------------------------------------------------------------------------------ the server
 
 
+class Pace(NamedTuple):
+    """How fast the server is.
+
+    Attributes:
+        delay: Seconds before each answer.
+        rate: Bytes of an answer in a second.
+    """
+
+    delay: float = 0.0
+    rate: float = math.inf
+
+
+AT_ONCE = Pace()
+
+
+class _Server(http.server.ThreadingHTTPServer):
+    """Takes many connections at once: what finds no place is tried again after a second."""
+
+    request_queue_size = 256
+
+
 class _Handler(http.server.BaseHTTPRequestHandler):
     """Answers one connection, request by request."""
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     folder: ClassVar[Path]
-    delay: ClassVar[float] = 0.0
+    pace: ClassVar[Pace]
     requests: ClassVar[int] = 0
     length: ClassVar[int] = 0
     lock: ClassVar[threading.Lock] = threading.Lock()
@@ -66,7 +89,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         """Tell what was counted, count anew, and wait as long as the path says from now on."""
         counted = {"requests": _Handler.requests, "length": _Handler.length}
         _Handler.requests = _Handler.length = 0
-        _Handler.delay = float(self.path.removeprefix(CONTROL))
+        _Handler.pace = Pace(*map(float, self.path.removeprefix(CONTROL).split(",")))
         body = json.dumps(counted).encode()
         self.send_response(HTTPStatus.OK)
         self.send_header("Content-Length", str(len(body)))
@@ -75,7 +98,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def _answer(self, *, has_body: bool) -> None:
         path = self.folder / self.path.partition("?")[0].rsplit("/", 1)[-1]
-        time.sleep(self.delay)
+        time.sleep(self.pace.delay)
         if not path.is_file():
             with self.lock:
                 _Handler.requests += 1
@@ -99,6 +122,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         if has_body:
             self.wfile.flush()
+            time.sleep((stop - start) / self.pace.rate)
             with path.open("rb") as file, contextlib.suppress(ConnectionError):
                 self.connection.sendfile(file, start, stop - start)
 
@@ -117,7 +141,8 @@ def _wanted(header: str | None, size: int) -> tuple[int, int]:
 def serve(folder: Path) -> None:
     """Serve until the process is ended; the first line of standard output is the port."""
     _Handler.folder = folder
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+    _Handler.pace = AT_ONCE
+    server = _Server(("127.0.0.1", 0), _Handler)
     print(server.server_address[1], flush=True)
     server.serve_forever()
 
@@ -142,13 +167,19 @@ class Server:
     """A server that runs."""
 
     def __init__(self, port: int) -> None:
-        self.port = port
         self.host = f"127.0.0.1:{port}"
+        self.idle: list[http.client.HTTPConnection] = []
+        """Connections that are open and not in use."""
 
-    def counted(self, delay: float = 0.0) -> Counted:
-        """What was counted since the last call; from now on, each answer takes so many seconds."""
+    def disconnect(self) -> None:
+        """Close the connections that are not in use."""
+        while self.idle:
+            self.idle.pop().close()
+
+    def counted(self, pace: Pace = AT_ONCE) -> Counted:
+        """What was counted since the last call; from now on, the server is as fast as that."""
         connection = http.client.HTTPConnection(self.host)
-        connection.request("GET", f"{CONTROL}{delay}")
+        connection.request("GET", f"{CONTROL}{pace.delay},{pace.rate}")
         answer = json.loads(connection.getresponse().read())
         connection.close()
         return Counted(answer["requests"], answer["length"])
@@ -178,8 +209,7 @@ class HttpSource:
 
     def __init__(self, server: Server, name: str) -> None:
         self.name = f"http://{server.host}/{name}"
-        self._host, self._path = server.host, f"/{name}"
-        self._idle: list[http.client.HTTPConnection] = []
+        self._server, self._path = server, f"/{name}"
         self.modified = 0
         """When the file was changed, in nanoseconds; what a scan knows of it is kept until that changes."""
         self._tail, self.size = self._get(f"bytes=-{TAIL}")
@@ -192,20 +222,18 @@ class HttpSource:
             return self._tail[offset - start : offset - start + length]
         return self._get(f"bytes={offset}-{offset + length - 1}")[0]
 
-    def close(self) -> None:
-        """Close the connections."""
-        while self._idle:
-            self._idle.pop().close()
-
     def _get(self, wanted: str) -> tuple[bytes, int]:
         """A range, and the length of the whole file."""
-        connection = self._idle.pop() if self._idle else http.client.HTTPConnection(self._host)
+        try:
+            connection = self._server.idle.pop()
+        except IndexError:
+            connection = http.client.HTTPConnection(self._server.host)
         connection.request("GET", self._path, headers={"Range": wanted})
         answer = connection.getresponse()
         data = answer.read()
         changed = email.utils.parsedate_to_datetime(answer.headers["Last-Modified"])
         self.modified = int(changed.timestamp()) * 1_000_000_000
-        self._idle.append(connection)
+        self._server.idle.append(connection)
         whole = answer.getheader("Content-Range")
         return data, len(data) if whole is None else int(whole.rpartition("/")[2])
 

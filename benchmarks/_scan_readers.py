@@ -63,21 +63,19 @@ def ours(path: Path, **options: Any) -> Reader:
 
 
 def ours_remote(server: Server, name: str, **options: Any) -> Reader:
-    """The scan of a file behind the server, over connections that are opened anew for every query."""
+    """The scan of a file behind the server; it keeps connections, and asks each time whether the file has changed."""
 
     def again(question: Question) -> pa.Table:
-        source = HttpSource(server, name)
-        try:
-            return scan(source, question.tree, question.columns, **options).to_table()
-        finally:
-            source.close()
+        return scan(HttpSource(server, name), question.tree, question.columns, **options).to_table()
 
-    return Reader(_forgetful(again), again)
+    return Reader(_forgetful(again, server), again)
 
 
-def _forgetful(ask: Ask) -> Ask:
+def _forgetful(ask: Ask, server: Server | None = None) -> Ask:
     def anew(question: Question) -> pa.Table:
         KEPT_FACTS.clear()
+        if server is not None:
+            server.disconnect()
         return ask(question)
 
     return anew
@@ -134,11 +132,6 @@ class RangeFile(io.RawIOBase):
         self._position += len(data)
         return data
 
-    def close(self) -> None:
-        """Close the connections."""
-        self._source.close()
-        super().close()
-
 
 class RangeFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no type stubs
     """The files of the server as DuckDB asks for them."""
@@ -155,9 +148,7 @@ class RangeFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no typ
 
     def info(self, path: str, **_: Any) -> dict[str, Any]:
         """Name and length."""
-        source = HttpSource(self._server, path)
-        source.close()
-        return {"name": path, "size": source.size, "type": "file"}
+        return {"name": path, "size": HttpSource(self._server, path).size, "type": "file"}
 
     def exists(self, path: str, **_: Any) -> bool:
         """Whoever asks knows."""
@@ -182,7 +173,7 @@ def with_duckdb(connections: list[duckdb.DuckDBPyConnection], path: str, server:
         if keeps:
             connection.execute("SET parquet_metadata_cache = true")
         table = f"read_parquet('{path}')"
-        return lambda question: cast("pa.Table", connection.execute(question.sql(table)).to_arrow_table())
+        return lambda question: cast("pa.Table", connection.sql(question.sql(table)).to_arrow_table())
 
     return Reader(connected(keeps=False), connected(keeps=True))
 

@@ -1,15 +1,14 @@
 """Speed and thrift of the scan: against pyarrow, DuckDB, Polars and DataFusion, on a local file and behind a slow store.
 
-    python benchmarks/scan.py [--megabytes 150] [--rounds 3] [--delay 30] [--json FILE]
+    python benchmarks/scan.py [--megabytes 150] [--rounds 3] [--delay 30] [--rate MB] [--json FILE]
 
-One sorted file with a page index (150 MB; ``--megabytes 600`` and ``2000`` for larger ones, which are made once and kept). Seven
-questions: a key, an absent key, a range of keys, twenty keys, a value of a random column, an absent one, and 1 % of the rows at random.
-All readers are seen to return the same rows before anything is measured.
+One sorted file with a page index (150 MB; ``--megabytes 600`` and ``2000`` for larger ones, which are made once and kept). Six
+questions: a key, an absent key, a range of keys, twenty keys, a value of a random column, and 1 % of the rows at random. All readers are seen to return the same rows before anything is measured.
 
 Bytes and requests are counted by a server of the benchmark's own, which all of them can read from, DuckDB through a file system in
-Python.  For the times behind a store the server waits before each answer, so that time is a matter of requests that follow each
-other; bandwidth is not limited, which favours whoever reads much.  ``first`` knows nothing of the file, ``again`` has whatever the
-reader keeps between queries; behind the store each asks anew whether the file is what it was.
+Python.  For the times behind a store the server waits before each answer, and then takes as long as the bytes take at a rate; by
+default they take no time, so that time is a matter of requests that follow each other.  ``first`` knows nothing of the file, ``again``
+has whatever the reader keeps between queries; behind the store each asks anew whether the file is what it was.
 
 Then: what a request should be worth in bytes (the gap), the ladder with one rung off after the other, dictionaries, and a file of
 500 columns, whose metadata is what takes the time.
@@ -22,6 +21,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import subprocess
 import sys
@@ -34,7 +34,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 from _measure import cached, goal, print_table, seconds
-from _range_server import Counted, Server, running
+from _range_server import Counted, Pace, Server, running
 from _scan_files import Question, make_file, make_long_values, questions
 from _scan_readers import OURS, Reader, in_order, ours, ours_remote, readers
 from pm_open import described
@@ -45,6 +45,9 @@ from pqassay_reference.pm.write import create
 from pqassay_reference.query.facts import KEPT_FACTS
 from pqassay_reference.query.rungs import TITLES, Rung
 from pqassay_spec.pm import grammar as pm
+
+RATE = 100e6
+"""Bytes a second of one answer, where the gap is chosen: without a limit, reading everything would be the best plan."""
 
 GAPS = (0, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20)
 NO_GAP = f"{OURS}, gap 0"
@@ -145,17 +148,17 @@ def print_counts(counted: Mapping[str, Mapping[str, Counted]]) -> None:
 
 
 def gaps(
-    asked: Sequence[Question], path: Path, server: Server, delay: float, rounds: int
+    asked: Sequence[Question], path: Path, server: Server, pace: Pace, rounds: int
 ) -> dict[str, Results]:
-    """Bytes, requests and seconds of the scan by gap, on a local file and behind the store."""
+    """Bytes, requests and seconds of the scan by gap: behind the store, and on a local file with the page index known."""
     found: dict[str, Results] = {}
     for question in asked:
         local = {gap: ours(path, gap=gap) for gap in GAPS}
         remote = {gap: ours_remote(server, path.name, gap=gap) for gap in GAPS}
         server.counted()
         near = seconds({str(gap): partial(reader.again, question) for gap, reader in local.items()}, rounds)
-        server.counted(delay)
-        far = seconds({str(gap): partial(reader.anew, question) for gap, reader in remote.items()}, 1)
+        server.counted(pace)
+        far = seconds({str(gap): partial(reader.anew, question) for gap, reader in remote.items()}, rounds)
         found[question.name] = {}
         for gap, reader in remote.items():
             server.counted()
@@ -170,7 +173,7 @@ def gaps(
     return found
 
 
-def print_gaps(measured: Mapping[str, Results], delay: float) -> None:
+def print_gaps(measured: Mapping[str, Results], pace: Pace) -> None:
     """A row for each gap."""
     print("\nWhat a request is worth: bytes between two ranges that are fetched along\n")
     rows = [
@@ -185,7 +188,13 @@ def print_gaps(measured: Mapping[str, Results], delay: float) -> None:
         for question, by_gap in measured.items()
         for at, (gap, one) in enumerate(by_gap.items())
     ]
-    print_table(("", "gap", "MB", "requests", "local, ms", f"at {delay * 1e3:.0f} ms a request, ms"), rows)
+    print_table(("", "gap", "MB", "requests", "local, ms", f"{told(pace)}, ms"), rows)
+
+
+def told(pace: Pace) -> str:
+    """The pace in words."""
+    words = f"{pace.delay * 1e3:g} ms a request"
+    return words if math.isinf(pace.rate) else f"{words} and {pace.rate / 1e6:g} MB/s"
 
 
 def ladder(question: Question, path: Path, rounds: int) -> dict[str, Results]:
@@ -339,10 +348,12 @@ def main() -> int:
     parser.add_argument("--megabytes", type=int, default=150)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--delay", type=float, default=30, help="milliseconds a request to the store takes")
+    parser.add_argument("--rate", type=float, default=math.inf, help="megabytes a second of each answer")
     parser.add_argument("--columns", type=int, default=500, help="of the file of many columns")
     parser.add_argument("--json", type=Path, help="where the figures are written, too")
     options = parser.parse_args()
-    delay = options.delay / 1e3
+    pace = Pace(options.delay / 1e3, options.rate * 1e6)
+    metered = Pace(pace.delay, min(pace.rate, RATE))
     make = partial(make_file, megabytes=options.megabytes)
     path = cached(f"scan-sorted-{options.megabytes}-mb.parquet", make)
     asked = questions(path, options.megabytes)
@@ -354,10 +365,10 @@ def main() -> int:
         require_equal(asked, [near, far], path)
         counted = counts(asked, server, {NO_GAP: ours_remote(server, path.name, gap=0), **far})
         local = times(asked, near, options.rounds)
-        server.counted(delay)
-        remote = times(asked, far, 1)
-        some = [named["point"], named["20 points"], named["unsorted"]]
-        by_gap = gaps(some, path, server, delay, options.rounds)
+        server.counted(pace)
+        distant = [named[name] for name in ("point", "range", "20 points", "unsorted")]
+        remote = times(distant, far, options.rounds)
+        by_gap = gaps([named["point"], named["20 points"]], path, server, metered, options.rounds)
         server.counted()
         for connection in connections:
             connection.close()
@@ -372,8 +383,8 @@ def main() -> int:
     )
     print_times(local, "On a local file")
     print_counts(counted)
-    print_times(remote, f"Behind a store that takes {options.delay:g} ms for a request")
-    print_gaps(by_gap, delay)
+    print_times(remote, f"Behind a store: {told(pace)}")
+    print_gaps(by_gap, metered)
     for name, measured in steps.items():
         print_ladder(named[name], measured)
     print_dictionaries(texts)
@@ -390,8 +401,8 @@ def main() -> int:
             question: {name: vars(one) for name, one in by_reader.items()}
             for question, by_reader in counted.items()
         },
-        "store": {"delay": delay, "times": remote},
-        "gaps": by_gap,
+        "store": {"pace": told(pace), "times": remote},
+        "gaps": {"pace": told(metered), "by gap": by_gap},
         "ladder": steps,
         "dictionaries": texts,
         "wide": columns,

@@ -27,7 +27,7 @@ from pqassay_reference.query.field_pages import Reading
 from pqassay_reference.query.file_index import Verdict, file_index_verdict
 from pqassay_reference.query.group_scan import GroupScan, Question
 from pqassay_reference.query.page_layout import Numbers
-from pqassay_reference.query.ranges import GAP, REMOTE_GAP, FetchedRanges, Piece
+from pqassay_reference.query.ranges import GAP, REMOTE_GAP, STEP_GAPS, FetchedRanges, Piece
 from pqassay_reference.query.rungs import Rung
 from pqassay_reference.query.targets import LOCAL_TAIL, REMOTE_TAIL, Target
 from pqassay_reference.rewrite.extract import Trust
@@ -94,6 +94,7 @@ class FileScan:
                 source = self._stack.enter_context(target.opened())
                 gap = (GAP if target.is_local else REMOTE_GAP) if query.gap is None else query.gap
                 self.ranges = FetchedRanges(source, gap=gap if Rung.FETCH in query.rungs else None)
+                self.ranges.step = 0 if target.is_local else STEP_GAPS * (self.ranges.gap or 0)
                 self.make_requests_in(pool)
                 self.facts = self._read_facts()
                 self.question = self._question()

@@ -19,8 +19,11 @@ from pqassay_spec.base.sources import Source, require_range
 GAP = 64 << 10
 """Bytes between two ranges of a local file that are fetched along, so that one request does for both."""
 
-REMOTE_GAP = 1 << 20
-"""The same behind a URI: what a store sends in the time of some requests of 10 to 30 ms."""
+REMOTE_GAP = 256 << 10
+"""The same behind a URI, where requests cost more."""
+
+STEP_GAPS = 4
+"""What a further step costs behind a URI, in gaps: requests of one step run at once, whereas a step waits for the one before."""
 
 LONGEST = 8 << 20
 """Bytes of the longest request that is made of several ranges: longer ones are shared among requests that run at once."""
@@ -84,6 +87,8 @@ class FetchedRanges:
         self.metadata, self.data = Fetched(), Fetched()
         """What was fetched so far: metadata, and pages."""
         self.gap, self.pool = gap, pool
+        self.step = 0
+        """Bytes that are rather fetched along than waited for in a step of their own."""
         self._source = source
         self._held: list[_Segment] = []
         self._lock = Lock()
@@ -194,4 +199,4 @@ class FetchedRanges:
             segment.data.set_exception(error)
 
 
-__all__ = ["FOREVER", "GAP", "REMOTE_GAP", "Fetched", "FetchedRanges", "Piece"]
+__all__ = ["FOREVER", "GAP", "REMOTE_GAP", "STEP_GAPS", "Fetched", "FetchedRanges", "Piece"]
