@@ -20,16 +20,15 @@ ROW_BYTES = 39
 GROUP_ROWS = 1 << 20
 """Rows of a row group, as pyarrow has them by default."""
 
-SCHEMA = pa.schema(
-    [
-        ("key", pa.int64()),
-        ("device", pa.int64()),
-        ("percent", pa.int32()),
-        ("amount", pa.float64()),
-        ("city", pa.string()),
-        ("note", pa.string()),
-    ]
-)
+_COLUMNS: dict[str, Any] = {
+    "key": pa.int64(),
+    "device": pa.int64(),
+    "percent": pa.int32(),
+    "amount": pa.float64(),
+    "city": pa.string(),
+    "note": pa.string(),
+}
+SCHEMA = pa.schema(_COLUMNS)
 """``key`` ascends by 2; the others are random. ``percent`` (100 values) and ``city`` (1,000) are dictionary-encoded."""
 
 
@@ -42,9 +41,8 @@ def make_file(path: Path, megabytes: int) -> None:
     """Write a sorted file with a page index, row group by row group."""
     random = np.random.default_rng(0)
     rows = row_count(megabytes)
-    with pq.ParquetWriter(
-        path, SCHEMA, write_page_index=True, use_dictionary=["percent", "city"], store_schema=True
-    ) as writer:
+    encoded: Any = ["percent", "city"]
+    with pq.ParquetWriter(path, SCHEMA, write_page_index=True, use_dictionary=encoded) as writer:
         for first in range(0, rows, GROUP_ROWS):
             writer.write_table(_rows(random, first, min(GROUP_ROWS, rows - first)), GROUP_ROWS)
 

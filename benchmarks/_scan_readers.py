@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 from _range_server import HttpSource, Server
 from _scan_files import Question
 from datafusion.object_store import AmazonS3
-from fsspec import AbstractFileSystem
+from fsspec import AbstractFileSystem  # type: ignore[import-untyped]
 
 from pqassay_reference import scan
 from pqassay_reference.predicate.expressions import expression_of

@@ -199,7 +199,9 @@ def told(pace: Pace) -> str:
 
 def ladder(question: Question, path: Path, rounds: int) -> dict[str, Results]:
     """Bytes, requests and seconds of the scan that knows nothing of the file, with one rung off after the other."""
-    switched: dict[str, tuple[Rung, ...]] = {"": (), **{rung: (rung,) for rung in Rung}, "all": tuple(Rung)}
+    switched: dict[str, tuple[Rung, ...]] = {"": ()}
+    switched |= {str(rung): (rung,) for rung in Rung}
+    switched["all"] = tuple(Rung)
 
     def run(without: Sequence[Rung]) -> Any:
         done = scan(path, question.tree, question.columns, without=without)
@@ -223,7 +225,7 @@ def ladder(question: Question, path: Path, rounds: int) -> dict[str, Results]:
 def print_ladder(question: Question, measured: Mapping[str, Results]) -> None:
     """A row for each rung."""
     print(f"\nThe ladder, one rung off: {question.name}\n")
-    titles = {"": "nothing", "all": "everything", **{rung: f"{rung}: {TITLES[rung]}" for rung in Rung}}
+    titles = {"": "nothing", "all": "everything"} | {str(rung): f"{rung}: {TITLES[rung]}" for rung in Rung}
     base = measured[""]["seconds"]
     rows = [
         (
