@@ -136,6 +136,12 @@ class FileFacts:
         """The leaf columns."""
         found = leaves(self.metadata)
         for number, group in enumerate(self.metadata.row_groups):
+            if group.num_rows < 0:
+                raise Malformed(
+                    f"row group {number} has {group.num_rows} rows",
+                    rule="PQF-015",
+                    field=f"footer.row_groups[{number}].num_rows",
+                )
             if len(group.columns) != len(found):
                 raise Malformed(
                     f"row group {number} lists {len(group.columns)} chunks for {len(found)} columns",

@@ -11,27 +11,35 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pqassay_reference.errors import about
+from pqassay_reference.errors import Refused, about
+from pqassay_reference.pm.read import PmReader
 from pqassay_reference.predicate.expressions import TableColumns, columns_named, evaluated
 from pqassay_reference.predicate.literals import Tree
 from pqassay_reference.query.conditions import parts_of
 from pqassay_reference.query.counters import EVERYTHING, Counters, Left
+from pqassay_reference.query.explain import FileTrace, Trace
 from pqassay_reference.query.facts import KEPT_FACTS, FileFacts, read_facts
 from pqassay_reference.query.field_pages import Reading
 from pqassay_reference.query.file_index import Verdict, file_index_verdict
 from pqassay_reference.query.group_scan import GroupScan, Question
 from pqassay_reference.query.page_layout import Numbers
+from pqassay_reference.query.pm_facts import pm_facts
 from pqassay_reference.query.ranges import GAP, REMOTE_GAP, STEP_GAPS, FetchedRanges, Piece
 from pqassay_reference.query.rungs import Rung
 from pqassay_reference.query.targets import LOCAL_TAIL, REMOTE_TAIL, Target
 from pqassay_reference.rewrite.extract import Trust
 from pqassay_spec.parquet.page_search import Rows
+from pqassay_spec.pm.grammar import FILE_NAME
+
+Metadata = Literal["footer", "pm"]
+"""Where the facts about a file come from: its own footer, or the ``_pm`` beside it."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +54,9 @@ class Query:
         limit: Rows after which nothing more is read; ``None`` for all.
         trust: Which embedded index counts.
         column: The column that an embedded index without companion record describes.
+        metadata: Where the facts about a file come from.
+        first_schema: The schema of the first file; a file that lacks one of its columns has nulls there.
+        trace: Where it is kept what was done; ``None`` where nobody asks.
     """
 
     predicate: Tree | None
@@ -55,6 +66,9 @@ class Query:
     limit: int | None = None
     trust: Trust = "companion"
     column: str | None = None
+    metadata: Metadata = "footer"
+    first_schema: pa.Schema | None = None
+    trace: Trace | None = None
 
 
 class Window(NamedTuple):
@@ -87,7 +101,8 @@ class FileScan:
         self.target, self._query, self._counters = target, query, counters
         self.message = ""
         """Why the embedded index of the file had no say."""
-        self._visited: list[GroupScan] = []
+        self._visited: list[tuple[GroupScan, Rows]] = []
+        self._left_groups: list[int] | None = None
         self._stack = ExitStack()
         try:
             with about(target.name):
@@ -103,6 +118,8 @@ class FileScan:
             raise
 
     def _read_facts(self) -> FileFacts:
+        if self._query.metadata == "pm":
+            return self._pm_facts()
         keeps = Rung.METADATA in self._query.rungs
         known = KEPT_FACTS.get(self.target.identity) if keeps else None
         if known is not None:
@@ -116,11 +133,27 @@ class FileScan:
             KEPT_FACTS.keep(self.target.identity, facts)
         return facts
 
+    def _pm_facts(self) -> FileFacts:
+        """The facts of the ``_pm`` beside the file."""
+        if not self.target.is_local:
+            raise Refused(f"{self.target.name}: _pm is read beside local files only")
+        path = Path(self.target.name).with_name(FILE_NAME)
+        if not path.is_file():
+            raise Refused(f"{path}: there is no _pm beside the file; read it by its footer")
+        reader = self._stack.enter_context(PmReader.map(path, parquet_file_size=self.ranges.size))
+        self._counters.note("_pm")
+        return pm_facts(reader, self.ranges.size)
+
     def _question(self) -> Question:
         query, schema = self._query, self.facts.schema
-        constants = {name: value for name, value in self.target.constants.items() if name not in schema.names}
+        expected = query.first_schema if query.first_schema is not None else schema
+        constants: dict[str, Any] = {
+            **{one.name: pa.scalar(None, one.type) for one in expected},
+            **self.target.constants,
+        }
+        constants = {name: value for name, value in constants.items() if name not in schema.names}
         self._require_fitting(constants)
-        names = list(schema.names) if query.columns is None else query.columns
+        names = list(expected.names) if query.columns is None else query.columns
         named = columns_named(query.predicate) if query.predicate is not None else set[str]()
         output = [self._place(name) for name in names if name not in constants]
         asked = [self._place(name) for name in sorted(named) if name not in constants]
@@ -188,6 +221,7 @@ class FileScan:
                 return
             self._count_groups(Rung.FILES, leaves, groups)
             by_group = self._left_by_groups(groups)
+            self._left_groups = [group.row_group for group, _ in by_group]
             self._count_groups(Rung.ROW_GROUPS, leaves, [group for group, _ in by_group])
             yield from self._windows(by_group)
 
@@ -234,14 +268,18 @@ class FileScan:
         by_pages = Rung.PAGES in self._query.rungs and self.question.predicate is not None
         if by_pages:
             self._want_indexes([group for group, _ in by_group])
+        has_rows = False
         for group, rows in by_group:
             left = group.rows_of_pages() if by_pages else rows
             self._counters.note(*group.used)
-            self._counters.count(Rung.PAGES, group.cost_of(left))
+            cost = group.cost_of(left)
+            cost.files = int(bool(left) and not has_rows)
+            has_rows = has_rows or bool(left)
+            self._counters.count(Rung.PAGES, cost)
+            self._visited.append((group, left))
             if left:
                 streams = Rung.STREAM in self._query.rungs
                 most = group.window_rows() if streams else max(group.row_count, 1)
-                self._visited.append(group)
                 if streams and self.question.predicate is None and self._query.limit is not None:
                     most = max(1, min(most, self._query.limit))
                 for numbers in group.windows(left, most):
@@ -281,19 +319,29 @@ class FileScan:
     # ------------------------------------------------------------------------------------------------- counting
 
     def finish(self) -> None:
-        """Count what was read of the file after all of its windows."""
-        late, lean = Left(files=1), Left(files=1)
-        for group in self._visited:
+        """Count what was read of the file after its last window."""
+        late, lean = Left(), Left()
+        for group, left in self._visited:
+            if not left:
+                continue
             read = group.read_so_far()
             late += read.with_dictionaries
             lean += read.without_dictionaries
             if read.uses_index:
                 self._counters.note("offset index")
+        late.files = lean.files = int(bool(lean.row_groups))
         self._counters.count(Rung.LATE, late)
         self._counters.count(Rung.DICTIONARIES, lean)
-        fetched = Left(files=1, row_groups=lean.row_groups, rows=lean.rows, pages=lean.pages)
+        fetched = Left(files=lean.files, row_groups=lean.row_groups, rows=lean.rows, pages=lean.pages)
         fetched += Left(length=self.ranges.data.length, requests=self.ranges.data.requests)
         self._counters.count(Rung.FETCH, fetched)
+        trace = self._query.trace
+        if trace is not None:
+            kept = [group.traced(left) for group, left in self._visited[: trace.room]]
+            groups = len(self.facts.row_counts)
+            trace.files.append(
+                FileTrace(self.target.name, groups, self._left_groups, len(self._visited), kept)
+            )
 
     def _count_groups(self, step: str, leaves: Sequence[int], groups: Sequence[GroupScan]) -> None:
         sizes = self.facts.sizes

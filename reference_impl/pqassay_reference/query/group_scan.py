@@ -23,6 +23,7 @@ from pqassay_reference.predicate.expressions import TableColumns, evaluated
 from pqassay_reference.predicate.literals import Tree
 from pqassay_reference.query.conditions import Part, in_order
 from pqassay_reference.query.counters import Left
+from pqassay_reference.query.explain import GroupTrace, columns_of_claims, columns_of_fields
 from pqassay_reference.query.facts import FileFacts
 from pqassay_reference.query.field_pages import FieldPages, Reading
 from pqassay_reference.query.page_layout import Numbers
@@ -286,6 +287,16 @@ class GroupScan:
         both = replace(without)
         both += extra
         return ReadSoFar(both, without, any(one.uses_index for one in fields))
+
+    def traced(self, left: Rows) -> GroupTrace:
+        """What was done with it, for people; ``left`` are the rows that column indexes left."""
+        if left:
+            asked = {place for part in self._question.parts for place in self._fields_of(part)}
+            names = {self._facts.schema.field(place).name for place in asked}
+            columns = columns_of_fields(self.fields.values(), names)
+        else:
+            columns = columns_of_claims(self._claims)
+        return GroupTrace(self.row_group, self.row_count, left, self.matched, columns)
 
 
 class ReadSoFar(NamedTuple):

@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from typing import Any, cast
 
 import pyarrow as pa
@@ -26,7 +27,8 @@ from pqassay_reference.errors import Refused, about
 from pqassay_reference.predicate.literals import Tree
 from pqassay_reference.query.ahead import ahead
 from pqassay_reference.query.counters import Counters, Left
-from pqassay_reference.query.file_scan import FileScan, Query, Window
+from pqassay_reference.query.explain import Trace
+from pqassay_reference.query.file_scan import FileScan, Metadata, Query, Window
 from pqassay_reference.query.output import Output
 from pqassay_reference.query.rungs import Rung, rungs_without
 from pqassay_reference.query.targets import Target, target_of, targets_of
@@ -52,16 +54,25 @@ class Scan:
         schema: Names and types of the columns that are returned.
         counters: What was left after each rung, and what was fetched, of all iterations so far.
         messages: For each file whose embedded index had no say, why.
+        rungs: The rungs that are used.
+        files: The sizes in bytes of the files, by their paths or URIs.
+        trace: What was done, if it was asked for.
+        progress: Called after each file with the number of files that are done and that of all.
     """
 
     def __init__(self, targets: Sequence[Target], query: Query) -> None:
-        self._targets, self._query = targets, query
+        self._targets = targets
         self.counters = Counters()
         self.messages: dict[str, str] = {}
+        self.rungs = query.rungs
+        self.files = {target.name: target.identity[1] for target in targets}
+        self.trace = query.trace
+        self.progress: Callable[[int, int], object] | None = None
         # The first file stays open until it is scanned, so that nothing of it is fetched twice.
         first = FileScan(targets[0], query, self.counters)
         weakref.finalize(self, first.close)
         self._output = Output.of(first, query.columns, keeps=Rung.DICTIONARIES in query.rungs)
+        self._query = replace(query, first_schema=first.facts.schema)
         self._first: FileScan | None = first
         self.schema: pa.Schema = self._output.schema
 
@@ -94,6 +105,8 @@ class Scan:
             if left is not None:
                 left -= len(taken)
                 if not left:
+                    if self.trace is not None:
+                        self.trace.is_stopped = True
                     return
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
@@ -108,9 +121,11 @@ class Scan:
             openers = None if requests is None else stack.enter_context(ThreadPoolExecutor(threads))
             files = ahead(openers, lambda target: self._opened(target, requests), self._targets, threads)
             stack.enter_context(closing(cast("Any", files)))
-            for file in files:
+            for done, file in enumerate(files, 1):
                 with file:
                     yield from self._file_batches(file, workers, threads)
+                if self.progress is not None:
+                    self.progress(done, len(self._targets))
 
     def _opened(self, target: Target, requests: Executor | None) -> FileScan:
         file = self._first if target is self._targets[0] else None
@@ -129,12 +144,19 @@ class Scan:
             with about(file.target.name):
                 return window, window.group.matches(window.rows)
 
-        results = ahead(workers, matched, file.windows(), threads)
-        with closing(cast("Any", results)):
-            for window, table in results:
-                file.ranges.release(window.last_row)
-                if table is not None:
-                    yield from self._output.batches(table, file, BATCH_ROWS)
+        try:
+            results = ahead(workers, matched, file.windows(), threads)
+            with closing(cast("Any", results)):
+                for window, table in results:
+                    file.ranges.release(window.last_row)
+                    if table is not None:
+                        yield from self._output.batches(table, file, BATCH_ROWS)
+        except GeneratorExit:
+            self._finish(file)  # the limit is reached
+            raise
+        self._finish(file)
+
+    def _finish(self, file: FileScan) -> None:
         file.finish()
         if file.message:
             self.messages[file.target.name] = file.message
@@ -150,6 +172,8 @@ def scan(
     gap: int | None = None,
     trust: Trust = "companion",
     column: str | None = None,
+    metadata: Metadata = "footer",
+    explain: bool = False,
 ) -> Scan:
     """Read the rows of Parquet files that satisfy a condition, and no more of the files than that takes.
 
@@ -163,6 +187,8 @@ def scan(
             64 KiB in local files, and 256 KiB elsewhere, where a step that waits for another is worth four times as much.
         trust: Which embedded index counts: one with a companion record, or also one of ``column``.
         column: The column that an embedded index without companion record describes.
+        metadata: Where the facts about a file come from: its own footer, or the ``_pm`` beside it (``pm``).
+        explain: Whether it is kept which pages were read and which were not, see `pqassay_reference.query.explain`.
 
     Raises:
         Refused: The condition, a column or a rung is not one, or there are no files.
@@ -182,7 +208,10 @@ def scan(
     if limit is not None and limit < 0:
         raise Refused(f"a limit of {limit} rows")
     targets = targets_of(path) if isinstance(path, str | os.PathLike) else [target_of(path)]
-    query = Query(predicate, columns, rungs_without(without), gap, limit, trust, column)
+    trace = Trace() if explain else None
+    query = Query(
+        predicate, columns, rungs_without(without), gap, limit, trust, column, metadata, trace=trace
+    )
     return Scan(targets, query)
 
 
