@@ -13,29 +13,28 @@ from _pruned_lakes import Lake
 
 from pqassay_reference.columns.chunk_structures import may_hold, read_bloom_filter
 from pqassay_reference.lake.indexed_dataset import open_indexed
+from pqassay_reference.pages.chunk_claims import ChunkClaims
+from pqassay_reference.query.facts import read_facts
 from pqassay_reference.rewrite.extract import extract_file
-from pqassay_reference.scan.page_selection import ChunkParts, chunks_by_name
 from pqassay_spec.base.sources import FileSource
 from pqassay_spec.idx1.blob import HEADER_SIZE, published_payload
-from pqassay_spec.parquet.file import HEAD_SIZE, read_footer, read_framing
 from pqassay_spec.parquet.page_search import may_satisfy
-from pqassay_spec.parquet.schema import leaves
 
-Piece = Callable[[ChunkParts, bytes], bool]
+Piece = Callable[[ChunkClaims, bytes], bool]
 """Whether a row group may hold a value, given by its bytes."""
 
 
-def by_bounds(chunk: ChunkParts, value: bytes) -> bool:
+def by_bounds(chunk: ChunkClaims, value: bytes) -> bool:
     """Whether a value lies between the minimum and the maximum."""
     return may_satisfy(chunk.summary, 0, chunk.order, "=", value)
 
 
-def by_bloom(chunk: ChunkParts, value: bytes) -> bool:
+def by_bloom(chunk: ChunkClaims, value: bytes) -> bool:
     """Whether a bloom filter may hold a value."""
     return may_hold(chunk.bitset, chunk.leaf, value)
 
 
-def by_both(chunk: ChunkParts, value: bytes) -> bool:
+def by_both(chunk: ChunkClaims, value: bytes) -> bool:
     """Whether the bounds, and then the bloom filter, leave it over."""
     return by_bounds(chunk, value) and by_bloom(chunk, value)
 
@@ -65,11 +64,9 @@ def attached_bytes(path: Path, column: str) -> tuple[int, int]:
     return blooms, HEADER_SIZE + len(published_payload(extract_file(path).values))
 
 
-def _chunks(path: Path, column: str) -> Iterator[ChunkParts]:
+def _chunks(path: Path, column: str) -> Iterator[ChunkClaims]:
     with FileSource(path) as source:
-        framing = read_framing(source)
-        metadata, _ = read_footer(source, framing)
-        columns = leaves(metadata)
-        body = range(HEAD_SIZE, framing.footer_start)
-        for number in range(len(metadata.row_groups)):
-            yield chunks_by_name(source, body, metadata, columns, number)[column]
+        facts = read_facts(source)
+        (place,) = [at for at, leaf in enumerate(facts.leaves) if leaf.is_called(column)]
+        for number in range(len(facts.row_counts)):
+            yield facts.claims_of(source, number, place)
