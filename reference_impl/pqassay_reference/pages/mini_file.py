@@ -34,8 +34,8 @@ class LeafPages(NamedTuple):
     """
 
     facts: ColumnMetaData
-    dictionary: bytes
-    pages: Sequence[bytes]
+    dictionary: bytes | memoryview
+    pages: Sequence[bytes | memoryview]
 
 
 def mini_file(
@@ -55,7 +55,7 @@ def mini_file(
         key_values: What the footer carries besides, such as Arrow's schema.
         created_by: The writer; decoders know the mistakes of some.
     """
-    parts = [bytes(HEAD.build({}))]
+    parts: list[bytes | memoryview] = [bytes(HEAD.build({}))]
     position = len(parts[0])
     chunks: list[ColumnChunk] = []
     total = 0

@@ -24,11 +24,10 @@ from pqassay_reference.errors import Undecodable
 from pqassay_reference.pages.chunk_claims import Mistrusted
 from pqassay_reference.pages.mini_file import LeafPages, mini_file
 from pqassay_reference.query.facts import FileFacts, SchemaField
-from pqassay_reference.query.page_layout import Leaf, Numbers, Page, PageLayout, leaf_of
+from pqassay_reference.query.page_layout import Leaf, Numbers, Page, PageLayout, header_at, leaf_of
 from pqassay_reference.query.ranges import FetchedRanges, Piece
 from pqassay_spec.base.errors import FormatError
-from pqassay_spec.grammar.thrift_decoder import decode
-from pqassay_spec.parquet.thrift import ColumnMetaData, Encoding, PageHeader, PageType
+from pqassay_spec.parquet.thrift import ColumnMetaData, Encoding, PageType
 
 DICTIONARY_ENCODINGS = (Encoding.PLAIN_DICTIONARY, Encoding.RLE_DICTIONARY)
 
@@ -211,17 +210,17 @@ class FieldPages:
         facts.statistics = facts.size_statistics = facts.encoding_stats = facts.geospatial_statistics = None
         facts.bloom_filter_offset = facts.bloom_filter_length = None
         if not leaf.pages:
-            raw = self._ranges.read(leaf.start, leaf.stop - leaf.start)
+            raw = self._ranges.view(leaf.start, leaf.stop - leaf.start)
             split = _dictionary_end(raw)
             self.read_pages.add((leaf.start, leaf.stop))
             return LeafPages(facts, raw[:split], [raw[split:]])
         pages = layout.pages_of(leaf, blocks)
-        raws = [self._ranges.read(page.start, page.stop - page.start) for page in pages]
+        raws = [self._ranges.view(page.start, page.stop - page.start) for page in pages]
         facts.num_values, refers = _described(leaf, pages, raws)
         self.read_pages.update((page.start, page.stop) for page in pages)
         return LeafPages(facts, self._dictionary(leaf, refers=refers), raws)
 
-    def _dictionary(self, leaf: Leaf, *, refers: bool) -> bytes:
+    def _dictionary(self, leaf: Leaf, *, refers: bool) -> bytes | memoryview:
         start, stop = leaf.dictionary
         if stop == start:
             return b""
@@ -230,7 +229,7 @@ class FieldPages:
             return b""
         self.read_dictionaries.add((start, stop))
         self._ranges.want([Piece(start, stop, self._end)])
-        return self._ranges.read(start, stop - start)
+        return self._ranges.view(start, stop - start)
 
 
 def is_dictionary_encoded(facts: ColumnMetaData) -> bool:
@@ -239,11 +238,11 @@ def is_dictionary_encoded(facts: ColumnMetaData) -> bool:
     return bool(stats) and all(one.encoding in DICTIONARY_ENCODINGS for one in stats)
 
 
-def _described(leaf: Leaf, pages: Sequence[Page], raws: Sequence[bytes]) -> tuple[int, bool]:
+def _described(leaf: Leaf, pages: Sequence[Page], raws: Sequence[memoryview]) -> tuple[int, bool]:
     """Values of some pages, and whether any of them refers to the dictionary. Raises `Mistrusted`, `Malformed`."""
     values, refers, is_flat = 0, False, leaf.claims.is_flat
     for page, raw in zip(pages, raws, strict=True):
-        header, length = decode(PageHeader, raw, root="page", base=page.start)
+        header, length = header_at(raw, 0, page.start)
         second = header.data_page_header_v2
         data = header.data_page_header or second
         if header.type == PageType.DICTIONARY_PAGE or data is None:
@@ -259,11 +258,11 @@ def _described(leaf: Leaf, pages: Sequence[Page], raws: Sequence[bytes]) -> tupl
     return values, refers
 
 
-def _dictionary_end(raw: bytes) -> int:
+def _dictionary_end(raw: memoryview) -> int:
     """Bytes of the dictionary page that a chunk begins with, 0 if it does not."""
     if not raw:
         return 0
-    header, length = decode(PageHeader, raw)
+    header, length = header_at(raw, 0)
     return length + header.compressed_page_size if header.type == PageType.DICTIONARY_PAGE else 0
 
 

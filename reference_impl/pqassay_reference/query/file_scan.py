@@ -31,7 +31,7 @@ from pqassay_reference.query.file_index import Verdict, file_index_verdict
 from pqassay_reference.query.group_scan import GroupScan, Question
 from pqassay_reference.query.page_layout import Numbers
 from pqassay_reference.query.pm_facts import pm_facts
-from pqassay_reference.query.ranges import GAP, REMOTE_GAP, FetchedRanges, Piece
+from pqassay_reference.query.ranges import GAP, REMOTE_GAP, STEP_GAPS, FetchedRanges, Piece
 from pqassay_reference.query.rungs import Rung
 from pqassay_reference.query.targets import LOCAL_TAIL, REMOTE_TAIL, Target
 from pqassay_reference.rewrite.extract import Trust
@@ -109,6 +109,7 @@ class FileScan:
                 source = self._stack.enter_context(target.opened())
                 gap = (GAP if target.is_local else REMOTE_GAP) if query.gap is None else query.gap
                 self.ranges = FetchedRanges(source, gap=gap if Rung.FETCH in query.rungs else None)
+                self.ranges.step = 0 if target.is_local else STEP_GAPS * (self.ranges.gap or 0)
                 self.make_requests_in(pool)
                 self.facts = self._read_facts()
                 self.question = self._question()
@@ -146,11 +147,11 @@ class FileScan:
     def _question(self) -> Question:
         query, schema = self._query, self.facts.schema
         expected = query.first_schema if query.first_schema is not None else schema
+        stored = set(schema.names)
         constants: dict[str, Any] = {
-            **{one.name: pa.scalar(None, one.type) for one in expected},
-            **self.target.constants,
+            one.name: pa.scalar(None, one.type) for one in expected if one.name not in stored
         }
-        constants = {name: value for name, value in constants.items() if name not in schema.names}
+        constants |= {name: value for name, value in self.target.constants.items() if name not in stored}
         self._require_fitting(constants)
         names = list(expected.names) if query.columns is None else query.columns
         named = columns_named(query.predicate) if query.predicate is not None else set[str]()

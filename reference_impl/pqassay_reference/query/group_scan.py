@@ -152,7 +152,7 @@ class GroupScan:
                 window.append(np.arange(start, stop, dtype=np.int64))
                 held += stop - start
                 if held == most:
-                    yield np.concatenate(window)
+                    yield window[0] if len(window) == 1 else np.concatenate(window)
                     window, held = [], 0
         if window:
             yield np.concatenate(window)
@@ -188,8 +188,8 @@ class GroupScan:
         question = self._question
         columns: dict[int, Any] = {}
         parts = self._ordered(rows)
-        if parts and self._ranges.gap:
-            self._want_little(parts, rows, self._ranges.gap)
+        if parts and self._ranges.step:
+            self._want_little(parts, rows)
         for part in parts:
             self._read(self._fields_of(part), rows, columns)
             mask = self._mask(part.tree, columns, len(rows))
@@ -202,13 +202,13 @@ class GroupScan:
         self._read(question.output, rows, columns)
         return self._table(columns, len(rows))
 
-    def _want_little(self, parts: Sequence[Part], rows: Numbers, gap: int) -> None:
-        """Fetch all fields together where those after the first part are fewer bytes than a request is worth."""
+    def _want_little(self, parts: Sequence[Part], rows: Numbers) -> None:
+        """Fetch all fields together where those after the first part are fewer bytes than a step is worth."""
         first = self._fields_of(parts[0])
         later = {place for part in parts[1:] for place in self._fields_of(part)}
         later = (later | set(self._question.output)) - first
         pieces = [piece for place in later for piece in self.fields[place].pieces(rows)]
-        if sum(piece.stop - piece.start for piece in pieces) <= gap:
+        if sum(piece.stop - piece.start for piece in pieces) <= self._ranges.step:
             self._ranges.want(
                 [*pieces, *(piece for place in first for piece in self.fields[place].pieces(rows))]
             )

@@ -133,7 +133,7 @@ def _walked(raw: bytes, base: int) -> list[Page]:
     view = memoryview(raw)
     while at < len(raw):
         try:
-            header, length = _header_at(view, at)
+            header, length = header_at(view, at)
         except FormatError:
             return []
         stop = at + length + header.compressed_page_size
@@ -149,11 +149,12 @@ def _walked(raw: bytes, base: int) -> list[Page]:
     return found
 
 
-def _header_at(view: memoryview, at: int) -> tuple[PageHeader, int]:
+def header_at(view: memoryview, at: int, base: int = 0) -> tuple[PageHeader, int]:
+    """The page header at a position of some bytes, and its length. Raises `Malformed`, with ``base`` added to offsets."""
     try:
-        return decode(PageHeader, bytes(view[at : at + HEADER_BYTES]))
+        return decode(PageHeader, bytes(view[at : at + HEADER_BYTES]), root="page", base=base)
     except FormatError:
-        return decode(PageHeader, bytes(view[at:]))
+        return decode(PageHeader, bytes(view[at:]), root="page", base=base)
 
 
 @dataclass(frozen=True)
@@ -224,4 +225,4 @@ class PageLayout:
         return len(pages), sum(page.stop - page.start for page in pages), dictionaries
 
 
-__all__ = ["Leaf", "Numbers", "Page", "PageLayout", "leaf_of"]
+__all__ = ["Leaf", "Numbers", "Page", "PageLayout", "header_at", "leaf_of"]

@@ -19,8 +19,11 @@ from pqassay_spec.base.sources import Source, require_range
 GAP = 64 << 10
 """Bytes between two ranges of a local file that are fetched along, so that one request does for both."""
 
-REMOTE_GAP = 1 << 20
-"""The same behind a URI: what a store sends in the time of some requests of 10 to 30 ms."""
+REMOTE_GAP = 256 << 10
+"""The same behind a URI, where requests cost more."""
+
+STEP_GAPS = 4
+"""What a further step costs behind a URI, in gaps: requests of one step run at once, whereas a step waits for the one before."""
 
 LONGEST = 8 << 20
 """Bytes of the longest request that is made of several ranges: longer ones are shared among requests that run at once."""
@@ -84,6 +87,8 @@ class FetchedRanges:
         self.metadata, self.data = Fetched(), Fetched()
         """What was fetched so far: metadata, and pages."""
         self.gap, self.pool = gap, pool
+        self.step = 0
+        """Bytes that are rather fetched along than waited for in a step of their own."""
         self._source = source
         self._held: list[_Segment] = []
         self._lock = Lock()
@@ -115,9 +120,13 @@ class FetchedRanges:
 
     def read(self, offset: int, length: int) -> bytes:
         """Return a range, fetched now where it is not held. See `pqassay_spec.base.sources.Source.read`."""
+        return bytes(self.view(offset, length))
+
+    def view(self, offset: int, length: int) -> memoryview:
+        """A range as `read` returns it, not copied where it was fetched in one piece."""
         require_range(self, offset, length)
         if not length:
-            return b""
+            return memoryview(b"")
         stop = offset + length
         with self._lock:
             segments = self._overlapping(offset, stop)
@@ -128,8 +137,9 @@ class FetchedRanges:
                 segments = self._overlapping(offset, stop)
         if len(segments) == 1:
             data, start = segments[0].data.result(), segments[0].start
-            return data if len(data) == length else data[offset - start : stop - start]
-        return b"".join(one.data.result()[max(offset - one.start, 0) : stop - one.start] for one in segments)
+            return memoryview(data)[offset - start : stop - start]
+        parts = (one.data.result()[max(offset - one.start, 0) : stop - one.start] for one in segments)
+        return memoryview(b"".join(parts))
 
     def release(self, row: float) -> None:
         """Let go of what is needed for rows before this one only."""
@@ -146,20 +156,20 @@ class FetchedRanges:
                 found.append(segment)
         return found
 
-    def _missing(self, piece: Piece) -> list[_Segment]:
+    def _missing(self, piece: Piece) -> list[Piece]:
         """The parts of a range that nobody has asked for; the others are held as long as this one needs them."""
-        parts: list[_Segment] = []
+        parts: list[Piece] = []
         start = piece.start
         for segment in self._overlapping(piece.start, piece.stop):
             segment.until = max(segment.until, piece.until)
             if segment.start > start:
-                parts.append(_Segment(start, segment.start, piece.until))
+                parts.append(Piece(start, segment.start, piece.until))
             start = max(start, segment.stop)
         if start < piece.stop:
-            parts.append(_Segment(start, piece.stop, piece.until))
+            parts.append(Piece(start, piece.stop, piece.until))
         return parts
 
-    def _joined(self, parts: list[_Segment]) -> list[_Segment]:
+    def _joined(self, parts: list[Piece]) -> list[_Segment]:
         joined: list[_Segment] = []
         for part in parts:
             last = joined[-1] if joined else None
@@ -169,10 +179,10 @@ class FetchedRanges:
             elif last is not None and self._joins(last, part):
                 last.stop, last.until = part.stop, max(last.until, part.until)
             else:
-                joined.append(part)
+                joined.append(_Segment(*part))
         return joined
 
-    def _joins(self, last: _Segment, part: _Segment) -> bool:
+    def _joins(self, last: _Segment, part: Piece) -> bool:
         return (
             self.gap is not None
             and part.start - last.stop <= self.gap
@@ -189,4 +199,4 @@ class FetchedRanges:
             segment.data.set_exception(error)
 
 
-__all__ = ["FOREVER", "GAP", "REMOTE_GAP", "Fetched", "FetchedRanges", "Piece"]
+__all__ = ["FOREVER", "GAP", "REMOTE_GAP", "STEP_GAPS", "Fetched", "FetchedRanges", "Piece"]

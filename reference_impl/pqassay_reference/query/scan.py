@@ -184,7 +184,7 @@ def scan(
         limit: The most rows that are returned; once they are found, nothing more is read.
         without: Names of rungs that are switched off, see `pqassay_reference.query.rungs.Rung`.
         gap: What a request is worth in bytes: two ranges with fewer between them are fetched in one request. By default
-            64 KiB in local files, and 1 MiB elsewhere.
+            64 KiB in local files, and 256 KiB elsewhere, where a step that waits for another is worth four times as much.
         trust: Which embedded index counts: one with a companion record, or also one of ``column``.
         column: The column that an embedded index without companion record describes.
         metadata: Where the facts about a file come from: its own footer, or the ``_pm`` beside it (``pm``).
