@@ -31,7 +31,7 @@ from pqassay_reference.query.file_index import Verdict, file_index_verdict
 from pqassay_reference.query.group_scan import GroupScan, Question
 from pqassay_reference.query.page_layout import Numbers
 from pqassay_reference.query.pm_facts import pm_facts
-from pqassay_reference.query.ranges import GAP, REMOTE_GAP, STEP_GAPS, FetchedRanges, Piece
+from pqassay_reference.query.ranges import FOREVER, GAP, REMOTE_GAP, STEP_GAPS, FetchedRanges, Piece
 from pqassay_reference.query.rungs import Rung
 from pqassay_reference.query.targets import LOCAL_TAIL, REMOTE_TAIL, Target
 from pqassay_reference.rewrite.extract import Trust
@@ -201,7 +201,8 @@ class FileScan:
         self.close()
 
     def close(self) -> None:
-        """Close the file, and count what was fetched."""
+        """Close the file, count what was fetched, and let go of it."""
+        self.ranges.release(FOREVER)
         self._counters.metadata += self.ranges.metadata
         self._counters.data += self.ranges.data
         self.ranges.metadata, self.ranges.data = type(self.ranges.metadata)(), type(self.ranges.data)()
