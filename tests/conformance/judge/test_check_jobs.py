@@ -312,6 +312,35 @@ def test_an_interrupted_check_leaves_no_process_and_no_traceback(
     wait_until(lambda: not alive(children))
 
 
+IMPORTS_OF_A_WORKER = """
+import sys
+from pqassay.judge import preloaded
+from pqassay.judge.one_file import Settings, judge_all
+from pqassay.lake.targets import find
+
+before = set(sys.modules)
+for tier in ("footer", "index", "pages", "values"):
+    judge_all(find(sys.argv[1:]).targets, Settings(tier))
+print(sorted(name for name in set(sys.modules) - before if name.startswith("pqassay.")))
+"""
+"""Judges as a worker does, and prints what of the judge had to be imported for that."""
+
+
+def test_workers_begin_with_all_that_judging_imports(tmp_path: Path) -> None:
+    lake(tmp_path, "good")
+    lake(tmp_path, "bad", content=BAD)
+    pm = ROOT / "golden_files" / "pm" / "all-null"
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTS_OF_A_WORKER, str(tmp_path), str(pm)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment(),
+    )
+
+    assert ("[]\n", "") == (done.stdout, done.stderr)
+
+
 INTERRUPTED_HELPER = """
 import os, signal
 from multiprocessing import forkserver
