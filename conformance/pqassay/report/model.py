@@ -365,7 +365,7 @@ def members(value: Any) -> Any:
     """Value that stands for a dataclass in JSON: its members in order, optional ones only where they say something."""
     if isinstance(value, str):  # a file name or a value may hold what JSON readers refuse
         return value if value.isascii() else encodable(value)
-    if (defaults := _defaults(cast("type[Any]", type(value)))) is not None:
+    if (defaults := _defaults(cast("Hashable", type(value)))) is not None:
         return {
             name: members(member)
             for name, default in defaults.items()
@@ -384,7 +384,7 @@ def encodable(text: str) -> str:
 
 
 @cache
-def _defaults(kind: type[Any]) -> dict[str, Any] | None:
+def _defaults(kind: Any) -> dict[str, Any] | None:
     """The members of a dataclass in order, each with its default: what equals nothing else if it has none; ``None`` of other types."""
     if not dataclasses.is_dataclass(kind):
         return None
