@@ -12,6 +12,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import resource
+import sys
 
 from pqassay.checks import registry
 from pqassay.judge.workers import MEMORY_GIVEN_LEAST
@@ -29,7 +30,8 @@ def _load() -> None:
 
 _soft, _hard = resource.getrlimit(resource.RLIMIT_DATA)
 _bound = min([MEMORY_GIVEN_LEAST, *(limit for limit in (_soft, _hard) if limit != resource.RLIM_INFINITY)])
-resource.setrlimit(resource.RLIMIT_DATA, (_bound, _hard))
+if "pyarrow" not in sys.modules:  # a process that has it already may have more memory than that
+    resource.setrlimit(resource.RLIMIT_DATA, (_bound, _hard))
 try:
     _load()
 finally:
