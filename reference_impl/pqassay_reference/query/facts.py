@@ -96,6 +96,13 @@ class FileFacts:
                 )
         return found
 
+    def require_counts(self) -> None:
+        """Raise `Malformed` where a row group says that it has fewer than no rows."""
+        for number, count in enumerate(self.row_counts):
+            if count < 0:
+                where = f"footer.row_groups[{number}].num_rows"
+                raise Malformed(f"a row group of {count} rows", rule="PQF-074", field=where)
+
     @cached_property
     def fields(self) -> list[SchemaField]:
         """The fields below the root. Raises `Malformed` where Arrow's schema has others."""
@@ -174,6 +181,7 @@ def read_facts(source: Source) -> FileFacts:
         raise Undecodable(f"the file cannot be read: {' '.join(str(error).split())}") from error
     facts = FileFacts(metadata, framing, schema)
     _ = facts.leaves, facts.fields  # the footer has to describe a tree
+    facts.require_counts()
     return facts
 
 

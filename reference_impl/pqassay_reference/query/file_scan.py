@@ -7,12 +7,13 @@ Source: chapter ``scan.md``.
 # The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -21,15 +22,18 @@ from pqassay_reference.predicate.expressions import TableColumns, columns_named,
 from pqassay_reference.predicate.literals import Tree
 from pqassay_reference.query.conditions import parts_of
 from pqassay_reference.query.counters import EVERYTHING, Counters, Left
+from pqassay_reference.query.distrust import Lie
 from pqassay_reference.query.facts import KEPT_FACTS, FileFacts, read_facts
 from pqassay_reference.query.field_pages import Reading
 from pqassay_reference.query.file_index import Verdict, file_index_verdict
+from pqassay_reference.query.group_audit import GroupAudit
 from pqassay_reference.query.group_scan import GroupScan, Question
+from pqassay_reference.query.index_audit import IndexAudit
 from pqassay_reference.query.page_layout import Numbers
 from pqassay_reference.query.ranges import FetchedRanges, Piece
 from pqassay_reference.query.rungs import Rung
 from pqassay_reference.query.targets import LOCAL_TAIL, REMOTE_TAIL, Target
-from pqassay_reference.rewrite.extract import Trust
+from pqassay_reference.rewrite.extract import Trust, index_of
 from pqassay_spec.parquet.page_search import Rows
 from pqassay_spec.parquet.thrift import PageType
 
@@ -46,6 +50,7 @@ class Query:
         limit: Rows after which nothing more is read; ``None`` for all.
         trust: Which embedded index counts.
         column: The column that an embedded index without companion record describes.
+        distrust: Whether claims are compared with the values instead of being believed.
     """
 
     predicate: Tree | None
@@ -55,6 +60,7 @@ class Query:
     limit: int | None = None
     trust: Trust = "companion"
     column: str | None = None
+    distrust: bool = False
 
 
 class Window(NamedTuple):
@@ -73,6 +79,7 @@ class FileScan:
         query: What is asked.
         counters: Where it is counted what is left.
         pool: Makes several requests at once.
+        tell: Told of every claim that proves false, where the query distrusts them.
 
     Raises:
         FormatError: The metadata cannot be read.
@@ -82,12 +89,18 @@ class FileScan:
     """
 
     def __init__(
-        self, target: Target, query: Query, counters: Counters, pool: Executor | None = None
+        self,
+        target: Target,
+        query: Query,
+        counters: Counters,
+        pool: Executor | None = None,
+        tell: Callable[[Lie], None] | None = None,
     ) -> None:
         self.target, self._query, self._counters = target, query, counters
         self.message = ""
         """Why the embedded index of the file had no say."""
         self._visited: list[GroupScan] = []
+        self._tell = tell
         self._stack = ExitStack()
         try:
             with about(target.name):
@@ -126,7 +139,7 @@ class FileScan:
         if Rung.PROJECTION not in query.rungs:
             needed = list(range(len(schema)))
         reading = Reading(
-            indexed=Rung.PAGES in query.rungs,
+            indexed=Rung.PAGES in query.rungs and not query.distrust,
             all_dictionaries=Rung.DICTIONARIES not in query.rungs,
             kept_dictionaries=frozenset(),
         )
@@ -182,6 +195,9 @@ class FileScan:
             if self._is_ruled_out():
                 return
             self._count_groups(Rung.FILES, leaves, groups)
+            if self._query.distrust:
+                yield from self._audited_windows(groups)
+                return
             by_group = self._left_by_groups(groups)
             self._count_groups(Rung.ROW_GROUPS, leaves, [group for group, _ in by_group])
             yield from self._windows(by_group)
@@ -205,7 +221,7 @@ class FileScan:
         self.message = verdict.message
         if verdict.skips is not None:
             self._counters.note("IDX1")
-        return bool(verdict.skips)
+        return bool(verdict.skips) and not self._query.distrust
 
     def _verdict(self) -> Verdict:
         query = self._query
@@ -272,6 +288,58 @@ class FileScan:
                         and start + length <= body.stop
                     ]
         self.ranges.want(pieces)
+
+    # ------------------------------------------------------------------------------------------------- distrust
+
+    def _audited_windows(self, groups: Sequence[GroupScan]) -> Iterator[Window]:
+        """The windows of the rows that satisfy the condition, one row group after the other, each with its audit."""
+        index = self._index_audit()
+        try:
+            for group in groups:
+                yield from self._audited(group, index)
+            if index is not None:
+                index.is_whole = True
+        finally:
+            for lie in index.lies() if index is not None else ():
+                self._note(lie)
+
+    def _audited(self, group: GroupScan, index: IndexAudit | None) -> Iterator[Window]:
+        if not group.row_count:
+            return
+        audit = GroupAudit(self.facts, self.ranges, group, self.question)
+        for lie in audit.lies():
+            self._note(lie)
+        rows: Numbers = np.flatnonzero(audit.matching)
+        if index is not None:
+            index.see(audit.columns[self._place(index.column)], len(rows))
+        del audit
+        whole: Rows = [range(group.row_count)]
+        for step in (Rung.ROW_GROUPS, Rung.PAGES):
+            self._counters.count(step, group.cost_of(whole))
+        self._visited.append(group)
+        end = group.first_row + group.row_count
+        if not len(rows):
+            self.ranges.release(end, behind=group.first_row)
+        most = group.window_rows() if Rung.STREAM in self._query.rungs else group.row_count
+        for at in range(0, len(rows), most):
+            numbers = rows[at : at + most]
+            is_last = at + most >= len(rows)
+            yield Window(group, numbers, end if is_last else group.first_row + int(numbers[-1]) + 1)
+
+    def _index_audit(self) -> IndexAudit | None:
+        """The audit of the file's own index, where the condition asks it."""
+        verdict = self._verdict()
+        if verdict.skips is None or verdict.message or self._query.predicate is None:
+            return None
+        index = index_of(self.ranges, self.facts.framing, self.facts.metadata)
+        described = self._query.column if index.companion is None else ".".join(index.companion.column)
+        if described is None:
+            return None
+        return IndexAudit(self.target.name, index, described, skips=verdict.skips)
+
+    def _note(self, lie: Lie) -> None:
+        if self._tell is not None:
+            self._tell(lie)
 
     # ------------------------------------------------------------------------------------------------- counting
 

@@ -16,7 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
+from pqassay_reference.errors import Refused, Undecodable
 from pqassay_reference.pages.chunk_claims import ChunkClaims
 from pqassay_reference.pages.row_selection import Answer, by_pages, by_statistics_and_bloom, rows_left
 from pqassay_reference.predicate.expressions import TableColumns, evaluated, find_column
@@ -97,7 +99,7 @@ class GroupScan:
         everything = [range(self.row_count)] if self.row_count else []
         if self._question.predicate is None or not everything:
             return everything
-        rows = rows_left(self._question.predicate, self._claims_by_name, self.row_count, answer)
+        rows = rows_left(self._question.predicate, self.claims_of, self.row_count, answer)
         for name, claims in self._claims.items():
             if claims is not None:
                 self.used |= claims.used
@@ -106,7 +108,7 @@ class GroupScan:
                     self._facts.remember(self.row_group, place, claims)
         return rows
 
-    def _claims_by_name(self, name: str) -> ChunkClaims | None:
+    def claims_of(self, name: str) -> ChunkClaims | None:
         """The claims of the chunk that a condition calls by a name; ``None`` for constants and whatever has several values a row."""
         if name not in self._claims:
             found = None
@@ -170,6 +172,30 @@ class GroupScan:
         )
         fewest, most = WINDOW_ROWS
         return max(fewest, min(most, WINDOW_BYTES * max(self.row_count, 1) // max(size, 1)))
+
+    def leaf_called(self, name: str) -> int:
+        """Position of the leaf that the condition calls by a name, and of which `claims_of` tells."""
+        place = self._facts.leaf_at(find_column(self._facts.schema, name)[0])
+        if place is None:
+            raise Refused(f"there is no one column {name}")
+        return place
+
+    def condition(self) -> tuple[NDArray[np.bool_], dict[int, Any]]:
+        """For each row whether it satisfies the condition, and the fields that the condition names. Raises as `matches` does."""
+        try:
+            rows = np.arange(self.row_count, dtype=np.int64)
+        except (MemoryError, ValueError):
+            raise Undecodable(
+                f"{self._ranges.name}: a row group of {self.row_count} rows has no room in memory"
+            ) from None
+        columns: dict[int, Any] = {}
+        predicate = self._question.predicate
+        if predicate is None:
+            return np.ones(len(rows), np.bool_), columns
+        self._read(
+            sorted({place for part in self._question.parts for place in self._fields_of(part)}), rows, columns
+        )
+        return np.asarray(self._mask(predicate, columns, len(rows))), columns
 
     # ------------------------------------------------------------------------------------------- one window
 
@@ -251,12 +277,11 @@ class GroupScan:
 
     def cost_of(self, rows: Rows) -> Left:
         """What it would take to read all needed fields for some rows, page by page."""
-        left = Left(files=0, row_groups=1 if rows else 0, rows=sum(map(len, rows)))
+        left = Left(files=0, row_groups=1 if rows else 0, rows=sum(part.stop - part.start for part in rows))
         if not rows:
             return left
-        numbers = np.concatenate([np.arange(part.start, part.stop, dtype=np.int64) for part in rows])
         for one in self.fields.values():
-            pages, length, dictionaries = one.layout.cost_of(numbers)
+            pages, length, dictionaries = one.layout.cost_of(rows)
             left += Left(pages=pages, length=length + dictionaries, requests=pages + bool(dictionaries))
         return left
 

@@ -21,6 +21,7 @@ from pqassay_reference.pages.chunk_claims import ChunkClaims, Mistrusted
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.grammar.thrift_decoder import decode
 from pqassay_spec.parquet.file import chunk_start
+from pqassay_spec.parquet.page_search import Rows
 from pqassay_spec.parquet.thrift import ColumnMetaData, PageHeader, PageType
 
 Numbers = NDArray[np.int64]
@@ -193,6 +194,15 @@ class PageLayout:
             return np.zeros(min(len(rows), 1), np.int64)
         return np.unique(np.searchsorted(self.starts, rows, side="right") - 1)
 
+    def blocks_of_ranges(self, rows: Rows) -> Numbers:
+        """The blocks that hold any row of some ranges, which may be longer than memory has room for."""
+        if not rows:
+            return np.zeros(0, np.int64)
+        firsts = np.searchsorted(self.starts, [part.start for part in rows], side="right") - 1
+        lasts = np.searchsorted(self.starts, [part.stop - 1 for part in rows], side="right")
+        blocks = [np.arange(first, last) for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True)]
+        return np.unique(np.concatenate(blocks))
+
     def pages_of(self, leaf: Leaf, blocks: Numbers) -> list[Page]:
         """The pages of a leaf in some blocks."""
         firsts = np.searchsorted(leaf.rows, self.starts[blocks]).tolist()
@@ -201,11 +211,11 @@ class PageLayout:
             leaf.pages[at] for first, last in zip(firsts, lasts, strict=True) for at in range(first, last)
         ]
 
-    def cost_of(self, rows: Numbers) -> tuple[int, int, int]:
+    def cost_of(self, rows: Numbers | Rows) -> tuple[int, int, int]:
         """What it takes to read some rows page by page: pages, bytes of pages, and bytes of dictionaries."""
         if not self.is_paged:
             return len(self.leaves), sum(leaf.stop - leaf.start for leaf in self.leaves), 0
-        blocks = self.blocks_of(rows)
+        blocks = self.blocks_of_ranges(rows) if isinstance(rows, list) else self.blocks_of(rows)
         pages = [page for leaf in self.leaves for page in self.pages_of(leaf, blocks)]
         dictionaries = sum(leaf.dictionary[1] - leaf.dictionary[0] for leaf in self.leaves)
         return len(pages), sum(page.stop - page.start for page in pages), dictionaries

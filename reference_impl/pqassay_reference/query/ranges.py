@@ -127,10 +127,10 @@ class FetchedRanges:
             return data if len(data) == length else data[offset - start : stop - start]
         return b"".join(one.data.result()[max(offset - one.start, 0) : stop - one.start] for one in segments)
 
-    def release(self, row: float) -> None:
-        """Let go of what is needed for rows before this one only."""
+    def release(self, row: float, behind: float = -1) -> None:
+        """Let go of what is needed for rows before this one only, and, with ``behind``, for any behind that one."""
         with self._lock:
-            self._held = [segment for segment in self._held if segment.until > row]
+            self._held = [segment for segment in self._held if not behind < segment.until <= row]
 
     def _overlapping(self, start: int, stop: int) -> list[_Segment]:
         first = max(bisect_right(self._held, start, key=lambda one: one.start) - 1, 0)

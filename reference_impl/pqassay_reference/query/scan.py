@@ -25,6 +25,7 @@ from pqassay_reference.errors import Refused, about
 from pqassay_reference.predicate.literals import Tree
 from pqassay_reference.query.ahead import ahead
 from pqassay_reference.query.counters import Counters, Left
+from pqassay_reference.query.distrust import Lie, warning_of
 from pqassay_reference.query.file_scan import FileScan, Query, Window
 from pqassay_reference.query.output import Output
 from pqassay_reference.query.ranges import GAP
@@ -52,12 +53,15 @@ class Scan:
         schema: Names and types of the columns that are returned.
         counters: What was left after each rung, and what was fetched, of all iterations so far.
         messages: For each file whose embedded index had no say, why.
+        lies: Claims that proved false so far; only a scan that distrusts them looks. Each is there once.
     """
 
     def __init__(self, targets: Sequence[Target], query: Query) -> None:
         self._targets, self._query = targets, query
         self.counters = Counters()
         self.messages: dict[str, str] = {}
+        self.lies: list[Lie] = []
+        self._known: set[Lie] = set()
         with FileScan(targets[0], query, Counters()) as first:
             self._output = Output.of(first, query.columns, keeps=Rung.DICTIONARIES in query.rungs)
         self.schema: pa.Schema = self._output.schema
@@ -72,6 +76,16 @@ class Scan:
         """
         with closing(cast("Any", self._batches())) as batches:
             yield from self._limited(batches if Rung.STREAM in self._query.rungs else iter(list(batches)))
+
+    @property
+    def warning(self) -> str:
+        """What to tell people about the lies; empty without any."""
+        return warning_of(self.lies)
+
+    def _note(self, lie: Lie) -> None:
+        if lie not in self._known:
+            self._known.add(lie)
+            self.lies.append(lie)
 
     def to_reader(self) -> pa.RecordBatchReader:
         """The rows as any consumer of Arrow's streams takes them."""
@@ -110,7 +124,7 @@ class Scan:
                     yield from self._file_batches(file, workers, threads)
 
     def _opened(self, target: Target, requests: Executor | None) -> FileScan:
-        file = FileScan(target, self._query, self.counters, requests)
+        file = FileScan(target, self._query, self.counters, requests, self._note)
         file.keep_dictionaries(self._output.kept_dictionaries)
         return file
 
@@ -121,8 +135,9 @@ class Scan:
             with about(file.target.name):
                 return window, window.group.matches(window.rows)
 
-        results = ahead(workers, matched, file.windows(), threads)
-        with closing(cast("Any", results)):
+        windows: Any = file.windows()
+        results: Any = ahead(workers, matched, windows, threads)
+        with closing(windows), closing(results):
             for window, table in results:
                 file.ranges.release(window.last_row)
                 if table is not None:
@@ -142,6 +157,7 @@ def scan(
     gap: int = GAP,
     trust: Trust = "companion",
     column: str | None = None,
+    distrust: bool = False,
 ) -> Scan:
     """Read the rows of Parquet files that satisfy a condition, and no more of the files than that takes.
 
@@ -154,6 +170,8 @@ def scan(
         gap: Bytes between two ranges that are fetched along, so that one request does for both.
         trust: Which embedded index counts: one with a companion record, or also one of ``column``.
         column: The column that an embedded index without companion record describes.
+        distrust: Whether nothing is left out on the word of a claim. The claims that the condition meets are compared
+            with the values, and those that prove false are in `Scan.lies`; the columns of the condition are read whole.
 
     Raises:
         Refused: The condition, a column or a rung is not one, or there are no files.
@@ -173,7 +191,7 @@ def scan(
     if limit is not None and limit < 0:
         raise Refused(f"a limit of {limit} rows")
     targets = targets_of(path) if isinstance(path, str | os.PathLike) else [target_of(path)]
-    query = Query(predicate, columns, rungs_without(without), gap, limit, trust, column)
+    query = Query(predicate, columns, rungs_without(without), gap, limit, trust, column, distrust)
     return Scan(targets, query)
 
 
