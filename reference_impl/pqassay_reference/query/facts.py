@@ -177,7 +177,8 @@ def read_facts(source: Source) -> FileFacts:
     alone = bytes(HEAD.build({})) + footer + bytes(TAIL.build({"footer_length": len(footer)}))
     try:
         schema: pa.Schema = pq.ParquetFile(pa.BufferReader(alone)).schema_arrow
-    except (pa.ArrowException, OSError) as error:
+        schema.to_string()  # reads all names, which need not be UTF-8
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise Undecodable(f"the file cannot be read: {' '.join(str(error).split())}") from error
     facts = FileFacts(metadata, framing, schema)
     _ = facts.leaves, facts.fields  # the footer has to describe a tree

@@ -80,6 +80,7 @@ class FileScan:
         counters: Where it is counted what is left.
         pool: Makes several requests at once.
         tell: Told of every claim that proves false, where the query distrusts them.
+        begun: A scan of the same file and query that read the metadata and no more.
 
     Raises:
         FormatError: The metadata cannot be read.
@@ -95,6 +96,7 @@ class FileScan:
         counters: Counters,
         pool: Executor | None = None,
         tell: Callable[[Lie], None] | None = None,
+        begun: FileScan | None = None,
     ) -> None:
         self.target, self._query, self._counters = target, query, counters
         self.message = ""
@@ -107,7 +109,9 @@ class FileScan:
                 source = self._stack.enter_context(target.opened())
                 gap = query.gap if Rung.FETCH in query.rungs else None
                 self.ranges = FetchedRanges(source, gap=gap, pool=pool if Rung.FETCH in query.rungs else None)
-                self.facts = self._read_facts()
+                if begun is not None:
+                    self.ranges.take_over(begun.ranges)
+                self.facts = self._read_facts() if begun is None else begun.facts
                 self.question = self._question()
         except BaseException:
             self._stack.close()
@@ -309,22 +313,24 @@ class FileScan:
         audit = GroupAudit(self.facts, self.ranges, group, self.question)
         for lie in audit.lies():
             self._note(lie)
-        rows: Numbers = np.flatnonzero(audit.matching)
         if index is not None:
-            index.see(audit.columns[self._place(index.column)], len(rows))
-        del audit
+            index.see(audit.columns[self._place(index.column)], audit.matched)
         whole: Rows = [range(group.row_count)]
         for step in (Rung.ROW_GROUPS, Rung.PAGES):
             self._counters.count(step, group.cost_of(whole))
         self._visited.append(group)
         end = group.first_row + group.row_count
-        if not len(rows):
+        if not audit.matched:
             self.ranges.release(end, behind=group.first_row)
         most = group.window_rows() if Rung.STREAM in self._query.rungs else group.row_count
-        for at in range(0, len(rows), most):
-            numbers = rows[at : at + most]
-            is_last = at + most >= len(rows)
-            yield Window(group, numbers, end if is_last else group.first_row + int(numbers[-1]) + 1)
+        if audit.matching is None:
+            windows = group.windows(whole, most)
+        else:
+            rows: Numbers = np.flatnonzero(audit.matching)
+            windows = iter([rows[at : at + most] for at in range(0, len(rows), most)])
+        del audit
+        for numbers in windows:
+            yield Window(group, numbers, group.first_row + int(numbers[-1]) + 1)
 
     def _index_audit(self) -> IndexAudit | None:
         """The audit of the file's own index, where the condition asks it."""

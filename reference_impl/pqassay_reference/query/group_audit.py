@@ -65,7 +65,7 @@ class GroupAudit:
 
     Attributes:
         columns: The fields of the condition, by their positions, whole.
-        matching: The rows that satisfy the condition.
+        matching: The rows that satisfy the condition; ``None`` for all.
 
     Raises:
         Refused: The condition does not fit the columns.
@@ -76,6 +76,11 @@ class GroupAudit:
         self._facts, self._ranges, self._group, self._question = facts, ranges, group, question
         self._stored: dict[int, StoredValues] = {}
         self.matching, self.columns = group.condition()
+
+    @property
+    def matched(self) -> int:
+        """Rows that satisfy the condition."""
+        return self._group.row_count if self.matching is None else int(self.matching.sum())
 
     def lies(self) -> Iterator[Lie]:
         """What is claimed and false. Raises as the class does."""
@@ -89,7 +94,7 @@ class GroupAudit:
         if Rung.ROW_GROUPS in rungs and predicate is not None:
             yield from self._of_bloom_filters(predicate)
         if Rung.PAGES in rungs:
-            places = set(self.columns) | (set(self._question.output) if self.matching.any() else set())
+            places = set(self.columns) | (set(self._question.output) if self.matched else set())
             for place in sorted(places):
                 for leaf in self._facts.fields[place].leaves:
                     yield from self._of_offset_index(leaf)
@@ -140,8 +145,8 @@ class GroupAudit:
 
     def _left_out(self, answer: Answer, chunks: Chunks) -> Mask:
         """The rows that satisfy the condition, and that some claims leave out."""
-        if self._question.predicate is None:
-            return np.zeros(len(self.matching), np.bool_)
+        if self._question.predicate is None or self.matching is None:
+            return np.zeros(0, np.bool_)
         lost = self.matching.copy()
         for rows in rows_left(self._question.predicate, chunks, self._group.row_count, answer):
             lost[rows.start : rows.stop] = False
@@ -270,7 +275,7 @@ class GroupAudit:
     ) -> Mask:
         """The rows that are lost because they are thought to be in another page."""
         if name is None:
-            return np.zeros(self._group.row_count, np.bool_)
+            return np.zeros(0, np.bool_)
         every = np.arange(self._group.row_count)
         thought = np.searchsorted([one.first_row_index for one in index.page_locations], every, "right")
         is_elsewhere: Mask = thought != np.searchsorted(rows, every, "right")

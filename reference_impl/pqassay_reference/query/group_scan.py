@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from pqassay_reference.errors import Refused, Undecodable
+from pqassay_reference.errors import Refused
 from pqassay_reference.pages.chunk_claims import ChunkClaims
 from pqassay_reference.pages.row_selection import Answer, by_pages, by_statistics_and_bloom, rows_left
 from pqassay_reference.predicate.expressions import TableColumns, evaluated, find_column
@@ -180,22 +180,17 @@ class GroupScan:
             raise Refused(f"there is no one column {name}")
         return place
 
-    def condition(self) -> tuple[NDArray[np.bool_], dict[int, Any]]:
-        """For each row whether it satisfies the condition, and the fields that the condition names. Raises as `matches` does."""
-        try:
-            rows = np.arange(self.row_count, dtype=np.int64)
-        except (MemoryError, ValueError):
-            raise Undecodable(
-                f"{self._ranges.name}: a row group of {self.row_count} rows has no room in memory"
-            ) from None
-        columns: dict[int, Any] = {}
+    def condition(self) -> tuple[NDArray[np.bool_] | None, dict[int, Any]]:
+        """Which rows satisfy the condition, ``None`` for all, and the fields that it names, whole. Raises as `matches` does."""
+        places = sorted({place for part in self._question.parts for place in self._fields_of(part)})
         predicate = self._question.predicate
-        if predicate is None:
-            return np.ones(len(rows), np.bool_), columns
-        self._read(
-            sorted({place for part in self._question.parts for place in self._fields_of(part)}), rows, columns
-        )
-        return np.asarray(self._mask(predicate, columns, len(rows))), columns
+        if predicate is None or not places:
+            return None, {}
+        nothing: Numbers = np.zeros(0, np.int64)
+        self._ranges.want(chain.from_iterable(self.fields[place].pieces(nothing) for place in places))
+        # Only what was decoded has as many rows as the row group says: what is made for so many comes after it.
+        columns = {place: self.fields[place].whole() for place in places}
+        return np.asarray(self._mask(predicate, columns, self.row_count)), columns
 
     # ------------------------------------------------------------------------------------------- one window
 

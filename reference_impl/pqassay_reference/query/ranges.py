@@ -132,6 +132,10 @@ class FetchedRanges:
         with self._lock:
             self._held = [segment for segment in self._held if not behind < segment.until <= row]
 
+    def take_over(self, other: FetchedRanges) -> None:
+        """Hold what another one of the same file holds, and need not fetch it again."""
+        self._held = list(other._held)
+
     def _overlapping(self, start: int, stop: int) -> list[_Segment]:
         first = max(bisect_right(self._held, start, key=lambda one: one.start) - 1, 0)
         found: list[_Segment] = []

@@ -62,7 +62,8 @@ class Scan:
         self.messages: dict[str, str] = {}
         self.lies: list[Lie] = []
         self._known: set[Lie] = set()
-        with FileScan(targets[0], query, Counters()) as first:
+        with FileScan(targets[0], query, self.counters) as first:
+            self._begun: FileScan | None = first
             self._output = Output.of(first, query.columns, keeps=Rung.DICTIONARIES in query.rungs)
         self.schema: pa.Schema = self._output.schema
 
@@ -124,7 +125,10 @@ class Scan:
                     yield from self._file_batches(file, workers, threads)
 
     def _opened(self, target: Target, requests: Executor | None) -> FileScan:
-        file = FileScan(target, self._query, self.counters, requests, self._note)
+        begun = None
+        if target is self._targets[0]:
+            begun, self._begun = self._begun, None
+        file = FileScan(target, self._query, self.counters, requests, self._note, begun)
         file.keep_dictionaries(self._output.kept_dictionaries)
         return file
 
@@ -136,7 +140,7 @@ class Scan:
                 return window, window.group.matches(window.rows)
 
         windows: Any = file.windows()
-        results: Any = ahead(workers, matched, windows, threads)
+        results: Any = ahead(workers, matched, windows, threads, slowly=self._query.limit is not None)
         with closing(windows), closing(results):
             for window, table in results:
                 file.ranges.release(window.last_row)
