@@ -60,7 +60,8 @@ def _of_lists(array: Any, leaf: int) -> Counts:
     first, last = int(offsets[0]), int(offsets[-1])
     inner = _entries(array.values.slice(first, last - first), leaf)
     before = np.concatenate([[0], inner]).cumsum()
-    return np.maximum(np.diff(before[offsets - first]), 1)
+    counts: Counts = np.maximum(np.diff(before[offsets - first]), 1)
+    return counts
 
 
 def _of_fixed_lists(array: Any, leaf: int) -> Counts:
@@ -68,7 +69,8 @@ def _of_fixed_lists(array: Any, leaf: int) -> Counts:
     inner = _entries(array.values.slice(array.offset * size, len(array) * size), leaf)
     held = inner.reshape(len(array), size).sum(axis=1)
     is_valid = np.asarray(array.is_valid())
-    return np.maximum(np.where(is_valid, held, 1), 1)
+    counts: Counts = np.maximum(np.where(is_valid, held, 1), 1)
+    return counts
 
 
 def _leaves(kind: Any) -> int:

@@ -111,7 +111,7 @@ class FileScan:
                 self.ranges = FetchedRanges(source, gap=gap, pool=pool if Rung.FETCH in query.rungs else None)
                 if begun is not None:
                     self.ranges.take_over(begun.ranges)
-                self.facts = self._read_facts() if begun is None else begun.facts
+                self.facts: FileFacts = self._read_facts() if begun is None else begun.facts
                 self.question = self._question()
         except BaseException:
             self._stack.close()

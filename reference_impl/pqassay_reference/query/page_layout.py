@@ -200,7 +200,10 @@ class PageLayout:
             return np.zeros(0, np.int64)
         firsts = np.searchsorted(self.starts, [part.start for part in rows], side="right") - 1
         lasts = np.searchsorted(self.starts, [part.stop - 1 for part in rows], side="right")
-        blocks = [np.arange(first, last) for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True)]
+        blocks: list[Numbers] = [
+            np.arange(first, last, dtype=np.int64)
+            for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True)
+        ]
         return np.unique(np.concatenate(blocks))
 
     def pages_of(self, leaf: Leaf, blocks: Numbers) -> list[Page]:

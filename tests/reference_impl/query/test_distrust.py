@@ -281,6 +281,7 @@ MOMENTS = [struct.pack("<qi", *one) for one in ((5, 1), (4, 2), (-1, 2), (0, -7)
     ],
 )
 def test_extremes_are_those_of_the_order(order: Order, kind: Any, raws: list[bytes]) -> None:
+    values: Any
     if kind is None:
         values = pa.array([bool(raw[0]) for raw in raws])
     elif pa.types.is_binary(kind) or pa.types.is_fixed_size_binary(kind):

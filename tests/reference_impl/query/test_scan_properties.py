@@ -131,9 +131,10 @@ def files(draw: st.DrawFn) -> bytes:
             if name in table.column_names
         }
         options["column_encoding"] = encodings or None
-    filtered = [name for name in ("i", "f", "s") if name in table.column_names]
-    if filtered and draw(st.booleans()):
-        options["bloom_filter_options"] = {name: {"ndv": 100, "fpp": 0.1} for name in filtered}
+    filter_columns = [name for name in ("i", "f", "s") if name in table.column_names]
+    has_filters = draw(st.booleans())
+    if filter_columns and has_filters:
+        options["bloom_filter_options"] = {name: {"ndv": 100, "fpp": 0.1} for name in filter_columns}
     sink = io.BytesIO()
     pq.write_table(table, sink, **options)
     return sink.getvalue()
@@ -345,12 +346,13 @@ def long_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Row groups that take little room in the file, and 50 MB decoded."""
     path = tmp_path_factory.mktemp("scan") / "long.parquet"
     names = pa.array([f"{n % 1000:028}" for n in range(GROUP_ROWS)])
-    schema = pa.schema([("n", pa.int64()), ("name", pa.string())])
+    fields: list[pa.Field[Any]] = [pa.field("n", pa.int64()), pa.field("name", pa.string())]
+    schema = pa.schema(fields)
     options: dict[str, Any] = {"compression": "zstd", "use_dictionary": ["name"], "write_page_index": True}
     with pq.ParquetWriter(path, schema, column_encoding={"n": "DELTA_BINARY_PACKED"}, **options) as writer:
         for group in range(GROUPS):
-            numbers = pa.array(np.arange(group * GROUP_ROWS, (group + 1) * GROUP_ROWS))
-            writer.write_table(pa.table([numbers, names], schema))
+            numbers: Any = pa.array(np.arange(group * GROUP_ROWS, (group + 1) * GROUP_ROWS))
+            writer.write_table(pa.Table.from_arrays([numbers, names], schema=schema))
     return path
 
 
