@@ -243,6 +243,7 @@ class FileScan:
             if rows:
                 left.append((group, rows))
             self._counters.note(*group.used)
+            self.ranges.drop_long(REMOTE_TAIL)
         return left
 
     def _windows(self, by_group: Sequence[tuple[GroupScan, Rows]]) -> Iterator[Window]:
@@ -313,6 +314,7 @@ class FileScan:
         audit = GroupAudit(self.facts, self.ranges, group, self.question)
         for lie in audit.lies():
             self._note(lie)
+        self.ranges.drop_long(REMOTE_TAIL)
         if index is not None:
             index.see(audit.columns[self._place(index.column)], audit.matched)
         whole: Rows = [range(group.row_count)]

@@ -103,6 +103,7 @@ class GroupScan:
         for name, claims in self._claims.items():
             if claims is not None:
                 self.used |= claims.used
+                claims.__dict__.pop("bitset", None)  # may be long, and is not asked again
                 place = self._facts.leaf_at(find_column(self._facts.schema, name)[0])
                 if place is not None:
                     self._facts.remember(self.row_group, place, claims)

@@ -132,6 +132,13 @@ class FetchedRanges:
         with self._lock:
             self._held = [segment for segment in self._held if not behind < segment.until <= row]
 
+    def drop_long(self, longer_than: int) -> None:
+        """Let go of metadata that was fetched in ranges of more than so many bytes, such as bloom filters, which are asked once."""
+        with self._lock:
+            self._held = [
+                one for one in self._held if one.until != FOREVER or one.stop - one.start <= longer_than
+            ]
+
     def take_over(self, other: FetchedRanges) -> None:
         """Hold what another one of the same file holds, and need not fetch it again."""
         self._held = list(other._held)

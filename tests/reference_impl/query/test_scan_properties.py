@@ -34,9 +34,12 @@ from damage import scattered
 from pqassay_reference.errors import Refused, Undecodable
 from pqassay_reference.predicate.expressions import TableColumns, evaluated
 from pqassay_reference.predicate.text import parse_predicate
+from pqassay_reference.query.counters import Counters
 from pqassay_reference.query.facts import KEPT_FACTS
+from pqassay_reference.query.file_scan import FileScan, Query
 from pqassay_reference.query.rungs import Rung
 from pqassay_reference.query.scan import scan
+from pqassay_reference.query.targets import target_of
 from pqassay_reference.tiny.layout import Layout
 from pqassay_reference.tiny.parquet import Column, Encoding, ListOf, TinyParquet
 from pqassay_spec.base.errors import FormatError
@@ -365,6 +368,20 @@ def test_memory_is_bounded_while_a_long_file_is_streamed(long_file: Path) -> Non
 
     assert GROUPS * GROUP_ROWS == rows
     assert peak < held / 2
+
+
+def test_bloom_filters_are_not_held_once_they_were_asked(tmp_path: Path) -> None:
+    path = tmp_path / "filters.parquet"
+    numbers: Any = pa.array(np.arange(240_000) * 7919)
+    options: Any = {"bloom_filter_options": {"n": {"ndv": 60_000, "fpp": 0.01}}, "use_dictionary": False}
+    pq.write_table(pa.table({"n": numbers}), path, row_group_size=60_000, write_statistics=False, **options)
+    source = CountingSource(path.read_bytes())
+    query = Query(["in", "n", [7919, 8]], None, frozenset(Rung), 0)
+    with FileScan(target_of(source), query, Counters()) as file:
+        assert 1 == len(list(file.windows()))
+        fetched = sum(length for _, length in source.ranges)
+        assert sum(one.stop - one.start for one in file.ranges._held) < fetched / 3
+    assert_each_byte_once(source)
 
 
 def test_a_limit_reads_a_small_part_of_a_long_file(long_file: Path) -> None:
