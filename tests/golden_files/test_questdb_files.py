@@ -13,9 +13,7 @@ import pytest
 from places import GOLDEN_FILES
 from pqassay.literals.predicate import columns_of, keeps
 
-FOLDERS = {
-    path.parent.name: path.parent for path in sorted(GOLDEN_FILES.glob("interop/questdb-*/*/case.json"))
-}
+FOLDERS = {path.parent.name: path.parent for path in sorted(GOLDEN_FILES.glob("interop/questdb-*/*/_pm"))}
 
 
 def expectation(name: str) -> dict[str, Any]:

@@ -7,17 +7,21 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked
+from pqassay.under_test.pm import PmUnderTest
 from pqassay.under_test.violation import Violation
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.column_order import FLOATING, Order, type_order
 from pqassay_spec.parquet.schema import SchemaLeaf
 from pqassay_spec.parquet.thrift import ColumnMetaData, Encoding, RowGroup, Statistics, Type
+from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import json as pm_json
-from pqassay_spec.pm.codes import ColumnType, type_tag
-from pqassay_spec.rules.quirks import explanation
+from pqassay_spec.pm.codes import NO_TYPE, ColumnType, type_tag
+from pqassay_spec.rules.catalogue import DEFAULT_FILE
+from pqassay_spec.rules.quirks import explanation, quirks_of
 
 _CHUNK = re.compile(r"row_groups\[(\d+)\]\.columns\[(\d+)\]")
-_NUMBER = re.compile(r"-?\d+")
+_CHUNK_OF_PM = re.compile(r"blocks\[\d+\]\.column_chunks\[(\d+)\]")
+_NUMBER = re.compile(r"(?:between )?(-?\d+)")
 _ROW_GROUP = re.compile(r"row_groups\[(\d+)\]")
 
 
@@ -61,11 +65,45 @@ class _Place:
         """The order of its type."""
         return type_order(self.leaf.element)
 
+    @property
+    def questdb_type(self) -> int:
+        """QuestDB's type code of the column, which the key ``questdb`` gives."""
+        questdb = pm_json.read(self.file.metadata, len(self.file.leaves))
+        return NO_TYPE if questdb is None else questdb.schema[self.column].column_type
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether the column is stored within lists."""
+        return self.leaf.max_repetition_level > 0
+
     def _numbers(self, pattern: re.Pattern[str]) -> list[int]:
         match = pattern.search(self.field)
         if match is None:
             raise NotApplicable
         return [int(number) for number in match.groups()]
+
+
+class _PlaceInPm(_Place):
+    """A place of ``_pm``, of which the header describes the columns. It has no schema, and no footer of Parquet."""
+
+    @property
+    def column(self) -> int:
+        """The position of the column."""
+        return self._numbers(_CHUNK_OF_PM)[0]
+
+    @property
+    def questdb_type(self) -> int:
+        """QuestDB's type code of the column."""
+        return self._described.type
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether the column is stored within lists."""
+        return self._described.max_rep_level > 0
+
+    @property
+    def _described(self) -> pm.ColumnDescriptor:
+        return self.file.part(PmUnderTest).header.descriptors[self.column]
 
 
 def _is_of_bytes(place: _Place) -> bool:
@@ -91,11 +129,11 @@ def _leaves_out_nulls(place: _Place) -> bool:
 
 
 def _first_number(text: str) -> int:
-    """The number with which what a finding expects or finds begins. Raises `LookupError` without one."""
+    """The number, or the least of a range, with which what a finding expects or finds begins. Raises `LookupError` without one."""
     match = _NUMBER.match(text)
     if match is None:
         raise LookupError(text)
-    return int(match.group())
+    return int(match[1])
 
 
 def _has_one_level_twice(place: _Place) -> bool:
@@ -110,9 +148,13 @@ def _is_of_two_leaves(place: _Place) -> bool:
 
 
 def _is_array_of_questdb(place: _Place) -> bool:
-    """Whether the key ``questdb`` gives a column the type of an array."""
-    questdb = pm_json.read(place.file.metadata, len(place.file.leaves))
-    return questdb is not None and type_tag(questdb.schema[place.column].column_type) == ColumnType.ARRAY
+    return type_tag(place.questdb_type) == ColumnType.ARRAY
+
+
+def _counts_null_arrays(place: _Place) -> bool:
+    """Whether the count of nulls of arrays that are stored as lists is too small, as that of the null arrays alone is."""
+    given, wanted = _first_number(place.actual), _first_number(place.expected)
+    return _is_array_of_questdb(place) and place.is_repeated and given < wanted
 
 
 CONDITIONS: Mapping[str, Callable[[_Place], bool]] = {
@@ -125,12 +167,13 @@ CONDITIONS: Mapping[str, Callable[[_Place], bool]] = {
     "dictionary": lambda place: bool(place.facts.dictionary_page_offset),
     "floating point": lambda place: place.order in FLOATING,
     "int32": lambda place: place.leaf.element.type == Type.INT32,
-    "list": lambda place: place.leaf.max_repetition_level > 0,
+    "list": lambda place: place.is_repeated,
     "negative": lambda place: place.actual.startswith("-"),
     "nested": lambda place: place.leaf.is_nested,
     "no dictionary": lambda place: not place.facts.dictionary_page_offset,
     "no statistics": lambda place: place.statistics == Statistics(),
     "not signed": lambda place: place.order not in {Order.SIGNED, Order.BOOLEAN, *FLOATING},
+    "null arrays counted": _counts_null_arrays,
     "nulls counted": lambda place: (place.statistics.null_count or 0) > 0,
     "nulls left out": _leaves_out_nulls,
     "nulls possible": lambda place: place.leaf.max_definition_level > 0,
@@ -142,15 +185,24 @@ CONDITIONS: Mapping[str, Callable[[_Place], bool]] = {
 """The conditions that the table of quirks names."""
 
 
-def explained(
-    rule: str, created_by: str | None, violations: Sequence[Violation], file: FileUnderTest
-) -> str | None:
+def explained(rule: str, violations: Sequence[Violation], file: FileUnderTest) -> str | None:
     """The known defect that explains a finding: its condition holds wherever the rule is broken."""
+    if not quirks_of(rule):
+        return None
+    place_in = _Place if file.kind == DEFAULT_FILE else _PlaceInPm
 
     def holds(condition: str) -> bool:
         try:
-            return all(CONDITIONS[condition](_Place(file, violation)) for violation in violations)
+            return all(CONDITIONS[condition](place_in(file, violation)) for violation in violations)
         except (FormatError, NotApplicable, NotChecked, LookupError):
             return False
 
-    return explanation(rule, created_by, holds)
+    return explanation(rule, _writer_of(file), holds)
+
+
+def _writer_of(file: FileUnderTest) -> str | None:
+    """The writer that a Parquet file names. ``_pm`` names none: what it says comes from the Parquet file beside it."""
+    try:
+        return (file if file.kind == DEFAULT_FILE else file.data).metadata.created_by
+    except (FormatError, NotChecked, OSError, MemoryError):
+        return None

@@ -327,7 +327,7 @@ def _finding(rule: Rule, group: Group, file: FileUnderTest) -> Finding:
         message=printable(group.first[0].message) + younger,
         remedy=_remedy(rule, group, file),
         hexdump=hexdump(holder.source, positions[0]),
-        explanation=explained(rule.id, _created_by(file), group.first, file),
+        explanation=explained(rule.id, group.first, file),
     )
 
 

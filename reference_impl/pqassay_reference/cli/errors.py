@@ -19,6 +19,13 @@ def fail(message: str, code: int) -> NoReturn:
     raise typer.Exit(code)
 
 
+def said(error: Exception, path: str) -> str:
+    """An error about a file or a folder, in one line."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename or path}: {error.strerror}"
+    return f"{path}: {' '.join(str(error).split())}"
+
+
 @contextmanager
 def reported(path: Path) -> Generator[None]:
     """Turn everything that a file can cause into one line on stderr and an exit code."""

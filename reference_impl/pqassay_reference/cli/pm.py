@@ -322,8 +322,7 @@ def plan(
             known = {column.name for column in reader.columns}
             wanted = [name for given in columns for name in ([given] if given in known else given.split(","))]
             kept = _kept(reader, where)
-            chunks = query.planned_ranges(reader, wanted, kept, leave_out_nulls=skip_nulls)
-            skipped = len(query.plan(reader, wanted, kept)) - len(chunks) if skip_nulls else 0
+            chunks, skipped = query.planned(reader, wanted, kept, leave_out_nulls=skip_nulls)
             size, count = reader.parquet_file_size, reader.row_group_count
         ranges = [query.Range(chunk.offset, chunk.length) for chunk in chunks]
         requests = None if gap is None else query.coalesced(ranges, gap)

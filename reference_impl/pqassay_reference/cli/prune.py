@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pqassay_reference.cli.errors import fail
+from pqassay_reference.cli.errors import fail, said
 from pqassay_reference.cli.tables import counted
 from pqassay_spec.base.terminal import printable
 
@@ -90,16 +90,21 @@ def prune(
     A file that is kept may hold a matching row; one that is skipped holds none. A file without an index that can be
     used is kept.
     """
-    if (trust is TrustName.PUBLISHED) != (column is not None):
-        fail(
-            "--column and --trust published go together: whoever vouches for an index says what it describes",
-            2,
-        )
+    require_vouched(trust, column)
     dataset, pruning = _pruned(path, condition, trust.value, column, table)
     if output_format is FormatName.JSON:
         typer.echo(json.dumps(_record(path, condition, dataset, pruning), indent=2))
         return
     _print_text(path, dataset, pruning, every=every)
+
+
+def require_vouched(trust: TrustName, column: str | None) -> None:
+    """Leave the command unless a column is named exactly where indexes count that do not name theirs."""
+    if (trust is TrustName.PUBLISHED) != (column is not None):
+        fail(
+            "--column and --trust published go together: whoever vouches for an index says what it describes",
+            2,
+        )
 
 
 def _pruned(
@@ -128,15 +133,9 @@ def _pruned(
     except Refused as error:
         fail(str(error), 1)
     except FileNotFoundError as error:
-        fail(_said(error, path), 2)
+        fail(said(error, path), 2)
     except (pa.ArrowException, OSError, ValueError) as error:
-        fail(_said(error, path), 1)
-
-
-def _said(error: Exception, path: str) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename or path}: {error.strerror}"
-    return f"{path}: {' '.join(str(error).split())}"
+        fail(said(error, path), 1)
 
 
 @contextlib.contextmanager

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from unicodedata import east_asian_width
 
 import typer
@@ -56,16 +57,28 @@ def plain_lines(table: Table) -> list[str]:
     >>> plain_lines(Table("", ("name", "n"), [("ab", "7"), ("日", "12")], right=frozenset((1,))))
     ['name   n', 'ab     7', '日    12']
     """
-    cells = [[printable(str(cell)) for cell in row] for row in (table.headings, *table.rows)]
-    widths = [max(map(_width, column)) for column in zip(*cells, strict=True)]
-    lines: list[str] = []
-    for row in cells:
+    return list(aligned_lines((table.headings, *table.rows), len(table.rows) + 1, table.right))
+
+
+def aligned_lines(
+    rows: Iterable[Sequence[object]], measured: int, right: frozenset[int] = frozenset()
+) -> Iterator[str]:
+    """Lines of any number of rows, the headings among them. A wide cell pushes the rest of its line to the right.
+
+    Args:
+        rows: The cells, row by row.
+        measured: The first so many rows say how wide the columns are.
+        right: Columns that are aligned to the right.
+    """
+    cells = ([printable(str(cell)) for cell in row] for row in rows)
+    first = list(islice(cells, measured))
+    widths = [max(map(_width, column)) for column in zip(*first, strict=True)]
+    for row in chain(first, cells):
         padded: list[str] = []
         for index, (cell, width) in enumerate(zip(row, widths, strict=True)):
             blanks = " " * (width - _width(cell))
-            padded.append(blanks + cell if index in table.right else cell + blanks)
-        lines.append("  ".join(padded).rstrip())
-    return lines
+            padded.append(blanks + cell if index in right else cell + blanks)
+        yield "  ".join(padded).rstrip()
 
 
 def _width(text: str) -> int:

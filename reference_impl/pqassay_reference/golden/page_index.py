@@ -43,6 +43,9 @@ NAMES = [
 ]
 CUT = TinyParquet((Column("name", "string", NAMES),), page_rows=2, page_index=True, layout=Layout(truncate=9, index_truncate=4, exact=True))  # fmt: skip
 
+SHORTENED = TinyParquet((Column("name", "string", ["Blart Versenwald III", "Cassia"], optional=False),), page_rows=1, page_index=True, layout=Layout(index_truncate=1, exact=True))  # fmt: skip
+"""The example of ``PageIndex.md``, section "Technical Approach", and a second page that begins where its upper bound is."""
+
 LISTS = [["a", None], [], None, ["b"], ["c", "d", "e"], [None], [], [], ["f"]]
 HISTOGRAMS = Layout(size_statistics=True, histograms=True, unencoded_bytes=True)
 COUNTED = TinyParquet(
@@ -84,6 +87,7 @@ GOOD = (
     _good("ordered-three-ways", "Bounds that ascend, descend and do neither, in two row groups, with pages of two, three and four rows", ORDERED, ("=", "number", 13)),
     _good("null-pages", "Pages of nothing but nulls among others, which the order of the bounds passes over, and a column of nothing else", NULLS, ("=", "number", 7)),
     _good("bounds-cut-short", "Bounds of pages that were cut to four bytes and, above, raised; those of the chunk to nine", CUT, ("=", "name", "東京")),
+    _good("document-truncated", "The example of PageIndex.md: a page of one long name, with bounds of one byte that it does not hold", SHORTENED, ("=", "name", "Blart Versenwald III"), since="0.7.0"),
     _good("histograms", "Level histograms of flat and nested columns, and the bytes of byte arrays", COUNTED, ("=", "word", "c")),
     _good("total-order", "Numbers in the IEEE 754 total order, with NaN counted, a page of nothing but NaN among them", TOTAL, ("is null", "mass")),
     _good("timestamp-order", "INT96 in the order of timestamps", TIMES, ("is null", "moment")),

@@ -120,6 +120,7 @@ class ChunkClaims:
 
     # ------------------------------------------------------------------------------------------ its structures
 
+    # --8<-- [start:offset_index]
     @cached_property
     def offset_index(self) -> OffsetIndex:
         """The offset index. Raises `Mistrusted`."""
@@ -142,6 +143,8 @@ class ChunkClaims:
         if offsets[1:] != ends[:-1]:
             raise Mistrusted("bytes between two pages belong to none")
         return index
+
+    # --8<-- [end:offset_index]
 
     @cached_property
     def column_index(self) -> ColumnIndex:

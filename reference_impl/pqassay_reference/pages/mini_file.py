@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pqassay_spec.grammar.thrift import grammar
+from pqassay_spec.grammar.thrift_encoder import encode
 from pqassay_spec.parquet.file import HEAD, TAIL
 from pqassay_spec.parquet.thrift import (
     ColumnChunk,
@@ -34,8 +34,8 @@ class LeafPages(NamedTuple):
     """
 
     facts: ColumnMetaData
-    dictionary: bytes
-    pages: Sequence[bytes]
+    dictionary: bytes | memoryview
+    pages: Sequence[bytes | memoryview]
 
 
 def mini_file(
@@ -55,7 +55,7 @@ def mini_file(
         key_values: What the footer carries besides, such as Arrow's schema.
         created_by: The writer; decoders know the mistakes of some.
     """
-    parts = [bytes(HEAD.build({}))]
+    parts: list[bytes | memoryview] = [bytes(HEAD.build({}))]
     position = len(parts[0])
     chunks: list[ColumnChunk] = []
     total = 0
@@ -73,5 +73,5 @@ def mini_file(
     footer = FileMetaData(version=1, schema=[root, *schema], num_rows=row_count, row_groups=groups)
     footer.key_value_metadata = list(key_values) or None
     footer.created_by = created_by
-    encoded = bytes(grammar(FileMetaData).build(footer))
+    encoded = encode(footer)
     return b"".join([*parts, encoded, bytes(TAIL.build({"footer_length": len(encoded)}))])

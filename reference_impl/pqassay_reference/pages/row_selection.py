@@ -35,6 +35,7 @@ def by_pages(chunk: ChunkClaims, condition: Condition, literal: Any, nan: bool) 
     return chunk.rows(condition, literal, nan=nan)
 
 
+# --8<-- [start:rows]
 def rows_left(
     predicate: Sequence[Any], chunks: Chunks, row_count: int, answer: Answer, *, negated: bool = False
 ) -> Rows:
@@ -67,6 +68,9 @@ def rows_left(
             return _rows_of(chunk, asked, rest, answer, negated=negated)
         case _:
             raise Refused(f"{str(predicate)[:80]} is no predicate")
+
+
+# --8<-- [end:rows]
 
 
 def _met(parts: Any, everything: Rows) -> Rows:

@@ -133,7 +133,7 @@ class ChunkRows:
             self.fetched = Fetched(self.fetched.requests + 1, self.fetched.length + len(raw))
             split = _dictionary_end(raw)
             schema = schema_of(column, logical=self._logical)
-            facts = _facts(schema, chunk.codec, chunk.encodings, chunk.num_values)
+            facts = facts_of(schema, chunk.codec, chunk.encodings, chunk.num_values)
             pages = LeafPages(facts, raw[:split], [raw[split:]])
             found = _decoded(column, mini_file(schema, [pages], rows))
         except FormatError as error:
@@ -166,7 +166,7 @@ def _decoded(column: Column, content: bytes) -> Any:
     return found
 
 
-def _facts(schema: Sequence[SchemaElement], codec: int, encodings: int, num_values: int) -> ColumnMetaData:
+def facts_of(schema: Sequence[SchemaElement], codec: int, encodings: int, num_values: int) -> ColumnMetaData:
     """What the footer of a small file says of the chunk."""
     named = [encoding for encoding, bit in ENCODING_BITS.items() if encodings & bit]
     return ColumnMetaData(
@@ -244,4 +244,4 @@ def _repetition(optional: bool | None) -> int:
     return FieldRepetitionType.OPTIONAL if optional else FieldRepetitionType.REQUIRED
 
 
-__all__ = ["ChunkRows", "Fetched", "schema_of"]
+__all__ = ["ChunkRows", "Fetched", "facts_of", "schema_of"]

@@ -123,12 +123,13 @@ def update_beside(
         if dry_run:
             with FileSource(target) as stored:
                 copy = MemoryStorage(stored.read(0, stored.size), os.fspath(target))
-            return _update(source, copy, history=history)
+            return grow_in(source, copy, history=history)
         with FileStorage(target) as storage:
-            return _update(source, storage, history=history)
+            return grow_in(source, storage, history=history)
 
 
-def _update(source: Source, storage: Storage, *, history: bool) -> Growth:
+def grow_in(source: Source, storage: Storage, *, history: bool = False) -> Growth:
+    """The same in a storage that nobody else writes. See `update_beside`."""
     with about(storage.name):
         reader = PmReader(storage)
         reader.verify()
@@ -265,4 +266,4 @@ def compact_file(path: str | os.PathLike[str], *, above: float = 0.0, dry_run: b
     return done
 
 
-__all__ = ["Compaction", "Growth", "compact_file", "pair_of", "update_beside"]
+__all__ = ["Compaction", "Growth", "compact_file", "grow_in", "pair_of", "update_beside"]

@@ -62,6 +62,18 @@ class PlannedRange(NamedTuple):
     length: int
 
 
+class Plan(NamedTuple):
+    """What to fetch, and what not.
+
+    Attributes:
+        ranges: The column chunks to fetch.
+        left_out: Number of column chunks that need not be fetched, since they hold nothing but nulls.
+    """
+
+    ranges: list[PlannedRange]
+    left_out: int
+
+
 def plan(
     reader: PmReader,
     columns: Sequence[str],
@@ -70,19 +82,19 @@ def plan(
     *,
     leave_out_nulls: bool = False,
 ) -> list[Range]:
-    """The byte ranges to fetch for some columns: those of `planned_ranges`."""
-    found = planned_ranges(reader, columns, row_groups, predicate, leave_out_nulls=leave_out_nulls)
-    return [Range(each.offset, each.length) for each in found]
+    """The byte ranges to fetch for some columns: those of `planned`."""
+    found = planned(reader, columns, row_groups, predicate, leave_out_nulls=leave_out_nulls)
+    return [Range(each.offset, each.length) for each in found.ranges]
 
 
-def planned_ranges(
+def planned(
     reader: PmReader,
     columns: Sequence[str],
     row_groups: Iterable[int] | None = None,
     predicate: Sequence[Any] | None = None,
     *,
     leave_out_nulls: bool = False,
-) -> list[PlannedRange]:
+) -> Plan:
     """The column chunks to fetch for some columns, row group by row group, in the order of the columns.
 
     Args:
@@ -102,6 +114,7 @@ def planned_ranges(
     if predicate is not None:
         asked = _pruned(reader, predicate, asked)
     ranges: list[PlannedRange] = []
+    left_out = 0
     for number in asked:
         block = reader.block(number)
         for column in positions:
@@ -109,10 +122,11 @@ def planned_ranges(
             facts = Facts(reader.columns[column], chunk.num_values, _null_count(chunk), None, None)
             # Of a list, an empty one is counted as well; of a struct, one that holds nulls.
             if leave_out_nulls and not is_nested(facts.column) and is_all_null(facts):
+                left_out += 1
                 continue
             name = reader.columns[column].name
             ranges.append(PlannedRange(number, name, chunk.byte_range_start, chunk.total_compressed))
-    return ranges
+    return Plan(ranges, left_out)
 
 
 def coalesced(ranges: Iterable[Range], gap: int = 0, longest: int | None = None) -> list[Range]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future
+from itertools import chain, islice
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -28,13 +29,16 @@ def ahead(
         most: Results that are worked on at once.
         slowly: Whether one is worked on at first, and twice as many after each: for those who may soon have enough.
     """
-    if pool is None:
-        yield from map(function, items)
+    left = iter(items)
+    first = list(islice(left, 2)) if pool is not None else []
+    if pool is None or len(first) < 2:
+        # A single item is worked on where it is asked for: to start a thread for it takes longer than to look up a row.
+        yield from map(function, chain(first, left))
         return
     waiting: deque[Future[Result]] = deque()
     allowed = 1 if slowly else most
     try:
-        for item in items:
+        for item in chain(first, left):
             waiting.append(pool.submit(function, item))
             if len(waiting) >= allowed:
                 yield waiting.popleft().result()

@@ -64,6 +64,20 @@ class Lie:
         return f"{said}; {rows} would be lost" if self.lost else said
 
 
+class Lies:
+    """The lies that a scan has met, each once, in the order in which they were found."""
+
+    def __init__(self) -> None:
+        self.found: list[Lie] = []
+        self._known: set[Lie] = set()
+
+    def note(self, lie: Lie) -> None:
+        """Keep a lie that is new."""
+        if lie not in self._known:
+            self._known.add(lie)
+            self.found.append(lie)
+
+
 def warning_of(lies: Iterable[Lie]) -> str:
     """A warning for people, a line for each of the first lies; empty without any."""
     told = list(lies)
@@ -77,4 +91,4 @@ def warning_of(lies: Iterable[Lie]) -> str:
     return "\n  ".join(lines)
 
 
-__all__ = ["SHOWN", "Lie", "Structure", "warning_of"]
+__all__ = ["SHOWN", "Lie", "Lies", "Structure", "warning_of"]

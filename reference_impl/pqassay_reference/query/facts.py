@@ -19,16 +19,27 @@ from functools import cached_property
 from threading import Lock
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from pqassay_reference.errors import Undecodable
 from pqassay_reference.pages.chunk_claims import ChunkClaims
+from pqassay_reference.predicate.expressions import find_column
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.base.sources import BytesSource, Source
 from pqassay_spec.parquet.file import HEAD, TAIL, Framing, decode_footer, read_framing
 from pqassay_spec.parquet.schema import SchemaLeaf, leaves
-from pqassay_spec.parquet.thrift import ColumnOrder, FileMetaData, KeyValue, SchemaElement
+from pqassay_spec.parquet.thrift import (
+    ColumnMetaData,
+    ColumnOrder,
+    FileMetaData,
+    KeyValue,
+    PageType,
+    RowGroup,
+    SchemaElement,
+)
 
 ARROW_SCHEMA = "ARROW:schema"
 """The key under which Arrow stores its own schema."""
@@ -57,6 +68,39 @@ class SchemaField(NamedTuple):
     leaves: range
 
 
+class ChunkSizes(NamedTuple):
+    """Pages and bytes of the chunks of a file, row groups by leaves.
+
+    Attributes:
+        lengths: Their bytes; 0 where the footer holds no metadata of a chunk.
+        pages: Their pages of values; -1 where the footer does not say how many there are.
+        present: Whether the footer holds their metadata.
+    """
+
+    lengths: NDArray[np.int64]
+    pages: NDArray[np.int64]
+    present: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, groups: Sequence[RowGroup], leaf_count: int) -> ChunkSizes:
+        """Collect them."""
+        shape = len(groups), leaf_count
+        chunks = [chunk.meta_data for group in groups for chunk in group.columns]
+        return cls(
+            np.array([0 if one is None else one.total_compressed_size for one in chunks], np.int64).reshape(
+                shape
+            ),
+            np.array([0 if one is None else _page_count(one) for one in chunks], np.int64).reshape(shape),
+            np.array([one is not None for one in chunks], np.bool_).reshape(shape),
+        )
+
+
+def _page_count(chunk: ColumnMetaData) -> int:
+    if chunk.encoding_stats is None:
+        return -1
+    return sum(one.count for one in chunk.encoding_stats if one.page_type != PageType.DICTIONARY_PAGE)
+
+
 @dataclass
 class FileFacts:
     """What the metadata of a file says.
@@ -72,6 +116,10 @@ class FileFacts:
     framing: Framing
     schema: pa.Schema
     claims: dict[tuple[int, int], ChunkClaims] = field(default_factory=dict[tuple[int, int], ChunkClaims])
+    _columns: dict[str, tuple[int, int | None]] = field(default_factory=dict[str, tuple[int, int | None]])
+    _key_values: dict[tuple[str, range], list[KeyValue]] = field(
+        default_factory=dict[tuple[str, range], list[KeyValue]]
+    )
 
     @property
     def body(self) -> range:
@@ -88,6 +136,12 @@ class FileFacts:
         """The leaf columns."""
         found = leaves(self.metadata)
         for number, group in enumerate(self.metadata.row_groups):
+            if group.num_rows < 0:
+                raise Malformed(
+                    f"row group {number} has {group.num_rows} rows",
+                    rule="PQF-015",
+                    field=f"footer.row_groups[{number}].num_rows",
+                )
             if len(group.columns) != len(found):
                 raise Malformed(
                     f"row group {number} lists {len(group.columns)} chunks for {len(found)} columns",
@@ -114,21 +168,44 @@ class FileFacts:
             for at, (elements, places) in enumerate(parts)
         ]
 
+    @cached_property
+    def sizes(self) -> ChunkSizes:
+        """Pages and bytes of all chunks."""
+        return ChunkSizes.of(self.metadata.row_groups, len(self.leaves))
+
     def key_values(self, wanted: SchemaField) -> list[KeyValue]:
         """What a file of this one field carries besides: Arrow's schema of the field, where the file has one."""
-        stored = self.metadata.key_value_metadata or []
-        if all(pair.key != ARROW_SCHEMA for pair in stored):
-            return []
-        encoded = base64.b64encode(pa.schema([wanted.arrow]).serialize()).decode()
-        return [KeyValue(key=ARROW_SCHEMA, value=encoded)]
+        name = wanted.arrow.name, wanted.leaves
+        if name not in self._key_values:
+            stored = self.metadata.key_value_metadata or []
+            found: list[KeyValue] = []
+            if any(pair.key == ARROW_SCHEMA for pair in stored):
+                encoded = base64.b64encode(pa.schema([wanted.arrow]).serialize()).decode()
+                found.append(KeyValue(key=ARROW_SCHEMA, value=encoded))
+            self._key_values[name] = found
+        return self._key_values[name]
 
-    def leaf_at(self, path: tuple[str, ...]) -> int | None:
-        """Position of the leaf with a path; ``None`` where there is none, or several."""
-        places = [at for at, leaf in enumerate(self.leaves) if leaf.is_at(path)]
-        return places[0] if len(places) == 1 else None
+    def place_of(self, name: str) -> int:
+        """Position of the field that a column belongs to. Raises `Refused` as `find_column` does."""
+        return self._found(name)[0]
+
+    def leaf_of(self, name: str) -> int | None:
+        """Position of the leaf that a column is; ``None`` where it is none, or several. Raises as `place_of`."""
+        return self._found(name)[1]
+
+    def _found(self, name: str) -> tuple[int, int | None]:
+        if name not in self._columns:
+            path, _ = find_column(self.schema, name)
+            places = [at for at, leaf in enumerate(self.leaves) if leaf.is_at(path)]
+            place = self.schema.get_field_index(path[0])
+            self._columns[name] = place, places[0] if len(places) == 1 else None
+        return self._columns[name]
 
     def remember(self, row_group: int, leaf: int, claims: ChunkClaims) -> None:
         """Keep what was read of a chunk, but for its bloom filter, which may be large."""
+        known = self.claims.get((row_group, leaf))
+        if known is not None and claims.__dict__.keys() - known.__dict__.keys() <= {"bitset"}:
+            return
         kept = copy.copy(claims)
         kept.source, kept.used = NOWHERE, set()
         kept.__dict__.pop("bitset", None)

@@ -25,11 +25,10 @@ from pqassay_reference.pages.chunk_claims import Mistrusted
 from pqassay_reference.pages.mini_file import LeafPages, mini_file
 from pqassay_reference.pages.row_entries import row_entries
 from pqassay_reference.query.facts import FileFacts, SchemaField
-from pqassay_reference.query.page_layout import Leaf, Numbers, Page, PageLayout, leaf_of
+from pqassay_reference.query.page_layout import Leaf, Numbers, Page, PageLayout, header_at, leaf_of
 from pqassay_reference.query.ranges import FetchedRanges, Piece
 from pqassay_spec.base.errors import FormatError
-from pqassay_spec.grammar.thrift_decoder import decode
-from pqassay_spec.parquet.thrift import ColumnMetaData, Encoding, PageHeader, PageType, Type
+from pqassay_spec.parquet.thrift import ColumnMetaData, Encoding, PageType, Type
 
 DICTIONARY_ENCODINGS = (Encoding.PLAIN_DICTIONARY, Encoding.RLE_DICTIONARY)
 
@@ -176,18 +175,19 @@ class FieldPages:
         return PageLayout(found if all(leaf.pages for leaf in found) else self._bare, self.row_count)
 
     def _values(self, layout: PageLayout, rows: Numbers) -> Any:
-        blocks = layout.blocks_of(rows)
+        counts = layout.rows_in_blocks(rows)
+        blocks = np.flatnonzero(counts)
         starts, lengths = layout.starts[blocks], (layout.stops - layout.starts)[blocks]
         held = int(lengths.sum())
         read = self._decoded(layout, blocks, held)
         if len(rows) == held:
             return read
-        offsets = np.cumsum(lengths) - lengths
-        block = np.searchsorted(starts, rows, side="right") - 1
-        places = rows - starts[block] + offsets[block]
-        if int(places[-1]) - int(places[0]) == len(places) - 1:
-            return read.slice(int(places[0]), len(places))
-        return read.take(pa.array(places))
+        # What lies between a row of the row group and its place among those that were decoded.
+        skipped = starts - (np.cumsum(lengths) - lengths)
+        first, last = int(rows[0] - skipped[0]), int(rows[-1] - skipped[-1])
+        if last - first == len(rows) - 1:
+            return read.slice(first, len(rows))
+        return read.take(pa.array(rows - np.repeat(skipped, counts[blocks])))
 
     def _decoded(self, layout: PageLayout, blocks: Numbers, row_count: int) -> Any:
         """The values of some blocks."""
@@ -235,18 +235,18 @@ class FieldPages:
         facts.statistics = facts.size_statistics = facts.encoding_stats = facts.geospatial_statistics = None
         facts.bloom_filter_offset = facts.bloom_filter_length = None
         if not leaf.pages:
-            raw = self._ranges.read(leaf.start, leaf.stop - leaf.start)
+            raw = self._ranges.view(leaf.start, leaf.stop - leaf.start)
             split = _dictionary_end(raw)
             self.read_pages.add((leaf.start, leaf.stop))
             return LeafPages(facts, raw[:split], [raw[split:]]), ()
         pages = layout.pages_of(leaf, blocks)
-        raws = [self._ranges.read(page.start, page.stop - page.start) for page in pages]
+        raws = [self._ranges.view(page.start, page.stop - page.start) for page in pages]
         counts, refers = _described(leaf, pages, raws)
         facts.num_values = sum(counts)
         self.read_pages.update((page.start, page.stop) for page in pages)
         return LeafPages(facts, self._dictionary(leaf, refers=refers), raws), counts
 
-    def _dictionary(self, leaf: Leaf, *, refers: bool) -> bytes:
+    def _dictionary(self, leaf: Leaf, *, refers: bool) -> bytes | memoryview:
         start, stop = leaf.dictionary
         if stop == start:
             return b""
@@ -255,7 +255,7 @@ class FieldPages:
             return b""
         self.read_dictionaries.add((start, stop))
         self._ranges.want([Piece(start, stop, self._end)])
-        return self._ranges.read(start, stop - start)
+        return self._ranges.view(start, stop - start)
 
 
 def is_dictionary_encoded(facts: ColumnMetaData) -> bool:
@@ -264,12 +264,12 @@ def is_dictionary_encoded(facts: ColumnMetaData) -> bool:
     return bool(stats) and all(one.encoding in DICTIONARY_ENCODINGS for one in stats)
 
 
-def _described(leaf: Leaf, pages: Sequence[Page], raws: Sequence[bytes]) -> tuple[list[int], bool]:
+def _described(leaf: Leaf, pages: Sequence[Page], raws: Sequence[memoryview]) -> tuple[list[int], bool]:
     """Values of each of some pages, and whether any of them refers to the dictionary. Raises `Mistrusted`, `Malformed`."""
     refers, is_flat = False, leaf.claims.is_flat
     values: list[int] = []
     for page, raw in zip(pages, raws, strict=True):
-        header, length = decode(PageHeader, raw, root="page", base=page.start)
+        header, length = header_at(raw, 0, page.start)
         second = header.data_page_header_v2
         data = header.data_page_header or second
         if header.type == PageType.DICTIONARY_PAGE or data is None:
@@ -292,11 +292,11 @@ def _require_rows(entries: Numbers, pages: Sequence[Page], counts: Sequence[int]
         raise Mistrusted("a page holds other rows than the offset index says")
 
 
-def _dictionary_end(raw: bytes) -> int:
+def _dictionary_end(raw: memoryview) -> int:
     """Bytes of the dictionary page that a chunk begins with, 0 if it does not."""
     if not raw:
         return 0
-    header, length = decode(PageHeader, raw)
+    header, length = header_at(raw, 0)
     return length + header.compressed_page_size if header.type == PageType.DICTIONARY_PAGE else 0
 
 

@@ -11,18 +11,21 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pqassay_reference.errors import about
-from pqassay_reference.predicate.expressions import TableColumns, columns_named, evaluated, find_column
+from pqassay_reference.errors import Refused, about
+from pqassay_reference.pm.read import PmReader
+from pqassay_reference.predicate.expressions import TableColumns, columns_named, evaluated
 from pqassay_reference.predicate.literals import Tree
 from pqassay_reference.query.conditions import parts_of
 from pqassay_reference.query.counters import EVERYTHING, Counters, Left
 from pqassay_reference.query.distrust import Lie
+from pqassay_reference.query.explain import FileTrace, Trace
 from pqassay_reference.query.facts import KEPT_FACTS, FileFacts, read_facts
 from pqassay_reference.query.field_pages import Reading
 from pqassay_reference.query.file_index import Verdict, file_index_verdict
@@ -30,12 +33,16 @@ from pqassay_reference.query.group_audit import GroupAudit
 from pqassay_reference.query.group_scan import GroupScan, Question
 from pqassay_reference.query.index_audit import IndexAudit
 from pqassay_reference.query.page_layout import Numbers
-from pqassay_reference.query.ranges import FetchedRanges, Piece
+from pqassay_reference.query.pm_facts import pm_facts
+from pqassay_reference.query.ranges import GAP, REMOTE_GAP, STEP_GAPS, FetchedRanges, Piece
 from pqassay_reference.query.rungs import Rung
 from pqassay_reference.query.targets import LOCAL_TAIL, REMOTE_TAIL, Target
 from pqassay_reference.rewrite.extract import Trust, index_of
 from pqassay_spec.parquet.page_search import Rows
-from pqassay_spec.parquet.thrift import PageType
+from pqassay_spec.pm.grammar import FILE_NAME
+
+Metadata = Literal["footer", "pm"]
+"""Where the facts about a file come from: its own footer, or the ``_pm`` beside it."""
 
 
 @dataclass(frozen=True)
@@ -46,20 +53,26 @@ class Query:
         predicate: The condition; ``None`` for all rows.
         columns: Names of the columns that are returned; ``None`` for all.
         rungs: The rungs that are used.
-        gap: Bytes between two ranges that are fetched along.
+        gap: Bytes between two ranges that are fetched along; ``None`` to choose by what a request costs.
         limit: Rows after which nothing more is read; ``None`` for all.
         trust: Which embedded index counts.
         column: The column that an embedded index without companion record describes.
+        metadata: Where the facts about a file come from.
+        first_schema: The schema of the first file; a file that lacks one of its columns has nulls there.
+        trace: Where it is kept what was done; ``None`` where nobody asks.
         distrust: Whether claims are compared with the values instead of being believed.
     """
 
     predicate: Tree | None
     columns: Sequence[str] | None
     rungs: frozenset[Rung]
-    gap: int
+    gap: int | None
     limit: int | None = None
     trust: Trust = "companion"
     column: str | None = None
+    metadata: Metadata = "footer"
+    first_schema: pa.Schema | None = None
+    trace: Trace | None = None
     distrust: bool = False
 
 
@@ -80,7 +93,6 @@ class FileScan:
         counters: Where it is counted what is left.
         pool: Makes several requests at once.
         tell: Told of every claim that proves false, where the query distrusts them.
-        begun: A scan of the same file and query that read the metadata and no more.
 
     Raises:
         FormatError: The metadata cannot be read.
@@ -96,28 +108,30 @@ class FileScan:
         counters: Counters,
         pool: Executor | None = None,
         tell: Callable[[Lie], None] | None = None,
-        begun: FileScan | None = None,
     ) -> None:
         self.target, self._query, self._counters = target, query, counters
         self.message = ""
         """Why the embedded index of the file had no say."""
-        self._visited: list[GroupScan] = []
+        self._visited: list[tuple[GroupScan, Rows]] = []
+        self._left_groups: list[GroupScan] | None = None
         self._tell = tell
         self._stack = ExitStack()
         try:
             with about(target.name):
                 source = self._stack.enter_context(target.opened())
-                gap = query.gap if Rung.FETCH in query.rungs else None
-                self.ranges = FetchedRanges(source, gap=gap, pool=pool if Rung.FETCH in query.rungs else None)
-                if begun is not None:
-                    self.ranges.take_over(begun.ranges)
-                self.facts: FileFacts = self._read_facts() if begun is None else begun.facts
+                gap = (GAP if target.is_local else REMOTE_GAP) if query.gap is None else query.gap
+                self.ranges = FetchedRanges(source, gap=gap if Rung.FETCH in query.rungs else None)
+                self.ranges.step = 0 if target.is_local else STEP_GAPS * (self.ranges.gap or 0)
+                self.make_requests_in(pool)
+                self.facts = self._read_facts()
                 self.question = self._question()
         except BaseException:
             self._stack.close()
             raise
 
     def _read_facts(self) -> FileFacts:
+        if self._query.metadata == "pm":
+            return self._pm_facts()
         keeps = Rung.METADATA in self._query.rungs
         known = KEPT_FACTS.get(self.target.identity) if keeps else None
         if known is not None:
@@ -131,11 +145,27 @@ class FileScan:
             KEPT_FACTS.keep(self.target.identity, facts)
         return facts
 
+    def _pm_facts(self) -> FileFacts:
+        """The facts of the ``_pm`` beside the file."""
+        if not self.target.is_local:
+            raise Refused(f"{self.target.name}: _pm is read beside local files only")
+        path = Path(self.target.name).with_name(FILE_NAME)
+        if not path.is_file():
+            raise Refused(f"{path}: there is no _pm beside the file; read it by its footer")
+        reader = self._stack.enter_context(PmReader.map(path, parquet_file_size=self.ranges.size))
+        self._counters.note("_pm")
+        return pm_facts(reader, self.ranges.size)
+
     def _question(self) -> Question:
         query, schema = self._query, self.facts.schema
-        constants = {name: value for name, value in self.target.constants.items() if name not in schema.names}
+        expected = query.first_schema if query.first_schema is not None else schema
+        stored = set(schema.names)
+        constants: dict[str, Any] = {
+            one.name: pa.scalar(None, one.type) for one in expected if one.name not in stored
+        }
+        constants |= {name: value for name, value in self.target.constants.items() if name not in stored}
         self._require_fitting(constants)
-        names = list(schema.names) if query.columns is None else query.columns
+        names = list(expected.names) if query.columns is None else query.columns
         named = columns_named(query.predicate) if query.predicate is not None else set[str]()
         output = [self._place(name) for name in names if name not in constants]
         asked = [self._place(name) for name in sorted(named) if name not in constants]
@@ -165,8 +195,11 @@ class FileScan:
 
     def _place(self, name: str) -> int:
         """Position of the field that a column belongs to."""
-        path, _ = find_column(self.facts.schema, name)
-        return self.facts.schema.get_field_index(path[0])
+        return self.facts.place_of(name)
+
+    def make_requests_in(self, pool: Executor | None) -> None:
+        """Make several requests at once from now on, if that rung is used."""
+        self.ranges.pool = pool if Rung.FETCH in self._query.rungs else None
 
     def keep_dictionaries(self, names: frozenset[str]) -> None:
         """Return the values of some fields as references to their dictionaries."""
@@ -194,7 +227,7 @@ class FileScan:
             groups = self._groups()
             self._count_groups(EVERYTHING, range(len(self.facts.leaves)), groups)
             self._count_groups(Rung.METADATA, range(len(self.facts.leaves)), groups)
-            leaves = [leaf for place in self.question.needed for leaf in self.facts.fields[place].leaves]
+            leaves = self._needed_leaves
             self._count_groups(Rung.PROJECTION, leaves, groups)
             if self._is_ruled_out():
                 return
@@ -203,7 +236,8 @@ class FileScan:
                 yield from self._audited_windows(groups)
                 return
             by_group = self._left_by_groups(groups)
-            self._count_groups(Rung.ROW_GROUPS, leaves, [group for group, _ in by_group])
+            self._left_groups = [group for group, _ in by_group]
+            self._count_groups(Rung.ROW_GROUPS, leaves, self._left_groups)
             yield from self._windows(by_group)
 
     def _groups(self) -> list[GroupScan]:
@@ -250,14 +284,18 @@ class FileScan:
         by_pages = Rung.PAGES in self._query.rungs and self.question.predicate is not None
         if by_pages:
             self._want_indexes([group for group, _ in by_group])
+        has_rows = False
         for group, rows in by_group:
             left = group.rows_of_pages() if by_pages else rows
             self._counters.note(*group.used)
-            self._counters.count(Rung.PAGES, group.cost_of(left))
+            cost = group.cost_of(left)
+            cost.files = int(bool(left) and not has_rows)
+            has_rows = has_rows or bool(left)
+            self._counters.count(Rung.PAGES, cost)
+            self._visited.append((group, left))
             if left:
                 streams = Rung.STREAM in self._query.rungs
                 most = group.window_rows() if streams else max(group.row_count, 1)
-                self._visited.append(group)
                 if streams and self.question.predicate is None and self._query.limit is not None:
                     most = max(1, min(most, self._query.limit))
                 for numbers in group.windows(left, most):
@@ -320,7 +358,7 @@ class FileScan:
         whole: Rows = [range(group.row_count)]
         for step in (Rung.ROW_GROUPS, Rung.PAGES):
             self._counters.count(step, group.cost_of(whole))
-        self._visited.append(group)
+        self._visited.append((group, whole))
         end = group.first_row + group.row_count
         if not audit.matched:
             self.ranges.release(end, behind=group.first_row)
@@ -351,37 +389,62 @@ class FileScan:
 
     # ------------------------------------------------------------------------------------------------- counting
 
-    def finish(self) -> None:
-        """Count what was read of the file after all of its windows."""
-        late, lean = Left(files=1), Left(files=1)
-        for group in self._visited:
+    def finish(self, *, is_stopped: bool = False) -> None:
+        """Count what was read of the file after its last window, or after that with which the limit was reached."""
+        late, lean = Left(), Left()
+        for group, left in self._visited:
+            if not left:
+                continue
             read = group.read_so_far()
             late += read.with_dictionaries
             lean += read.without_dictionaries
             if read.uses_index:
                 self._counters.note("offset index")
-        self._counters.count(Rung.LATE, late)
-        self._counters.count(Rung.DICTIONARIES, lean)
-        fetched = Left(files=1, row_groups=lean.row_groups, rows=lean.rows, pages=lean.pages)
+        late.files = lean.files = int(bool(lean.row_groups))
+        fetched = Left(files=lean.files, row_groups=lean.row_groups, rows=lean.rows, pages=lean.pages)
         fetched += Left(length=self.ranges.data.length, requests=self.ranges.data.requests)
-        self._counters.count(Rung.FETCH, fetched)
+        unread = self._unread() if is_stopped else Left()
+        for rung, read_of_it in ((Rung.LATE, late), (Rung.DICTIONARIES, lean), (Rung.FETCH, fetched)):
+            self._counters.count(rung, read_of_it)
+            self._counters.count(rung, unread)
+        fetched.rows = 0  # those of the result are counted where the limit cuts it
+        self._counters.count(Rung.STREAM, fetched)
+        trace = self._query.trace
+        if trace is not None:
+            kept = [group.traced(left) for group, left in self._visited[: trace.room]]
+            groups = len(self.facts.row_counts)
+            left_groups = None if self._left_groups is None else [one.row_group for one in self._left_groups]
+            trace.files.append(FileTrace(self.target.name, groups, left_groups, len(self._visited), kept))
+
+    def _unread(self) -> Left:
+        """What a scan that is stopped need not read any more: row groups that were not reached, and rows of those that were."""
+        unreached = self._left_of(self._needed_leaves, (self._left_groups or [])[len(self._visited) :])
+        unreached.files = 0
+        self._counters.count(Rung.PAGES, unreached)
+        for group, left in self._visited:
+            unreached += group.cost_of(left) - group.cost_of(group.rows_tried(left))
+        return unreached
+
+    @property
+    def _needed_leaves(self) -> list[int]:
+        return [leaf for place in self.question.needed for leaf in self.facts.fields[place].leaves]
 
     def _count_groups(self, step: str, leaves: Sequence[int], groups: Sequence[GroupScan]) -> None:
-        left = Left(files=1 if groups else 0)
-        for group in groups:
-            left.row_groups += 1
-            left.rows += group.row_count
-            chunks = self.facts.metadata.row_groups[group.row_group].columns
-            for leaf in leaves:
-                facts = chunks[leaf].meta_data
-                if facts is None:
-                    continue
-                stats = facts.encoding_stats
-                pages = None
-                if stats is not None:
-                    pages = sum(one.count for one in stats if one.page_type != PageType.DICTIONARY_PAGE)
-                left += Left(pages=pages, length=facts.total_compressed_size, requests=1)
-        self._counters.count(step, left)
+        self._counters.count(step, self._left_of(leaves, groups))
+
+    def _left_of(self, leaves: Sequence[int], groups: Sequence[GroupScan]) -> Left:
+        """What it would take to read some columns of some row groups."""
+        sizes = self.facts.sizes
+        chosen = np.ix_([group.row_group for group in groups], leaves)
+        pages = sizes.pages[chosen]
+        return Left(
+            files=1 if groups else 0,
+            row_groups=len(groups),
+            rows=sum(group.row_count for group in groups),
+            pages=None if (pages < 0).any() else int(pages.sum()),
+            length=int(sizes.lengths[chosen].sum()),
+            requests=int(sizes.present[chosen].sum()),
+        )
 
 
 __all__ = ["FileScan", "Query", "Window"]

@@ -21,10 +21,11 @@ from numpy.typing import NDArray
 from pqassay_reference.errors import Refused
 from pqassay_reference.pages.chunk_claims import ChunkClaims
 from pqassay_reference.pages.row_selection import Answer, by_pages, by_statistics_and_bloom, rows_left
-from pqassay_reference.predicate.expressions import TableColumns, evaluated, find_column
+from pqassay_reference.predicate.expressions import TableColumns, evaluated
 from pqassay_reference.predicate.literals import Tree
 from pqassay_reference.query.conditions import Part, in_order
 from pqassay_reference.query.counters import Left
+from pqassay_reference.query.explain import GroupTrace, columns_of_claims, columns_of_fields
 from pqassay_reference.query.facts import FileFacts
 from pqassay_reference.query.field_pages import FieldPages, Reading
 from pqassay_reference.query.page_layout import Numbers
@@ -82,6 +83,8 @@ class GroupScan:
         """What took part in decisions."""
         self.matched = 0
         """Rows that satisfied the condition so far."""
+        self.tried = 0
+        """Rows that were put to the condition so far."""
         self._facts, self._ranges, self._question = facts, ranges, question
         self._claims: dict[str, ChunkClaims | None] = {}
 
@@ -104,7 +107,7 @@ class GroupScan:
             if claims is not None:
                 self.used |= claims.used
                 claims.__dict__.pop("bitset", None)  # may be long, and is not asked again
-                place = self._facts.leaf_at(find_column(self._facts.schema, name)[0])
+                place = self._facts.leaf_of(name)
                 if place is not None:
                     self._facts.remember(self.row_group, place, claims)
         return rows
@@ -114,8 +117,7 @@ class GroupScan:
         if name not in self._claims:
             found = None
             if name not in self._question.constants:
-                path, _ = find_column(self._facts.schema, name)
-                place = self._facts.leaf_at(path)
+                place = self._facts.leaf_of(name)
                 if place is not None:
                     claims = self._facts.claims_of(self._ranges, self.row_group, place)
                     found = claims if claims.is_readable else None
@@ -141,11 +143,7 @@ class GroupScan:
 
     def _fields_of(self, part: Part) -> set[int]:
         """Positions of the fields that a part of the condition names."""
-        return {
-            self._facts.schema.get_field_index(find_column(self._facts.schema, name)[0][0])
-            for name in part.columns
-            if name not in self._question.constants
-        }
+        return {self._facts.place_of(name) for name in part.columns if name not in self._question.constants}
 
     def windows(self, rows: Rows, most: int) -> Iterator[Numbers]:
         """The rows that are left, in windows of so many at most."""
@@ -157,7 +155,7 @@ class GroupScan:
                 window.append(np.arange(start, stop, dtype=np.int64))
                 held += stop - start
                 if held == most:
-                    yield np.concatenate(window)
+                    yield window[0] if len(window) == 1 else np.concatenate(window)
                     window, held = [], 0
         if window:
             yield np.concatenate(window)
@@ -176,7 +174,7 @@ class GroupScan:
 
     def leaf_called(self, name: str) -> int:
         """Position of the leaf that the condition calls by a name, and of which `claims_of` tells."""
-        place = self._facts.leaf_at(find_column(self._facts.schema, name)[0])
+        place = self._facts.leaf_of(name)
         if place is None:
             raise Refused(f"there is no one column {name}")
         return place
@@ -204,13 +202,17 @@ class GroupScan:
         """
         late = Rung.LATE in self._question.rungs
         found = self._matches_late(rows) if late else self._matches_at_once(rows)
+        self.tried += len(rows)
         self.matched += 0 if found is None else len(found)
         return found
 
     def _matches_late(self, rows: Numbers) -> pa.Table | None:
         question = self._question
         columns: dict[int, Any] = {}
-        for part in self._ordered(rows):
+        parts = self._ordered(rows)
+        if parts and self._ranges.step:
+            self._want_little(parts, rows)
+        for part in parts:
             self._read(self._fields_of(part), rows, columns)
             mask = self._mask(part.tree, columns, len(rows))
             if pc.all(mask).as_py():
@@ -221,6 +223,17 @@ class GroupScan:
             columns = {place: values.filter(mask) for place, values in columns.items()}
         self._read(question.output, rows, columns)
         return self._table(columns, len(rows))
+
+    def _want_little(self, parts: Sequence[Part], rows: Numbers) -> None:
+        """Fetch all fields together where those after the first part are fewer bytes than a step is worth."""
+        first = self._fields_of(parts[0])
+        later = {place for part in parts[1:] for place in self._fields_of(part)}
+        later = (later | set(self._question.output)) - first
+        pieces = [piece for place in later for piece in self.fields[place].pieces(rows)]
+        if sum(piece.stop - piece.start for piece in pieces) <= self._ranges.step:
+            self._ranges.want(
+                [*pieces, *(piece for place in first for piece in self.fields[place].pieces(rows))]
+            )
 
     def _matches_at_once(self, rows: Numbers) -> pa.Table | None:
         columns: dict[int, Any] = {}
@@ -238,7 +251,8 @@ class GroupScan:
             return list(parts)
 
         def cost(part: Part) -> float:
-            return sum(self.fields[place].layout.cost_of(rows)[1] for place in self._fields_of(part))
+            layouts = [self.fields[place].layout for place in self._fields_of(part)]
+            return sum(layout.cost_of(layout.blocks_of(rows))[1] for layout in layouts)
 
         return in_order(parts, cost)
 
@@ -277,9 +291,19 @@ class GroupScan:
         if not rows:
             return left
         for one in self.fields.values():
-            pages, length, dictionaries = one.layout.cost_of(rows)
+            pages, length, dictionaries = one.layout.cost_of(one.layout.blocks_of_ranges(rows))
             left += Left(pages=pages, length=length + dictionaries, requests=pages + bool(dictionaries))
         return left
+
+    def rows_tried(self, left: Rows) -> Rows:
+        """The rows of some ranges that were put to the condition: windows are worked on in their order."""
+        tried: Rows = []
+        room = self.tried
+        for part in left:
+            if room:
+                tried.append(part[:room])
+                room -= len(tried[-1])
+        return tried
 
     def read_so_far(self) -> ReadSoFar:
         """What was read of it, page by page."""
@@ -298,6 +322,16 @@ class GroupScan:
         both = replace(without)
         both += extra
         return ReadSoFar(both, without, any(one.uses_index for one in fields))
+
+    def traced(self, left: Rows) -> GroupTrace:
+        """What was done with it, for people; ``left`` are the rows that column indexes left."""
+        if left:
+            asked = {place for part in self._question.parts for place in self._fields_of(part)}
+            names = {self._facts.schema.field(place).name for place in asked}
+            columns = columns_of_fields(self.fields.values(), names)
+        else:
+            columns = columns_of_claims(self._claims)
+        return GroupTrace(self.row_group, self.row_count, left, self.matched, columns)
 
 
 class ReadSoFar(NamedTuple):

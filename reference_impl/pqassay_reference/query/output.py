@@ -44,7 +44,7 @@ class Output:
         """
         schema, constants = file.facts.schema, file.question.constants
         names = [*schema.names, *constants] if columns is None else list(columns)
-        kept = frozenset(_kept(file.facts)) if keeps else frozenset[str]()
+        kept = frozenset(_kept(file.facts, names)) if keeps else frozenset[str]()
         fields: list[pa.Field[Any]] = []
         for name in names:
             if name in constants:
@@ -85,9 +85,10 @@ class Output:
             ) from error
 
 
-def _kept(facts: FileFacts) -> Iterator[str]:
-    """Names of the fields of text or bytes whose pages all refer to a dictionary."""
-    for field in facts.fields:
+def _kept(facts: FileFacts, names: Sequence[str]) -> Iterator[str]:
+    """Those of some names that are fields of text or bytes whose pages all refer to a dictionary."""
+    places = sorted({facts.schema.get_field_index(name) for name in names})
+    for field in (facts.fields[place] for place in places if place >= 0):
         kind: Any = field.arrow.type
         is_text = pa.types.is_string(kind) or pa.types.is_binary(kind)
         if is_text and len(field.leaves) == 1 and len(field.elements) == 1:

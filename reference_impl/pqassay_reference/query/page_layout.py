@@ -133,7 +133,7 @@ def _walked(raw: bytes, base: int) -> list[Page]:
     view = memoryview(raw)
     while at < len(raw):
         try:
-            header, length = _header_at(view, at)
+            header, length = header_at(view, at)
         except FormatError:
             return []
         stop = at + length + header.compressed_page_size
@@ -149,11 +149,12 @@ def _walked(raw: bytes, base: int) -> list[Page]:
     return found
 
 
-def _header_at(view: memoryview, at: int) -> tuple[PageHeader, int]:
+def header_at(view: memoryview, at: int, base: int = 0) -> tuple[PageHeader, int]:
+    """The page header at a position of some bytes, and its length. Raises `Malformed`, with ``base`` added to offsets."""
     try:
-        return decode(PageHeader, bytes(view[at : at + HEADER_BYTES]))
+        return decode(PageHeader, bytes(view[at : at + HEADER_BYTES]), root="page", base=base)
     except FormatError:
-        return decode(PageHeader, bytes(view[at:]))
+        return decode(PageHeader, bytes(view[at:]), root="page", base=base)
 
 
 @dataclass(frozen=True)
@@ -192,19 +193,20 @@ class PageLayout:
         """The blocks that hold any of the rows."""
         if len(self.starts) == 1:
             return np.zeros(min(len(rows), 1), np.int64)
-        return np.unique(np.searchsorted(self.starts, rows, side="right") - 1)
+        return np.flatnonzero(self.rows_in_blocks(rows))
+
+    def rows_in_blocks(self, rows: Numbers) -> Numbers:
+        """How many of the rows are in each block: a search for each block, of which there are fewer than rows."""
+        return np.diff(np.searchsorted(rows, self.starts), append=len(rows))
 
     def blocks_of_ranges(self, rows: Rows) -> Numbers:
-        """The blocks that hold any row of some ranges, which may be longer than memory has room for."""
-        if not rows:
-            return np.zeros(0, np.int64)
-        firsts = np.searchsorted(self.starts, [part.start for part in rows], side="right") - 1
-        lasts = np.searchsorted(self.starts, [part.stop - 1 for part in rows], side="right")
-        blocks: list[Numbers] = [
-            np.arange(first, last, dtype=np.int64)
-            for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True)
-        ]
-        return np.unique(np.concatenate(blocks))
+        """The blocks that hold any row of some ranges."""
+        firsts = np.array([part.start for part in rows if part], np.int64)
+        lasts = np.array([part.stop - 1 for part in rows if part], np.int64)
+        opened = np.zeros(len(self.starts) + 1, np.int64)
+        np.add.at(opened, np.searchsorted(self.starts, firsts, side="right") - 1, 1)
+        np.add.at(opened, np.searchsorted(self.starts, lasts, side="right"), -1)
+        return np.flatnonzero(np.cumsum(opened))
 
     def pages_of(self, leaf: Leaf, blocks: Numbers) -> list[Page]:
         """The pages of a leaf in some blocks."""
@@ -214,14 +216,13 @@ class PageLayout:
             leaf.pages[at] for first, last in zip(firsts, lasts, strict=True) for at in range(first, last)
         ]
 
-    def cost_of(self, rows: Numbers | Rows) -> tuple[int, int, int]:
-        """What it takes to read some rows page by page: pages, bytes of pages, and bytes of dictionaries."""
+    def cost_of(self, blocks: Numbers) -> tuple[int, int, int]:
+        """What it takes to read some blocks page by page: pages, bytes of pages, and bytes of dictionaries."""
         if not self.is_paged:
             return len(self.leaves), sum(leaf.stop - leaf.start for leaf in self.leaves), 0
-        blocks = self.blocks_of_ranges(rows) if isinstance(rows, list) else self.blocks_of(rows)
         pages = [page for leaf in self.leaves for page in self.pages_of(leaf, blocks)]
         dictionaries = sum(leaf.dictionary[1] - leaf.dictionary[0] for leaf in self.leaves)
         return len(pages), sum(page.stop - page.start for page in pages), dictionaries
 
 
-__all__ = ["Leaf", "Numbers", "Page", "PageLayout", "leaf_of"]
+__all__ = ["Leaf", "Numbers", "Page", "PageLayout", "header_at", "leaf_of"]

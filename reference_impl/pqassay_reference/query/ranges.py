@@ -17,7 +17,13 @@ from typing import NamedTuple, Self
 from pqassay_spec.base.sources import Source, require_range
 
 GAP = 64 << 10
-"""Bytes between two ranges that are fetched along by default, so that one request does for both."""
+"""Bytes between two ranges of a local file that are fetched along, so that one request does for both."""
+
+REMOTE_GAP = 256 << 10
+"""The same behind a URI, where requests cost more."""
+
+STEP_GAPS = 4
+"""What a further step costs behind a URI, in gaps: requests of one step run at once, whereas a step waits for the one before."""
 
 LONGEST = 8 << 20
 """Bytes of the longest request that is made of several ranges: longer ones are shared among requests that run at once."""
@@ -80,7 +86,10 @@ class FetchedRanges:
         self.name, self.size = source.name, source.size
         self.metadata, self.data = Fetched(), Fetched()
         """What was fetched so far: metadata, and pages."""
-        self._source, self._gap, self._pool = source, gap, pool
+        self.gap, self.pool = gap, pool
+        self.step = 0
+        """Bytes that are rather fetched along than waited for in a step of their own."""
+        self._source = source
         self._held: list[_Segment] = []
         self._lock = Lock()
 
@@ -100,20 +109,24 @@ class FetchedRanges:
                 insort(self._held, segment)
                 counted = self.metadata if segment.until == FOREVER else self.data
                 counted += Fetched(1, segment.stop - segment.start)
-        if self._pool is None or len(missing) < 2:
+        if self.pool is None or len(missing) < 2:
             for segment in missing:
                 self._fetch(segment)
         else:
-            for task in [self._pool.submit(self._fetch, segment) for segment in missing]:
+            for task in [self.pool.submit(self._fetch, segment) for segment in missing]:
                 task.result()
         for segment in missing:
             segment.data.result()  # raises what went wrong
 
     def read(self, offset: int, length: int) -> bytes:
         """Return a range, fetched now where it is not held. See `pqassay_spec.base.sources.Source.read`."""
+        return bytes(self.view(offset, length))
+
+    def view(self, offset: int, length: int) -> memoryview:
+        """A range as `read` returns it, not copied where it was fetched in one piece."""
         require_range(self, offset, length)
         if not length:
-            return b""
+            return memoryview(b"")
         stop = offset + length
         with self._lock:
             segments = self._overlapping(offset, stop)
@@ -124,8 +137,9 @@ class FetchedRanges:
                 segments = self._overlapping(offset, stop)
         if len(segments) == 1:
             data, start = segments[0].data.result(), segments[0].start
-            return data if len(data) == length else data[offset - start : stop - start]
-        return b"".join(one.data.result()[max(offset - one.start, 0) : stop - one.start] for one in segments)
+            return memoryview(data)[offset - start : stop - start]
+        parts = (one.data.result()[max(offset - one.start, 0) : stop - one.start] for one in segments)
+        return memoryview(b"".join(parts))
 
     def release(self, row: float, behind: float = -1) -> None:
         """Let go of what is needed for rows before this one only, and, with ``behind``, for any behind that one."""
@@ -139,10 +153,6 @@ class FetchedRanges:
                 one for one in self._held if one.until != FOREVER or one.stop - one.start <= longer_than
             ]
 
-    def take_over(self, other: FetchedRanges) -> None:
-        """Hold what another one of the same file holds, and need not fetch it again."""
-        self._held = list(other._held)
-
     def _overlapping(self, start: int, stop: int) -> list[_Segment]:
         first = max(bisect_right(self._held, start, key=lambda one: one.start) - 1, 0)
         found: list[_Segment] = []
@@ -153,20 +163,20 @@ class FetchedRanges:
                 found.append(segment)
         return found
 
-    def _missing(self, piece: Piece) -> list[_Segment]:
+    def _missing(self, piece: Piece) -> list[Piece]:
         """The parts of a range that nobody has asked for; the others are held as long as this one needs them."""
-        parts: list[_Segment] = []
+        parts: list[Piece] = []
         start = piece.start
         for segment in self._overlapping(piece.start, piece.stop):
             segment.until = max(segment.until, piece.until)
             if segment.start > start:
-                parts.append(_Segment(start, segment.start, piece.until))
+                parts.append(Piece(start, segment.start, piece.until))
             start = max(start, segment.stop)
         if start < piece.stop:
-            parts.append(_Segment(start, piece.stop, piece.until))
+            parts.append(Piece(start, piece.stop, piece.until))
         return parts
 
-    def _joined(self, parts: list[_Segment]) -> list[_Segment]:
+    def _joined(self, parts: list[Piece]) -> list[_Segment]:
         joined: list[_Segment] = []
         for part in parts:
             last = joined[-1] if joined else None
@@ -176,13 +186,13 @@ class FetchedRanges:
             elif last is not None and self._joins(last, part):
                 last.stop, last.until = part.stop, max(last.until, part.until)
             else:
-                joined.append(part)
+                joined.append(_Segment(*part))
         return joined
 
-    def _joins(self, last: _Segment, part: _Segment) -> bool:
+    def _joins(self, last: _Segment, part: Piece) -> bool:
         return (
-            self._gap is not None
-            and part.start - last.stop <= self._gap
+            self.gap is not None
+            and part.start - last.stop <= self.gap
             and part.stop - last.start <= LONGEST
             and not self._overlapping(last.stop, part.start)
         )
@@ -196,4 +206,4 @@ class FetchedRanges:
             segment.data.set_exception(error)
 
 
-__all__ = ["FOREVER", "GAP", "Fetched", "FetchedRanges", "Piece"]
+__all__ = ["FOREVER", "GAP", "REMOTE_GAP", "STEP_GAPS", "Fetched", "FetchedRanges", "Piece"]

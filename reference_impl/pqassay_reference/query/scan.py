@@ -14,9 +14,11 @@ Source: chapter ``scan.md``.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from typing import Any, cast
 
 import pyarrow as pa
@@ -25,10 +27,10 @@ from pqassay_reference.errors import Refused, about
 from pqassay_reference.predicate.literals import Tree
 from pqassay_reference.query.ahead import ahead
 from pqassay_reference.query.counters import Counters, Left
-from pqassay_reference.query.distrust import Lie, warning_of
-from pqassay_reference.query.file_scan import FileScan, Query, Window
+from pqassay_reference.query.distrust import Lie, Lies, warning_of
+from pqassay_reference.query.explain import Trace
+from pqassay_reference.query.file_scan import FileScan, Metadata, Query, Window
 from pqassay_reference.query.output import Output
-from pqassay_reference.query.ranges import GAP
 from pqassay_reference.query.rungs import Rung, rungs_without
 from pqassay_reference.query.targets import Target, target_of, targets_of
 from pqassay_reference.rewrite.extract import Trust
@@ -53,18 +55,27 @@ class Scan:
         schema: Names and types of the columns that are returned.
         counters: What was left after each rung, and what was fetched, of all iterations so far.
         messages: For each file whose embedded index had no say, why.
-        lies: Claims that proved false so far; only a scan that distrusts them looks. Each is there once.
+        rungs: The rungs that are used.
+        files: The sizes in bytes of the files, by their paths or URIs.
+        trace: What was done, if it was asked for.
+        progress: Called after each file with the number of files that are done and that of all.
     """
 
     def __init__(self, targets: Sequence[Target], query: Query) -> None:
-        self._targets, self._query = targets, query
+        self._targets = targets
         self.counters = Counters()
         self.messages: dict[str, str] = {}
-        self.lies: list[Lie] = []
-        self._known: set[Lie] = set()
-        with FileScan(targets[0], query, self.counters) as first:
-            self._begun: FileScan | None = first
-            self._output = Output.of(first, query.columns, keeps=Rung.DICTIONARIES in query.rungs)
+        self._lies = Lies()
+        self.rungs = query.rungs
+        self.files = {target.name: target.identity[1] for target in targets}
+        self.trace = query.trace
+        self.progress: Callable[[int, int], object] | None = None
+        # The first file stays open until it is scanned, so that nothing of it is fetched twice.
+        first = FileScan(targets[0], query, self.counters, tell=self._lies.note)
+        weakref.finalize(self, first.close)
+        self._output = Output.of(first, query.columns, keeps=Rung.DICTIONARIES in query.rungs)
+        self._query = replace(query, first_schema=first.facts.schema)
+        self._first: FileScan | None = first
         self.schema: pa.Schema = self._output.schema
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
@@ -79,14 +90,14 @@ class Scan:
             yield from self._limited(batches if Rung.STREAM in self._query.rungs else iter(list(batches)))
 
     @property
+    def lies(self) -> list[Lie]:
+        """Claims that proved false so far, each once; only a scan that distrusts them looks."""
+        return self._lies.found
+
+    @property
     def warning(self) -> str:
         """What to tell people about the lies; empty without any."""
         return warning_of(self.lies)
-
-    def _note(self, lie: Lie) -> None:
-        if lie not in self._known:
-            self._known.add(lie)
-            self.lies.append(lie)
 
     def to_reader(self) -> pa.RecordBatchReader:
         """The rows as any consumer of Arrow's streams takes them."""
@@ -106,6 +117,8 @@ class Scan:
             if left is not None:
                 left -= len(taken)
                 if not left:
+                    if self.trace is not None:
+                        self.trace.is_stopped = True
                     return
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
@@ -120,15 +133,19 @@ class Scan:
             openers = None if requests is None else stack.enter_context(ThreadPoolExecutor(threads))
             files = ahead(openers, lambda target: self._opened(target, requests), self._targets, threads)
             stack.enter_context(closing(cast("Any", files)))
-            for file in files:
+            for done, file in enumerate(files, 1):
                 with file:
                     yield from self._file_batches(file, workers, threads)
+                if self.progress is not None:
+                    self.progress(done, len(self._targets))
 
     def _opened(self, target: Target, requests: Executor | None) -> FileScan:
-        begun = None
-        if target is self._targets[0]:
-            begun, self._begun = self._begun, None
-        file = FileScan(target, self._query, self.counters, requests, self._note, begun)
+        file = self._first if target is self._targets[0] else None
+        if file is None:
+            file = FileScan(target, self._query, self.counters, requests, self._lies.note)
+        else:
+            self._first = None
+            file.make_requests_in(requests)
         file.keep_dictionaries(self._output.kept_dictionaries)
         return file
 
@@ -140,13 +157,20 @@ class Scan:
                 return window, window.group.matches(window.rows)
 
         windows: Any = file.windows()
-        results: Any = ahead(workers, matched, windows, threads, slowly=self._query.limit is not None)
-        with closing(windows), closing(results):
-            for window, table in results:
-                file.ranges.release(window.last_row)
-                if table is not None:
-                    yield from self._output.batches(table, file, BATCH_ROWS)
-        file.finish()
+        try:
+            results: Any = ahead(workers, matched, windows, threads, slowly=self._query.limit is not None)
+            with closing(windows), closing(results):
+                for window, table in results:
+                    file.ranges.release(window.last_row)
+                    if table is not None:
+                        yield from self._output.batches(table, file, BATCH_ROWS)
+        except GeneratorExit:
+            self._finish(file, is_stopped=True)  # the limit is reached
+            raise
+        self._finish(file)
+
+    def _finish(self, file: FileScan, *, is_stopped: bool = False) -> None:
+        file.finish(is_stopped=is_stopped)
         if file.message:
             self.messages[file.target.name] = file.message
 
@@ -158,9 +182,11 @@ def scan(
     *,
     limit: int | None = None,
     without: Iterable[str] = (),
-    gap: int = GAP,
+    gap: int | None = None,
     trust: Trust = "companion",
     column: str | None = None,
+    metadata: Metadata = "footer",
+    explain: bool = False,
     distrust: bool = False,
 ) -> Scan:
     """Read the rows of Parquet files that satisfy a condition, and no more of the files than that takes.
@@ -171,9 +197,12 @@ def scan(
         columns: The columns that are returned, a member of a struct by its path joined by dots; all by default.
         limit: The most rows that are returned; once they are found, nothing more is read.
         without: Names of rungs that are switched off, see `pqassay_reference.query.rungs.Rung`.
-        gap: Bytes between two ranges that are fetched along, so that one request does for both.
+        gap: What a request is worth in bytes: two ranges with fewer between them are fetched in one request. By default
+            64 KiB in local files, and 256 KiB elsewhere, where a step that waits for another is worth four times as much.
         trust: Which embedded index counts: one with a companion record, or also one of ``column``.
         column: The column that an embedded index without companion record describes.
+        metadata: Where the facts about a file come from: its own footer, or the ``_pm`` beside it (``pm``).
+        explain: Whether it is kept which pages were read and which were not, see `pqassay_reference.query.explain`.
         distrust: Whether nothing is left out on the word of a claim. The claims that the condition meets are compared
             with the values, and those that prove false are in `Scan.lies`; the columns of the condition are read whole.
 
@@ -195,7 +224,19 @@ def scan(
     if limit is not None and limit < 0:
         raise Refused(f"a limit of {limit} rows")
     targets = targets_of(path) if isinstance(path, str | os.PathLike) else [target_of(path)]
-    query = Query(predicate, columns, rungs_without(without), gap, limit, trust, column, distrust)
+    trace = Trace() if explain else None
+    query = Query(
+        predicate,
+        columns,
+        rungs_without(without),
+        gap,
+        limit,
+        trust,
+        column,
+        metadata,
+        trace=trace,
+        distrust=distrust,
+    )
     return Scan(targets, query)
 
 

@@ -16,8 +16,8 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from pqassay_reference.errors import Refused
-from pqassay_reference.lake.index_tail import NativeSource
 from pqassay_reference.lake.listing import list_files
+from pqassay_reference.lake.tails import NativeSource
 from pqassay_reference.query.facts import Identity
 from pqassay_spec.base.sources import FileSource, Source
 
@@ -51,13 +51,18 @@ class Target:
 
 
 def target_of(source: Source) -> Target:
-    """A source as the one file of a scan; requests to it are taken for expensive."""
+    """A source as the one file of a scan; requests to it are taken for expensive.
+
+    Where it has an attribute ``modified``, a time in nanoseconds, what is known of the file is kept until that changes.
+    """
 
     @contextlib.contextmanager
     def opened() -> Generator[Source]:
         yield source
 
-    return Target(source.name, (source.name, source.size, 0), opened, is_local=False)
+    return Target(
+        source.name, (source.name, source.size, getattr(source, "modified", 0)), opened, is_local=False
+    )
 
 
 def targets_of(path: str | os.PathLike[str]) -> list[Target]:

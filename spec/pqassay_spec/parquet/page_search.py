@@ -151,13 +151,18 @@ def candidate_range(index: ColumnIndex, order: Order, condition: Condition, valu
     pages = [page for page, null in enumerate(index.null_pages) if not null]
     if not ascending:
         pages.reverse()
-    lows = [key(order, index.min_values[page]) for page in pages]
-    highs = [key(order, index.max_values[page]) for page in pages]
+
+    def low(page: int) -> Any:
+        return key(order, index.min_values[page])
+
+    def high(page: int) -> Any:
+        return key(order, index.max_values[page])
+
     first, end = 0, len(pages)
     if condition in ("=", ">", ">="):  # leave out the pages that end below the value
-        first = (bisect_right if condition == ">" else bisect_left)(highs, least)
+        first = (bisect_right if condition == ">" else bisect_left)(pages, least, key=high)
     if condition in ("=", "<", "<="):  # leave out those that begin above it
-        end = (bisect_left if condition == "<" else bisect_right)(lows, greatest)
+        end = (bisect_left if condition == "<" else bisect_right)(pages, greatest, key=low)
     found = pages[first:end]
     return found if ascending else found[::-1]
 

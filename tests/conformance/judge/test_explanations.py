@@ -8,6 +8,7 @@ import pytest
 
 import pqassay
 from places import GOLDEN_FILES
+from pm_pairs import PmPair, generated, real, with_chunk
 from pqassay.judge.explanations import CONDITIONS
 from pqassay_spec.mutation.mutations import Mutation, mutate
 from pqassay_spec.rules.quirks import quirks
@@ -43,6 +44,7 @@ QUESTDB = "QuestDB version 9.0"
 OLD_ARROW = "parquet-cpp-arrow version 0.9.0"
 NOTHING = set_to("head.magic", b"PAR1")
 SIZE = "footer.row_groups[0].total_byte_size"
+LISTS = "interop/questdb-9.3.4/arrays-as-lists"
 
 
 @pytest.mark.parametrize(
@@ -66,6 +68,11 @@ SIZE = "footer.row_groups[0].total_byte_size"
         ("pqf/dictionary-offset-without-dictionary", OLD_ARROW, "PQF-056", NOTHING, True),
         ("pqf/dictionary-offset-missing", POLARS, "PQF-056", NOTHING, True),
         ("interop/questdb-9.4.3/all-types-1", QUESTDB, "PIX-052", NOTHING, True),
+        ("interop/questdb-9.4.3/all-types-1", QUESTDB, "STA-043", set_to(NULLS.format(24), 3), False),
+        (LISTS, QUESTDB, "PIX-052", NOTHING, True),
+        (LISTS, QUESTDB, "STA-043", NOTHING, True),
+        (LISTS, QUESTDB, "STA-050", NOTHING, True),
+        (LISTS, RUST, "STA-043", NOTHING, False),
         ("sta/counted", QUESTDB, "STA-043", set_to(NULLS.format(0), 0), False),
     ],
 )  # fmt: skip
@@ -81,3 +88,45 @@ def test_a_size_is_explained_where_it_is_that_of_the_compressed_chunks() -> None
 
     assert {True} == kept
     assert {False} == explained("sta/counted", RUST, "PQF-019", *changes)
+
+
+def explained_of_pm(pair: PmPair) -> dict[str | None, str | None]:
+    """The columns of whose null counts something is found, each with the explanation."""
+    report, _ = pair.report("values", ["PM-142"])
+    return {finding.column: finding.explanation for finding in report.findings}
+
+
+def test_pm_repeats_the_null_counts_of_arrays() -> None:
+    """What `_pm` says comes from the Parquet file beside it, and so does the name of the writer."""
+    pair = generated((GOLDEN_FILES / LISTS / "data.parquet").read_bytes())
+    found = explained_of_pm(pair)
+
+    assert ["ar.list.element", "ar2.list.list.list.element"] == list(found)
+    assert all("is that of the null arrays" in (said or "") for said in found.values())
+
+
+@pytest.mark.parametrize(
+    ("column", "name", "count"),
+    [(0, "ts", 1), (24, "ar", 3), (24, "ar", 5)],
+    ids=["flat", "raw", "raw, more"],
+)
+def test_null_counts_of_other_columns_have_no_such_explanation(column: int, name: str, count: int) -> None:
+    """Of arrays in QuestDB's own encoding every null is a null array."""
+    pair = real("questdb-9.4.3/all-types-1")
+    wrong = pair.saying(with_chunk(pair.value, 0, column, null_count=count))
+
+    assert {name: None} == explained_of_pm(wrong)
+
+
+def test_null_counts_of_another_writer_have_no_such_explanation() -> None:
+    pair = generated((GOLDEN_FILES / LISTS / "data.parquet").read_bytes())
+    foreign = mutate(pair.data, set_to("footer.created_by", RUST))
+
+    assert {None} == set(explained_of_pm(generated(foreign)).values())
+
+
+def test_null_counts_that_are_too_large_have_no_such_explanation() -> None:
+    pair = generated((GOLDEN_FILES / LISTS / "data.parquet").read_bytes())
+    wrong = pair.saying(with_chunk(pair.value, 0, 1, null_count=9))
+
+    assert explained_of_pm(wrong)["ar.list.element"] is None

@@ -1,4 +1,4 @@
-"""A dataset in an object store: one request for the end of each file, and none for files that are skipped."""
+"""Datasets and scans of an object store: one request for the end of each file, and none for files that are skipped."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 
 from indexed_lakes import lake_table, with_record
 from pqassay_reference.lake.indexed_dataset import open_indexed
+from pqassay_reference.query.scan import scan
 from store_server import Requests, store_server
 
 PERU = pc.field("nation") == "Peru"
@@ -46,3 +47,14 @@ def test_files_in_a_store_are_indexed_by_their_ends_and_skipped(requests: Reques
     assert [0] == dataset.to_table(filter=PERU).column("id").to_pylist()
     assert 0 == requests.seen.count("GET /ends-of-files/sales/Chad.parquet")
     assert ("ends-of-files/sales/Peru.parquet",) == dataset.prune(PERU).kept
+
+
+def test_a_scan_of_a_store_reads_the_end_of_a_file_and_the_file_that_is_left(requests: Requests) -> None:
+    rows = scan("s3://ends-of-files/sales", "nation = 'Peru'", ["id"])
+    opened = requests.seen.count("GET /ends-of-files/sales/Chad.parquet")
+    table = rows.to_table()
+
+    assert [0] == table.column("id").to_pylist()
+    assert {"IDX1"} <= rows.counters.used
+    assert (1, 1) == (opened, requests.seen.count("GET /ends-of-files/sales/Peru.parquet"))
+    assert 0 == rows.counters.data.requests, "what the end of a file holds is not asked for again"

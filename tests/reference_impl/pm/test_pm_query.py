@@ -85,6 +85,8 @@ def test_chunks_of_nothing_but_nulls_need_not_be_fetched() -> None:
     groups[1] = replace(groups[1], chunks=(chunks[0], replace(chunks[1], null_count=10), chunks[2]))
     reader = reader_of(snapshot(*groups))
     assert [(104, 50)] == query.plan(reader, ["größe"], leave_out_nulls=True)
+    assert ([(0, "größe", 104, 50)], 1) == query.planned(reader, ["größe"], leave_out_nulls=True)
+    assert 0 == query.planned(reader, ["größe"]).left_out
 
 
 def test_a_nested_column_stands_for_its_parts() -> None:

@@ -57,7 +57,7 @@ def test_the_keys_of_real_files_are_read_and_built_alike(path: Path) -> None:
 
 
 def test_there_are_real_files() -> None:
-    assert 17 == len(QUESTDB_FILES)
+    assert 18 == len(QUESTDB_FILES)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,164 @@
+"""Errata, and what the chapter of the scan refers to: each mistake is shown, each rule and section exists."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from reader_hooks import Mistake, contradictions, documents
+
+import pqassay
+from places import GOLDEN_FILES, ROOT
+from pqassay_reference import scan
+from pqassay_reference.pages.chunk_claims import ChunkClaims
+from pqassay_reference.query.facts import read_facts
+from pqassay_spec.base.sources import BytesSource
+from pqassay_spec.mutation.mutations import Mutation, mutate
+from pqassay_spec.parquet.column_order import Order
+from pqassay_spec.parquet.page_search import candidate_pages, intersection, rows_of_pages
+from pqassay_spec.parquet.thrift import BoundaryOrder, ColumnIndex, ColumnMetaData, PageLocation
+from pqassay_spec.rules.catalogue import rules
+
+CHAPTER = ROOT / "spec" / "chapters" / "scan.md"
+
+
+def data(case: str) -> bytes:
+    return (GOLDEN_FILES / "pix" / case / "data.parquet").read_bytes()
+
+
+def chunk(case: str, column: int) -> ChunkClaims:
+    """What a golden file of the page index says of a chunk of its first row group."""
+    source = BytesSource(data(case))
+    return read_facts(source).claims_of(source, 0, column)
+
+
+# ------------------------------------------------------------------------------------------------ what is referred to
+
+MISTAKES = [mistake for document in documents().values() for mistake in document.mistakes]
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.place)
+def test_each_mistake_has_a_golden_file_and_a_test(mistake: Mistake) -> None:
+    path, _, name = mistake.test.partition("::")
+
+    assert (GOLDEN_FILES / mistake.golden / "case.json").is_file()
+    assert f"\ndef {name}(" in (ROOT / path).read_text()
+
+
+def test_the_page_of_errata_shows_every_document() -> None:
+    page = (ROOT / "docs" / "errata.md").read_text()
+
+    assert {*documents(), "pm"} == set(re.findall(r"^<!-- errata: (\S+) -->$", page, re.MULTILINE))
+
+
+def test_the_table_about_pm_links_to_its_chapter() -> None:
+    table = "\n".join(contradictions(lambda page, anchor: f"{page}#{anchor}"))
+
+    assert "[PM-002](spec/pm.md#pm-002)" in table
+    assert "](#" not in table
+
+
+def test_a_rung_relies_on_rules_that_there_are() -> None:
+    named = re.findall(r"^<!-- relied on: (\S+) -->$", CHAPTER.read_text(), re.MULTILINE)
+    ids = [rule for each in named for rule in each.split(",")]
+
+    assert ids
+    assert [] == [rule for rule in ids if rule not in rules()]
+    assert [] == [rule for rule in ids if rules()[rule].could == "cosmetic"], "nothing rests on these"
+
+
+def test_every_section_of_the_chapter_that_the_code_names_is_there() -> None:
+    headings = set(re.findall(r"^##+ (.+)$", CHAPTER.read_text(), re.MULTILINE))
+    named: set[str] = set()
+    for path in (ROOT / "reference_impl").rglob("*.py"):
+        for told in re.findall(r"[Cc]hapter ``scan\.md``, sections? ([^.]+)\.", path.read_text()):
+            named |= set(re.findall(r'"([^"]+)"', told))
+
+    assert {"Pages", "Metadata"} <= named
+    assert set() == named - headings
+
+
+# ---------------------------------------------------------------------------------------------- the article's mistakes
+
+
+def test_the_ranges_of_the_articles_example_end_with_row_249() -> None:
+    a, b = chunk("article-two-columns", 0), chunk("article-two-columns", 1)
+    above = candidate_pages(a.column_index, Order.SIGNED, ">", (35).to_bytes(4, "little"))
+    equal = candidate_pages(b.column_index, Order.BYTES, "=", b"F")
+    of_a, of_b = rows_of_pages(a.offset_index, 300, above), rows_of_pages(b.offset_index, 300, equal)
+
+    assert [range(100, 250)] == of_b
+    assert [range(200, 250)] == intersection(of_a, of_b)
+    assert (50, 150) == (sum(map(len, intersection(of_a, of_b))), sum(map(len, of_b)))
+
+
+def test_a_26_in_row_244_breaks_the_lower_bound_of_its_page() -> None:
+    good = data("article-two-columns")
+    values: list[int] = scan(BytesSource(good), columns=["A"]).to_table().to_pydict()["A"]
+    values[244] = 26
+    body = b"".join(value.to_bytes(4, "little") for value in values[200:])
+    shown = mutate(good, Mutation("set", "row_groups[0].columns[0].pages[1].body", body))
+    report = pqassay.check(shown, tier="values")
+    source = BytesSource(shown)
+
+    assert ["PIX-050"] == [finding.rule for file in report.files for finding in file.findings]
+    assert 0 == scan(source, "A = 26", ["A"]).to_table().num_rows
+    assert 1 == scan(source, "A = 26", ["A"], without=["pages"]).to_table().num_rows
+
+
+def test_rows_of_pages_are_told_by_the_offset_index_alone() -> None:
+    assert [] == [field.name for field in ColumnIndex.fields if "row" in field.name]
+    assert ["first_row_index"] == [field.name for field in PageLocation.fields if "row" in field.name]
+    assert [0, 3, 6] == [
+        place.first_row_index for place in chunk("three-pages", 0).offset_index.page_locations
+    ]
+
+
+def test_the_footer_locates_the_first_page_of_a_chunk_and_the_page_index_stands_before_it() -> None:
+    facts = read_facts(BytesSource(data("three-pages")))
+    claims = chunk("three-pages", 0)
+    starts = [place.offset for place in claims.offset_index.page_locations]
+    index = claims.chunk.column_index_offset, claims.chunk.column_index_length
+
+    assert {"data_page_offset", "index_page_offset", "dictionary_page_offset"} == {
+        field.name for field in ColumnMetaData.fields if "page" in field.name
+    }
+    assert (3, starts[0]) == (len(starts), claims.facts.data_page_offset)
+    assert max(starts) < sum(one or 0 for one in index) <= facts.framing.footer_start
+
+
+# ------------------------------------------------------------------------------- those of the document on the page index
+
+
+def test_where_cut_bounds_meet_a_lookup_reads_two_pages() -> None:
+    names = chunk("document-truncated", 0)
+
+    assert BoundaryOrder.ASCENDING == names.column_index.boundary_order
+    assert [0, 1] == candidate_pages(names.column_index, Order.BYTES, "=", b"C")
+
+
+def test_a_sorted_column_has_two_bounds_for_each_page() -> None:
+    numbers = chunk("ordered-three-ways", 0)
+    index = numbers.column_index
+
+    assert BoundaryOrder.ASCENDING == index.boundary_order
+    assert (3, 3, 3) == (
+        len(numbers.offset_index.page_locations),
+        len(index.min_values),
+        len(index.max_values),
+    )
+
+
+def test_a_column_index_lists_pages_as_they_are_stored() -> None:
+    metals = chunk("three-pages", 0)
+
+    assert BoundaryOrder.UNORDERED == metals.column_index.boundary_order
+    assert metals.column_index.min_values != sorted(metals.column_index.min_values)
+
+
+def test_the_bounds_of_null_pages_are_in_no_order() -> None:
+    numbers = chunk("null-pages", 0).column_index
+    stored = [int.from_bytes(bound, "little") for bound in numbers.min_values]
+
+    assert BoundaryOrder.ASCENDING == numbers.boundary_order
+    assert stored != sorted(stored)

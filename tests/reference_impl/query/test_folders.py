@@ -1,0 +1,107 @@
+"""Scans of several files: folders, what their names stand for, URIs, and files that differ from the first."""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from pqassay_reference.errors import Refused, Undecodable
+from pqassay_reference.query.rungs import Rung
+from pqassay_reference.query.scan import scan
+
+
+def write(path: Path, **columns: list[object]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.table(columns), path, write_page_index=True)
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Path:
+    """Three files in folders named like the values of two columns."""
+    root = tmp_path / "lake"
+    write(root / "year=2022/city=Z%C3%BCrich/a.parquet", n=[1, 2], t=["x", "y"])
+    write(root / "year=2023/city=Lima/b.parquet", n=[3, 4], t=["x", "z"])
+    write(root / "year=2023/city=__HIVE_DEFAULT_PARTITION__/c.parquet", n=[5], t=["x"])
+    (root / "_SUCCESS").write_text("")
+    return root
+
+
+def test_folders_stand_for_columns(lake: Path) -> None:
+    rows = scan(lake, "t = 'x'").to_table()
+
+    assert ["n", "t", "year", "city"] == rows.column_names
+    assert [(1, 2022, "Zürich"), (3, 2023, "Lima"), (5, 2023, None)] == [
+        (row["n"], row["year"], row["city"]) for row in rows.to_pylist()
+    ]
+
+
+def test_files_are_left_out_by_their_folders(lake: Path) -> None:
+    rows = scan(lake, "year = 2023 AND city IS NOT NULL AND n > 3", ["city", "n"])
+
+    assert [{"city": "Lima", "n": 4}] == rows.to_table().to_pylist()
+    assert (3, 1) == (rows.counters.left[Rung.PROJECTION].files, rows.counters.left[Rung.FILES].files)
+
+
+def test_a_condition_over_a_folder_and_a_column_is_put_to_rows(lake: Path) -> None:
+    assert [1, 2, 4] == scan(lake, "year = 2022 OR t = 'z'").to_table().column("n").to_pylist()
+
+
+def test_a_uri_names_the_same_files(lake: Path) -> None:
+    rows = scan(lake.as_uri(), "n >= 3", ["n"])
+
+    assert [3, 4, 5] == rows.to_table().column("n").to_pylist()
+    assert [3, 4] == scan(f"{lake.as_uri()}/year=2023/city=Lima/b.parquet", columns=["n"]).to_table()[
+        "n"
+    ].to_pylist()
+
+
+def test_a_limit_is_of_all_files_together(lake: Path) -> None:
+    rows = scan(lake, limit=3)
+
+    assert [1, 2, 3] == rows.to_table().column("n").to_pylist()
+    assert 2 == rows.counters.left[Rung.PROJECTION].files
+
+
+def test_files_take_the_types_of_the_first(tmp_path: Path) -> None:
+    write(tmp_path / "a.parquet", n=[1], t=["x"])
+    write(tmp_path / "b.parquet", t=["y"], n=[2.0])
+    assert [{"n": 1, "t": "x"}, {"n": 2, "t": "y"}] == scan(tmp_path).to_table().to_pylist()
+
+    write(tmp_path / "c.parquet", t=["z"], n=[2.5])
+    with pytest.raises(Undecodable, match=r"c\.parquet: column n is double, and int64 in the first file"):
+        scan(tmp_path).to_table()
+
+
+def test_a_column_that_a_later_file_lacks_is_null_there(tmp_path: Path) -> None:
+    write(tmp_path / "a.parquet", n=[1, 2], t=["x", "y"])
+    write(tmp_path / "b.parquet", t=["x"], extra=[9])
+
+    assert [(1, "x"), (2, "y"), (None, "x")] == [
+        (row["n"], row["t"]) for row in scan(tmp_path).to_table().to_pylist()
+    ]
+    assert ["x"] == scan(tmp_path, "n IS NULL", ["t"]).to_table().column("t").to_pylist()
+
+
+def test_what_is_not_there_is_refused(tmp_path: Path, lake: Path) -> None:
+    with pytest.raises(Refused, match="there are no Parquet files"):
+        scan(_empty(tmp_path))
+    with pytest.raises(FileNotFoundError):
+        scan(tmp_path / "nowhere")
+    with pytest.raises(Refused, match="there is no rung page; rungs are: metadata, projection"):
+        scan(lake, without=["page"])
+    with pytest.raises(Refused, match="there is no column nation"):
+        scan(lake, "nation = 'Peru'")
+    write(lake / "n=3/d.parquet", t=["x"])
+    with pytest.raises(Refused, match="its folders name columns"):
+        scan(lake)
+
+
+def _empty(tmp_path: Path) -> Path:
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    return folder

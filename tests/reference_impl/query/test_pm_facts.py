@@ -1,0 +1,63 @@
+"""Scans by the ``_pm`` beside a file: the rows that its footer leads to, and the footer is never read."""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from places import GOLDEN_FILES, INTEROP
+from pqassay_reference.errors import Refused
+from pqassay_reference.query.rungs import Rung
+from pqassay_reference.query.scan import scan
+from pqassay_spec.parquet.file import TAIL_SIZE
+
+REAL = sorted(path.parent for path in INTEROP.glob("questdb-*/*/_pm"))
+
+
+@pytest.mark.parametrize("folder", REAL, ids=lambda folder: f"{folder.parent.name}/{folder.name}")
+def test_the_rows_of_real_files_are_those_of_their_footers(folder: Path) -> None:
+    rows = scan(folder / "data.parquet", metadata="pm")
+
+    assert pq.ParquetFile(folder / "data.parquet").read().to_pylist() == rows.to_table().to_pylist()
+    assert 0 == rows.counters.metadata.requests
+    assert {"_pm"} == rows.counters.used
+
+
+def test_a_footer_that_is_gone_is_not_missed(tmp_path: Path) -> None:
+    shutil.copytree(GOLDEN_FILES / "pm/with-data", tmp_path, dirs_exist_ok=True)
+    path = tmp_path / "data.parquet"
+    whole = path.read_bytes()
+    length = int.from_bytes(whole[-TAIL_SIZE:][:4], "little")
+    path.write_bytes(whole[: -TAIL_SIZE - length] + bytes(length + TAIL_SIZE))
+
+    with pytest.raises(pa.ArrowInvalid):
+        pq.read_table(path)
+    assert 0 < scan(path, metadata="pm").to_table().num_rows
+
+
+def test_the_bounds_in_pm_leave_row_groups_out() -> None:
+    path = GOLDEN_FILES / "pm/with-data/data.parquet"
+    assert 2 == pq.ParquetFile(path).num_row_groups
+    none, first = (
+        scan(path, f"venue = '{venue}'", ["price"], metadata="pm") for venue in ("nowhere", "XETR")
+    )
+
+    assert 0 == none.to_table().num_rows
+    assert 0 == none.counters.left[Rung.ROW_GROUPS].row_groups
+    assert {"_pm", "statistics"} == none.counters.used
+    assert 0.5 in first.to_table().column("price").to_pylist()
+
+
+def test_a_pm_of_another_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Refused, match="the file is stale"):
+        scan(GOLDEN_FILES / "pm/stale/data.parquet", metadata="pm")
+    alone = tmp_path / "data.parquet"
+    shutil.copy(GOLDEN_FILES / "pm/with-data/data.parquet", alone)
+    with pytest.raises(Refused, match="there is no _pm beside the file"):
+        scan(alone, metadata="pm")

@@ -1,0 +1,98 @@
+"""What a scan costs: each byte read once and counted, metadata kept while a file does not change, and few steps where steps cost."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from counting_source import CountingSource
+from pqassay_reference.query.facts import KEPT_FACTS
+from pqassay_reference.query.page_layout import PageLayout
+from pqassay_reference.query.scan import Scan, scan
+from pqassay_reference.tiny.layout import Layout
+from pqassay_reference.tiny.parquet import Column, TinyParquet
+from pqassay_spec.parquet.page_search import union
+
+NUMBERS = [1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233]
+FILE = TinyParquet(
+    (
+        Column("number", "int32", NUMBERS, layout=Layout(page_rows=2)),
+        Column("twice", "int64", [2 * number for number in NUMBERS], layout=Layout(page_rows=3)),
+    ),
+    row_group_rows=6,
+    page_index=True,
+).build()
+
+
+class ChangingSource(CountingSource):
+    """A source that says when it was changed."""
+
+    modified = 1
+
+
+def rows_and_counts(source: CountingSource, gap: int | None = None) -> tuple[list[dict[str, int]], Scan]:
+    done = scan(source, ["=", "number", 8], ["twice"], gap=gap)
+    return done.to_table().to_pylist(), done
+
+
+@pytest.mark.parametrize("gap", [None, 0, 40])
+def test_no_byte_is_read_twice_and_every_one_is_counted(gap: int | None) -> None:
+    source = CountingSource(FILE)
+    rows, done = rows_and_counts(source, gap)
+    read = sorted(source.ranges)
+    counted = done.counters.metadata.length + done.counters.data.length
+    assert [{"twice": 16}] == rows
+    assert all(start + length <= following for (start, length), (following, _) in pairwise(read))
+    assert sum(length for _, length in read) == counted
+
+
+def test_what_is_scanned_again_is_read_again() -> None:
+    source = CountingSource(FILE)
+    rows, done = rows_and_counts(source)
+    first = list(source.ranges)
+    assert rows == done.to_table().to_pylist()
+    assert first + first == source.ranges
+
+
+def test_metadata_of_a_source_is_kept_until_it_changes() -> None:
+    KEPT_FACTS.clear()
+    source = ChangingSource(FILE)
+    rows_and_counts(source, 0)
+    again = rows_and_counts(source, 0)[1].counters
+    source.modified = 2
+    changed = rows_and_counts(source, 0)[1].counters
+    assert (1, 0) == (again.kept_facts, again.metadata.requests)
+    assert changed.kept_facts == 0 < changed.metadata.requests
+
+
+def test_a_source_that_tells_no_time_is_read_anew() -> None:
+    assert [0, 0] == [rows_and_counts(CountingSource(FILE))[1].counters.kept_facts for _ in range(2)]
+
+
+def test_few_bytes_are_fetched_along_rather_than_in_a_step_of_their_own() -> None:
+    """The key is absent, which only its page tells."""
+    KEPT_FACTS.clear()
+    lengths: list[int] = []
+    for gap in (None, None, 0):  # the first time, all of the small file comes along with its metadata
+        done = scan(ChangingSource(FILE), ["=", "number", 4], ["twice"], gap=gap)
+        assert not len(done.to_table())
+        lengths.append(done.counters.data.length)
+    pages_of_both, page_of_number = lengths[1:]
+    assert 0 < page_of_number < pages_of_both
+
+
+@given(st.sets(st.integers(1, 29)), st.lists(st.tuples(st.integers(0, 29), st.integers(1, 9)), max_size=4))
+def test_blocks_of_ranges_are_those_of_their_rows(starts: set[int], parts: list[tuple[int, int]]) -> None:
+    layout = PageLayout([], 30)
+    layout.__dict__["starts"] = np.array([0, *sorted(starts)], np.int64)
+    rows = sorted({row for start, count in parts for row in range(start, min(start + count, 30))})
+    ranges = union([range(start, min(start + count, 30))] for start, count in parts)
+    found = layout.blocks_of_ranges(ranges).tolist()
+    assert sorted({max(at for at in (0, *starts) if at <= row) for row in rows}) == [
+        int(layout.starts[block]) for block in found
+    ]
+    assert layout.blocks_of(np.array(rows, np.int64)).tolist() == found
