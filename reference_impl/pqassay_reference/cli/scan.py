@@ -99,6 +99,13 @@ def scan(
             help="Where the facts about a file come from: footer, or pm, the _pm beside it; its footer is not read then.",
         ),
     ] = MetadataName.FOOTER,
+    distrust: Annotated[
+        bool,
+        typer.Option(
+            "--distrust",
+            help="Leave nothing out on the word of a claim, and name every false one that the condition met, on stderr.",
+        ),
+    ] = False,
     form: Annotated[
         Form,
         typer.Option(
@@ -133,6 +140,8 @@ def scan(
     """
     if form is Form.PARQUET and output is None:
         fail("--format parquet needs --output FILE", 2)
+    if distrust and (explain or picture is not None):
+        fail("--distrust leaves nothing out, so that there is nothing to explain; leave one of both away", 2)
     require_vouched(trust, column)
     names = _separated(columns, "--columns")
     off = _separated(without, "--without") or []
@@ -156,6 +165,7 @@ def scan(
             column=column,
             metadata=metadata.value,
             explain=explain or picture is not None,
+            distrust=distrust,
         )
         with _progress_bar(found, is_free=not sys.stdout.isatty() or output is not None or explain):
             _put_rows(found, form, output, is_cut=is_cut, is_silent=explain and output is None)
@@ -165,6 +175,8 @@ def scan(
             _write_picture(found, path, condition, picture)
     if not explain:
         typer.echo(_fetched(found), err=True)
+    if found.warning:
+        typer.echo(f"warning: {found.warning}", err=True)
 
 
 def _separated(given: list[str] | None, option: str) -> list[str] | None:
