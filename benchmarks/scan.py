@@ -14,7 +14,7 @@ Then: what a request should be worth in bytes (the gap), the ladder with one run
 500 columns, whose metadata is what takes the time.
 
 Goals: with a gap of 0, the fewest bytes of all; at most 1/5 of pyarrow's time and less than DuckDB's for a key;
-behind the store, the least time of all.
+behind the store, the least time of all; ahead of DataFusion on many columns with `_pm`.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ DISTANT = ("point", "range", "20 points", "unsorted")
 """Questions that are asked behind the store."""
 
 NO_GAP = f"{OURS}, gap 0"
+WITH_PM = f"{OURS} with _pm"
 PYARROW_SHARE = 1 / 5
 """Goal: of pyarrow's time for a key."""
 
@@ -306,7 +307,7 @@ def wide(columns: int, row_groups: int, rounds: int) -> Results:
     }
     connections: list[duckdb.DuckDBPyConnection] = []
     found = dict(readers(paths[False], None, connections))
-    found[f"{OURS} with _pm"] = ours(paths[True], metadata="pm")
+    found[WITH_PM] = ours(paths[True], metadata="pm")
     require_equal([question], [found], paths[False])
     taken = times([question], found, rounds)
     for connection in connections:
@@ -317,7 +318,9 @@ def wide(columns: int, row_groups: int, rounds: int) -> Results:
 # --------------------------------------------------------------------------------------------------------- goals
 
 
-def goals(local: Results, remote: Results, counted: Mapping[str, Mapping[str, Counted]]) -> dict[str, bool]:
+def goals(
+    local: Results, remote: Results, columns: Results, counted: Mapping[str, Mapping[str, Counted]]
+) -> dict[str, bool]:
     """What was to be reached, and whether it is."""
     reached: dict[str, bool] = {}
     for question, by_reader in counted.items():
@@ -338,6 +341,9 @@ def goals(local: Results, remote: Results, counted: Mapping[str, Mapping[str, Co
             best = min((one[way], name) for name, one in by_reader.items() if name != OURS)
             sentence = f"{question} behind the store, {way}: least time; {own * 1e3:.0f} ms, {best[1]} {best[0] * 1e3:.0f}"
             reached[sentence] = own <= best[0]
+    own, other = columns["value"][WITH_PM]["first"], columns["value"]["DataFusion"]["first"]
+    sentence = f"many columns with _pm: less time than DataFusion; {own * 1e3:.0f} ms and {other * 1e3:.0f}"
+    reached[sentence] = own <= other
     return reached
 
 
@@ -395,7 +401,7 @@ def main() -> int:
     print_dictionaries(texts)
     print_times(columns, f"One value of a file of {options.columns} columns")
     print()
-    reached = goals(local, remote, counted)
+    reached = goals(local, remote, columns, counted)
     for sentence, is_reached in reached.items():
         print(goal(sentence, reached=is_reached))
     results = {

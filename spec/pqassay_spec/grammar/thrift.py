@@ -146,13 +146,13 @@ class Record:
     fields: ClassVar[tuple[Field, ...]] = ()
     is_union: ClassVar[bool] = False
     members: ClassVar[attrgetter[Any]] = attrgetter("unknown")
+    _names: ClassVar[frozenset[str]] = frozenset()
     unknown: tuple[UnknownField, ...]
 
     def __init__(self, **values: Any) -> None:
-        names = {field.name for field in self.fields}
-        if stray := sorted(values.keys() - names - {"unknown"}):
-            raise TypeError(f"{type(self).__name__} has no field {', '.join(stray)}")
-        for name in names:
+        if stray := values.keys() - self._names - {"unknown"}:
+            raise TypeError(f"{type(self).__name__} has no field {', '.join(sorted(stray))}")
+        for name in self._names:
             setattr(self, name, values.get(name))
         self.unknown = tuple(values.get("unknown", ()))
 
@@ -192,6 +192,7 @@ def thrift_struct(declaration: type[AnyRecord]) -> type[AnyRecord]:
         "__qualname__": declaration.__qualname__,
         "__slots__": tuple(rows),
         "fields": table,
+        "_names": frozenset(rows),
         "members": attrgetter(*rows, "unknown"),
     }
     return cast("type[AnyRecord]", type(declaration.__name__, (Record,), namespace))
