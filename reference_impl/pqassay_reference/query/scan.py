@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import replace
+from itertools import chain, islice
 from typing import Any, cast
 
 import pyarrow as pa
@@ -131,11 +132,27 @@ class Scan:
             requests = None if is_local or not overlaps else stack.enter_context(ThreadPoolExecutor(threads))
             workers = stack.enter_context(ThreadPoolExecutor(threads)) if overlaps else None
             openers = None if requests is None else stack.enter_context(ThreadPoolExecutor(threads))
-            files = ahead(openers, lambda target: self._opened(target, requests), self._targets, threads)
+            begun: list[_Begun] = []
+
+            def close_all() -> None:
+                for one in begun:
+                    one.close()
+
+            stack.callback(close_all)
+
+            def begin(target: Target) -> _Begun:
+                one = _Begun(self._opened(target, requests), workers, threads, self._query.limit)
+                begun.append(one)
+                if openers is not None and self._query.limit is None:
+                    one.look_ahead()
+                return one
+
+            files = ahead(openers, begin, self._targets, threads)
             stack.enter_context(closing(cast("Any", files)))
-            for done, file in enumerate(files, 1):
-                with file:
-                    yield from self._file_batches(file, workers, threads)
+            for done, one in enumerate(files, 1):
+                yield from self._file_batches(one)
+                one.close()
+                begun.remove(one)
                 if self.progress is not None:
                     self.progress(done, len(self._targets))
 
@@ -149,21 +166,13 @@ class Scan:
         file.keep_dictionaries(self._output.kept_dictionaries)
         return file
 
-    def _file_batches(
-        self, file: FileScan, workers: Executor | None, threads: int
-    ) -> Iterator[pa.RecordBatch]:
-        def matched(window: Window) -> tuple[Window, pa.Table | None]:
-            with about(file.target.name):
-                return window, window.group.matches(window.rows)
-
-        windows: Any = file.windows()
+    def _file_batches(self, begun: _Begun) -> Iterator[pa.RecordBatch]:
+        file = begun.file
         try:
-            results: Any = ahead(workers, matched, windows, threads, slowly=self._query.limit is not None)
-            with closing(windows), closing(results):
-                for window, table in results:
-                    file.ranges.release(window.last_row)
-                    if table is not None:
-                        yield from self._output.batches(table, file, BATCH_ROWS)
+            for window, table in begun.results:
+                file.ranges.release(window.last_row)
+                if table is not None:
+                    yield from self._output.batches(table, file, BATCH_ROWS)
         except GeneratorExit:
             self._finish(file, is_stopped=True)  # the limit is reached
             raise
@@ -173,6 +182,39 @@ class Scan:
         file.finish(is_stopped=is_stopped)
         if file.message:
             self.messages[file.target.name] = file.message
+
+
+class _Begun:
+    """A file that is being scanned: the windows of its rows, and what of them satisfies the condition.
+
+    Args:
+        file: The file.
+        workers: Works on windows; ``None`` to work on each when it is asked for.
+        threads: Windows that are worked on at once.
+        limit: The most rows that are returned.
+    """
+
+    def __init__(self, file: FileScan, workers: Executor | None, threads: int, limit: int | None) -> None:
+        self.file = file
+        self._windows: Any = file.windows()
+        self._results: Any = ahead(workers, self._matched, self._windows, threads, slowly=limit is not None)
+        self.results: Iterator[tuple[Window, pa.Table | None]] = self._results
+        """Windows in their order, each with its rows."""
+
+    def look_ahead(self) -> None:
+        """Work on the first window now: of many small files behind a URI, each would wait for the one before."""
+        first = list(islice(self._results, 1))
+        self.results = chain(first, self._results)
+
+    def close(self) -> None:
+        """Stop, and close the file."""
+        self._results.close()
+        self._windows.close()
+        self.file.close()
+
+    def _matched(self, window: Window) -> tuple[Window, pa.Table | None]:
+        with about(self.file.target.name):
+            return window, window.group.matches(window.rows)
 
 
 def scan(

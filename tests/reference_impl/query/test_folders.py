@@ -4,6 +4,7 @@
 # The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,8 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from pqassay_reference.errors import Refused, Undecodable
-from pqassay_reference.query.rungs import Rung
-from pqassay_reference.query.scan import scan
+from pqassay_reference.query.file_scan import Query
+from pqassay_reference.query.rungs import ALL, Rung
+from pqassay_reference.query.scan import Scan, scan
+from pqassay_reference.query.targets import Target, target_of
+from pqassay_spec.base.sources import BytesSource
 
 
 def write(path: Path, **columns: list[object]) -> None:
@@ -105,3 +109,30 @@ def _empty(tmp_path: Path) -> Path:
     folder = tmp_path / "empty"
     folder.mkdir()
     return folder
+
+
+class Meeting(BytesSource):
+    """A file that is not read before others are read, too."""
+
+    def __init__(self, data: bytes, name: str, barrier: threading.Barrier) -> None:
+        super().__init__(data, name)
+        self._barrier: threading.Barrier | None = barrier
+
+    def read(self, offset: int, length: int) -> bytes:
+        if self._barrier is not None:
+            barrier, self._barrier = self._barrier, None
+            barrier.wait()
+        return super().read(offset, length)
+
+
+def test_small_files_behind_a_store_are_read_at_once(tmp_path: Path) -> None:
+    together = threading.Barrier(4, timeout=30)
+    targets: list[Target] = []
+    for number in range(9):
+        write(tmp_path / "n.parquet", n=[number], t=["x"])
+        data, name = (tmp_path / "n.parquet").read_bytes(), f"{number}.parquet"
+        # The first is opened for its schema, before all others.
+        targets.append(target_of(Meeting(data, name, together) if number else BytesSource(data, name)))
+    rows = Scan(targets, Query(["=", "t", "x"], ["n"], ALL, None)).to_table()
+
+    assert list(range(9)) == rows.column("n").to_pylist()
