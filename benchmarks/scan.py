@@ -1,6 +1,6 @@
 """Speed and thrift of the scan: against pyarrow, DuckDB, Polars and DataFusion, on a local file and behind a slow store.
 
-    python benchmarks/scan.py [--megabytes 150] [--rounds 3] [--delay 30] [--rate MB] [--json FILE]
+    python benchmarks/scan.py [--megabytes 150] [--rounds 3] [--delay 30] [--rate MB] [--questions NAME...] [--json FILE]
 
 One sorted file with a page index (150 MB; ``--megabytes 600`` and ``2000`` for larger ones, which are made once and kept). Six
 questions: a key, an absent key, a range of keys, twenty keys, a value of a random column, and 1 % of the rows at random. All readers are seen to return the same rows before anything is measured.
@@ -50,6 +50,9 @@ RATE = 100e6
 """Bytes a second of one answer, where the gap is chosen: without a limit, reading everything would be the best plan."""
 
 GAPS = (0, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20)
+DISTANT = ("point", "range", "20 points", "unsorted")
+"""Questions that are asked behind the store."""
+
 NO_GAP = f"{OURS}, gap 0"
 PYARROW_SHARE = 1 / 5
 """Goal: of pyarrow's time for a key."""
@@ -322,7 +325,7 @@ def goals(local: Results, remote: Results, counted: Mapping[str, Mapping[str, Co
         own = by_reader[NO_GAP].length
         sentence = f"{question}: fewest bytes; {own / 1e6:.2f} MB, the next {least / 1e6:.2f}"
         reached[sentence] = own <= least
-    for way in ("first", "again"):
+    for way in ("first", "again") if "point" in local else ():
         own = local["point"][OURS][way]
         for name, most in (("pyarrow", PYARROW_SHARE), ("DuckDB", 1.0)):
             share = own / local["point"][name][way]
@@ -345,6 +348,7 @@ def main() -> int:
     )
     parser.add_argument("--megabytes", type=int, default=150)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--questions", nargs="+", metavar="NAME", help="those that are asked; all by default")
     parser.add_argument("--delay", type=float, default=30, help="milliseconds a request to the store takes")
     parser.add_argument("--rate", type=float, default=math.inf, help="megabytes a second of each answer")
     parser.add_argument("--columns", type=int, default=500, help="of the file of many columns")
@@ -354,8 +358,10 @@ def main() -> int:
     metered = Pace(pace.delay, min(pace.rate, RATE))
     make = partial(make_file, megabytes=options.megabytes)
     path = cached(f"scan-sorted-{options.megabytes}-mb.parquet", make)
-    asked = questions(path, options.megabytes)
-    named = {question.name: question for question in asked}
+    named = {question.name: question for question in questions(path, options.megabytes)}
+    if options.questions is not None:
+        named = {name: named[name] for name in options.questions}
+    asked = list(named.values())
     connections: list[duckdb.DuckDBPyConnection] = []
     results: Results = {}
     with running(path.parent) as server:
@@ -364,13 +370,14 @@ def main() -> int:
         counted = counts(asked, server, {NO_GAP: ours_remote(server, path.name, gap=0), **far})
         local = times(asked, near, options.rounds)
         server.counted(pace)
-        distant = [named[name] for name in ("point", "range", "20 points", "unsorted")]
-        remote = times(distant, far, options.rounds)
-        by_gap = gaps([named["point"], named["20 points"]], path, server, metered, options.rounds)
+        remote = times([named[name] for name in DISTANT if name in named], far, options.rounds)
+        some = [named[name] for name in ("point", "20 points") if name in named]
+        by_gap = gaps(some, path, server, metered, options.rounds)
         server.counted()
         for connection in connections:
             connection.close()
-    steps = {name: ladder(named[name], path, options.rounds) for name in ("point", "unsorted")}
+    some = [named[name] for name in ("point", "unsorted") if name in named]
+    steps = {question.name: ladder(question, path, options.rounds) for question in some}
     texts = dictionaries(cached("scan-long-values.parquet", make_long_values))
     columns = wide(options.columns, 20, options.rounds)
 

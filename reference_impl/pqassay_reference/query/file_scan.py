@@ -34,7 +34,7 @@ from pqassay_reference.query.group_scan import GroupScan, Question
 from pqassay_reference.query.index_audit import IndexAudit
 from pqassay_reference.query.page_layout import Numbers
 from pqassay_reference.query.pm_facts import pm_facts
-from pqassay_reference.query.ranges import GAP, REMOTE_GAP, STEP_GAPS, FetchedRanges, Piece
+from pqassay_reference.query.ranges import FOREVER, GAP, REMOTE_GAP, STEP_GAPS, FetchedRanges, Piece
 from pqassay_reference.query.rungs import Rung
 from pqassay_reference.query.targets import LOCAL_TAIL, REMOTE_TAIL, Target
 from pqassay_reference.rewrite.extract import Trust, index_of
@@ -213,7 +213,8 @@ class FileScan:
         self.close()
 
     def close(self) -> None:
-        """Close the file, and count what was fetched."""
+        """Close the file, count what was fetched, and let go of it."""
+        self.ranges.release(FOREVER)
         self._counters.metadata += self.ranges.metadata
         self._counters.data += self.ranges.data
         self.ranges.metadata, self.ranges.data = type(self.ranges.metadata)(), type(self.ranges.data)()

@@ -283,6 +283,7 @@ def test_narrow_pages_are_drawn_together_and_what_was_read_is_seen() -> None:
 
     assert ["", "rows 500 to 501, 37 bytes: read; 500 … 501"] == rectangles(svg, "read")
     assert 3 == len(rectangles(svg, "skipped"))
+    assert svg.rindex('class="skipped"') < svg.rindex('class="read'), "what was read is drawn over the rest"
 
 
 def test_the_picture_has_words_for_those_who_do_not_see_it_two_colour_schemes_and_no_scripts() -> None:
