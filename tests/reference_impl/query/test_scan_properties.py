@@ -9,6 +9,7 @@ latter are always right.
 # The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import io
 import math
@@ -304,8 +305,11 @@ def test_damaged_indexes_cost_no_row_unless_they_lie_and_distrust_names_that(
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 1 << 32), st.booleans())
 def test_whatever_bytes_are_damaged_is_read_or_refused(seed: int, distrust: bool) -> None:
-    chance = Random(seed)
-    rows_or_refusal(scattered(good_file(), chance, 1 + seed % 3), distrust=distrust)
+    content = scattered(good_file(), Random(seed), 1 + seed % 3)
+    with contextlib.suppress(*REFUSALS):
+        scan(
+            BytesSource(content), ASKED, distrust=distrust
+        ).to_table()  # of text that is none, Python would make no list
 
 
 @pytest.mark.parametrize("count", [-1, -(1 << 63), 1 << 31, (1 << 63) - 1])
