@@ -35,7 +35,7 @@ from pqassay_reference.query.distrust import Lie, Structure
 from pqassay_reference.query.facts import FileFacts
 from pqassay_reference.query.group_scan import GroupScan, Question
 from pqassay_reference.query.page_layout import leaf_of
-from pqassay_reference.query.ranges import FetchedRanges
+from pqassay_reference.query.ranges import FetchedRanges, Piece
 from pqassay_reference.query.rungs import Rung
 from pqassay_spec.parquet.column_order import FLOATING, Order, key, shown
 from pqassay_spec.parquet.file import chunk_start
@@ -133,6 +133,8 @@ class GroupAudit:
     def _raw(self, claims: ChunkClaims) -> bytes:
         """The bytes of a chunk."""
         chunk = leaf_of(claims, self._facts.body, self._group.row_group, self._ranges.name)
+        end = self._group.first_row + self._group.row_count
+        self._ranges.want([Piece(chunk.start, chunk.stop, end)])
         return self._ranges.read(chunk.start, chunk.stop - chunk.start)
 
     def _lie(
