@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 import gc
+import multiprocessing
 import statistics
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -31,15 +33,41 @@ def elapsed(work: Callable[[], Any]) -> float:
     return taken
 
 
+def fastest(works: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
+    """As `seconds`, but of each the fastest: what else goes on at the machine can only add."""
+    return _rounds({name: functools.partial(elapsed, work) for name, work in works.items()}, rounds, min)
+
+
 def medians(works: Mapping[str, Callable[[], float]], rounds: int) -> dict[str, float]:
     """As `seconds`, of works that say themselves how many seconds they took."""
+    return _rounds(works, rounds, statistics.median)
+
+
+def _rounds(
+    works: Mapping[str, Callable[[], float]], rounds: int, choice: Callable[[Sequence[float]], float]
+) -> dict[str, float]:
     taken: dict[str, list[float]] = {name: [] for name in works}
     for turn in range(rounds + (rounds > 1)):
         for name, work in works.items():
             seconds_of_it = work()
             if turn or rounds == 1:
                 taken[name].append(seconds_of_it)
-    return {name: statistics.median(times) for name, times in taken.items()}
+    return {name: choice(times) for name, times in taken.items()}
+
+
+def spin(_: int) -> float:
+    """Share of a processor that a loop of half a second gets."""
+    started, worked = time.perf_counter(), time.process_time()
+    while time.process_time() - worked < 0.5:
+        pass
+    return 0.5 / (time.perf_counter() - started)
+
+
+def share(cores: int) -> float:
+    """Share of its processors that the machine leaves to this benchmark: 1 where nothing else runs."""
+    with ProcessPoolExecutor(cores, multiprocessing.get_context("spawn")) as pool:
+        list(pool.map(spin, range(cores)))
+        return min(1.0, sum(pool.map(spin, range(cores))) / cores)
 
 
 def cached(name: str, make: Callable[[Path], None]) -> Path:

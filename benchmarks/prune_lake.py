@@ -1,25 +1,36 @@
 """Gain of a query when indexes say which files to read: `open_indexed` against the engines by themselves.
 
-    python benchmarks/prune_lake.py [--files 1000] [--rounds 5]
+    python benchmarks/prune_lake.py [--files 1000] [--rounds 9] [--write]
 
-1,000 files of 20,000 rows, about 570 MB, of which 10 hold the nation that is asked for; the minimum and maximum of
-every file are such that statistics exclude none.  Each engine finds the rows natively, opening the files by itself, and through
-an `IndexedDataset`.  Loading the indexes is measured by itself, from the ends of the files and from an index table, and
-together with the query; who asks several times loads once.  The rows are asserted to be equal.
+Two lakes of 1,000 files with 20,000 rows each, of which about 10 hold the value that is asked for.  In the first one, minimum
+and maximum of every file are such that they exclude none, and there are no bloom filters: an index is set against nothing.  In the
+second one, values come in about the order in which the files were written, so that bounds leave 40 files over, and bloom filters
+nearly none but those that hold the value: an index is set against what engines have by themselves, and each piece of metadata
+against the others.
 
-Goals, for a query whose indexes are loaded: DuckDB takes at most a quarter of its native time, pyarrow and DataFusion at
-most a twentieth.
+Each engine finds the rows natively, opening the files by itself, and through an `IndexedDataset`: with the indexes loaded
+before, and with loading included, from the ends of the files or from an index table.  DuckDB also reads with its own reader the
+files that the indexes leave over.  The rows are asserted to be equal.  Of each way, the fastest of all rounds counts.
+
+``--write`` keeps the figures in ``prune_figures.json``, of which `tools/write_prune_tables.py` makes the tables in README and
+guide.
+
+Goals, in the first lake: with indexes loaded, DuckDB takes at most a quarter of its native time, pyarrow and DataFusion at
+most a twentieth; with loading included, DuckDB at most a third.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
-import random
+import platform
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import datafusion
 import duckdb
@@ -27,88 +38,285 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as pads
-from _measure import cached, goal, print_table, seconds
+from _measure import fastest, goal, print_table, share
+from _pieces import PIECES, attached_bytes, left_by, left_by_set
+from _pruned_lakes import ROWS, Lake, clustered_lake, spread_lake
 
-from pqassay_reference.lake.index_table import Entry, write_part
 from pqassay_reference.lake.indexed_dataset import IndexedDataset, open_indexed
-from pqassay_reference.rewrite.embed import IndexingWriter
+from pqassay_spec.base.sources import write_whole
 
-ROWS = 20_000
-MATCHING = 10
-WANTED = "Singapore"
-NATIONS = 10
-"""Nations in one file."""
+FIGURES = Path(__file__).resolve().parent / "prune_figures.json"
 
-GOALS = {"DuckDB": 4.0, "DataFusion": 20.0, "pyarrow": 20.0}
-"""Speed, as a multiple."""
+WARM_GOALS = {"DuckDB": 4.0, "DataFusion": 20.0, "pyarrow": 20.0}
+"""Speed with indexes loaded, as a multiple."""
 
-Answer = tuple[int, float]
+COLD_GOALS = {"DuckDB, its own reader": 3.0}
+"""The same with loading included."""
 
-
-def make_lake(folder: Path, files: int) -> None:
-    """Write the files, and an index table beside their folder."""
-    root = folder / "lake"
-    root.mkdir(parents=True)
-    choice = random.Random(0)
-    entries: list[Entry] = []
-    every = max(1, files // MATCHING)
-    for number in range(files):
-        # From A to Z in every file, so that bounds exclude none.
-        nations = [
-            "Aruba",
-            "Zimbabwe",
-            *(f"Nation {choice.randrange(10_000):04}" for _ in range(NATIONS - 3)),
-        ]
-        nations.append(WANTED if number % every == 0 and number // every < MATCHING else "Suriname")
-        table = pa.table(
-            {
-                "id": pa.array(range(number * ROWS, (number + 1) * ROWS), pa.int64()),
-                "nation": pa.array(choice.choices(nations, k=ROWS)),
-                "amount": pa.array([choice.random() for _ in range(ROWS)]),
-                "customer": pa.array([choice.randrange(1 << 62) for _ in range(ROWS)], pa.int64()),
-            }
-        )
-        path = root / f"part-{number:05}.parquet"
-        with IndexingWriter(path, table.schema, "nation", write_page_index=True) as writer:
-            writer.write(table)
-        found = path.stat()
-        column: list[Any] = table.column("nation").to_pylist()
-        values = tuple(sorted(set(column)))
-        entries.append(Entry(path.name, found.st_size, found.st_mtime_ns, "nation", ROWS, 0, values))
-    write_part(folder / "lake.index", 1, 0, entries)
+Answer: TypeAlias = tuple[int, float]
+Ask: TypeAlias = Callable[[], Answer]
 
 
-SQL = "select count(*), sum(amount) from {} where nation = '" + WANTED + "'"
-FILTER = pc.field("nation") == WANTED
+@dataclass(frozen=True)
+class Question:
+    """The question to a lake: how many rows have a value, and the sum of their amounts."""
+
+    column: str
+    wanted: str
+
+    def sql(self, source: str) -> str:
+        """In SQL."""
+        return f"select count(*), sum(amount) from {source} where {self.column} = '{self.wanted}'"
+
+    @property
+    def condition(self) -> pc.Expression:
+        """The condition alone."""
+        return pc.field(self.column) == self.wanted
 
 
-def with_duckdb(connection: duckdb.DuckDBPyConnection, source: str) -> Answer:
-    """Count and sum."""
-    count, total = connection.execute(SQL.format(source)).fetchall()[0]
-    return int(count), float(total)
+@dataclass(frozen=True)
+class Engine:
+    """One engine.
+
+    Attributes:
+        native: Answers from the files of a folder.
+        opened: Answers from a dataset.
+    """
+
+    native: Callable[[Question, Path], Answer]
+    opened: Callable[[Question, IndexedDataset], Answer]
 
 
-def with_datafusion(dataset: Any = None, root: Path | None = None) -> Answer:
-    """The same, in a session of its own."""
+def duckdb_sql(question: Question, source: str, **tables: Any) -> Answer:
+    """The answer of DuckDB."""
+    connection = DUCKDB.cursor()
+    for name, table in tables.items():
+        connection.register(name, table)
+    count, total = connection.execute(question.sql(source)).fetchall()[0]
+    return int(count), float(total or 0)
+
+
+DUCKDB = duckdb.connect()
+
+
+def duckdb_native(question: Question, root: Path) -> Answer:
+    """All files, by its own reader."""
+    return duckdb_sql(question, f"read_parquet('{root}/*.parquet')")
+
+
+def duckdb_kept(question: Question, dataset: IndexedDataset) -> Answer:
+    """The files that are left over, by its own reader."""
+    return duckdb_sql(question, f"read_parquet({list(dataset.prune(question.condition).kept)})")
+
+
+def datafusion_answer(question: Question, *, root: Path | None = None, dataset: Any = None) -> Answer:
+    """The answer of DataFusion, in a session of its own."""
     context = datafusion.SessionContext()
     if root is not None:
         context.register_parquet("lake", str(root))
     else:
         context.register_dataset("lake", dataset)
-    count, total = context.sql(SQL.format("lake")).to_pydict().values()
+    count, total = context.sql(question.sql("lake")).to_pydict().values()
     return int(count[0]), float(total[0])
 
 
-def with_polars(frame: pl.LazyFrame) -> Answer:
-    """The same."""
-    found = frame.filter(pl.col("nation") == WANTED).select(pl.len(), pl.col("amount").sum()).collect()
+def polars_answer(question: Question, frame: pl.LazyFrame) -> Answer:
+    """The answer of Polars."""
+    rows = frame.filter(pl.col(question.column) == question.wanted)
+    found = rows.select(pl.len(), pl.col("amount").sum()).collect()
     return int(found.item(0, 0)), float(found.item(0, 1))
 
 
-def with_pyarrow(dataset: Any) -> Answer:
-    """The same."""
-    table = dataset.to_table(columns=["amount"], filter=FILTER)
+def pyarrow_answer(question: Question, dataset: Any) -> Answer:
+    """The answer of pyarrow."""
+    table = dataset.to_table(columns=["amount"], filter=question.condition)
     return table.num_rows, float(pc.sum(table.column("amount")).as_py())
+
+
+ENGINES = {
+    "DuckDB": Engine(duckdb_native, lambda question, dataset: duckdb_sql(question, "opened", opened=dataset)),
+    "DuckDB, its own reader": Engine(duckdb_native, duckdb_kept),
+    "DataFusion": Engine(
+        lambda question, root: datafusion_answer(question, root=root),
+        lambda question, dataset: datafusion_answer(question, dataset=dataset),
+    ),
+    "Polars": Engine(
+        lambda question, root: polars_answer(question, pl.scan_parquet(f"{root}/*.parquet")),
+        lambda question, dataset: polars_answer(question, pl.scan_pyarrow_dataset(dataset)),
+    ),
+    "pyarrow": Engine(
+        lambda question, root: pyarrow_answer(question, pads.dataset(root)),
+        pyarrow_answer,
+    ),
+}
+
+Times: TypeAlias = dict[str, dict[str, float]]
+"""Seconds by engine and way."""
+
+
+def ways(lake: Lake, engine: Engine, opened: IndexedDataset) -> dict[str, Ask]:
+    """The ways in which an engine answers."""
+    question = Question(lake.column, lake.wanted)
+
+    def cold(table: str | None = None) -> Answer:
+        return engine.opened(question, open_indexed(lake.indexed, table=table))
+
+    found: dict[str, Ask] = {
+        "native": partial(engine.native, question, lake.plain),
+        "warm": partial(engine.opened, question, opened),
+        "cold": cold,
+        "table": partial(cold, "auto"),
+    }
+    if lake.plain != lake.indexed:
+        found["bloom"] = partial(engine.native, question, lake.indexed)
+    return found
+
+
+def same_rows(works: Mapping[str, Mapping[str, Ask]]) -> int:
+    """The rows that every engine finds in every way."""
+    answers = {(name, way): ask() for name, asks in works.items() for way, ask in asks.items()}
+    rows, total = answers["pyarrow", "native"]
+    for (name, way), (count, found) in answers.items():
+        if count != rows or abs(found - total) > 1e-6 * total:
+            raise SystemExit(f"{name} finds {count} rows {way}, pyarrow natively {rows}")
+    return rows
+
+
+def query_times(lake: Lake, rounds: int) -> tuple[int, Times]:
+    """The rows that are found, and how long each engine takes to find them."""
+    opened = open_indexed(lake.indexed)
+    works = {name: ways(lake, engine, opened) for name, engine in ENGINES.items()}
+    rows = same_rows(works)
+    flat = {(name, way): ask for name, asks in works.items() for way, ask in asks.items()}
+    taken = fastest({f"{name}/{way}": ask for (name, way), ask in flat.items()}, rounds)
+    return rows, {name: {way: taken[f"{name}/{way}"] for way in asks} for name, asks in works.items()}
+
+
+def opening_times(lake: Lake, rounds: int) -> dict[str, float]:
+    """How long it takes to open a lake, without a query."""
+    return fastest(
+        {
+            "ends": lambda: open_indexed(lake.indexed),
+            "table": lambda: open_indexed(lake.indexed, table="auto"),
+            "listing": lambda: pads.dataset(lake.indexed),
+        },
+        rounds,
+    )
+
+
+def pieces(lake: Lake, rounds: int) -> dict[str, dict[str, float]]:
+    """For each piece of metadata the files that it leaves over, and the seconds to find out and to read them."""
+    question = Question(lake.column, lake.wanted)
+    deciding: dict[str, Callable[[], list[str]]] = {
+        **{name: partial(left_by, lake, piece) for name, piece in PIECES.items()},
+        "set": partial(left_by_set, lake),
+        "table": partial(left_by_set, lake, "auto"),
+    }
+    left = {"nothing": [str(path) for path in lake.files]}
+    left |= {name: decide() for name, decide in deciding.items()}
+    reading = {name: partial(duckdb_sql, question, f"read_parquet({files})") for name, files in left.items()}
+    if len({ask()[0] for ask in reading.values()}) != 1:
+        raise SystemExit("the pieces leave files over that hold different rows")
+    decided = {"nothing": 0.0, **fastest(deciding, rounds)}
+    read = fastest(reading, rounds)
+    return {
+        name: {"files": len(files), "decided": decided[name], "read": read[name]}
+        for name, files in left.items()
+    }
+
+
+def measured(lake: Lake, rounds: int) -> dict[str, Any]:
+    """The figures of a lake."""
+    rows, engines = query_times(lake, rounds)
+    holding = left_by_set(lake)
+    blooms, index = attached_bytes(Path(holding[0]), lake.column)
+    return {
+        "files": len(lake.files),
+        "bytes": sum(path.stat().st_size for path in lake.files),
+        "rows": rows,
+        "holding": len(holding),
+        "bloom_bytes": blooms,
+        "index_bytes": index,
+        "engines": engines,
+        "opening": opening_times(lake, rounds),
+    }
+
+
+def versions() -> str:
+    """What ran, and on what."""
+    programs = {
+        "Python": platform.python_version(),
+        "DuckDB": duckdb.__version__,
+        "DataFusion": datafusion.__version__,
+        "Polars": pl.__version__,
+        "pyarrow": pa.__version__,
+    }
+    named = ", ".join(f"{name} {version}" for name, version in programs.items())
+    return f"{os.cpu_count()} cores, {platform.system()} on {platform.machine()}, {named}"
+
+
+def rounded(value: Any) -> Any:
+    """Figures with the digits that a measurement has."""
+    if isinstance(value, dict):
+        return {name: rounded(part) for name, part in value.items()}
+    return float(f"{value:.4g}") if isinstance(value, float) else value
+
+
+def show(name: str, figures: Mapping[str, Any]) -> None:
+    """Print the figures of a lake."""
+    print(
+        f"\n{name}: {figures['files']} files, {figures['bytes'] / 1e6:.0f} MB, {figures['holding']} of them hold "
+        f"the value, {figures['rows']:,} rows found; milliseconds, and times as fast as native\n"
+    )
+    names = {
+        "native": "native",
+        "bloom": "native, bloom",
+        "warm": "indexes loaded",
+        "cold": "loading included",
+        "table": "from the table",
+    }
+    shown = [way for way in names if way in figures["engines"]["DuckDB"]]
+    print_table(
+        ("", *(names[way] for way in shown)),
+        [
+            (engine, *(f"{times[way] * 1e3:.1f}  {times['native'] / times[way]:5.1f}" for way in shown))
+            for engine, times in figures["engines"].items()
+        ],
+    )
+    opening = figures["opening"]
+    print(f"\nopening with the indexes in the files: {opening['ends'] * 1e3:.1f} ms")
+    print(f"opening with the index table:          {opening['table'] * 1e3:.1f} ms")
+    print(f"pyarrow.dataset.dataset, no indexes:   {opening['listing'] * 1e3:.1f} ms")
+
+
+def show_pieces(found: Mapping[str, Mapping[str, float]]) -> None:
+    """Print what each piece of metadata leaves over."""
+    print()
+    print_table(
+        ("left over by", "files", "deciding, ms", "DuckDB reads them, ms"),
+        [
+            (name, f"{row['files']:.0f}", f"{row['decided'] * 1e3:.1f}", f"{row['read'] * 1e3:.1f}")
+            for name, row in found.items()
+        ],
+    )
+
+
+def judged(engines: Times) -> bool:
+    """Print whether the goals were reached; return whether all were."""
+    print()
+    reached = True
+    for goals, way, words in (
+        (WARM_GOALS, "warm", "indexes loaded"),
+        (COLD_GOALS, "cold", "loading included"),
+    ):
+        for name, wanted in goals.items():
+            ratio = engines[name]["native"] / engines[name][way]
+            reached &= ratio >= wanted
+            sentence = (
+                f"{name} is at least {wanted:.0f} times as fast with {words}; it is {ratio:.1f} times as fast"
+            )
+            print(goal(sentence, reached=ratio >= wanted))
+    return reached
 
 
 def main() -> int:
@@ -117,89 +325,29 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--files", type=int, default=1000)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--write", action="store_true", help=f"keep the figures in {FIGURES.name}")
     options = parser.parse_args()
-    home = cached(f"pruned-{options.files}-of-{ROWS}-rows", lambda path: make_lake(path, options.files))
-    root = home / "lake"
-    size = sum(path.stat().st_size for path in root.iterdir())
-
-    opened = open_indexed(root)
-    kept = opened.prune(FILTER).kept
-    connection = duckdb.connect()
-    connection.register("opened", opened)
-
-    def anew(ask: Callable[[IndexedDataset], Answer]) -> Callable[[], Answer]:
-        return lambda: ask(open_indexed(root))
-
-    def duckdb_anew(dataset: IndexedDataset) -> Answer:
-        connection.register("anew", dataset)
-        return with_duckdb(connection, "anew")
-
-    works: dict[str, tuple[Callable[[], Answer], Callable[[], Answer], Callable[[], Answer]]] = {
-        "DuckDB": (
-            lambda: with_duckdb(connection, f"read_parquet('{root}/*.parquet')"),
-            lambda: with_duckdb(connection, "opened"),
-            anew(duckdb_anew),
-        ),
-        "DataFusion": (
-            lambda: with_datafusion(root=root),
-            lambda: with_datafusion(opened),
-            anew(with_datafusion),
-        ),
-        "Polars": (
-            lambda: with_polars(pl.scan_parquet(f"{root}/*.parquet")),
-            lambda: with_polars(pl.scan_pyarrow_dataset(opened)),
-            anew(lambda dataset: with_polars(pl.scan_pyarrow_dataset(dataset))),
-        ),
-        "pyarrow": (
-            lambda: with_pyarrow(pads.dataset(root)),
-            lambda: with_pyarrow(opened),
-            anew(with_pyarrow),
-        ),
+    spread, clustered = spread_lake(options.files), clustered_lake(options.files)
+    cores = os.cpu_count() or 1
+    left = share(cores)
+    figures: dict[str, Any] = {
+        "machine": versions(),
+        "rounds": options.rounds,
+        "rows_per_file": ROWS,
+        "spread": measured(spread, options.rounds),
+        "clustered": measured(clustered, options.rounds),
+        "pieces": pieces(clustered, options.rounds),
     }
-    answers = {name: [ask() for ask in each] for name, each in works.items()}
-    (rows, total), *_ = answers["pyarrow"]
-    for name, given in answers.items():
-        if any(count != rows or abs(found - total) > 1e-6 * total for count, found in given):
-            raise SystemExit(f"{name} finds other rows with indexes than without: {given}")
-
-    flat: dict[str, Callable[[], Any]] = {
-        f"{name} {way}": ask
-        for name, each in works.items()
-        for way, ask in zip(("native", "pruned", "anew"), each, strict=True)
-    }
-    flat["tails"] = lambda: open_indexed(root)
-    flat["table"] = lambda: open_indexed(root, table="auto")
-    flat["listing"] = lambda: pads.dataset(root)
-    taken = seconds(flat, options.rounds)
-
-    print(
-        f"{options.files} files, {size / 1e6:.0f} MB, {len(kept)} of them kept, {rows:,} rows found, "
-        f"{os.cpu_count()} processors; milliseconds\n"
-    )
-    print_table(
-        ("", "native", "indexes loaded", "times as fast", "loading included", "times as fast"),
-        [
-            (
-                name,
-                f"{taken[f'{name} native'] * 1e3:.1f}",
-                f"{taken[f'{name} pruned'] * 1e3:.1f}",
-                f"{taken[f'{name} native'] / taken[f'{name} pruned']:.1f}",
-                f"{taken[f'{name} anew'] * 1e3:.1f}",
-                f"{taken[f'{name} native'] / taken[f'{name} anew']:.1f}",
-            )
-            for name in works
-        ],
-    )
-    print(f"\nopening with the indexes in the files: {taken['tails'] * 1e3:.1f} ms")
-    print(f"opening with the index table:          {taken['table'] * 1e3:.1f} ms")
-    print(f"pyarrow.dataset.dataset, no indexes:   {taken['listing'] * 1e3:.1f} ms\n")
-    reached = True
-    for name, wanted in GOALS.items():
-        ratio = taken[f"{name} native"] / taken[f"{name} pruned"]
-        reached &= ratio >= wanted
-        sentence = f"{name} is at least {wanted:.0f} times as fast with indexes loaded; it is {ratio:.1f} times as fast"
-        print(goal(sentence, reached=ratio >= wanted))
+    figures["share"] = min(left, share(cores))
+    print(f"the machine left {figures['share']:.0%} of its processors to this")
+    show("bounds exclude no file", figures["spread"])
+    show("bounds and bloom filters exclude most", figures["clustered"])
+    show_pieces(figures["pieces"])
+    reached = judged(figures["spread"]["engines"])
+    if options.write:
+        write_whole(FIGURES, (json.dumps(rounded(figures), indent=2) + "\n").encode())
+        print(f"\n{FIGURES.name} is written; python tools/write_prune_tables.py makes the tables")
     return 0 if reached else 1
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from _measure import cached, goal, print_table, seconds
-from prune_lake import MATCHING, ROWS, WANTED, make_lake
+from _pruned_lakes import MATCHING, ROWS, WANTED, make_lake
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 

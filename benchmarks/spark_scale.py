@@ -42,7 +42,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from _lake_model import CONSTANTS, QUIET, Constants, Driver, Spark, Tasks, Work
-from _measure import goal, print_table
+from _measure import goal, print_table, share
 from _sized_lake import COLUMN, fetched, lake, make_large_file
 
 import pqassay.checks
@@ -203,21 +203,6 @@ def busy(folder: str) -> float:
         judge_all(targets, Settings("values"))
         done += len(targets)
     return done / (time.perf_counter() - started)
-
-
-def spin(_: int) -> float:
-    """Share of a processor that a loop of half a second gets."""
-    started, worked = time.perf_counter(), time.process_time()
-    while time.process_time() - worked < 0.5:
-        pass
-    return 0.5 / (time.perf_counter() - started)
-
-
-def share() -> float:
-    """Share of its processors that the machine leaves to this benchmark: 1 where nothing else runs."""
-    with ProcessPoolExecutor(CORES, multiprocessing.get_context("spawn")) as pool:
-        list(pool.map(spin, range(CORES)))
-        return min(1.0, sum(pool.map(spin, range(CORES))) / CORES)
 
 
 def stretch(folder: Path) -> float:
@@ -418,7 +403,7 @@ def measured(files: int, rounds: int) -> dict[str, Any]:
     indexed = {count: lake(count) for count in (files // 4, files)}
     plain = lake(files // 4, indexed=False)
     folder = indexed[files][0].parent
-    left = share()
+    left = share(CORES)
     print(f"the machine leaves {left:.0%} of its processors to this")
     print("measuring Spark ...", flush=True)
     spark = spark_costs()
@@ -435,7 +420,7 @@ def measured(files: int, rounds: int) -> dict[str, Any]:
         }
     print("running what is predicted ...", flush=True)
     constants["runs"] = runs(indexed, plain, rounds)
-    constants["share"] = min(left, share())
+    constants["share"] = min(left, share(CORES))
     return cast("dict[str, Any]", rounded(constants))
 
 

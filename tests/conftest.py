@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+# Tests start hundreds of processes, and each would compile this repository anew where the environment keeps Python from storing that.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # A `python3` that a test starts by name is the one that runs the tests, with everything that is installed beside it.
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
 

@@ -1,13 +1,16 @@
-"""Golden cases made for a test, in a folder of its own."""
+"""Golden cases: those of this repository, and some made for a test, in a folder of its own."""
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from pathlib import Path
 from typing import Any
 
 from idx1_files import NATIONS, Idx1File
+from places import GOLDEN_FILES
+from pqassay.suite.cases import GoldenCase, load
 
 ROWS = {
     "columns": [
@@ -17,6 +20,12 @@ ROWS = {
     "rows": [[nation, year] for year, nation in enumerate(NATIONS)],
 }
 VALUES = sorted({nation for nation in NATIONS if nation is not None})
+
+
+@functools.cache
+def golden_cases() -> list[GoldenCase]:
+    """All golden cases, whose hundreds of manifests are read once for all modules of tests."""
+    return load(GOLDEN_FILES)
 
 
 def write_case(

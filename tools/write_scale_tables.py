@@ -6,10 +6,10 @@ compares them, so that whoever changes a constant runs this.
 
 from __future__ import annotations
 
-import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +17,13 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
 from _lake_model import Constants, Lake, Outcome, Tasks, simulate  # noqa: E402 - a script beside the benchmarks
+from page_tables import duration, grid, size, two_digits  # noqa: E402 - a script beside this one
+from page_tables import with_tables as tables_in  # noqa: E402 - as above
 
 from pqassay_spark.check import spark_judging  # noqa: E402 - as above
 from pqassay_spark.jobs import packing  # noqa: E402 - as above
 
 PAGE = ROOT / "docs" / "guide" / "scale.md"
-
-TABLE = re.compile(r"(<!-- table: (?P<name>[a-z ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 STEPS = {
     "check footer": "check, tier `footer`",
@@ -75,67 +75,9 @@ def files_of_a_task(step: str, lake: Lake, slots: int) -> int:
     return -(-lake.files // min(lake.files, tasks))
 
 
-# -------------------------------------------------------------------------------------------------- words
-
-
-def duration(seconds: float) -> str:
-    """Seconds in the unit that people would use, with two digits.
-
-    >>> duration(0.00031), duration(75), duration(7300), duration(400_000)
-    ('0.31 ms', '75 s', '2.0 h', '4.6 days')
-    """
-    for limit, unit, size in (
-        (1e-3, "µs", 1e-6),
-        (1, "ms", 1e-3),
-        (180, "s", 1),
-        (7200, "min", 60),
-        (172_800, "h", 3600),
-    ):
-        if abs(seconds) < limit:
-            return f"{two_digits(seconds / size)} {unit}"
-    return f"{two_digits(seconds / 86400)} days"
-
-
-def size(count: float) -> str:
-    """Bytes in a unit of powers of ten.
-
-    >>> size(24.8), size(131072), size(64e12)
-    ('25 B', '130 kB', '64 TB')
-    """
-    for unit in ("B", "kB", "MB", "GB", "TB"):
-        if count < 999.5:
-            return f"{two_digits(count)} {unit}"
-        count /= 1000
-    return f"{two_digits(count)} PB"
-
-
-def two_digits(value: float) -> str:
-    """A number with the two digits that a plan can promise.
-
-    >>> two_digits(0.4219), two_digits(9.96), two_digits(131.07), two_digits(20_400)
-    ('0.42', '10', '130', '20,000')
-    """
-    if value == 0:
-        return "0"
-    rounded = float(f"{value:.1e}")
-    if rounded >= 10:
-        return f"{rounded:,.0f}"
-    return f"{rounded:.1f}" if rounded >= 1 else f"{rounded:.2g}"
-
-
 def dollars(amount: float) -> str:
     """An amount of money."""
     return f"${two_digits(amount)}"
-
-
-def grid(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """A table in Markdown; the first column to the left, numbers to the right."""
-    yield f"| {' | '.join(header)} |"
-    yield f"| --- |{' ---: |' * (len(header) - 1)}"
-    for row in rows:
-        if len(row) != len(header):
-            raise ValueError(f"{len(row)} cells in a row of {len(header)} columns: {row}")
-        yield f"| {' | '.join(row)} |"
 
 
 # ------------------------------------------------------------------------------------------------- tables
@@ -359,14 +301,8 @@ TABLES: dict[str, Any] = {
 
 
 def with_tables(page: str, constants: Constants) -> str:
-    """The page with its tables made anew.
-
-    Raises:
-        KeyError: A comment names no table.
-    """
-    return TABLE.sub(
-        lambda found: "\n".join([found[1], *TABLES[found["name"]](constants), "", found[3]]), page
-    )
+    """The page with its tables made anew. Raises as `page_tables.with_tables` does."""
+    return tables_in(page, {name: partial(make, constants) for name, make in TABLES.items()})
 
 
 def main() -> None:

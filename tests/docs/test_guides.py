@@ -23,7 +23,7 @@ README, INDEX = ROOT / "README.md", ROOT / "docs" / "index.md"
 PAGES = (
     README,
     INDEX,
-    *(GUIDES / f"{name}.md" for name in ("check", "ci", "example", "pm", "report", "run", "strip")),
+    *(GUIDES / f"{name}.md" for name in ("check", "ci", "example", "pm", "report", "run", "scan", "strip")),
 )
 """Pages of which all or most blocks run without Spark."""
 
@@ -71,10 +71,13 @@ def name_of(page: Path) -> str:
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_the_blocks_of_a_guide_print_what_it_shows(page: Path, tmp_path: Path) -> None:
-    played = list(module().play(page.read_text("utf-8"), tmp_path))
+    text = page.read_text("utf-8")
+    played = list(module().play(text, tmp_path))
 
     assert played
     assert [] == [each.difference() for each in played if not each.agrees]
+    for stored, made in module().pictures_of(text, page, tmp_path):
+        assert stored.read_text("utf-8") == made.read_text("utf-8")
 
 
 @pytest.mark.spark

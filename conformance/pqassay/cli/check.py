@@ -25,7 +25,7 @@ EPILOG = (
 
 @declared.taking_arguments
 def check(
-    given: declared.Arguments,
+    arguments: declared.Arguments,
     *,
     jobs: Annotated[
         int | None,
@@ -49,9 +49,9 @@ def check(
     """Check files against the specification, whoever wrote them."""
     try:
         _require_engines(engine or [], prove=prove)
-        if prove and given.tier is None:
-            given = replace(given, tier="values")
-        wanted = declared.wanted(given, jobs)
+        if prove and arguments.tier is None:
+            arguments = replace(arguments, tier="values")
+        wanted = declared.wanted(arguments, jobs)
         report = _run(wanted)
         wanted.require_apart([file.path for file in report.files])
         if wanted.write_baseline is not None:
@@ -84,7 +84,7 @@ def _run(wanted: declared.Wanted) -> Report:
 
             workers.preload()
         return checker.check(
-            wanted.given,
+            wanted.paths,
             **wanted.options,
             jobs=jobs or 1,
             timeout=wanted.timeout,

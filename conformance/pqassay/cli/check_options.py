@@ -159,8 +159,8 @@ def taking_arguments(command: Callable[..., None]) -> Callable[..., None]:
     ]
     names = [option.name for option in shared]
 
-    def called(**given: Any) -> None:
-        command(Arguments(**{name: given.pop(name) for name in names}), **given)
+    def called(**options: Any) -> None:
+        command(Arguments(**{name: options.pop(name) for name in names}), **options)
 
     called.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  # what typer reads
         [*shared, *(option.replace(kind=inspect.Parameter.KEYWORD_ONLY) for option in own)]
@@ -174,7 +174,7 @@ class Wanted:
     """Command line and ``pqassay.toml`` together.
 
     Attributes:
-        given: What to check.
+        paths: What to check.
         options: What `pqassay.judge.checker.planned` is to look for.
         jobs: Worker processes.
         timeout: Seconds for one file.
@@ -184,7 +184,7 @@ class Wanted:
         write_baseline: Where to write a baseline.
     """
 
-    given: Sequence[str]
+    paths: Sequence[str]
     options: CheckOptions
     jobs: int | None
     timeout: float | None
@@ -200,7 +200,7 @@ class Wanted:
             UsageError: It is.
         """
         if inputs is None:
-            inputs = [*self.given, *(os.fspath(path) for path in self.options.get("literal", ()))]
+            inputs = [*self.paths, *(os.fspath(path) for path in self.options.get("literal", ()))]
         outputs = [str(path) for path in (self.output, self.write_baseline) if path is not None]
         for output in outputs:
             real = os.path.realpath(output)
@@ -208,39 +208,41 @@ class Wanted:
                 raise UsageError(f"{output} is one of the files to check; write somewhere else")
 
 
-def wanted(given: Arguments, jobs: int | None = None) -> Wanted:
+def wanted(arguments: Arguments, jobs: int | None = None) -> Wanted:
     """Merge the options with ``pqassay.toml``, which says what they leave open.
 
     Raises:
         UsageError: They contradict each other, name what cannot be read, or would overwrite what is checked.
     """
-    defaults = _defaults(given.config, given.no_config)
+    defaults = _defaults(arguments.config, arguments.no_config)
     options: CheckOptions = {
-        "tier": defaults.get("tier", given.tier),
-        "level": defaults.get("level", given.level) or "must",
-        "only": defaults.get("rule", given.rule) or (),
-        "skip": defaults.get("skip-rule", given.skip_rule) or (),
-        "include": defaults.get("include", given.include) or (),
-        "exclude": defaults.get("exclude", given.exclude) or (),
-        "idx1_column": defaults.get("idx1-column", given.idx1_column),
-        "crc": bool(defaults.get("crc", given.crc)),
-        "profile": defaults.get("profile", given.profile),
-        "baseline": defaults.get("baseline", given.baseline),
-        "complete": bool(defaults.get("complete", given.complete)),
-        "literal": _listed(given.files_from, given.null),
+        "tier": defaults.get("tier", arguments.tier),
+        "level": defaults.get("level", arguments.level) or "must",
+        "only": defaults.get("rule", arguments.rule) or (),
+        "skip": defaults.get("skip-rule", arguments.skip_rule) or (),
+        "include": defaults.get("include", arguments.include) or (),
+        "exclude": defaults.get("exclude", arguments.exclude) or (),
+        "idx1_column": defaults.get("idx1-column", arguments.idx1_column),
+        "crc": bool(defaults.get("crc", arguments.crc)),
+        "profile": defaults.get("profile", arguments.profile),
+        "baseline": defaults.get("baseline", arguments.baseline),
+        "complete": bool(defaults.get("complete", arguments.complete)),
+        "literal": _listed(arguments.files_from, arguments.null),
     }
     merged = Wanted(
-        given=given.paths or (defaults.values.get("paths") if given.files_from is None else None) or [],
+        paths=arguments.paths
+        or (defaults.values.get("paths") if arguments.files_from is None else None)
+        or [],
         options=options,
         jobs=defaults.get("jobs", jobs),
-        timeout=defaults.get("timeout", given.timeout),
-        memory=defaults.get("memory", _memory(given.memory)),
-        format=FormatName(defaults.get("format", given.output_format) or "text"),
-        output=given.output,
-        write_baseline=given.write_baseline,
+        timeout=defaults.get("timeout", arguments.timeout),
+        memory=defaults.get("memory", _memory(arguments.memory)),
+        format=FormatName(defaults.get("format", arguments.output_format) or "text"),
+        output=arguments.output,
+        write_baseline=arguments.write_baseline,
     )
     merged.require_apart()
-    require_no_data({"--output": given.output, "--write-baseline": given.write_baseline})
+    require_no_data({"--output": arguments.output, "--write-baseline": arguments.write_baseline})
     return merged
 
 

@@ -90,10 +90,10 @@ class Config:
     path: str = ""
     values: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
-    def get(self, key: str, given: Any) -> Any:
+    def get(self, key: str, option: Any) -> Any:
         """The value of the command line, else of the file, else ``None``. An empty list counts as no value."""
-        if given is not None and given != []:
-            return given
+        if option is not None and option != []:
+            return option
         return self.values.get(key)
 
 

@@ -18,7 +18,7 @@ class ProgressBar:
 
     def __init__(self, bar: bars.Progress) -> None:
         self._bar = bar
-        self._task = bar.add_task("", total=None, told="")
+        self._task = bar.add_task("", total=None, remarks="")
         self._findings = 0
 
     def __call__(self, done: int, total: int, file: FileReport | None, /) -> None:
@@ -29,10 +29,10 @@ class ProgressBar:
     def show(self, done: int, total: int, findings: int | None = None) -> None:
         """Show how many files are done, and how many findings there are so far, where they are counted."""
         speed = self._bar.tasks[0].speed
-        told = [f"{speed:,.0f} files/s"] if speed and total > 1 else []
+        remarks = [f"{speed:,.0f} files/s"] if speed and total > 1 else []
         if findings is not None:
-            told.append(f"{findings} findings")
-        self._bar.update(self._task, total=total, completed=done, told=", ".join(told))
+            remarks.append(f"{findings} findings")
+        self._bar.update(self._task, total=total, completed=done, remarks=", ".join(remarks))
 
 
 @contextlib.contextmanager
@@ -48,7 +48,7 @@ def progress_bar() -> Generator[ProgressBar | None]:
         bars.SpinnerColumn(),
         bars.MofNCompleteColumn(),
         bars.BarColumn(),
-        bars.TextColumn("{task.fields[told]}"),
+        bars.TextColumn("{task.fields[remarks]}"),
         bars.TimeElapsedColumn(),
         bars.TimeRemainingColumn(),
     )

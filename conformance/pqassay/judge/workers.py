@@ -121,7 +121,7 @@ def require_memory(given: int | None) -> None:
 def preload() -> None:
     """Have workers started from a process that has loaded what they need. For programs that own their process."""
     global _is_ours  # noqa: PLW0603 - as much of this process as what Python keeps about its helper
-    _CONTEXT.set_forkserver_preload([__name__, "pqassay.values.index_column", "pqassay.checks.idx1.values"])
+    _CONTEXT.set_forkserver_preload([__name__, "pqassay.judge.preloaded"])
     _is_ours = True
 
 

@@ -181,7 +181,7 @@ class Found:
 
 
 def find(
-    given: Iterable[str],
+    paths: Iterable[str],
     *,
     literal: Iterable[str] = (),
     include: Sequence[str] = (),
@@ -191,7 +191,7 @@ def find(
     """Find the files to judge.
 
     Args:
-        given: Paths of files and folders, patterns (``lake/**/*.parquet``), URIs. What exists under a name wins over
+        paths: Those of files and folders, patterns (``lake/**/*.parquet``), URIs. What exists under a name wins over
             what the name would mean as a pattern.
         literal: Further paths in which wildcards mean themselves.
         include: Patterns of files to judge that folders hold beside those that are known by their names.
@@ -202,7 +202,7 @@ def find(
         UsageError: A path or pattern leads nowhere; all of them are named.
     """
     finder = _Finder(NamePatterns(include), NamePatterns(exclude), listing)
-    for text in given:
+    for text in paths:
         finder.add(text, is_literal=False)
     for text in literal:
         finder.add(text, is_literal=True)
@@ -323,10 +323,10 @@ class _Finder:
     def _is_first_visit(self, folder: str) -> bool:
         """True if a folder was not read before, under this or another name: links may lead in circles."""
         try:
-            found = os.stat(folder)
+            status = os.stat(folder)
         except OSError:
             return True  # listing it will say why
-        key = (found.st_dev, found.st_ino)
+        key = (status.st_dev, status.st_ino)
         if key in self._folders_read:
             return False
         self._folders_read.add(key)

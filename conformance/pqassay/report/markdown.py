@@ -41,9 +41,9 @@ _NEEDS_ESCAPE = re.compile(r"[\\`*_{}\[\]#|~<>&$]")
 
 def render(report: Report | RunReport, stream: TextIO) -> None:
     """Write the Markdown, at most `GREATEST_SIZE` bytes."""
-    found = view(report)
+    shown = view(report)
     size = 0
-    blocks = list(_blocks(found))
+    blocks = list(_blocks(shown))
     for number, block in enumerate(blocks):
         text = f"{block}\n\n" if number < len(blocks) - 1 else f"{block}\n"
         size += len(text.encode())
@@ -79,7 +79,7 @@ def escaped(text: str) -> str:
     shown = printable(text)
     if len(shown) > GREATEST_TEXT:
         shown = f"{shown[:GREATEST_TEXT]}…"
-    shown = _NEEDS_ESCAPE.sub(lambda found: f"\\{found[0]}", shown)
+    shown = _NEEDS_ESCAPE.sub(lambda match: f"\\{match[0]}", shown)
     return shown.replace("@", "&#64;").replace("://", "&#58;//").replace("www.", "www&#46;")
 
 

@@ -11,6 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Literal, cast
 
 from pqassay_spec.rules.catalogue import Effect, Level, Tier, Verdict
@@ -364,12 +365,11 @@ def members(value: Any) -> Any:
     """Value that stands for a dataclass in JSON: its members in order, optional ones only where they say something."""
     if isinstance(value, str):  # a file name or a value may hold what JSON readers refuse
         return value if value.isascii() else encodable(value)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        pairs = ((declared, getattr(value, declared.name)) for declared in dataclasses.fields(value))
+    if (defaults := _defaults(cast("Hashable", type(value)))) is not None:
         return {
-            declared.name: members(member)
-            for declared, member in pairs
-            if _is_required(declared) or member != _default(declared)
+            name: members(member)
+            for name, default in defaults.items()
+            if (member := getattr(value, name)) != default
         }
     if isinstance(value, list):
         return [members(item) for item in cast("list[Any]", value)]
@@ -383,13 +383,17 @@ def encodable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def _default(declared: dataclasses.Field[Any]) -> Any:
-    factory = declared.default_factory
-    return declared.default if factory is dataclasses.MISSING else factory()
-
-
-def _is_required(declared: dataclasses.Field[Any]) -> bool:
-    return declared.default is dataclasses.MISSING and declared.default_factory is dataclasses.MISSING
+@cache
+def _defaults(kind: Any) -> dict[str, Any] | None:
+    """The members of a dataclass in order, each with its default: what equals nothing else if it has none; ``None`` of other types."""
+    if not dataclasses.is_dataclass(kind):
+        return None
+    return {
+        declared.name: declared.default
+        if declared.default_factory is dataclasses.MISSING
+        else declared.default_factory()
+        for declared in dataclasses.fields(kind)
+    }
 
 
 def outcome_of(findings: Iterable[Finding], gaps: Iterable[Gap], level: Threshold) -> Outcome:

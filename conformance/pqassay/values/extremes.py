@@ -153,13 +153,13 @@ def _by_words(keys: Any, begins: NDArray[np.int64]) -> tuple[Keys, Keys]:
     rows[:, count * WORD - width :] = raw.reshape(len(keys), width)
     words = [np.ascontiguousarray(column) for column in rows.view(">u8").astype(np.uint64).T]
     lengths = np.diff(begins, append=len(keys))
-    found: list[Keys] = []
+    extremes: list[Keys] = []
     for smallest in (True, False):
         chosen_words = _extreme_words(words, begins, lengths, smallest=smallest)
         table = np.stack(chosen_words, axis=1).astype(">u8").view(np.uint8)[:, count * WORD - width :]
         content: Any = np.ascontiguousarray(table)
-        found.append(pa.Array.from_buffers(keys.type, len(begins), [None, pa.py_buffer(content)]))
-    return found[0], found[1]
+        extremes.append(pa.Array.from_buffers(keys.type, len(begins), [None, pa.py_buffer(content)]))
+    return extremes[0], extremes[1]
 
 
 def _extreme_words(
@@ -172,15 +172,15 @@ def _extreme_words(
     reduce = np.minimum.reduceat if smallest else np.maximum.reduceat
     last = np.uint64(0xFFFFFFFFFFFFFFFF if smallest else 0)
     candidates: NDArray[np.bool_] | None = None
-    found: list[NDArray[np.uint64]] = []
+    extremes: list[NDArray[np.uint64]] = []
     for number, word in enumerate(words):
         seen = word if candidates is None else np.where(candidates, word, last)
         extreme = reduce(seen, begins)
-        found.append(extreme)
+        extremes.append(extreme)
         if number + 1 < len(words):
             equal = seen == np.repeat(extreme, lengths)
             candidates = equal if candidates is None else candidates & equal
-    return found
+    return extremes
 
 
 def _one_by_one(keys: Any, begins: NDArray[np.int64], end: int) -> tuple[Keys, Keys]:
@@ -188,9 +188,9 @@ def _one_by_one(keys: Any, begins: NDArray[np.int64], end: int) -> tuple[Keys, K
     least: list[Any] = []
     greatest: list[Any] = []
     for first, behind in zip(begins.tolist(), ends.tolist(), strict=True):
-        found: Any = pc.min_max(keys.slice(first, behind - first))
-        least.append(found["min"].as_py())
-        greatest.append(found["max"].as_py())
+        range_of_keys: Any = pc.min_max(keys.slice(first, behind - first))
+        least.append(range_of_keys["min"].as_py())
+        greatest.append(range_of_keys["max"].as_py())
     kind = keys.type if pa.types.is_fixed_size_binary(keys.type) else pa.large_binary()
     return pa.array(least, kind), pa.array(greatest, kind)
 
@@ -207,8 +207,8 @@ def beyond(order: Order, values: Any, bound: Any, width: int, *, above: bool) ->
     """
     if pa.types.is_dictionary(values.type):
         entries = beyond(order, values.dictionary, bound, width, above=above)
-        found: NDArray[np.bool_] = entries[values.indices.to_numpy()]
-        return found
+        are_beyond: NDArray[np.bool_] = entries[values.indices.to_numpy()]
+        return are_beyond
     keys: Any = keys_of(order, values, width)
     if not isinstance(keys, np.ndarray):
         bound = bound.cast(keys.type) if keys.type != bound.type else bound

@@ -204,7 +204,7 @@ class _Run:
         from pqassay_spark.check.spark_listing import SparkListing
 
         # What is wrong with the paths is said before Spark is started, which takes a while.
-        plan = planned(self.wanted.given, **self.wanted.options, listing=SparkListing(self._session))
+        plan = planned(self.wanted.paths, **self.wanted.options, listing=SparkListing(self._session))
         if self.table is not None:
             findings_table.require_place(
                 self.table, plan.found.roots, (target.path for target in plan.targets)

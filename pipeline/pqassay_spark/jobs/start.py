@@ -39,11 +39,11 @@ def require_spark_home(version: str) -> None:
             f"SPARK_HOME is {home}, which has no bin/spark-submit. Unset it to use the Spark of pyspark."
         )
     names = sorted(path.name for path in Path(home, "jars").glob("spark-core_*.jar"))
-    found = next((match[1] for name in names if (match := re.search(r"_[\d.]+-(.+)\.jar$", name))), None)
-    if found is not None and found != version:
+    installed = next((match[1] for name in names if (match := re.search(r"_[\d.]+-(.+)\.jar$", name))), None)
+    if installed is not None and installed != version:
         raise SparkStartError(
-            f"SPARK_HOME is {home}, which is Spark {found}, but pyspark is {version}. Unset SPARK_HOME, or install "
-            f"pyspark=={found}."
+            f"SPARK_HOME is {home}, which is Spark {installed}, but pyspark is {version}. Unset SPARK_HOME, or install "
+            f"pyspark=={installed}."
         )
 
 
@@ -114,8 +114,8 @@ def worker_trouble(words: str) -> str:
             "that has it."
         )
     if "PYTHON_VERSION_MISMATCH" in words:
-        found = re.search(r"Python in worker has different version:? \(?'?(\d+)[.', ]+(\d+)", words)
-        other = f"Python {found[1]}.{found[2]}" if found else "another Python"
+        versions = re.search(r"Python in worker has different version:? \(?'?(\d+)[.', ]+(\d+)", words)
+        other = f"Python {versions[1]}.{versions[2]}" if versions else "another Python"
         return f"The executors run {other}, this program {PYTHON}. Let PYSPARK_PYTHON name a Python {PYTHON} there."
     if missing := re.search(r'Cannot run program "([^"]+)"', words):
         return f"The executors have no program {missing[1]}. Let PYSPARK_PYTHON name the Python {PYTHON} that they have."
@@ -134,14 +134,14 @@ def start_trouble(text: str, master: str) -> str:
     return f"Spark does not start: {plain_words(text)}"
 
 
-def plain_words(said: str) -> str:
+def plain_words(message: str) -> str:
     """The cause in Spark's words: one line, without the trace of Java and without the class of the error."""
     causes = re.findall(
-        r"^(?:Caused by: |: )?(?:[\w$]+\.)+[\w$]*(?:Exception|Error): (.*)$", said, re.MULTILINE
+        r"^(?:Caused by: |: )?(?:[\w$]+\.)+[\w$]*(?:Exception|Error): (.*)$", message, re.MULTILINE
     )
     line = (
         causes[-1]
         if causes
-        else next((line for line in said.splitlines() if line.strip()), "no reason given")
+        else next((line for line in message.splitlines() if line.strip()), "no reason given")
     )
     return line.strip()[:LONGEST_REASON].rstrip(".")

@@ -70,6 +70,7 @@ def text_sink(output: Path | None) -> Generator[TextIO]:
     """Where text goes: a file that is replaced as a whole, or stdout."""
     if output is None:
         yield sys.stdout
+        sys.stdout.flush()  # what is said on stderr comes after the rows
         return
     import io
 
@@ -106,10 +107,10 @@ def _python_rows(batch: Any) -> list[dict[str, Any]]:
 
 
 def json_line(row: dict[str, Any]) -> str:
-    """A row as an object of JSON, on one line.
+    r"""A row as an object of JSON, on one line.
 
     >>> json_line({"n": float("nan"), "raw": b"P"})
-    '{"n": "NaN", "raw": "x\\'50\\'"}'
+    '{"n": "NaN", "raw": "x\'50\'"}'
     """
     try:
         return json.dumps(row, default=_text, ensure_ascii=False, allow_nan=False)

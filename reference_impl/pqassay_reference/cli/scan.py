@@ -44,7 +44,7 @@ def scan(
     condition: Annotated[
         str | None,
         typer.Argument(
-            metavar="[CONDITION]",
+            metavar="CONDITION",
             help="A condition as in SQL: comparisons, IN, BETWEEN, IS NULL, AND, OR, NOT; all rows by default.",
         ),
     ] = None,
@@ -73,7 +73,7 @@ def scan(
         typer.Option(
             metavar="BYTES",
             min=0,
-            help="Bytes between two ranges that are fetched along, so that one request does for both; 65536 by default.",
+            help="What a request is worth: ranges with fewer bytes between them are one request; 64 KiB in local files, else 1 MiB.",
         ),
     ] = None,
     trust: Annotated[
@@ -99,6 +99,13 @@ def scan(
             help="Where the facts about a file come from: footer, or pm, the _pm beside it; its footer is not read then.",
         ),
     ] = MetadataName.FOOTER,
+    distrust: Annotated[
+        bool,
+        typer.Option(
+            "--distrust",
+            help="Leave nothing out on the word of a claim, and name every false one that the condition met, on stderr.",
+        ),
+    ] = False,
     form: Annotated[
         Form,
         typer.Option(
@@ -120,7 +127,11 @@ def scan(
     ] = False,
     picture: Annotated[
         Path | None,
-        typer.Option("--explain-to", metavar="FILE.svg", help="Draw the same as an SVG picture."),
+        typer.Option(
+            "--explain-to",
+            metavar="FILE",
+            help="Draw the same as a picture into this SVG file; the rows are still printed.",
+        ),
     ] = None,
 ) -> None:
     """Print the rows of Parquet files that satisfy a condition, and read no more of the files than that takes.
@@ -129,6 +140,8 @@ def scan(
     """
     if form is Form.PARQUET and output is None:
         fail("--format parquet needs --output FILE", 2)
+    if distrust and (explain or picture is not None):
+        fail("--distrust leaves nothing out, so that there is nothing to explain; leave one of both away", 2)
     require_vouched(trust, column)
     names = _separated(columns, "--columns")
     off = _separated(without, "--without") or []
@@ -139,7 +152,6 @@ def scan(
         require_writable(file)
     is_cut = form is Form.TABLE and output is None and limit is None and sys.stdout.isatty() and not explain
     with _reported(path):
-        from pqassay_reference.query.ranges import GAP
         from pqassay_reference.query.scan import scan as scanned
 
         found = scanned(
@@ -148,11 +160,12 @@ def scan(
             names,
             limit=MOST_ROWS + 1 if is_cut and picture is None else limit,
             without=off,
-            gap=GAP if gap is None else gap,
+            gap=gap,
             trust=trust.value,
             column=column,
             metadata=metadata.value,
             explain=explain or picture is not None,
+            distrust=distrust,
         )
         with _progress_bar(found, is_free=not sys.stdout.isatty() or output is not None or explain):
             _put_rows(found, form, output, is_cut=is_cut, is_silent=explain and output is None)
@@ -162,6 +175,8 @@ def scan(
             _write_picture(found, path, condition, picture)
     if not explain:
         typer.echo(_fetched(found), err=True)
+    if found.warning:
+        typer.echo(f"warning: {found.warning}", err=True)
 
 
 def _separated(given: list[str] | None, option: str) -> list[str] | None:

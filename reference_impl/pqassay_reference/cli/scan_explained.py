@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 import typer
 
@@ -12,11 +15,15 @@ from pqassay_reference.query.explain import ColumnTrace, FileTrace, GroupTrace, 
 from pqassay_reference.query.rungs import Rung
 from pqassay_reference.query.scan import Scan
 from pqassay_reference.query.waterfall import Step, waterfall
+from pqassay_reference.rewrite.extract import NO_KEY
 from pqassay_spec.base.terminal import printable
 from pqassay_spec.parquet.page_search import Rows
 
 WIDTH = 60
 """Characters of the bar that stands for the rows of a row group."""
+
+WIDE = 150
+"""Columns of a terminal in which the table has room for what each technique does; in fewer, that is listed below."""
 
 MOST_PAGES = 6
 """Pages of a column whose bounds are listed."""
@@ -31,46 +38,40 @@ KEY = f"{FULL} read, or left   {PARTLY} in part   {NONE} neither   a blank ends 
 
 def print_explanation(scan: Scan) -> None:
     """Print the waterfall, what was fetched and what took part, and a picture of the pages of each row group."""
-    show(_table(waterfall(scan)))
+    steps = waterfall(scan)
+    is_narrow = sys.stdout.isatty() and shutil.get_terminal_size().columns < WIDE
+    show(_table(steps, with_titles=not is_narrow))
+    if is_narrow:
+        for step in steps:
+            typer.echo(f"{step.name}: {step.title}")
     for line in _summary(scan):
         typer.echo(printable(line))
     trace = scan.trace or Trace()
     if any(file.groups for file in trace.files):
         typer.echo(f"\n{KEY}")
-    for file in trace.files:
-        for line in _file_lines(file):
-            typer.echo(printable(line))
+    for line in _files_lines(trace.files):
+        typer.echo(printable(line))
 
 
 # ------------------------------------------------------------------------------------------------------- waterfall
 
 
-def _table(steps: Sequence[Step]) -> Table:
-    headings = (
-        "left after",
-        "files",
-        "row groups",
-        "rows",
-        "pages",
-        "bytes",
-        "requests",
-        "saved",
-        "share",
-        "what it does",
-    )
+def _table(steps: Sequence[Step], *, with_titles: bool) -> Table:
+    headings = ["left after", "files", "row groups", "rows", "pages", "bytes", "requests", "saved", "share"]
     rows = [_cells(step) for step in steps]
+    if with_titles:
+        headings.append("what it does")
+        rows = [[*row, step.title] for row, step in zip(rows, steps, strict=True)]
     return Table("", headings, rows, right=frozenset(range(1, 9)))
 
 
 def _cells(step: Step) -> list[str]:
     left = step.left
     name = step.name if step.is_on else f"{step.name} (off)"
-    if not step.counts_bytes:
-        return [name, "", "", f"{left.rows:,}", "", "", "", "", "", step.title]
     pages = "?" if left.pages is None else f"{left.pages:,}"
     numbers = [f"{left.files:,}", f"{left.row_groups:,}", f"{left.rows:,}", pages, f"{left.length:,}"]
     saved = "" if not step.saved else f"{step.saved:,}"
-    return [name, *numbers, f"{left.requests:,}", saved, percent(step), step.title]
+    return [name, *numbers, f"{left.requests:,}", saved, percent(step)]
 
 
 def percent(step: Step) -> str:
@@ -91,34 +92,49 @@ def _summary(scan: Scan) -> Iterator[str]:
     counters = scan.counters
     rows = counters.left[Rung.STREAM].rows
     is_stopped = scan.trace is not None and scan.trace.is_stopped
-    yield f"{counted(rows, 'row')} found" + (
-        "; the limit was reached, and what would have come after it is not counted from pages on"
-        if is_stopped
-        else ""
-    )
+    stopped = "; the limit was reached" if is_stopped else ""
+    unopened = len(scan.files) - len(scan.trace.files) if scan.trace else 0
+    if unopened:
+        stopped += f"; not opened, and not counted: {counted(unopened, 'file')}"
+    yield f"{counted(rows, 'row')} found{stopped}"
     for kind, fetched in (("metadata", counters.metadata), ("data", counters.data)):
         yield f"fetched  {fetched.length:,} bytes of {kind} in {counted(fetched.requests, 'request')}"
     yield f"of       {sum(scan.files.values()):,} bytes in {counted(len(scan.files), 'file')}"
     if counters.used:
         yield f"used     {', '.join(sorted(counters.used))}"
-    for message, count in Counter(scan.messages.values()).most_common():
+    reasons = Counter(reason for reason in scan.messages.values() if NO_KEY not in reason)
+    for message, count in reasons.most_common():
         yield f"unused   embedded index of {counted(count, 'file')}: {message}"
 
 
 # ----------------------------------------------------------------------------------------------------------- pages
 
 
-def _file_lines(file: FileTrace) -> Iterator[str]:
+def _files_lines(files: Sequence[FileTrace]) -> Iterator[str]:
+    """The files of which row groups are shown, then how many others there are."""
+    shown = [file for file in files if file.groups]
+    for file in shown:
+        yield from _file_lines(file, file.left or ())
+    ruled_out = sum(file.left is None for file in files)
+    empty = sum(file.left is not None and not file.visited for file in files)
+    more = len(files) - len(shown) - ruled_out - empty
+    counts = (
+        (ruled_out, "ruled out as a whole"),
+        (empty, "without a row group that is left"),
+        (more, "read as well"),
+    )
+    lines = [f"{counted(count, 'file')} {what}" for count, what in counts if count]
+    yield from ["", *lines] if lines else []
+
+
+def _file_lines(file: FileTrace, left: Sequence[int]) -> Iterator[str]:
     yield ""
-    if file.left is None:
-        yield f"{file.name}: ruled out as a whole"
-        return
-    left_out = sorted(set(range(file.row_groups)) - set(file.left))
+    left_out = sorted(set(range(file.row_groups)) - set(left))
     yield f"{file.name}: {counted(file.row_groups, 'row group')}"
     if left_out:
         yield f"  left out by statistics or bloom filters: {_numbers(left_out)}"
-    if file.visited < len(file.left):
-        yield f"  not reached: {_numbers(file.left[file.visited :])}"
+    if file.visited < len(left):
+        yield f"  not reached: {_numbers(left[file.visited :])}"
     for group in file.groups:
         yield from _group_lines(group)
     more = file.visited - len(file.groups)
@@ -133,7 +149,7 @@ def _numbers(numbers: Sequence[int]) -> str:
 
 
 def _group_lines(group: GroupTrace) -> Iterator[str]:
-    yield f"  row group {group.row_group}: {group.rows_left:,} of {group.row_count:,} rows left by pages, {group.matched:,} found"
+    yield f"  row group {group.row_group}: {group.rows_left:,} of {group.row_count:,} rows left by pages, {group.matched:,} matched"
     names = {column.name: f"{column.name}{' ?' if column.is_asked else ''}" for column in group.columns}
     width = max(map(len, [*names.values(), "rows left"]))
     yield f"    {'rows left':<{width}}  {rows_bar(group.left, group.row_count)}"
@@ -151,8 +167,8 @@ def _bounds_lines(column: ColumnTrace, width: int) -> Iterator[str]:
     shown = known if len(known) <= MOST_PAGES else [page for page in known if page.is_read][:MOST_PAGES]
     for page in shown:
         verdict = "read" if page.is_read else "skipped"
-        rows = f"{page.row}–{page.row + page.row_count - 1}"
-        yield f"    {'':<{width}}  rows {rows}: {bounds_text(page)}, {verdict}"
+        rows = f"{page.row:,} to {page.row + page.row_count - 1:,}"
+        yield f"    {'':<{width}}  rows {rows}: {bounds_text(page)} ({verdict})"
     if len(shown) < len(known):
         yield f"    {'':<{width}}  … and {counted(len(known) - len(shown), 'more page')}"
 
@@ -201,8 +217,10 @@ def _cell(row: int, cells: int, row_count: int) -> int:
 
 def _room(cells: int, row_count: int) -> Iterable[int]:
     """The rows that each cell stands for."""
+    if not cells:
+        return ()
     edges = [-(-number * row_count // cells) for number in range(cells + 1)]
-    return (stop - start for start, stop in zip(edges, edges[1:], strict=False))
+    return (stop - start for start, stop in pairwise(edges))
 
 
 def _fill(cells: list[int], start: int, stop: int, row_count: int) -> None:

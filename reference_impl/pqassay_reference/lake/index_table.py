@@ -230,10 +230,10 @@ def read_entries(folder: str | os.PathLike[str], columns: Collection[str] | None
         return Contents({}, tuple(damaged))
     table = pa.concat_tables(read)
     column: Any = table.column("column")
-    found = {
-        name: _entries(name, table.filter(pc.equal(column, pa.scalar(name))))
-        for name in pc.unique(column).to_pylist()
-    }
+    names = pc.unique(column).to_pylist()
+    if len(names) == 1 and not column.null_count:
+        return Contents({names[0]: _entries(names[0], table)}, tuple(damaged))
+    found = {name: _entries(name, table.filter(pc.equal(column, pa.scalar(name)))) for name in names}
     return Contents(found, tuple(damaged))
 
 
@@ -243,11 +243,13 @@ def _entries(column: str, rows: pa.Table) -> ColumnEntries:
     runs = _numbers(rows, "run")
     latest = np.zeros(count, np.int64)
     np.maximum.at(latest, file, runs)
-    rows = rows.filter(pa.array(runs == latest[file]))
-    file = file[runs == latest[file]]
-
-    order = np.argsort(file, kind="stable")
-    rows, file = rows.take(order), file[order]
+    # To choose rows, and to order them, copies every value: mostly there is one run, and its rows are in order.
+    is_latest = runs == latest[file]
+    if not is_latest.all():
+        rows, file = rows.filter(pa.array(is_latest)), file[is_latest]
+    if (np.diff(file) < 0).any():
+        order = np.argsort(file, kind="stable")
+        rows, file = rows.take(order), file[order]
     first = np.searchsorted(file, np.arange(count))
     sizes, modified = _numbers(rows, "size"), _numbers(rows, "modified")
     null_counts = np.maximum.reduceat(np.abs(_numbers(rows, "null_count")), first)

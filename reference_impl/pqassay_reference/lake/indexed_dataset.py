@@ -21,6 +21,7 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Self, cast
 
 import numpy as np
@@ -68,12 +69,25 @@ class Pruning:
     Attributes:
         kept: Paths of the files that may hold matching rows.
         skipped: Paths of the files that hold none.
-        why: For each path the reason.
     """
 
     kept: tuple[str, ...]
     skipped: tuple[str, ...]
-    why: dict[str, str]
+    _decision: Decision = field(repr=False, compare=False)
+    _known: KnownFiles = field(repr=False, compare=False)
+
+    @cached_property
+    def why(self) -> dict[str, str]:
+        """For each path the reason, which takes longer to say than to know."""
+        there = set(self.kept)
+        why: dict[str, str] = {}
+        for number, path in enumerate(self._known.paths):
+            if self._decision.kept[number] and path not in there:
+                why[path] = "its partition holds no such row"
+            else:
+                unknown = self._known.unknown.get(number, "no index decides the condition")
+                why[path] = self._decision.why(number, otherwise=unknown)
+        return why
 
 
 @dataclass
@@ -169,18 +183,12 @@ class IndexedDataset(pads.FileSystemDataset):
         kept_files = np.flatnonzero(decision.kept)
         narrowed = self._dataset_of([shared.fragments[file] for file in kept_files])
         there = {cast("Any", fragment).path for fragment in narrowed.get_fragments(condition)}
-        why = {}
-        for number, path in enumerate(shared.known.paths):
-            if decision.kept[number] and path not in there:
-                why[path] = "its partition holds no such row"
-            else:
-                unknown = shared.known.unknown.get(number, "no index decides the condition")
-                why[path] = decision.why(number, otherwise=unknown)
         paths = shared.known.paths
         return Pruning(
             tuple(path for path in paths if path in there),
             tuple(path for path in paths if path not in there),
-            why,
+            decision,
+            shared.known,
         )
 
     def get_fragments(self, filter: pc.Expression | None = None) -> Iterator[pads.Fragment]:  # noqa: A002 - Arrow's name

@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.dataset as pads
 
 from pqassay_reference.lake.index_table import ColumnEntries, default_folder, parts, read_entries
-from pqassay_reference.lake.index_tail import Found, Progress, load_indexes
+from pqassay_reference.lake.index_tail import Found, Progress, TrustedIndex, load_indexes
 from pqassay_reference.lake.listing import Listed
 from pqassay_reference.lake.pruning import ColumnFacts, Facts, indexable
 from pqassay_spec.idx1 import blob as idx1
@@ -72,10 +72,12 @@ def know_files(
 ) -> KnownFiles:
     """Find out what indexes say of the files of a dataset. See `pqassay_reference.lake.indexed_dataset.open_indexed`."""
     # Where a folder is called `nation=Peru`, that is what the dataset says of its rows, whatever the file holds.
-    partitions = {
-        name for fragment in fragments for name in pads.get_partition_keys(fragment.partition_expression)
-    }
-    why_not = partial(_why_not, schema, partitions, columns)
+    partitions = set[str]()
+    if listed.partitioning != "hive" or "=" in "".join(listed.paths):
+        partitions = {
+            name for fragment in fragments for name in pads.get_partition_keys(fragment.partition_expression)
+        }
+    why_not = cache(partial(_why_not, schema, partitions, columns))
     known: list[ColumnFacts] = []
     unknown: dict[int, str] = {}
     damaged: tuple[str, ...] = ()
@@ -92,9 +94,13 @@ def know_files(
             if len(facts.files):
                 known.append(facts)
                 covered[facts.files] = True
-    rest: list[int] = np.flatnonzero(~covered).tolist()
     filesystem = None if listed.is_local else listed.filesystem
-    found = load_indexes([listed.paths[number] for number in rest], filesystem, progress=progress)
+    rest: Sequence[int] = range(len(listed.paths))
+    paths, sizes = listed.paths, listed.sizes
+    if covered.any():
+        rest = np.flatnonzero(~covered).tolist()
+        paths, sizes = tuple(paths[number] for number in rest), tuple(sizes[number] for number in rest)
+    found = load_indexes(paths, sizes, filesystem, progress=progress)
     by_column: defaultdict[str, list[Facts]] = defaultdict(list)
     for number, index in zip(rest, found, strict=True):
         described = _described(number, index, why_not, vouched)
@@ -133,23 +139,23 @@ def _described(
     """The column that the index of a file describes and what it says; or why it says nothing."""
     if isinstance(index, str):
         return index
+    if isinstance(index, TrustedIndex):
+        if len(index.column) != 1:
+            return f"its index describes the nested column {'.'.join(index.column)}"
+        (column,) = index.column
+        # Values and nulls together make up the rows; a record of neither speaks of another column.
+        may_be_null = bool(index.null_count) or index.text is None
+        return why_not(column) or (column, Facts(number, index.text, may_be_null))
     if index.layout is not idx1.Layout.PUBLISHED:
         return f"its index has the layout of {index.layout.value}"
-    if index.companion is not None:
-        path = index.companion.column
-        if len(path) != 1:
-            return f"its index describes the nested column {'.'.join(path)}"
-        (column,) = path
-        # Values and nulls together make up the rows; a record of neither speaks of another column.
-        may_be_null = bool(index.companion.null_count) or not index.values
-        return why_not(column) or (column, Facts(number, index.values, may_be_null))
     if index.mistrust:
         return f"its companion record does not count: {index.mistrust}"
     if vouched is None:
         return "its index has no companion record, and nobody vouches for it"
     if index.lost:
         return f"its index is lossy: the published reader does not get {index.lost[0][:60]!r}"
-    return why_not(vouched) or (vouched, Facts(number, index.values, may_be_null=True, pieces=True))
+    text = idx1.SEPARATOR.join(index.values) if index.values else None
+    return why_not(vouched) or (vouched, Facts(number, text, may_be_null=True, pieces=True))
 
 
 def _table_folder(listed: Listed, table: str | None) -> str | None:

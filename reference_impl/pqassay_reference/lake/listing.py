@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, TypeAlias, cast
 
 import pyarrow as pa
@@ -22,6 +24,13 @@ Partitioning: TypeAlias = "str | list[str] | pads.Partitioning | pads.Partitioni
 
 IGNORED = (".", "_")
 """Files and folders whose names begin like this are no data: as with Arrow and Spark."""
+
+
+_BETWEEN_PATHS = "\0"
+"""Occurs in no name."""
+
+_HIDDEN = re.compile(rf"(?:[/{_BETWEEN_PATHS}]|\A)[{re.escape(''.join(IGNORED))}]")
+"""Such a name in a path relative to the folder, or in several paths."""
 
 
 @dataclass(frozen=True)
@@ -92,15 +101,13 @@ def list_files(root: Roots, filesystem: Any, partitioning: Partitioning) -> List
         found = filesystem.get_file_info(pafs.FileSelector(path, recursive=True))
         start = len(path)
         try:
-            files = [
-                info
-                for info in found
-                if info.type is pafs.FileType.File
-                and not any(name.startswith(IGNORED) for name in info.path[start:].split("/"))
-            ]
+            files = sorted((info for info in found if info.is_file), key=attrgetter("path"))
+            # Mostly there is none, which is found out for all of them at once.
+            if _HIDDEN.search(_BETWEEN_PATHS.join(info.path[start:] for info in files)):
+                files = [info for info in files if not _HIDDEN.search(info.path[start:])]
         except UnicodeDecodeError as error:
             raise ValueError(f"{error.object!r} is no UTF-8, and pyarrow cannot name it; rename it") from None
-        return _listed(filesystem, path, sorted(files, key=lambda info: info.path), partitioning)
+        return _listed(filesystem, path, files, partitioning)
     places = [located(path, filesystem) for path in root]
     filesystem = places[0][0] if places else filesystem or pafs.LocalFileSystem()
     if any(not other.equals(filesystem) for other, _ in places):

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,7 @@ import pyarrow.dataset as pads
 import pyarrow.fs as pafs
 
 from pqassay_reference.columns.column_values import is_text
+from pqassay_reference.lake.value_lists import split_values
 from pqassay_reference.predicate.expression_tree import columns_of, only_looks_up, tree_of, written
 from pqassay_reference.predicate.expressions import compared_type
 
@@ -48,19 +49,18 @@ FAILURES = (pa.ArrowException, ValueError, TypeError, LookupError, OSError, NotI
 """Errors of Arrow for a filter that it cannot bind, or cannot evaluate on one of the values."""
 
 
-@dataclass(frozen=True)
-class Facts:
+class Facts(NamedTuple):
     """The facts about one column in one file.
 
     Attributes:
         file: Number of the file.
-        values: Every distinct value of the column, or, with ``pieces``, what they are when split at line feeds.
+        text: Every distinct value of the column, with line feeds between them; ``None`` if there are none.
         may_be_null: Whether the column may hold nulls.
-        pieces: A value may be several of the values joined by line feeds.
+        pieces: A line feed may also be part of a value.
     """
 
     file: int
-    values: Sequence[str]
+    text: str | None
     may_be_null: bool
     pieces: bool = False
 
@@ -100,16 +100,15 @@ class ColumnFacts:
     @classmethod
     def of(cls, schema: pa.Schema, column: str, facts: Sequence[Facts]) -> ColumnFacts:
         """Gather the facts of single files."""
-        flat = pa.array(
-            [value for single in facts for value in single.values], pa.string()
-        ).dictionary_encode()
+        values, starts = split_values([single.text for single in facts])
+        flat = values.dictionary_encode()
         return cls(
             schema,
             column,
             files=np.array([single.file for single in facts], np.int64),
-            starts=np.cumsum([0, *(len(single.values) for single in facts)], dtype=np.int64),
+            starts=starts,
             codes=flat.indices.to_numpy().astype(np.int64),
-            values=flat.dictionary,
+            values=flat.dictionary.cast(pa.string()),
             may_be_null=np.array([single.may_be_null for single in facts], np.bool_),
             pieces=np.array([single.pieces for single in facts], np.bool_),
         )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
+import codecs
+import re
+from decimal import Context, Decimal
 
 import numpy as np
 
@@ -13,6 +15,15 @@ from pqassay_spec.parquet.thrift import SchemaElement, Type
 
 MOST_SHOWN = 32
 """Characters of a bound that are shown."""
+
+MOST_BYTES = (MOST_SHOWN - 3) // 2
+"""Bytes of a bound that are shown in hexadecimal."""
+
+MOST_DIGITS = 76
+"""Bytes and decimal places of a decimal that is written out: more than any engine has digits."""
+
+EXACT = Context(prec=400)
+"""Digits enough for the integers of so many bytes."""
 
 UNITS = {
     "DATE": "D",
@@ -34,6 +45,8 @@ def bound_text(element: SchemaElement, order: Order, raw: bytes) -> str:
     >>> bound_text(day, Order.SIGNED, (366).to_bytes(4, "little"))
     '1971-01-02'
     """
+    if order is Order.DECIMAL and len(raw) > MOST_DIGITS:
+        return f"x'{raw[:MOST_BYTES].hex()}…"
     number = number_of(order, raw)
     text = None if number is None else _number_text(element, number)
     if text is None:
@@ -45,24 +58,29 @@ def _number_text(element: SchemaElement, number: float) -> str | None:
     """A number with the meaning that its logical type gives it; ``None`` where that gives none."""
     name = logical_name(element) or ""
     if isinstance(number, float):
-        return f"{number:.9g}" if element.type == Type.FLOAT else None
+        return str(np.float32(number)) if element.type == Type.FLOAT else None
     if name == "DECIMAL":
         annotation = element.logicalType.DECIMAL if element.logicalType is not None else None
         scale = element.scale if annotation is None else annotation.scale
-        return f"{Decimal(number).scaleb(-(scale or 0)):f}"
+        return (
+            f"{Decimal(number).scaleb(-(scale or 0), EXACT):f}" if 0 <= (scale or 0) <= MOST_DIGITS else None
+        )
     unit = UNITS.get(name)
     if unit is None:
         return None
-    moment = str(np.datetime64(number, unit))  # type: ignore[call-overload]
+    moment = re.sub(r"\.0+$", "", str(np.array(number, f"datetime64[{unit}]")))
+    if moment == "NaT":
+        return None
     return moment.partition("T")[2] if name.startswith("TIME(") else moment.replace("T", " ")
 
 
 def _plain_text(raw: bytes) -> str:
     """Bytes as text in quotes as a condition has it, or in hexadecimal where they are no text."""
+    start = raw[: MOST_SHOWN * 4]  # which may end within a character
     try:
-        text = raw.decode()
+        text = codecs.getincrementaldecoder("utf-8")().decode(start, final=len(start) == len(raw))
     except UnicodeDecodeError:
-        return f"x'{raw.hex()}'"
+        return f"x'{start.hex()}'"
     return f"'{printable(text)}'"
 
 

@@ -13,7 +13,12 @@ Result = TypeVar("Result")
 
 
 def ahead(
-    pool: Executor | None, function: Callable[[Item], Result], items: Iterable[Item], most: int
+    pool: Executor | None,
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    most: int,
+    *,
+    slowly: bool = False,
 ) -> Iterator[Result]:
     """The results of a function, in the order of its arguments, so many of them worked on before they are asked for.
 
@@ -22,6 +27,7 @@ def ahead(
         function: What is done.
         items: Its arguments, taken no earlier than needed.
         most: Results that are worked on at once.
+        slowly: Whether one is worked on at first, and twice as many after each: for those who may soon have enough.
     """
     left = iter(items)
     first = list(islice(left, 2)) if pool is not None else []
@@ -30,11 +36,13 @@ def ahead(
         yield from map(function, chain(first, left))
         return
     waiting: deque[Future[Result]] = deque()
+    allowed = 1 if slowly else most
     try:
         for item in chain(first, left):
             waiting.append(pool.submit(function, item))
-            if len(waiting) >= most:
+            if len(waiting) >= allowed:
                 yield waiting.popleft().result()
+                allowed = min(2 * allowed, most)
         while waiting:
             yield waiting.popleft().result()
     finally:

@@ -39,6 +39,17 @@ class Left:
         self.requests += other.requests
         return self
 
+    def __sub__(self, other: Left) -> Left:
+        """What is left of it without a part of it."""
+        return Left(
+            self.files - other.files,
+            self.row_groups - other.row_groups,
+            self.rows - other.rows,
+            None if self.pages is None or other.pages is None else self.pages - other.pages,
+            self.length - other.length,
+            self.requests - other.requests,
+        )
+
 
 EVERYTHING = "everything"
 """The step before the first rung."""

@@ -150,6 +150,13 @@ class FileFacts:
                 )
         return found
 
+    def require_counts(self) -> None:
+        """Raise `Malformed` where a row group says that it has fewer than no rows."""
+        for number, count in enumerate(self.row_counts):
+            if count < 0:
+                where = f"footer.row_groups[{number}].num_rows"
+                raise Malformed(f"a row group of {count} rows", rule="PQF-074", field=where)
+
     @cached_property
     def fields(self) -> list[SchemaField]:
         """The fields below the root. Raises `Malformed` where Arrow's schema has others."""
@@ -247,10 +254,12 @@ def read_facts(source: Source) -> FileFacts:
     alone = bytes(HEAD.build({})) + footer + bytes(TAIL.build({"footer_length": len(footer)}))
     try:
         schema: pa.Schema = pq.ParquetFile(pa.BufferReader(alone)).schema_arrow
-    except (pa.ArrowException, OSError) as error:
+        schema.to_string()  # reads all names, which need not be UTF-8
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise Undecodable(f"the file cannot be read: {' '.join(str(error).split())}") from error
     facts = FileFacts(metadata, framing, schema)
     _ = facts.leaves, facts.fields  # the footer has to describe a tree
+    facts.require_counts()
     return facts
 
 

@@ -23,11 +23,12 @@ import pyarrow.parquet as pq
 from pqassay_reference.errors import Undecodable
 from pqassay_reference.pages.chunk_claims import Mistrusted
 from pqassay_reference.pages.mini_file import LeafPages, mini_file
+from pqassay_reference.pages.row_entries import row_entries
 from pqassay_reference.query.facts import FileFacts, SchemaField
 from pqassay_reference.query.page_layout import Leaf, Numbers, Page, PageLayout, header_at, leaf_of
 from pqassay_reference.query.ranges import FetchedRanges, Piece
 from pqassay_spec.base.errors import FormatError
-from pqassay_spec.parquet.thrift import ColumnMetaData, Encoding, PageType
+from pqassay_spec.parquet.thrift import ColumnMetaData, Encoding, PageType, Type
 
 DICTIONARY_ENCODINGS = (Encoding.PLAIN_DICTIONARY, Encoding.RLE_DICTIONARY)
 
@@ -154,6 +155,15 @@ class FieldPages:
         except Mistrusted as error:
             raise Undecodable(f"{self._where} cannot be decoded: {error}") from None
 
+    def whole(self) -> Any:
+        """All values, as a chunked array, whatever an offset index says. Raises as `values` does."""
+        try:
+            return self._decoded(
+                PageLayout(self._bare, self.row_count), np.zeros(1, np.int64), self.row_count
+            )
+        except Mistrusted as error:
+            raise Undecodable(f"{self._where} cannot be decoded: {error}") from None
+
     @property
     def _where(self) -> str:
         return f"{self._ranges.name}: column {self.field.arrow.name} in row group {self._row_group}"
@@ -184,7 +194,7 @@ class FieldPages:
         columns = [self._leaf_pages(layout, leaf, blocks) for leaf in layout.leaves]
         content = mini_file(
             self.field.elements,
-            columns,
+            [pages for pages, _ in columns],
             row_count,
             key_values=self._facts.key_values(self.field),
             created_by=self._facts.metadata.created_by,
@@ -198,6 +208,10 @@ class FieldPages:
         if table.num_rows != row_count:
             raise Mistrusted(f"pages hold {table.num_rows} rows, where the file says {row_count}")
         values = table.column(0)
+        self._require_nanoseconds(content, values)
+        for number, (leaf, (_, counts)) in enumerate(zip(layout.leaves, columns, strict=True)):
+            if leaf.pages and not leaf.claims.is_flat:
+                _require_rows(row_entries(values, number), layout.pages_of(leaf, blocks), counts)
         if kept is not None:
             try:
                 values.validate(full=True)  # Arrow does not look whether references are within the dictionary
@@ -205,7 +219,18 @@ class FieldPages:
                 raise Undecodable(f"{self._where} cannot be decoded: {error}") from error
         return values
 
-    def _leaf_pages(self, layout: PageLayout, leaf: Leaf, blocks: Numbers) -> LeafPages:
+    def _require_nanoseconds(self, content: bytes, values: Any) -> None:
+        """Raise `Undecodable` where an INT96 is beyond the years that 64 bits of nanoseconds reach: Arrow makes another year of it."""
+        if all(element.type != Type.INT96 for element in self.field.elements):
+            return
+        file = pq.ParquetFile(pa.BufferReader(content), coerce_int96_timestamp_unit="s")
+        try:
+            file.read(use_threads=False).column(0).cast(values.type)
+        except pa.ArrowException:
+            raise Undecodable(f"{self._where} holds timestamps beyond the years 1677 to 2262") from None
+
+    def _leaf_pages(self, layout: PageLayout, leaf: Leaf, blocks: Numbers) -> tuple[LeafPages, Sequence[int]]:
+        """The pages of a leaf in some blocks, and the values, nulls and empty lists that each is said to hold."""
         facts = copy.copy(leaf.facts)
         facts.statistics = facts.size_statistics = facts.encoding_stats = facts.geospatial_statistics = None
         facts.bloom_filter_offset = facts.bloom_filter_length = None
@@ -213,12 +238,13 @@ class FieldPages:
             raw = self._ranges.view(leaf.start, leaf.stop - leaf.start)
             split = _dictionary_end(raw)
             self.read_pages.add((leaf.start, leaf.stop))
-            return LeafPages(facts, raw[:split], [raw[split:]])
+            return LeafPages(facts, raw[:split], [raw[split:]]), ()
         pages = layout.pages_of(leaf, blocks)
         raws = [self._ranges.view(page.start, page.stop - page.start) for page in pages]
-        facts.num_values, refers = _described(leaf, pages, raws)
+        counts, refers = _described(leaf, pages, raws)
+        facts.num_values = sum(counts)
         self.read_pages.update((page.start, page.stop) for page in pages)
-        return LeafPages(facts, self._dictionary(leaf, refers=refers), raws)
+        return LeafPages(facts, self._dictionary(leaf, refers=refers), raws), counts
 
     def _dictionary(self, leaf: Leaf, *, refers: bool) -> bytes | memoryview:
         start, stop = leaf.dictionary
@@ -238,9 +264,10 @@ def is_dictionary_encoded(facts: ColumnMetaData) -> bool:
     return bool(stats) and all(one.encoding in DICTIONARY_ENCODINGS for one in stats)
 
 
-def _described(leaf: Leaf, pages: Sequence[Page], raws: Sequence[memoryview]) -> tuple[int, bool]:
-    """Values of some pages, and whether any of them refers to the dictionary. Raises `Mistrusted`, `Malformed`."""
-    values, refers, is_flat = 0, False, leaf.claims.is_flat
+def _described(leaf: Leaf, pages: Sequence[Page], raws: Sequence[memoryview]) -> tuple[list[int], bool]:
+    """Values of each of some pages, and whether any of them refers to the dictionary. Raises `Mistrusted`, `Malformed`."""
+    refers, is_flat = False, leaf.claims.is_flat
+    values: list[int] = []
     for page, raw in zip(pages, raws, strict=True):
         header, length = header_at(raw, 0, page.start)
         second = header.data_page_header_v2
@@ -253,9 +280,16 @@ def _described(leaf: Leaf, pages: Sequence[Page], raws: Sequence[memoryview]) ->
             raise Mistrusted("a page holds other rows than the offset index says")
         if is_flat and data.num_values != page.row_count:
             raise Mistrusted("a page holds other rows than the offset index says")
-        values += data.num_values
+        values.append(data.num_values)
         refers = refers or data.encoding in DICTIONARY_ENCODINGS
     return values, refers
+
+
+def _require_rows(entries: Numbers, pages: Sequence[Page], counts: Sequence[int]) -> None:
+    """Raise `Mistrusted` where lists begin in other pages than the offset index says."""
+    ends = np.cumsum([page.row_count for page in pages])
+    if not np.array_equal(np.cumsum(entries)[ends - 1], np.cumsum(counts)):
+        raise Mistrusted("a page holds other rows than the offset index says")
 
 
 def _dictionary_end(raw: memoryview) -> int:

@@ -7,7 +7,7 @@ Source: chapter ``scan.md``.
 # The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -24,17 +24,20 @@ from pqassay_reference.predicate.expressions import TableColumns, columns_named,
 from pqassay_reference.predicate.literals import Tree
 from pqassay_reference.query.conditions import parts_of
 from pqassay_reference.query.counters import EVERYTHING, Counters, Left
+from pqassay_reference.query.distrust import Lie
 from pqassay_reference.query.explain import FileTrace, Trace
 from pqassay_reference.query.facts import KEPT_FACTS, FileFacts, read_facts
 from pqassay_reference.query.field_pages import Reading
 from pqassay_reference.query.file_index import Verdict, file_index_verdict
+from pqassay_reference.query.group_audit import GroupAudit
 from pqassay_reference.query.group_scan import GroupScan, Question
+from pqassay_reference.query.index_audit import IndexAudit
 from pqassay_reference.query.page_layout import Numbers
 from pqassay_reference.query.pm_facts import pm_facts
 from pqassay_reference.query.ranges import FOREVER, GAP, REMOTE_GAP, STEP_GAPS, FetchedRanges, Piece
 from pqassay_reference.query.rungs import Rung
 from pqassay_reference.query.targets import LOCAL_TAIL, REMOTE_TAIL, Target
-from pqassay_reference.rewrite.extract import Trust
+from pqassay_reference.rewrite.extract import Trust, index_of
 from pqassay_spec.parquet.page_search import Rows
 from pqassay_spec.pm.grammar import FILE_NAME
 
@@ -57,6 +60,7 @@ class Query:
         metadata: Where the facts about a file come from.
         first_schema: The schema of the first file; a file that lacks one of its columns has nulls there.
         trace: Where it is kept what was done; ``None`` where nobody asks.
+        distrust: Whether claims are compared with the values instead of being believed.
     """
 
     predicate: Tree | None
@@ -69,6 +73,7 @@ class Query:
     metadata: Metadata = "footer"
     first_schema: pa.Schema | None = None
     trace: Trace | None = None
+    distrust: bool = False
 
 
 class Window(NamedTuple):
@@ -87,6 +92,7 @@ class FileScan:
         query: What is asked.
         counters: Where it is counted what is left.
         pool: Makes several requests at once.
+        tell: Told of every claim that proves false, where the query distrusts them.
 
     Raises:
         FormatError: The metadata cannot be read.
@@ -96,13 +102,19 @@ class FileScan:
     """
 
     def __init__(
-        self, target: Target, query: Query, counters: Counters, pool: Executor | None = None
+        self,
+        target: Target,
+        query: Query,
+        counters: Counters,
+        pool: Executor | None = None,
+        tell: Callable[[Lie], None] | None = None,
     ) -> None:
         self.target, self._query, self._counters = target, query, counters
         self.message = ""
         """Why the embedded index of the file had no say."""
         self._visited: list[tuple[GroupScan, Rows]] = []
-        self._left_groups: list[int] | None = None
+        self._left_groups: list[GroupScan] | None = None
+        self._tell = tell
         self._stack = ExitStack()
         try:
             with about(target.name):
@@ -161,7 +173,7 @@ class FileScan:
         if Rung.PROJECTION not in query.rungs:
             needed = list(range(len(schema)))
         reading = Reading(
-            indexed=Rung.PAGES in query.rungs,
+            indexed=Rung.PAGES in query.rungs and not query.distrust,
             all_dictionaries=Rung.DICTIONARIES not in query.rungs,
             kept_dictionaries=frozenset(),
         )
@@ -216,14 +228,17 @@ class FileScan:
             groups = self._groups()
             self._count_groups(EVERYTHING, range(len(self.facts.leaves)), groups)
             self._count_groups(Rung.METADATA, range(len(self.facts.leaves)), groups)
-            leaves = [leaf for place in self.question.needed for leaf in self.facts.fields[place].leaves]
+            leaves = self._needed_leaves
             self._count_groups(Rung.PROJECTION, leaves, groups)
             if self._is_ruled_out():
                 return
             self._count_groups(Rung.FILES, leaves, groups)
+            if self._query.distrust:
+                yield from self._audited_windows(groups)
+                return
             by_group = self._left_by_groups(groups)
-            self._left_groups = [group.row_group for group, _ in by_group]
-            self._count_groups(Rung.ROW_GROUPS, leaves, [group for group, _ in by_group])
+            self._left_groups = [group for group, _ in by_group]
+            self._count_groups(Rung.ROW_GROUPS, leaves, self._left_groups)
             yield from self._windows(by_group)
 
     def _groups(self) -> list[GroupScan]:
@@ -245,7 +260,7 @@ class FileScan:
         self.message = verdict.message
         if verdict.skips is not None:
             self._counters.note("IDX1")
-        return bool(verdict.skips)
+        return bool(verdict.skips) and not self._query.distrust
 
     def _verdict(self) -> Verdict:
         query = self._query
@@ -263,6 +278,7 @@ class FileScan:
             if rows:
                 left.append((group, rows))
             self._counters.note(*group.used)
+            self.ranges.drop_long(REMOTE_TAIL)
         return left
 
     def _windows(self, by_group: Sequence[tuple[GroupScan, Rows]]) -> Iterator[Window]:
@@ -317,10 +333,65 @@ class FileScan:
                     ]
         self.ranges.want(pieces)
 
+    # ------------------------------------------------------------------------------------------------- distrust
+
+    def _audited_windows(self, groups: Sequence[GroupScan]) -> Iterator[Window]:
+        """The windows of the rows that satisfy the condition, one row group after the other, each with its audit."""
+        index = self._index_audit()
+        try:
+            for group in groups:
+                yield from self._audited(group, index)
+            if index is not None:
+                index.is_whole = True
+        finally:
+            for lie in index.lies() if index is not None else ():
+                self._note(lie)
+
+    def _audited(self, group: GroupScan, index: IndexAudit | None) -> Iterator[Window]:
+        if not group.row_count:
+            return
+        audit = GroupAudit(self.facts, self.ranges, group, self.question)
+        for lie in audit.lies():
+            self._note(lie)
+        self.ranges.drop_long(REMOTE_TAIL)
+        if index is not None:
+            index.see(audit.columns[self._place(index.column)], audit.matched)
+        whole: Rows = [range(group.row_count)]
+        for step in (Rung.ROW_GROUPS, Rung.PAGES):
+            self._counters.count(step, group.cost_of(whole))
+        self._visited.append((group, whole))
+        end = group.first_row + group.row_count
+        if not audit.matched:
+            self.ranges.release(end, behind=group.first_row)
+        most = group.window_rows() if Rung.STREAM in self._query.rungs else group.row_count
+        if audit.matching is None:
+            windows = group.windows(whole, most)
+        else:
+            rows: Numbers = np.flatnonzero(audit.matching)
+            windows = iter([rows[at : at + most] for at in range(0, len(rows), most)])
+        del audit
+        for numbers in windows:
+            yield Window(group, numbers, group.first_row + int(numbers[-1]) + 1)
+
+    def _index_audit(self) -> IndexAudit | None:
+        """The audit of the file's own index, where the condition asks it."""
+        verdict = self._verdict()
+        if verdict.skips is None or verdict.message or self._query.predicate is None:
+            return None
+        index = index_of(self.ranges, self.facts.framing, self.facts.metadata)
+        described = self._query.column if index.companion is None else ".".join(index.companion.column)
+        if described is None:
+            return None
+        return IndexAudit(self.target.name, index, described, skips=verdict.skips)
+
+    def _note(self, lie: Lie) -> None:
+        if self._tell is not None:
+            self._tell(lie)
+
     # ------------------------------------------------------------------------------------------------- counting
 
-    def finish(self) -> None:
-        """Count what was read of the file after its last window."""
+    def finish(self, *, is_stopped: bool = False) -> None:
+        """Count what was read of the file after its last window, or after that with which the limit was reached."""
         late, lean = Left(), Left()
         for group, left in self._visited:
             if not left:
@@ -331,24 +402,43 @@ class FileScan:
             if read.uses_index:
                 self._counters.note("offset index")
         late.files = lean.files = int(bool(lean.row_groups))
-        self._counters.count(Rung.LATE, late)
-        self._counters.count(Rung.DICTIONARIES, lean)
         fetched = Left(files=lean.files, row_groups=lean.row_groups, rows=lean.rows, pages=lean.pages)
         fetched += Left(length=self.ranges.data.length, requests=self.ranges.data.requests)
-        self._counters.count(Rung.FETCH, fetched)
+        unread = self._unread() if is_stopped else Left()
+        for rung, read_of_it in ((Rung.LATE, late), (Rung.DICTIONARIES, lean), (Rung.FETCH, fetched)):
+            self._counters.count(rung, read_of_it)
+            self._counters.count(rung, unread)
+        fetched.rows = 0  # those of the result are counted where the limit cuts it
+        self._counters.count(Rung.STREAM, fetched)
         trace = self._query.trace
         if trace is not None:
             kept = [group.traced(left) for group, left in self._visited[: trace.room]]
             groups = len(self.facts.row_counts)
-            trace.files.append(
-                FileTrace(self.target.name, groups, self._left_groups, len(self._visited), kept)
-            )
+            left_groups = None if self._left_groups is None else [one.row_group for one in self._left_groups]
+            trace.files.append(FileTrace(self.target.name, groups, left_groups, len(self._visited), kept))
+
+    def _unread(self) -> Left:
+        """What a scan that is stopped need not read any more: row groups that were not reached, and rows of those that were."""
+        unreached = self._left_of(self._needed_leaves, (self._left_groups or [])[len(self._visited) :])
+        unreached.files = 0
+        self._counters.count(Rung.PAGES, unreached)
+        for group, left in self._visited:
+            unreached += group.cost_of(left) - group.cost_of(group.rows_tried(left))
+        return unreached
+
+    @property
+    def _needed_leaves(self) -> list[int]:
+        return [leaf for place in self.question.needed for leaf in self.facts.fields[place].leaves]
 
     def _count_groups(self, step: str, leaves: Sequence[int], groups: Sequence[GroupScan]) -> None:
+        self._counters.count(step, self._left_of(leaves, groups))
+
+    def _left_of(self, leaves: Sequence[int], groups: Sequence[GroupScan]) -> Left:
+        """What it would take to read some columns of some row groups."""
         sizes = self.facts.sizes
         chosen = np.ix_([group.row_group for group in groups], leaves)
         pages = sizes.pages[chosen]
-        left = Left(
+        return Left(
             files=1 if groups else 0,
             row_groups=len(groups),
             rows=sum(group.row_count for group in groups),
@@ -356,7 +446,6 @@ class FileScan:
             length=int(sizes.lengths[chosen].sum()),
             requests=int(sizes.present[chosen].sum()),
         )
-        self._counters.count(step, left)
 
 
 __all__ = ["FileScan", "Query", "Window"]

@@ -16,7 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
+from pqassay_reference.errors import Refused
 from pqassay_reference.pages.chunk_claims import ChunkClaims
 from pqassay_reference.pages.row_selection import Answer, by_pages, by_statistics_and_bloom, rows_left
 from pqassay_reference.predicate.expressions import TableColumns, evaluated
@@ -81,6 +83,8 @@ class GroupScan:
         """What took part in decisions."""
         self.matched = 0
         """Rows that satisfied the condition so far."""
+        self.tried = 0
+        """Rows that were put to the condition so far."""
         self._facts, self._ranges, self._question = facts, ranges, question
         self._claims: dict[str, ChunkClaims | None] = {}
 
@@ -98,16 +102,17 @@ class GroupScan:
         everything = [range(self.row_count)] if self.row_count else []
         if self._question.predicate is None or not everything:
             return everything
-        rows = rows_left(self._question.predicate, self._claims_by_name, self.row_count, answer)
+        rows = rows_left(self._question.predicate, self.claims_of, self.row_count, answer)
         for name, claims in self._claims.items():
             if claims is not None:
                 self.used |= claims.used
+                claims.__dict__.pop("bitset", None)  # may be long, and is not asked again
                 place = self._facts.leaf_of(name)
                 if place is not None:
                     self._facts.remember(self.row_group, place, claims)
         return rows
 
-    def _claims_by_name(self, name: str) -> ChunkClaims | None:
+    def claims_of(self, name: str) -> ChunkClaims | None:
         """The claims of the chunk that a condition calls by a name; ``None`` for constants and whatever has several values a row."""
         if name not in self._claims:
             found = None
@@ -167,6 +172,25 @@ class GroupScan:
         fewest, most = WINDOW_ROWS
         return max(fewest, min(most, WINDOW_BYTES * max(self.row_count, 1) // max(size, 1)))
 
+    def leaf_called(self, name: str) -> int:
+        """Position of the leaf that the condition calls by a name, and of which `claims_of` tells."""
+        place = self._facts.leaf_of(name)
+        if place is None:
+            raise Refused(f"there is no one column {name}")
+        return place
+
+    def condition(self) -> tuple[NDArray[np.bool_] | None, dict[int, Any]]:
+        """Which rows satisfy the condition, ``None`` for all, and the fields that it names, whole. Raises as `matches` does."""
+        places = sorted({place for part in self._question.parts for place in self._fields_of(part)})
+        predicate = self._question.predicate
+        if predicate is None or not places:
+            return None, {}
+        nothing: Numbers = np.zeros(0, np.int64)
+        self._ranges.want(chain.from_iterable(self.fields[place].pieces(nothing) for place in places))
+        # Only what was decoded has as many rows as the row group says: what is made for so many comes after it.
+        columns = {place: self.fields[place].whole() for place in places}
+        return np.asarray(self._mask(predicate, columns, self.row_count)), columns
+
     # ------------------------------------------------------------------------------------------- one window
 
     def matches(self, rows: Numbers) -> pa.Table | None:
@@ -178,6 +202,7 @@ class GroupScan:
         """
         late = Rung.LATE in self._question.rungs
         found = self._matches_late(rows) if late else self._matches_at_once(rows)
+        self.tried += len(rows)
         self.matched += 0 if found is None else len(found)
         return found
 
@@ -262,13 +287,23 @@ class GroupScan:
 
     def cost_of(self, rows: Rows) -> Left:
         """What it would take to read all needed fields for some rows, page by page."""
-        left = Left(files=0, row_groups=1 if rows else 0, rows=sum(map(len, rows)))
+        left = Left(files=0, row_groups=1 if rows else 0, rows=sum(part.stop - part.start for part in rows))
         if not rows:
             return left
         for one in self.fields.values():
             pages, length, dictionaries = one.layout.cost_of(one.layout.blocks_of_ranges(rows))
             left += Left(pages=pages, length=length + dictionaries, requests=pages + bool(dictionaries))
         return left
+
+    def rows_tried(self, left: Rows) -> Rows:
+        """The rows of some ranges that were put to the condition: windows are worked on in their order."""
+        tried: Rows = []
+        room = self.tried
+        for part in left:
+            if room:
+                tried.append(part[:room])
+                room -= len(tried[-1])
+        return tried
 
     def read_so_far(self) -> ReadSoFar:
         """What was read of it, page by page."""

@@ -20,7 +20,7 @@ from pqassay_spec.base.terminal import printable
 WIDTH, MARGIN, LEFT = 760, 16, 134
 """Width of the picture, its margin, and where bars begin."""
 
-BARS_END, PAGES_END = 520, 590
+BARS_END, PAGES_END = 496, 590
 """Where the bars of the waterfall end, and those of pages."""
 
 ROWS_X, PAGES_X, BYTES_X, REQUESTS_X = 580, 630, 690, WIDTH - MARGIN
@@ -32,11 +32,22 @@ STEP, COLUMN = 36, 27
 CHARACTER = 6.0
 """Width of a character of small text, about."""
 
+BOUND_CHARACTER = 6.6
+"""The same in wide fonts: bounds have to stay within their page."""
+
 MOST_GROUPS, MOST_COLUMNS = 6, 16
 """Row groups that are drawn, and columns of each."""
 
+THIN = 2.5
+"""Width at least of what was read, however few rows it has."""
+
 NARROW = 3.0
 """Width of a page below which it is drawn together with its neighbours."""
+
+UNITS = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
+
+SHORTENED = 10_000_000
+"""The first number of rows or pages that is shortened."""
 
 STYLE = """
 svg { --ground: #ffffff; --ink: #263238; --pale: #5f727c; --line: #90a4ae; --grid: #dfe5e8;
@@ -55,6 +66,7 @@ text { fill: var(--ink); font: 12px system-ui, -apple-system, "Segoe UI", Roboto
 .more { fill: none; stroke: var(--more); stroke-width: 1.2; }
 .rows { fill: var(--rows); } .read { fill: var(--left); stroke: var(--ground); }
 .skipped { fill: var(--skipped); stroke: var(--line); stroke-width: 0.6; }
+.thin { stroke: none; }
 .on-read { fill: var(--read-ink); font-size: 11px; text-anchor: middle; } .on-skipped { fill: var(--pale); font-size: 11px; text-anchor: middle; }
 """
 
@@ -133,20 +145,25 @@ def size_text(length: int) -> str:
     """
     if length < 1000:
         return f"{length} B"
-    power = min(int(math.log10(length)) // 3, 5)
+    power = int(math.log10(length)) // 3
     number = length / 1000**power
-    if number >= 999.5 and power < 5:
+    if number >= 999.5:
         number, power = number / 1000, power + 1
-    return f"{f'{number:#.3g}'.rstrip('.')} {' kMGTP'[power]}B"
+    return f"{f'{number:#.3g}'.rstrip('.')} {UNITS[power]}"
+
+
+def count_text(count: int) -> str:
+    """A number of rows or pages, shortened where it is long.
+
+    >>> count_text(1_934), count_text(200_000_000)
+    ('1,934', '200 M')
+    """
+    return f"{count:,}" if count < SHORTENED else size_text(count).removesuffix("B")
 
 
 def _described(scan: Scan) -> str:
     """The picture in words."""
-    steps = [
-        f"{step.name}: {step.left.rows} rows, {step.left.length} bytes"
-        for step in waterfall(scan)
-        if step.counts_bytes
-    ]
+    steps = [f"{step.name}: {step.left.rows} rows, {step.left.length} bytes" for step in waterfall(scan)]
     return f"What was left to be read after each technique. {'; '.join(steps)}. {_fetched(scan)}"
 
 
@@ -186,7 +203,7 @@ class _Scale:
     def __init__(self, sizes: Sequence[int]) -> None:
         known = [math.log10(size) for size in sizes if size > 0] or [0.0]
         self.first = math.floor(min(known) - 0.25)
-        self.last = max(max(known), self.first + 1.0)
+        self.last = max(*known, self.first + 1.0)
 
     def x(self, size: int) -> float:
         """The horizontal place of a number of bytes."""
@@ -198,22 +215,21 @@ class _Scale:
     def grid(self) -> Iterator[tuple[float, str]]:
         """The lines, with what they stand for."""
         for power in range(max(self.first, 0), math.floor(self.last) + 1):
-            yield self.x(10**power), size_text(10**power)
+            yield self.x(10**power), f"{10 ** (power % 3)} {UNITS[power // 3]}"
 
 
 def _waterfall(drawing: _Drawing, steps: Sequence[Step], top: float) -> float:
-    shown = [step for step in steps if step.counts_bytes]
-    scale = _Scale([step.left.length for step in shown])
+    scale = _Scale([step.left.length for step in steps])
     drawing.text(MARGIN, top + 14, "left after", "pale")
     for x, words in ((ROWS_X, "rows"), (PAGES_X, "pages"), (BYTES_X, "bytes"), (REQUESTS_X, "requests")):
         drawing.text(x, top + 14, words, "pale end")
     bottom = top + 22 + STEP * len(steps)
     room = -math.inf
-    for x, words in scale.grid():
-        drawing.line(x, top + 18, x, bottom, "grid")
-        if x - room > CHARACTER * 8 and x < BARS_END - CHARACTER * 4:
-            drawing.text(x, top + 14, words, "pale middle")
-            room = x
+    for place, words in scale.grid():
+        drawing.line(place, top + 18, place, bottom, "grid")
+        if place - room > CHARACTER * 8 and place < BARS_END - CHARACTER * 4:
+            drawing.text(place, top + 14, words, "pale middle")
+            room = place
     for number, step in enumerate(steps):
         _step(drawing, step, scale, top + 22 + STEP * number)
     return bottom + 8
@@ -222,11 +238,9 @@ def _waterfall(drawing: _Drawing, steps: Sequence[Step], top: float) -> float:
 def _step(drawing: _Drawing, step: Step, scale: _Scale, y: float) -> None:
     left = step.left
     drawing.text(MARGIN, y + 14, step.name, "name" if step.is_on else "off")
-    drawing.text(ROWS_X, y + 14, f"{left.rows:,}", "end")
+    drawing.text(ROWS_X, y + 14, count_text(left.rows), "end")
     drawing.text(LEFT, y + 29, step.title if step.is_on else f"off: {step.title}", "pale")
-    if not step.counts_bytes:
-        return
-    pages = "?" if left.pages is None else f"{left.pages:,}"
+    pages = "?" if left.pages is None else count_text(left.pages)
     for x, words in ((PAGES_X, pages), (BYTES_X, size_text(left.length)), (REQUESTS_X, f"{left.requests:,}")):
         drawing.text(x, y + 14, words, "end")
     before, after = scale.x(step.before), scale.x(left.length)
@@ -285,9 +299,9 @@ def _key(drawing: _Drawing, y: float) -> float:
 
 def _group(drawing: _Drawing, file: FileTrace, group: GroupTrace, top: float) -> float:
     name = printable(file.name.rsplit("/", 1)[-1])
-    words = f"{_cut(name, 40)}, row group {group.row_group} of {file.row_groups}"
+    words = f"{_cut(name, 40)}, row group {group.row_group}"
     drawing.text(MARGIN, top + 18, words, "name")
-    counts = f"{group.rows_left:,} of {group.row_count:,} rows left, {group.matched:,} found"
+    counts = f"{group.rows_left:,} of {group.row_count:,} rows left, {group.matched:,} matched"
     drawing.text(WIDTH - MARGIN, top + 18, counts, "end")
     columns = group.columns[:MOST_COLUMNS]
     y = top + 28
@@ -298,7 +312,7 @@ def _group(drawing: _Drawing, file: FileTrace, group: GroupTrace, top: float) ->
 
     for part in group.left:
         drawing.rectangle(
-            place(part.start), y - 2, max(place(part.stop) - place(part.start), 1.5), bottom - y, "rows"
+            place(part.start), y - 2, max(place(part.stop) - place(part.start), THIN), bottom - y, "rows"
         )
     for column in columns:
         _column(drawing, column, y, group.row_count)
@@ -323,10 +337,11 @@ def _axis(drawing: _Drawing, group: GroupTrace, y: float) -> None:
 
 
 def _column(drawing: _Drawing, column: ColumnTrace, y: float, row_count: int) -> None:
-    label = _cut(printable(column.name), 17 if column.is_asked else 19)
+    label = _cut(printable(column.name), 15 if column.is_asked else 17)
     drawing.text(MARGIN, y + 15, f"{label} ?" if column.is_asked else label, "small")
     scale = (PAGES_END - LEFT) / max(row_count, 1)
-    for run in _runs(column.pages, scale):
+    # Those that were read come last: they may be wider than their rows, so that they are seen.
+    for run in sorted(_runs(column.pages, scale), key=lambda run: run[0].is_read):
         _page(drawing, run, y, scale)
     kind = "page" if column.has_pages else "chunk"
     words = f"{column.pages_read:,} of {_counted(len(column.pages), kind)}, {size_text(column.length_read)}"
@@ -353,9 +368,9 @@ def _page(drawing: _Drawing, run: Sequence[PageTrace], y: float, scale: float) -
         hint = f"{len(run):,} pages, {hint}"
     elif bounds:
         hint = f"{hint}; {bounds}"
-    drawing.rectangle(x, y + 2, max(width - 0.8, 1.5), 19, lot, hint)
+    drawing.rectangle(x, y + 2, max(width - 0.8, THIN), 19, f"{lot} thin" if width < 2 * THIN else lot, hint)
     for words in (bounds, bounds.split(" … ", maxsplit=1)[0] + " …" if " … " in bounds else ""):
-        if words and CHARACTER * len(words) + 6 < width:
+        if words and BOUND_CHARACTER * len(words) + 4 < width:
             drawing.text(x + width / 2, y + 15, words, f"on-{lot}")
             return
 

@@ -27,6 +27,7 @@ from pqassay_reference.errors import Refused, about
 from pqassay_reference.predicate.literals import Tree
 from pqassay_reference.query.ahead import ahead
 from pqassay_reference.query.counters import Counters, Left
+from pqassay_reference.query.distrust import Lie, Lies, warning_of
 from pqassay_reference.query.explain import Trace
 from pqassay_reference.query.file_scan import FileScan, Metadata, Query, Window
 from pqassay_reference.query.output import Output
@@ -64,12 +65,13 @@ class Scan:
         self._targets = targets
         self.counters = Counters()
         self.messages: dict[str, str] = {}
+        self._lies = Lies()
         self.rungs = query.rungs
         self.files = {target.name: target.identity[1] for target in targets}
         self.trace = query.trace
         self.progress: Callable[[int, int], object] | None = None
         # The first file stays open until it is scanned, so that nothing of it is fetched twice.
-        first = FileScan(targets[0], query, self.counters)
+        first = FileScan(targets[0], query, self.counters, tell=self._lies.note)
         weakref.finalize(self, first.close)
         self._output = Output.of(first, query.columns, keeps=Rung.DICTIONARIES in query.rungs)
         self._query = replace(query, first_schema=first.facts.schema)
@@ -86,6 +88,16 @@ class Scan:
         """
         with closing(cast("Any", self._batches())) as batches:
             yield from self._limited(batches if Rung.STREAM in self._query.rungs else iter(list(batches)))
+
+    @property
+    def lies(self) -> list[Lie]:
+        """Claims that proved false so far, each once; only a scan that distrusts them looks."""
+        return self._lies.found
+
+    @property
+    def warning(self) -> str:
+        """What to tell people about the lies; empty without any."""
+        return warning_of(self.lies)
 
     def to_reader(self) -> pa.RecordBatchReader:
         """The rows as any consumer of Arrow's streams takes them."""
@@ -130,7 +142,7 @@ class Scan:
     def _opened(self, target: Target, requests: Executor | None) -> FileScan:
         file = self._first if target is self._targets[0] else None
         if file is None:
-            file = FileScan(target, self._query, self.counters, requests)
+            file = FileScan(target, self._query, self.counters, requests, self._lies.note)
         else:
             self._first = None
             file.make_requests_in(requests)
@@ -144,20 +156,21 @@ class Scan:
             with about(file.target.name):
                 return window, window.group.matches(window.rows)
 
+        windows: Any = file.windows()
         try:
-            results = ahead(workers, matched, file.windows(), threads)
-            with closing(cast("Any", results)):
+            results: Any = ahead(workers, matched, windows, threads, slowly=self._query.limit is not None)
+            with closing(windows), closing(results):
                 for window, table in results:
                     file.ranges.release(window.last_row)
                     if table is not None:
                         yield from self._output.batches(table, file, BATCH_ROWS)
         except GeneratorExit:
-            self._finish(file)  # the limit is reached
+            self._finish(file, is_stopped=True)  # the limit is reached
             raise
         self._finish(file)
 
-    def _finish(self, file: FileScan) -> None:
-        file.finish()
+    def _finish(self, file: FileScan, *, is_stopped: bool = False) -> None:
+        file.finish(is_stopped=is_stopped)
         if file.message:
             self.messages[file.target.name] = file.message
 
@@ -174,6 +187,7 @@ def scan(
     column: str | None = None,
     metadata: Metadata = "footer",
     explain: bool = False,
+    distrust: bool = False,
 ) -> Scan:
     """Read the rows of Parquet files that satisfy a condition, and no more of the files than that takes.
 
@@ -189,6 +203,8 @@ def scan(
         column: The column that an embedded index without companion record describes.
         metadata: Where the facts about a file come from: its own footer, or the ``_pm`` beside it (``pm``).
         explain: Whether it is kept which pages were read and which were not, see `pqassay_reference.query.explain`.
+        distrust: Whether nothing is left out on the word of a claim. The claims that the condition meets are compared
+            with the values, and those that prove false are in `Scan.lies`; the columns of the condition are read whole.
 
     Raises:
         Refused: The condition, a column or a rung is not one, or there are no files.
@@ -210,7 +226,16 @@ def scan(
     targets = targets_of(path) if isinstance(path, str | os.PathLike) else [target_of(path)]
     trace = Trace() if explain else None
     query = Query(
-        predicate, columns, rungs_without(without), gap, limit, trust, column, metadata, trace=trace
+        predicate,
+        columns,
+        rungs_without(without),
+        gap,
+        limit,
+        trust,
+        column,
+        metadata,
+        trace=trace,
+        distrust=distrust,
     )
     return Scan(targets, query)
 

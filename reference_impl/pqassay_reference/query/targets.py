@@ -16,8 +16,8 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from pqassay_reference.errors import Refused
-from pqassay_reference.lake.index_tail import NativeSource
 from pqassay_reference.lake.listing import list_files
+from pqassay_reference.lake.tails import NativeSource
 from pqassay_reference.query.facts import Identity
 from pqassay_spec.base.sources import FileSource, Source
 

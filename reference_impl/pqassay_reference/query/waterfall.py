@@ -13,8 +13,8 @@ from pqassay_reference.query.explain import ColumnTrace, FileTrace, GroupTrace, 
 from pqassay_reference.query.rungs import TITLES, Rung
 from pqassay_reference.query.scan import Scan
 
-WITHOUT_BYTES = (Rung.METADATA, Rung.STREAM)
-"""Rungs that save reads of metadata, or memory, and no bytes of pages."""
+WITHOUT_BYTES = (EVERYTHING, Rung.METADATA)
+"""Steps that save no bytes of pages: the second saves reads of metadata."""
 
 
 @dataclass(frozen=True)
@@ -36,14 +36,9 @@ class Step:
     before: int
 
     @property
-    def counts_bytes(self) -> bool:
-        """Whether bytes and pages are counted after it."""
-        return self.name != Rung.STREAM
-
-    @property
     def saved(self) -> int | None:
         """Bytes that it saved, fewer than 0 if it fetched more; ``None`` for what saves no bytes of pages."""
-        return None if self.name in (EVERYTHING, *WITHOUT_BYTES) else self.before - self.left.length
+        return None if self.name in WITHOUT_BYTES else self.before - self.left.length
 
     @property
     def share(self) -> float | None:
@@ -57,7 +52,7 @@ def waterfall(scan: Scan) -> list[Step]:
     before = left[EVERYTHING].length
     steps = [Step(EVERYTHING, "all columns of all files", True, left[EVERYTHING], before)]
     for rung in Rung:
-        steps.append(Step(rung, TITLES[rung], rung in scan.rungs, left[rung], before))
+        steps.append(Step(rung.value, TITLES[rung], rung in scan.rungs, left[rung], before))
         before = left[rung].length
     return steps
 
@@ -86,18 +81,17 @@ def explanation(scan: Scan) -> dict[str, Any]:
 
 def _step_record(step: Step) -> dict[str, Any]:
     left = step.left
-    record: dict[str, Any] = {"rung": step.name, "title": step.title, "on": step.is_on}
-    if step.counts_bytes:
-        record |= {
-            "files": left.files,
-            "row_groups": left.row_groups,
-            "rows": left.rows,
-            "pages": left.pages,
-            "bytes": left.length,
-            "requests": left.requests,
-        }
-    else:
-        record["rows"] = left.rows
+    record: dict[str, Any] = {
+        "rung": step.name,
+        "title": step.title,
+        "on": step.is_on,
+        "files": left.files,
+        "row_groups": left.row_groups,
+        "rows": left.rows,
+        "pages": left.pages,
+        "bytes": left.length,
+        "requests": left.requests,
+    }
     if step.saved is not None:
         record["bytes_saved"] = step.saved
     return record

@@ -117,10 +117,15 @@ def why_not_trusted(
         return f"its {name} is {there}, the blob's is {here}"
     if record.row_count != row_count:
         return f"its row_count is {record.row_count}, the file has {row_count} rows"
-    named = [leaf for leaf in columns if leaf.is_at(record.column)]
-    if len(named) != 1 or not is_string(named[0]) or named[0].max_repetition_level:
+    if not is_described(record.column, columns):
         return f"{'.'.join(record.column)} is no string column with one value a row"
     return "" if record.lossless else "it says that values were lost"
+
+
+def is_described(column: Sequence[str], columns: Iterable[SchemaLeaf]) -> bool:
+    """Whether a path names one string column with one value a row, which is what an index can describe."""
+    named = [leaf for leaf in columns if leaf.is_at(column)]
+    return len(named) == 1 and is_string(named[0]) and not named[0].max_repetition_level
 
 
 # --8<-- [end:trust]

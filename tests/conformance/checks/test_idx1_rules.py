@@ -13,9 +13,10 @@ import pytest
 from typer.testing import CliRunner
 
 import pqassay
+from golden_cases import golden_cases
 from idx1_files import Idx1File, companion, edited, parquet, table
 from places import GOLDEN_FILES
-from pqassay.suite.cases import GoldenCase, load
+from pqassay.suite.cases import GoldenCase
 from pqassay_reference.cli.main import app
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.idx1 import blob as idx1
@@ -232,7 +233,7 @@ def test_the_footer_tier_reads_no_blob() -> None:
 
 BROKEN_INDEXES = [
     golden
-    for golden in load(GOLDEN_FILES)
+    for golden in golden_cases()
     if golden.case.family == "IDX1" and golden.case.kind == "invalid" and golden.case.mutation is not None
 ]
 

@@ -18,9 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pqassay
-from places import GOLDEN_FILES
+from golden_cases import golden_cases
 from pm_pairs import PmPair, generated, real, real_names, with_chunk, with_column, with_footer, written
-from pqassay.suite.cases import GoldenCase, load
+from pqassay.suite.cases import GoldenCase
 from pqassay_reference.pm import write
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.parquet.file import read_framing
@@ -163,7 +163,7 @@ OTHER_FIELDS = {
 
 DIFFERENT = [
     golden
-    for golden in load(GOLDEN_FILES)
+    for golden in golden_cases()
     if golden.case.kind == "invalid" and set(ACROSS) & set(golden.case.rules) and golden.case.mutation
 ]
 

@@ -136,7 +136,9 @@ def test_bytes_can_be_judged_in_a_worker() -> None:
 
 
 def test_a_column_that_unpacks_to_more_than_there_is_costs_one_file(tmp_path: Path) -> None:
-    text = pa.DictionaryArray.from_arrays([0] * 700, pa.array(["a" * (1 << 20)]))
+    text = pa.chunked_array(
+        [pa.array(["a" * (1 << 20)])] * 700
+    )  # they share their memory, and one page after the other is written
     pq.write_table(
         pa.table({"nation": text}),
         tmp_path / "bomb.parquet",
@@ -310,6 +312,35 @@ def test_an_interrupted_check_leaves_no_process_and_no_traceback(
     if number != signal.SIGKILL:  # Python's own helper says that semaphores were left
         assert words == error
     wait_until(lambda: not alive(children))
+
+
+IMPORTS_OF_A_WORKER = """
+import sys
+from pqassay.judge import preloaded
+from pqassay.judge.one_file import Settings, judge_all
+from pqassay.lake.targets import find
+
+before = set(sys.modules)
+for tier in ("footer", "index", "pages", "values"):
+    judge_all(find(sys.argv[1:]).targets, Settings(tier))
+print(sorted(name for name in set(sys.modules) - before if name.startswith("pqassay.")))
+"""
+"""Judges as a worker does, and prints what of the judge had to be imported for that."""
+
+
+def test_workers_begin_with_all_that_judging_imports(tmp_path: Path) -> None:
+    lake(tmp_path, "good")
+    lake(tmp_path, "bad", content=BAD)
+    pm = ROOT / "golden_files" / "pm" / "all-null"
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTS_OF_A_WORKER, str(tmp_path), str(pm)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment(),
+    )
+
+    assert ("[]\n", "") == (done.stdout, done.stderr)
 
 
 INTERRUPTED_HELPER = """

@@ -16,12 +16,13 @@ from typing import Any
 import jsonschema
 import pytest
 
+from golden_cases import golden_cases
 from inside import Inside
 from places import GUIDES, ROOT
 from pqassay.report import run_model
 from pqassay.report.run_model import Operation
 from pqassay.suite import manifest, protocol, runner
-from pqassay.suite.cases import golden_folder, load, select
+from pqassay.suite.cases import golden_folder, select
 from pqassay.suite.protocol import ProtocolError, applicable, read_answer, read_hello
 from pqassay.suite.runner import Settings, run
 from pqassay_spec.golden.literals import Column, Float, LongInteger, Rows
@@ -216,7 +217,7 @@ def test_what_the_guide_shows_is_what_comes(tmp_path: Path) -> None:
 
 def scored(command: list[str]) -> tuple[dict[str, str], int]:
     """What a driver makes of the cases of IDX1, by id, and how many lines it has."""
-    chosen = select(load(golden_folder()), ["idx1/*", "interop/datafusion-55.2/*"])
+    chosen = select(golden_cases(), ["idx1/*", "interop/datafusion-55.2/*"])
     report = run(chosen, Settings(command, only=["decode"], strict=True))
 
     assert [] == [result for result in report.results if result.outcome in ("crashed", "protocol error")]
@@ -251,7 +252,7 @@ def test_the_driver_for_snapshots_in_the_protocol_runs_and_scores(
 ) -> None:
     driver = tmp_path / "driver.py"
     driver.write_text(example('python title="snapshot.py"'))
-    chosen = select(load(golden_folder()), ["pm/*", "interop/questdb-*/*"])
+    chosen = select(golden_cases(), ["pm/*", "interop/questdb-*/*"])
     monkeypatch.setattr(runner, "Launcher", Inside)
     report = run(chosen, Settings([sys.executable, str(driver)], only=["snapshot"], strict=True))
     (score,) = report.scores

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import pqassay
+from golden_cases import golden_cases
 from inside import Here, InOneShell, Inside
 from places import ROOT
 from pqassay.report.model import Finding
@@ -20,7 +21,7 @@ from pqassay.report.run_model import Operation, RunReport
 from pqassay.suite import runner
 from pqassay.suite.answers import ASKING
 from pqassay.suite.bench import Bench
-from pqassay.suite.cases import GoldenCase, golden_folder, load, select
+from pqassay.suite.cases import GoldenCase, select
 from pqassay.suite.expectations import parse
 from pqassay.suite.process import Limits
 from pqassay.suite.protocol import read_answer, to_json
@@ -32,7 +33,7 @@ pytestmark = pytest.mark.slow
 IMPLEMENTATIONS = ROOT / "conformance" / "implementations"
 FAKE_FILES = ROOT / "tests" / "conformance" / "suite" / "fakes"
 FAKES = tomllib.loads((IMPLEMENTATIONS / "null_scores.toml").read_text())
-GOLDENS = load(golden_folder())
+GOLDENS = golden_cases()
 
 
 def report(name: str, command: list[str], cases: Sequence[GoldenCase]) -> RunReport:

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
+from golden_cases import golden_cases
 from places import ROOT
-from pqassay.suite.cases import golden_folder, load, select
+from pqassay.suite.cases import select
 from pqassay.suite.process import Limits
 from pqassay.suite.runner import Settings, run
 
@@ -41,7 +42,7 @@ def driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 @pytest.mark.spark
 def test_spark_passes_what_it_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPARK_DRIVER_IDLE_SECONDS", "10")  # its Java is to end soon after
-    cases = select(load(golden_folder()), CASES)
+    cases = select(golden_cases(), CASES)
     report = run(cases, Settings([sys.executable, str(DRIVER)], Limits(seconds=120)))
     outcomes = {(result.case, result.operation): result.outcome for result in report.results}
     asked = {key: outcome for key, outcome in outcomes.items() if outcome != "not applicable"}

@@ -17,13 +17,14 @@ from pqassay_spark.jobs.shipping import NEEDED, NEEDED_FOR_VALUES, PACKAGES, wri
 from pqassay_spark.jobs.spark_jobs import lacking
 
 SCRIPT = """
-import json, sys
+import json, os, sys
 from typer.testing import CliRunner
 from pqassay_spark.cli.main import app
 from pqassay_spark.jobs.session import open_session
 from pqassay_spark.jobs.shipping import missing_modules
 
-spark = open_session(master=sys.argv[3])
+quick = {"spark.executor.extraJavaOptions": os.environ.get("SPARK_SUBMIT_OPTS", "")}  # as tests start every Java
+spark = open_session(master=sys.argv[3], settings=quick)
 spark.sparkContext.setLogLevel("OFF")
 spark.sparkContext.pythonExec = sys.argv[1]
 said = [missing_modules(spark, ["pyarrow", "construct", "pqassay", "json"])]

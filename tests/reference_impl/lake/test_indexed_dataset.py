@@ -475,6 +475,14 @@ def test_hidden_files_and_folders_are_no_data_as_with_arrow(lake: Path) -> None:
     assert sorted(FILES) == names(open_indexed(lake).files)
 
 
+def test_a_name_is_hidden_by_its_first_character_only(lake: Path) -> None:
+    (lake / "_SUCCESS").write_bytes(b"")
+    for name in ("a_.b.parquet", "a\n.b.parquet"):
+        (lake / name).write_bytes((lake / "a.parquet").read_bytes())
+
+    assert sorted((*FILES, "a_.b.parquet", "a\n.b.parquet")) == sorted(names(open_indexed(lake).files))
+
+
 def test_files_may_be_named_one_by_one(lake: Path) -> None:
     chosen: list[str | Path] = [lake / "b.parquet", str(lake / "a.parquet")]
 

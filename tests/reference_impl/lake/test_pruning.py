@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as pads
@@ -40,11 +41,23 @@ FILES: list[list[str | None]] = [["Peru", "Chad"], ["Chad"], ["Peru", None], [No
 def facts_of(
     files: Sequence[Sequence[str | None]], schema: pa.Schema = SCHEMA, **changes: Any
 ) -> ColumnFacts:
-    facts = [
-        Facts(number, sorted({value for value in values if value is not None}), None in values, **changes)
-        for number, values in enumerate(files)
-    ]
-    return ColumnFacts.of(schema, "nation", facts)
+    """The facts as an index table gives them, whose values may hold line feeds."""
+    held = [sorted({value for value in values if value is not None}) for values in files]
+    flat = pa.array([value for values in held for value in values], pa.string()).dictionary_encode()
+    members: dict[str, Any] = {
+        "files": np.arange(len(files)),
+        "starts": np.cumsum([0, *map(len, held)]),
+        "codes": flat.indices.to_numpy().astype(np.int64),
+        "values": flat.dictionary,
+        "may_be_null": np.array([None in values for values in files]),
+        "pieces": np.zeros(len(files), np.bool_),
+    }
+    return ColumnFacts(schema, "nation", **(members | changes))
+
+
+def joined(values: Iterable[str]) -> str | None:
+    """Values as an index holds them."""
+    return "\n".join(sorted(values)) if values else None
 
 
 def decided(condition: pc.Expression, *columns: ColumnFacts, count: int = len(FILES)) -> Decision:
@@ -110,7 +123,7 @@ def test_a_conversion_that_works_for_all_values_decides(condition: pc.Expression
 
 
 def test_files_without_facts_are_kept() -> None:
-    facts = ColumnFacts.of(SCHEMA, "nation", [Facts(1, ["Peru"], may_be_null=False)])
+    facts = ColumnFacts.of(SCHEMA, "nation", [Facts(1, "Peru", may_be_null=False)])
 
     assert [0, 2] == kept(NATION == "Chad", facts, count=3)
     assert decide(3, [], NATION == "Chad").kept.all()
@@ -119,10 +132,10 @@ def test_files_without_facts_are_kept() -> None:
 def test_several_columns_decide_each_on_its_own() -> None:
     schema = pa.schema({"nation": pa.string(), "city": pa.string()})
     nation = ColumnFacts.of(
-        schema, "nation", [Facts(n, [v], False) for n, v in enumerate(("Peru", "Peru", "Chad"))]
+        schema, "nation", [Facts(n, v, False) for n, v in enumerate(("Peru", "Peru", "Chad"))]
     )
     city = ColumnFacts.of(
-        schema, "city", [Facts(n, [v], False) for n, v in enumerate(("Lima", "Cusco", "Lima"))]
+        schema, "city", [Facts(n, v, False) for n, v in enumerate(("Lima", "Cusco", "Lima"))]
     )
 
     assert [0] == kept((NATION == "Peru") & (pc.field("city") == "Lima"), nation, city, count=3)
@@ -130,8 +143,8 @@ def test_several_columns_decide_each_on_its_own() -> None:
 
 
 def test_facts_about_other_files_of_the_same_column_stand_beside_each_other() -> None:
-    one = ColumnFacts.of(SCHEMA, "nation", [Facts(0, ["Peru"], may_be_null=False)])
-    two = ColumnFacts.of(SCHEMA, "nation", [Facts(2, ["Chad"], may_be_null=False)])
+    one = ColumnFacts.of(SCHEMA, "nation", [Facts(0, "Peru", may_be_null=False)])
+    two = ColumnFacts.of(SCHEMA, "nation", [Facts(2, "Chad", may_be_null=False)])
 
     assert [1, 2] == kept(NATION == "Chad", one, two, count=3)
 
@@ -222,7 +235,7 @@ def test_pieces_of_values_decide_only_whether_given_texts_occur(
     facts = ColumnFacts.of(
         SCHEMA,
         "nation",
-        [Facts(0, ["a", "b"], may_be_null=True, pieces=True), Facts(1, ["b"], may_be_null=True, pieces=True)],
+        [Facts(0, "a\nb", may_be_null=True, pieces=True), Facts(1, "b", may_be_null=True, pieces=True)],
     )
 
     assert files == kept(condition, facts, count=2)
@@ -238,7 +251,7 @@ def test_pieces_never_lose_a_value_that_holds_line_feeds(
     values: list[str], literals: list[str], form: str
 ) -> None:
     pieces = "\n".join(values).split("\n")
-    facts = ColumnFacts.of(SCHEMA, "nation", [Facts(0, pieces, may_be_null=True, pieces=True)])
+    facts = ColumnFacts.of(SCHEMA, "nation", [Facts(0, joined(pieces), may_be_null=True, pieces=True)])
     condition = expression_of([form, "nation", literals if "in" in form else literals[0]], SCHEMA)
     rows = pa.table({"nation": values, "year": [0] * len(values), "amount": [0.0] * len(values)})
 
@@ -315,7 +328,7 @@ def test_many_values_are_decided_as_few_are() -> None:
 def test_a_column_named_by_its_number_is_not_mistaken_for_the_one_with_many_values() -> None:
     schema = pa.schema({"city": pa.string(), "nation": pa.string()})
     values = [f"value {number}" for number in range(pruning.MANY)]
-    facts = ColumnFacts.of(schema, "nation", [Facts(0, values, may_be_null=False)])
+    facts = ColumnFacts.of(schema, "nation", [Facts(0, joined(values), may_be_null=False)])
 
     assert [0] == kept(pc.field(0) == "Lima", facts, count=1)
     assert [] == kept(pc.field("nation") == "Lima", facts, count=1)

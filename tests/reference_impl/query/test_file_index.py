@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
+from golden_cases import golden_cases
 from idx1_files import Idx1File, companion, parquet, table
 from indexed_lakes import with_record
 from pqassay.literals.predicate import keeps
 from pqassay.literals.rows import rows_difference
-from pqassay.suite.cases import golden_folder, load
 from pqassay_reference.columns.rows import rows_of, table_of
 from pqassay_reference.errors import Refused, Undecodable
 from pqassay_reference.predicate.literals import json_value, python_value
@@ -176,7 +176,7 @@ def test_a_column_that_is_there_twice_is_refused(path: Path) -> None:
         scanned(path, parquet(twice), ["=", "nation", "Peru"])
 
 
-SCANS = [golden for golden in load(golden_folder()) if golden.case.expect.scan is not None]
+SCANS = [golden for golden in golden_cases() if golden.case.expect.scan is not None]
 
 
 @pytest.mark.parametrize("trust", ["companion", "published"])

@@ -1,0 +1,172 @@
+"""The values of one column chunk as they are stored: by physical type, with the pages and rows that hold them.
+
+Bounds, counts and bloom filters are about these.  A decoder that turns them into dates or decimals would lose what is to be
+compared, so the mini file says nothing of their meaning: an INT64 comes as int64, a BYTE_ARRAY as bytes, an INT96 as twelve bytes.
+
+Source: apache/parquet-format, ``README.md``, sections "Data Pages" and "Nested Encoding".
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from pqassay_reference.errors import Undecodable
+from pqassay_reference.pages.mini_file import LeafPages, mini_file
+from pqassay_reference.pages.row_entries import Counts, row_entries
+from pqassay_spec.base.errors import FormatError, Malformed
+from pqassay_spec.grammar.thrift_decoder import decode
+from pqassay_spec.parquet.column_order import WIDTHS
+from pqassay_spec.parquet.thrift import ColumnMetaData, PageHeader, PageType, SchemaElement, Type
+
+HEADER_BYTES = 4 << 10
+"""Bytes in which most page headers end; statistics in one may be longer."""
+
+
+class StoredPage(NamedTuple):
+    """A page as its header describes it.
+
+    Attributes:
+        start: Its first byte, counted from that of the chunk.
+        stop: The byte behind its last.
+        entries: Its values, nulls and empty lists; ``None`` for a dictionary page.
+    """
+
+    start: int
+    stop: int
+    entries: int | None
+
+
+def stored_pages(raw: bytes, entries: int) -> Iterator[StoredPage]:
+    """The pages of a chunk, by walking from header to header; index pages are left out.
+
+    Args:
+        raw: The bytes of the chunk.
+        entries: Its values, nulls and empty lists. What is behind the page with the last of them belongs to nobody.
+
+    Raises:
+        Malformed: A header cannot be read, or a page reaches beyond the chunk.
+    """
+    view, at, held = memoryview(raw), 0, 0
+    while at < len(raw) and (held < entries or not entries):
+        header, length = page_header(view, at)
+        stop = at + length + header.compressed_page_size
+        if header.compressed_page_size < 0 or stop > len(raw):
+            raise Malformed("a page reaches beyond its chunk", rule="PQF-051", field="pages", offset=at)
+        data = header.data_page_header or header.data_page_header_v2
+        if header.type == PageType.DICTIONARY_PAGE:
+            yield StoredPage(at, stop, None)
+        elif data is not None:
+            yield StoredPage(at, stop, data.num_values)
+            held += data.num_values
+        at = stop
+
+
+def page_header(view: memoryview, at: int) -> tuple[PageHeader, int]:
+    """The page header at a position, and its length. Raises `Malformed`."""
+    try:
+        return decode(PageHeader, bytes(view[at : at + HEADER_BYTES]))
+    except FormatError:
+        return decode(PageHeader, bytes(view[at:]))
+
+
+class StoredValues:
+    """All values of a chunk.
+
+    Args:
+        schema: The elements of the field below the root that the leaf belongs to, depth first.
+        number: Position of the leaf among those of the field.
+        facts: The chunk's metadata.
+        raw: The chunk's bytes.
+        row_count: Rows of its row group.
+
+    Attributes:
+        pages: Its data pages.
+        values: For a leaf outside of lists, a chunked array with one value or null for each row; else with one list.
+
+    Raises:
+        Malformed: A page header cannot be read.
+        Undecodable: The pages cannot be decoded, or hold other rows than the row group.
+    """
+
+    def __init__(
+        self, schema: Sequence[SchemaElement], number: int, facts: ColumnMetaData, raw: bytes, row_count: int
+    ) -> None:
+        found = list(stored_pages(raw, facts.num_values))
+        self.pages = [page for page in found if page.entries is not None]
+        begin = self.pages[0].start if self.pages else len(raw)
+        chunk = LeafPages(_without_claims(facts), raw[:begin], [raw[begin:]])
+        content = mini_file(leaf_path(schema, number), [chunk], row_count)
+        try:
+            table = pq.ParquetFile(pa.BufferReader(content)).read(use_threads=False)
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise Undecodable(f"values cannot be decoded: {' '.join(str(error).split())}") from error
+        if table.num_rows != row_count:
+            raise Undecodable(f"pages hold {table.num_rows} rows, where the file says {row_count}")
+        values: Any = table.column(0)
+        while pa.types.is_struct(values.type):
+            values = pc.struct_field(values, [0])
+        self._field: Any = table.column(0)
+        self.values = values
+
+    @cached_property
+    def first_rows(self) -> Counts:
+        """The row with which each page begins, and behind them the number of rows; -1 for a page that begins within a row."""
+        rows = np.concatenate([[0], row_entries(self._field, 0)]).cumsum()
+        begins = np.cumsum([0, *(page.entries or 0 for page in self.pages)])
+        places = np.searchsorted(rows, begins)
+        whole = rows[np.minimum(places, len(rows) - 1)] == begins
+        return np.where(whole, places, -1)
+
+
+def leaf_path(schema: Sequence[SchemaElement], number: int) -> list[SchemaElement]:
+    """The elements from below the root to one leaf, with nothing but their types.
+
+    Args:
+        schema: The elements of a field, depth first.
+        number: Position of the leaf among those of the field.
+    """
+    path: list[tuple[SchemaElement, int]] = []
+    for element in schema:
+        while path and not path[-1][1]:
+            path.pop()
+        if path:
+            path[-1] = path[-1][0], path[-1][1] - 1
+        path.append((element, element.num_children or 0))
+        if element.type is not None:
+            if not number:
+                break
+            number -= 1
+    return [_bare(element) for element, _ in path]
+
+
+def _bare(element: SchemaElement) -> SchemaElement:
+    """An element with nothing but its type. Of an INT96, Arrow would make a timestamp, which may not hold it."""
+    is_int96 = element.type == Type.INT96
+    return SchemaElement(
+        type=Type.FIXED_LEN_BYTE_ARRAY if is_int96 else element.type,
+        type_length=WIDTHS[Type.INT96] if is_int96 else element.type_length,
+        repetition_type=element.repetition_type,
+        name=element.name,
+        num_children=None if element.type is not None else 1,
+    )
+
+
+def _without_claims(facts: ColumnMetaData) -> ColumnMetaData:
+    """What decoding needs of the metadata, and none of what is to be checked."""
+    bare = copy.copy(facts)
+    bare.statistics = bare.size_statistics = bare.encoding_stats = bare.geospatial_statistics = None
+    bare.bloom_filter_offset = bare.bloom_filter_length = None
+    return bare
+
+
+__all__ = ["StoredPage", "StoredValues", "leaf_path", "page_header", "stored_pages"]
