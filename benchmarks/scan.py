@@ -44,6 +44,7 @@ from pqassay_reference import scan
 from pqassay_reference.pm.write import create
 from pqassay_reference.query.facts import KEPT_FACTS
 from pqassay_reference.query.rungs import TITLES, Rung
+from pqassay_spec.base.sources import write_whole
 from pqassay_spec.pm import grammar as pm
 
 RATE = 100e6
@@ -422,7 +423,7 @@ def main() -> int:
         "goals": reached,
     }
     if options.json is not None:
-        options.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+        write_whole(options.json, f"{json.dumps(results, indent=1)}\n".encode())
     return 0 if all(reached.values()) else 1
 
 

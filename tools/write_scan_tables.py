@@ -7,15 +7,18 @@ the first of which names it; all else on the page is written by people.  A test 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+from page_tables import grid, with_tables
+
+from pqassay_spec.base.sources import write_whole
 
 ROOT = Path(__file__).resolve().parent.parent
 FIGURES = ROOT / "benchmarks" / "scan_figures.json"
 PAGE = ROOT / "docs" / "guide" / "scan-speed.md"
-TABLE = re.compile(r"(<!-- table: (?P<name>[a-z ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 OURS = "pqassay"
 MEGA = 1e6
@@ -31,14 +34,6 @@ QUESTIONS = {
 """What the benchmark calls a question, and what the page calls it."""
 
 Figures = Mapping[str, Any]
-
-
-def grid(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """A table in Markdown; the first column to the left, numbers to the right."""
-    yield f"| {' | '.join(header)} |"
-    yield f"| --- |{' ---: |' * (len(header) - 1)}"
-    for row in rows:
-        yield f"| {' | '.join(row)} |"
 
 
 def milliseconds(seconds: float) -> str:
@@ -174,14 +169,10 @@ TABLES: dict[str, Callable[[Figures], Iterator[str]]] = {
 }
 
 
-def with_tables(page: str, figures: Figures) -> str:
-    """The page with all of its tables made anew. Raises `KeyError` where a comment names another table."""
-
-    def made(found: re.Match[str]) -> str:
-        lines = "\n".join(TABLES[found["name"]](figures))
-        return f"{found[1]}\n{lines}\n\n{found[3]}"
-
-    return TABLE.sub(made, page)
+def written(figures: Figures) -> str:
+    """The page with its tables made anew."""
+    made = {name: partial(table, figures) for name, table in TABLES.items()}
+    return with_tables(PAGE.read_text(encoding="utf-8"), made)
 
 
 def read_figures() -> Figures:
@@ -191,4 +182,4 @@ def read_figures() -> Figures:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8"), read_figures()), encoding="utf-8")
+    write_whole(PAGE, written(read_figures()).encode())
