@@ -50,8 +50,8 @@ KEPT = 64
 NOWHERE = BytesSource(b"")
 """The source of claims that are kept: nothing more is read of them."""
 
-Identity = tuple[str, int, int]
-"""Name, size and modification time of a file; the latter is 0 where nobody knows."""
+Identity = tuple[str, int, int, int]
+"""Name, size, modification time and inode of a file; the latter two are 0 where nobody knows."""
 
 
 class SchemaField(NamedTuple):

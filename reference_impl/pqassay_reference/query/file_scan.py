@@ -36,7 +36,7 @@ from pqassay_reference.query.page_layout import Numbers
 from pqassay_reference.query.pm_facts import pm_facts
 from pqassay_reference.query.ranges import FOREVER, GAP, REMOTE_GAP, STEP_GAPS, FetchedRanges, Piece
 from pqassay_reference.query.rungs import Rung
-from pqassay_reference.query.targets import LOCAL_TAIL, REMOTE_TAIL, Target
+from pqassay_reference.query.targets import LOCAL_TAIL, REMOTE_TAIL, LocalFile, Target
 from pqassay_reference.rewrite.extract import Trust, index_of
 from pqassay_spec.parquet.page_search import Rows
 from pqassay_spec.pm.grammar import FILE_NAME
@@ -119,6 +119,7 @@ class FileScan:
         try:
             with about(target.name):
                 source = self._stack.enter_context(target.opened())
+                self._identity = source.identity if isinstance(source, LocalFile) else target.identity
                 gap = (GAP if target.is_local else REMOTE_GAP) if query.gap is None else query.gap
                 self.ranges = FetchedRanges(source, gap=gap if Rung.FETCH in query.rungs else None)
                 self.ranges.step = 0 if target.is_local else STEP_GAPS * (self.ranges.gap or 0)
@@ -133,7 +134,7 @@ class FileScan:
         if self._query.metadata == "pm":
             return self._pm_facts()
         keeps = Rung.METADATA in self._query.rungs
-        known = KEPT_FACTS.get(self.target.identity) if keeps else None
+        known = KEPT_FACTS.get(self._identity) if keeps else None
         if known is not None:
             self._counters.kept_facts += 1
             return known
@@ -142,7 +143,7 @@ class FileScan:
         self.ranges.want([Piece(size - tail, size)])
         facts = read_facts(self.ranges)
         if keeps:
-            KEPT_FACTS.keep(self.target.identity, facts)
+            KEPT_FACTS.keep(self._identity, facts)
         return facts
 
     def _pm_facts(self) -> FileFacts:

@@ -60,9 +60,8 @@ def target_of(source: Source) -> Target:
     def opened() -> Generator[Source]:
         yield source
 
-    return Target(
-        source.name, (source.name, source.size, getattr(source, "modified", 0)), opened, is_local=False
-    )
+    modified: int = getattr(source, "modified", 0)
+    return Target(source.name, (source.name, source.size, modified, 0), opened, is_local=False)
 
 
 def targets_of(path: str | os.PathLike[str]) -> list[Target]:
@@ -83,7 +82,7 @@ def targets_of(path: str | os.PathLike[str]) -> list[Target]:
     constants = _constants([listed.relative(one) for one in listed.paths])
     found: list[Target] = []
     for at, one in enumerate(listed.paths):
-        identity = one, listed.sizes[at], listed.modified[at]
+        identity = one, listed.sizes[at], listed.modified[at], 0
         if listed.is_local:
             found.append(Target(one, identity, _opener(one), constants=constants[at]))
         else:
@@ -92,14 +91,22 @@ def targets_of(path: str | os.PathLike[str]) -> list[Target]:
     return found
 
 
+class LocalFile(FileSource):
+    """A local file, known by what the operating system says of the file that is open, whatever has its name by now."""
+
+    @property
+    def identity(self) -> Identity:
+        """What it is known by while it does not change: a file that replaces it has another inode."""
+        status = os.fstat(self.fileno())
+        return os.path.abspath(self.name), status.st_size, status.st_mtime_ns, status.st_ino  # noqa: PTH100 - a link stays what the user calls it
+
+
 def _local(name: str) -> Target:
-    status = Path(name).stat()
-    identity = os.path.abspath(name), status.st_size, status.st_mtime_ns  # noqa: PTH100 - a link stays what the user calls it
-    return Target(name, identity, _opener(name))
+    return Target(name, (name, Path(name).stat().st_size, 0, 0), _opener(name))
 
 
 def _opener(name: str) -> Callable[[], AbstractContextManager[Source]]:
-    return lambda: FileSource(name)
+    return lambda: LocalFile(name)
 
 
 def _remote(filesystem: Any, name: str) -> Callable[[], AbstractContextManager[Source]]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -96,3 +98,17 @@ def test_blocks_of_ranges_are_those_of_their_rows(starts: set[int], parts: list[
         int(layout.starts[block]) for block in found
     ]
     assert layout.blocks_of(np.array(rows, np.int64)).tolist() == found
+
+
+def test_a_file_that_replaces_another_is_read_anew_whatever_its_time(tmp_path: Path) -> None:
+    path, other = tmp_path / "data.parquet", tmp_path / "other.parquet"
+    path.write_bytes(FILE)
+    other.write_bytes(FILE)
+    time = path.stat().st_mtime_ns
+    for file in (path, other):
+        os.utime(file, ns=(time, time))
+    kept = [scan(path, "number = 8").counters.kept_facts, scan(path, "number = 8").counters.kept_facts]
+    other.replace(path)
+
+    assert [0, 1] == kept
+    assert 0 == scan(path, "number = 8").counters.kept_facts
