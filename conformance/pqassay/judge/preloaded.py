@@ -4,22 +4,27 @@ Workers begin as copies of a process that has imported this module.  Left alone,
 reads values when its first file needs them, which takes longer than judging most files.
 
 Arrow reserves 1 GiB of addresses as soon as it needs a little memory, and a copy would begin with so much less of the memory that it
-is given.  So what is imported here may use no more than the smallest worker, and Arrow makes do with that.
+is given.  So what is imported here may take no more than the smallest worker has, and Arrow makes do with that.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import pkgutil
 import resource
-import sys
+from collections.abc import Generator
+from pathlib import Path
 
 from pqassay.checks import registry
-from pqassay.judge.workers import MEMORY_GIVEN_LEAST
+from pqassay.judge.workers import MEMORY_GIVEN_LEAST, limits_memory
 
 VALUES = "pqassay.values"
 """The room of what needs numpy and pyarrow.  Its modules are found rather than named: a browser, which has none of these, may
 import the rooms that this one lives in."""
+
+DATA = 5
+"""Position in ``/proc/self/statm`` of the pages that hold data and stacks."""
 
 
 def _load() -> None:
@@ -28,11 +33,24 @@ def _load() -> None:
         importlib.import_module(module.name)
 
 
-_soft, _hard = resource.getrlimit(resource.RLIMIT_DATA)
-_bound = min([MEMORY_GIVEN_LEAST, *(limit for limit in (_soft, _hard) if limit != resource.RLIM_INFINITY)])
-if "pyarrow" not in sys.modules:  # a process that has it already may have more memory than that
-    resource.setrlimit(resource.RLIMIT_DATA, (_bound, _hard))
-try:
+@contextlib.contextmanager
+def _little_more_memory() -> Generator[None]:
+    """Let this process take no more in addition than the smallest worker has, where the system enforces that."""
+    if not limits_memory():
+        yield
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    pages = int(Path("/proc/self/statm").read_text("ascii").split()[DATA])
+    bound = pages * resource.getpagesize() + MEMORY_GIVEN_LEAST
+    if resource.RLIM_INFINITY == soft or bound < soft:
+        resource.setrlimit(
+            resource.RLIMIT_DATA, (bound if hard == resource.RLIM_INFINITY else min(bound, hard), hard)
+        )
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+with _little_more_memory():
     _load()
-finally:
-    resource.setrlimit(resource.RLIMIT_DATA, (_soft, _hard))
