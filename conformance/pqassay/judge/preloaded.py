@@ -42,7 +42,7 @@ def _little_more_memory() -> Generator[None]:
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     pages = int(Path("/proc/self/statm").read_text("ascii").split()[DATA])
     bound = pages * resource.getpagesize() + MEMORY_GIVEN_LEAST
-    if resource.RLIM_INFINITY == soft or bound < soft:
+    if soft == resource.RLIM_INFINITY or bound < soft:
         resource.setrlimit(
             resource.RLIMIT_DATA, (bound if hard == resource.RLIM_INFINITY else min(bound, hard), hard)
         )

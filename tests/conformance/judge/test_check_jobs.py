@@ -136,9 +136,8 @@ def test_bytes_can_be_judged_in_a_worker() -> None:
 
 
 def test_a_column_that_unpacks_to_more_than_there_is_costs_one_file(tmp_path: Path) -> None:
-    text = pa.chunked_array(
-        [pa.array(["a" * (1 << 20)])] * 700
-    )  # they share their memory, and one page after the other is written
+    # The pieces share their memory, and one page after the other is written.
+    text = pa.chunked_array([pa.array(["a" * (1 << 20)])] * 700)
     pq.write_table(
         pa.table({"nation": text}),
         tmp_path / "bomb.parquet",
