@@ -34,7 +34,7 @@ from pqassay_reference.query.group_scan import GroupScan, Question
 from pqassay_reference.query.index_audit import IndexAudit
 from pqassay_reference.query.page_layout import Numbers
 from pqassay_reference.query.pm_facts import pm_facts
-from pqassay_reference.query.ranges import FOREVER, GAP, REMOTE_GAP, STEP_GAPS, FetchedRanges, Piece
+from pqassay_reference.query.ranges import FOREVER, GAP, REMOTE_GAP, STEP_GAPS, Fetched, FetchedRanges, Piece
 from pqassay_reference.query.rungs import Rung
 from pqassay_reference.query.targets import LOCAL_TAIL, REMOTE_TAIL, LocalFile, Target
 from pqassay_reference.rewrite.extract import Trust, index_of
@@ -218,7 +218,7 @@ class FileScan:
         self.ranges.release(FOREVER)
         self._counters.metadata += self.ranges.metadata
         self._counters.data += self.ranges.data
-        self.ranges.metadata, self.ranges.data = type(self.ranges.metadata)(), type(self.ranges.data)()
+        self.ranges.metadata, self.ranges.data = Fetched(), Fetched()
         self._stack.close()
 
     # ------------------------------------------------------------------------------------ what is left of the file
@@ -252,7 +252,7 @@ class FileScan:
 
     def _is_ruled_out(self) -> bool:
         """Whether no row of the file can match: by what its folders stand for, and by its own index."""
-        for part in self.question.parts:
+        for part in self.question.parts if Rung.FILES in self._query.rungs else ():
             if part.columns <= self.question.constants.keys():
                 constants = pa.table({name: [value] for name, value in self.question.constants.items()})
                 if not pc.any(evaluated(part.tree, TableColumns(constants))).as_py():

@@ -51,6 +51,13 @@ def test_files_are_left_out_by_their_folders(lake: Path) -> None:
     assert (3, 1) == (rows.counters.left[Rung.PROJECTION].files, rows.counters.left[Rung.FILES].files)
 
 
+def test_what_folders_stand_for_is_put_to_rows_where_files_are_not_left_out(lake: Path) -> None:
+    rows = scan(lake, "year = 2023 AND city IS NOT NULL", ["n"], without=[Rung.FILES])
+
+    assert [3, 4] == rows.to_table().column("n").to_pylist()
+    assert 3 == rows.counters.left[Rung.FILES].files
+
+
 def test_a_condition_over_a_folder_and_a_column_is_put_to_rows(lake: Path) -> None:
     assert [1, 2, 4] == scan(lake, "year = 2022 OR t = 'z'").to_table().column("n").to_pylist()
 
