@@ -401,8 +401,6 @@ class Spark(Engine):
     UNHURRIED: ClassVar = {
         "spark.sql.adaptive.enabled": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-        "spark.sql.files.minPartitionNum": "1",
-        "spark.sql.files.openCostInBytes": "0",
     }
     """What makes large queries fast: for a few rows it takes longer than it saves, and no reader of files asks for it."""
 

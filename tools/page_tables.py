@@ -7,22 +7,35 @@ that writes them anew.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 TABLE = re.compile(r"(<!-- table: (?P<name>[a-z ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def with_tables(page: str, tables: Mapping[str, Callable[[], Iterable[str]]]) -> str:
+def with_tables(
+    page: str, tables: Mapping[str, Callable[[], Iterable[str]]], *, of_others: Collection[str] = ()
+) -> str:
     """The page with its tables made anew.
 
     Args:
         page: Its text.
         tables: By the name in the comment, what makes the lines of a table.
+        of_others: Names of tables that another program writes into the same page.
 
     Raises:
         KeyError: A comment names no table.
     """
-    return TABLE.sub(lambda found: "\n".join([found[1], *tables[found["name"]](), "", found[3]]), page)
+
+    def made(found: re.Match[str]) -> str:
+        if found["name"] in of_others:
+            return found[0]
+        return "\n".join([found[1], *tables[found["name"]](), "", found[3]])
+
+    return TABLE.sub(made, page)
+
+
+IN_README = ("pruning in short", "scan in short")
+"""The tables of README, which several programs write."""
 
 
 def duration(seconds: float) -> str:

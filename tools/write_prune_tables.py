@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from page_tables import duration, grid, size, with_tables
+from page_tables import IN_README, duration, grid, size, with_tables
 
 from pqassay_spec.base.sources import write_whole
 
@@ -131,7 +131,9 @@ def tables(figures: Mapping[str, Any]) -> dict[str, Any]:
 def written(page: Path) -> str:
     """A page with its tables made anew."""
     figures = json.loads(FIGURES.read_text(encoding="utf-8"))
-    return with_tables(page.read_text(encoding="utf-8"), tables(figures))
+    made = tables(figures)
+    of_others = [name for name in IN_README if name not in made]
+    return with_tables(page.read_text(encoding="utf-8"), made, of_others=of_others)
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Write the tables of ``docs/guide/scan-speed.md`` from measured figures: ``python tools/write_scan_tables.py``.
+"""Write the tables of ``docs/guide/scan-speed.md``, and one of README, from measured figures: ``python tools/write_scan_tables.py``.
 
 The figures are those of ``benchmarks/scan.py --json benchmarks/scan_figures.json``.  Each table is stored between two comments,
 the first of which names it; all else on the page is written by people.  A test compares them.
@@ -12,13 +12,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from page_tables import grid, with_tables
+from page_tables import IN_README, grid, with_tables
 
 from pqassay_spec.base.sources import write_whole
 
 ROOT = Path(__file__).resolve().parent.parent
 FIGURES = ROOT / "benchmarks" / "scan_figures.json"
 PAGE = ROOT / "docs" / "guide" / "scan-speed.md"
+README = ROOT / "README.md"
 
 OURS = "pqassay"
 MEGA = 1e6
@@ -148,6 +149,19 @@ def goals_table(figures: Figures) -> Iterator[str]:
     yield from grid(("goal", "reached"), rows)
 
 
+def short_table(figures: Figures) -> Iterator[str]:
+    """One key of a sorted file: what each reader reads, and how long it takes."""
+    counted, store = figures["counted"]["point"], figures["store"]["times"]["point"]
+    local = figures["local"]["point"]
+    rows: list[tuple[str, ...]] = []
+    for name, taken in store.items():
+        # DuckDB reads a local file by itself, and a store through a file system in Python.
+        here = local[name.partition(" through ")[0]]
+        read = megabytes(counted[name]["length"]), str(counted[name]["requests"])
+        rows.append((name, *read, milliseconds(here["first"]), milliseconds(taken["first"])))
+    yield from grid(("", "MB read", "requests", "ms, local file", f"ms, {figures['store']['pace']}"), rows)
+
+
 def file_table(figures: Figures) -> Iterator[str]:
     """The file that was asked."""
     yield (
@@ -175,6 +189,13 @@ def written(figures: Figures) -> str:
     return with_tables(PAGE.read_text(encoding="utf-8"), made)
 
 
+def readme_written(figures: Figures) -> str:
+    """README with its table made anew."""
+    made = {"scan in short": partial(short_table, figures)}
+    of_others = [name for name in IN_README if name not in made]
+    return with_tables(README.read_text(encoding="utf-8"), made, of_others=of_others)
+
+
 def read_figures() -> Figures:
     """What was measured last."""
     figures: Figures = json.loads(FIGURES.read_text(encoding="utf-8"))
@@ -183,3 +204,4 @@ def read_figures() -> Figures:
 
 if __name__ == "__main__":
     write_whole(PAGE, written(read_figures()).encode())
+    write_whole(README, readme_written(read_figures()).encode())

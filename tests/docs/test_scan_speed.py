@@ -26,6 +26,10 @@ def test_the_tables_are_those_of_the_figures() -> None:
     assert tables.written(tables.read_figures()) == tables.PAGE.read_text(encoding="utf-8")
 
 
+def test_the_table_of_readme_is_that_of_the_figures() -> None:
+    assert tables.readme_written(tables.read_figures()) == tables.README.read_text(encoding="utf-8")
+
+
 def test_the_page_has_every_table_once() -> None:
     text = tables.PAGE.read_text(encoding="utf-8")
     assert sorted(tables.TABLES) == sorted(found["name"] for found in page_tables.TABLE.finditer(text))

@@ -57,6 +57,14 @@ class Case:
         return expected(self.columns, query)
 
 
+def of_one_column(predicate: list[Any]) -> Where:
+    """A condition, or of several that are joined the last: each query asks of one column."""
+    name, *parts = predicate
+    return (
+        of_one_column(parts[-1]) if name == "and" else Where(parts[0], name, tuple(map(literal, parts[1:])))
+    )
+
+
 def valid_cases() -> Iterator[Case]:
     """The valid cases that are Parquet files."""
     for manifest in sorted(GOLDEN_FILES.rglob("case.json")):
@@ -70,9 +78,7 @@ def valid_cases() -> Iterator[Case]:
             path,
             pq.read_table(path).to_pydict() if rows is None else columns(rows),
             rows is not None,
-            None
-            if predicate is None
-            else Where(predicate[1], predicate[0], tuple(map(literal, predicate[2:]))),
+            None if predicate is None else of_one_column(predicate),
         )
 
 

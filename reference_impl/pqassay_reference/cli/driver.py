@@ -186,6 +186,6 @@ OPERATIONS: dict[str, Callable[[Request, str], Answer]] = {
     "blm.decode": _decode_structure,
     "blm.lint": _lint_parquet_file,
     "blm.scan": _scan,
-    **{f"pm.{name}": _pm(name) for name in ("decode", "lint", "encode", "snapshot", "prune", "plan")},
+    **{f"pm.{name}": _pm(name) for name in ("decode", "lint", "encode", "scan", "snapshot", "prune", "plan")},
 }
 """The operations by capability: family and name."""

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from pqassay_reference.errors import Refused
 from pqassay_reference.pm.read import PmReader
 from pqassay_reference.predicate.literals import json_value, python_tree, python_value
 from pqassay_spec.base.sources import write_whole
+from pqassay_spec.pm.grammar import DATA_NAME
 from pqassay_spec.pm.value_json import NotAValueError, from_json, to_json
 
 Answer = dict[str, Any]
@@ -66,6 +68,26 @@ def plan(request: Request) -> Answer:
     with _opened(request) as reader:
         found = ranges_of(reader, request["columns"], request.get("row_groups"))
     return {"answer": "accept", "ranges": [[json_value(number) for number in one] for one in found]}
+
+
+def scan(request: Request) -> Answer:
+    """Rows of the Parquet file beside it, which with index ``on`` is read by ``_pm`` alone."""
+    from pqassay_reference.columns.rows import rows_of
+    from pqassay_reference.query.rungs import Rung
+    from pqassay_reference.query.scan import scan as rows_by
+
+    with_pm = request["index"] == "on"
+    if with_pm:
+        with _opened(request):
+            pass  # a damaged file is refused
+    rows = rows_by(
+        Path(request["file"]).with_name(DATA_NAME),
+        request["predicate"],
+        request["columns"],
+        without=() if with_pm else (Rung.FILES, Rung.ROW_GROUPS, Rung.PAGES, Rung.METADATA),
+        metadata="pm" if with_pm else "footer",
+    )
+    return {"answer": "accept", "rows": rows_of(rows.to_table(), request["columns"])}
 
 
 @contextmanager

@@ -43,6 +43,27 @@ def test_every_question_may_be_about_an_earlier_snapshot() -> None:
         ] == (ranges["ranges"])
 
 
+@pytest.mark.parametrize("name", ["o3-chain-5", "all-types-1", "unicode"])
+def test_rows_by_pm_are_those_of_the_footer(name: str) -> None:
+    columns = [column["name"] for column in expectation(name)["value"]["columns"]]
+    members = {
+        "file": str(QUESTDB / name / "_pm"),
+        "predicate": ["is not null", columns[0]],
+        "columns": columns,
+    }
+    by_pm, by_footer = (asked("scan", index=index, **members) for index in ("on", "off"))
+
+    assert by_footer == by_pm
+    assert by_pm["rows"]
+
+
+def test_rows_by_a_damaged_pm_are_refused() -> None:
+    damaged = INTEROP.parent / "pm" / "checksum" / "_pm"
+    members = {"file": str(damaged), "predicate": ["is null", "venue"], "columns": ["venue"]}
+
+    assert "reject" == asked("scan", index="on", **members)["answer"]
+
+
 @pytest.mark.parametrize(
     ("op", "members", "told"),
     [

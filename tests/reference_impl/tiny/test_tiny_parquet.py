@@ -195,7 +195,7 @@ def files(draw: st.DrawFn, *, simple: bool = False) -> TinyParquet:
     )
 
 
-FOR_OPTIONS = ("STA-011", "PIX-027", "PIX-044", "BLM-009", "BLM-011")
+FOR_OPTIONS = ("STA-011", "STA-080", "PIX-027", "PIX-044", "PIX-080", "BLM-009", "BLM-011")
 """Rules that no file has to keep, and that some options break.
 
 Counts left out, statistics in page headers, bloom filters of few bytes or of booleans.
