@@ -141,7 +141,7 @@ def test_encode_refuses_what_an_index_cannot_hold_and_leaves_nothing(
     "request_",
     [
         {"protocol": 1, "op": "prune", "family": "IDX1"},
-        {"protocol": 1, "op": "scan", "family": "PM"},
+        {"protocol": 1, "op": "scan", "family": "BLOOM"},
         {"protocol": 2, "op": "hello"},
         {},
     ],
