@@ -11,6 +11,7 @@ Source: chapters ``scan.md``, section "Metadata", and ``pm.md``, section "Readin
 # The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
+import copy
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -191,7 +192,7 @@ def pm_facts(reader: PmReader, size: int) -> PmFacts:
     twice = [name for name, count in Counter(column.name for column in columns).items() if count > 1]
     if twice:
         raise Refused(f"column {twice[0]} has several parts, of which _pm does not say how they are nested")
-    schemas = [schema_of(column) for column in columns]
+    schemas, fields_of_arrow = _described(columns)
     root = SchemaElement(name="schema", num_children=len(columns))
     metadata = _Metadata(
         [root, *(element for schema in schemas for element in schema)],
@@ -199,17 +200,16 @@ def pm_facts(reader: PmReader, size: int) -> PmFacts:
         [TYPE_DEFINED] * len(columns),
     )
     framing = Framing(size, fields.parquet_footer_offset, fields.parquet_footer_length)
-    schema = pa.schema(_arrow_fields(columns, schemas))
+    schema = pa.schema(fields_of_arrow)
     return PmFacts(cast("FileMetaData", metadata), framing, schema, reader=reader)
 
 
-def _arrow_fields(
-    columns: Sequence[Column], schemas: Sequence[Sequence[SchemaElement]]
-) -> list[pa.Field[Any]]:
-    """The fields as Arrow reads them; columns of one kind are looked at once."""
-    known: dict[tuple[int, ...], pa.Field[Any]] = {}
+def _described(columns: Sequence[Column]) -> tuple[list[list[SchemaElement]], list[pa.Field[Any]]]:
+    """The schema elements of columns, and the fields that Arrow reads; of columns of one kind only the first is looked at."""
+    known: dict[tuple[int, ...], tuple[list[SchemaElement], pa.Field[Any]]] = {}
+    schemas: list[list[SchemaElement]] = []
     fields: list[pa.Field[Any]] = []
-    for column, schema in zip(columns, schemas, strict=True):
+    for column in columns:
         kind = (
             column.type,
             column.physical_type,
@@ -219,9 +219,15 @@ def _arrow_fields(
             column.repetition,
         )
         if kind not in known:
-            known[kind] = pq.ParquetFile(pa.BufferReader(mini_file(schema, [], 0))).schema_arrow.field(0)
-        fields.append(known[kind].with_name(column.name))
-    return fields
+            schema = schema_of(column)
+            read = pq.ParquetFile(pa.BufferReader(mini_file(schema, [], 0))).schema_arrow
+            known[kind] = schema, read.field(0)
+        (first, *others), field = known[kind]
+        named = copy.copy(first)
+        named.name = column.name
+        schemas.append([named, *others])
+        fields.append(field.with_name(column.name))
+    return schemas, fields
 
 
 __all__ = ["PmFacts", "pm_facts"]
