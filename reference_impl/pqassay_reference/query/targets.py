@@ -28,7 +28,10 @@ LOCAL_TAIL = 8 << 10
 """Bytes that are read from the end of a local file before its footer is looked for."""
 
 REMOTE_TAIL = 64 << 10
-"""The same behind a URI, where a second request costs more than bytes that nobody needs."""
+"""The least that is read from the end of a file behind a URI, where a second request costs more than bytes that nobody needs."""
+
+TAIL_GAPS = 2
+"""Gaps that the end of a file behind a URI is worth: mostly the page indexes are in it, and a step is saved."""
 
 
 @dataclass(frozen=True)
