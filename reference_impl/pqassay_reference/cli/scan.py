@@ -73,7 +73,7 @@ def scan(
         typer.Option(
             metavar="BYTES",
             min=0,
-            help="What a request is worth: ranges with fewer bytes between them are one request; 64 KiB in local files, else 1 MiB.",
+            help="What a request is worth: ranges with fewer bytes between them are one request; 64 KiB in local files, else 256 KiB.",
         ),
     ] = None,
     trust: Annotated[

@@ -21,18 +21,16 @@ import pyarrow.parquet as pq
 
 from pqassay_reference.errors import Refused, Undecodable
 from pqassay_reference.pages.mini_file import LeafPages, mini_file
+from pqassay_reference.pages.page_headers import dictionary_end
 from pqassay_reference.pm.read import PmReader
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import Source
-from pqassay_spec.grammar.thrift_decoder import decode
 from pqassay_spec.parquet.thrift import (
     ColumnMetaData,
     Encoding,
     FieldRepetitionType,
     ListType,
     LogicalType,
-    PageHeader,
-    PageType,
     SchemaElement,
 )
 from pqassay_spec.pm import grammar as pm
@@ -131,7 +129,7 @@ class ChunkRows:
         try:
             raw = self._data.read(chunk.byte_range_start, chunk.total_compressed)
             self.fetched = Fetched(self.fetched.requests + 1, self.fetched.length + len(raw))
-            split = _dictionary_end(raw)
+            split = dictionary_end(memoryview(raw))
             schema = schema_of(column, logical=self._logical)
             facts = facts_of(schema, chunk.codec, chunk.encodings, chunk.num_values)
             pages = LeafPages(facts, raw[:split], [raw[split:]])
@@ -149,14 +147,6 @@ def _overlap(held: range, asked: range | None) -> range:
     if asked is None:
         return held
     return range(max(held.start, asked.start), min(held.stop, asked.stop))
-
-
-def _dictionary_end(raw: bytes) -> int:
-    """Bytes of the dictionary page that a chunk begins with, 0 if it does not."""
-    if not raw:
-        return 0
-    header, length = decode(PageHeader, raw)
-    return length + header.compressed_page_size if header.type == PageType.DICTIONARY_PAGE else 0
 
 
 def _decoded(column: Column, content: bytes) -> Any:

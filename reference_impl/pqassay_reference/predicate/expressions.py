@@ -8,7 +8,7 @@ on something unknown.
 # The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any, Protocol
 
@@ -115,13 +115,6 @@ def columns_named(predicate: Sequence[Any]) -> set[str]:
             return {name}
         case _:
             raise Refused(f"{str(predicate)[:80]} is no predicate")
-
-
-def require_columns(names: Sequence[str], wanted: Iterable[str]) -> None:
-    """Raise `Refused` unless each wanted name occurs once."""
-    for name in sorted(set(wanted)):
-        if names.count(name) != 1:
-            raise Refused(f"there {'are several columns' if name in names else 'is no column'} {name}")
 
 
 class TableColumns:

@@ -23,14 +23,13 @@ import pyarrow.parquet as pq
 from pqassay_reference.errors import Undecodable
 from pqassay_reference.pages.chunk_claims import Mistrusted
 from pqassay_reference.pages.mini_file import LeafPages, mini_file
+from pqassay_reference.pages.page_headers import dictionary_end, header_at
 from pqassay_reference.pages.row_entries import row_entries
 from pqassay_reference.query.facts import FileFacts, SchemaField
-from pqassay_reference.query.page_layout import Leaf, Numbers, Page, PageLayout, header_at, leaf_of
+from pqassay_reference.query.page_layout import Leaf, Numbers, Page, PageLayout, leaf_of
 from pqassay_reference.query.ranges import FetchedRanges, Piece
 from pqassay_spec.base.errors import FormatError
-from pqassay_spec.parquet.thrift import ColumnMetaData, Encoding, PageType, Type
-
-DICTIONARY_ENCODINGS = (Encoding.PLAIN_DICTIONARY, Encoding.RLE_DICTIONARY)
+from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, ColumnMetaData, PageType, Type
 
 
 @dataclass(frozen=True)
@@ -236,7 +235,7 @@ class FieldPages:
         facts.bloom_filter_offset = facts.bloom_filter_length = None
         if not leaf.pages:
             raw = self._ranges.view(leaf.start, leaf.stop - leaf.start)
-            split = _dictionary_end(raw)
+            split = dictionary_end(raw)
             self.read_pages.add((leaf.start, leaf.stop))
             return LeafPages(facts, raw[:split], [raw[split:]]), ()
         pages = layout.pages_of(leaf, blocks)
@@ -290,14 +289,6 @@ def _require_rows(entries: Numbers, pages: Sequence[Page], counts: Sequence[int]
     ends = np.cumsum([page.row_count for page in pages])
     if not np.array_equal(np.cumsum(entries)[ends - 1], np.cumsum(counts)):
         raise Mistrusted("a page holds other rows than the offset index says")
-
-
-def _dictionary_end(raw: memoryview) -> int:
-    """Bytes of the dictionary page that a chunk begins with, 0 if it does not."""
-    if not raw:
-        return 0
-    header, length = header_at(raw, 0)
-    return length + header.compressed_page_size if header.type == PageType.DICTIONARY_PAGE else 0
 
 
 __all__ = ["FieldPages", "Reading", "is_dictionary_encoded"]

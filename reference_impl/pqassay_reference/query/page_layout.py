@@ -18,17 +18,14 @@ from numpy.typing import NDArray
 
 from pqassay_reference.errors import Undecodable
 from pqassay_reference.pages.chunk_claims import ChunkClaims, Mistrusted
+from pqassay_reference.pages.page_headers import header_at
 from pqassay_spec.base.errors import FormatError, Malformed
-from pqassay_spec.grammar.thrift_decoder import decode
 from pqassay_spec.parquet.file import chunk_start
 from pqassay_spec.parquet.page_search import Rows
-from pqassay_spec.parquet.thrift import ColumnMetaData, PageHeader, PageType
+from pqassay_spec.parquet.thrift import ColumnMetaData, PageType
 
 Numbers = NDArray[np.int64]
 """Row numbers or positions of blocks, ascending."""
-
-HEADER_BYTES = 4 << 10
-"""Bytes in which most page headers end; statistics in one may be longer."""
 
 
 class Page(NamedTuple):
@@ -147,14 +144,6 @@ def _walked(raw: bytes, base: int) -> list[Page]:
             return []  # pages without rows, or a dictionary among pages: not worth a plan
         at = stop
     return found
-
-
-def header_at(view: memoryview, at: int, base: int = 0) -> tuple[PageHeader, int]:
-    """The page header at a position of some bytes, and its length. Raises `Malformed`, with ``base`` added to offsets."""
-    try:
-        return decode(PageHeader, bytes(view[at : at + HEADER_BYTES]), root="page", base=base)
-    except FormatError:
-        return decode(PageHeader, bytes(view[at:]), root="page", base=base)
 
 
 @dataclass(frozen=True)
