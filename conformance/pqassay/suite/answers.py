@@ -245,7 +245,11 @@ ASKING: dict[Operation, Asking[Any]] = {
     "decode": Asking(lambda case: _once(case.expect.decode), _decode_request, _judge_decode),
     "lint": Asking(lambda case: _once(case.expect.lint), _lint_request, _judge_lint),
     "encode": Asking(lambda case: _once(case.expect.encode), _encode_request, _judge_encode),
-    "scan": Asking(lambda case: ("on", "off") if case.expect.scan else (), _scan_request, _judge_scan),
+    "scan": Asking(
+        lambda case: ("on", "off") if case.expect.scan not in (None, "exposure") else (),
+        _scan_request,
+        _judge_scan,
+    ),
     **pm_answers.ASKING,
 }
 """Requests and judgements of each operation."""
