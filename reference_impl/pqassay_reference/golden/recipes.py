@@ -5,7 +5,9 @@ The cases themselves are in the modules named like their family; `generator` wri
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -14,6 +16,7 @@ from pqassay_reference.golden.reads import OWN, expected_read, expected_scan, ro
 from pqassay_reference.golden.rows import literal_rows
 from pqassay_reference.pages.structures import bloom_filters, page_index
 from pqassay_reference.tiny.parquet import TinyParquet
+from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.golden.case import (
     GENERATOR,
@@ -180,8 +183,11 @@ class Invalid:
     @property
     def answer(self) -> Answering | None:
         """The answer that a reader of the structure must give, by `decode` or else by the rules of its own family alone."""
+        if self.decode is not None:
+            return self.decode
         own = [catalogue()[rule] for rule in self.rules if rule.startswith(f"{family_of(self.id)}-")]
-        return self.decode or ("reject" if any(rule.decode == "reject" for rule in own) else None)
+        answers: tuple[Answering, ...] = ("reject", "either")
+        return next((answer for answer in answers if any(rule.decode == answer for rule in own)), None)
 
 
 @dataclass(frozen=True)
@@ -228,6 +234,7 @@ class Good(Valid):
             check=CheckExpectation(rules=[], tier="values"),
             lint="accept",
             decode=None if value is None else self.decode,
+            decode_requires=None if value is None else capabilities_of_order(self.file, column),
             probes=None if value is None or family != "BLM" else list(self.probes),
             value=value,
             encode=None if index is None else self.encode,
@@ -262,12 +269,7 @@ class Bad(Invalid):
         """See `Recipe`."""
         parent = before[self.parent].manifest
         data = mutate(before[self.parent].data, self.mutation)
-        value: dict[str, Any] | None = None
-        if self.answer not in (None, "reject"):
-            value = dict(parent.expect.value or {})
-            value["values"] = list(value["values"] if self.values is None else self.values)
-            if self.mutation.path == "idx1.layout":
-                value["layout"] = self.mutation.to
+        value = None if self.answer in (None, "reject") else self._value(parent, data)
         column, rows = parent.column, rows_to_read(self.id, parent.expect.rows)
         if column is None and self.mutation.path == "idx1" and rows is not None:
             column = rows.columns[0].name
@@ -277,6 +279,8 @@ class Bad(Invalid):
             check=self.check,
             lint=self.lint,
             decode=self.answer,
+            decode_requires=None if value is None else parent.expect.decode_requires,
+            probes=None if value is None else parent.expect.probes,
             value=value,
             encode=self.encode,
             read=read,
@@ -285,6 +289,26 @@ class Bad(Invalid):
             rows=None if scan is None and self.encode is None else rows,
         )
         return Made(self.manifest(parent, input_of(parent.input.file, data), expect, column=column), data)
+
+    def _value(self, parent: Case, data: bytes) -> dict[str, Any]:
+        """What a reader of the structure must read if it accepts the file."""
+        value, family = dict(parent.expect.value or {}), family_of(self.id)
+        if family == "BLM":  # the damaged filter is left aside
+            damaged = _ROW_GROUP.search(self.mutation.path)
+            value["row_groups"] = list(value["row_groups"])
+            value["row_groups"][int(damaged[1]) if damaged else 0] = {}
+        elif family in STRUCTURES:
+            # as it is written; where a recorded length cuts it, it is still whole for who reads it from its offset on
+            with contextlib.suppress(FormatError):
+                value = STRUCTURES[family](BytesSource(data), parent.column or "", ())
+        else:
+            value["values"] = list(value["values"] if self.values is None else self.values)
+            if self.mutation.path == "idx1.layout":
+                value["layout"] = self.mutation.to
+        return value
+
+
+_ROW_GROUP = re.compile(r"row_groups\[(\d+)\]")
 
 
 # ------------------------------------------------------------------------------------------------------ tables
@@ -342,6 +366,17 @@ def _sha256(content: bytes) -> str:
 def family_of(case_id: str) -> str:
     """The family's rule prefix, from the first part of a case's id."""
     return case_id.partition("/")[0].upper()
+
+
+ORDER_CAPABILITIES: Mapping[str, str] = {"timestamp": "order.int96", "total": "order.ieee754"}
+"""What a reader must know to decode the column index of a column, by the order that the column has."""
+
+
+def capabilities_of_order(file: TinyParquet, column: str | None) -> list[str] | None:
+    """Capabilities that decoding the column index of a column needs; ``None`` for a column of the usual order."""
+    layouts = [one.layout for one in file.columns if one.name == column and one.layout is not None]
+    found = [ORDER_CAPABILITIES[one.order] for one in layouts if one.order in ORDER_CAPABILITIES]
+    return found or None
 
 
 def column_values(file: TinyParquet, name: str) -> list[str]:
