@@ -234,7 +234,6 @@ class Good(Valid):
             check=CheckExpectation(rules=[], tier="values"),
             lint="accept",
             decode=None if value is None else self.decode,
-            decode_requires=None if value is None else capabilities_of_order(self.file, column),
             probes=None if value is None or family != "BLM" else list(self.probes),
             value=value,
             encode=None if index is None else self.encode,
@@ -279,7 +278,6 @@ class Bad(Invalid):
             check=self.check,
             lint=self.lint,
             decode=self.answer,
-            decode_requires=None if value is None else parent.expect.decode_requires,
             probes=None if value is None else parent.expect.probes,
             value=value,
             encode=self.encode,
@@ -366,17 +364,6 @@ def _sha256(content: bytes) -> str:
 def family_of(case_id: str) -> str:
     """The family's rule prefix, from the first part of a case's id."""
     return case_id.partition("/")[0].upper()
-
-
-ORDER_CAPABILITIES: Mapping[str, str] = {"timestamp": "order.int96", "total": "order.ieee754"}
-"""What a reader must know to decode the column index of a column, by the order that the column has."""
-
-
-def capabilities_of_order(file: TinyParquet, column: str | None) -> list[str] | None:
-    """Capabilities that decoding the column index of a column needs; ``None`` for a column of the usual order."""
-    layouts = [one.layout for one in file.columns if one.name == column and one.layout is not None]
-    found = [ORDER_CAPABILITIES[one.order] for one in layouts if one.order in ORDER_CAPABILITIES]
-    return found or None
 
 
 def column_values(file: TinyParquet, name: str) -> list[str]:

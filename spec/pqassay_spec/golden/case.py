@@ -120,7 +120,6 @@ class Expect(Closed):
     Attributes:
         check: What the judge reports.
         decode: Whether a reader must read the structure; ``either``: it may refuse, but what it accepts must be `value`.
-        decode_requires: Capabilities without which a reader is not asked to decode, beside those of the case.
         value: What it must read.
         probes: Values that it looks up in bloom filters.
         lint: Whether a linter must find it good.
@@ -136,7 +135,6 @@ class Expect(Closed):
     check: CheckExpectation
     lint: Acceptance | None = None
     decode: Answering | None = None
-    decode_requires: list[str] | None = None
     probes: list[Any] | None = None
     value: dict[str, Any] | None = None
     encode: Acceptance | None = None
