@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from pqassay_reference.golden.reads import OWN, expected_read, expected_scan, rows_to_read
 from pqassay_reference.golden.rows import literal_rows
+from pqassay_reference.golden.stories import misleading
 from pqassay_reference.pages.structures import bloom_filters, page_index
 from pqassay_reference.tiny.parquet import TinyParquet
 from pqassay_spec.base.errors import FormatError
@@ -30,6 +31,7 @@ from pqassay_spec.golden.case import (
     Provenance,
     Scan,
 )
+from pqassay_spec.golden.literals import Rows
 from pqassay_spec.mutation.mutations import Mutation, mutate
 from pqassay_spec.rules.catalogue import Tier, families
 from pqassay_spec.rules.catalogue import rules as catalogue
@@ -256,7 +258,7 @@ class Bad(Invalid):
         encode: What a writer must do; ``None`` where it is not asked.
         scan: What a scan must do; where it is ``None``, the broken rules decide (`expected_scan`).
         values: The values that a reader which accepts must read; by default the parent's.
-        predicate: What a scan looks for; by default what it looks for in the parent.
+        predicate: What a scan looks for; see `_predicate`.
     """
 
     encode: Acceptance | None = None
@@ -283,10 +285,15 @@ class Bad(Invalid):
             encode=self.encode,
             read=read,
             scan=scan,
-            predicate=None if scan is None else list(self.predicate or parent.expect.predicate or ()),
+            predicate=None if scan is None else self._predicate(parent, scan, rows),
             rows=None if scan is None and self.encode is None else rows,
         )
         return Made(self.manifest(parent, input_of(parent.input.file, data), expect, column=column), data)
+
+    def _predicate(self, parent: Case, scan: Scan, rows: Rows | None) -> list[Any]:
+        """What a scan looks for: that of the table, or what a lie is about, or else what it looks for in the parent."""
+        lie = misleading(self.mutation.path, rows) if scan == "exposure" and rows is not None else None
+        return list(self.predicate or lie or parent.expect.predicate or ())
 
     def _value(self, parent: Case, data: bytes) -> dict[str, Any]:
         """What a reader of the structure must read if it accepts the file."""
