@@ -34,6 +34,7 @@ from pqassay_spec.parquet.schema import SchemaLeaf, leaves
 from pqassay_spec.parquet.thrift import (
     ColumnMetaData,
     ColumnOrder,
+    FieldRepetitionType,
     FileMetaData,
     KeyValue,
     PageType,
@@ -46,6 +47,9 @@ ARROW_SCHEMA = "ARROW:schema"
 
 KEPT = 64
 """Files whose facts are kept."""
+
+REPETITIONS = frozenset(FieldRepetitionType)
+"""Repetitions that a field can have."""
 
 NOWHERE = BytesSource(b"")
 """The source of claims that are kept: nothing more is read of them."""
@@ -135,6 +139,14 @@ class FileFacts:
     def leaves(self) -> list[SchemaLeaf]:
         """The leaf columns."""
         found = leaves(self.metadata)
+        for number, element in enumerate(self.metadata.schema[1:], 1):
+            if element.repetition_type not in REPETITIONS:
+                # Arrow would take it for required, and the levels of its pages for values.
+                raise Malformed(
+                    f"{element.name} is neither required nor optional nor repeated",
+                    rule="PQF-040",
+                    field=f"footer.schema[{number}].repetition_type",
+                )
         for number, group in enumerate(self.metadata.row_groups):
             if group.num_rows < 0:
                 raise Malformed(
