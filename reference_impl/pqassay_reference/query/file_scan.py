@@ -163,9 +163,9 @@ class FileScan:
         query, schema = self._query, self.facts.schema
         expected = query.first_schema if query.first_schema is not None else schema
         stored = set(schema.names)
-        constants: dict[str, Any] = {
-            one.name: pa.scalar(None, one.type) for one in expected if one.name not in stored
-        }
+        constants: dict[str, Any] = {}
+        if expected is not schema:
+            constants = {one.name: pa.scalar(None, one.type) for one in expected if one.name not in stored}
         constants |= {name: value for name, value in self.target.constants.items() if name not in stored}
         self._require_fitting(constants)
         names = list(expected.names) if query.columns is None else query.columns
