@@ -36,7 +36,7 @@ from pqassay_reference.query.page_layout import Numbers
 from pqassay_reference.query.pm_facts import pm_facts
 from pqassay_reference.query.ranges import FOREVER, GAP, REMOTE_GAP, STEP_GAPS, Fetched, FetchedRanges, Piece
 from pqassay_reference.query.rungs import Rung
-from pqassay_reference.query.targets import LOCAL_TAIL, REMOTE_TAIL, TAIL_GAPS, LocalFile, Target
+from pqassay_reference.query.targets import LOCAL_TAIL, REMOTE_TAIL, LocalFile, Target, remote_tail
 from pqassay_reference.rewrite.extract import Trust, index_of
 from pqassay_spec.parquet.page_search import Rows
 from pqassay_spec.pm.grammar import FILE_NAME
@@ -140,7 +140,7 @@ class FileScan:
             return known
         size = self.ranges.size
         # Where a step is worth bytes, the end of a file is long enough for the page indexes before its footer.
-        wanted = LOCAL_TAIL if self.target.is_local else max(REMOTE_TAIL, TAIL_GAPS * (self.ranges.gap or 0))
+        wanted = LOCAL_TAIL if self.target.is_local else remote_tail(self.ranges.gap or 0)
         tail = min(size, wanted)
         self.ranges.want([Piece(size - tail, size)])
         facts = read_facts(self.ranges)

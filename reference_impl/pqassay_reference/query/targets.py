@@ -34,6 +34,11 @@ TAIL_GAPS = 2
 """Gaps that the end of a file behind a URI is worth: mostly the page indexes are in it, and a step is saved."""
 
 
+def remote_tail(gap: int) -> int:
+    """Bytes that are read from the end of a file behind a URI. A source that brings them with its first answer saves a step."""
+    return max(REMOTE_TAIL, TAIL_GAPS * gap)
+
+
 @dataclass(frozen=True)
 class Target:
     """One file.
@@ -149,4 +154,4 @@ def _kind(values: Sequence[str]) -> pa.DataType:
     return pa.string()
 
 
-__all__ = ["LOCAL_TAIL", "REMOTE_TAIL", "Target", "target_of", "targets_of"]
+__all__ = ["LOCAL_TAIL", "REMOTE_TAIL", "Target", "remote_tail", "target_of", "targets_of"]
