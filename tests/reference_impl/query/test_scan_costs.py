@@ -7,6 +7,7 @@ import os
 import threading
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -158,7 +159,7 @@ def test_pages_of_many_keys_are_asked_for_at_once() -> None:
     source = MeetingSource(TinyParquet(columns, page_index=True).build())
     wanted = keys[::2]
 
-    def found() -> list[object]:
+    def found() -> list[Any]:
         return scan(source, ["in", "key", wanted], ["twice"], gap=0).to_table().column("twice").to_pylist()
 
     found()  # what is known from now on is everything but the pages
