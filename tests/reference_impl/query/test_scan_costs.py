@@ -170,6 +170,29 @@ def test_pages_of_many_keys_are_asked_for_at_once() -> None:
     assert 2 * len(wanted) == len(source.ranges)
 
 
+class RefusingSource(ChangingSource):
+    """A source that, once its file is another one, refuses every request that means the file it was."""
+
+    is_refusing = False
+
+    def read(self, offset: int, length: int) -> bytes:
+        if self.is_refusing:
+            raise OSError("the file has changed")
+        return super().read(offset, length)
+
+
+def test_a_source_may_say_with_each_request_that_the_file_has_changed() -> None:
+    KEPT_FACTS.clear()
+    source = RefusingSource(FILE)
+    rows, _ = rows_and_counts(source, 0)
+    source.is_refusing = True
+    with pytest.raises(OSError, match="the file has changed"):
+        rows_and_counts(source, 0)
+    source.is_refusing = False
+
+    assert rows == rows_and_counts(source, 0)[0]
+
+
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_process_that_is_forked_has_threads_of_its_own() -> None:
     request_pool().submit(int).result()
