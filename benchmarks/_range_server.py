@@ -24,6 +24,7 @@ import threading
 import time
 from collections.abc import Generator
 from dataclasses import dataclass
+from email.message import Message
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -252,7 +253,8 @@ class HttpSource:
         self._known = {} if known is None else known
         self._tail, self._is_confirmed = b"", False
         if self._path not in self._known:
-            self._tail, self._known[self._path] = self._get(f"bytes=-{tail}", {})
+            self._tail, answered = self._get(f"bytes=-{tail}", {})
+            self._known[self._path] = _version(answered, len(self._tail))
         self._version = self._known[self._path]
         self.size, self.modified = self._version.size, self._version.modified
         """Its length, and when it was changed; what a scan knows of it is kept until that changes."""
@@ -270,8 +272,8 @@ class HttpSource:
         if not self._is_confirmed:
             self._get("bytes=-1", {"If-Match": self._version.tag})
 
-    def _get(self, wanted: str, headers: dict[str, str]) -> tuple[bytes, Version]:
-        """A range, and the version of the file that it is of."""
+    def _get(self, wanted: str, headers: dict[str, str]) -> tuple[bytes, Message]:
+        """A range, and the headers of the answer."""
         try:
             connection = self._server.idle.pop()
         except IndexError:
@@ -284,10 +286,15 @@ class HttpSource:
             self._known.pop(self._path, None)
             raise ChangedFileError(f"{self.name} has changed")
         self._is_confirmed = True
-        changed = email.utils.parsedate_to_datetime(answer.headers["Last-Modified"])
-        whole = answer.headers["Content-Range"]
-        size = len(data) if whole is None else int(whole.rpartition("/")[2])
-        return data, Version(size, int(changed.timestamp()) * 1_000_000_000, answer.headers["ETag"])
+        return data, answer.headers
+
+
+def _version(headers: Message, length: int) -> Version:
+    """The version that an answer of so many bytes is of."""
+    changed = email.utils.parsedate_to_datetime(headers["Last-Modified"])
+    whole = headers["Content-Range"]
+    size = length if whole is None else int(whole.rpartition("/")[2])
+    return Version(size, int(changed.timestamp()) * 1_000_000_000, headers["ETag"])
 
 
 if __name__ == "__main__":
