@@ -24,7 +24,7 @@ async function pageIndex(file, chunk) {
       null_pages: index.null_pages,
       min_values: bounds(index.min_values),
       max_values: bounds(index.max_values),
-      boundary_order: BoundaryOrders.indexOf(index.boundary_order),
+      boundary_order: index.boundary_order && BoundaryOrders.indexOf(index.boundary_order),
       null_counts: index.null_counts?.map(Number),
     };
   }

@@ -8,10 +8,14 @@ import { asyncBufferFromFile, parquetMetadataAsync, parquetSchema } from 'hyparq
 import { isListLike, isMapLike } from 'hyparquet/src/schema.js';
 import { compressors } from 'hyparquet-compressors';
 
-import { Unsupported, asked } from './protocol.js';
+import { Refusal, Unsupported, asked } from './protocol.js';
 import { DateValue, Decimal, List, Pairs, Struct, Time, Timestamp } from './values.js';
 
-const decoder = new TextDecoder();
+/** JSON is decoded as hyparquet decodes text, but for the byte order mark, which it drops. */
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** What hyparquet leaves as bytes is decoded here, and has to be UTF-8. */
+const strictDecoder = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true });
 
 /** Nanoseconds in a unit. */
 const NANOSECONDS = { MILLIS: 1_000_000n, MICROS: 1000n, NANOS: 1n };
@@ -129,9 +133,17 @@ function scalarOf(meaning, value) {
     case 'integer':
       return whole ?? value;
     case 'text':
-      return value instanceof Uint8Array ? decoder.decode(value) : value;
+      return value instanceof Uint8Array ? textOf(value) : value;
     default:
       return value;
+  }
+}
+
+function textOf(bytes) {
+  try {
+    return strictDecoder.decode(bytes);
+  } catch {
+    throw new Refusal(new Error('a text is not UTF-8'));
   }
 }
 
