@@ -4,6 +4,7 @@
  * A type is parsed into a tree `{ name, arguments }`, where an argument of a struct is `{ field, type }`.
  */
 import { Unsupported } from '../skeletons/javascript/protocol.js';
+import { DateValue, Decimal, Moment, Time, Timestamp } from '../skeletons/javascript/values.js';
 
 const OPTIONAL = 'OPTIONAL';
 const REQUIRED = 'REQUIRED';
@@ -37,6 +38,9 @@ const LEAVES = {
   timestamp_nanos: { type: 'INT64', logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'NANOS' } },
   unknown: { type: 'INT32', logical_type: { type: 'NULL' } },
 };
+
+/** What the name of a type with a unit begins with. */
+const MOMENTS = { time: Time, timestamp: Timestamp };
 
 /** Nanoseconds in the unit that ends the name of a type. */
 const NANOSECONDS = { millis: 1_000_000n, micros: 1000n, nanos: 1n };
@@ -130,19 +134,26 @@ export function libraryValue(tree, value) {
       return Object.fromEntries(tree.arguments.map(({ field, type }) => [field, libraryValue(type, members.get(field) ?? null)]));
     }
     case 'decimal':
-      return value.unscaled;
+      return ofKind(Decimal, value, tree).unscaled;
     case 'date':
-      return Number(value.count);
+      return Number(ofKind(DateValue, value, tree).count);
     case 'json':
     case 'enum':
       return new TextEncoder().encode(value);
     default:
-      return scalar(tree.name, value);
+      return scalar(tree, value);
   }
 }
 
-function scalar(name, value) {
-  const unit = NANOSECONDS[name.split('_')[1]];
-  const plain = unit ? value.count / unit : value;
-  return LEAVES[name]?.type === 'INT32' ? Number(plain) : plain;
+function scalar(tree, value) {
+  const [kind, unit] = tree.name.split('_');
+  const plain = unit ? ofKind(MOMENTS[kind], value, tree).count / NANOSECONDS[unit] : value;
+  if (plain instanceof Moment || plain instanceof Decimal) throw new Unsupported(`${plain.constructor.name} in ${tree.name}`);
+  return LEAVES[tree.name]?.type === 'INT32' ? Number(plain) : plain;
+}
+
+/** The value, if it is of this kind. */
+function ofKind(kind, value, tree) {
+  if (!(value instanceof kind)) throw new Unsupported(`a value of another kind in ${tree.name}`);
+  return value;
 }

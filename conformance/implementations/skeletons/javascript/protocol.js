@@ -12,6 +12,8 @@
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
+import { passesCorpus } from './corpus.js';
+
 const EXIT_NOT_SUPPORTED = 3;
 
 /** The library refuses: what it threw. */
@@ -47,15 +49,20 @@ export function answerOf(error) {
   throw error;
 }
 
-/** Answers the requests of this process, which is started as `driver --serve` or as `driver REQUEST ANSWER`. */
+/**
+ * Answers the requests of this process, which is started as `driver --serve` or as `driver REQUEST ANSWER`. With
+ * `driver --corpus FILE` it tests its own reading of values and predicates instead.
+ */
 export async function runDriver(operations) {
   const [first, second] = process.argv.slice(2);
   if (first === '--serve') {
     await serve(operations);
+  } else if (first === '--corpus' && second) {
+    process.exitCode = passesCorpus(second) ? 0 : 1;
   } else if (first && second) {
     await answerFile(operations, first, second);
   } else {
-    process.stderr.write('usage: driver --serve, or driver REQUEST ANSWER\n');
+    process.stderr.write('usage: driver --serve, driver REQUEST ANSWER, or driver --corpus FILE\n');
     process.exitCode = 2;
   }
 }

@@ -36,7 +36,7 @@ export class Decimal {
 }
 
 /** A count of days or nanoseconds. */
-class Moment {
+export class Moment {
   constructor(count) {
     this.count = count;
   }
