@@ -20,6 +20,8 @@ from pqassay_spec.golden.literals import Rows, Value, Written, read_value
 
 CASES = {case.case.id: case for case in golden_cases()}
 
+CORPUS = ROOT / "conformance" / "pqassay" / "corpus" / "values.json"
+
 UNKNOWN_OPERATION = 3
 
 
@@ -103,6 +105,15 @@ def test_an_operation_that_is_left_out_is_not_known(template: list[str], tmp_pat
     request = {"op": "decode", "family": "PIX", "file": file_of("pix/three-pages"), "column": "metal"}
     assert (UNKNOWN_OPERATION, []) == started_once(template, tmp_path, **request)
     assert "unsupported" == served(template, request)[0]["answer"]
+
+
+def test_values_and_predicates_are_those_of_the_corpus(template: list[str]) -> None:
+    corpus = json.loads(CORPUS.read_text(encoding="utf-8"))
+    ended = subprocess.run(
+        [*template, "--corpus", str(CORPUS)], capture_output=True, text=True, timeout=60, check=False
+    )
+    count = len(corpus["values"]) + len(corpus["predicates"])
+    assert (0, f"{count} passed, 0 failed\n") == (ended.returncode, ended.stdout)
 
 
 def test_queries_are_answered_one_by_one(driver: list[str], tmp_path: Path) -> None:
