@@ -1,20 +1,20 @@
 /** hyparquet-writer, a writer in JavaScript: `encode` with wishes. */
 import { writeFileSync } from 'node:fs';
 
-import { Unsupported, runDriver } from '../skeletons/javascript/protocol.js';
+import { Unsupported, pinnedVersion, runDriver } from '../skeletons/javascript/protocol.js';
 import { readValue } from '../skeletons/javascript/values.js';
 import { elementsOf, libraryValue, parseType } from './schema.js';
 import { writtenFile } from './wishes.js';
 
 const FAMILIES = ['pqf', 'sta', 'pix', 'blm'];
 
-const TYPES = ['unsigned', 'decimal', 'date', 'time', 'timestamp', 'timestamp-nanos', 'float16', 'uuid', 'fixed', 'enum',
-  'json', 'bson', 'unknown'];
+const TYPES = ['unsigned', 'decimal', 'date', 'time', 'timestamp', 'timestamp-nanos', 'float16', 'uuid', 'fixed',
+  'enum', 'json', 'bson', 'unknown'];
 
 function hello() {
   return {
     name: 'hyparquet-writer',
-    version: '0.17.0',
+    version: pinnedVersion('hyparquet-writer', import.meta.url),
     language: 'JavaScript',
     capabilities: [
       'parquet', ...FAMILIES.map(family => `${family}.encode`), ...TYPES.map(type => `type.${type}`), 'nested',

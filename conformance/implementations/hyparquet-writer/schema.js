@@ -4,7 +4,7 @@
  * A type is parsed into a tree `{ name, arguments }`, where an argument of a struct is `{ field, type }`.
  */
 import { Unsupported } from '../skeletons/javascript/protocol.js';
-import { DateValue, Decimal, Moment, Time, Timestamp } from '../skeletons/javascript/values.js';
+import { DateValue, Decimal, Moment, NANOSECONDS, Time, Timestamp } from '../skeletons/javascript/values.js';
 
 const OPTIONAL = 'OPTIONAL';
 const REQUIRED = 'REQUIRED';
@@ -42,9 +42,6 @@ const LEAVES = {
 /** What the name of a type with a unit begins with. */
 const MOMENTS = { time: Time, timestamp: Timestamp };
 
-/** Nanoseconds in the unit that ends the name of a type. */
-const NANOSECONDS = { millis: 1_000_000n, micros: 1000n, nanos: 1n };
-
 /** The tree of a type such as `list<decimal(9,2)>`. */
 export function parseType(text) {
   const parser = { text: text.replaceAll(' ', ''), at: 0 };
@@ -55,7 +52,8 @@ export function parseType(text) {
 
 function typeAt(parser) {
   const name = wordAt(parser);
-  const [close, item] = { '<': ['>', name === 'struct' ? fieldAt : typeAt], '(': [')', wordAt] }[parser.text[parser.at]] ?? [];
+  const brackets = { '<': ['>', name === 'struct' ? fieldAt : typeAt], '(': [')', wordAt] };
+  const [close, item] = brackets[parser.text[parser.at]] ?? [];
   const parts = [];
   while (close && parser.text[parser.at] !== close && parser.at < parser.text.length) {
     parser.at++;
@@ -131,7 +129,8 @@ export function libraryValue(tree, value) {
       return value.pairs.map(pair => pair.map((part, place) => libraryValue(tree.arguments[place], part)));
     case 'struct': {
       const members = new Map(value.members);
-      return Object.fromEntries(tree.arguments.map(({ field, type }) => [field, libraryValue(type, members.get(field) ?? null)]));
+      const member = ({ field, type }) => [field, libraryValue(type, members.get(field) ?? null)];
+      return Object.fromEntries(tree.arguments.map(member));
     }
     case 'decimal':
       return ofKind(Decimal, value, tree).unscaled;
@@ -147,13 +146,13 @@ export function libraryValue(tree, value) {
 
 function scalar(tree, value) {
   const [kind, unit] = tree.name.split('_');
-  const plain = unit ? ofKind(MOMENTS[kind], value, tree).count / NANOSECONDS[unit] : value;
-  if (plain instanceof Moment || plain instanceof Decimal) throw new Unsupported(`${plain.constructor.name} in ${tree.name}`);
+  const plain = unit ? ofKind(MOMENTS[kind], value, tree).count / NANOSECONDS[unit.toUpperCase()] : value;
+  if (plain instanceof Moment || plain instanceof Decimal) throw new Unsupported(`another kind of value in ${tree.name}`);
   return LEAVES[tree.name]?.type === 'INT32' ? Number(plain) : plain;
 }
 
 /** The value, if it is of this kind. */
 function ofKind(kind, value, tree) {
-  if (!(value instanceof kind)) throw new Unsupported(`a value of another kind in ${tree.name}`);
+  if (!(value instanceof kind)) throw new Unsupported(`another kind of value in ${tree.name}`);
   return value;
 }

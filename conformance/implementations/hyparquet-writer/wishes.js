@@ -25,8 +25,8 @@ const BYTES_PER_ROW = [32, 16, 8, 4, 2, 1];
  */
 export async function writtenFile(columnData, schema, wishes) {
   requirePossible(wishes);
-  const options = { ...fileOptions(wishes), schema, columnData: columnData.map(column => wishedColumn(column, wishes)) };
-  const file = await writtenPages(options, wishes.page_rows);
+  const wished = columnData.map(column => wishedColumn(column, wishes));
+  const file = await writtenPages({ ...fileOptions(wishes), schema, columnData: wished }, wishes.page_rows);
   requireFulfilled(file, columnData, wishes);
   return Buffer.from(file);
 }

@@ -4,7 +4,7 @@ import { matchFilter } from 'hyparquet/src/filter.js';
 
 import { READ_OPTIONS, lacks, openFile, requireReadable, rowValues } from '../skeletons/javascript/hyparquet_rows.js';
 import { columnsOf } from '../skeletons/javascript/predicates.js';
-import { Unsupported, answerOf, asked, runDriver } from '../skeletons/javascript/protocol.js';
+import { Unsupported, answerOf, asked, pinnedVersion, runDriver } from '../skeletons/javascript/protocol.js';
 import { writeValue } from '../skeletons/javascript/values.js';
 import { filterOf } from './filters.js';
 import { bloomFilters, pageIndexes } from './structures.js';
@@ -22,7 +22,7 @@ const CODECS = ['snappy', 'gzip', 'zstd', 'lz4', 'lz4-raw', 'brotli'];
 function hello() {
   return {
     name: 'hyparquet',
-    version: '1.31.5',
+    version: pinnedVersion('hyparquet', import.meta.url),
     language: 'JavaScript',
     capabilities: [
       'parquet', 'read', ...FAMILIES.map(family => `${family}.scan`), 'pix.decode', 'blm.decode',
@@ -48,7 +48,8 @@ async function answerTo({ predicate, columns, index }, opened, family) {
   try {
     const filter = filterOf(predicate, opened.nodes);
     if (index === 'off') return { rows: await filteredRows(opened, columns, columnsOf(predicate), filter) };
-    const rows = await rowsOf(opened, columns, options => parquetQuery({ ...options, ...ALL_INDEXES, columns, filter }));
+    const query = options => parquetQuery({ ...options, ...ALL_INDEXES, columns, filter });
+    const rows = await rowsOf(opened, columns, query);
     return { answer: family === 'IDX1' ? 'ignored-index' : 'accept', rows };
   } catch (error) {
     return answerOf(error);

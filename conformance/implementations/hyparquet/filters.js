@@ -1,18 +1,17 @@
 /**
  * Predicates of the protocol as filters of hyparquet, which look like those of MongoDB.
  *
- * hyparquet has two values of truth, the protocol three.  So a predicate becomes two filters, one of the rows where it is
- * true and one of those where it is false; what neither finds is unknown.  Negation swaps them.
+ * hyparquet has two values of truth, the protocol three. So a predicate becomes two filters, one of the rows where it is
+ * true and one of those where it is false; what neither finds is unknown. Negation swaps them.
  */
 import { meaningOf } from '../skeletons/javascript/hyparquet_rows.js';
 import { Unsupported } from '../skeletons/javascript/protocol.js';
-import { readValue } from '../skeletons/javascript/values.js';
+import { NANOSECONDS, readValue } from '../skeletons/javascript/values.js';
 
 const OPERATORS = { '=': '$eq', '!=': '$ne', '<': '$lt', '<=': '$lte', '>': '$gt', '>=': '$gte' };
 
+/** The filter of no rows. */
 const NOTHING = { $or: [] };
-
-const NANOSECONDS = { MILLIS: 1_000_000n, MICROS: 1000n, NANOS: 1n };
 
 /**
  * The filter of the rows that a predicate keeps.
@@ -30,8 +29,11 @@ function truthFilters([operator, ...operands], nodes) {
     case 'and':
     case 'or': {
       const parts = operands.map(part => truthFilters(part, nodes));
-      const [whenTrue, whenFalse] = operator === 'and' ? ['$and', '$or'] : ['$or', '$and'];
-      return { true: { [whenTrue]: parts.map(part => part.true) }, false: { [whenFalse]: parts.map(part => part.false) } };
+      const truths = parts.map(part => part.true);
+      const falsehoods = parts.map(part => part.false);
+      return operator === 'and'
+        ? { true: { $and: truths }, false: { $or: falsehoods } }
+        : { true: { $or: truths }, false: { $and: falsehoods } };
     }
     case 'not':
       return swapped(truthFilters(operands[0], nodes));

@@ -9,16 +9,13 @@ import { isListLike, isMapLike } from 'hyparquet/src/schema.js';
 import { compressors } from 'hyparquet-compressors';
 
 import { Refusal, Unsupported, asked } from './protocol.js';
-import { DateValue, Decimal, List, Pairs, Struct, Time, Timestamp } from './values.js';
+import { DateValue, Decimal, List, NANOSECONDS, Pairs, Struct, Time, Timestamp } from './values.js';
 
 /** JSON is decoded as hyparquet decodes text, but for the byte order mark, which it drops. */
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** What hyparquet leaves as bytes is decoded here, and has to be UTF-8. */
 const strictDecoder = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true });
-
-/** Nanoseconds in a unit. */
-const NANOSECONDS = { MILLIS: 1_000_000n, MICROS: 1000n, NANOS: 1n };
 
 function toNanoseconds(unit) {
   return count => (count === undefined ? undefined : BigInt(count) * NANOSECONDS[unit]);

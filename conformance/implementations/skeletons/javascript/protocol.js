@@ -16,6 +16,16 @@ import { passesCorpus } from './corpus.js';
 
 const EXIT_NOT_SUPPORTED = 3;
 
+/**
+ * The version of a library that the `package.json` beside a module pins.
+ *
+ * @param {string} library
+ * @param {string} moduleUrl `import.meta.url`
+ */
+export function pinnedVersion(library, moduleUrl) {
+  return JSON.parse(readFileSync(new URL('package.json', moduleUrl), 'utf8')).dependencies[library];
+}
+
 /** The library refuses: what it threw. */
 export class Refusal extends Error {
   constructor(thrown) {

@@ -72,6 +72,9 @@ export class Pairs {
   }
 }
 
+/** Nanoseconds in a unit, as annotations call it. */
+export const NANOSECONDS = { MILLIS: 1_000_000n, MICROS: 1000n, NANOS: 1n };
+
 const READERS = {
   int: text => BigInt(text),
   float: readFloat,
