@@ -408,6 +408,8 @@ def _explained(result: Result, golden: GoldenCase | None) -> Result:
     """A bad result with the words of its case, its severity and its cause."""
     if golden is None or result.is_good:
         return result
+    if result.outcome == "no credit":  # right by itself: nothing was observed
+        return dataclasses.replace(result, title=golden.case.title, cause=result.reason)
     case, grave = golden.case, result.severity
     if grave is None:
         grave = severity(case, "crashed" if result.outcome == "crashed" else "protocol")
