@@ -115,7 +115,8 @@ func chunkFacts(reader *file.Reader, group, leaf int, rows int64) (pruning.Facts
 	return facts, err
 }
 
-// pageUnits are the pages of a chunk, nil if the file does not have both halves of the page index.
+// pageUnits are the pages of a chunk. They are nil if a half of the page index is missing, or if the halves are not of the
+// same pages.
 func pageUnits(reader *file.Reader, group, leaf int, rows int64) (pruning.Layer, error) {
 	index, err := reader.GetPageIndexReader().RowGroup(group)
 	if index == nil || err != nil {
@@ -126,7 +127,7 @@ func pageUnits(reader *file.Reader, group, leaf int, rows int64) (pruning.Layer,
 		return nil, err
 	}
 	places, err := index.GetOffsetIndex(leaf)
-	if places == nil || err != nil {
+	if places == nil || err != nil || len(places.GetPageLocations()) != len(bounds.GetNullPages()) {
 		return nil, err
 	}
 	column := reader.MetaData().Schema.Column(leaf)

@@ -99,6 +99,8 @@ func (t *table) mapValue(field *pqarrow.SchemaField, values *array.Map, i int) (
 // plainValue is a value of a type that says all by itself.
 func plainValue(values arrow.Array, i int) (protocol.Value, error) {
 	switch a := values.(type) {
+	case *array.Null:
+		return nil, nil
 	case *array.Boolean:
 		return a.Value(i), nil
 	case *array.Float16:
