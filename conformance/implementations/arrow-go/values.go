@@ -128,7 +128,7 @@ func plainValue(values arrow.Array, i int) (protocol.Value, error) {
 }
 
 func scaleOf(values arrow.Array) int {
-	return int(values.DataType().(arrow.DecimalType).GetScale())
+	return scaleOfType(values.DataType())
 }
 
 // integerValue is a whole number, or one that counts days or a unit of time.

@@ -98,7 +98,7 @@ func chunkFacts(chunk *parquet.FileColumnChunk, rows int64) pruning.Facts {
 // mayHold says whether a filter may hold a literal, which is true as well where the driver does not know how the column
 // stores it.
 func mayHold(filter parquet.BloomFilter, typ parquet.Type, literal protocol.Value) (bool, error) {
-	stored := storedValues(typ, literal)
+	stored := lookedUp(typ, literal)
 	for _, value := range stored {
 		held, err := filter.Check(value)
 		if held || err != nil {
@@ -151,7 +151,7 @@ func pageUnits(chunk *parquet.FileColumnChunk, rows int64) (pruning.Layer, error
 
 // firstPage is the first page that may hold a literal, by the search of the library.
 func firstPage(bounds parquet.ColumnIndex, typ parquet.Type, literal protocol.Value) int {
-	stored := storedValues(typ, literal)
+	stored := lookedUp(typ, literal)
 	if len(stored) == 0 {
 		return 0
 	}

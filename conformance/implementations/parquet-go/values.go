@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"math/big"
 	"time"
 
@@ -12,8 +11,6 @@ import (
 
 	"pqassay/protocol"
 )
-
-var bothZeros = []float64{0, math.Copysign(0, -1)}
 
 // annotation is the logical type of a type, which the library knows of converted types as well; nil if there is none.
 func annotation(typ parquet.Type) format.LogicalTypeValue {
@@ -78,76 +75,4 @@ func bytesValue(typ parquet.Type, content []byte) protocol.Value {
 		return protocol.Decimal{Unscaled: protocol.BigEndian(content), Scale: int(logical.Scale)}
 	}
 	return protocol.Bytes(bytes.Clone(content)) // the library may use the buffer again
-}
-
-// storedValues are the ways in which a column may store a literal: one, but for a zero, which has two signs. It is empty if the
-// column does not store the literal, or in ways that are not looked up here, such as INT96.
-func storedValues(typ parquet.Type, literal protocol.Value) []parquet.Value {
-	switch v := literal.(type) {
-	case bool:
-		return []parquet.Value{parquet.BooleanValue(v)}
-	case string:
-		return []parquet.Value{parquet.ByteArrayValue([]byte(v))}
-	case protocol.Bytes:
-		if typ.Kind() == parquet.FixedLenByteArray {
-			return []parquet.Value{parquet.FixedLenByteArrayValue(v)}
-		}
-		return []parquet.Value{parquet.ByteArrayValue(v)}
-	case float64:
-		return storedFloats(typ, v)
-	}
-	return storedNumber(typ, literal)
-}
-
-func storedFloats(typ parquet.Type, v float64) []parquet.Value {
-	signs := []float64{v}
-	if v == 0 {
-		signs = bothZeros
-	}
-	var stored []parquet.Value
-	for _, v := range signs {
-		switch {
-		case typ.Kind() == parquet.Double:
-			stored = append(stored, parquet.DoubleValue(v))
-		case typ.Kind() == parquet.Float && float64(float32(v)) == v:
-			stored = append(stored, parquet.FloatValue(float32(v)))
-		}
-	}
-	return stored
-}
-
-// storedNumber is for whole numbers, decimals, dates and times.
-func storedNumber(typ parquet.Type, literal protocol.Value) []parquet.Value {
-	unit, scale := time.Nanosecond, 0
-	switch logical := annotation(typ).(type) {
-	case *format.TimeType:
-		unit = unitOf(logical.Unit)
-	case *format.TimestampType:
-		unit = unitOf(logical.Unit)
-	case *format.DecimalType:
-		scale = int(logical.Scale)
-	}
-	if decimal, ok := literal.(protocol.Decimal); ok && typ.Kind() == parquet.FixedLenByteArray {
-		return fixedDecimal(decimal, scale, typ.Length())
-	}
-	number, ok := protocol.StoredInteger(literal, unit, scale)
-	switch {
-	case ok && typ.Kind() == parquet.Int32:
-		return []parquet.Value{parquet.Int32Value(int32(number))}
-	case ok && typ.Kind() == parquet.Int64:
-		return []parquet.Value{parquet.Int64Value(number)}
-	}
-	return nil
-}
-
-func fixedDecimal(decimal protocol.Decimal, scale, size int) []parquet.Value {
-	unscaled, exact := decimal.At(scale)
-	if !exact {
-		return nil
-	}
-	stored, fits := protocol.ToBigEndian(unscaled, size)
-	if !fits {
-		return nil
-	}
-	return []parquet.Value{parquet.FixedLenByteArrayValue(stored)}
 }

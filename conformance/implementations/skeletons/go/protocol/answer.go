@@ -127,7 +127,10 @@ func answerEncode(encoder Encoder, asked request, output io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("the rows cannot be read: %w", err)
 	}
-	content, err := encoder.Encode(table, asked.Wishes)
+	if asked.Family == "IDX1" {
+		return fmt.Errorf("%w: encode of IDX1", errNotKnown)
+	}
+	content, err := encoder.Encode(table, asked.wishes())
 	if err != nil {
 		return writeLine(output, refusal(err))
 	}
@@ -135,6 +138,20 @@ func answerEncode(encoder Encoder, asked request, output io.Writer) error {
 		return err
 	}
 	return writeLine(output, map[string]any{"answer": "accept"})
+}
+
+// wishes are those of the request, and that the file has the structure of the family.
+func (r request) wishes() Wishes {
+	wishes, yes := r.Wishes, true
+	switch {
+	case r.Family == "STA" && wishes.Statistics == nil:
+		wishes.Statistics = &yes
+	case r.Family == "PIX" && wishes.PageIndex == nil:
+		wishes.PageIndex = &yes
+	case r.Family == "BLM" && len(wishes.BloomFilter) == 0 && r.Column != "":
+		wishes.BloomFilter = []string{r.Column}
+	}
+	return wishes
 }
 
 func readTable(text []byte) (Table, error) {
