@@ -83,7 +83,9 @@ func (a assembly) content(node *parquet.Column) (protocol.Value, error) {
 		case *format.ListType:
 			return a.repeated(children[0], a.element(node))
 		case *format.MapType:
-			return a.entries(children[0])
+			if len(children[0].Columns()) == 2 {
+				return a.entries(children[0])
+			}
 		}
 	}
 	members := make(protocol.Struct, 0, len(node.Columns()))
@@ -109,6 +111,7 @@ func (a assembly) element(list *parquet.Column) func(*parquet.Column) (protocol.
 	}
 }
 
+// entries takes the entries of a map: keys with values.
 func (a assembly) entries(repeated *parquet.Column) (protocol.Value, error) {
 	pairs, err := a.repeated(repeated, a.content)
 	if err != nil {
@@ -116,10 +119,7 @@ func (a assembly) entries(repeated *parquet.Column) (protocol.Value, error) {
 	}
 	entries := make(protocol.Map, len(pairs))
 	for i, pair := range pairs {
-		members, ok := pair.(protocol.Struct)
-		if !ok || len(members) != 2 {
-			return nil, protocol.Unsupported("a map whose entries are not keys with values")
-		}
+		members := pair.(protocol.Struct)
 		entries[i] = protocol.Entry{Key: members[0].Value, Value: members[1].Value}
 	}
 	return entries, nil

@@ -23,6 +23,7 @@ func (driver) Hello() protocol.Hello {
 	return protocol.Hello{
 		Name:    "parquet-go",
 		Version: protocol.LibraryVersion("github.com/parquet-go/parquet-go"),
+		Ignored: []string{"IDX1"},
 		Capabilities: []string{
 			"parquet", "read", "pqf.scan", "sta.scan", "pix.scan", "blm.scan", "idx1.scan", "pix.decode", "blm.decode",
 			"pqf.encode", "sta.encode", "pix.encode", "blm.encode", "type.unsigned", "type.decimal", "type.date", "type.time",

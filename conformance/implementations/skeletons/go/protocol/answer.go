@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // errNotKnown says that the driver does not know the operation of a request.
@@ -47,7 +48,8 @@ func answer(driver Driver, line []byte, output io.Writer) error {
 		return writeLine(output, answerOf(rows, err))
 	case "scan":
 		if scanner, ok := driver.(Scanner); ok {
-			return answerScan(scanner, asked, output)
+			ignored := slices.Contains(driver.Hello().Ignored, asked.Family)
+			return answerScan(scanner, ignored, asked, output)
 		}
 	case "decode":
 		if decoder, ok := driver.(Decoder); ok {
@@ -83,7 +85,7 @@ func hello(driver Driver) map[string]any {
 }
 
 // answerScan answers each query by a line of its own, so that the first one without a line is the one that crashed.
-func answerScan(scanner Scanner, asked request, output io.Writer) error {
+func answerScan(scanner Scanner, ignored bool, asked request, output io.Writer) error {
 	for _, query := range asked.Queries {
 		predicate, err := ReadPredicate(query.Predicate)
 		if err != nil {
@@ -92,6 +94,9 @@ func answerScan(scanner Scanner, asked request, output io.Writer) error {
 		rows, err := scanner.Scan(Query{asked.File, asked.Family, predicate, query.Columns, query.Index == "on"})
 		line := answerOf(rows, err)
 		line["seq"] = query.Seq
+		if ignored && query.Index == "on" && err == nil {
+			line["answer"] = "ignored-index"
+		}
 		if err := writeLine(output, line); err != nil {
 			return err
 		}

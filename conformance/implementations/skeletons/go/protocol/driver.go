@@ -7,6 +7,7 @@ type Hello struct {
 	Name         string   // of the library, such as "parquet-go"
 	Version      string   // of the library
 	Capabilities []string // operations and types that the library documents
+	Ignored      []string // families that the library knows nothing of, such as IDX1, though scans of their files are right
 }
 
 // A Driver reads. Every error of its methods is the library's refusal of the file and becomes the answer "reject", but for
