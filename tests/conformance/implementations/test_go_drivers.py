@@ -241,7 +241,7 @@ def test_wishes_are_fulfilled(driver: str, tmp_path: Path) -> None:
     assert [3, 2] == [len(rows) for rows in first_rows]
     assert 2 == max(after - before for rows in first_rows for before, after in itertools.pairwise(rows))
     assert [True, False] == filters["value"]["row_groups"][0]["held"]
-    metadata = pyarrow.parquet.read_metadata(output)
+    metadata = pyarrow.parquet.ParquetFile(output).metadata
     groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
     assert [5, 3] == [group.num_rows for group in groups]
     assert "ZSTD" == groups[0].column(0).compression
