@@ -70,6 +70,12 @@ func decodeJSON(text []byte, target any) error {
 	return decoder.Decode(target)
 }
 
+// How Compare orders NaN and the two zeros, in the words of the protocol.
+const (
+	nanOrder  = "unordered"
+	zeroOrder = "equal"
+)
+
 func hello(driver Driver) map[string]any {
 	said := driver.Hello()
 	return map[string]any{
@@ -79,8 +85,8 @@ func hello(driver Driver) map[string]any {
 		"language":     "Go",
 		"capabilities": said.Capabilities,
 		"serve":        true,
-		"nan":          "unordered",
-		"zeros":        "equal",
+		"nan":          nanOrder,
+		"zeros":        zeroOrder,
 	}
 }
 

@@ -18,16 +18,18 @@ const exitNotSupported = 3
 const exitUsage = 2
 
 // Main is the main function of a driver: with --serve it answers requests on standard input until that ends, with two paths
-// the one request in the first file.
+// the one request in the first file. With --corpus and the path of pqassay's corpus of values, it tests this package.
 func Main(driver Driver) {
 	var err error
 	switch arguments := os.Args[1:]; {
 	case len(arguments) == 1 && arguments[0] == "--serve":
 		err = serve(driver, os.Stdin, os.Stdout)
+	case len(arguments) == 2 && arguments[0] == "--corpus":
+		err = checkCorpus(arguments[1], os.Stdout)
 	case len(arguments) == 2:
 		err = answerFile(driver, arguments[0], arguments[1])
 	default:
-		err = fmt.Errorf("usage: %s REQUEST ANSWER, or %[1]s --serve", filepath.Base(os.Args[0]))
+		err = fmt.Errorf("usage: %s REQUEST ANSWER, %[1]s --serve, or %[1]s --corpus FILE", filepath.Base(os.Args[0]))
 	}
 	if errors.Is(err, errNotKnown) {
 		os.Exit(exitNotSupported)

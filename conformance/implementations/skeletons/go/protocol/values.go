@@ -176,14 +176,26 @@ func writeAll(values []Value) ([]any, error) {
 	return written, nil
 }
 
+// writeFloat is the shortest decimal that reads back, in the form that is usual in the golden files: 1.0, 1e+16, -0.0.
 func writeFloat(v float64) string {
 	switch {
 	case math.IsNaN(v):
 		return "nan"
-	case math.IsInf(v, 0):
-		return strings.TrimPrefix(strings.ToLower(strconv.FormatFloat(v, 'g', -1, 64)), "+")
+	case math.IsInf(v, 1):
+		return "inf"
+	case math.IsInf(v, -1):
+		return "-inf"
 	}
-	return strconv.FormatFloat(v, 'g', -1, 64)
+	scientific := strconv.FormatFloat(v, 'e', -1, 64)
+	_, exponent, _ := strings.Cut(scientific, "e")
+	if power, err := strconv.Atoi(exponent); err != nil || power < -4 || power >= 16 {
+		return scientific
+	}
+	plain := strconv.FormatFloat(v, 'f', -1, 64)
+	if !strings.Contains(plain, ".") {
+		plain += ".0"
+	}
+	return plain
 }
 
 // String writes a decimal with as many digits behind the point as its scale.
