@@ -33,12 +33,12 @@ public sealed interface Request {
     }
 
     /**
-     * Write these rows.
+     * Write these rows, with the structure of this family about this column.
      *
      * @param wishes an object; a member that the library cannot fulfil is a reason for {@link UnsupportedException}
      */
     record Encode(
-            String family, List<Column> columns, List<List<Value>> rows, Path output, JsonNode wishes)
+            String family, String column, List<Column> columns, List<List<Value>> rows, Path output, JsonNode wishes)
             implements Request {
         static Encode of(JsonNode request) {
             List<Column> columns = new ArrayList<>();
@@ -47,6 +47,7 @@ public sealed interface Request {
             request.path("rows").path("rows").forEach(row -> rows.add(values(row)));
             return new Encode(
                     request.path("family").asText(),
+                    request.path("column").asText(),
                     columns,
                     rows,
                     Path.of(request.path("output").asText()),

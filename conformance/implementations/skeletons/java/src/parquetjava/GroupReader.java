@@ -12,7 +12,6 @@ import org.apache.parquet.example.data.Group;
 import org.apache.parquet.hadoop.ParquetReader;
 import org.apache.parquet.hadoop.api.ReadSupport;
 import org.apache.parquet.hadoop.example.GroupReadSupport;
-import org.apache.parquet.io.LocalInputFile;
 import org.apache.parquet.schema.MessageType;
 import org.apache.parquet.schema.Type;
 
@@ -25,7 +24,7 @@ public final class GroupReader extends ParquetReader.Builder<Group> {
 
     /** Reads these columns alone: the projection that the library is asked for. */
     public GroupReader(Path file, List<String> columns) {
-        super(new LocalInputFile(file), new PlainParquetConfiguration());
+        super(new NamedInputFile(file), new PlainParquetConfiguration());
         this.columns = columns;
     }
 
