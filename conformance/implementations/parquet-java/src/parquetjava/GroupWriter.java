@@ -61,7 +61,8 @@ final class GroupWriter {
 
     private void fulfil(String wish, JsonNode value) throws UnsupportedException {
         switch (wish) {
-            case "page_rows" -> builder.withPageRowCountLimit(value.intValue());
+            case "page_rows" -> builder.withPageRowCountLimit(value.intValue())
+                    .withMinRowCountForPageSizeCheck(value.intValue()); // Before, the library does not look at the limit.
             case "row_group_rows" -> builder.withRowGroupRowCountLimit(value.intValue());
             case "dictionary" -> builder.withDictionaryEncoding(value.booleanValue());
             case "bloom_filter" -> Request.texts(value).forEach(this::filter);

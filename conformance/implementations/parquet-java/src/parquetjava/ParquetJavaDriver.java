@@ -75,7 +75,7 @@ public final class ParquetJavaDriver implements Driver {
     }
 
     @Override
-    public List<List<Value>> read(Path file, List<String> columns) throws IOException {
+    public List<List<Value>> read(Path file, List<String> columns) throws Exception {
         return new GroupReader(file, columns).rows(columns);
     }
 

@@ -1,5 +1,6 @@
 package parquetjava;
 
+import conformance.UnsupportedException;
 import conformance.Value;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -9,9 +10,11 @@ import java.util.Map;
 import org.apache.parquet.conf.ParquetConfiguration;
 import org.apache.parquet.conf.PlainParquetConfiguration;
 import org.apache.parquet.example.data.Group;
+import org.apache.parquet.hadoop.BadConfigurationException;
 import org.apache.parquet.hadoop.ParquetReader;
 import org.apache.parquet.hadoop.api.ReadSupport;
 import org.apache.parquet.hadoop.example.GroupReadSupport;
+import org.apache.parquet.io.ParquetDecodingException;
 import org.apache.parquet.schema.MessageType;
 import org.apache.parquet.schema.Type;
 
@@ -33,8 +36,12 @@ public final class GroupReader extends ParquetReader.Builder<Group> {
         return new Projection(columns);
     }
 
-    /** All rows, each with one value for each of these columns. */
-    public List<List<Value>> rows(List<String> wanted) throws IOException {
+    /**
+     * All rows, each with one value for each of these columns.
+     *
+     * @throws UnsupportedException the library says that it lacks the codec
+     */
+    public List<List<Value>> rows(List<String> wanted) throws IOException, UnsupportedException {
         List<List<Value>> rows = new ArrayList<>();
         try (ParquetReader<Group> reader = build()) {
             for (Group group = reader.read(); group != null; group = reader.read()) {
@@ -44,6 +51,11 @@ public final class GroupReader extends ParquetReader.Builder<Group> {
                 }
                 rows.add(row);
             }
+        } catch (ParquetDecodingException refusal) {
+            if (refusal.getCause() instanceof BadConfigurationException lacking) {
+                throw new UnsupportedException(lacking.getMessage());
+            }
+            throw refusal;
         }
         return rows;
     }
