@@ -109,7 +109,7 @@ final class GroupWriter {
     private static void add(Group group, int field, Value value) throws UnsupportedException {
         Type type = group.getType().getType(field);
         if (value.equals(Value.NULL)) {
-            return; // An absent field is null; the library refuses it where it is required.
+            return; // An absent field is null. Whether it may be absent, the library does not check unless told to.
         } else if (type.isPrimitive()) {
             addStored(group, field, StoredValue.of(value, type.asPrimitiveType()));
         } else if (value instanceof Value.Struct struct) {
