@@ -174,7 +174,7 @@ def test_an_error_of_the_machine_ends_the_process(driver: list[str], tmp_path: P
 
 
 def test_what_it_writes_is_conformant(driver: list[str], tmp_path: Path) -> None:
-    rows = {
+    rows: dict[str, Any] = {
         "columns": [
             {"name": "price", "type": "decimal(20,2)", "nullable": True},
             {"name": "moment", "type": "int96", "nullable": True},
