@@ -9,7 +9,7 @@ import conformance.Server;
 import conformance.Value;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.LinkedHashSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.apache.parquet.ParquetReadOptions;
@@ -17,6 +17,7 @@ import org.apache.parquet.Version;
 import org.apache.parquet.conf.PlainParquetConfiguration;
 import org.apache.parquet.filter2.compat.FilterCompat;
 import org.apache.parquet.hadoop.ParquetFileReader;
+import org.apache.parquet.io.LocalInputFile;
 import org.apache.parquet.schema.MessageType;
 
 /** Lets parquet-java read, scan, decode and write. */
@@ -76,7 +77,7 @@ public final class ParquetJavaDriver implements Driver {
 
     @Override
     public List<List<Value>> read(Path file, List<String> columns) throws Exception {
-        return new GroupReader(file, columns).rows(columns);
+        return new GroupReader(file).rows(columns);
     }
 
     @Override
@@ -85,9 +86,9 @@ public final class ParquetJavaDriver implements Driver {
             throw new NoSuchOperationException("scan", scan.family());
         }
         // The library's filter sees the columns of the projection only, so those of the predicate are read as well.
-        Set<String> columns = new LinkedHashSet<>(scan.columns());
+        Set<String> columns = new HashSet<>(scan.columns());
         columns.addAll(scan.predicate().columns());
-        GroupReader reader = new GroupReader(scan.file(), List.copyOf(columns));
+        GroupReader reader = new GroupReader(scan.file(), columns);
         reader.withFilter(FilterCompat.get(Filters.of(scan.predicate(), schema(scan.file()))))
                 .useRecordFilter(true)
                 .useStatsFilter(scan.index())
@@ -118,7 +119,7 @@ public final class ParquetJavaDriver implements Driver {
     private static MessageType schema(Path file) throws IOException {
         ParquetReadOptions options =
                 ParquetReadOptions.builder(new PlainParquetConfiguration()).build();
-        try (ParquetFileReader reader = ParquetFileReader.open(new NamedInputFile(file), options)) {
+        try (ParquetFileReader reader = ParquetFileReader.open(new LocalInputFile(file), options)) {
             return reader.getFileMetaData().getSchema();
         }
     }

@@ -18,6 +18,7 @@ import org.apache.parquet.hadoop.metadata.BlockMetaData;
 import org.apache.parquet.hadoop.metadata.ColumnChunkMetaData;
 import org.apache.parquet.internal.column.columnindex.ColumnIndex;
 import org.apache.parquet.internal.column.columnindex.OffsetIndex;
+import org.apache.parquet.io.LocalInputFile;
 import org.apache.parquet.schema.PrimitiveType;
 
 /** What page index and bloom filters of a column say, as parquet-java reads them, in the words of the protocol. */
@@ -50,7 +51,7 @@ final class Structures {
                 ParquetReadOptions.builder(new PlainParquetConfiguration()).build();
         ObjectNode value = JsonNodeFactory.instance.objectNode();
         ArrayNode rowGroups = value.putArray("row_groups");
-        try (ParquetFileReader reader = ParquetFileReader.open(new NamedInputFile(request.file()), options)) {
+        try (ParquetFileReader reader = ParquetFileReader.open(new LocalInputFile(request.file()), options)) {
             Structures structures = new Structures(reader, request);
             for (BlockMetaData block : reader.getRowGroups()) {
                 Optional<ColumnChunkMetaData> chunk = structures.chunk(block);

@@ -15,10 +15,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.regex.Pattern;
 
 /** Carries requests to a {@link Driver}, and its answers back: from file to file, or line by line. */
 public final class Server {
     private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Pattern IDENTITY = Pattern.compile("@[0-9a-f]{1,8}\\b");
     private static final int NO_SUCH_OPERATION = 3;
     private static final int USAGE = 2;
 
@@ -127,14 +129,14 @@ public final class Server {
         }
     }
 
-    /** The messages of an exception and of its causes, which often say more. */
+    /** The messages of an exception and of its causes, which often say more; without what differs in every run. */
     private static String messages(Throwable refusal) {
         StringBuilder text = new StringBuilder();
         for (Throwable one = refusal; one != null; one = one.getCause()) {
             text.append(text.isEmpty() ? "" : "; caused by " + one.getClass().getName() + ": ");
-            text.append(one.getMessage());
+            text.append(one.getMessage() == null ? "no message" : one.getMessage());
         }
-        return text.toString();
+        return IDENTITY.matcher(text).replaceAll("");
     }
 
     private static ArrayNode rows(List<List<Value>> rows) {

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.apache.parquet.conf.ParquetConfiguration;
 import org.apache.parquet.conf.PlainParquetConfiguration;
 import org.apache.parquet.example.data.Group;
@@ -14,6 +15,7 @@ import org.apache.parquet.hadoop.BadConfigurationException;
 import org.apache.parquet.hadoop.ParquetReader;
 import org.apache.parquet.hadoop.api.ReadSupport;
 import org.apache.parquet.hadoop.example.GroupReadSupport;
+import org.apache.parquet.io.LocalInputFile;
 import org.apache.parquet.io.ParquetDecodingException;
 import org.apache.parquet.schema.MessageType;
 import org.apache.parquet.schema.Type;
@@ -23,17 +25,26 @@ import org.apache.parquet.schema.Type;
  * its builder.
  */
 public final class GroupReader extends ParquetReader.Builder<Group> {
-    private final List<String> columns;
+    private final ReadSupport<Group> readSupport;
+
+    private GroupReader(Path file, ReadSupport<Group> readSupport) {
+        super(new LocalInputFile(file), new PlainParquetConfiguration());
+        this.readSupport = readSupport;
+    }
+
+    /** Reads all columns. */
+    public GroupReader(Path file) {
+        this(file, new GroupReadSupport());
+    }
 
     /** Reads these columns alone: the projection that the library is asked for. */
-    public GroupReader(Path file, List<String> columns) {
-        super(new NamedInputFile(file), new PlainParquetConfiguration());
-        this.columns = columns;
+    public GroupReader(Path file, Set<String> columns) {
+        this(file, new Projection(columns));
     }
 
     @Override
     protected ReadSupport<Group> getReadSupport() {
-        return new Projection(columns);
+        return readSupport;
     }
 
     /**
@@ -66,9 +77,9 @@ public final class GroupReader extends ParquetReader.Builder<Group> {
      * <p>The library's own way, a projection as text, has no words for names with spaces and sets the order of columns of floats anew.
      */
     private static final class Projection extends GroupReadSupport {
-        private final List<String> columns;
+        private final Set<String> columns;
 
-        Projection(List<String> columns) {
+        Projection(Set<String> columns) {
             this.columns = columns;
         }
 
