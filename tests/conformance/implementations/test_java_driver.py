@@ -21,6 +21,7 @@ from pqassay_spec.golden.literals import Rows, Value, Written, read_value
 
 FOLDER = ROOT / "conformance" / "implementations" / "parquet-java"
 BUILT = ROOT / ".drivers" / "parquet-java"
+CORPUS = ROOT / "conformance" / "pqassay" / "corpus" / "values.json"
 FILES = {case.case.id: case.folder / case.case.input.file for case in golden_cases()}
 ROWS = {case.case.id: case.case.expect.rows for case in golden_cases()}
 
@@ -134,6 +135,22 @@ def test_the_template_filters_what_it_reads(template: list[str]) -> None:
     answers = served(template, request)
     assert [""] * len(answers) == differences(request, "blm/two-blocks", answers, Semantics())
     assert {"ignored-index", "accept"} == {answer["answer"] for answer in answers}
+
+
+def test_values_and_predicates_are_those_of_the_corpus(template: list[str]) -> None:
+    if not CORPUS.exists():
+        pytest.skip("there is no corpus of values and predicates")
+    corpus: dict[str, list[dict[str, Any]]] = json.loads(CORPUS.read_text(encoding="utf-8"))
+    asked = [
+        entry
+        for entry in corpus["predicates"]
+        if (entry.get("nan", "unordered"), entry.get("zeros", "equal")) == ("unordered", "equal")
+    ]
+    ended = subprocess.run(
+        [*template, "--corpus", str(CORPUS)], capture_output=True, text=True, timeout=60, check=False
+    )
+    count = len(corpus["values"]) + len(asked)
+    assert (0, f"{count} passed, 0 failed\n") == (ended.returncode, ended.stdout)
 
 
 def test_an_operation_that_is_left_out_is_not_known(template: list[str], tmp_path: Path) -> None:

@@ -32,17 +32,19 @@ public final class Server {
         this.answers = answers;
     }
 
-    /** The main program of every driver: {@code --serve}, or the paths of a request and of its answer. */
+    /** The main program of every driver: {@code --serve}, the paths of a request and of its answer, or {@code --corpus}. */
     public static void run(Driver driver, String[] arguments) throws IOException {
         PrintStream answers = System.out;
         System.setOut(System.err); // Nothing that a library prints gets between the answers.
         try {
             if (arguments.length == 1 && arguments[0].equals("--serve")) {
                 new Server(driver, answers).serve();
+            } else if (arguments.length == 2 && arguments[0].equals("--corpus")) {
+                System.exit(Corpus.passes(Path.of(arguments[1]), answers) ? 0 : 1);
             } else if (arguments.length == 2) {
                 System.exit(answerOne(driver, Path.of(arguments[0]), Path.of(arguments[1])));
             } else {
-                System.err.println("usage: driver REQUEST ANSWER, or driver --serve");
+                System.err.println("usage: driver REQUEST ANSWER, driver --serve, or driver --corpus FILE");
                 System.exit(USAGE);
             }
         } catch (Error error) {
