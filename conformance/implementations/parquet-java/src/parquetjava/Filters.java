@@ -23,8 +23,8 @@ import org.apache.parquet.schema.Type;
 /**
  * Predicates of the protocol as parquet-java's own.
  *
- * <p>The library documents that {@code notEq} and {@code notIn} keep nulls; SQL does not, so {@code notEq(column, null)} is added.
- * It has no predicate that is never true: here that is "null and not null".
+ * <p>The library documents that {@code notEq} and {@code notIn} keep nulls; SQL does not, so {@code notEq(column,
+ * null)} is added. It has no predicate that is never true: here that is "null and not null".
  */
 final class Filters {
     private final MessageType schema;

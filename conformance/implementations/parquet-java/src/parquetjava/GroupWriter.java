@@ -61,8 +61,9 @@ final class GroupWriter {
 
     private void fulfil(String wish, JsonNode value) throws UnsupportedException {
         switch (wish) {
+            // The library looks at the limit of the first page after as many rows as the second setting says.
             case "page_rows" -> builder.withPageRowCountLimit(value.intValue())
-                    .withMinRowCountForPageSizeCheck(value.intValue()); // Before, the library does not look at the limit.
+                    .withMinRowCountForPageSizeCheck(value.intValue());
             case "row_group_rows" -> builder.withRowGroupRowCountLimit(value.intValue());
             case "dictionary" -> builder.withDictionaryEncoding(value.booleanValue());
             case "bloom_filter" -> Request.texts(value).forEach(this::filter);

@@ -18,8 +18,9 @@ import org.apache.parquet.schema.PrimitiveType;
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName;
 
 /**
- * A value as a column stores it, which is how parquet-java takes the values of predicates, of bloom filters and of rows to write:
- * a {@code Boolean}, {@code Integer}, {@code Long}, {@code Float}, {@code Double} or {@link Binary}. The inverse of {@link GroupValues}.
+ * A value as a column stores it, which is how parquet-java takes the values of predicates, of bloom filters and of
+ * rows to write: a {@code Boolean}, {@code Integer}, {@code Long}, {@code Float}, {@code Double} or {@link Binary}.
+ * The inverse of {@link GroupValues}.
  */
 final class StoredValue {
     private static final BigInteger NANOSECONDS_OF_A_DAY = BigInteger.valueOf(86_400_000_000_000L);
@@ -30,7 +31,8 @@ final class StoredValue {
     /**
      * A value as a column of this type stores it.
      *
-     * @throws UnsupportedException it is not one of the values that the column can hold: the library has no predicates about those
+     * @throws UnsupportedException it is not one of the values that the column can hold: the library has no
+     * predicates about those
      */
     static Object of(Value value, PrimitiveType type) throws UnsupportedException {
         LogicalTypeAnnotation annotation = type.getLogicalTypeAnnotation();
@@ -39,9 +41,13 @@ final class StoredValue {
                 case BOOLEAN:
                     return ((Value.Bool) value).value();
                 case INT32:
-                    return isUnsigned(annotation) ? unsigned(value, 32).intValue() : whole(value, annotation).intValueExact();
+                    return isUnsigned(annotation)
+                            ? unsigned(value, Integer.SIZE).intValue()
+                            : whole(value, annotation).intValueExact();
                 case INT64:
-                    return isUnsigned(annotation) ? unsigned(value, 64).longValue() : whole(value, annotation).longValueExact();
+                    return isUnsigned(annotation)
+                            ? unsigned(value, Long.SIZE).longValue()
+                            : whole(value, annotation).longValueExact();
                 case FLOAT:
                     return exactFloat(real(value));
                 case DOUBLE:

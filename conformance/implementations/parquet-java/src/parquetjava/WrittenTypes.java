@@ -9,6 +9,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.parquet.schema.ConversionPatterns;
 import org.apache.parquet.schema.LogicalTypeAnnotation;
+import org.apache.parquet.schema.LogicalTypeAnnotation.IntervalLogicalTypeAnnotation;
 import org.apache.parquet.schema.LogicalTypeAnnotation.TimeUnit;
 import org.apache.parquet.schema.MessageType;
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName;
@@ -16,7 +17,10 @@ import org.apache.parquet.schema.Type;
 import org.apache.parquet.schema.Type.Repetition;
 import org.apache.parquet.schema.Types;
 
-/** The schema of rows to write, whose types are words such as {@code int32}, {@code decimal(9,2)}, {@code list<string>}. */
+/**
+ * The schema of rows to write, whose types are words such as {@code int32}, {@code decimal(9,2)}, {@code
+ * list<string>}.
+ */
 final class WrittenTypes {
     private static final Pattern WITH_NUMBERS = Pattern.compile("(\\w+)\\((\\d+)(?:,\\s*(\\d+))?\\)");
     private static final Pattern NESTED = Pattern.compile("(list|map|struct)<(.*)>");
@@ -100,7 +104,7 @@ final class WrittenTypes {
             case "binary" -> plain(PrimitiveTypeName.BINARY, repetition, name);
             case "float16" -> fixed(BYTES_OF_A_HALF_FLOAT, LogicalTypeAnnotation.float16Type(), repetition, name);
             case "interval" -> fixed(
-                    BYTES_OF_AN_INTERVAL, LogicalTypeAnnotation.IntervalLogicalTypeAnnotation.getInstance(), repetition, name);
+                    BYTES_OF_AN_INTERVAL, IntervalLogicalTypeAnnotation.getInstance(), repetition, name);
             case "uuid" -> fixed(BYTES_OF_A_UUID, LogicalTypeAnnotation.uuidType(), repetition, name);
             default -> annotated(word, repetition, name);
         };

@@ -11,8 +11,8 @@ import java.nio.file.Path;
 import java.util.Locale;
 
 /**
- * Tests {@link Value} and {@link Predicate} with the corpus of values and predicates that comes with pqassay, without any file:
- * {@code driver --corpus values.json}.
+ * Tests {@link Value} and {@link Predicate} with the corpus of values and predicates that comes with pqassay,
+ * without any file: {@code driver --corpus values.json}.
  */
 final class Corpus {
     private final PrintStream lines;
@@ -66,7 +66,7 @@ final class Corpus {
         return written.isIntegralNumber() ? JsonNodeFactory.instance.numberNode(written.longValue()) : written;
     }
 
-    /** An entry without a declaration holds for all of them; {@link Value#compared} leaves NaN unordered, and zeros equal. */
+    /** Without a declaration it holds for all; {@link Value#compared} leaves NaN unordered, and zeros equal. */
     private static boolean isAboutThisOrder(JsonNode entry) {
         return entry.path("nan").asText("unordered").equals("unordered")
                 && entry.path("zeros").asText("equal").equals("equal");

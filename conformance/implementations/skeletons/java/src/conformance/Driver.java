@@ -9,8 +9,8 @@ import java.util.Set;
 /**
  * What a driver answers. Only {@link #hello} and {@link #read} must be written.
  *
- * <p>Whatever {@code Exception} an operation lets out is answered as the library's refusal of the file, by the name of its
- * class. So catch none of them. An {@code Error} ends the process, which is a crash.
+ * <p>Whatever {@code Exception} an operation lets out is answered as the library's refusal of the file, by the name
+ * of its class. So catch none of them. An {@code Error} ends the process, which is a crash.
  */
 public interface Driver {
 

@@ -12,22 +12,29 @@ import java.util.function.Function;
 /**
  * A predicate of a scan, as {@code PROTOCOL.md} writes it.
  *
- * <p>{@link #truth} decides about a row, for drivers of libraries that filter no rows. Drivers of libraries that do, turn the
- * tree into what their library takes; {@link #withoutNot} helps where its "not" knows nothing of unknown.
+ * <p>{@link #truth} decides about a row, for drivers of libraries that filter no rows. Drivers of libraries that
+ * do, turn the tree into what their library takes; {@link #withoutNot} helps where its "not" knows nothing of
+ * unknown.
  */
 public sealed interface Predicate {
 
-    /** The truth about a row, which is given as a function from the name of a column to its value. Only true keeps a row. */
+    /**
+     * The truth about a row, which is given as a function from the name of a column to its value. Only true keeps a
+     * row.
+     */
     Truth truth(Function<String, Value> row);
 
-    /** The same predicate for the opposite: true becomes false, unknown stays unknown. There is no {@link Not} in it. */
+    /**
+     * The same predicate for the opposite: true becomes false, unknown stays unknown. There is no {@link Not} in
+     * it.
+     */
     Predicate negated();
 
     /**
      * The same predicate without any {@link Not}.
      *
-     * <p>This takes for granted that every value is less than, equal to, or greater than another: a library that leaves NaN
-     * unordered may use it for columns without NaN alone.
+     * <p>This takes for granted that every value is less than, equal to, or greater than another: a library that
+     * leaves NaN unordered may use it for columns without NaN alone.
      */
     Predicate withoutNot();
 

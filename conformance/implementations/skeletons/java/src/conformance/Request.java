@@ -55,7 +55,10 @@ public sealed interface Request {
         }
     }
 
-    /** A column to write; its type is a word of the golden files, such as {@code decimal(9,2)} or {@code list<string>}. */
+    /**
+     * A column to write; its type is a word of the golden files, such as {@code decimal(9,2)} or {@code
+     * list<string>}.
+     */
     record Column(String name, String type, boolean nullable) {
         static Column of(JsonNode column) {
             return new Column(

@@ -32,7 +32,10 @@ public final class Server {
         this.answers = answers;
     }
 
-    /** The main program of every driver: {@code --serve}, the paths of a request and of its answer, or {@code --corpus}. */
+    /**
+     * The main program of every driver: {@code --serve}, the paths of a request and of its answer, or {@code
+     * --corpus}.
+     */
     public static void run(Driver driver, String[] arguments) throws IOException {
         PrintStream answers = System.out;
         System.setOut(System.err); // Nothing that a library prints gets between the answers.

@@ -17,7 +17,8 @@ import java.util.Optional;
 /**
  * A value of a row, and its form in JSON: what {@code PROTOCOL.md} says under "Values".
  *
- * <p>{@link #json} and {@link #of} are inverse to each other. Lists, maps and structs are written only: no predicate names one.
+ * <p>{@link #json} and {@link #of} are inverse to each other. Lists, maps and structs have no order, and no
+ * predicate names one.
  */
 public sealed interface Value {
 

@@ -21,8 +21,8 @@ import org.apache.parquet.schema.MessageType;
 import org.apache.parquet.schema.Type;
 
 /**
- * Reads a file's rows with parquet-java's {@code ParquetReader} and its settings: further ones, such as filters, by the methods of
- * its builder.
+ * Reads a file's rows with parquet-java's {@code ParquetReader} and its settings: further ones, such as filters, by
+ * the methods of its builder.
  */
 public final class GroupReader extends ParquetReader.Builder<Group> {
     private final ReadSupport<Group> readSupport;
@@ -74,7 +74,7 @@ public final class GroupReader extends ParquetReader.Builder<Group> {
     /**
      * Takes the columns out of the file's schema.
      *
-     * <p>The library's own way, a projection as text, has no words for names with spaces and sets the order of columns of floats anew.
+     * <p>The library's own way, a projection as text, has no words for names with spaces.
      */
     private static final class Projection extends GroupReadSupport {
         private final Set<String> columns;

@@ -1,11 +1,11 @@
 package parquetjava;
 
 import conformance.Value;
+import java.io.IOException;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -45,7 +45,7 @@ public final class GroupValues {
     private GroupValues() {}
 
     /** The value of a field: null, its only value, or a list of all of them if the field is repeated. */
-    public static Value value(Group group, int field) throws CharacterCodingException {
+    public static Value value(Group group, int field) throws IOException {
         Type type = group.getType().getType(field);
         int count = group.getFieldRepetitionCount(field);
         if (type.isRepetition(Type.Repetition.REPEATED)) {
@@ -58,7 +58,7 @@ public final class GroupValues {
         return count == 0 ? Value.NULL : single(group, field, 0);
     }
 
-    private static Value single(Group group, int field, int index) throws CharacterCodingException {
+    private static Value single(Group group, int field, int index) throws IOException {
         Type type = group.getType().getType(field);
         if (type.isPrimitive()) {
             return primitive(group, field, index, type.asPrimitiveType());
@@ -69,14 +69,17 @@ public final class GroupValues {
                 && inner.getType().getType(0).isRepetition(Type.Repetition.REPEATED);
         if (aroundRepeated && annotation instanceof ListLogicalTypeAnnotation) {
             return list(inner);
-        } else if (aroundRepeated
-                && (annotation instanceof MapLogicalTypeAnnotation || annotation instanceof MapKeyValueTypeAnnotation)) {
+        } else if (aroundRepeated && isMap(annotation)) {
             return map(inner);
         }
         return struct(inner);
     }
 
-    private static Value list(Group list) throws CharacterCodingException {
+    private static boolean isMap(LogicalTypeAnnotation annotation) {
+        return annotation instanceof MapLogicalTypeAnnotation || annotation instanceof MapKeyValueTypeAnnotation;
+    }
+
+    private static Value list(Group list) throws IOException {
         boolean elementIsInside = elementIsInside(list.getType());
         List<Value> values = new ArrayList<>();
         for (int index = 0; index < list.getFieldRepetitionCount(0); index++) {
@@ -85,7 +88,10 @@ public final class GroupValues {
         return new Value.Elements(values);
     }
 
-    /** Whether the repeated field only wraps the element: the rules for lists of older writers, from LogicalTypes.md. */
+    /**
+     * Whether the repeated field only wraps the element: the rules for lists of older writers, from
+     * LogicalTypes.md.
+     */
     private static boolean elementIsInside(GroupType list) {
         Type repeated = list.getType(0);
         if (repeated.isPrimitive() || repeated.asGroupType().getFieldCount() != 1) {
@@ -96,7 +102,7 @@ public final class GroupValues {
                 && !repeated.getName().equals(list.getName() + "_tuple");
     }
 
-    private static Value map(Group map) throws CharacterCodingException {
+    private static Value map(Group map) throws IOException {
         List<Map.Entry<Value, Value>> entries = new ArrayList<>();
         for (int index = 0; index < map.getFieldRepetitionCount(0); index++) {
             Group entry = map.getGroup(0, index);
@@ -106,7 +112,7 @@ public final class GroupValues {
         return new Value.Entries(entries);
     }
 
-    private static Value struct(Group group) throws CharacterCodingException {
+    private static Value struct(Group group) throws IOException {
         Map<String, Value> members = new LinkedHashMap<>();
         for (int field = 0; field < group.getType().getFieldCount(); field++) {
             members.put(group.getType().getFieldName(field), value(group, field));
@@ -115,15 +121,15 @@ public final class GroupValues {
     }
 
     private static Value primitive(Group group, int field, int index, PrimitiveType type)
-            throws CharacterCodingException {
+            throws IOException {
         LogicalTypeAnnotation annotation = type.getLogicalTypeAnnotation();
         if (annotation instanceof UnknownLogicalTypeAnnotation) {
             return Value.NULL;
         }
         return switch (type.getPrimitiveTypeName()) {
             case BOOLEAN -> new Value.Bool(group.getBoolean(field, index));
-            case INT32 -> whole(group.getInteger(field, index), annotation, 32);
-            case INT64 -> whole(group.getLong(field, index), annotation, 64);
+            case INT32 -> whole(group.getInteger(field, index), annotation, Integer.SIZE);
+            case INT64 -> whole(group.getLong(field, index), annotation, Long.SIZE);
             case FLOAT -> real(group.getFloat(field, index));
             case DOUBLE -> new Value.Real(group.getDouble(field, index));
             case INT96 -> timestamp(group.getInt96(field, index));
@@ -147,7 +153,7 @@ public final class GroupValues {
         return new Value.Whole(number);
     }
 
-    private static Value binary(Binary stored, LogicalTypeAnnotation annotation) throws CharacterCodingException {
+    private static Value binary(Binary stored, LogicalTypeAnnotation annotation) throws IOException {
         if (annotation instanceof StringLogicalTypeAnnotation
                 || annotation instanceof EnumLogicalTypeAnnotation
                 || annotation instanceof JsonLogicalTypeAnnotation) {
@@ -155,6 +161,9 @@ public final class GroupValues {
             return new Value.Text(
                     StandardCharsets.UTF_8.newDecoder().decode(stored.toByteBuffer()).toString());
         } else if (annotation instanceof DecimalLogicalTypeAnnotation decimal) {
+            if (stored.length() == 0) {
+                throw new IOException("a decimal without bytes");
+            }
             return new Value.Decimal(new BigDecimal(new BigInteger(stored.getBytes()), decimal.getScale()));
         } else if (annotation instanceof Float16LogicalTypeAnnotation) {
             return real(HalfFloat.widened(stored.get2BytesLittleEndian()));
