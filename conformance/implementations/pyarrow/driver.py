@@ -24,17 +24,11 @@ from pqassay_driver import (  # noqa: E402 - it stands in the folder that was ju
     expression,
     main,
     require_known_wishes,
+    without_negations,
 )
 
 CODECS = {"uncompressed": "none", "lz4_raw": "lz4"}
 """Codecs of requests that pyarrow calls differently."""
-
-OPPOSITES = {
-    **{"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"},
-    **{"in": "not in", "not in": "in", "is null": "is not null", "is not null": "is null"},
-    **{"and": "or", "or": "and"},
-}
-"""What is true where a predicate is false. Of comparisons not with NaN, which `without_negations` minds."""
 
 
 class PyArrow(Driver):
@@ -99,6 +93,7 @@ class PyArrow(Driver):
             return pc.field(name).isin(pa.array([scalar(value, kind) for value in values]))
 
         require_flat(predicate, schema)
+        # `isin` is false for a null, where SQL says unknown: a negation of it would keep the row.
         made = Expressions(
             column=pc.field,
             literal=lambda name, value: scalar(value, schema.field(name).type),
@@ -142,36 +137,6 @@ class PyArrow(Driver):
 
         names = [column["name"] for column in request["rows"]["columns"]]
         return [pq.SortingColumn(names.index(key["column"]), key["descending"]) for key in keys]
-
-
-def without_negations(predicate: Predicate, *, negated: bool = False) -> Predicate:
-    """The same predicate with negations only where there is no other way to say it, and no null in lists.
-
-    pyarrow's ``isin`` is false for a null, where SQL says unknown: a negation of it would keep the row.
-    """
-    name, *parts = predicate
-    match name:
-        case "not":
-            return without_negations(parts[0], negated=not negated)
-        case "and" | "or":
-            joined = OPPOSITES[name] if negated else name
-            return [joined, *(without_negations(part, negated=negated) for part in parts)]
-        case "in" | "not in":
-            name = OPPOSITES[name] if negated else name
-            values = [value for value in parts[1] if value is not None]
-            if name == "in":
-                return ["in", parts[0], values]
-            if len(values) < len(parts[1]):
-                return ["in", parts[0], []]  # with a null in the list, no value is surely another one
-            return (
-                ["and", ["not", ["in", parts[0], values]], ["is not null", parts[0]]]
-                if values
-                else ["not", ["in", *parts]]
-            )
-        case "is null" | "is not null":
-            return [OPPOSITES[name] if negated else name, *parts]
-        case _:
-            return ["not", predicate] if negated else predicate
 
 
 if __name__ == "__main__":

@@ -350,6 +350,50 @@ def _any(truths: Sequence[bool | None]) -> bool | None:
     return True if True in truths else None if None in truths else False
 
 
+_OPPOSITES: Mapping[str, str] = {
+    "and": "or",
+    "or": "and",
+    "in": "not in",
+    "not in": "in",
+    "is null": "is not null",
+    "is not null": "is null",
+}
+
+
+def without_negations(predicate: Predicate, *, negated: bool = False) -> Predicate:
+    """A predicate that is true of the same rows, with ``not`` only before comparisons and lists without nulls.
+
+    It is for libraries whose negation of an unknown is true.
+
+    >>> without_negations(["not", ["or", ["in", "metal", ["tin", None]], ["is null", "year"]]])
+    ['and', ['in', 'metal', []], ['is not null', 'year']]
+    """
+    name, *parts = predicate
+    opposite = _OPPOSITES.get(name, name) if negated else name
+    match name:
+        case "not":
+            return without_negations(parts[0], negated=not negated)
+        case "and" | "or":
+            return [opposite, *(without_negations(part, negated=negated) for part in parts)]
+        case "is null" | "is not null":
+            return [opposite, *parts]
+        case "in" | "not in":
+            return _without_nulls(opposite, *parts)
+        case _:
+            return ["not", predicate] if negated else predicate
+
+
+def _without_nulls(name: str, column: str, values: Sequence[Written]) -> Predicate:
+    """``in`` or ``not in``, true of the same rows. With a null in the list, no value is surely none of it."""
+    present = [value for value in values if value is not None]
+    if name == "in":
+        return ["in", column, present]
+    if len(present) < len(values):
+        return ["in", column, []]
+    unequal = ["not", ["in", column, present]]
+    return ["and", unequal, ["is not null", column]] if present else unequal
+
+
 class Expressions(NamedTuple):
     """How a library with overloaded operators writes the parts of a predicate.
 
