@@ -181,10 +181,15 @@ class Score:
 
 @dataclass(frozen=True)
 class Driver:
-    """The program under test: its command, a digest of the files named in it, and what it says about itself."""
+    """The program under test: its command, a digest of the files named in it, and what it says about itself.
+
+    Attributes:
+        shipped: Its name among the implementations that come with pqassay; ``None`` for another.
+    """
 
     command: list[str]
     sha256: str
+    shipped: str | None = None
     name: str | None = None
     version: str | None = None
     language: str | None = None

@@ -41,6 +41,9 @@ class Settings:
         strict: Check requests and answers against the schemas to the last member.
         keep: Folder in which requests, answers and files are kept.
         only: Operations to ask; all if empty.
+        tasks: Pairs of a case's id and an operation, which alone are asked; all if empty.
+        shipped: The driver's name among the implementations that come with pqassay.
+        shown: The command as reports show it, where that is another one.
     """
 
     command: Sequence[str]
@@ -49,6 +52,9 @@ class Settings:
     strict: bool = False
     keep: Path | None = None
     only: Sequence[Operation] = ()
+    tasks: frozenset[tuple[str, str]] = frozenset()
+    shipped: str | None = None
+    shown: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ from pqassay.suite.scanning import CaseFacts, Judged, Scanning, exposure_of, que
 from pqassay_spec import __version__
 from pqassay_spec.rules.catalogue import digest as rules_digest
 
-__all__ = ["CannotStartError", "Settings", "Times", "run", "tasks"]
+__all__ = ["CannotStartError", "Settings", "Times", "declared", "run", "tasks"]
 
 SLOWEST = 5
 """Requests of a run that are named as its slowest."""
@@ -123,7 +123,10 @@ def run(
         greeting = driver.hello()
         hello = greeting if isinstance(greeting, HelloAnswer) else None
         asking = _Asking(driver, hello, settings, times or Times())
-        work, not_asked = asking.chosen(tasks(cases, settings.only))
+        wanted = tasks(cases, settings.only)
+        if settings.tasks:
+            wanted = [task for task in wanted if (task[0].case.id, task[1]) in settings.tasks]
+        work, not_asked = asking.chosen(wanted)
         done: list[_Done] = []
         with ThreadPoolExecutor(max_workers=max(settings.jobs, 1)) as pool:
             try:
@@ -141,6 +144,39 @@ def run(
     if isinstance(greeting, NoAnswer) and greeting.outcome != "unsupported":
         results.insert(0, _unanswered("hello", greeting))
     return _report(cases, settings, hello, results, done, not_asked, expectations or Expectations())
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What a driver says of itself, and what follows.
+
+    Attributes:
+        hello: Its greeting.
+        asked: How many questions it would be asked.
+        more: How many each capability that it does not declare would add.
+    """
+
+    hello: HelloAnswer | NoAnswer
+    asked: int
+    more: list[NotAsked]
+
+
+def declared(cases: Sequence[GoldenCase], settings: Settings) -> Declared:
+    """Greet a driver, and say what a run would ask.
+
+    Raises:
+        CannotStartError: There is no such program.
+    """
+    if shutil.which(settings.command[0]) is None:
+        raise CannotStartError(f"there is no program {settings.command[0]}, or it is not executable")
+    driver = DriverUnderTest(settings)
+    try:
+        greeting = driver.hello()
+    finally:
+        driver.close()
+    hello = greeting if isinstance(greeting, HelloAnswer) else None
+    work, missing = _Asking(driver, hello, settings, Times()).chosen(tasks(cases, settings.only))
+    return Declared(greeting, len(work), missing)
 
 
 def _unanswered(operation: Any, no_answer: NoAnswer) -> Result:
@@ -340,8 +376,9 @@ def _report(
         suite_sha256=manifests_digest(cases),
         golden_files_sha256=inputs_digest(cases),
         driver=Driver(
-            command=list(settings.command),
+            command=list(settings.shown or settings.command),
             sha256=driver_digest(settings.command),
+            shipped=settings.shipped,
             name=hello.name if hello else None,
             version=hello.version if hello else None,
             language=hello.language if hello else None,
