@@ -16,7 +16,6 @@ import json
 import operator
 import os
 import sys
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import metadata
 from typing import Any, ClassVar, Literal, NamedTuple, NoReturn, TextIO
@@ -60,19 +59,21 @@ class Query(NamedTuple):
         predicate: Which rows are wanted.
         columns: Names of their columns, in order.
         index: Whether the file's metadata about values may be used to skip some of it.
+        about: The column that the structure of the family is about, if it is about one.
     """
 
     predicate: Predicate
     columns: list[str]
     index: bool
+    about: str | None = None
 
 
-class Driver(ABC):
+class Driver:
     """A library under test. Subclasses fill in what they have, and leave the rest.
 
     Attributes:
         name: Name of the library.
-        distribution: What pip calls it; its version is asked of that.
+        distribution: What pip calls it; `version` asks that for its version.
         language: What it is written in.
         capabilities: What it can do; the protocol lists the names. What is not declared is not asked.
         nan: How it compares NaN: ``unordered`` as IEEE 754 does, or ``greatest`` and equal to itself.
@@ -88,9 +89,14 @@ class Driver(ABC):
     zeros: ClassVar[Literal["equal", "apart"]] = "equal"
     ignores: ClassVar[frozenset[str]] = frozenset({"IDX1"})
 
-    @abstractmethod
+    @property
+    def version(self) -> str:
+        """The version of the library, which is not imported for that."""
+        return metadata.version(self.distribution)
+
     def read(self, path: str, columns: list[str]) -> list[list[Written]]:
         """All rows of a file with these columns. Raises what the library raises, or `Unsupported`."""
+        raise NotImplementedError
 
     def scan(self, path: str, query: Query) -> list[list[Written]]:
         """The rows that satisfy a predicate. Raises what the library raises, or `Unsupported`."""
@@ -108,13 +114,19 @@ class Driver(ABC):
         """Whether an exception is one that no caller could expect, and the end of the process."""
         return type(error) is MemoryError or isinstance(error, RecursionError)
 
+    def class_name(self, error: Exception) -> str:
+        """The class of an exception, by which the runner tells whether the library meant to throw it."""
+        kind = type(error)
+        return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
 
 # ------------------------------------------------------------------------------------------- requests and answers
 
 
 def main(driver: Driver) -> None:
     """Answer one request (``driver.py REQUEST ANSWER``), or those on standard input (``driver.py --serve``)."""
-    faulthandler.enable()
+    if not faulthandler.is_enabled():
+        faulthandler.enable(2)
     match sys.argv[1:]:
         case ["--serve"]:
             _serve(driver)
@@ -186,7 +198,7 @@ def hello(driver: Driver) -> Answer:
     return {
         "answer": "accept",
         "name": driver.name,
-        "version": metadata.version(driver.distribution),
+        "version": driver.version,
         "language": driver.language,
         "capabilities": list(driver.capabilities),
         "serve": True,
@@ -196,7 +208,7 @@ def hello(driver: Driver) -> Answer:
 
 
 def _scanned(driver: Driver, request: Mapping[str, Any], asked: Mapping[str, Any]) -> Answer:
-    query = Query(asked["predicate"], asked["columns"], asked["index"] == "on")
+    query = Query(asked["predicate"], asked["columns"], asked["index"] == "on", request.get("column"))
     answer = _answer(driver, lambda: {"rows": driver.scan(request["file"], query)})
     if answer["answer"] == "accept" and query.index and request["family"] in driver.ignores:
         answer["answer"] = "ignored-index"
@@ -212,17 +224,12 @@ def _answer(driver: Driver, work: Callable[[], Answer]) -> Answer:
     except Exception as error:
         if driver.is_crash(error):
             raise
-        return {"answer": "reject", "message": short(error), "raised": _class_name(error)}
+        return {"answer": "reject", "message": short(error), "raised": driver.class_name(error)}
 
 
 def short(error: BaseException) -> str:
     """The message of an error in one line."""
     return " ".join(str(error).split())[:LONGEST_MESSAGE]
-
-
-def _class_name(error: Exception) -> str:
-    kind = type(error)
-    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
 # --------------------------------------------------------------------------------------------------------- values
