@@ -14,8 +14,8 @@ use arrow_array::{
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer, i256};
 use arrow_schema::{DataType, Fields, TimeUnit};
-use driver_template::protocol::Refusal;
-use driver_template::value::Value;
+use driver_protocol::protocol::Refusal;
+use driver_protocol::value::Value;
 
 /// The array of a type that holds these values.
 ///

@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::path::Path;
 
-use driver_template::protocol::Refusal;
-use driver_template::value::{Value, hexadecimal};
+use driver_protocol::protocol::Refusal;
+use driver_protocol::value::{Value, hexadecimal};
 use parquet::basic::BoundaryOrder;
 use parquet::data_type::AsBytes;
 use parquet::file::metadata::{PageIndexPolicy, ParquetMetaDataReader};

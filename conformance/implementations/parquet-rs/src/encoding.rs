@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::{Field, Schema};
-use driver_template::protocol::{Refusal, Writing};
-use driver_template::value::Value;
+use driver_protocol::protocol::{Refusal, Writing};
+use driver_protocol::value::Value;
 use parquet::arrow::{ArrowSchemaConverter, ArrowWriter};
 
 use crate::{arrays, type_names, wishes};

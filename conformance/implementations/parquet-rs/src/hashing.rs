@@ -1,6 +1,7 @@
 //! Literals as a bloom filter hashes them: in the physical type of the column, plainly encoded.
 
-use driver_template::value::Value;
+use arrow_array::types::{ArrowPrimitiveType, Float16Type};
+use driver_protocol::value::Value;
 use parquet::basic::{LogicalType, TimeUnit, Type};
 use parquet::bloom_filter::Sbbf;
 use parquet::schema::types::ColumnDescriptor;
@@ -26,6 +27,10 @@ fn held(filter: &Sbbf, literal: &Value, column: &ColumnDescriptor) -> bool {
         (Type::INT64, _) => whole(literal, column).is_none_or(|value| filter.check(&(value as i64))),
         (Type::BYTE_ARRAY, Value::Text(text)) => filter.check(text.as_str()),
         (Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY, Value::Bytes(bytes)) => filter.check(bytes.as_slice()),
+        (Type::FIXED_LEN_BYTE_ARRAY, Value::Float(value)) => {
+            let half = <Float16Type as ArrowPrimitiveType>::Native::from_f64(*value);
+            filter.check(&half.to_le_bytes()[..])
+        }
         (Type::FIXED_LEN_BYTE_ARRAY, Value::Decimal(_)) => {
             let length = usize::try_from(column.type_length()).unwrap_or(0);
             match whole(literal, column) {

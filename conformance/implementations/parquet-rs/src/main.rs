@@ -15,9 +15,9 @@ mod wishes;
 use std::path::Path;
 use std::process::ExitCode;
 
-use driver_template::protocol::{Driver, Found, Hello, Query, Refusal, Rows, Writing};
-use driver_template::serve;
-use driver_template::value::Value;
+use driver_protocol::protocol::{Driver, Found, Hello, Query, Refusal, Rows, Writing};
+use driver_protocol::serve;
+use driver_protocol::value::Value;
 use parquet::file::properties::DEFAULT_CREATED_BY;
 use serde_json::Value as Json;
 

@@ -5,11 +5,11 @@
 
 use std::cmp::Ordering;
 
-use arrow_array::{Array, UInt64Array};
-use driver_template::arrow_values::{Shape, values};
-use driver_template::predicate::{Comparison, Predicate};
-use driver_template::protocol::Refusal;
-use driver_template::value::{Compared, Value};
+use arrow_array::UInt64Array;
+use driver_protocol::arrow_values::{Shape, values};
+use driver_protocol::predicate::{Comparison, Predicate};
+use driver_protocol::protocol::Refusal;
+use driver_protocol::value::{Compared, Value};
 use parquet::arrow::arrow_reader::statistics::StatisticsConverter;
 use parquet::arrow::arrow_reader::{RowSelection, RowSelector};
 use parquet::arrow::parquet_column;
@@ -132,25 +132,13 @@ impl Claimed<'_> {
 
     fn row_group_may(&self, leaf: &Predicate, wanted: bool, row_group: usize) -> Result<MayHold, Refusal> {
         let Some((converter, shape)) = self.converter(column_of(leaf))? else { return Ok(MayHold(true)) };
-        let metadata = [self.builder.metadata().row_group(row_group)];
-        let one = |array: UInt64Array| array.is_valid(0).then(|| array.value(0));
-        let exact_min = converter.row_group_is_min_value_exact(metadata)?;
-        let exact_max = converter.row_group_is_max_value_exact(metadata)?;
-        let claims = Claims {
-            min: values(&converter.row_group_mins(metadata)?, shape)?.remove(0),
-            max: values(&converter.row_group_maxes(metadata)?, shape)?.remove(0),
-            exact: exact_min.is_valid(0) && exact_min.value(0) && exact_max.is_valid(0) && exact_max.value(0),
-            nulls: one(converter.row_group_null_counts(metadata)?),
-            rows: converter.row_group_row_counts(metadata)?.and_then(one),
-        };
+        let claims = self.row_group_claims(&converter, shape, row_group)?;
         if !may_be(leaf, wanted, &claims) {
             return Ok(MayHold(false));
         }
-        let literals: &[Value] = match leaf {
-            Predicate::Compare { comparison: Comparison::Equal, literal, .. } if wanted => {
-                std::slice::from_ref(literal)
-            }
-            Predicate::In { literals, .. } if wanted => literals,
+        let literals: Vec<&Value> = match leaf {
+            Predicate::Compare { comparison: Comparison::Equal, literal, .. } if wanted => vec![literal],
+            Predicate::In { literals, .. } if wanted => literals.iter().collect(),
             _ => return Ok(MayHold(true)),
         };
         let Some(leaf_number) = converter.parquet_column_index() else { return Ok(MayHold(true)) };
@@ -158,43 +146,62 @@ impl Claimed<'_> {
             return Ok(MayHold(true));
         };
         let column = self.builder.parquet_schema().column(leaf_number);
-        let held = |literal: &Value| hashing::may_hold(&filter, literal, &column);
-        Ok(MayHold(literals.iter().any(|literal| may_be_equal(literal, &claims) && held(literal))))
+        let may_equal =
+            |literal: &&Value| may_be_equal(literal, &claims) && hashing::may_hold(&filter, literal, &column);
+        Ok(MayHold(literals.iter().any(may_equal)))
+    }
+
+    fn row_group_claims(
+        &self,
+        converter: &StatisticsConverter,
+        shape: &Shape,
+        row_group: usize,
+    ) -> Result<Claims, Refusal> {
+        let this = [self.builder.metadata().row_group(row_group)];
+        let exact = [converter.row_group_is_min_value_exact(this)?, converter.row_group_is_max_value_exact(this)?];
+        let count = |counts: UInt64Array| counts.iter().next().flatten();
+        Ok(Claims {
+            min: values(&converter.row_group_mins(this)?, shape)?.remove(0),
+            max: values(&converter.row_group_maxes(this)?, shape)?.remove(0),
+            exact: exact.iter().all(|flags| flags.iter().next().flatten() == Some(true)),
+            nulls: count(converter.row_group_null_counts(this)?),
+            rows: converter.row_group_row_counts(this)?.and_then(count),
+        })
     }
 
     fn pages_that_may(&self, leaf: &Predicate, wanted: bool, row_group: usize) -> Result<RowsLeft, Refusal> {
-        let metadata = self.builder.metadata();
-        let (Some((converter, shape)), Some(page_index)) = (self.converter(column_of(leaf))?, metadata.page_index())
-        else {
-            return Ok(RowsLeft(None));
+        let Some((converter, shape)) = self.converter(column_of(leaf))? else { return Ok(RowsLeft(None)) };
+        let pages = self.page_claims(&converter, shape, row_group)?;
+        let selector = |page: &Claims| {
+            let rows = page.rows? as usize;
+            Some(if may_be(leaf, wanted, page) { RowSelector::select(rows) } else { RowSelector::skip(rows) })
         };
-        let this = [row_group];
-        let rows = converter.data_page_row_counts(&**page_index, metadata.row_groups(), &this)?;
-        let mins = values(&converter.data_page_mins(&**page_index, &this)?, shape)?;
-        let maxes = values(&converter.data_page_maxes(&**page_index, &this)?, shape)?;
-        let nulls = converter.data_page_null_counts(&**page_index, &this)?;
-        // Pages that are only counted by one half of the index are joined to nothing.
-        let Some(rows) = rows.filter(|rows| rows.null_count() == 0 && !rows.is_empty()) else {
-            return Ok(RowsLeft(None));
+        let selectors: Option<Vec<RowSelector>> = pages.iter().map(selector).collect();
+        Ok(RowsLeft(selectors.filter(|selectors| !selectors.is_empty()).map(RowSelection::from)))
+    }
+
+    /// The claims about each page; none, where the two halves of the page index do not tell of as many pages.
+    fn page_claims(
+        &self,
+        converter: &StatisticsConverter,
+        shape: &Shape,
+        row_group: usize,
+    ) -> Result<Vec<Claims>, Refusal> {
+        let (metadata, this) = (self.builder.metadata(), [row_group]);
+        let Some(page_index) = metadata.page_index().map(|page_index| &**page_index) else { return Ok(Vec::new()) };
+        let rows = converter.data_page_row_counts(page_index, metadata.row_groups(), &this)?;
+        let mins = values(&converter.data_page_mins(page_index, &this)?, shape)?;
+        let maxes = values(&converter.data_page_maxes(page_index, &this)?, shape)?;
+        let nulls = converter.data_page_null_counts(page_index, &this)?;
+        let Some(rows) = rows.filter(|rows| [mins.len(), maxes.len(), nulls.len()] == [rows.len(); 3]) else {
+            return Ok(Vec::new());
         };
-        if [mins.len(), maxes.len(), nulls.len()] != [rows.len(); 3] {
-            return Ok(RowsLeft(None));
-        }
-        let selectors = mins.into_iter().zip(maxes).enumerate().map(|(page, (min, max))| {
-            let claims = Claims {
-                min,
-                max,
-                exact: false,
-                nulls: nulls.is_valid(page).then(|| nulls.value(page)),
-                rows: Some(rows.value(page)),
-            };
-            let count = rows.value(page) as usize;
-            match may_be(leaf, wanted, &claims) {
-                true => RowSelector::select(count),
-                false => RowSelector::skip(count),
-            }
-        });
-        Ok(RowsLeft(Some(selectors.collect::<Vec<_>>().into())))
+        let bounds = mins.into_iter().zip(maxes);
+        let counts = nulls.iter().zip(&rows);
+        Ok(bounds
+            .zip(counts)
+            .map(|((min, max), (nulls, rows))| Claims { min, max, exact: false, nulls, rows })
+            .collect())
     }
 }
 

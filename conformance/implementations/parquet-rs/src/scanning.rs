@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 
 use arrow_array::BooleanArray;
 use arrow_schema::ArrowError;
-use driver_template::arrow_values::Projection;
-use driver_template::predicate::Predicate;
-use driver_template::protocol::{Query, Refusal, Rows};
-use driver_template::value::Value;
+use driver_protocol::arrow_values::Projection;
+use driver_protocol::predicate::Predicate;
+use driver_protocol::protocol::{Query, Refusal, Rows};
+use driver_protocol::value::Value;
 use parquet::arrow::arrow_reader::{
     ArrowPredicateFn, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, RowFilter,
 };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Fields, TimeUnit};
-use driver_template::protocol::Refusal;
+use driver_protocol::protocol::Refusal;
 
 /// The Arrow type that the writer stores as the named type.
 ///

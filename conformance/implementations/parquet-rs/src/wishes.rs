@@ -1,6 +1,6 @@
 //! Wishes of a request to write, as properties of the crate's writer. What is not wished stays at its default.
 
-use driver_template::protocol::{Refusal, Writing};
+use driver_protocol::protocol::{Refusal, Writing};
 use parquet::basic::BrotliLevel;
 use parquet::basic::{Compression, GzipLevel, ZstdLevel};
 use parquet::file::metadata::SortingColumn;

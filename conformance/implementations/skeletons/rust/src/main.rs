@@ -4,9 +4,9 @@ use std::fs::File;
 use std::path::Path;
 use std::process::ExitCode;
 
-use driver_template::arrow_values::Projection;
-use driver_template::protocol::{Driver, Hello, Refusal, Rows};
-use driver_template::serve;
+use driver_protocol::arrow_values::Projection;
+use driver_protocol::protocol::{Driver, Hello, Refusal, Rows};
+use driver_protocol::serve;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 struct Template;
