@@ -21,8 +21,7 @@ fn held(filter: &Sbbf, literal: &Value, column: &ColumnDescriptor) -> bool {
     match (column.physical_type(), literal) {
         (Type::FLOAT, Value::Float(value)) => filter.check(&(*value as f32)),
         (Type::DOUBLE, Value::Float(value)) => filter.check(value),
-        (Type::FLOAT, Value::Int(value)) => may_hold(filter, &Value::Float(*value as f64), column),
-        (Type::DOUBLE, Value::Int(value)) => may_hold(filter, &Value::Float(*value as f64), column),
+        (Type::FLOAT | Type::DOUBLE, Value::Int(value)) => may_hold(filter, &Value::Float(*value as f64), column),
         (Type::INT32, _) => whole(literal, column).is_none_or(|value| filter.check(&(value as i32))),
         (Type::INT64, _) => whole(literal, column).is_none_or(|value| filter.check(&(value as i64))),
         (Type::BYTE_ARRAY, Value::Text(text)) => filter.check(text.as_str()),
@@ -31,18 +30,12 @@ fn held(filter: &Sbbf, literal: &Value, column: &ColumnDescriptor) -> bool {
             let half = <Float16Type as ArrowPrimitiveType>::Native::from_f64(*value);
             filter.check(&half.to_le_bytes()[..])
         }
-        (Type::FIXED_LEN_BYTE_ARRAY, Value::Decimal(_)) => {
+        (Type::FIXED_LEN_BYTE_ARRAY, Value::Decimal(_)) => whole(literal, column).is_none_or(|value| {
+            let mut bytes = [if value < 0 { 0xff } else { 0 }; 32];
+            bytes[16..].copy_from_slice(&value.to_be_bytes());
             let length = usize::try_from(column.type_length()).unwrap_or(0);
-            match whole(literal, column) {
-                Some(value) if length > 16 => {
-                    let sign = if value < 0 { 0xff } else { 0 };
-                    let bytes: Vec<u8> = std::iter::repeat_n(sign, length - 16).chain(value.to_be_bytes()).collect();
-                    filter.check(bytes.as_slice())
-                }
-                Some(value) => filter.check(&value.to_be_bytes()[16 - length..]),
-                None => true,
-            }
-        }
+            filter.check(&bytes[32 - length..])
+        }),
         _ => true,
     }
 }

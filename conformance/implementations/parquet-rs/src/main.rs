@@ -1,4 +1,4 @@
-//! A driver of the crate `parquet`, the Rust implementation of Parquet that DataFusion and many others read with.
+//! A driver of the crate `parquet`, the Rust implementation of Parquet that `DataFusion` and many others read with.
 //!
 //! The crate offers what skipping needs (bounds as arrays, bloom filters, row selections, row filters), and leaves it
 //! to the engine to decide what to skip. That decision is made here, in [`pruning`], by the simplest right code.

@@ -273,10 +273,10 @@ fn instants<T: ArrowPrimitiveType<Native: Into<i128>>>(
     value: fn(i128) -> Value,
     nanoseconds: i128,
 ) -> Vec<Value> {
-    match plain {
-        true => integers::<T>(array),
-        false => each::<T>(array, |time| value(time.into() * nanoseconds)),
+    if plain {
+        return integers::<T>(array);
     }
+    each::<T>(array, |time| value(time.into() * nanoseconds))
 }
 
 fn decimals<T: ArrowPrimitiveType<Native: std::fmt::Display>>(array: &dyn Array, scale: i8) -> Vec<Value> {

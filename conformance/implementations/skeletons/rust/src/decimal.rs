@@ -39,10 +39,10 @@ impl Decimal {
 
     /// The digits of `self * 10^(scale - self.scale)`, without a sign.
     fn digits_at(&self, scale: usize) -> String {
-        match self.digits.is_empty() {
-            true => String::new(),
-            false => format!("{}{}", self.digits, "0".repeat(scale - self.scale)),
+        if self.digits.is_empty() {
+            return String::new();
         }
+        format!("{}{}", self.digits, "0".repeat(scale - self.scale))
     }
 
     /// The unscaled whole number at another scale, as text, if no digit but zeros is lost.

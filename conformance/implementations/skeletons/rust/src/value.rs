@@ -177,8 +177,7 @@ pub fn hexadecimal(bytes: &[u8]) -> String {
 
 fn bytes(text: &str) -> Option<Vec<u8>> {
     let digits: Vec<u32> = text.chars().map(|digit| digit.to_digit(16)).collect::<Option<_>>()?;
-    let whole = digits.len() % 2 == 0;
-    whole.then(|| digits.chunks(2).map(|pair| (pair[0] * 16 + pair[1]) as u8).collect())
+    digits.len().is_multiple_of(2).then(|| digits.chunks(2).map(|pair| (pair[0] * 16 + pair[1]) as u8).collect())
 }
 
 #[cfg(test)]
