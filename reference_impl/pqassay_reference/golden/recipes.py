@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from pqassay_reference.golden.reads import OWN, expected_read, expected_scan, rows_to_read
 from pqassay_reference.golden.rows import literal_rows
 from pqassay_reference.pages.structures import bloom_filters, page_index
 from pqassay_reference.tiny.parquet import TinyParquet
@@ -230,6 +231,7 @@ class Good(Valid):
             probes=None if value is None or family != "BLM" else list(self.probes),
             value=value,
             encode=None if index is None else self.encode,
+            read=OWN,
             scan=self.scan,
             predicate=list(self.predicate),
             rows=literal_rows(self.file),
@@ -245,7 +247,8 @@ class Bad(Invalid):
     """An invalid Parquet file.
 
     Attributes:
-        encode, scan: What a writer or a scan must do; ``None`` where it is not asked.
+        encode: What a writer must do; ``None`` where it is not asked.
+        scan: What a scan must do; where it is ``None``, the broken rules decide (`expected_scan`).
         values: The values that a reader which accepts must read; by default the parent's.
         predicate: What a scan looks for; by default what it looks for in the parent.
     """
@@ -265,18 +268,21 @@ class Bad(Invalid):
             value["values"] = list(value["values"] if self.values is None else self.values)
             if self.mutation.path == "idx1.layout":
                 value["layout"] = self.mutation.to
-        column, rows = parent.column, parent.expect.rows
+        column, rows = parent.column, rows_to_read(self.id, parent.expect.rows)
         if column is None and self.mutation.path == "idx1" and rows is not None:
             column = rows.columns[0].name
+        read = expected_read(self.id, self.rules, is_older=self.is_older)
+        scan = self.scan or expected_scan(read, self.rules)
         expect = Expect(
             check=self.check,
             lint=self.lint,
             decode=self.answer,
             value=value,
             encode=self.encode,
-            scan=self.scan,
-            predicate=None if self.scan is None else list(self.predicate or parent.expect.predicate or ()),
-            rows=None if self.scan is None and self.encode is None else rows,
+            read=read,
+            scan=scan,
+            predicate=None if scan is None else list(self.predicate or parent.expect.predicate or ()),
+            rows=None if scan is None and self.encode is None else rows,
         )
         return Made(self.manifest(parent, input_of(parent.input.file, data), expect, column=column), data)
 
