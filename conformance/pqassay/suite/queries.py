@@ -47,6 +47,9 @@ ENOUGH = 8
 HEAVY = 3
 """How much more the column that the case is about counts."""
 
+WITHOUT_ORDER = frozenset({"boolean", "geometry", "geography", "bson", "json", "interval", "variant"})
+"""Types of columns about which only equality is asked: readers do not agree on which value is less."""
+
 Mark = tuple[Hashable, ...]
 """Something that a query touches."""
 
@@ -184,7 +187,7 @@ class _Column:
             marks |= {("special", self.name, str(key))} if _is_special(key) else set()
             marks |= {("bound", self.name, key)} if _is_ordered(key) and key in bounds else set()
             yield _Candidate(["=", self.name, value], frozenset(marks))
-        if any(isinstance(key, bool) for key in self.keys):
+        if self.type in WITHOUT_ORDER:
             return
         yield from self._ranges(bounds)
         if len(places) > 1:

@@ -226,7 +226,10 @@ KNOWS = (
     "idx1.companion",
     "pm.bloom",
     "pm.extensions",
-    *(f"type.{name}" for name in ("decimal", "date", "time", "timestamp", "timestamp-nanos", "int96", "unsigned")),
+    *(
+        f"type.{name}"
+        for name in ("decimal", "date", "time", "timestamp", "timestamp-nanos", "int96", "unsigned")
+    ),
     *(f"type.{name}" for name in ("float16", "uuid", "fixed", "enum", "json", "bson", "geometry", "unknown")),
     "nested.map",
     *(f"codec.{name}" for name in ("snappy", "gzip", "zstd", "lz4", "lz4-raw", "brotli")),
