@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from pqassay_reference.errors import Refused, Undecodable
+from pqassay_reference.errors import Refused
 from pqassay_reference.predicate.literals import json_value, python_value
 
 TYPES: dict[str, pa.DataType] = {
@@ -49,14 +49,12 @@ def rows_of(table: pa.Table, columns: Sequence[str]) -> list[list[Any]]:
     """The rows of a table as JSON holds them, these columns in this order.
 
     Raises:
-        Undecodable: A text is not UTF-8.
+        Refused: A text is not UTF-8.
     """
-    values: list[list[Any]] = []
-    for name in columns:
-        try:
-            values.append(_json_values(table.column(name)))
-        except UnicodeDecodeError as error:
-            raise Undecodable(f"column {name} holds a text that is not UTF-8: {error}") from None
+    try:
+        values = [_json_values(table.column(name)) for name in columns]
+    except UnicodeDecodeError as error:
+        raise Refused(f"a text is not UTF-8: {error.reason} at its byte {error.start}") from None
     return [list(row) for row in zip(*values, strict=True)]
 
 

@@ -45,11 +45,11 @@ from pqassay_spec.parquet.thrift import (
 ARROW_SCHEMA = "ARROW:schema"
 """The key under which Arrow stores its own schema."""
 
+REPETITIONS = frozenset(FieldRepetitionType)
+"""How often a field may be there."""
+
 KEPT = 64
 """Files whose facts are kept."""
-
-REPETITIONS = frozenset(FieldRepetitionType)
-"""Repetitions that a field can have."""
 
 NOWHERE = BytesSource(b"")
 """The source of claims that are kept: nothing more is read of them."""
@@ -136,18 +136,20 @@ class FileFacts:
         return [group.num_rows for group in self.metadata.row_groups]
 
     @cached_property
-    def leaves(self) -> list[SchemaLeaf]:
+    def leaves(self) -> Sequence[SchemaLeaf]:
         """The leaf columns."""
         found = leaves(self.metadata)
         for number, element in enumerate(self.metadata.schema[1:], 1):
             if element.repetition_type not in REPETITIONS:
-                # Arrow would take it for required, and the levels of its pages for values.
                 raise Malformed(
                     f"{element.name} is neither required nor optional nor repeated",
                     rule="PQF-040",
                     field=f"footer.schema[{number}].repetition_type",
                 )
         for number, group in enumerate(self.metadata.row_groups):
+            elsewhere = next((chunk.file_path for chunk in group.columns if chunk.file_path), None)
+            if elsewhere is not None:
+                raise Undecodable(f"the chunks of row group {number} are in another file, {elsewhere}")
             if group.num_rows < 0:
                 raise Malformed(
                     f"row group {number} has {group.num_rows} rows",
@@ -170,7 +172,7 @@ class FileFacts:
                 raise Malformed(f"a row group of {count} rows", rule="PQF-074", field=where)
 
     @cached_property
-    def fields(self) -> list[SchemaField]:
+    def fields(self) -> Sequence[SchemaField]:
         """The fields below the root. Raises `Malformed` where Arrow's schema has others."""
         parts = list(_top_level(self.metadata.schema))
         if len(parts) != len(self.schema):
@@ -208,8 +210,8 @@ class FileFacts:
     def _found(self, name: str) -> tuple[int, int | None]:
         if name not in self._columns:
             path, _ = find_column(self.schema, name)
-            places = [at for at, leaf in enumerate(self.leaves) if leaf.is_at(path)]
             place = self.schema.get_field_index(path[0])
+            places = [at for at in self.fields[place].leaves if self.leaves[at].is_at(path)]
             self._columns[name] = place, places[0] if len(places) == 1 else None
         return self._columns[name]
 
