@@ -139,6 +139,7 @@ BAD = (
     _bad("offset-zero", "The offset of a filter that is not there is 0", "Readers that look for a filter at 0 find the magic.", "no-filters", set_to(f"{FACTS}.bloom_filter_offset", 0), "BLM-001", scan="same-rows"),
     _bad("length-short", "The length of a filter is one less than header and bitset have", FAILS, "two-blocks", _length(2 * BLOCK_SIZE + 15), "BLM-005"),
     _bad("length-of-the-bitset", "The length of a filter is that of its bitset alone", FAILS, "two-blocks", _length(2 * BLOCK_SIZE), "BLM-005"),
+    _bad("length-of-the-header", "The length of a filter is that of its header alone", FAILS, "one-block", _length(15), "BLM-005", since="0.7.0"),
     _bad("length-negative", "The length of a filter is negative", FAILS, "two-blocks", set_to(f"{FACTS}.bloom_filter_length", -1), "BLM-005", "PQF-008"),
     _bad("length-missing", "The length of a filter is not given", "Readers need one request more.", "two-blocks", Mutation("remove", f"{FACTS}.bloom_filter_length"), "BLM-006", scan="same-rows"),
     _bad("filters-out-of-order", "The filters of two columns of the same values changed places", "none", "one-block", Mutation("swap", f"{FACTS}.bloom_filter_offset", "footer.row_groups[0].columns[1].meta_data.bloom_filter_offset"), "BLM-010", scan="same-rows"),
