@@ -75,9 +75,32 @@ def asked(one: Implementation, cases: Sequence[GoldenCase], written: Path | None
     return replace(report, date=dt.datetime.now(dt.UTC).date().isoformat(), tools=tools(one))
 
 
+FOLDERS = re.compile(r"(?<![\w.:/])/(?:[^\s/:\"']+/)+")
+"""The folders of a path, which are those of this machine."""
+
+ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}")
+
+
+def anonymous(text: str | None) -> str | None:
+    """A text without what is another in every run, and on every machine."""
+    return text and ADDRESS.sub("0x…", FOLDERS.sub("", text))
+
+
 def kept(report: RunReport) -> RunReport:
-    """A result without what passed, of which the scores tell."""
-    return replace(report, results=[result for result in report.results if result.outcome != "passed"])
+    """A result without what passed, of which the scores tell, and without the paths of this machine."""
+    results = [
+        replace(
+            result,
+            reason=anonymous(result.reason) or "",
+            actual=anonymous(result.actual),
+            stderr=anonymous(result.stderr),
+            cause=anonymous(result.cause),
+        )
+        for result in report.results
+        if result.outcome != "passed"
+    ]
+    exposures = [replace(one, detail=anonymous(one.detail)) for one in report.exposures]
+    return replace(report, results=results, exposures=exposures)
 
 
 def keep(name: str, report: RunReport) -> Path:
