@@ -8,7 +8,7 @@ import pytest
 
 from places import ROOT
 from pqassay.explain import DISPUTE, explain
-from pqassay_spec.rules.catalogue import rules
+from pqassay_spec.rules.catalogue import file_rules, rules
 
 
 def places(rule: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
@@ -23,7 +23,7 @@ def lines_at(place: str, count: int = 1) -> str:
     return "\n".join((ROOT / path).read_text().splitlines()[start : start + count])
 
 
-@pytest.mark.parametrize("rule", [rule.id for rule in rules().values() if not rule.excluded])
+@pytest.mark.parametrize("rule", [rule.id for rule in file_rules().values() if not rule.excluded])
 def test_a_rule_is_checked_where_its_id_is(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert re.match(rf'@\w+\(\s*"{rule}"', lines_at(places(rule, monkeypatch)["checked"], 2))
 

@@ -35,7 +35,7 @@ from pqassay_spec.rules.catalogue import (
     rules,
 )
 
-OTHERS = ("documents.toml", "profiles.toml", "quirks.toml", "releases.toml")
+OTHERS = ("documents.toml", "profiles.toml", "quirks.toml", "reader_cases.toml", "releases.toml")
 """Tables about rules, which modules of the same names read."""
 
 FOLDER = files("pqassay_spec") / "rules"
@@ -66,7 +66,8 @@ def test_rules_judge_the_kind_of_file_that_their_family_names() -> None:
     assert {"pm": "pm"} == {module: file for module, file in named.items() if file != catalogue.DEFAULT_FILE}
     assert [] == [module for module in named if not (ROOT / f"spec/chapters/{module}.md").is_file()]
     assert list(catalogue.rules_for("pm")) == [rule for rule in rules() if rule.startswith("PM-")]
-    assert {**catalogue.rules_for("parquet"), **catalogue.rules_for("pm")}.keys() == rules().keys()
+    judged = {**catalogue.rules_for("parquet"), **catalogue.rules_for("pm")}
+    assert judged.keys() == catalogue.file_rules().keys() == rules().keys() - catalogue.reader_rules().keys()
     assert {} == catalogue.rules_for("marker")
 
 
