@@ -61,7 +61,9 @@ def tested_by(rule_id: str) -> Iterator[str]:
     more = f" and {len(found) - CASES_SHOWN:,} more" if len(found) > CASES_SHOWN else ""
     yield from _labelled("tested by", f"{', '.join(found[:CASES_SHOWN])}{more}", break_on_hyphens=False)
     options = [word for case in found[:1] for word in ("--case", case)]
-    yield from _labelled("ask", f"{shell_line(['pqassay', 'run', *options])} -- DRIVER", break_on_hyphens=False)
+    yield from _labelled(
+        "ask", f"{shell_line(['pqassay', 'run', *options])} -- DRIVER", break_on_hyphens=False
+    )
 
 
 def _observations(rule_id: str) -> Iterator[str]:

@@ -214,7 +214,9 @@ def not_judged(selection: Selection, options: Options, kind: str = DEFAULT_FILE)
     mine = rules_for(kind) or file_rules()
     left_out = _all_left_out(selection, options)
     reasons = {rule: left_out.get(rule, Untested("tool", NOT_JUDGED)) for rule in mine}
-    return Coverage(options.tier, [], dict(sorted(reasons.items())), sorted(file_rules().keys() - mine.keys()))
+    return Coverage(
+        options.tier, [], dict(sorted(reasons.items())), sorted(file_rules().keys() - mine.keys())
+    )
 
 
 def _created_by(file: FileUnderTest) -> str | None:

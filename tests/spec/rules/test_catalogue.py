@@ -299,6 +299,8 @@ BROKEN: list[tuple[str, str]] = [
     (with_line("level", 'level = "MAY"\nverdict = "WARN"'), "abc: ABC-001: the verdict is stronger than the level"),
     (with_line("practice", "practice = 3"), "abc: ABC-001: practice is missing or no text"),
     (with_line("excluded", 'excluded = ""'), "abc: ABC-001: excluded is missing or no text"),
+    (with_line("role", 'role = "reader"\nverdict = "FAIL"'), "abc: ABC-001: a rule for readers has no verdict"),
+    (with_line("role", 'role = "reader"\nexcluded = "So."\ndecode = "reject"'), "abc: ABC-001: a rule for readers has no decode, excluded"),
 ]  # fmt: skip
 
 ACROSS_RULES: list[tuple[str, str]] = [
@@ -338,6 +340,16 @@ def test_a_verdict_with_its_reason_is_accepted_by_both(line: str) -> None:
     text = with_line("verdict", line)
     assert parse_family("abc", text).rules
     assert Draft202012Validator(catalogue.json_schema()).is_valid(tomllib.loads(text))
+
+
+def test_a_rule_for_readers_judges_no_file() -> None:
+    text = with_line("role", 'role = "reader"\npractice = "So they do."')
+    (rule,) = parse_family("abc", text).rules
+
+    assert (False, "So they do.") == (rule.judges_files, rule.practice)
+    assert Draft202012Validator(catalogue.json_schema()).is_valid(tomllib.loads(text))
+    assert {"reader"} == {rule.role for rule in catalogue.reader_rules().values()}
+    assert {"writer", "both"} == {rule.role for rule in catalogue.file_rules().values()}
 
 
 def test_an_id_declared_by_two_families_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
