@@ -326,11 +326,10 @@ def all_rules_table(link: Link) -> Iterator[str]:
             for rule in family.rules:
                 anchor = rule.id.lower()
                 linked = anchored(rule.id, anchor, link(f"spec/{family.chapter}", anchor))
+                verdict, tier, effect = "for readers", "-", "-"
                 if rule.judges_files:
-                    told = (rule.verdict, f"`{rule.tier}`", rule.could, observed(rule.id).effect)
-                else:
-                    told = ("for readers", "-", rule.could, "-")
-                yield linked, rule.sentence, rule.level, *told
+                    verdict, tier, effect = rule.verdict, f"`{rule.tier}`", observed(rule.id).effect
+                yield linked, rule.sentence, rule.level, verdict, tier, rule.could, effect
 
     yield from table(("Rule", "Obligation", "Level", "Verdict", "Tier", "Could", "Observed"), rows())
 

@@ -122,11 +122,11 @@ def test_a_rules_row_shows_everything_that_the_catalogue_knows(site: Path) -> No
         rows = [row for row in page(site, f"spec/{family.module}.html").rows if row]
         for rule in family.rules:
             (shown,) = (" ".join(row) for row in rows if row[0].startswith(rule.id))
-            known = (rule.level, rule.role, rule.sentence, rule.could, rule.field)
+            known = [rule.level, rule.role, rule.sentence, rule.could, rule.field]
             if rule.judges_files:
-                known = (*known, rule.verdict, rule.tier, observed(rule.id).effect)
+                known += [rule.verdict, rule.tier, observed(rule.id).effect]
             else:
-                known = (*known, cases_of(rule.id, CASES)[0])
+                known += cases_of(rule.id, CASES)[:1]
             origin = (rule.origin.document, rule.origin.section, rule.practice, rule.reading, rule.excluded)
             parts = [part.replace("`", "") for part in (*known, *origin)]
             assert [part for part in parts if part not in shown.replace("\xa0", " ")] == [], rule.id
