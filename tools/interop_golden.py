@@ -240,8 +240,8 @@ class Case:
 
     ``lint`` says whether linters are asked about it; if they were about every case, one that accepts everything would do
     well. ``misread_by`` are the engines that get it wrong: fastparquet knows neither decimals, structs nor null numbers.
-    ``broken`` are rules that the writer breaks with these rows, ``effect`` what that costs, ``scanned`` whether a scan is
-    asked for the rows all the same, which it may refuse.
+    ``broken`` are rules that the writer breaks with these rows, ``effect`` what that costs, ``scanned`` whether a scan must
+    find the rows all the same or refuse the file; otherwise what it finds is shown, and not scored.
     """
 
     name: str
@@ -370,9 +370,9 @@ def store(folder: Path, name: str, case: Case, data: bytes, by: str, step: str) 
         expect["lint"] = "reject"
     elif case.lint:
         expect["lint"] = "accept"
-    if case.scanned or not case.broken:
-        scan = "refusal-allowed" if case.broken else "same-rows"
-        expect |= {"scan": scan, "predicate": list(case.table.predicate), "rows": rows_of(case.table)}
+    expect["read"] = {"rows": "own", "refusal": "allowed" if case.broken else "never"}
+    expect["scan"] = "same-rows" if not case.broken else "refusal-allowed" if case.scanned else "exposure"
+    expect |= {"predicate": list(case.table.predicate), "rows": rows_of(case.table)}
     readers = [engine for engine in ORACLES if engine not in case.misread_by]
     record = {
         "id": name,

@@ -92,6 +92,17 @@ LINTED = (
 """Cases about which `lint` is asked. If all were, a driver that accepts everything would be right about most of them."""
 
 
+DEPRECATED = "codec-lz4"
+"""A case with a codec that is deprecated, so that a reader may refuse it."""
+
+
+def reading(name: str) -> dict[str, Any]:
+    """What reading all rows of a file must give, and a scan."""
+    if name == DEPRECATED:
+        return {"read": {"rows": "own", "refusal": "allowed"}, "scan": "refusal-allowed"}
+    return {"read": {"rows": "own", "refusal": "never"}, "scan": "same-rows"}
+
+
 def manifest(home: str, case: WriterCase, version: str, data: bytes) -> dict[str, Any]:
     """The manifest of a file as Spark wrote it."""
     settings = [f"spark.conf.set({key!r}, {text!r})" for key, text in case.settings.items()]
@@ -111,7 +122,7 @@ def manifest(home: str, case: WriterCase, version: str, data: bytes) -> dict[str
         "expect": {
             "check": {"rules": [], "tier": "values"},
             **({"lint": "accept"} if case.name in LINTED else {}),
-            "scan": "same-rows",
+            **reading(case.name),
             "predicate": ["=", "city", wanted],
             "rows": rows_of(case),
         },
@@ -174,6 +185,10 @@ def stale(parent: dict[str, Any], data: bytes) -> dict[str, Any]:
             "lint": "reject",
             "decode": "accept",
             "value": {"layout": "published", "values": ["", "Lagos", "München", "Łódź", "東京"]},
+            "read": {"rows": "parent", "refusal": "allowed"},
+            "scan": "exposure",
+            "predicate": ["=", "city", "Oslo"],
+            "rows": parent["expect"]["rows"],
         },
         "provenance": parent["provenance"],
     }

@@ -139,7 +139,7 @@ def _driver_items(session: pytest.Session, command: str) -> list[pytest.Item]:
         make(session, name=f"pqassay/{golden.case.id}/{operation}", run=run)
         for golden, operation in tasks(chosen, ())
     ]
-    tests.append(make(session, name="pqassay/driver", run=run))
+    tests.append(make(session, name=WHOLE, run=run))
     return tests
 
 
@@ -176,6 +176,10 @@ class _Run:
             return str(error)
 
 
+WHOLE = "pqassay/driver"
+"""The test of a driver as a whole."""
+
+
 class DriverItem(pytest.Item):
     """One operation on one golden case; or the driver as a whole: its greeting, and expectations that hold."""
 
@@ -190,14 +194,19 @@ class DriverItem(pytest.Item):
         result = by_name.get(self.name)
         if result is not None:
             self._tell(result, report)
-        else:
+        elif self.name == WHOLE:
             self._tell_of_the_whole(report)
+        else:
+            pytest.skip("shown, not scored" if self._is_exposure(report) else "not asked: not declared")
+
+    def _is_exposure(self, report: RunReport) -> bool:
+        return any(self.name == f"pqassay/{one.case}/scan" for one in report.exposures)
 
     def _tell(self, result: Result, report: RunReport) -> None:
         from pqassay.report.run_text import details
 
-        if result.outcome == "not applicable":
-            pytest.skip(result.reason or result.outcome)
+        if result.outcome in ("unsupported", "inherited"):
+            pytest.skip(f"{result.outcome}: {result.reason}")
         if result.is_good:
             return
         rows = [f"{label:<10}{value}" for label, value in details(result, report)]

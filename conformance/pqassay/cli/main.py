@@ -17,6 +17,7 @@ import typer
 from typer.core import TyperGroup
 
 from pqassay.cli import check as cli_check
+from pqassay.cli import drivers as cli_drivers
 from pqassay.cli import report as cli_report
 from pqassay.cli import run as cli_run
 from pqassay.cli.failure import fail
@@ -155,5 +156,9 @@ def explain(
 
 
 app.command(epilog=cli_run.EPILOG)(cli_run.run)
+
+app.command(epilog=cli_drivers.EPILOG)(cli_drivers.drivers)
+
+app.command("new-driver", epilog=cli_drivers.NEW_EPILOG)(cli_drivers.new_driver)
 
 app.command(epilog=cli_report.EPILOG)(cli_report.report)

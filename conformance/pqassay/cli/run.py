@@ -8,9 +8,10 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import math
+import os
 import signal
 import sys
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
@@ -19,6 +20,7 @@ import typer
 
 from pqassay.cli.failure import fail, require_no_data
 from pqassay.cli.output import print_report, write_output
+from pqassay.cli.run_driver import named_driver, print_times, say_hello, wrong_in
 from pqassay.report.formats import FORMAT_HELP, FormatName
 from pqassay.report.run_model import Operation
 
@@ -29,13 +31,16 @@ DEFAULT_GIBIBYTES = 4.0
 
 
 if TYPE_CHECKING:
+    from pqassay.report.run_model import RunReport
+    from pqassay.suite.expectations import Expectations
+
     OperationName = Operation
 else:
     # Of lists, typer knows those of enums.
     OperationName = StrEnum("OperationName", {name.upper(): name for name in get_args(Operation)})
 
 EPILOG = (
-    "Example: `pqassay run -- python3 driver.py`. "
+    "Examples: `pqassay run -- python3 driver.py`, `pqassay run --driver duckdb --case 'pix/*'`. "
     "Exit codes: 0 all well, 1 failures, 2 usage or nothing tested, 3 expectations that do not hold, 4 crashes or protocol errors."
 )
 
@@ -45,8 +50,14 @@ def run(
         list[str] | None,
         typer.Argument(
             metavar="-- DRIVER...",
-            help="Command of the driver; it gets two more arguments, the paths of request and answer.",
+            help="Command of the driver; it gets --serve, or the paths of request and answer.",
             show_default=False,
+        ),
+    ] = None,
+    shipped: Annotated[
+        str | None,
+        typer.Option(
+            "--driver", metavar="NAME", help="A driver that comes with pqassay; `pqassay drivers` lists them."
         ),
     ] = None,
     case: Annotated[
@@ -71,8 +82,11 @@ def run(
         Path | None, typer.Option(metavar="FILE", help="Write what fails as expectations.")
     ] = None,
     timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Time for one request.")
-    ] = DEFAULT_SECONDS,
+        float | None,
+        typer.Option(
+            metavar="SECONDS", help="Processor time for one request. Default: 10.", show_default=False
+        ),
+    ] = None,
     memory: Annotated[
         float, typer.Option(metavar="GIB", help="Memory for one request; enforced on Linux.")
     ] = DEFAULT_GIBIBYTES,
@@ -86,6 +100,15 @@ def run(
     keep: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Keep requests, answers and files in this folder.")
     ] = None,
+    rerun: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="RESULTS", help="Ask again what was wrong in these results (JSON), and nothing else."
+        ),
+    ] = None,
+    hello: Annotated[
+        bool, typer.Option("--hello", help="Say what the driver declares, what would be asked, and what not.")
+    ] = False,
     list_only: Annotated[
         bool, typer.Option("--list", help="Say what would be asked; start nothing.")
     ] = False,
@@ -99,8 +122,7 @@ def run(
     """Judge a reader or writer, in any language, by the golden files."""
     from pqassay.suite.cases import CaseError, golden_folder, load, select
 
-    if not (math.isfinite(timeout) and timeout > 0 and math.isfinite(memory) and memory > 0):
-        fail("--timeout and --memory are numbers greater than 0")
+    _require_positive({"--timeout": timeout, "--memory": memory})
     try:
         every = load(cases or golden_folder())
         chosen = select(every, case or ())
@@ -111,34 +133,40 @@ def run(
     if list_only:
         _list(chosen, only)
         return
-    if not driver:
-        fail("name a driver behind --, for example: pqassay run -- python3 driver.py")
+    command, known_driver = named_driver(driver or [], shipped)
 
+    from pqassay.suite.driver import CannotStartError, Settings
     from pqassay.suite.expectations import Expectations
-    from pqassay.suite.expectations import written as foretold
     from pqassay.suite.process import Limits
-    from pqassay.suite.runner import CannotStartError, Settings, tasks
+    from pqassay.suite.runner import Times, tasks
     from pqassay.suite.runner import run as run_cases
 
     if not tasks(chosen, only):
         fail("these cases do not ask for that; `pqassay run --list` says what they ask for")
+    seconds = timeout or (known_driver.timeout if known_driver else DEFAULT_SECONDS)
     settings = Settings(
-        driver,
-        Limits(timeout, int(memory * GIBIBYTE)),
+        command,
+        Limits(seconds, int(memory * GIBIBYTE)),
+        jobs=jobs or os.cpu_count() or 1,
         strict=validate_protocol,
         keep=keep,
         only=only,
+        tasks=wrong_in(rerun) if rerun else frozenset(),
+        shipped=known_driver.name if known_driver else None,
+        shown=known_driver.command if known_driver else (),
     )
-    if jobs is not None:
-        settings = dataclasses.replace(settings, jobs=jobs)
+    if hello:
+        say_hello(chosen, settings)
+        return
     known = dataclasses.replace(
         _read_expectations(expectations) if expectations else Expectations(),
         others=frozenset(golden.case.id for golden in every) - {golden.case.id for golden in chosen},
-        narrowed=bool(only),
+        narrowed=bool(only) or rerun is not None,
     )
+    times = Times()
     try:
         with _ended_by_sigterm(), _progress() as progress:
-            report = run_cases(chosen, settings, known, progress=progress)
+            report = run_cases(chosen, settings, known, progress=progress, times=times)
     except (CannotStartError, CaseError) as error:
         fail(str(error))
     except OSError as error:
@@ -146,17 +174,31 @@ def run(
             raise  # not of a file: the output
         fail(f"{error.filename}: {error.strerror or error}")
     if write_expectations is not None:
-        text = foretold(report.results, known)
-        write_output(text, write_expectations)
-        count = text.count("[[")
-        typer.echo(f"{write_expectations}: {count} expectation{'' if count == 1 else 's'} written", err=True)
+        _write_expectations(report, known, write_expectations)
     options = ["--cases", str(cases)] * (cases is not None)
-    options += ["--timeout", f"{timeout:g}"] * (timeout != DEFAULT_SECONDS)
+    options += ["--timeout", f"{timeout:g}"] if timeout else []
     options += ["--memory", f"{memory:g}"] * (memory != DEFAULT_GIBIBYTES)
     options += ["--validate-protocol"] * validate_protocol
     report = dataclasses.replace(report, options=options)
     print_report(report, output_format, output)
+    if output is None and output_format is FormatName.TEXT:
+        print_times(times)
     raise typer.Exit(0 if write_expectations is not None else report.exit_code)
+
+
+def _require_positive(given: Mapping[str, float | None]) -> None:
+    for name, value in given.items():
+        if value is not None and not (math.isfinite(value) and value > 0):
+            fail(f"{name} is a number greater than 0")
+
+
+def _write_expectations(report: RunReport, known: Expectations, path: Path) -> None:
+    from pqassay.suite.expectations import written
+
+    text = written(report.results, known)
+    write_output(text, path)
+    count = text.count("[[")
+    typer.echo(f"{path}: {count} expectation{'' if count == 1 else 's'} written", err=True)
 
 
 def _list(chosen: Sequence[Any], only: Sequence[Operation]) -> None:

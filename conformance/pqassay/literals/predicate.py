@@ -6,12 +6,28 @@ a comparison with null is unknown, and a row is kept only where the whole predic
 
 from __future__ import annotations
 
+import decimal
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import Any, Literal, cast
 
-from pqassay_spec.golden.literals import Binary, Float, LongInteger, Value, ValueNotReadableError, read_value
+from pqassay_spec.golden.literals import (
+    Binary,
+    Date,
+    Decimal,
+    Float,
+    List,
+    LongInteger,
+    Map,
+    Struct,
+    Time,
+    Timestamp,
+    Value,
+    ValueNotReadableError,
+    read_value,
+)
 
 Truth = bool | None
 """``None``: unknown."""
@@ -23,6 +39,23 @@ class PredicateError(ValueError):
     """A tree that is no predicate, or one that the columns do not fit."""
 
 
+@dataclass(frozen=True)
+class Semantics:
+    """How floats compare where readers differ.
+
+    Attributes:
+        nan: NaN is ``unordered``, as IEEE 754 says, or equal to itself and the ``greatest`` of all.
+        zeros: The two zeros are ``equal``, or ``apart``, the negative one less.
+    """
+
+    nan: Literal["unordered", "greatest"] = "unordered"
+    zeros: Literal["equal", "apart"] = "equal"
+
+
+IEEE = Semantics()
+"""What IEEE 754 says, and SQL in most engines."""
+
+
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq,
     "!=": operator.ne,
@@ -31,7 +64,7 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-"""``[op, column, value]``. Text is ordered by code point, bytes by byte, numbers by size; NaN as IEEE 754 says."""
+"""``[op, column, value]``. Text is ordered by code point, bytes by byte, numbers, dates and times by size."""
 
 
 def _negated(truth: Truth) -> Truth:
@@ -59,35 +92,38 @@ NEGATION = "not"
 """``["not", predicate]``."""
 
 
-def keeps(tree: Sequence[Any], row: Row) -> bool:
+def keeps(tree: Sequence[Any], row: Row, semantics: Semantics = IEEE) -> bool:
     """True if a row satisfies a predicate.
 
     >>> keeps(["or", ["=", "n", "a"], ["is null", "n"]], {"n": None})
     True
     >>> keeps(["not", ["in", "n", ["a", None]]], {"n": "b"})  # whether "b" equals null is unknown
     False
+    >>> keeps([">", "x", 1], {"x": float("nan")}, Semantics(nan="greatest"))
+    True
 
     Raises:
         PredicateError: The tree is no predicate, names a column that the row lacks, or compares unlike things.
     """
-    return truth_of(tree, row) is True
+    return truth_of(tree, row, semantics) is True
 
 
-def truth_of(tree: Sequence[Any], row: Row) -> Truth:
+def truth_of(tree: Sequence[Any], row: Row, semantics: Semantics = IEEE) -> Truth:
     """The truth of a predicate on a row. See `keeps`."""
     match tree:
         case [str(name), *parts] if name in CONNECTIVES and parts:
-            return CONNECTIVES[name]([truth_of(part, row) for part in parts])
+            return CONNECTIVES[name]([truth_of(part, row, semantics) for part in parts])
         case ["not", part]:
-            return _negated(truth_of(part, row))
+            return _negated(truth_of(part, row, semantics))
         case [str(name), str(column)] if name in NULL_TESTS:
             return (_value(column, row) is None) is NULL_TESTS[name]
         case [str(name), str(column), list()] if name in MEMBERSHIPS:
             value = _value(column, row)
-            found = [_compared("=", value, literal(item)) for item in cast("list[Any]", tree[2])]
+            items = cast("list[Any]", tree[2])
+            found = [_compared("=", value, literal(item), semantics) for item in items]
             return MEMBERSHIPS[name](_any(found))
         case [str(name), str(column), item] if name in COMPARISONS:
-            return _compared(name, _value(column, row), literal(item))
+            return _compared(name, _value(column, row), literal(item), semantics)
         case _:
             raise PredicateError(f"{str(tree)[:80]} is no predicate")
 
@@ -105,22 +141,31 @@ def literal(written: Any) -> Value:
     Raises:
         PredicateError: It is none.
     """
-    tags: dict[str, Callable[[str], LongInteger | Float | Binary]] = {
-        "int": LongInteger,
-        "float": Float,
-        "bytes": Binary,
-    }
     match written:
-        case None | str() | int() if not isinstance(written, bool):
+        case None | bool() | str() | int():
             return written
-        case {**members} if len(members) == 1 and set(members) <= set(tags):
+        case {**members} if len(members) == 1 and set(members) <= set(_TAGS):
             ((tag, text),) = members.items()
             try:
-                return read_value(tags[str(tag)](str(text)))
+                return read_value(_TAGS[str(tag)](str(text)))
             except ValueNotReadableError as error:
                 raise PredicateError(str(error)) from None
         case _:
             raise PredicateError(f"{str(written)[:60]} is no value")
+
+
+_Tagged = LongInteger | Float | Binary | Decimal | Date | Time | Timestamp
+
+_TAGS: dict[str, Callable[[str], _Tagged]] = {
+    "int": LongInteger,
+    "float": Float,
+    "bytes": Binary,
+    "decimal": Decimal,
+    "date": Date,
+    "time": Time,
+    "timestamp": Timestamp,
+}
+"""The tagged values that may stand in a predicate."""
 
 
 def _value(column: str, row: Row) -> Value:
@@ -129,12 +174,38 @@ def _value(column: str, row: Row) -> Value:
     return row[column]
 
 
-def _compared(name: str, left: Value, right: Value) -> Truth:
+def _compared(name: str, left: Value, right: Value, semantics: Semantics) -> Truth:
     if left is None or right is None:
         return None
-    kinds = {float if isinstance(value, int) else type(value) for value in (left, right)}
-    if len(kinds) > 1:
+    (kind, one), (other_kind, other) = _comparable(left), _comparable(right)
+    if kind != other_kind:
         raise PredicateError(f"{left!r} cannot be compared with {right!r}")
-    if any(isinstance(value, float) and math.isnan(value) for value in (left, right)):
-        return name == "!="
-    return COMPARISONS[name](left, right)
+    if isinstance(one, float) and isinstance(other, float):
+        if semantics.nan == "unordered" and (math.isnan(one) or math.isnan(other)):
+            return name == "!="
+        return COMPARISONS[name](_float_key(one, semantics), _float_key(other, semantics))
+    return COMPARISONS[name](one, other)
+
+
+def _float_key(value: float, semantics: Semantics) -> tuple[bool, float, bool]:
+    """What a float is ordered by: whether it is NaN, its size, and, where zeros are apart, its sign."""
+    if math.isnan(value):
+        return True, 0.0, False
+    return False, value, semantics.zeros == "apart" and math.copysign(1, value) > 0
+
+
+def _comparable(value: Value) -> tuple[str, Any]:
+    """The kind of a value, of which only equals are compared, and what Python compares in its place."""
+    match value:
+        case Decimal():
+            return "decimal", decimal.Decimal(value.decimal)
+        case Date() | Time() | Timestamp():
+            return type(value).__name__, int(next(iter(vars(value).values())))
+        case List() | Struct() | Map():
+            raise PredicateError(f"{str(value)[:60]} cannot be compared")
+        case bool():
+            return "boolean", value
+        case int() | float():
+            return "number", value
+        case _:
+            return type(value).__name__, value

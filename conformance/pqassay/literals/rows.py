@@ -20,6 +20,7 @@ from pqassay_spec.golden.literals import (
     Timestamp,
     Value,
     read_value,
+    write_value,
 )
 
 
@@ -72,12 +73,26 @@ def rows_difference(expected: Iterable[Sequence[Value]], actual: Iterable[Sequen
     >>> rows_difference([["a"], ["b"]], [["a"], ["a"]])
     '1 row missing: ["b"]; 1 row too many: ["a"]'
     """
-    wanted, found = multiset(expected), multiset(actual)
+    shown: dict[str, str] = {}
+    wanted, found = _shown_multiset(expected, shown), _shown_multiset(actual, shown)
     parts: list[str] = []
     for words, rest in (("missing", wanted - found), ("too many", found - wanted)):
         if rest:
             count = rest.total()
-            shown = ", ".join(row if len(row) <= 80 else f"{row[:79]}…" for row in sorted(rest)[:3])
+            first = [shown[row] for row in sorted(rest)[:3]]
+            told = ", ".join(row if len(row) <= 80 else f"{row[:79]}…" for row in first)
             more = ", …" if len(rest) > 3 else ""
-            parts.append(f"{count} row{'' if count == 1 else 's'} {words}: {shown}{more}")
+            parts.append(f"{count} row{'' if count == 1 else 's'} {words}: {told}{more}")
     return "; ".join(parts)
+
+
+def _shown_multiset(rows: Iterable[Sequence[Value]], shown: dict[str, str]) -> Counter[str]:
+    """`multiset`, and how each canonical row is written in the protocol."""
+    found: Counter[str] = Counter()
+    for row in rows:
+        text = canonical_row(row)
+        found[text] += 1
+        if text not in shown:
+            values = [write_value(value) for value in row]
+            shown[text] = json.dumps(values, default=vars, ensure_ascii=False)
+    return found

@@ -12,7 +12,7 @@ from typing import Literal, get_args
 
 from pqassay.errors import UsageError
 from pqassay.report.model import FileReport, Finding, Report, counts, members_json
-from pqassay.report.run_model import Result, RunReport
+from pqassay.report.run_model import Outcome, Result, RunReport
 
 SCHEMA_VERSION = 1
 
@@ -181,11 +181,15 @@ def _of_runs(old: RunReport, new: RunReport) -> Iterator[Entry]:
         yield Entry(change, key[0], key[1], rule, _outcome(was), _outcome(now), counted)
 
 
+UNSCORED: frozenset[Outcome] = frozenset({"unsupported", "inherited"})
+"""Outcomes that say nothing of the driver and this case."""
+
+
 def _change(was: Result | None, now: Result | None) -> tuple[Change, bool]:
-    """Fate of one result, and whether it is a reason to fail. What is not applicable was not looked at."""
+    """Fate of one result, and whether it is a reason to fail. What is unsupported was not looked at."""
     good_before = was is not None and was.outcome == "passed"
-    asked_before = was is not None and was.outcome != "not applicable"
-    if now is None or now.outcome == "not applicable":
+    asked_before = was is not None and was.outcome not in UNSCORED
+    if now is None or now.outcome in UNSCORED:
         lost = good_before or (asked_before and was is not None and not was.is_good)
         return ("not looked at" if lost else "unchanged"), False
     if now.outcome == "passed":

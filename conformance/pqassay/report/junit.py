@@ -216,7 +216,7 @@ def _of_run(report: RunReport) -> Iterator[ET.Element]:
 
 def _result(result: Result, report: RunReport) -> _Case:
     name = result.operation
-    if result.outcome == "not applicable":
+    if result.outcome in ("unsupported", "inherited"):
         return _Case(name, "skipped", result.reason or result.outcome)
     if result.is_good:
         return _Case(name)

@@ -13,26 +13,73 @@ from typing import Any, Literal, get_args
 
 from pqassay.report.model import members_json, schema_of
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
-Operation = Literal["decode", "lint", "encode", "scan", "snapshot", "prune", "plan"]
+Operation = Literal["read", "decode", "lint", "encode", "scan", "snapshot", "prune", "plan"]
 """Operations on cases, in the order in which a run asks for them."""
 
-Outcome = Literal["passed", "failed", "crashed", "protocol error", "no credit", "not applicable"]
+Outcome = Literal[
+    "passed",
+    "failed",
+    "crashed",
+    "refused by accident",
+    "protocol error",
+    "inherited",
+    "no credit",
+    "unsupported",
+]
 """Outcome of one operation on one case.
 
-``crashed``: a signal, the time limit, or an exit status other than 0 and 3; never a refusal.  ``protocol error``: the answer
-is missing or malformed.  ``no credit``: a negative case was answered rightly by a driver that answers its valid parent
-wrongly, so the answer proves nothing.  ``not applicable``: the driver does not claim to be able to do it.
+``crashed``: a signal, the time limit, or an exit status other than 0 and 3; never a refusal.  ``refused by accident``: a refusal
+was right, but what reached the caller is an exception that no library raises on purpose.  ``protocol error``: the answer is
+missing or malformed.  ``inherited``: the answers are wrong, and equally wrong about the valid parent, where they count.  ``no
+credit``: a negative case was answered rightly by a driver that answers its valid parent wrongly, so the answer proves nothing.
+``unsupported``: the library does not have what the case takes, and says so.
 """
 
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
-GOOD: frozenset[Outcome] = frozenset({"passed", "not applicable"})
-"""Outcomes with which nothing is wrong."""
+GOOD: frozenset[Outcome] = frozenset({"passed", "inherited", "unsupported"})
+"""Outcomes with which nothing is wrong that is not counted elsewhere."""
 
 BROKEN: frozenset[Outcome] = frozenset({"crashed", "protocol error"})
 """Outcomes in which the driver gave no answer."""
+
+SEVERITIES: dict[int, str] = {
+    1: "wrong rows from a valid file",
+    2: "crash on a valid file",
+    3: "refusal of a valid file",
+    4: "wrong rows from a damaged file",
+    5: "crash on a damaged file",
+    6: "refusal by accident",
+    7: "accepts what must be refused",
+}
+"""What was observed, the gravest first. It is about what the driver did, not about what the rule could do."""
+
+Blame = Literal["by the index", "without it too"]
+"""Whether an answer that is wrong with the index is right without it."""
+
+ExposureVerdict = Literal["right", "rows lost", "wrong rows", "refused", "crashed", "unsupported"]
+"""What a reader made of a well-formed lie."""
+
+
+@dataclass(frozen=True)
+class QueryResult:
+    """The worst query of a case.
+
+    Attributes:
+        predicate: Its predicate.
+        columns: The columns that it asked for.
+        index: Whether the answer is right without the index; absent where that was not asked.
+        asked: How many queries were asked of the case.
+        wrong: How many of them came to no good.
+    """
+
+    predicate: list[Any]
+    columns: list[str]
+    asked: int
+    wrong: int
+    index: Blame | None = None
 
 
 @dataclass(frozen=True)
@@ -46,12 +93,17 @@ class Result:
         outcome: What became of it.
         reason: Why, in one line; empty for what passed.
         rules: Rules that the case, or the file that was written, is about.
+        reader_rules: Rules for readers that the answer breaks.
         expected: What should have come.
         actual: What came.
-        stderr: What the driver wrote there, where it gave no answer.
+        first_difference: The path of the first member that differs, of a value.
+        stderr: What the driver wrote there, where it gave no answer: the lines that tell most.
         known: An expectation says that this is so.
         title: What the case is about, where something is wrong.
-        effect: What it would do to users, where something is wrong.
+        effect: What a file like this could do to users, where something is wrong.
+        severity: What was observed, see `SEVERITIES`, where something is wrong.
+        cause: What results with the same cause have in common.
+        query: The worst query, of a scan.
     """
 
     case: str
@@ -66,11 +118,47 @@ class Result:
     known: bool | None = None
     title: str | None = None
     effect: str | None = None
+    reader_rules: list[str] | None = None
+    first_difference: str | None = None
+    severity: int | None = None
+    cause: str | None = None
+    query: QueryResult | None = None
 
     @property
     def is_good(self) -> bool:
         """True if nothing is wrong."""
         return self.outcome in GOOD
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """What a reader made of a well-formed lie about a file: shown, never scored.
+
+    Attributes:
+        case: Id of the case.
+        family: Its family.
+        verdict: The worst of its answers.
+        asked: How many queries were asked.
+        misled: How many answers lack rows or have wrong ones.
+        predicate: The query of the worst answer, where it was not right.
+        detail: That answer in one line.
+    """
+
+    case: str
+    family: str
+    verdict: ExposureVerdict
+    asked: int
+    misled: int
+    predicate: list[Any] | None = None
+    detail: str | None = None
+
+
+@dataclass(frozen=True)
+class NotAsked:
+    """Questions that were not asked, since the driver does not declare a capability."""
+
+    capability: str
+    count: int
 
 
 @dataclass(frozen=True)
@@ -93,14 +181,22 @@ class Score:
 
 @dataclass(frozen=True)
 class Driver:
-    """The program under test: its command, a digest of the files named in it, and what it says about itself."""
+    """The program under test: its command, a digest of the files named in it, and what it says about itself.
+
+    Attributes:
+        shipped: Its name among the implementations that come with pqassay; ``None`` for another.
+    """
 
     command: list[str]
     sha256: str
+    shipped: str | None = None
     name: str | None = None
     version: str | None = None
     language: str | None = None
     capabilities: list[str] | None = None
+    serve: bool | None = None
+    nan: Literal["unordered", "greatest"] | None = None
+    zeros: Literal["equal", "apart"] | None = None
 
     @property
     def line(self) -> str:
@@ -111,7 +207,7 @@ class Driver:
 
 @dataclass(frozen=True)
 class RunLimits:
-    """Limits of each request."""
+    """Limits of each request: seconds of processor time, bytes of data."""
 
     seconds: float
     memory: int
@@ -145,6 +241,9 @@ class RunReport:
         golden_files_sha256: Digest of their inputs.
         expectations_sha256: Digest of the file of expectations, where one was given.
         problems: Expectations that do not hold.
+        exposures: What the driver made of well-formed lies.
+        not_asked: What was not asked, by the capability that is missing.
+        index_left_aside: Queries that were answered rightly without the index, though they might have used it.
         options: Options of the command without which a request is not repeated.
     """
 
@@ -161,6 +260,9 @@ class RunReport:
     scores: list[Score]
     problems: list[Problem]
     summary: RunSummary
+    exposures: list[Exposure] = field(default_factory=list[Exposure])
+    not_asked: list[NotAsked] = field(default_factory=list[NotAsked])
+    index_left_aside: int = 0
     expectations_sha256: str | None = None
     options: list[str] = field(default_factory=list[str])
 
@@ -182,7 +284,22 @@ class RunReport:
     @property
     def tested_nothing(self) -> bool:
         """True if the driver supports nothing of what it was to be asked, and nobody expected that."""
-        return all(result.outcome == "not applicable" and not result.known for result in self.results)
+        return not self.exposures and all(
+            result.outcome == "unsupported" and not result.known for result in self.results
+        )
+
+    @property
+    def causes(self) -> list[list[Result]]:
+        """What is wrong and not foretold, by cause: the gravest first, then what is most frequent."""
+        found: dict[tuple[int, str], list[Result]] = {}
+        for result in self.results:
+            if not result.is_good and not result.known:
+                key = result.severity or max(SEVERITIES) + 1, result.cause or result.reason
+                found.setdefault(key, []).append(result)
+        return [
+            group
+            for _, group in sorted(found.items(), key=lambda item: (item[0][0], -len(item[1]), item[0][1]))
+        ]
 
     @property
     def by_family(self) -> dict[str, list[Result]]:
@@ -198,7 +315,7 @@ class RunReport:
 
 
 def scores(results: Sequence[Result]) -> list[Score]:
-    """Count outcomes by family and operation, in the order of `Operation`. What is not applicable is not asked."""
+    """Count outcomes by family and operation, in the order of `Operation`. What is unsupported is not scored."""
     counted: list[Score] = []
     for family in sorted({result.family for result in results if result.family}):
         for operation in get_args(Operation):
@@ -212,7 +329,7 @@ def scores(results: Sequence[Result]) -> list[Score]:
                     Score(
                         family,
                         operation,
-                        asked=len(outcomes) - outcomes.count("not applicable"),
+                        asked=len(outcomes) - outcomes.count("unsupported"),
                         passed=outcomes.count("passed"),
                         outcomes=counts(outcomes),
                     )

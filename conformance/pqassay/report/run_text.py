@@ -1,20 +1,22 @@
 """The result of a run for people at a terminal or in a log.
 
-Colour appears on a terminal only.  No failure takes more than 25 lines, and each ends with the command that repeats it.
+What is wrong is told by cause, the gravest first: failures that have a cause in common are told once.  Colour appears on a
+terminal only.  No cause takes more than 25 lines, and each ends with the command that repeats it.
 """
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 import textwrap
-from collections.abc import Iterator
-from typing import TextIO
+from collections.abc import Iterator, Sequence
+from typing import Any, TextIO, get_args
 
 from rich.console import Console
 
 from pqassay.report.line import plain_console, write_line, write_row
-from pqassay.report.run_model import Result, RunReport, Score
+from pqassay.report.run_model import SEVERITIES, ExposureVerdict, Result, RunReport, Score
 from pqassay_spec.rules.catalogue import rules
 
 COLOURS = {
@@ -22,27 +24,31 @@ COLOURS = {
     "failed": "bold red",
     "crashed": "bold magenta",
     "protocol error": "bold magenta",
+    "refused by accident": "yellow",
     "no credit": "yellow",
-    "not applicable": "dim",
+    "inherited": "dim",
+    "unsupported": "dim",
 }
 GREATEST_VALUE = 400
 """Characters of an expected or actual value that are shown."""
 
-STDERR_LINES = 6
 RULES_SHOWN = 3
+CASES_SHOWN = 8
+"""Further cases of a cause that are named."""
 
 
 def render(report: RunReport, stream: TextIO | None = None) -> None:
     """Write the result to a stream, by default stdout."""
     console = plain_console(stream or sys.stdout)
-    for result in report.results:
-        if not result.is_good and not result.known:
-            write_line(
-                console, (result.outcome, COLOURS[result.outcome]), f"  {result.case}  {result.operation}"
-            )
-            for label, value in details(result, report):
-                write_row(console, label, value)
-            console.print()
+    for results in report.causes:
+        first = results[0]
+        more = f", and {len(results) - 1} more" if len(results) > 1 else ""
+        write_line(
+            console, (first.outcome, COLOURS[first.outcome]), f"  {first.case}  {first.operation}{more}"
+        )
+        for label, value in [*details(first, report), *_others(results)]:
+            write_row(console, label, value)
+        console.print()
     for problem in report.problems:
         write_line(console, ("expectation", "bold red"), f"  {problem.entry}: {problem.problem}")
     if report.problems:
@@ -55,32 +61,53 @@ def details(result: Result, report: RunReport) -> Iterator[tuple[str, str]]:
 
     The last is the command that asks for one operation on one case again, and keeps request, answer and files.
     """
+    if result.severity is not None:
+        yield "observed", SEVERITIES[result.severity]
     if result.title:
         yield "case", result.title
-    if result.effect:
-        yield "effect", result.effect
     named = (result.rules or [])[:RULES_SHOWN]
-    for rule in named:
+    for rule in [*(result.reader_rules or [])[:RULES_SHOWN], *named]:
         known = rules().get(rule)
         yield "rule", f"{rule} {known.sentence}" if known else rule
     if result.reason:
         yield "because", result.reason
+    if result.query is not None:
+        query = result.query
+        yield "query", _shortened(f"{shown(query.predicate)}; columns {', '.join(query.columns)}")
+        yield "queries", f"{query.wrong} of {query.asked} came to no good"
     if result.expected:
         yield "expected", _shortened(result.expected)
     if result.actual:
         yield "actual", _shortened(result.actual)
-    if result.stderr:
-        lines = [line for line in result.stderr.splitlines() if line.strip()][-STDERR_LINES:]
-        for line in lines:
-            yield "stderr", _shortened(line)
-    if named:
-        yield "more", f"pqassay explain {named[0]}"
+    for line in (result.stderr or "").splitlines():
+        yield "stderr", _shortened(line)
+    if first := next(iter(result.reader_rules or named), None):
+        yield "more", f"pqassay explain {first}"
     if result.operation != "hello":
         again = ["--case", result.case, "--operation", result.operation, "--keep", "kept"]
         yield (
             "repeat",
-            shlex.join(["pqassay", "run", *report.options, *again, "--", *report.driver.command]),
+            shlex.join(["pqassay", "run", *report.options, *again, *how_it_is_named(report)]),
         )
+
+
+def how_it_is_named(report: RunReport) -> list[str]:
+    """The end of a command that asks this driver."""
+    name = report.driver.shipped
+    return ["--driver", name] if name else ["--", *report.driver.command]
+
+
+def shown(predicate: Sequence[Any]) -> str:
+    """A predicate as JSON."""
+    return json.dumps(predicate, ensure_ascii=False)
+
+
+def _others(results: Sequence[Result]) -> Iterator[tuple[str, str]]:
+    """The further cases of a cause."""
+    names = [result.case for result in results[1:]]
+    if names:
+        rest = f" and {len(names) - CASES_SHOWN} more" if len(names) > CASES_SHOWN else ""
+        yield "also", f"{', '.join(names[:CASES_SHOWN])}{rest}"
 
 
 def _shortened(text: str) -> str:
@@ -89,10 +116,18 @@ def _shortened(text: str) -> str:
 
 def _summary(console: Console, report: RunReport) -> None:
     summary = report.summary
-    cases = "1 case" if summary.cases == 1 else f"{summary.cases} cases"
-    write_line(console, (report.driver.line, "bold"), f": {cases}")
+    write_line(console, (report.driver.line, "bold"), f": {_counted(summary.cases, 'case')}, {tally(report)}")
     for score in report.scores:
         _score(console, score)
+    if report.exposures:
+        write_line(console, f"  well-formed lies, which are not scored: {exposed(report)}")
+    if report.index_left_aside:
+        write_line(
+            console, f"  {_counted(report.index_left_aside, 'query', 'queries')} answered without the index"
+        )
+    if report.not_asked:
+        missing = ", ".join(f"{one.count} for {one.capability}" for one in report.not_asked)
+        write_line(console, f"  not asked, since it is not declared: {missing}")
     if report.tested_nothing:
         write_line(
             console, ("nothing was tested", "bold red"), ": the driver supports none of these operations"
@@ -101,11 +136,31 @@ def _summary(console: Console, report: RunReport) -> None:
         write_line(console, f"{summary.known} as expected, though not passed")
 
 
+def tally(report: RunReport) -> str:
+    """All results in a line: ``327 of 356 passed, 9 crashed``."""
+    outcomes = {name: count for name, count in report.summary.outcomes.items() if name != "passed"}
+    passed = report.summary.outcomes.get("passed", 0)
+    parts = [
+        f"{passed} of {report.summary.results} passed",
+        *(f"{count} {name}" for name, count in outcomes.items()),
+    ]
+    return ", ".join(parts)
+
+
+def exposed(report: RunReport) -> str:
+    """What the driver made of well-formed lies, in a line."""
+    counts: dict[str, int] = {}
+    for one in report.exposures:
+        counts[one.verdict] = counts.get(one.verdict, 0) + 1
+    return ", ".join(f"{counts[name]} {name}" for name in get_args(ExposureVerdict) if name in counts)
+
+
+def _counted(number: int, thing: str, things: str = "") -> str:
+    return f"{number} {thing if number == 1 else things or f'{thing}s'}"
+
+
 def _score(console: Console, score: Score) -> None:
     name = f"  {score.family:<6}{score.operation:<9}"
-    if not score.asked:
-        write_line(console, name, ("not applicable", COLOURS["not applicable"]))
-        return
     style = "green" if score.passed == score.asked else "red"
     rest = f"; {score.otherwise}" if score.otherwise else ""
     write_line(console, name, (f"{score.passed} of {score.asked} passed", style), rest)

@@ -273,7 +273,8 @@ def _of_run(report: RunReport, site: str | None) -> Json:
         _notification("stale", "warning", f"{problem.entry}: {problem.problem}")
         for problem in report.problems
     ]
-    if skipped := sum(result.outcome == "not applicable" for result in report.results):
+    skipped = sum(result.outcome == "unsupported" for result in report.results)
+    if skipped := skipped + sum(missing.count for missing in report.not_asked):
         configuration.append(
             _notification("not-checked", "note", f"{skipped} requests that the driver does not support")
         )

@@ -35,7 +35,9 @@ OUTCOME_TONES: dict[str, Tone] = {
     "crashed": "unknown",
     "protocol error": "unknown",
     "no credit": "warn",
-    "not applicable": "plain",
+    "refused by accident": "warn",
+    "inherited": "plain",
+    "unsupported": "plain",
 }
 
 
@@ -306,7 +308,7 @@ def _of_run(report: RunReport) -> View:
     broken = any(result.outcome in BROKEN for result in new)
     outcome = "crashed" if broken else "failed" if new or report.problems else "passed"
     if report.tested_nothing:
-        outcome = "not applicable"
+        outcome = "nothing asked"
     wrong = {
         family: [_result(result, report) for result in results if not result.is_good]
         for family, results in report.by_family.items()

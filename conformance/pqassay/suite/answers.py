@@ -9,16 +9,16 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, get_args
 
-from pqassay.literals.rows import digest, rows_difference
+from pqassay.literals.rows import rows_difference
 from pqassay.report.run_model import Operation
-from pqassay.suite import pm_answers, protocol, written_file
-from pqassay.suite.bench import RIGHT, Asking, Bench, Judgement, described, expects
+from pqassay.suite import pm_answers, protocol, row_answers, written_file
+from pqassay.suite.bench import RIGHT, Asking, Bench, Judgement, expects
 from pqassay.suite.process import Limits
-from pqassay.suite.protocol import Accept, Answer, IgnoredIndex, Index, Reject
+from pqassay.suite.protocol import Accept, Answer
 from pqassay_spec.golden.case import Acceptance, Answering, Case
-from pqassay_spec.golden.literals import Rows, ValueNotReadableError, read_value
+from pqassay_spec.golden.literals import Rows
 
 Thing = TypeVar("Thing")
 
@@ -36,7 +36,7 @@ class Family:
         unordered: Members that are compared as sets.
         column_option: Option of the check that names the column.
         whole: A value is compared whole, member by member; else the members that the answer has, and `required` ones.
-        sparse: Members of a value that are ``null`` may as well be left out.
+        sparse: The same, and no other member may be there, but for ``null``.
     """
 
     proof: tuple[str, ...]
@@ -54,13 +54,13 @@ FAMILIES: dict[str, Family] = {
         column_option="idx1_column",
         proof=("IDX1-006", "IDX1-008", "IDX1-010", "IDX1-016"),
     ),
-    "PIX": Family(required=frozenset({"row_groups"}), proof=(), sparse=True),
-    "BLM": Family(required=frozenset({"row_groups"}), proof=(), sparse=True),
+    "PIX": Family(proof=(), sparse=True),
+    "BLM": Family(proof=(), sparse=True),
     "PM": Family(proof=("PM-001", "PM-012", "PM-017"), whole=True),
 }
 
 
-def _decode_request(bench: Bench, _: object) -> protocol.Request:
+def _decode_request(bench: Bench, _: object) -> protocol.CaseRequest:
     case = bench.case
     probes = case.expect.probes
     return protocol.DecodeRequest(
@@ -76,7 +76,7 @@ def _judge_decode(bench: Bench, answering: Answering, answer: Answer) -> Judgeme
     if family.whole:
         return pm_answers.judged_value(expect.value, value)
     if family.sparse:
-        value = without_nulls(value)
+        return pm_answers.judged_value(expect.value, without_nulls(value), is_closed=True)
     for name in sorted(family.required - set(value)):
         return Judgement(False, "incomplete value", f"a member {name!r}", f"members {sorted(value)}")
     for name, wanted in (expect.value or {}).items():
@@ -124,7 +124,7 @@ def _listed(items: Sequence[str]) -> str:
     return f"{shown}, …" if len(items) > 3 else shown
 
 
-def _lint_request(bench: Bench, _: object) -> protocol.Request:
+def _lint_request(bench: Bench, _: object) -> protocol.CaseRequest:
     case = bench.case
     return protocol.LintRequest(protocol.PROTOCOL, "lint", case.family, str(bench.input), case.column)
 
@@ -136,7 +136,7 @@ def _judge_lint(_: Bench, acceptance: Acceptance, answer: Answer) -> Judgement:
 # -------------------------------------------------------------------------------------------------- writing
 
 
-def _encode_request(bench: Bench, _: object) -> protocol.Request:
+def _encode_request(bench: Bench, _: object) -> protocol.CaseRequest:
     case, value = bench.case, None
     rows, column = case.expect.rows, case.column
     if FAMILIES[case.family].whole:
@@ -198,57 +198,14 @@ def _judge_written(bench: Bench) -> Judgement:
     return RIGHT
 
 
-# ------------------------------------------------------------------------------------------------- scanning
-
-
-def _scan_request(bench: Bench, index: Index) -> protocol.Request:
-    case = bench.case
-    rows, predicate = case.expect.rows or Rows([], []), case.expect.predicate or []
-    return protocol.ScanRequest(
-        protocol.PROTOCOL,
-        "scan",
-        case.family,
-        str(bench.input),
-        predicate,
-        rows.names(),
-        index,
-        case.column,
-    )
-
-
-def _judge_scan(bench: Bench, index: Index, answer: Answer) -> Judgement:
-    rows, predicate = bench.case.expect.rows or Rows([], []), bench.case.expect.predicate or []
-    side = f"index {index}"
-    if isinstance(answer, Reject):
-        if bench.case.expect.scan == "refusal-allowed":
-            return RIGHT
-        return Judgement(False, f"refused ({side})", "rows", described(answer))
-    if isinstance(answer, IgnoredIndex) and index == "off":
-        return Judgement(False, "ignored-index where no index was to be used", "accept", described(answer))
-    wanted = bench.golden.expected_rows(rows.names())
-    if answer.digest is not None:
-        if answer.digest == (right := digest(wanted)):
-            return RIGHT
-        return Judgement(False, f"wrong rows ({side})", f"digest {right}", f"digest {answer.digest}")
-    try:
-        actual = [[read_value(value) for value in row] for row in answer.rows or []]
-    except ValueNotReadableError as error:
-        return Judgement(False, f"unreadable rows ({side})", f"{len(wanted)} rows", str(error))
-    difference = rows_difference(wanted, actual)
-    if not difference:
-        return RIGHT
-    words = f"{_counted(len(wanted), 'row')} with {json.dumps(predicate)}"
-    return Judgement(False, f"wrong rows ({side})", words, difference)
-
-
 ASKING: dict[Operation, Asking[Any]] = {
+    "read": row_answers.READING,
     "decode": Asking(lambda case: _once(case.expect.decode), _decode_request, _judge_decode),
     "lint": Asking(lambda case: _once(case.expect.lint), _lint_request, _judge_lint),
     "encode": Asking(lambda case: _once(case.expect.encode), _encode_request, _judge_encode),
-    "scan": Asking(lambda case: ("on", "off") if case.expect.scan else (), _scan_request, _judge_scan),
     **pm_answers.ASKING,
 }
-"""Requests and judgements of each operation."""
+"""Requests and judgements of each operation but `scan`, whose requests carry many queries: `pqassay.suite.scanning`."""
 
 
 def _once(expected: Thing | None) -> Sequence[Thing]:
@@ -256,5 +213,7 @@ def _once(expected: Thing | None) -> Sequence[Thing]:
 
 
 def operations(case: Case) -> list[Operation]:
-    """Operations that a case asks for."""
-    return [name for name, asking in ASKING.items() if asking.expected(case)]
+    """Operations that a case asks for, in the order of a run."""
+    asked = {name for name, asking in ASKING.items() if asking.expected(case)}
+    asked |= {"scan"} if case.expect.scan else set()
+    return [name for name in get_args(Operation) if name in asked]

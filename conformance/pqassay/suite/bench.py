@@ -13,9 +13,10 @@ from typing import Generic, TypeVar
 
 from pqassay.suite import protocol
 from pqassay.suite.cases import GoldenCase
+from pqassay.suite.causes import Fault, is_accident
 from pqassay.suite.manifest import handed_over
 from pqassay.suite.process import Launcher
-from pqassay.suite.protocol import Answer, Reject
+from pqassay.suite.protocol import Answer, Reject, Unsupported
 from pqassay_spec.golden.case import Case
 
 OUTPUT = "written.parquet"
@@ -23,13 +24,25 @@ OUTPUT = "written.parquet"
 
 @dataclass(frozen=True)
 class Judgement:
-    """Verdict on an answer, with the reason against it."""
+    """Verdict on an answer, with the reason against it.
+
+    Attributes:
+        right: Whether it is right.
+        reason: What is wrong, in one line.
+        expected: What should have come.
+        actual: What came.
+        rules: Rules that a written file breaks.
+        fault: What is wrong with it; ``accident`` is a refusal that is right in itself.
+        difference: The path of the first member of a value that differs.
+    """
 
     right: bool
     reason: str = ""
     expected: str = ""
     actual: str = ""
     rules: tuple[str, ...] = ()
+    fault: Fault = "wrong"
+    difference: str = ""
 
 
 RIGHT = Judgement(right=True)
@@ -84,7 +97,7 @@ class Asking(Generic[Expected]):
     """
 
     expected: Callable[[Case], Sequence[Expected]]
-    request: Callable[[Bench, Expected], protocol.Request]
+    request: Callable[[Bench, Expected], protocol.CaseRequest]
     judge: Callable[[Bench, Expected, Answer], Judgement]
 
 
@@ -92,6 +105,8 @@ def described(answer: Answer) -> str:
     """An answer in one line."""
     if isinstance(answer, Reject):
         return f"reject: {answer.message}"
+    if isinstance(answer, Unsupported):
+        return f"unsupported: {answer.reason}"
     value = getattr(answer, "value", None)
     parts = [answer.message or "", "" if value is None else _shortened(json.dumps(value, ensure_ascii=False))]
     return ": ".join([answer.answer, *(part for part in parts if part)])
@@ -104,9 +119,22 @@ def _shortened(text: str) -> str:
 
 def expects(wanted: str | None, answer: Answer) -> Judgement | None:
     """Judge whether the answer may be what it is; ``None`` if it may and what it carries is still to be judged."""
-    refused = isinstance(answer, Reject)
     if wanted == "reject":
-        return RIGHT if refused else Judgement(False, "accepted", "reject", described(answer))
-    if not refused:
+        return (
+            refusal(answer)
+            if isinstance(answer, Reject)
+            else Judgement(False, "accepted", "reject", described(answer), fault="accepted")
+        )
+    if not isinstance(answer, Reject):
         return None
-    return RIGHT if wanted == "either" else Judgement(False, "refused", "accept", described(answer))
+    if wanted == "either":
+        return refusal(answer)
+    return Judgement(False, "refused", "accept", described(answer), fault="refused")
+
+
+def refusal(answer: Reject) -> Judgement:
+    """The judgement of a refusal that is right: by accident it is none that anybody could build upon."""
+    if not is_accident(answer.raised):
+        return RIGHT
+    reason = f"refused by an exception that tells of a mistake: {answer.raised}"
+    return Judgement(False, reason, "a refusal on purpose", described(answer), fault="accident")

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pqassay.literals.predicate import keeps
 from pqassay.suite.manifest import ManifestError, read_manifest
 from pqassay_spec.golden.case import MANIFEST, Case
-from pqassay_spec.golden.literals import Value
+from pqassay_spec.golden.literals import Rows, Value
 
 
 class CaseError(Exception):
@@ -23,11 +23,19 @@ class CaseError(Exception):
 
 @dataclass(frozen=True)
 class GoldenCase:
-    """A case with the folder that it was loaded from."""
+    """A case with the folder that it was loaded from.
+
+    Attributes:
+        case: What its manifest says.
+        folder: Where it is.
+        manifest_sha256: Digest of its manifest.
+        parent: The valid case that it was made from.
+    """
 
     case: Case
     folder: Path
     manifest_sha256: str
+    parent: GoldenCase | None = None
 
     def content(self) -> bytes:
         """The bytes of its input.
@@ -55,9 +63,21 @@ class GoldenCase:
             raise CaseError(f"{path} is not the file that its manifest describes: the SHA-256 differs")
         return data
 
+    @property
+    def rows(self) -> Rows | None:
+        """The rows that a reader gets of it: its own, or else those of its parent; ``None`` where nobody can say."""
+        if self.case.expect.rows is not None or self.parent is None:
+            return self.case.expect.rows
+        read = self.case.expect.read
+        return None if read is not None and read.rows == "unspecified" else self.parent.rows
+
     def expected_rows(self, columns: Sequence[str]) -> list[list[Value]]:
-        """The rows of the literals that satisfy the predicate, these columns of each."""
-        rows, predicate = self.case.expect.rows, self.case.expect.predicate
+        """The rows that satisfy the case's own predicate, these columns of each.
+
+        Raises:
+            CaseError: It has no rows, or no predicate.
+        """
+        rows, predicate = self.rows, self.case.expect.predicate
         if rows is None or predicate is None:
             raise CaseError(f"{self.case.id}: a scan needs rows and a predicate")
         names = rows.names()
@@ -87,12 +107,14 @@ def load(folder: Path) -> list[GoldenCase]:
     found = [_load(folder, path) for path in folder.rglob(MANIFEST)]
     if not found:
         raise CaseError(f"there is no {MANIFEST} below {folder}")
-    loaded = sorted(found, key=lambda golden: golden.case.id)
-    ids = {golden.case.id for golden in loaded}
-    for golden in loaded:
-        if golden.case.parent is not None and golden.case.parent not in ids:
+    by_id = {golden.case.id: golden for golden in sorted(found, key=lambda golden: golden.case.id)}
+    for golden in by_id.values():
+        if golden.case.parent is not None and golden.case.parent not in by_id:
             raise CaseError(f"{golden.case.id}: its parent {golden.case.parent} does not exist")
-    return loaded
+    return [
+        golden if golden.case.parent is None else replace(golden, parent=by_id[golden.case.parent])
+        for golden in by_id.values()
+    ]
 
 
 def _load(root: Path, path: Path) -> GoldenCase:

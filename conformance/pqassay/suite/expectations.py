@@ -4,10 +4,11 @@ A file of expectations (TOML) belongs to its implementer.  It makes a run pass t
 anything differs: a better result, another one, an entry that has expired or that is about nothing.
 
     [[expectation]]
-    case = "idx1/carriage-return-*"       # id of a case, or a pattern
+    case = "idx1/carriage-return-*"       # id of a case, or a pattern; or a list of them
     operation = "decode"                  # optional: all operations
     outcome = "failed"
     rule = "IDX1-014"                     # optional: the failure must be about this rule
+    cause = "wrong values"                # optional: its cause must have this in it
     reason = "lines() drops carriage returns"
     issue = "https://example.org/issues/7"
     expires = 2027-03-01
@@ -40,10 +41,11 @@ class ExpectationsError(ValueError):
 class Expectation:
     """One entry. See the module for its members."""
 
-    case: str
+    case: tuple[str, ...]
     outcome: Outcome
     operation: str | None = None
     rule: str | None = None
+    cause: str | None = None
     reason: str | None = None
     issue: str | None = None
     expires: dt.date | None = None
@@ -51,14 +53,20 @@ class Expectation:
     @property
     def name(self) -> str:
         """Its name in messages."""
-        return f"{self.case} ({self.operation})" if self.operation else self.case
+        first, more = self.case[0], len(self.case) - 1
+        cases = f"{first} and {more} more" if more else first
+        return f"{cases} ({self.operation})" if self.operation else cases
+
+    def names(self, case: str) -> bool:
+        """True if a case is among its cases."""
+        return any(matches(case, pattern) for pattern in self.case)
 
     def concerns(self, result: Result) -> bool:
-        """True if a result is what this entry is about. What is not applicable only concerns an entry that says so."""
+        """True if a result is what this entry is about. What is unsupported or inherited only concerns an entry that says so."""
         return (
-            matches(result.case, self.case)
+            self.names(result.case)
             and self.operation in (None, result.operation)
-            and (result.outcome != "not applicable" or self.outcome == "not applicable")
+            and (result.outcome not in ("unsupported", "inherited") or self.outcome == result.outcome)
         )
 
     def disagreement(self, result: Result) -> str:
@@ -70,6 +78,8 @@ class Expectation:
             return f"{where}: {result.outcome} ({result.reason}), not {self.outcome}"
         if self.rule is not None and self.rule not in (result.rules or ()):
             return f"{where}: {result.outcome}, but about {', '.join(result.rules or ()) or 'no rule'}"
+        if self.cause is not None and self.cause not in (result.cause or ""):
+            return f"{where}: {result.outcome}, but by another cause: {result.cause}"
         return ""
 
 
@@ -116,7 +126,7 @@ class Expectations:
         return compared, problems
 
     def _left_out(self, entry: Expectation) -> bool:
-        return self.narrowed or any(matches(case, entry.case) for case in self.others)
+        return self.narrowed or any(entry.names(case) for case in self.others)
 
 
 def parse(content: bytes) -> Expectations:
@@ -146,38 +156,46 @@ def _entry(row: Any, number: int) -> Expectation:
     names = [member.name for member in dataclasses.fields(Expectation)]
     if stray := sorted(set(members) - set(names)):
         raise ExpectationsError(f"{place}: unknown {', '.join(stray)}; there are {', '.join(names)}")
+    if isinstance(members.get("case"), str):
+        members = {**members, "case": [members["case"]]}
     for name in names:
-        kind = dt.date if name == "expires" else str
+        kind = {"expires": dt.date, "case": list}.get(name, str)
         if name in members and type(members[name]) is not kind:
-            words = "a date such as 2027-03-01" if kind is dt.date else "text"
+            words = {dt.date: "a date such as 2027-03-01", list: "text, or a list of texts"}.get(kind, "text")
             raise ExpectationsError(f"{place}: {name} is not {words}")
+    if not all(isinstance(case, str) for case in members.get("case", [])):
+        raise ExpectationsError(f"{place}: case is not text, or a list of texts")
     for name, choices in (("outcome", _ALLOWED), ("operation", (*get_args(Operation), "hello"))):
         if name in members and members[name] not in choices:
             raise ExpectationsError(f"{place}: {name} is {members[name]!r}, not one of {', '.join(choices)}")
     for name in ("case", "outcome"):
         if not members.get(name):
             raise ExpectationsError(f"{place}: {name} is missing")
-    return Expectation(**members)
+    return Expectation(**{**members, "case": tuple(members["case"])})
 
 
 def written(results: Sequence[Result], before: Expectations) -> str:
-    """A file that foretells these results: an entry for each that is not good.
+    """A file that foretells these results: an entry for each cause of what is not good.
 
     Reason, issue and expiry date of an entry of ``before`` that still holds are kept.
     """
-    entries = [_new_entry(result, before) for result in results if not result.is_good]
-    return "\n".join(_toml(entry) for entry in entries)
+    entries: dict[Expectation, list[str]] = {}
+    for result in results:
+        if not result.is_good:
+            entries.setdefault(_new_entry(result, before), []).append(result.case)
+    return "\n".join(_toml(dataclasses.replace(entry, case=tuple(cases))) for entry, cases in entries.items())
 
 
 def _new_entry(result: Result, before: Expectations) -> Expectation:
+    """The entry for a result, yet without its cases."""
     kept = next((entry for entry in before.entries if entry.concerns(result)), None)
     if kept is None or kept.disagreement(result):
-        kept = Expectation(result.case, result.outcome)
+        kept = Expectation((), result.outcome)
     return dataclasses.replace(
         kept,
-        case=result.case,
+        case=(),
         operation=result.operation,
-        rule=kept.rule or next(iter(result.rules or ()), None),
+        cause=kept.cause or result.cause,
         reason=kept.reason or result.reason or None,
     )
 
@@ -187,8 +205,15 @@ def _toml(entry: Expectation) -> str:
     for member in dataclasses.fields(Expectation):
         value = getattr(entry, member.name)
         if value is not None:
-            lines.append(f"{member.name} = {value if isinstance(value, dt.date) else _text(value)}")
+            lines.append(f"{member.name} = {_value(value)}")
     return "\n".join(lines) + "\n"
+
+
+def _value(value: object) -> str:
+    if isinstance(value, tuple):
+        cases = [_text(case) for case in cast("tuple[str, ...]", value)]
+        return cases[0] if len(cases) == 1 else "[\n  " + ",\n  ".join(cases) + ",\n]"
+    return str(value) if isinstance(value, dt.date) else _text(str(value))
 
 
 def _text(text: str) -> str:

@@ -100,6 +100,7 @@ def _inconsistency(case: Case, place: str) -> str:
         "decode needs a value": expect.decode in ("accept", "either") and expect.value is None,
         "scan needs rows and a predicate": bool(expect.scan)
         and (expect.rows is None or expect.predicate is None),
+        **_reading_problems(case),
         "only a _pm has snapshots, prune and plan": file_kind(case) != "pm"
         and any((expect.snapshots, expect.prune, expect.plan)),
     }
@@ -111,6 +112,20 @@ def _inconsistency(case: Case, place: str) -> str:
         wrong["encode needs rows and a column"] = bool(expect.encode) and None in (expect.rows, case.column)
     problem = next((words for words, applies in wrong.items() if applies), "")
     return problem or (_pm_problem(expect) if file_kind(case) == "pm" else "") or _row_problem(expect)
+
+
+def _reading_problems(case: Case) -> dict[str, bool]:
+    """What may be wrong with the expectation about all rows, and whether it is."""
+    read = case.expect.read
+    if read is None:
+        return {}
+    return {
+        "only Parquet files are read": file_kind(case) == "pm",
+        "read needs the rows that it speaks of": read.rows != "unspecified" and case.expect.rows is None,
+        "rows of a parent need one": read.rows == "parent" and case.parent is None,
+        "no rows are right where a refusal is demanded": read.refusal == "demanded"
+        and read.rows != "unspecified",
+    }
 
 
 def _is_plain(name: str) -> bool:

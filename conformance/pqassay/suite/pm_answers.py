@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Container, Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 from pqassay.report.run_model import Operation
 from pqassay.suite import protocol
 from pqassay.suite.bench import RIGHT, Asking, Bench, Judgement, expects
-from pqassay.suite.protocol import Accept, Answer, IgnoredIndex, Reject
+from pqassay.suite.protocol import Accept, Answer, IgnoredIndex
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.golden.case import PlanExpectation, PruneExpectation, SnapshotExpectation
@@ -22,6 +23,10 @@ SHOWN = 120
 """Characters of a value that a judgement shows."""
 
 # --------------------------------------------------------------------------------------------------- values
+
+
+NOTHING = object()
+"""What is wanted where there should be nothing."""
 
 
 class Difference(NamedTuple):
@@ -46,43 +51,62 @@ NEEDED_OF_A_SNAPSHOT = frozenset(
 
 
 def judged_value(
-    wanted: object, actual: object, words: str = "", needed: Container[str] | None = None
+    wanted: object,
+    actual: object,
+    words: str = "",
+    needed: Container[str] | None = None,
+    *,
+    is_closed: bool = False,
 ) -> Judgement:
-    """Compare a logical value with the one that is right. Members that are null may be absent, further ones are ignored.
+    """Compare a logical value with the one that is right. Members that are null may be absent.
 
     Args:
         wanted: The right one.
         actual: The other.
         words: Begins what is said about a difference.
         needed: Members that must be there, others may be absent; all must, if it is not given.
+        is_closed: Whether members that the right value does not have are differences; else they are ignored.
     """
-    difference = next(differences(wanted, actual, needed=needed), None)
+    difference = next(differences(wanted, actual, needed=needed, is_closed=is_closed), None)
     if difference is None:
         return RIGHT
     path = difference.path or "value"
+    if difference.wanted is NOTHING:
+        found = f"{path}: {_shown(difference.found)}"
+        return Judgement(False, f"{words}{path} is not expected", "absent", found, difference=path)
     return Judgement(
         False,
         f"{words}wrong {path}",
         f"{path}: {_shown(difference.wanted)}",
         f"{path}: {_shown(difference.found)}",
+        difference=path,
     )
 
 
 def differences(
-    wanted: object, actual: object, path: str = "", needed: Container[str] | None = None
+    wanted: object,
+    actual: object,
+    path: str = "",
+    needed: Container[str] | None = None,
+    *,
+    is_closed: bool = False,
 ) -> Iterator[Difference]:
-    """Differences of two values, member by member."""
+    """Differences of two values, member by member; see `judged_value`."""
     wanted, actual = _untagged(wanted), _untagged(actual)
     difference, same = Difference(path, wanted, actual), type(wanted) is type(actual) and wanted == actual
     if isinstance(wanted, dict) and isinstance(actual, dict):
         members = cast("dict[str, object]", actual)
         for name, member in cast("dict[str, object]", wanted).items():
             if name in members or needed is None or name in needed:
-                yield from differences(member, members.get(name), f"{path}.{name}" if path else name, needed)
+                below = f"{path}.{name}" if path else name
+                yield from differences(member, members.get(name), below, needed, is_closed=is_closed)
+        for name in members if is_closed else ():
+            if name not in wanted and members[name] is not None:
+                yield Difference(f"{path}.{name}" if path else name, NOTHING, members[name])
     elif isinstance(wanted, list) and isinstance(actual, list):
         items, others = cast("list[object]", wanted), cast("list[object]", actual)
         for number, (item, other) in enumerate(zip(items, others, strict=False)):
-            yield from differences(item, other, f"{path}[{number}]", needed)
+            yield from differences(item, other, f"{path}[{number}]", needed, is_closed=is_closed)
         if len(items) != len(others):
             yield Difference(f"length of {path}", len(items), len(others))
     elif not same:
@@ -113,7 +137,7 @@ def _shown(value: object) -> str:
 # ----------------------------------------------------------------------------------------------- operations
 
 
-def _snapshot_request(bench: Bench, expected: SnapshotExpectation) -> protocol.Request:
+def _snapshot_request(bench: Bench, expected: SnapshotExpectation) -> protocol.CaseRequest:
     return protocol.SnapshotRequest(
         protocol.PROTOCOL, "snapshot", bench.case.family, str(bench.input), expected.parquet_file_size
     )
@@ -126,7 +150,7 @@ def _judge_snapshot(_: Bench, expected: SnapshotExpectation, answer: Answer) -> 
     return _about(f"Parquet file of {_number(expected.parquet_file_size)} bytes", judged or RIGHT)
 
 
-def _prune_request(bench: Bench, expected: PruneExpectation) -> protocol.Request:
+def _prune_request(bench: Bench, expected: PruneExpectation) -> protocol.CaseRequest:
     return protocol.PruneRequest(
         protocol.PROTOCOL,
         "prune",
@@ -154,7 +178,8 @@ def _row_group_count(bench: Bench, parquet_file_size: int | LongInteger | None) 
 
 
 def _judged_row_groups(bench: Bench, expected: PruneExpectation, answer: Answer) -> Judgement:
-    if (judged := expects(expected.answer, answer)) is not None or isinstance(answer, Reject):
+    judged = expects(expected.answer, answer)
+    if judged is not None or not isinstance(answer, Accept | IgnoredIndex):
         return judged or RIGHT
     kept = answer.row_groups or []
     right = f"{expected.must_keep} at least, {expected.kept} at most"
@@ -172,7 +197,7 @@ def _judged_row_groups(bench: Bench, expected: PruneExpectation, answer: Answer)
     return RIGHT
 
 
-def _plan_request(bench: Bench, expected: PlanExpectation) -> protocol.Request:
+def _plan_request(bench: Bench, expected: PlanExpectation) -> protocol.CaseRequest:
     return protocol.PlanRequest(
         protocol.PROTOCOL,
         "plan",
@@ -206,7 +231,7 @@ def _about(what: str, judged: Judgement) -> Judgement:
     """A judgement that says which of a case's requests it is about."""
     if judged.right:
         return judged
-    return Judgement(False, f"{judged.reason} ({what})", judged.expected, judged.actual, judged.rules)
+    return replace(judged, reason=f"{judged.reason} ({what})")
 
 
 ASKING: dict[Operation, Asking[Any]] = {

@@ -1,5 +1,6 @@
 """The protocol between the runner and a driver: operations, requests and answers, as data.
 
+A request is one JSON object; its answers are lines of JSON, one for each query of a request that has queries.
 ``conformance/PROTOCOL.md`` is its description for people; the JSON Schemas in ``schemas/`` are derived from these classes.
 """
 
@@ -7,19 +8,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Annotated, Any, ClassVar, Literal, cast, get_args, get_type_hints
 
 from pqassay.report.model import schema_of
 from pqassay.report.run_model import Operation
 from pqassay_spec.base.strict_json import Closed
-from pqassay_spec.golden.literals import LongInteger, Rows, Written
+from pqassay_spec.golden.literals import LongInteger, Rows, ValueNotReadableError, Written, read_value
 
-PROTOCOL: Literal[1] = 1
+PROTOCOL: Literal[2] = 2
 
 Index = Literal["on", "off"]
-"""Use of the structure in a scan."""
+"""Whether a scan may use what the file says of its values."""
+
+Nan = Literal["unordered", "greatest"]
+"""How a reader compares NaN: with nothing, as IEEE 754 says, or as equal to itself and greater than all else."""
+
+Zeros = Literal["equal", "apart"]
+"""How a reader compares the two zeros."""
 
 
 @dataclass(frozen=True)
@@ -32,17 +39,38 @@ class Message(Closed):
 
 @dataclass(frozen=True)
 class HelloAnswer(Message):
-    """The driver's name, and its capabilities."""
+    """Who the driver is, what it can do, and how its library compares.
+
+    Attributes:
+        capabilities: Names of what it can do; see `applicable`.
+        serve: Whether ``driver --serve`` answers request after request.
+        nan: How NaN is compared.
+        zeros: How the two zeros are compared.
+    """
 
     answer: Literal["accept"]
     name: str
     version: str
     language: str
     capabilities: list[str]
+    serve: bool = False
+    nan: Nan = "unordered"
+    zeros: Zeros = "equal"
 
 
 @dataclass(frozen=True)
-class Accept(Message):
+class AnswerLine(Message):
+    """Members of every answer to a request about a case.
+
+    Attributes:
+        seq: The query that is answered; without it, all that are not answered yet.
+    """
+
+    seq: int | None = field(default=None, kw_only=True)
+
+
+@dataclass(frozen=True)
+class Accept(AnswerLine):
     """Done. Carries what the operation asks for: a value, rows or their digest, row groups, ranges, or nothing."""
 
     answer: Literal["accept"]
@@ -55,15 +83,30 @@ class Accept(Message):
 
 
 @dataclass(frozen=True)
-class Reject(Message):
-    """The file, or the request, is refused, for this reason."""
+class Reject(AnswerLine):
+    """The file, or the request, is refused, for this reason.
+
+    Attributes:
+        message: The reason, for people.
+        raised: Class of the exception that reached the driver. One that no library raises on purpose makes the refusal one
+            by accident.
+    """
 
     answer: Literal["reject"]
     message: str
+    raised: str | None = None
 
 
 @dataclass(frozen=True)
-class IgnoredIndex(Message):
+class Unsupported(AnswerLine):
+    """The library does not have what is asked for, and says so: a codec, a type, a wish. Neither right nor wrong."""
+
+    answer: Literal["unsupported"]
+    reason: str
+
+
+@dataclass(frozen=True)
+class IgnoredIndex(AnswerLine):
     """A scan was done without the index, although it was asked for, or row groups were kept without a look at them."""
 
     answer: Literal["ignored-index"]
@@ -73,7 +116,10 @@ class IgnoredIndex(Message):
     message: str | None = None
 
 
-Answer = Accept | Reject | IgnoredIndex
+Answer = Accept | Reject | IgnoredIndex | Unsupported
+
+ANSWERS = frozenset({"accept", "reject", "ignored-index", "unsupported"})
+"""The words that tell answers apart."""
 
 
 # ------------------------------------------------------------------------------------------------- requests
@@ -83,7 +129,7 @@ Answer = Accept | Reject | IgnoredIndex
 class HelloRequest(Message):
     """Asks who the driver is, and what it can do."""
 
-    protocol: Literal[1]
+    protocol: Literal[2]
     op: Literal["hello"]
 
 
@@ -98,15 +144,30 @@ class CaseRequest(Message):
 
     may_ignore_index: ClassVar[bool] = False
     carries: ClassVar[tuple[str, ...]] = ()
-    protocol: Literal[1]
+    protocol: Literal[2]
     op: Operation
-    family: str
+
+    @property
+    def lines(self) -> int:
+        """How many answers it wants."""
+        return 1
+
+
+@dataclass(frozen=True)
+class ReadRequest(CaseRequest):
+    """Give all rows of a file, with these columns: all of its own, in this order."""
+
+    carries = ("rows", "digest")
+    op: Literal["read"]
+    file: str
+    columns: list[str]
 
 
 @dataclass(frozen=True)
 class FileRequest(CaseRequest):
-    """Members of every request about a file."""
+    """Members of every request about a structure of a file."""
 
+    family: str
     file: str
 
 
@@ -129,30 +190,87 @@ class LintRequest(FileRequest):
 
 
 @dataclass(frozen=True)
+class SortingWish(Message):
+    """A column that the rows are sorted by; nulls come last."""
+
+    column: str
+    descending: bool = False
+
+
+@dataclass(frozen=True)
+class Wishes(Message):
+    """How a file is to be written. A writer that cannot fulfil one answers ``unsupported``.
+
+    Attributes:
+        page_rows: Rows of a page, at most.
+        row_group_rows: Rows of a row group, at most.
+        dictionary: Whether values are encoded by dictionaries.
+        bloom_filter: Columns that get bloom filters.
+        page_index: Whether there is a page index.
+        statistics: Whether there are statistics.
+        sorting: What the rows are sorted by, to be declared in the file; they come sorted.
+        data_page_version: Version of data pages.
+        codec: Name of the compression, in lower case: ``uncompressed``, ``snappy``, ``gzip``, ``zstd``, ``lz4_raw``, ``brotli``.
+    """
+
+    page_rows: int | None = None
+    row_group_rows: int | None = None
+    dictionary: bool | None = None
+    bloom_filter: list[str] | None = None
+    page_index: bool | None = None
+    statistics: bool | None = None
+    sorting: list[SortingWish] | None = None
+    data_page_version: Literal[1, 2] | None = None
+    codec: str | None = None
+
+
+@dataclass(frozen=True)
 class EncodeRequest(CaseRequest):
     """Write a file with the structure of this family.
 
     Either these rows as a Parquet file, with a structure that describes ``column``, or a file of its own that says ``value``.
     """
 
+    family: str
     op: Literal["encode"]
     output: str
     column: str | None = None
     rows: Rows | None = None
     value: dict[str, Any] | None = None
+    wishes: Wishes | None = None
+
+
+@dataclass(frozen=True)
+class Query(Message):
+    """A query of a scan.
+
+    Attributes:
+        seq: Its number, which its answer repeats.
+        predicate: Which rows.
+        columns: Which columns of them, in this order.
+        index: Whether what the file says of its values may be used.
+    """
+
+    seq: int
+    predicate: list[Any]
+    columns: list[str]
+    index: Index
 
 
 @dataclass(frozen=True)
 class ScanRequest(FileRequest):
-    """Give these columns of the rows that satisfy a predicate, with the structure of this family or without."""
+    """Answer queries about a file: for each, these columns of the rows that satisfy the predicate."""
 
     may_ignore_index = True
     carries = ("rows", "digest")
     op: Literal["scan"]
-    predicate: list[Any]
-    columns: list[str]
-    index: Index
+    queries: list[Query]
     column: str | None = None
+
+    @property
+    def lines(self) -> int:
+        """One answer a query."""
+        return len(self.queries)
 
 
 @dataclass(frozen=True)
@@ -188,6 +306,7 @@ class PlanRequest(FileRequest):
 
 Request = (
     HelloRequest
+    | ReadRequest
     | DecodeRequest
     | LintRequest
     | EncodeRequest
@@ -233,10 +352,13 @@ def answer_schema() -> dict[str, Any]:
     return schema_of(Answer | HelloAnswer)
 
 
-def to_json(record: Request | Answer | HelloAnswer) -> str:
-    """A request or an answer as JSON in ASCII; members that are ``None`` are left out, values of rows are kept."""
-    members = {name: value for name, value in vars(record).items() if value is not None}
-    return json.dumps(members, default=vars)
+def to_json(record: HelloRequest | CaseRequest | Answer | HelloAnswer) -> str:
+    """A request or an answer as one line of JSON in ASCII; members that are ``None`` are left out, values of rows are kept."""
+    return json.dumps(_members(record), default=_members)
+
+
+def _members(record: object) -> dict[str, Any]:
+    return {name: value for name, value in vars(record).items() if value is not None}
 
 
 def check_request(text: str) -> None:
@@ -258,24 +380,31 @@ def read_hello(text: bytes, *, strict: bool) -> HelloAnswer:
 
 
 def read_answer(text: bytes, operation: Operation, *, strict: bool) -> Answer:
-    """Read the answer to an operation.
+    """Read a line that answers an operation.
 
     Args:
-        text: The content of the answer's file.
+        text: The line.
         operation: What was asked.
         strict: Refuse members that the protocol does not know; they are ignored otherwise.
 
     Raises:
-        ProtocolError: No JSON, another type, a missing member, an answer that the operation does not know.
+        ProtocolError: Not JSON, another type, a missing member, a value that is not what its tag says, an answer that the
+            operation does not know.
     """
     answer = cast("Answer", _validated(_discriminated(Answer, "answer"), text, strict=strict))
     asked = OPERATIONS[operation]
     if isinstance(answer, IgnoredIndex) and not asked.may_ignore_index:
-        raise ProtocolError(f"{answer.answer!r} is no answer to {operation}")
-    if asked.carries and not isinstance(answer, Reject):
+        raise ProtocolError(f"{answer.answer!r} does not answer {operation}")
+    if asked.carries and isinstance(answer, Accept | IgnoredIndex):
         carried = [name for name in asked.carries if getattr(answer, name, None) is not None]
         if len(carried) != 1:
             raise ProtocolError(f"the answer to {operation} carries {' or '.join(asked.carries)}")
+        for number, row in enumerate(answer.rows or ()):
+            for column, value in enumerate(row):
+                try:
+                    read_value(value)
+                except ValueNotReadableError as error:
+                    raise ProtocolError(f"rows.{number}.{column}: {error}") from None
     return answer
 
 
@@ -288,25 +417,48 @@ def _validated(kind: Any, text: bytes, *, strict: bool) -> Any:
         first = error.errors(include_input=False, include_url=False)[0]
     if first["loc"][1:2] == ("rows",) and len(first["loc"]) > 4:  # one of the types that a value may have
         row, column = first["loc"][2:4]
-        raise ProtocolError(f"rows.{row}.{column}: no value as the protocol writes values")
-    place = ".".join(str(part) for part in first["loc"] if part not in ("accept", "reject", "ignored-index"))
+        raise ProtocolError(f"rows.{row}.{column}: not a value as the protocol writes values")
+    place = ".".join(str(part) for part in first["loc"] if part not in ANSWERS)
     raise ProtocolError(f"{place}: {first['msg']}" if place else first["msg"])
 
 
-def applicable(operation: str, family: str, requires: Collection[str], capabilities: Collection[str]) -> str:
+def missing_capability(
+    operation: Operation,
+    family: str,
+    requires: Collection[str],
+    needs: Collection[str],
+    capabilities: Collection[str],
+) -> str:
     """The capability that is missing for an operation on a case; empty for none.
 
     A capability is a name with dots, and implies the names that it begins with.
 
-    >>> applicable("scan", "IDX1", ["idx1"], ["idx1.decode"])
+    >>> missing_capability("scan", "IDX1", ["idx1"], [], ["idx1.decode"])
     'idx1.scan'
-    >>> applicable("decode", "IDX1", ["idx1"], ["idx1.decode"])
+    >>> missing_capability("read", "IDX1", ["idx1"], ["type.date"], ["read", "type.date"])
     ''
+
+    Args:
+        operation: What is asked.
+        family: The case's family.
+        requires: What its manifest requires.
+        needs: What the types, codecs and orders of its file take.
+        capabilities: What the driver declares.
     """
     declared = {
         ".".join(parts[:length])
         for parts in (name.split(".") for name in capabilities)
         for length in range(1, len(parts) + 1)
     }
-    needed = [*requires, f"{family.lower()}.{operation}"]
+    if operation == "read":  # any reader of Parquet, whatever it knows of the family
+        needed = ["read"]
+    else:
+        needed = [name for name in requires if operation != "scan" or name not in NOT_FOR_SCANS]
+        needed.append(f"{family.lower()}.{operation}")
+    # An order that a reader does not know, it leaves aside: only reading the index itself takes it.
+    needed += [name for name in needs if operation == "decode" or not name.startswith("order.")]
     return next((name for name in needed if name not in declared), "")
+
+
+NOT_FOR_SCANS = frozenset({"idx1.companion"})
+"""Capabilities that a scan does not take, which may leave the index aside."""

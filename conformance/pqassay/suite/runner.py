@@ -1,7 +1,7 @@
 """The runner: asks a driver about golden cases and collects what came of it.
 
-The driver is started like any stranger's program, once for each request.  Requests run side by side; the results stand in
-the order of the cases.
+The driver is a stranger's program, started for each request or talked to line by line.  Cases run side by side; the results are
+in the order of the cases.
 """
 
 from __future__ import annotations
@@ -11,16 +11,20 @@ import hashlib
 import os
 import shutil
 import tempfile
+import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
+from pqassay.literals.predicate import IEEE, Semantics
 from pqassay.report.run_model import (
     SCHEMA_VERSION,
     Driver,
+    Exposure,
+    NotAsked,
     Operation,
     Result,
     RunLimits,
@@ -31,74 +35,54 @@ from pqassay.report.run_model import (
 )
 from pqassay.suite import protocol
 from pqassay.suite.answers import ASKING, operations
-from pqassay.suite.bench import Bench, described
+from pqassay.suite.bench import Bench, Judgement, described
 from pqassay.suite.cases import GoldenCase, inputs_digest, manifests_digest
+from pqassay.suite.causes import cause_of, severity
+from pqassay.suite.credit import credited
+from pqassay.suite.driver import CannotStartError, DriverUnderTest, NoAnswer, Settings
 from pqassay.suite.expectations import Expectations
-from pqassay.suite.process import Ended, Launcher, Limits, read_answer_file
-from pqassay.suite.protocol import Answer, HelloAnswer, ProtocolError
+from pqassay.suite.protocol import Answer, HelloAnswer, Unsupported
+from pqassay.suite.scanning import CaseFacts, Judged, Scanning, exposure_of, query_result, worst
 from pqassay_spec import __version__
-from pqassay_spec.golden.case import Case
 from pqassay_spec.rules.catalogue import digest as rules_digest
 
-NOT_SUPPORTED = 3
-"""Exit status of a driver that does not know what it is asked."""
+__all__ = ["CannotStartError", "Settings", "Times", "declared", "run", "tasks"]
 
-STDERR_SHOWN = 2000
-"""Characters of stderr that a result keeps, the last ones."""
+SLOWEST = 5
+"""Requests of a run that are named as its slowest."""
 
-
-class CannotStartError(Exception):
-    """The driver's command cannot be started at all."""
+Task = tuple[GoldenCase, Operation]
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Settings of a run.
+@dataclass
+class Times:
+    """Seconds by the clock that a run took: for each operation, and of each task. Not part of its result."""
 
-    Attributes:
-        command: The driver: program and arguments; request and answer are appended.
-        limits: What each request may take.
-        jobs: Requests that run at the same time.
-        strict: Check requests and answers against the schemas to the last member.
-        keep: Folder in which requests, answers and files are kept.
-        only: Operations to ask; all if empty.
-    """
+    of: list[tuple[float, Operation, str]] = field(default_factory=list[tuple[float, Operation, str]])
 
-    command: Sequence[str]
-    limits: Limits = dataclasses.field(default_factory=Limits)
-    jobs: int = dataclasses.field(default_factory=lambda: os.cpu_count() or 1)
-    strict: bool = False
-    keep: Path | None = None
-    only: Sequence[Operation] = ()
+    def by_operation(self) -> dict[Operation, tuple[int, float]]:
+        """Tasks and seconds of each operation."""
+        found: dict[Operation, tuple[int, float]] = {}
+        for seconds, operation, _ in self.of:
+            count, total = found.get(operation, (0, 0.0))
+            found[operation] = count + 1, total + seconds
+        return found
+
+    def slowest(self) -> list[tuple[float, Operation, str]]:
+        """The slowest tasks: seconds, operation, case."""
+        return sorted(self.of, reverse=True)[:SLOWEST]
 
 
 @dataclass(frozen=True)
-class _Exchange:
-    """Result of one request: an answer, or the reason for which there is none."""
+class _Done:
+    """What came of a task: a result, or an exposure."""
 
-    ended: Ended
-    answer: Answer | HelloAnswer | None = None
-    problem: str = ""
-
-    @property
-    def is_unsupported(self) -> bool:
-        return self.ended.status == NOT_SUPPORTED and not self.ended.crash
-
-    def unanswered(
-        self, case: str, family: str, operation: Operation | Literal["hello"], rules: Sequence[str] = ()
-    ) -> Result:
-        return Result(
-            case,
-            family,
-            operation,
-            "crashed" if self.ended.crash else "protocol error",
-            self.problem,
-            list(rules) or None,
-            stderr=self.ended.stderr.strip()[-STDERR_SHOWN:] or None,
-        )
+    result: Result | None = None
+    exposure: Exposure | None = None
+    left_aside: int = 0
 
 
-def tasks(cases: Sequence[GoldenCase], only: Sequence[Operation] = ()) -> list[tuple[GoldenCase, Operation]]:
+def tasks(cases: Sequence[GoldenCase], only: Sequence[Operation] = ()) -> list[Task]:
     """Work of a run: cases in their order, operations in theirs."""
     return [
         (golden, operation)
@@ -114,6 +98,7 @@ def run(
     expectations: Expectations | None = None,
     *,
     progress: Callable[[int, int, str], object] | None = None,
+    times: Times | None = None,
 ) -> RunReport:
     """Ask a driver about cases.
 
@@ -122,6 +107,7 @@ def run(
         settings: The driver's command, limits, and how to run.
         expectations: What is known to fail.
         progress: Called with the number of tasks that are done, of how many, and the id of the last one's case.
+        times: Filled with what took how long.
 
     Returns:
         The result. Nothing that a driver does raises.
@@ -132,126 +118,230 @@ def run(
     """
     if shutil.which(settings.command[0]) is None:
         raise CannotStartError(f"there is no program {settings.command[0]}, or it is not executable")
-    driver = _Driver(settings)
+    driver = DriverUnderTest(settings)
     try:
-        greeting, hello = driver.hello()
-        work = tasks(cases, settings.only)
-        results: list[Result] = []
-
-        def ask(task: tuple[GoldenCase, Operation]) -> Result:
-            return driver.ask(*task, hello)
-
+        greeting = driver.hello()
+        hello = greeting if isinstance(greeting, HelloAnswer) else None
+        asking = _Asking(driver, hello, settings, times or Times())
+        wanted = tasks(cases, settings.only)
+        if settings.tasks:
+            wanted = [task for task in wanted if (task[0].case.id, task[1]) in settings.tasks]
+        work, not_asked = asking.chosen(wanted)
+        done: list[_Done] = []
         with ThreadPoolExecutor(max_workers=max(settings.jobs, 1)) as pool:
             try:
-                for result in pool.map(ask, work):
-                    results.append(result)
+                for one in pool.map(asking.ask, work):
+                    done.append(one)
                     if progress is not None:
-                        progress(len(results), len(work), result.case)
+                        progress(len(done), len(work), work[len(done) - 1][0].case.id)
             except BaseException:
                 driver.launcher.stop()
                 pool.shutdown(cancel_futures=True)
                 raise
     finally:
-        driver.launcher.stop()
-    judged = [*greeting, *credited([golden.case for golden in cases], results)]
-    return _report(cases, settings, hello, judged, expectations or Expectations())
+        driver.close()
+    results = credited([golden.case for golden in cases], [one.result for one in done if one.result])
+    if isinstance(greeting, NoAnswer) and greeting.outcome != "unsupported":
+        results.insert(0, _unanswered("hello", greeting))
+    return _report(cases, settings, hello, results, done, not_asked, expectations or Expectations())
 
 
-class _Driver:
-    """A driver's command, and the exchanges with it."""
+@dataclass(frozen=True)
+class Declared:
+    """What a driver says of itself, and what follows.
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-        self.launcher = Launcher(settings.limits)
+    Attributes:
+        hello: Its greeting.
+        asked: How many questions it would be asked.
+        more: How many each capability that it does not declare would add.
+    """
 
-    def hello(self) -> tuple[list[Result], HelloAnswer | None]:
-        """Greet the driver. One that does not know greetings (exit status 3) is asked everything."""
-        request = protocol.HelloRequest(protocol.PROTOCOL, "hello")
-        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
-            exchange = self._exchange(request, None, Path(name))
-        if isinstance(exchange.answer, HelloAnswer):
-            return [], exchange.answer
-        return ([] if exchange.is_unsupported else [exchange.unanswered("hello", "", "hello")]), None
+    hello: HelloAnswer | NoAnswer
+    asked: int
+    more: list[NotAsked]
 
-    def ask(self, golden: GoldenCase, operation: Operation, hello: HelloAnswer | None) -> Result:
-        """Ask for one operation on one case, and judge what comes. Later requests are made if earlier answers are right."""
+
+def declared(cases: Sequence[GoldenCase], settings: Settings) -> Declared:
+    """Greet a driver, and say what a run would ask.
+
+    Raises:
+        CannotStartError: There is no such program.
+    """
+    if shutil.which(settings.command[0]) is None:
+        raise CannotStartError(f"there is no program {settings.command[0]}, or it is not executable")
+    driver = DriverUnderTest(settings)
+    try:
+        greeting = driver.hello()
+    finally:
+        driver.close()
+    hello = greeting if isinstance(greeting, HelloAnswer) else None
+    work, missing = _Asking(driver, hello, settings, Times()).chosen(tasks(cases, settings.only))
+    return Declared(greeting, len(work), missing)
+
+
+def _unanswered(operation: Any, no_answer: NoAnswer) -> Result:
+    return Result("hello", "", operation, no_answer.outcome, no_answer.reason, stderr=no_answer.stderr)
+
+
+class _Asking:
+    """Asks for operations on cases, and judges what comes."""
+
+    def __init__(
+        self, driver: DriverUnderTest, hello: HelloAnswer | None, settings: Settings, times: Times
+    ) -> None:
+        self.driver, self.hello, self.settings, self.times = driver, hello, settings, times
+        self.semantics = IEEE if hello is None else Semantics(hello.nan, hello.zeros)
+        self.facts = CaseFacts()
+
+    def chosen(self, work: Sequence[Task]) -> tuple[list[Task], list[NotAsked]]:
+        """The tasks that the driver declares to be able to do, and what it does not."""
+        if self.hello is None:
+            return list(work), []
+        found: list[Task] = []
+        missing: Counter[str] = Counter()
+        for golden, operation in work:
+            case, needs = golden.case, self.facts.of(golden).needs
+            lacking = protocol.missing_capability(
+                operation, case.family, case.requires, needs, self.hello.capabilities
+            )
+            if lacking:
+                missing[lacking] += 1
+            else:
+                found.append((golden, operation))
+        return found, [NotAsked(name, count) for name, count in sorted(missing.items())]
+
+    def ask(self, task: Task) -> _Done:
+        """Ask for one operation on one case."""
+        golden, operation = task
+        start = time.monotonic()
+        try:
+            done = self._scan(golden) if operation == "scan" else self._others(golden, operation)
+        finally:
+            self.times.of.append((time.monotonic() - start, operation, golden.case.id))
+        return done
+
+    # ------------------------------------------------------------------------------------- one request a question
+
+    def _others(self, golden: GoldenCase, operation: Operation) -> _Done:
+        """Later requests are made if earlier answers are right."""
         case = golden.case
-        if hello is not None and (
-            missing := protocol.applicable(operation, case.family, case.requires, hello.capabilities)
-        ):
-            reason = f"the driver does not declare {missing}"
-            return Result(case.id, case.family, operation, "not applicable", reason)
         result = Result(case.id, case.family, operation, "passed", rules=case.rules or None)
         for number, expected in enumerate(ASKING[operation].expected(case)):
-            with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
-                bench = Bench(golden, Path(name), self.launcher)
-                result = self._ask_once(bench, operation, number, expected, declared=hello is not None)
-                result = _without_folder(result, bench.folder)
+            result = self._ask_once(golden, operation, number, expected)
+            if not result.is_good and self.driver.may_ask_again():
+                self.driver.start_afresh()
+                result = self._ask_once(golden, operation, number, expected)
             if result.outcome != "passed":
                 break
-        return result
+        return _Done(result)
 
-    def _ask_once(
-        self, bench: Bench, operation: Operation, number: int, expected: object, *, declared: bool
-    ) -> Result:
-        case, asking = bench.case, ASKING[operation]
-        request = asking.request(bench, expected)
-        # A writer gets rows or a value, and nothing to copy from.
-        if not isinstance(request, protocol.EncodeRequest):
-            bench.hand_over()
-        exchange = self._exchange(request, operation, bench.folder)
-        result = partial(Result, case.id, case.family, operation)
-        try:
-            if exchange.is_unsupported:
-                if declared:
-                    reason = "declared, and then not supported (exit status 3)"
-                    return result("failed", reason, case.rules or None)
-                return result("not applicable", "not supported (exit status 3)")
-            if isinstance(exchange.answer, (type(None), HelloAnswer)):
-                return exchange.unanswered(case.id, case.family, operation, case.rules)
-            judged = asking.judge(bench, expected, exchange.answer)
-        finally:
-            self._keep(bench, operation, number, expected, exchange.ended)
+    def _ask_once(self, golden: GoldenCase, operation: Operation, number: int, expected: object) -> Result:
+        case, asking = golden.case, ASKING[operation]
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
+            bench = Bench(golden, Path(name), self.driver.launcher)
+            request = asking.request(bench, expected)
+            # A writer gets rows or a value, and nothing to copy from.
+            if not isinstance(request, protocol.EncodeRequest):
+                bench.hand_over()
+            reply = self.driver.ask(request, bench.folder)
+            try:
+                if isinstance(reply, NoAnswer):
+                    result = self._without_answer(case.id, case.family, operation, reply)
+                elif isinstance(reply, Unsupported):
+                    result = Result(case.id, case.family, operation, "unsupported", reply.reason)
+                else:
+                    judged = asking.judge(bench, expected, reply)
+                    result = self._judged(golden, operation, judged, reply)
+            finally:
+                keep(self.settings, bench, request, f"{operation}-{number + 1}")
+            return _without_folder(result, bench.folder)
+
+    def _without_answer(self, case: str, family: str, operation: Operation, reply: NoAnswer) -> Result:
+        if reply.outcome == "unsupported" and self.hello is not None:
+            return Result(case, family, operation, "failed", f"declared, and then {reply.reason}")
+        return Result(case, family, operation, reply.outcome, reply.reason, stderr=reply.stderr)
+
+    def _judged(self, golden: GoldenCase, operation: Operation, judged: Judgement, reply: Answer) -> Result:
+        case = golden.case
         rules = list(judged.rules) or case.rules or None
         if judged.right:
-            return result("passed", rules=rules)
-        actual = judged.actual or described(exchange.answer)
-        return result("failed", judged.reason, rules, judged.expected, actual)
+            return Result(case.id, case.family, operation, "passed", rules=rules)
+        return Result(
+            case.id,
+            case.family,
+            operation,
+            "refused by accident" if judged.fault == "accident" else "failed",
+            judged.reason,
+            rules,
+            judged.expected,
+            judged.actual or described(reply),
+            first_difference=judged.difference or None,
+            severity=severity(case, judged.fault),
+        )
 
-    def _exchange(self, request: protocol.Request, operation: Operation | None, folder: Path) -> _Exchange:
-        """Hand a request over and read the answer."""
-        text = protocol.to_json(request)
-        if self.settings.strict:
-            protocol.check_request(text)
-        question, reply = folder / "request.json", folder / "answer.json"
-        question.write_text(text, encoding="ascii")
-        command = [*self.settings.command, str(question), str(reply)]
-        try:
-            ended = self.launcher.run(command, folder)
-        except OSError as error:
-            raise CannotStartError(f"{command[0]}: {error.strerror or error}") from None
-        if ended.crash or ended.status:
-            return _Exchange(ended, None, ended.crash)
-        try:
-            content = read_answer_file(reply)
-            if operation is None:
-                return _Exchange(ended, protocol.read_hello(content, strict=self.settings.strict))
-            return _Exchange(ended, protocol.read_answer(content, operation, strict=self.settings.strict))
-        except (ValueError, ProtocolError) as error:
-            return _Exchange(ended, None, str(error))
+    # ------------------------------------------------------------------------------------------------------ scans
 
-    def _keep(self, bench: Bench, operation: Operation, number: int, expected: object, ended: Ended) -> None:
-        """Keep what was exchanged, with the paths of where it is kept."""
-        if self.settings.keep is None or not bench.folder.is_dir():
-            return
-        target = self.settings.keep.resolve() / bench.case.id / f"{operation}-{number + 1}"
-        target.mkdir(parents=True, exist_ok=True)
-        for path in bench.folder.iterdir():
-            if path.is_file() and not path.is_symlink():
-                shutil.copyfile(path, target / path.name)
-        request = ASKING[operation].request(dataclasses.replace(bench, folder=target), expected)
-        (target / "request.json").write_text(protocol.to_json(request), encoding="ascii")
-        (target / "stderr.txt").write_text(ended.stderr, encoding="utf-8")
+    def _scan(self, golden: GoldenCase) -> _Done:
+        case = golden.case
+        scanning = Scanning(self.driver, golden, self.facts, self.semantics)
+        judged = scanning.ask()
+        if self.settings.keep is not None:
+            self._keep_scan(golden, scanning)
+        left_aside = sum(one.is_left_aside for one in judged)
+        wrong = {place: one for place, one in enumerate(judged) if not one.is_right}
+        blames = dict(zip(wrong, scanning.blames(list(wrong.values())), strict=True))
+        if case.expect.scan == "exposure":
+            return _Done(exposure=exposure_of(case, judged, blames), left_aside=left_aside)
+        inherited = dict(zip(wrong, scanning.inherited(list(wrong.values())), strict=True))
+        own = [one for place, one in wrong.items() if not inherited[place]]
+        result = Result(case.id, case.family, "scan", "passed", rules=case.rules or None)
+        if not wrong:
+            if judged and all(one.is_unsupported for one in judged):
+                result = dataclasses.replace(result, outcome="unsupported", reason="no query is supported")
+            return _Done(result, left_aside=left_aside)
+        one = worst(own or list(wrong.values()))
+        place = judged.index(one)
+        query = query_result(one, judged, blames[place])
+        if not own:
+            result = dataclasses.replace(
+                result, outcome="inherited", reason="wrong alike about its valid parent", query=query
+            )
+            return _Done(result, left_aside=left_aside)
+        return _Done(self._scan_result(golden, one, query), left_aside=left_aside)
+
+    def _scan_result(self, golden: GoldenCase, one: Judged, query: Any) -> Result:
+        case, none = golden.case, one.no_answer
+        result = Result(case.id, case.family, "scan", "failed", rules=case.rules or None, query=query)
+        result = dataclasses.replace(result, severity=severity(case, one.fault))
+        if none is not None:
+            return dataclasses.replace(result, outcome=none.outcome, reason=none.reason, stderr=none.stderr)
+        reason = f"{one.judgement.reason}, {query.index}" if query.index else one.judgement.reason
+        return dataclasses.replace(
+            result,
+            outcome="refused by accident" if one.fault == "accident" else "failed",
+            reason=reason,
+            expected=one.judgement.expected,
+            actual=one.judgement.actual,
+        )
+
+    def _keep_scan(self, golden: GoldenCase, scanning: Scanning) -> None:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
+            bench = Bench(golden, Path(name), self.driver.launcher)
+            bench.hand_over()
+            keep(self.settings, bench, scanning.request(bench), "scan-1")
+
+
+def keep(settings: Settings, bench: Bench, request: protocol.CaseRequest, name: str) -> None:
+    """Keep what was exchanged, with the paths of where it is kept."""
+    if settings.keep is None or not bench.folder.is_dir():
+        return
+    target = settings.keep.resolve() / bench.case.id / name
+    target.mkdir(parents=True, exist_ok=True)
+    for path in bench.folder.iterdir():
+        if path.is_file() and not path.is_symlink():
+            shutil.copyfile(path, target / path.name)
+    text = protocol.to_json(request).replace(str(bench.folder), str(target))
+    (target / "request.json").write_text(text, encoding="ascii")
 
 
 def _without_folder(result: Result, folder: Path) -> Result:
@@ -265,51 +355,18 @@ def _without_folder(result: Result, folder: Path) -> Result:
     return dataclasses.replace(result, **changed)
 
 
-def credited(cases: Sequence[Case], results: Sequence[Result]) -> list[Result]:
-    """Take the credit from right answers to invalid cases where the driver fails their valid parents.
-
-    The parent counts by the same operation, else by any that it was asked.  For a case without a parent all valid cases of
-    its family stand in.  One that a linter must accept, although the judge warns, is good enough to stand alone.
-    """
-    by_id = {case.id: case for case in cases}
-    before, judged = None, list(results)
-    while judged != before:  # a parent that has lost its credit lends none
-        before = judged
-        judged = [
-            _with_credit(by_id[result.case], result, by_id, before) if result.outcome == "passed" else result
-            for result in before
-        ]
-    return judged
-
-
-def _with_credit(case: Case, result: Result, by_id: dict[str, Case], results: Sequence[Result]) -> Result:
-    if case.kind == "valid" or (case.parent is None and case.expect.lint == "accept"):
-        return result
-    parents = {
-        other.id
-        for other in by_id.values()
-        if (other.id == case.parent if case.parent else (other.family, other.kind) == (case.family, "valid"))
-    }
-    asked = [other for other in results if other.case in parents]
-    same = [other for other in asked if other.operation == result.operation]
-    if any(other.outcome == "passed" for other in same or asked):
-        return result
-    parent = f"its valid parent {case.parent}" if case.parent else f"any valid case of {case.family}"
-    did = "was not asked about" if not asked else "does not pass"
-    reason = f"right, but the driver {did} {parent}"
-    return dataclasses.replace(result, outcome="no credit", reason=reason)
-
-
 def _report(
     cases: Sequence[GoldenCase],
     settings: Settings,
     hello: HelloAnswer | None,
     results: Sequence[Result],
+    done: Sequence[_Done],
+    not_asked: list[NotAsked],
     expectations: Expectations,
 ) -> RunReport:
-    compared, problems = expectations.compare(results)
-    by_id = {golden.case.id: golden.case for golden in cases}
-    compared = [_explained(result, by_id.get(result.case)) for result in compared]
+    by_id = {golden.case.id: golden for golden in cases}
+    explained = [_explained(result, by_id.get(result.case)) for result in results]
+    compared, problems = expectations.compare(explained)
     return RunReport(
         schema_version=SCHEMA_VERSION,
         kind="run",
@@ -319,12 +376,16 @@ def _report(
         suite_sha256=manifests_digest(cases),
         golden_files_sha256=inputs_digest(cases),
         driver=Driver(
-            command=list(settings.command),
+            command=list(settings.shown or settings.command),
             sha256=driver_digest(settings.command),
+            shipped=settings.shipped,
             name=hello.name if hello else None,
             version=hello.version if hello else None,
             language=hello.language if hello else None,
             capabilities=sorted(hello.capabilities) if hello else None,
+            serve=hello.serve if hello else None,
+            nan=hello.nan if hello else None,
+            zeros=hello.zeros if hello else None,
         ),
         limits=RunLimits(settings.limits.seconds, settings.limits.memory),
         results=compared,
@@ -336,15 +397,29 @@ def _report(
             outcomes=counts([result.outcome for result in compared]),
             known=sum(bool(result.known) for result in compared),
         ),
+        exposures=[one.exposure for one in done if one.exposure],
+        not_asked=not_asked,
+        index_left_aside=sum(one.left_aside for one in done),
         expectations_sha256=expectations.sha256,
     )
 
 
-def _explained(result: Result, case: Case | None) -> Result:
-    """A bad result with the words of its case."""
-    if case is None or result.is_good:
+def _explained(result: Result, golden: GoldenCase | None) -> Result:
+    """A bad result with the words of its case, its severity and its cause."""
+    if golden is None or result.is_good:
         return result
-    return dataclasses.replace(result, title=case.title, effect=case.effect)
+    case, grave = golden.case, result.severity
+    if grave is None:
+        grave = severity(case, "crashed" if result.outcome == "crashed" else "protocol")
+    cause = cause_of(
+        result.operation if result.operation != "hello" else "read",
+        result.outcome,
+        result.reason,
+        actual=result.actual,
+        stderr=result.stderr,
+        family=case.family,
+    )
+    return dataclasses.replace(result, title=case.title, effect=case.effect, severity=grave, cause=cause)
 
 
 def driver_digest(command: Sequence[str]) -> str:

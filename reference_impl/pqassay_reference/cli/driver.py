@@ -1,4 +1,4 @@
-"""The reference as a driver: answers one request of the runner.
+"""The reference as a driver: answers the requests of the runner.
 
 Source: ``conformance/PROTOCOL.md``.  Each operation loads only what it needs: a driver starts once for each request.
 """
@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from pqassay_reference.errors import Refused, Undecodable
 from pqassay_spec import __version__
@@ -27,7 +27,7 @@ class NotSupportedError(Exception):
 
 
 def answer_file(request: str | os.PathLike[str], answer: str | os.PathLike[str], *, trust: str) -> None:
-    """Read a request, do what it asks, and write the answer.
+    """Read a request, do what it asks, and write the answers, one a line.
 
     Args:
         request: File with the request.
@@ -36,35 +36,67 @@ def answer_file(request: str | os.PathLike[str], answer: str | os.PathLike[str],
 
     Raises:
         NotSupportedError: No operation or family that is known here.
-        TypeError, ValueError: The request is no JSON object.
+        TypeError, ValueError: The request is not a JSON object.
         OSError: A file cannot be read or written.
     """
     from pqassay_spec.base.sources import write_whole
 
-    asked: Any = json.loads(Path(request).read_bytes())
+    lines = respond(_request_of(Path(request).read_bytes()), trust=trust)
+    write_whole(answer, "".join(f"{json.dumps(line)}\n" for line in lines).encode())
+
+
+def serve(requests: Iterable[bytes], answers: TextIO, *, trust: str) -> None:
+    """Answer one request after the other, each as soon as it comes.
+
+    Args:
+        requests: The requests, one a line.
+        answers: Where each answer becomes a line.
+        trust: See `answer_file`.
+
+    Raises:
+        TypeError, ValueError: A request is not a JSON object.
+    """
+    for line in requests:
+        try:
+            for answer in respond(_request_of(line), trust=trust):
+                print(json.dumps(answer), file=answers, flush=True)
+        except NotSupportedError as error:
+            print(json.dumps({"answer": "unsupported", "reason": str(error)}), file=answers, flush=True)
+
+
+def _request_of(text: bytes) -> Request:
+    asked: Any = json.loads(text)
     if not isinstance(asked, dict):
-        raise TypeError("the request is no JSON object")
-    done = respond(cast("Request", asked), trust=trust)
-    write_whole(answer, json.dumps(done).encode())
+        raise TypeError("the request is not a JSON object")
+    return cast("Request", asked)
 
 
-def respond(request: Request, *, trust: str = "companion") -> Answer:
-    """The answer to a request.
+def respond(request: Request, *, trust: str = "companion") -> Iterator[Answer]:
+    """The answers to a request: one, or one for each of its queries.
 
-    >>> respond({"protocol": 1, "op": "hello"})["name"]
+    >>> next(respond({"protocol": 2, "op": "hello"}))["name"]
     'pqassay-ref'
 
     Raises:
         NotSupportedError: No operation or family that is known here.
     """
-    asked = f"{request.get('family', '')}.{request.get('op')}".lower()
-    operation = _hello if asked == ".hello" else OPERATIONS.get(asked)
-    if request.get("protocol") != 1 or operation is None:
+    asked = f"{request.get('family', '')}.{request.get('op')}".lower().lstrip(".")
+    operation = _hello if asked == "hello" else OPERATIONS.get(asked)
+    if request.get("protocol") != 2 or operation is None:
         raise NotSupportedError(f"{asked} is not supported")
+    if request["op"] != "scan":
+        yield _answered(operation, request, trust)
+        return
+    for query in request["queries"]:
+        answer = _answered(operation, {**request, **query}, trust)
+        yield {"seq": query["seq"], **answer}
+
+
+def _answered(operation: Callable[[Request, str], Answer], request: Request, trust: str) -> Answer:
     try:
         return operation(request, trust)
     except (FormatError, Refused, Undecodable) as error:
-        return {"answer": "reject", "message": str(error)}
+        return {"answer": "reject", "message": str(error), "raised": type(error).__name__}
 
 
 def _hello(_: Request, __: str) -> Answer:
@@ -73,8 +105,26 @@ def _hello(_: Request, __: str) -> Answer:
         "name": "pqassay-ref",
         "version": __version__,
         "language": "Python",
-        "capabilities": ["parquet", "idx1.companion", "pm.bloom", "pm.extensions", *OPERATIONS],
+        "capabilities": [*KNOWS, *OPERATIONS],
+        "serve": True,
+        "nan": "unordered",
+        "zeros": "equal",
     }
+
+
+def _read(request: Request, _: str) -> Answer:
+    """All rows: a scan without a predicate, by no index."""
+    from pqassay_reference.columns.rows import rows_of
+    from pqassay_reference.query.rungs import Rung
+    from pqassay_reference.query.scan import scan
+
+    rows = scan(
+        request["file"],
+        None,
+        request["columns"],
+        without={Rung.FILES, Rung.ROW_GROUPS, Rung.PAGES, Rung.METADATA},
+    )
+    return {"answer": "accept", "rows": rows_of(rows.to_table(), request["columns"])}
 
 
 def _decode(request: Request, _: str) -> Answer:
@@ -171,7 +221,25 @@ def _pm(name: str) -> Callable[[Request, str], Answer]:
     return operation
 
 
+KNOWS = (
+    "parquet",
+    "idx1.companion",
+    "pm.bloom",
+    "pm.extensions",
+    *(
+        f"type.{name}"
+        for name in ("decimal", "date", "time", "timestamp", "timestamp-nanos", "int96", "unsigned")
+    ),
+    *(f"type.{name}" for name in ("float16", "uuid", "fixed", "enum", "json", "bson", "geometry", "unknown")),
+    "nested.map",
+    *(f"codec.{name}" for name in ("snappy", "gzip", "zstd", "lz4", "lz4-raw", "brotli")),
+    "order.ieee754",
+    "order.int96",
+)
+"""What the reference declares beside its operations."""
+
 OPERATIONS: dict[str, Callable[[Request, str], Answer]] = {
+    "read": _read,
     "idx1.decode": _decode,
     "idx1.lint": _lint,
     "idx1.encode": _encode,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -299,8 +300,13 @@ def golden(
 
 @app.command(epilog="Example: `pqassay run -- pqassay-ref driver`. Exit codes: 0 answered, 3 not supported.")
 def driver(
-    request: Annotated[Path, typer.Argument(metavar="REQUEST", help="The request, a JSON file.")],
-    answer: Annotated[Path, typer.Argument(metavar="ANSWER", help="Where the answer is to be written.")],
+    request: Annotated[
+        Path | None, typer.Argument(metavar="REQUEST", help="The request, a JSON file.", show_default=False)
+    ] = None,
+    answer: Annotated[
+        Path | None,
+        typer.Argument(metavar="ANSWER", help="Where the answers are to be written.", show_default=False),
+    ] = None,
     trust: Annotated[
         cli_prune.TrustName,
         typer.Option(
@@ -308,13 +314,22 @@ def driver(
             help="Which index a scan may use: companion, one with a companion record, or published, any.",
         ),
     ] = cli_prune.TrustName.COMPANION,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Answer requests that come as lines from stdin, until they end.")
+    ] = False,
 ) -> None:
-    """Answer one request of `pqassay run`, as a driver of the reference implementation."""
+    """Answer requests of `pqassay run`, as a driver of the reference implementation."""
     from pqassay_reference.cli.driver import NotSupportedError, answer_file
+    from pqassay_reference.cli.driver import serve as answer_lines
 
+    if serve == (request is not None) or (request is None) != (answer is None):
+        fail("name a request and an answer, or --serve alone: pqassay-ref driver REQUEST ANSWER", 2)
     try:
-        answer_file(request, answer, trust=trust.value)
+        if request is None or answer is None:
+            answer_lines(sys.stdin.buffer, sys.stdout, trust=trust.value)
+        else:
+            answer_file(request, answer, trust=trust.value)
     except NotSupportedError as error:
         fail(str(error), 3)
     except (OSError, ValueError, KeyError, TypeError) as error:
-        fail(f"{request}: {error}", 1)
+        fail(f"{request or 'a request'}: {error}", 1)

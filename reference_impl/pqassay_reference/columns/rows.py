@@ -46,8 +46,15 @@ def table_of(rows: dict[str, Any]) -> pa.Table:
 
 
 def rows_of(table: pa.Table, columns: Sequence[str]) -> list[list[Any]]:
-    """The rows of a table as JSON holds them, these columns in this order."""
-    values = [_json_values(table.column(name)) for name in columns]
+    """The rows of a table as JSON holds them, these columns in this order.
+
+    Raises:
+        Refused: A text is not UTF-8.
+    """
+    try:
+        values = [_json_values(table.column(name)) for name in columns]
+    except UnicodeDecodeError as error:
+        raise Refused(f"a text is not UTF-8: {error.reason} at its byte {error.start}") from None
     return [list(row) for row in zip(*values, strict=True)]
 
 

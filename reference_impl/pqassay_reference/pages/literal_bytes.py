@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from construct import ConstructError
 
-from pqassay_reference.predicate.literals import TypedText
+from pqassay_reference.predicate.literals import Moment, TypedText
 from pqassay_spec.parquet.column_order import Order, type_order
 from pqassay_spec.parquet.plain_encoding import FIXED_WIDTH, UNSIGNED
 from pqassay_spec.parquet.schema import SchemaLeaf
@@ -29,6 +29,8 @@ def plain_bytes(leaf: SchemaLeaf, literal: Any) -> bytes | None:
         match literal:
             case bool():
                 return bytes((literal,)) if element.type == Type.BOOLEAN and _is_plain(element) else None
+            case Moment():
+                return _counted(element, literal)
             case int() | float() | Decimal():
                 return _number(element, literal)
             case str():
@@ -99,6 +101,25 @@ def _moment(element: SchemaElement, logical: LogicalType, text: str) -> bytes | 
     except (pa.ArrowException, ValueError):
         return None  # not such a text, or finer than the unit
     return None if number is None else _integer(element, number)
+
+
+def _counted(element: SchemaElement, moment: Moment) -> bytes | None:
+    """A date or a time, which is counted in its own unit, in that of the column."""
+    logical = element.logicalType
+    if element.type not in (Type.INT32, Type.INT64) or logical is None:
+        return None
+    of = logical.TIME if moment.kind == "time" else logical.TIMESTAMP if moment.kind == "timestamp" else None
+    if moment.kind == "date":
+        return _integer(element, moment.number) if logical.DATE is not None else None
+    unit = of and next(
+        (NANOSECONDS[row.name] for row in type(of.unit).fields if getattr(of.unit, row.name) is not None),
+        None,
+    )
+    return _integer(element, moment.number // unit) if unit and moment.number % unit == 0 else None
+
+
+NANOSECONDS = {"MILLIS": 1_000_000, "MICROS": 1_000, "NANOS": 1}
+"""Nanoseconds of the units of times and timestamps."""
 
 
 def _arrow_type(logical: LogicalType) -> Any:

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pqassay_reference.errors import Refused
-from pqassay_reference.predicate.literals import TypedText, python_value
+from pqassay_reference.predicate.literals import Moment, TypedText, python_value
 
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "=": pc.equal,
@@ -201,6 +201,8 @@ def scalar_of(name: str, value: Any, kind: Any) -> Any:
     """
     if isinstance(value, TypedText) and (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         raise Refused(f"{str(value)!r} has a type, and column {name} is text; write the text alone")
+    if isinstance(value, Moment):
+        return _moment_of(value, kind)
     if isinstance(value, str) and pa.types.is_temporal(kind):
         return pa.scalar(str(value), pa.string()).cast(kind)
     if isinstance(value, float) and pa.types.is_decimal(kind):
@@ -208,8 +210,33 @@ def scalar_of(name: str, value: Any, kind: Any) -> Any:
     return pa.scalar(value, kind)
 
 
+_UNITS = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1_000, "ns": 1}
+"""Nanoseconds of the units of Arrow."""
+
+
+def _moment_of(moment: Moment, kind: Any) -> Any:
+    """A date or a time as a scalar of a type.
+
+    Raises:
+        ValueError: It is another kind of moment, or finer than the type.
+    """
+    of: dict[str, Callable[[Any], bool]] = {
+        "date": pa.types.is_date32,
+        "time": pa.types.is_time,
+        "timestamp": pa.types.is_timestamp,
+    }
+    unit = 1 if moment.kind == "date" else _UNITS.get(getattr(kind, "unit", ""), 1)
+    if not of[moment.kind](kind) or moment.number % unit:
+        raise ValueError(f"{moment.kind} {moment.number} is not a value of {kind}")
+    return pa.scalar(moment.number // unit, pa.int32() if kind.bit_width == 32 else pa.int64()).cast(kind)
+
+
 def compared_type(kind: Any) -> Any:
-    """The type in which values are compared: Arrow compares no views, and dictionaries only in part."""
+    """The type in which values are compared: Arrow compares no views, halves and extensions, and dictionaries only in part."""
+    if isinstance(kind, pa.BaseExtensionType):
+        return compared_type(kind.storage_type)
+    if pa.types.is_float16(kind):
+        return pa.float32()
     if pa.types.is_dictionary(kind):
         return compared_type(kind.value_type)
     if pa.types.is_string_view(kind):

@@ -5,12 +5,25 @@ Source: ``conformance/PROTOCOL.md``, section "Values".
 
 from __future__ import annotations
 
-from typing import Any, cast
+import decimal
+from typing import Any, NamedTuple, cast
 
 from pqassay_spec.base.strict_json import EXACT_INTEGERS
 
 Tree = list[Any]
 """A predicate: its name, then its parts."""
+
+
+class Moment(NamedTuple):
+    """A date, a time of day or a timestamp as the protocol writes it.
+
+    Attributes:
+        kind: ``date``, ``time`` or ``timestamp``.
+        number: Days since 1970, or nanoseconds since midnight or 1970.
+    """
+
+    kind: str
+    number: int
 
 
 class TypedText(str):
@@ -32,6 +45,10 @@ def python_value(written: Any) -> Any:
             return float(text)
         case {"bytes": str(text)}:
             return bytes.fromhex(text)
+        case {"decimal": str(text)}:
+            return decimal.Decimal(text)
+        case {"date": str(text)} | {"time": str(text)} | {"timestamp": str(text)}:
+            return Moment(next(iter(cast("dict[str, str]", written))), int(text))
         case _:
             return written
 

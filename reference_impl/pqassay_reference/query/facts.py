@@ -34,6 +34,7 @@ from pqassay_spec.parquet.schema import SchemaLeaf, leaves
 from pqassay_spec.parquet.thrift import (
     ColumnMetaData,
     ColumnOrder,
+    FieldRepetitionType,
     FileMetaData,
     KeyValue,
     PageType,
@@ -43,6 +44,9 @@ from pqassay_spec.parquet.thrift import (
 
 ARROW_SCHEMA = "ARROW:schema"
 """The key under which Arrow stores its own schema."""
+
+REPETITIONS = frozenset(FieldRepetitionType)
+"""How often a field may be there."""
 
 KEPT = 64
 """Files whose facts are kept."""
@@ -135,7 +139,17 @@ class FileFacts:
     def leaves(self) -> list[SchemaLeaf]:
         """The leaf columns."""
         found = leaves(self.metadata)
+        for number, element in enumerate(self.metadata.schema[1:], 1):
+            if element.repetition_type not in REPETITIONS:
+                raise Malformed(
+                    f"{element.name} is neither required nor optional nor repeated",
+                    rule="PQF-040",
+                    field=f"footer.schema[{number}].repetition_type",
+                )
         for number, group in enumerate(self.metadata.row_groups):
+            elsewhere = next((chunk.file_path for chunk in group.columns if chunk.file_path), None)
+            if elsewhere is not None:
+                raise Undecodable(f"the chunks of row group {number} are in another file, {elsewhere}")
             if group.num_rows < 0:
                 raise Malformed(
                     f"row group {number} has {group.num_rows} rows",

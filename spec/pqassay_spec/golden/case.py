@@ -19,7 +19,11 @@ OWN = (GENERATOR, "hand")
 
 Acceptance = Literal["accept", "reject"]
 Answering = Literal["accept", "reject", "either"]
-Scan = Literal["same-rows", "refusal-allowed"]
+Scan = Literal["same-rows", "refusal-allowed", "exposure"]
+"""What a scan must give: the right rows; these or a refusal; or whatever it gives is shown, and never scored."""
+
+RowsToRead = Literal["own", "parent", "unspecified"]
+Refusal = Literal["never", "allowed", "demanded"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +50,20 @@ class CheckExpectation(Closed):
     rules: list[str]
     tier: Tier
     options: dict[str, str] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadExpectation(Closed):
+    """What reading all rows of a Parquet file must give. A crash is never right.
+
+    Attributes:
+        rows: ``own``: the rows of the case; ``parent``: those of the file before it was damaged, which the case holds as well;
+            ``unspecified``: no rows are wrong, unless a refusal is demanded.
+        refusal: Whether a reader may refuse the file, or must: there is nothing that it could give instead.
+    """
+
+    rows: RowsToRead
+    refusal: Refusal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,9 +124,11 @@ class Expect(Closed):
         probes: Values that it looks up in bloom filters.
         lint: Whether a linter must find it good.
         encode: Whether a writer must be able to write `rows`, or a ``_pm`` that says `value`, or must refuse to.
-        scan: Rows that a query must give: exactly the right ones, or these or a refusal.
+        read: What a reader of all rows must give; ``None`` where the input is no Parquet file.
+        scan: Rows that a query must give: exactly the right ones, or these or a refusal. ``exposure``: the file tells a well-formed
+            lie, or what gives it away is in several structures; an answer shows what the lie does to readers, and is not scored.
         predicate: The condition of that query.
-        rows: The rows that the file was made from.
+        rows: The rows that a reader must find. Of a file that was damaged, those that it was made from, unless `read` says ``own``.
         snapshots, prune, plan: What is asked of a ``_pm``, once for each entry.
     """
 
@@ -121,6 +141,7 @@ class Expect(Closed):
     snapshots: list[SnapshotExpectation] | None = None
     prune: list[PruneExpectation] | None = None
     plan: list[PlanExpectation] | None = None
+    read: ReadExpectation | None = None
     scan: Scan | None = None
     predicate: list[Any] | None = None
     rows: Rows | None = None

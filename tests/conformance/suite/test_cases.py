@@ -60,6 +60,11 @@ def test_a_wrong_manifest_is_named_with_what_is_wrong(
     [
         ({"decode": "accept"}, "decode needs a value"),
         ({"scan": "same-rows", "rows": ROWS}, "scan needs rows and a predicate"),
+        ({"scan": "exposure"}, "scan needs rows and a predicate"),
+        ({"read": {"rows": "own", "refusal": "never"}}, "read needs the rows that it speaks of"),
+        ({"read": {"rows": "parent", "refusal": "never"}, "rows": ROWS}, "rows of a parent need one"),
+        ({"read": {"rows": "own", "refusal": "demanded"}, "rows": ROWS}, "no rows are right where a refusal"),
+        ({"read": {"rows": "all", "refusal": "never"}}, r"read.rows: Input should be"),
         ({"predicate": ["=", "gone", 1], "rows": ROWS}, "there is no column gone"),
         ({"predicate": ["like", "nation", "x"], "rows": ROWS}, "no predicate"),
         ({"rows": {"columns": ROWS["columns"], "rows": [["a"]]}, "predicate": ["is null", "year"]}, "rows"),
@@ -130,6 +135,7 @@ def test_files_beside_an_input_stay_in_its_folder(beside: list[str], message: st
         ({"prune": [{"predicate": [], "must_keep": [], "kept": []}]}, r"prune\[0\]: "),
         ({"prune": [{"predicate": ["~", "l"], "must_keep": [], "kept": []}]}, r"prune\[0\]: "),
         ({"plan": [{"columns": ["l"]}]}, r"plan\[0\] needs ranges"),
+        ({"read": {"rows": "unspecified", "refusal": "allowed"}}, "only Parquet files are read"),
     ],
 )
 def test_an_expectation_about_a_pm_that_cannot_be_judged_is_an_error(

@@ -154,6 +154,6 @@ def test_every_case_asks_something_and_every_operation_is_asked_both_ways() -> N
 
     assert {"accept", "reject"} <= asked["decode"]
     assert {"accept", "reject"} == asked["lint"] == asked["encode"]
-    assert {"same-rows", "refusal-allowed"} == asked["scan"]
+    assert {"same-rows", "refusal-allowed", "exposure"} == asked["scan"]
     assert {"accept", "reject"} <= asked["snapshot"] & asked["plan"]
     assert "accept" in asked["prune"]

@@ -19,7 +19,7 @@ from pqassay_spec.parquet.thrift import FileMetaData
 def answered(op: str, content: bytes, tmp_path: Path, family: str = "IDX1", **members: Any) -> dict[str, Any]:
     path = tmp_path / "data.parquet"
     path.write_bytes(content)
-    return respond({"protocol": 1, "op": op, "family": family, "file": str(path), **members})
+    return next(respond({"protocol": 2, "op": op, "family": family, "file": str(path), **members}))
 
 
 def test_decode_tells_values_layout_and_offset(tmp_path: Path) -> None:
@@ -107,14 +107,14 @@ def test_the_frame_of_a_file_has_a_lint_of_its_own(tmp_path: Path) -> None:
 def encoded(rows: dict[str, Any], tmp_path: Path) -> dict[str, Any]:
     output = str(tmp_path / "written.parquet")
     request = {
-        "protocol": 1,
+        "protocol": 2,
         "op": "encode",
         "family": "IDX1",
         "column": "nation",
         "rows": rows,
         "output": output,
     }
-    return respond(request)
+    return next(respond(request))
 
 
 def test_encode_writes_an_index_with_a_companion_record(tmp_path: Path) -> None:
@@ -140,15 +140,15 @@ def test_encode_refuses_what_an_index_cannot_hold_and_leaves_nothing(
 @pytest.mark.parametrize(
     "request_",
     [
-        {"protocol": 1, "op": "prune", "family": "IDX1"},
-        {"protocol": 1, "op": "scan", "family": "BLOOM"},
-        {"protocol": 2, "op": "hello"},
+        {"protocol": 2, "op": "prune", "family": "IDX1"},
+        {"protocol": 2, "op": "scan", "family": "BLOOM"},
+        {"protocol": 1, "op": "hello"},
         {},
     ],
 )
 def test_what_is_not_known_is_not_supported(request_: dict[str, Any]) -> None:
     with pytest.raises(NotSupportedError):
-        respond(request_)
+        next(respond(request_))
 
 
 def test_the_command_answers_in_a_file_and_exits_with_3_for_what_it_does_not_know(tmp_path: Path) -> None:
@@ -160,9 +160,9 @@ def test_the_command_answers_in_a_file_and_exits_with_3_for_what_it_does_not_kno
         done = subprocess.run([*command, str(asked), str(reply)], capture_output=True, text=True, check=False)
         return done.returncode, len(done.stderr.splitlines())
 
-    assert (0, 0) == exit_status('{"protocol": 1, "op": "hello"}')
+    assert (0, 0) == exit_status('{"protocol": 2, "op": "hello"}')
     assert "idx1.scan" in json.loads(reply.read_text())["capabilities"]
-    assert (3, 1) == exit_status('{"protocol": 1, "op": "sing"}')
+    assert (3, 1) == exit_status('{"protocol": 2, "op": "sing"}')
     assert (1, 1) == exit_status("nonsense")
     assert (1, 1) == exit_status("[]")
-    assert (1, 1) == exit_status('{"protocol": 1, "op": "decode", "family": "IDX1"}')
+    assert (1, 1) == exit_status('{"protocol": 2, "op": "decode", "family": "IDX1"}')

@@ -20,7 +20,14 @@ CHAIN = QUESTDB / "o3-chain-5"
 
 
 def asked(op: str, **members: Any) -> dict[str, Any]:
-    return respond({"protocol": 1, "op": op, "family": "PM", "file": str(CHAIN / "_pm"), **members})
+    return next(respond({"protocol": 2, "op": op, "family": "PM", "file": str(CHAIN / "_pm"), **members}))
+
+
+def scanned(index: str, *, file: str, predicate: list[Any], columns: list[str]) -> dict[str, Any]:
+    query = {"seq": 7, "predicate": predicate, "columns": columns, "index": index}
+    answer = asked("scan", file=file, queries=[query])
+    assert 7 == answer.pop("seq")
+    return answer
 
 
 def expectation(name: str) -> dict[str, Any]:
@@ -51,7 +58,7 @@ def test_rows_by_pm_are_those_of_the_footer(name: str) -> None:
         "predicate": ["is not null", columns[0]],
         "columns": columns,
     }
-    by_pm, by_footer = (asked("scan", index=index, **members) for index in ("on", "off"))
+    by_pm, by_footer = (scanned(index, **members) for index in ("on", "off"))
 
     assert by_footer == by_pm
     assert by_pm["rows"]
@@ -61,7 +68,7 @@ def test_rows_by_a_damaged_pm_are_refused() -> None:
     damaged = INTEROP.parent / "pm" / "checksum" / "_pm"
     members = {"file": str(damaged), "predicate": ["is null", "venue"], "columns": ["venue"]}
 
-    assert "reject" == asked("scan", index="on", **members)["answer"]
+    assert "reject" == scanned("on", **members)["answer"]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,91 @@
+"""The commands ``pqassay drivers`` and ``pqassay new-driver``: the drivers that come with pqassay, and a beginning for another."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pqassay.cli.failure import fail
+
+EPILOG = "Example: `pqassay drivers --build arrow-go`, then `pqassay run --driver arrow-go`."
+
+NEW_EPILOG = "Example: `pqassay new-driver go my-driver`, which says what to do next."
+
+
+def drivers(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Only these.", show_default=False)
+    ] = None,
+    build: Annotated[
+        bool, typer.Option("--build", help="Build those that are not built, as far as this machine can.")
+    ] = False,
+) -> None:
+    """List the drivers that come with pqassay, or build them.
+
+    Exit codes: 0 done, 1 one could not be built, 2 wrong usage.
+    """
+    from pqassay.suite.implementations import ImplementationError, implementation, implementations
+
+    try:
+        found = [implementation(name) for name in names] if names else implementations()
+    except ImplementationError as error:
+        fail(str(error))
+    failed = False
+    for one in found:
+        if build and not one.missing and not one.is_built:
+            typer.echo(f"{one.name}: building", err=True)
+            try:
+                one.make(lambda line: typer.echo(f"  {line}", err=True))
+            except ImplementationError as error:
+                typer.echo(f"error: {error}", err=True)
+                failed = True
+        typer.echo(f"{one.name:<18}{one.language:<12}{_state(one.missing, is_built=one.is_built)}")
+    if failed:
+        raise typer.Exit(1)
+
+
+def _state(missing: list[str], *, is_built: bool) -> str:
+    if missing:
+        return f"needs {', '.join(need.removeprefix('python:') for need in missing)}"
+    return "ready" if is_built else "not built"
+
+
+def new_driver(
+    language: Annotated[
+        str,
+        typer.Argument(metavar="LANGUAGE", help="python, go, rust, java or javascript.", show_default=False),
+    ],
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="A folder that is not there yet.", show_default=False)
+    ],
+) -> None:
+    """Write the beginning of a driver: it builds, answers hello, and reads files through a library that you replace."""
+    from pqassay.suite.implementations import ImplementationError, skeleton, skeletons
+
+    try:
+        found = skeleton(language)
+    except ImplementationError:
+        fail(f"there is no skeleton for {language}; there are {', '.join(one.name for one in skeletons())}")
+    if folder.exists() or folder.is_symlink():
+        fail(f"{folder} is there already; name a new folder")
+    beside = folder.with_name(f".{folder.name}.new")
+    try:
+        shutil.copytree(found.folder, beside, ignore=shutil.ignore_patterns("__pycache__"))
+        beside.rename(folder)
+    except OSError as error:
+        fail(f"{error.filename or folder}: {error.strerror or error}")
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+    filled = [
+        part.replace("{folder}", ".").replace("{build}", "build") for part in (*found.build, *found.command)
+    ]
+    lines = [line.replace("{python}", "python3") for line in filled[: len(found.build)]]
+    command = " ".join(part.replace("{python}", "python3") for part in filled[len(found.build) :])
+    typer.echo(f"{folder} holds a driver in {found.language}. Next:")
+    typer.echo(f"  cd {folder}" + (" && mkdir -p build" if lines else ""))
+    for line in lines:
+        typer.echo(f"  {line}")
+    typer.echo(f"  pqassay run --operation read -- {command}")

@@ -1,0 +1,263 @@
+"""The driver under test: hands requests over, in whichever way it takes them, and reads the answers."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from pqassay.report.run_model import Operation, Outcome
+from pqassay.suite import protocol
+from pqassay.suite.excerpt import telling_lines
+from pqassay.suite.process import Ended, Launcher, Limits, read_answer_file
+from pqassay.suite.protocol import Answer, HelloAnswer, ProtocolError, ScanRequest
+from pqassay.suite.session import Session
+
+NOT_SUPPORTED = 3
+"""Exit status of a driver that does not know what it is asked."""
+
+MOST_CRASHES = 3
+"""Crashes over the queries of one case, after which the rest is not asked."""
+
+MOST_FRESH = 50
+"""Answers of a run that are asked for again in a fresh process."""
+
+
+class CannotStartError(Exception):
+    """The driver's command cannot be started at all."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of a run.
+
+    Attributes:
+        command: The driver: program and arguments; request and answer are appended.
+        limits: What each request may take.
+        jobs: Requests that run at the same time.
+        strict: Check requests and answers against the schemas to the last member.
+        keep: Folder in which requests, answers and files are kept.
+        only: Operations to ask; all if empty.
+        tasks: Pairs of a case's id and an operation, which alone are asked; all if empty.
+        shipped: The driver's name among the implementations that come with pqassay.
+        shown: The command as reports show it, where that is another one.
+    """
+
+    command: Sequence[str]
+    limits: Limits = field(default_factory=Limits)
+    jobs: int = field(default_factory=lambda: os.cpu_count() or 1)
+    strict: bool = False
+    keep: Path | None = None
+    only: Sequence[Operation] = ()
+    tasks: frozenset[tuple[str, str]] = frozenset()
+    shipped: str | None = None
+    shown: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class NoAnswer:
+    """The reason for which there is no answer.
+
+    Attributes:
+        outcome: ``crashed``, ``protocol error``, or ``unsupported`` for exit status 3.
+        reason: In one line.
+        stderr: What the driver said there, the lines that tell most.
+    """
+
+    outcome: Outcome
+    reason: str
+    stderr: str | None = None
+
+
+Reply = Answer | NoAnswer
+
+NOT_KNOWN = NoAnswer("unsupported", "not supported (exit status 3)")
+
+
+@dataclass
+class _Collector:
+    """Reads the lines that answer a request, as they come."""
+
+    operation: Operation
+    seqs: list[int]
+    strict: bool
+    answers: dict[int, Answer] = field(default_factory=dict[int, Answer])
+    read: int = 0
+    problem: str = ""
+
+    def is_whole(self, lines: Sequence[bytes]) -> bool:
+        """Take the lines that are new; whether no more are to come."""
+        for line in lines[self.read :]:
+            self.read += 1
+            try:
+                answer = protocol.read_answer(line, self.operation, strict=self.strict)
+            except ProtocolError as error:
+                self.problem = str(error)
+                return True
+            open_ = [seq for seq in self.seqs if seq not in self.answers]
+            if answer.seq is None:
+                self.answers |= dict.fromkeys(open_, answer)
+            elif answer.seq in open_:
+                self.answers[answer.seq] = answer
+            else:
+                self.problem = f"seq {answer.seq} is not a query that waits for an answer"
+                return True
+        return len(self.answers) == len(self.seqs)
+
+
+class DriverUnderTest:
+    """A driver's command, and the exchanges with it; of several threads each talks to a process of its own."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.launcher = Launcher(settings.limits)
+        self.serves = False
+        self._sessions: list[Session] = []
+        self._mine = threading.local()
+        self._lock = threading.Lock()
+        self._fresh_left = MOST_FRESH
+        self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+
+    def close(self) -> None:
+        """End all processes."""
+        self.launcher.stop()
+        for session in self._sessions:
+            session.close()
+        self._folder.cleanup()
+
+    def hello(self) -> HelloAnswer | NoAnswer:
+        """Greet the driver. One that declares to go on is talked to in that way from now on.
+
+        Raises:
+            CannotStartError: There is no such program.
+        """
+        request = protocol.HelloRequest(protocol.PROTOCOL, "hello")
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
+            ended, content = self._by_files(protocol.to_json(request), Path(name))
+        if isinstance(content, NoAnswer):
+            return content
+        try:
+            answer = protocol.read_hello(content, strict=self.settings.strict)
+        except ProtocolError as error:
+            return _no_answer(ended, str(error))
+        self.serves = answer.serve
+        return answer
+
+    def ask(self, request: protocol.CaseRequest, folder: Path) -> Reply:
+        """The answer to a request without queries; a bad one is asked for again in a fresh process.
+
+        Raises:
+            CannotStartError: The program has gone.
+        """
+        return self._ask(request, [0], folder)[0]
+
+    def ask_queries(self, request: ScanRequest, folder: Path) -> list[Reply]:
+        """The answers to the queries of a request. What follows a crash is asked again, without what crashed."""
+        replies: dict[int, Reply] = {}
+        for _ in range(MOST_CRASHES):
+            left = [query for query in request.queries if query.seq not in replies]
+            if not left:
+                break
+            found = self._ask(replace(request, queries=left), [query.seq for query in left], folder)
+            replies |= found
+            last = found[max(found)] if found else None
+            if len(found) == len(left) and not (isinstance(last, NoAnswer) and last.outcome == "crashed"):
+                break
+        rest = NoAnswer("crashed", f"not asked after {MOST_CRASHES} crashes")
+        return [replies.get(query.seq, rest) for query in request.queries]
+
+    def may_ask_again(self) -> bool:
+        """Whether a bad answer came from a process that had answered before, and may be asked for in a fresh one."""
+        if not self.serves or self._session.answered < 1:
+            return False
+        with self._lock:
+            self._fresh_left -= 1
+            return self._fresh_left >= 0
+
+    def start_afresh(self) -> None:
+        """Let the next request be the first of a process."""
+        if self.serves:
+            self._session.close()
+
+    @property
+    def _session(self) -> Session:
+        if not hasattr(self._mine, "session"):
+            with self._lock:
+                folder = Path(self._folder.name, str(len(self._sessions)))
+                folder.mkdir()
+                self._mine.session = Session(self.launcher, self.settings.command, folder)
+                self._sessions.append(self._mine.session)
+        session: Session = self._mine.session
+        return session
+
+    def _ask(self, request: protocol.CaseRequest, seqs: list[int], folder: Path) -> dict[int, Reply]:
+        """Replies by seq; where the process ended, up to and with the first that has no answer."""
+        text = protocol.to_json(request)
+        if self.settings.strict:
+            protocol.check_request(text)
+        collector = _Collector(request.op, seqs, self.settings.strict)
+        ended: Ended | None = None
+        if self.serves:
+            try:
+                said = self._session.ask(text, collector.is_whole)
+            except OSError as error:
+                raise CannotStartError(f"{self.settings.command[0]}: {error.strerror or error}") from None
+            ended, stderr = said.ended, said.stderr
+            problem = collector.problem or said.problem
+            if collector.problem:
+                self._session.close()
+        else:
+            ended, content = self._by_files(text, folder)
+            stderr, problem = ended.stderr, ""
+            if isinstance(content, NoAnswer):
+                if content is NOT_KNOWN:
+                    return dict.fromkeys(seqs, content)
+                problem = content.reason
+                content = _written(folder)
+            if not collector.is_whole(content.splitlines()):
+                problem = problem or "there are queries without an answer"
+            problem = collector.problem or problem
+        replies: dict[int, Reply] = dict(collector.answers)
+        if len(replies) < len(seqs) or problem:
+            first = next((seq for seq in seqs if seq not in replies), seqs[-1])
+            replies[first] = _no_answer(ended, problem, stderr)
+        return replies
+
+    def _by_files(self, text: str, folder: Path) -> tuple[Ended, bytes | NoAnswer]:
+        """Start the driver for one request."""
+        question, reply = folder / "request.json", folder / "answer.json"
+        reply.unlink(missing_ok=True)
+        question.write_text(text, encoding="ascii")
+        command = [*self.settings.command, str(question), str(reply)]
+        try:
+            ended = self.launcher.run(command, folder)
+        except OSError as error:
+            raise CannotStartError(f"{command[0]}: {error.strerror or error}") from None
+        if ended.status == NOT_SUPPORTED and not ended.crash:
+            return ended, NOT_KNOWN
+        if ended.crash:
+            return ended, _no_answer(ended, "")
+        try:
+            return ended, read_answer_file(reply)
+        except ValueError as error:
+            return ended, _no_answer(ended, str(error))
+
+
+def _written(folder: Path) -> bytes:
+    """What a process wrote before it ended: the whole lines."""
+    try:
+        return b"\n".join(read_answer_file(folder / "answer.json").split(b"\n")[:-1])
+    except ValueError:
+        return b""
+
+
+def _no_answer(ended: Ended | None, problem: str, stderr: str = "") -> NoAnswer:
+    said = "\n".join(telling_lines(stderr or (ended.stderr if ended else ""))) or None
+    if ended is not None and ended.crash:
+        return NoAnswer("crashed", ended.crash, said)
+    if ended is not None and not problem:
+        return NoAnswer("crashed", "it ended without an answer", said)
+    return NoAnswer("protocol error", problem, said)

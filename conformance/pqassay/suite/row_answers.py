@@ -1,0 +1,68 @@
+"""Judging rows: all of a file, and those that a query asks for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from pqassay.literals.rows import digest, rows_difference
+from pqassay.suite import protocol
+from pqassay.suite.bench import RIGHT, Asking, Bench, Judgement, described, refusal
+from pqassay.suite.protocol import Accept, Answer, IgnoredIndex, Reject
+from pqassay_spec.golden.case import Case, ReadExpectation
+from pqassay_spec.golden.literals import Rows, Value, read_value
+
+
+def rows_of(answer: Accept | IgnoredIndex) -> list[list[Value]] | None:
+    """The rows of an answer; ``None`` if it gives their digest instead."""
+    return None if answer.rows is None else [[read_value(value) for value in row] for row in answer.rows]
+
+
+def judged_rows(wanted: Sequence[Sequence[Value]], answer: Accept | IgnoredIndex, words: str) -> Judgement:
+    """Compare the rows of an answer with the right ones; ``words`` says what was asked."""
+    found = rows_of(answer)
+    if found is None:
+        if answer.digest == (right := digest(wanted)):
+            return RIGHT
+        return Judgement(False, "wrong rows", f"digest {right}", f"digest {answer.digest}")
+    difference = rows_difference(wanted, found)
+    return RIGHT if not difference else Judgement(False, "wrong rows", words, difference)
+
+
+def counted(number: int, thing: str = "row") -> str:
+    """So many of a thing, in words."""
+    return f"{number} {thing}{'' if number == 1 else 's'}"
+
+
+def _expected(case: Case) -> Sequence[ReadExpectation]:
+    return () if case.expect.read is None else (case.expect.read,)
+
+
+def _request(bench: Bench, _: ReadExpectation) -> protocol.CaseRequest:
+    rows = bench.golden.rows or (bench.golden.parent.rows if bench.golden.parent else None) or Rows([], [])
+    return protocol.ReadRequest(protocol.PROTOCOL, "read", str(bench.input), rows.names())
+
+
+def _judge(bench: Bench, expected: ReadExpectation, answer: Answer) -> Judgement:
+    if isinstance(answer, Reject):
+        if expected.refusal == "never":
+            return Judgement(False, "refused", "all rows", described(answer), fault="refused")
+        return refusal(answer)
+    if not isinstance(answer, Accept):
+        return RIGHT
+    if expected.refusal == "demanded":
+        return Judgement(False, "accepted", "a refusal", described(answer), fault="accepted")
+    rows = bench.golden.rows
+    if rows is None or expected.rows == "unspecified":
+        return RIGHT
+    return judged_rows(rows.values(), answer, f"all {counted(len(rows.rows))}")
+
+
+READING: Asking[Any] = Asking(_expected, _request, _judge)
+"""The operation ``read``."""
+
+
+def words_of(predicate: Sequence[Any], count: int) -> str:
+    """What a query should have given, in words."""
+    return f"{counted(count)} with {json.dumps(predicate, ensure_ascii=False)}"

@@ -1,0 +1,223 @@
+"""The operation ``scan``: many queries about one case, and what their answers amount to.
+
+Every query is asked with the index.  Where the answer is wrong, it is asked without, and of the valid parent: so what an index
+does is told from what the reader gets wrong by itself.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pqassay.literals.predicate import PredicateError, Semantics, keeps
+from pqassay.report.run_model import Blame, Exposure, ExposureVerdict, QueryResult
+from pqassay.suite import protocol
+from pqassay.suite.bench import RIGHT, Bench, Judgement, described, refusal
+from pqassay.suite.cases import GoldenCase
+from pqassay.suite.causes import Fault
+from pqassay.suite.driver import DriverUnderTest, NoAnswer, Reply
+from pqassay.suite.file_facts import FileFacts, facts_of
+from pqassay.suite.protocol import IgnoredIndex, Index, Reject, Unsupported
+from pqassay.suite.queries import CaseQuery, queries
+from pqassay.suite.row_answers import judged_rows, words_of
+from pqassay_spec.golden.case import Case
+from pqassay_spec.golden.literals import Rows, Value
+
+MOST_QUERIES: Mapping[str, int] = {"PQF": 8, "IDX1": 10}
+"""Queries about a case of families whose files hold no index of pages, which need fewer."""
+
+GRAVITY: Sequence[Fault] = ("crashed", "protocol", "wrong", "refused", "accepted", "accident")
+"""Faults, the gravest first."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A query and what came of it.
+
+    Attributes:
+        query: The query.
+        judgement: Whether the answer is right.
+        no_answer: Why there is none, in its place.
+        is_unsupported: The library does not have what it takes.
+        is_left_aside: The index was not used.
+    """
+
+    query: CaseQuery
+    judgement: Judgement = RIGHT
+    no_answer: NoAnswer | None = None
+    is_unsupported: bool = False
+    is_left_aside: bool = False
+
+    @property
+    def is_right(self) -> bool:
+        """True if nothing is wrong."""
+        return self.judgement.right and self.no_answer is None
+
+    @property
+    def fault(self) -> Fault:
+        """What is wrong."""
+        if self.no_answer is not None:
+            return "crashed" if self.no_answer.outcome == "crashed" else "protocol"
+        return self.judgement.fault
+
+    @property
+    def told(self) -> str:
+        """What came, in words that are the same for answers that are wrong alike."""
+        return self.no_answer.reason if self.no_answer is not None else self.judgement.actual
+
+
+@dataclass
+class CaseFacts:
+    """Facts about the good files of cases, read once each."""
+
+    _known: dict[str, FileFacts] = field(default_factory=dict[str, FileFacts])
+
+    def of(self, golden: GoldenCase) -> FileFacts:
+        """The facts about a case's valid file, or about the Parquet file beside it."""
+        good = golden.parent or golden
+        if good.case.id not in self._known:
+            beside = {} if good.case.family != "PM" else good.beside()
+            data = next(iter(beside.values()), b"") if good.case.family == "PM" else good.content()
+            self._known[good.case.id] = facts_of(data)
+        return self._known[good.case.id]
+
+    def queries(self, golden: GoldenCase) -> list[CaseQuery]:
+        """The queries about a case; those about a damaged file are derived from its valid parent."""
+        rows, good = golden.rows, golden.parent or golden
+        if rows is None:
+            return []
+        story = golden.case.expect.predicate or good.case.expect.predicate
+        column = golden.case.column or good.case.column
+        most = MOST_QUERIES.get(golden.case.family)
+        return queries(rows, self.of(golden), column, story)[:most]
+
+
+def wanted_rows(rows: Rows, query: CaseQuery, semantics: Semantics) -> list[list[Value]]:
+    """The rows that a query must give, under the comparisons that the driver declares."""
+    names = rows.names()
+    records = [dict(zip(names, values, strict=True)) for values in rows.values()]
+    return [
+        [record[name] for name in query.columns]
+        for record in records
+        if keeps(query.predicate, record, semantics)
+    ]
+
+
+class Scanning:
+    """Scans of one case."""
+
+    def __init__(
+        self, driver: DriverUnderTest, golden: GoldenCase, facts: CaseFacts, semantics: Semantics
+    ) -> None:
+        self.driver, self.golden, self.semantics = driver, golden, semantics
+        self.facts = facts
+        self.queries = [query for query in facts.queries(golden) if self._is_known(query)]
+
+    def _is_known(self, query: CaseQuery) -> bool:
+        """Whether we know the answer ourselves: values without an order are not compared."""
+        try:
+            wanted_rows(self.golden.rows or Rows([], []), query, self.semantics)
+        except PredicateError:
+            return False
+        return True
+
+    def ask(self) -> list[Judged]:
+        """All queries with the index; bad answers again in a fresh process, if this one had answered before."""
+        judged = self._asked(self.golden, self.queries, "on")
+        if any(not one.is_right for one in judged) and self.driver.may_ask_again():
+            self.driver.start_afresh()
+            again = iter(self._asked(self.golden, [one.query for one in judged if not one.is_right], "on"))
+            judged = [one if one.is_right else next(again) for one in judged]
+        return judged
+
+    def request(self, bench: Bench) -> protocol.ScanRequest:
+        """The request that carries all queries."""
+        return scan_request(bench, self.queries, "on")
+
+    def blames(self, wrong: Sequence[Judged]) -> list[Blame | None]:
+        """Whether each wrong answer is right without the index."""
+        found = self._asked(self.golden, [one.query for one in wrong], "off")
+        return ["by the index" if one.is_right else "without it too" for one in found]
+
+    def inherited(self, wrong: Sequence[Judged]) -> list[bool]:
+        """Whether the valid parent is answered equally wrong."""
+        if self.golden.parent is None or self.golden.rows != self.golden.parent.rows:
+            return [False] * len(wrong)
+        parents = self._asked(self.golden.parent, [one.query for one in wrong], "on")
+        return [
+            not parent.is_right and (parent.fault, parent.told) == (one.fault, one.told)
+            for parent, one in zip(parents, wrong, strict=True)
+        ]
+
+    def _asked(self, golden: GoldenCase, asked: Sequence[CaseQuery], index: Index) -> list[Judged]:
+        if not asked:
+            return []
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
+            bench = Bench(golden, Path(name), self.driver.launcher)
+            bench.hand_over()
+            request = scan_request(bench, asked, index)
+            replies = self.driver.ask_queries(request, bench.folder)
+        return [self._judged(golden, query, reply) for query, reply in zip(asked, replies, strict=True)]
+
+    def _judged(self, golden: GoldenCase, query: CaseQuery, reply: Reply) -> Judged:
+        if isinstance(reply, NoAnswer):
+            if reply.outcome == "unsupported":
+                return Judged(query, is_unsupported=True)
+            return Judged(query, no_answer=reply)
+        if isinstance(reply, Unsupported):
+            return Judged(query, is_unsupported=True)
+        if isinstance(reply, Reject):
+            if golden.case.expect.scan == "refusal-allowed":
+                return Judged(query, refusal(reply))
+            return Judged(query, Judgement(False, "refused", "rows", described(reply), fault="refused"))
+        wanted = wanted_rows(golden.rows or Rows([], []), query, self.semantics)
+        words = words_of(query.predicate, len(wanted))
+        return Judged(query, judged_rows(wanted, reply, words), is_left_aside=isinstance(reply, IgnoredIndex))
+
+
+def scan_request(bench: Bench, asked: Sequence[CaseQuery], index: Index) -> protocol.ScanRequest:
+    """The request that carries some queries of a case."""
+    return protocol.ScanRequest(
+        protocol.PROTOCOL,
+        "scan",
+        bench.case.family,
+        str(bench.input),
+        [protocol.Query(seq, query.predicate, query.columns, index) for seq, query in enumerate(asked)],
+        bench.case.column,
+    )
+
+
+def worst(judged: Sequence[Judged]) -> Judged:
+    """The gravest of wrong answers, the first of several."""
+    return min(judged, key=lambda one: GRAVITY.index(one.fault))
+
+
+def exposure_of(case: Case, judged: Sequence[Judged], blames: Mapping[int, Blame | None]) -> Exposure:
+    """What a reader made of a well-formed lie.
+
+    Args:
+        case: The case.
+        judged: All queries.
+        blames: Of the wrong ones, by their place: an answer that is wrong without the index as well is not the lie's fault.
+    """
+    misled = [one for place, one in enumerate(judged) if blames.get(place) == "by the index"]
+    if not misled:
+        able = [one for one in judged if not one.is_unsupported]
+        return Exposure(case.id, case.family, "right" if able else "unsupported", len(able), 0)
+    one = worst(misled)
+    verdicts: dict[Fault, ExposureVerdict] = {
+        "crashed": "crashed",
+        "protocol": "crashed",
+        "refused": "refused",
+    }
+    verdict = verdicts.get(one.fault, "wrong rows" if "too many" in one.told else "rows lost")
+    rows = [other for other in misled if other.fault == "wrong"]
+    return Exposure(case.id, case.family, verdict, len(judged), len(rows), one.query.predicate, one.told)
+
+
+def query_result(one: Judged, judged: Sequence[Judged], blame: Blame | None) -> QueryResult:
+    """The worst query, for a result."""
+    wrong = sum(not other.is_right for other in judged)
+    return QueryResult(one.query.predicate, one.query.columns, len(judged), wrong, blame)

@@ -1,0 +1,155 @@
+"""What reading all rows of a case must give, and what a scan of it must give where its table does not say.
+
+Both follow from the rules that the case breaks (`expected_read`, `expected_scan`).  Where the rules do not decide it, one table
+does, `EXEMPTIONS`, with the reason of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from pqassay_spec.golden.case import ReadExpectation, Refusal, RowsToRead, Scan
+from pqassay_spec.golden.literals import Binary, Date, Decimal, Float, List, Rows, Time, Timestamp, Written
+from pqassay_spec.rules.catalogue import Effect
+from pqassay_spec.rules.catalogue import rules as catalogue
+
+OWN = ReadExpectation(rows="own", refusal="never")
+"""What is expected of a valid file."""
+
+NOTHING_TO_READ = ReadExpectation(rows="unspecified", refusal="demanded")
+"""What is expected of a file in which there are no rows that a reader could give."""
+
+
+@dataclass(frozen=True)
+class Exemption:
+    """A case whose rules do not decide what a reader must give.
+
+    Attributes:
+        rows, refusal: See `ReadExpectation`.
+        reason: Why.
+        changed: Of rows of its own, the values that the parent's rows do not have, by row and column.
+        row_count: Of rows of its own, how many of the parent's rows there are; by default all.
+    """
+
+    rows: RowsToRead
+    refusal: Refusal
+    reason: str
+    changed: Mapping[tuple[int, str], Written] = field(default_factory=dict[tuple[int, str], Written])
+    row_count: int | None = None
+
+    def rows_of(self, parent: Rows) -> Rows:
+        """The rows that a reader must find, from those of the parent."""
+        names = parent.names()
+        rows = [
+            [self.changed.get((place, name), value) for name, value in zip(names, row, strict=True)]
+            for place, row in enumerate(parent.rows[: self.row_count])
+        ]
+        return replace(parent, rows=rows)
+
+
+def _each(names: str, exemption: Exemption) -> dict[str, Exemption]:
+    """The same for several cases of PQF, whose names are separated by spaces."""
+    return {f"pqf/{name}": exemption for name in names.split()}
+
+
+def _refused(reason: str, names: str) -> dict[str, Exemption]:
+    return _each(names, Exemption("unspecified", "demanded", reason))
+
+
+def _refusable(reason: str, names: str) -> dict[str, Exemption]:
+    return _each(names, Exemption("parent", "allowed", reason))
+
+
+def _anything(reason: str, names: str) -> dict[str, Exemption]:
+    return _each(names, Exemption("unspecified", "allowed", reason))
+
+
+def _own(reason: str, changed: Mapping[tuple[int, str], Written]) -> Exemption:
+    """Other rows than the parent's, which may be refused."""
+    return Exemption("own", "allowed", reason, changed)
+
+
+NAN = Float("nan")
+TWO_READ = "What is stored is plain to see, though the type forbids it; at least two engines read it."
+
+EXEMPTIONS: Mapping[str, Exemption] = {
+    # Nothing but a refusal is right.
+    **_refused("It is not a whole Parquet file, or its footer cannot be found.", "empty too-short tail-magic truncated footer-length-zero footer-length-beyond"),
+    **_refused("The footer cannot be parsed.", "footer-length-short schema-no-tree required-field-missing text-too-long list-too-long"),
+    **_refused("What is missing says how the values are stored, and nothing else says it.", "chunk-missing chunk-without-metadata page-header-without-type no-type-length repetition-missing repetition-unknown"),
+    **_refused("The format does not define the codec, or the encoding for such a type.", "no-such-codec encoding-of-another-type"),
+    **_refused("Values that the file counts are not in it: a reader that returns them has invented them.", "values-missing levels-missing index-beyond-dictionary differences-of-seven rows-of-lists"),
+    **_refused("Text that is not UTF-8 is no value of the protocol, and with replaced characters it is another text.", "text-of-another-code text-cut-within-a-character"),
+    **_refused("The rows are in another file, and that one is not there.", "summary-without-path"),
+    # Readers may refuse, though no MUST is broken.
+    **_refusable("Thrift strings are UTF-8: readers whose Thrift library says so cannot do anything else.", "key-not-utf8 value-not-utf8"),
+    **_refusable("The value is optional, but Spark's reader of batches has never taken a key without one.", "key-without-value"),
+    **_refusable("The chunk is said to be in a file that is not there.", "chunk-elsewhere"),
+    **_refusable("The two annotations of a column contradict each other.", "converted-scale"),
+    **_refusable("With such a page the chunk does not hold the values of all its rows.", "page-of-no-values"),
+    **_refusable("A reader that takes the levels for what they are called finds none that fit the values.", "levels-bit-packed"),
+    # No two readers agree, or nobody says what is right.
+    **_anything("Columns are asked for by name, and here two have the same.", "name-twice group-called-like-a-column"),
+    **_anything("LogicalTypes.md leaves the behaviour undefined for integers beyond the width of their type.", "integer-of-9-bits integer-below-zero integer-of-17-bits"),
+    **_anything("No engine reads a time of day outside of the day as another does.", "time-below-zero time-of-the-next-day"),
+    **_anything("Levels that no list has; engines make different lists of them.", "list-goes-on-as-null empty-list-goes-on"),
+    **_anything("Keys and values are of different lists; engines go by the one or by the other.", "values-of-other-maps"),
+    # Lawful rows of its own.
+    "pqf/row-group-unlisted": Exemption("own", "allowed", "What the footer does not list is not part of the file.", row_count=4),
+    "pqf/null-list-of-two": _own("A list whose first entry is null is null; DuckDB writes and reads it so.", {(0, "marks"): None}),
+    "pqf/decimal-of-5-digits": _own(TWO_READ, {(1, "price"): Decimal("100.00")}),
+    "pqf/decimal-of-5-digits-in-bytes": _own(TWO_READ, {(0, "amount"): Decimal("-100.00")}),
+    "pqf/json-with-single-quotes": _own("Readers that do not parse JSON return the text.", {(0, "facts"): "{'a': 1}"}),
+    "pqf/json-of-two-values": _own("Readers that do not parse JSON return the text.", {(0, "facts"): "[1", (1, "facts"): "2]"}),
+    "pqf/json-nan": _own("Readers that do not parse JSON return the text.", {(0, "facts"): '{"a": NaN}'}),
+    "pqf/bson-cut-off": _own("Readers that do not parse BSON return the bytes.", {(3, "document"): Binary("0c00000010610007000000")}),
+    "pqf/date-of-the-year-10000": _own("The format allows the date; not every library has one for it.", {(1, "day"): Date("2932897")}),
+    "pqf/timestamp-infinite": _own("The format allows the moment; not every library has one for it.", {(1, "micros"): Timestamp(f"{(1 << 63) - 1}000")}),
+    "pqf/time-at-the-end": _own("DuckDB writes this time and reads it back; not every library has one for it.", {(1, "micros"): Time("86400000000000")}),
+    "pix/page-begins-within-a-row": _own("The levels are those of other lists.", {(5, "marks"): List([None, 12]), (6, "marks"): List([13]), (7, "marks"): List([14])}),
+    "pix/page-of-nan": Exemption("own", "never", "The values are NaN; only the index should not be there.", {(2, "grade"): NAN, (3, "grade"): NAN}),
+    "pix/page-of-nan-counted": _own("The values are NaN; only the index should not be there.", {(0, "grade"): NAN, (1, "grade"): NAN}),
+}  # fmt: skip
+"""By case, what its rules do not decide."""
+
+
+def expected_read(case: str, broken: Sequence[str], *, is_older: bool = False) -> ReadExpectation:
+    """What a reader of a damaged file must give.
+
+    Without an exemption these are the parent's rows: a reader may refuse a file that breaks a MUST, and no other.
+
+    Args:
+        case: The id of the case.
+        broken: The rules that it breaks.
+        is_older: Whether the rules do not yet oblige the writer that the file shows.
+    """
+    if exemption := EXEMPTIONS.get(case):
+        return ReadExpectation(rows=exemption.rows, refusal=exemption.refusal)
+    lawful = not is_older and any(catalogue()[rule].level == "MUST" for rule in broken)
+    return ReadExpectation(rows="parent", refusal="allowed" if lawful else "never")
+
+
+def rows_to_read(case: str, parent: Rows | None) -> Rows | None:
+    """The rows that a reader of a damaged file must find; those of the parent if there is nothing else to tell."""
+    exemption = EXEMPTIONS.get(case)
+    return parent if parent is None or exemption is None else exemption.rows_of(parent)
+
+
+MISLEADING: Sequence[Effect] = ("rows lost", "wrong rows")
+"""What a lie can do to a reader that believes it."""
+
+
+def expected_scan(
+    read: ReadExpectation, broken: Iterable[str], misleading: Sequence[Effect] = MISLEADING
+) -> Scan | None:
+    """What a scan of a damaged file must give where the table of the case does not say it.
+
+    A lie about rows is shown, and not scored: no reader can be blamed for believing it.  Of what misleads nobody a reader
+    of some rows makes what a reader of all rows makes; ``None`` where no rows are known.
+    """
+    if read.rows == "unspecified":
+        return None
+    if any(catalogue()[rule].could in misleading for rule in broken):
+        return "exposure"
+    return "same-rows" if read.refusal == "never" else "refusal-allowed"
