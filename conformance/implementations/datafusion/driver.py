@@ -1,6 +1,6 @@
 """The driver of DataFusion, with filters pushed into the scan: statistics, page index and bloom filters, then single rows.
 
-    pqassay run -- python3 driver.py
+pqassay run -- python3 driver.py
 """
 
 from __future__ import annotations
@@ -53,7 +53,14 @@ class DataFusion(Driver):
     capabilities: ClassVar = (
         *("parquet", "read", *(f"{family}.scan" for family in ALL_FAMILIES)),
         *("pqf.encode", "sta.encode", "pix.encode", "blm.encode", "nested", "nested.map"),
-        *("type.unsigned", "type.decimal", "type.date", "type.time", "type.timestamp", "type.timestamp-nanos"),
+        *(
+            "type.unsigned",
+            "type.decimal",
+            "type.date",
+            "type.time",
+            "type.timestamp",
+            "type.timestamp-nanos",
+        ),
         *("type.int96", "type.float16", "type.uuid", "type.fixed", "type.enum", "type.json", "type.bson"),
         *("type.interval", "type.geometry", "type.unknown"),
         *("codec.snappy", "codec.gzip", "codec.zstd", "codec.lz4", "codec.lz4-raw", "codec.brotli"),

@@ -1,6 +1,6 @@
 """The driver of fastparquet, which skips row groups by their statistics; rows are filtered here.
 
-    pqassay run -- python3 driver.py
+pqassay run -- python3 driver.py
 """
 
 from __future__ import annotations
@@ -185,7 +185,10 @@ def _values(column: Any, element: Any) -> list[Written]:
     if dtype.kind in "Mm":
         written = _moments(column, element)
     else:
-        written = [None if null else _written(value, element) for value, null in zip(column.tolist(), nulls, strict=True)]
+        written = [
+            None if null else _written(value, element)
+            for value, null in zip(column.tolist(), nulls, strict=True)
+        ]
     return [None if null else value for value, null in zip(written, nulls, strict=True)]
 
 

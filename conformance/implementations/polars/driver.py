@@ -1,6 +1,6 @@
 """The driver of Polars: lazy scans, which skip row groups by their statistics.
 
-    pqassay run -- python3 driver.py
+pqassay run -- python3 driver.py
 """
 
 from __future__ import annotations
@@ -43,7 +43,14 @@ class Polars(Driver):
     capabilities: ClassVar = (
         *("parquet", "read", *(f"{family}.scan" for family in ALL_FAMILIES)),
         *("pqf.encode", "sta.encode", "nested", "nested.map"),
-        *("type.unsigned", "type.decimal", "type.date", "type.time", "type.timestamp", "type.timestamp-nanos"),
+        *(
+            "type.unsigned",
+            "type.decimal",
+            "type.date",
+            "type.time",
+            "type.timestamp",
+            "type.timestamp-nanos",
+        ),
         *("type.int96", "type.float16", "type.uuid", "type.fixed", "type.enum", "type.bson", "type.unknown"),
         *("codec.snappy", "codec.gzip", "codec.zstd", "codec.lz4-raw", "codec.brotli"),
     )
@@ -87,7 +94,11 @@ class Polars(Driver):
 
         def among(name: str, values: list[Written]) -> Any:
             frames = [pl.select(value=literal(name, value)) for value in values if value is not None]
-            present = pl.concat(frames, how="vertical_relaxed")["value"] if frames else pl.Series(dtype=schema[name])
+            present = (
+                pl.concat(frames, how="vertical_relaxed")["value"]
+                if frames
+                else pl.Series(dtype=schema[name])
+            )
             # As a list of Python, moments would lose their nanoseconds.
             among_them = present.implode() if schema[name] in (pl.Datetime, pl.Time) else present.to_list()
             found = pl.col(name).is_in(among_them)

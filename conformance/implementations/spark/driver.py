@@ -164,7 +164,9 @@ class Spark(Driver):
         fields = reader.getFileMetaData().getSchema().getFields()
         reader.close()
         return {
-            field.getName() for field in fields if str(field.getLogicalTypeAnnotation()) == "INTEGER(64,false)"
+            field.getName()
+            for field in fields
+            if str(field.getLogicalTypeAnnotation()) == "INTEGER(64,false)"
         }
 
     @property

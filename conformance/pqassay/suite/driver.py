@@ -45,6 +45,7 @@ class Settings:
         tasks: Pairs of a case's id and an operation, which alone are asked; all if empty.
         shipped: The driver's name among the implementations that come with pqassay.
         shown: The command as reports show it, where that is another one.
+        written: Folder in which files are kept that were written rightly, by the ids of their cases.
     """
 
     command: Sequence[str]
@@ -56,6 +57,7 @@ class Settings:
     tasks: frozenset[tuple[str, str]] = frozenset()
     shipped: str | None = None
     shown: Sequence[str] = ()
+    written: Path | None = None
 
 
 @dataclass(frozen=True)

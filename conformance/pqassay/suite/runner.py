@@ -253,9 +253,17 @@ class _Asking:
                 else:
                     judged = asking.judge(bench, expected, reply)
                     result = self._judged(golden, operation, judged, reply)
+                    if judged.right and operation == "encode":
+                        self._keep_written(bench)
             finally:
                 keep(self.settings, bench, request, f"{operation}-{number + 1}")
             return _without_folder(result, bench.folder)
+
+    def _keep_written(self, bench: Bench) -> None:
+        if self.settings.written is not None and bench.output.is_file():
+            target = self.settings.written / f"{bench.case.id}.parquet"
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(bench.output, target)
 
     def _without_answer(self, case: str, family: str, operation: Operation, reply: NoAnswer) -> Result:
         if reply.outcome == "unsupported" and self.hello is not None:

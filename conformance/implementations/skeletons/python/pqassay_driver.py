@@ -117,7 +117,9 @@ class Driver:
     def class_name(self, error: Exception) -> str:
         """The class of an exception, by which the runner tells whether the library meant to throw it."""
         kind = type(error)
-        return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+        return (
+            kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+        )
 
 
 # ------------------------------------------------------------------------------------------- requests and answers
