@@ -42,6 +42,7 @@ from pqassay.suite.credit import credited
 from pqassay.suite.driver import CannotStartError, DriverUnderTest, NoAnswer, Settings
 from pqassay.suite.expectations import Expectations
 from pqassay.suite.protocol import Answer, HelloAnswer, Unsupported
+from pqassay.suite.reader_faults import broken_reader_rules
 from pqassay.suite.scanning import CaseFacts, Judged, Scanning, exposure_of, query_result, worst
 from pqassay_spec import __version__
 from pqassay_spec.rules.catalogue import digest as rules_digest
@@ -413,7 +414,7 @@ def _report(
 
 
 def _explained(result: Result, golden: GoldenCase | None) -> Result:
-    """A bad result with the words of its case, its severity and its cause."""
+    """A bad result with the words of its case, its severity, its cause and the rules for readers that it breaks."""
     if golden is None or result.is_good:
         return result
     if result.outcome == "no credit":  # right by itself: nothing was observed
@@ -429,7 +430,8 @@ def _explained(result: Result, golden: GoldenCase | None) -> Result:
         stderr=result.stderr,
         family=case.family,
     )
-    return dataclasses.replace(result, title=case.title, effect=case.effect, severity=grave, cause=cause)
+    result = dataclasses.replace(result, title=case.title, effect=case.effect, severity=grave, cause=cause)
+    return dataclasses.replace(result, reader_rules=broken_reader_rules(result) or None)
 
 
 def driver_digest(command: Sequence[str]) -> str:
