@@ -183,7 +183,13 @@ def written(results: Sequence[Result], before: Expectations) -> str:
     for result in results:
         if not result.is_good:
             entries.setdefault(_new_entry(result, before), []).append(result)
-    return "\n".join(_toml(dataclasses.replace(entry, case=tuple(cases))) for entry, cases in entries.items())
+    return "\n".join(_toml(_finished(entry, found)) for entry, found in entries.items())
+
+
+def _finished(entry: Expectation, results: Sequence[Result]) -> Expectation:
+    """An entry with its cases, and with the reason of the first, if nobody has written one."""
+    cases = tuple(result.case for result in results)
+    return dataclasses.replace(entry, case=cases, reason=entry.reason or results[0].reason or None)
 
 
 def _new_entry(result: Result, before: Expectations) -> Expectation:
