@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "skeletons" / "python"))
 
-from pqassay_driver import (  # noqa: E402 - it stands in the folder that was just named
+from pqassay_driver import (
     ALL_FAMILIES,
     Driver,
     Expressions,
@@ -31,7 +31,8 @@ from pqassay_driver import (  # noqa: E402 - it stands in the folder that was ju
     lacks,
     main,
     native,
-    require_known_wishes,
+    options_for,
+    replacing,
     written_integer,
 )
 
@@ -164,7 +165,9 @@ class Spark(Driver):
         fields = reader.getFileMetaData().getSchema().getFields()
         reader.close()
         return {
-            field.getName() for field in fields if str(field.getLogicalTypeAnnotation()) == "INTEGER(64,false)"
+            field.getName()
+            for field in fields
+            if str(field.getLogicalTypeAnnotation()) == "INTEGER(64,false)"
         }
 
     @property
@@ -223,7 +226,7 @@ class Spark(Driver):
 
         rows, output = request["rows"], request["output"]
         index = _index(rows, request["column"]) if request["family"] == "IDX1" else None
-        options = _options(request.get("wishes", {}))
+        options = _options(request)
         schema = ", ".join(
             f"{_quoted(column['name'])} {_type(column['type'])}{'' if column['nullable'] else ' NOT NULL'}"
             for column in rows["columns"]
@@ -237,9 +240,8 @@ class Spark(Driver):
             data = part.read_bytes()
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-        temporary = Path(f"{output}.tmp")
-        temporary.write_bytes(data if index is None else self._with_index(data, index))
-        temporary.replace(output)
+        with replacing(output) as temporary:
+            Path(temporary).write_bytes(data if index is None else self._with_index(data, index))
 
     def _with_index(self, data: bytes, payload: bytes) -> bytes:
         """The file with an index where its footer began, and with the key in a footer that Spark's Parquet library writes."""
@@ -332,8 +334,8 @@ def _type(name: str) -> str:
     raise Unsupported(f"type {name}")
 
 
-def _options(wishes: Mapping[str, Any]) -> dict[str, str]:
-    """Options of Spark's writer that fulfil wishes."""
+def _options(request: Mapping[str, Any]) -> dict[str, str]:
+    """Options of Spark's writer that fulfil the wishes of a request."""
     options: Mapping[str, Callable[[Any], dict[str, Any]]] = {
         "page_rows": lambda count: {"parquet.page.row.count.limit": count},
         "row_group_rows": lambda count: {"parquet.block.row.count.limit": count},
@@ -344,9 +346,7 @@ def _options(wishes: Mapping[str, Any]) -> dict[str, str]:
         "data_page_version": lambda version: {"parquet.writer.version": f"v{version}"},
         "codec": lambda codec: lacks("codec") if codec == "brotli" else {"compression": codec},
     }
-    require_known_wishes(wishes, options)
-    chosen = {key: value for wish, told in wishes.items() for key, value in options[wish](told).items()}
-    return {key: str(value).lower() for key, value in chosen.items()}
+    return {key: str(value).lower() for key, value in options_for(request, options).items()}
 
 
 def _index(rows: Mapping[str, Any], column: str) -> bytes:

@@ -17,7 +17,9 @@ import operator
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import metadata
+from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, NoReturn, TextIO
 
 PROTOCOL = 2
@@ -117,7 +119,9 @@ class Driver:
     def class_name(self, error: Exception) -> str:
         """The class of an exception, by which the runner tells whether the library meant to throw it."""
         kind = type(error)
-        return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+        return (
+            kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+        )
 
 
 # ------------------------------------------------------------------------------------------- requests and answers
@@ -255,12 +259,12 @@ def tagged(tag: str, value: object) -> Written:
 
 
 def native(written: Written) -> Any:
-    """A value that compares as the protocol says.
+    r"""A value that compares as the protocol says.
 
     Dates are whole numbers of days; times and timestamps are nanoseconds.
 
     >>> native({"decimal": "1.50"}), native({"date": "-1"}), native({"bytes": "00ff"}), native("tin")
-    (Decimal('1.50'), -1, b'\\x00\\xff', 'tin')
+    (Decimal('1.50'), -1, b'\x00\xff', 'tin')
 
     Raises:
         Unsupported: A list, struct or map, which have no order.
@@ -442,17 +446,43 @@ def expression(predicate: Predicate, made: Expressions) -> Any:
             return COMPARISONS[name](made.column(parts[0]), made.literal(*parts))
 
 
-# ----------------------------------------------------------------------------------------------------------- wishes
+# ---------------------------------------------------------------------------------------------------------- writing
 
 
-def require_known_wishes(wishes: Mapping[str, Any], known: Iterable[str]) -> None:
-    """Make sure that a library can fulfil what a request to write wishes.
+def options_for(
+    request: Mapping[str, Any], options: Mapping[str, Callable[[Any], dict[str, Any]]]
+) -> dict[str, Any]:
+    """The options of a library's writer that fulfil the wishes of a request, and write the structure of its family.
+
+    Args:
+        request: The request to write.
+        options: By the name of a wish, the options that fulfil it.
 
     Raises:
         Unsupported: There is no option for one of the wishes.
     """
-    if lacking := sorted(wishes.keys() - set(known)):
-        raise Unsupported(f"wish {lacking[0]}")
+    of_family: Mapping[str, dict[str, Any]] = {
+        "STA": {"statistics": True},
+        "PIX": {"page_index": True},
+        "BLM": {"bloom_filter": [request.get("column")]},
+    }
+    wishes = of_family.get(request["family"], {}) | (request.get("wishes") or {})
+    if lacking := sorted(wishes.keys() - set(options)):
+        lacks(lacking[0])
+    return {key: value for wish, told in wishes.items() for key, value in options[wish](told).items()}
+
+
+@contextmanager
+def replacing(target: str, suffix: str = ".tmp") -> Iterator[str]:
+    """The path of a file beside another one that it replaces when it is written, or that goes if that fails."""
+    temporary = Path(target + suffix)
+    try:
+        yield str(temporary)
+        with temporary.open("rb") as written:
+            os.fsync(written.fileno())
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def lacks(wish: str) -> NoReturn:
