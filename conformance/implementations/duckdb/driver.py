@@ -28,9 +28,10 @@ from pqassay_driver import (
     native,
     options_for,
     replacing,
+    tag_of,
 )
 
-SETTINGS = {
+SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "threads": 1,
     "enable_external_file_cache": False,  # a file of the same name may hold something else the next time
     "autoinstall_known_extensions": False,  # nothing is fetched
@@ -179,8 +180,8 @@ def _literal(written: Written, kind: str) -> Any:
     if any(part in kind for part in NESTED):
         raise Unsupported(f"a comparison with a column of type {kind}")
     value = native(written)
-    tag = next(iter(written)) if isinstance(written, dict) else None
-    if tag in _MADE:
+    tag = tag_of(written)
+    if tag is not None and tag in _MADE:
         return duckdb.SQLExpression(_MADE[tag](value, kind))
     if tag == "bytes" and kind == "UUID":
         return duckdb.ConstantExpression(str(uuid.UUID(bytes=value))).cast("UUID")

@@ -28,6 +28,7 @@ from pqassay_driver import (
     native,
     options_for,
     replacing,
+    tag_of,
     tagged,
     without_negations,
     written_float,
@@ -79,7 +80,7 @@ class FastParquet(Driver):
 
     def encode(self, request: Mapping[str, Any]) -> None:
         """Write rows, with the options that the wishes name."""
-        import fastparquet
+        import fastparquet  # type: ignore[import-untyped] # it has no types
         from arrow_tables import table_of
 
         options: Mapping[str, Callable[[Any], dict[str, Any]]] = {
@@ -186,7 +187,7 @@ def _require_flat_or_simple(element: Any, name: str) -> None:
 
 def _values(column: Any, element: Any) -> list[Written]:
     """The values of a column of pandas."""
-    import pandas as pd
+    import pandas as pd  # type: ignore[import-untyped] # it has no types
 
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
@@ -286,7 +287,7 @@ def _literal(written: Written) -> Any:
     import numpy as np
 
     value = native(written)
-    tag = next(iter(written)) if isinstance(written, dict) else None
+    tag = tag_of(written)
     if tag == "date":
         return np.datetime64(value, "D")
     if tag == "timestamp":

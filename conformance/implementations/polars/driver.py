@@ -27,6 +27,7 @@ from pqassay_driver import (
     native,
     options_for,
     replacing,
+    tag_of,
 )
 
 NANOSECONDS = {"ms": 10**6, "us": 10**3, "ns": 1}
@@ -149,9 +150,10 @@ def _literal(written: Written, kind: Any) -> Any:
     value = native(written)
     if value is None:
         return pl.lit(None, kind)
-    tag = next(iter(written)) if isinstance(written, dict) else None
+    tag = tag_of(written)
     if tag == "timestamp":
-        unit, zone = getattr(kind, "time_unit", "ns"), getattr(kind, "time_zone", None)
+        unit: Any = getattr(kind, "time_unit", "ns")
+        zone: str | None = getattr(kind, "time_zone", None)
         count, rest = divmod(value, NANOSECONDS[unit])
         return pl.lit(value, pl.Datetime("ns", zone)) if rest else pl.lit(count, pl.Datetime(unit, zone))
     if tag in ("time", "date"):

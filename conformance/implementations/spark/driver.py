@@ -33,6 +33,7 @@ from pqassay_driver import (
     native,
     options_for,
     replacing,
+    tag_of,
     written_integer,
 )
 
@@ -298,7 +299,7 @@ def _literal(written: Written, kind: Any) -> Any:
     if name.startswith(("array", "map", "struct", "variant", "geo")):
         raise Unsupported(f"a comparison with a column of type {name}")
     value = native(written)
-    tag = next(iter(written)) if isinstance(written, dict) else None
+    tag = tag_of(written)
     if tag == "date":
         return f.expr(f"date_from_unix_date({value})")
     if tag == "timestamp":

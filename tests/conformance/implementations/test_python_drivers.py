@@ -51,7 +51,7 @@ class Serving:
             [sys.executable, str(script), "--serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
 
-    def ask(self, count: int = 1, **request: Any) -> list[Json]:
+    def ask(self, *, count: int = 1, **request: Any) -> list[Json]:
         """So many lines of answer."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -134,7 +134,7 @@ def test_a_driver_reads_and_scans_a_slice_of_golden_files(serving: Serving) -> N
         asked = queries(table)
         family = case.case.family
         found = serving.ask(
-            len(asked), op="scan", family=family, file=file, column=case.case.column, queries=asked
+            count=len(asked), op="scan", family=family, file=file, column=case.case.column, queries=asked
         )
         for query, answer in zip(asked, found, strict=True):
             assert query["seq"] == answer["seq"]
@@ -163,7 +163,7 @@ WRITTEN: Json = {
 
 def test_what_a_driver_writes_it_reads(serving: Serving, tmp_path: Path) -> None:
     output = str(tmp_path / "written.parquet")
-    request = {"family": "PQF", "column": "metal", "rows": WRITTEN, "output": output}
+    request: Json = {"family": "PQF", "column": "metal", "rows": WRITTEN, "output": output}
     assert [{"answer": "accept"}] == serving.ask(op="encode", **request, wishes={"codec": "gzip"})
     columns = [column["name"] for column in WRITTEN["columns"]]
     (read,) = serving.ask(op="read", file=output, columns=columns)
@@ -189,13 +189,13 @@ def test_the_template_answers_by_files_and_reads(tmp_path: Path) -> None:
     assert (0, "your library") == (status, hello["name"])
     for case in select(golden_cases(), ("idx1/plain", "sta/three-pages-of-lists", "pqf/decimals")):
         table = table_of(case)
-        request = {"file": str(case.folder / case.case.input.file), "columns": table.names()}
+        request: Json = {"file": str(case.folder / case.case.input.file), "columns": table.names()}
         status, answers = ask_by_files(SKELETON / "driver.py", tmp_path, op="read", **request)
         assert (0, [""]) == (status, [difference(table.values(), answer) for answer in answers])
 
 
 def test_what_is_not_declared_is_not_supported(tmp_path: Path) -> None:
-    request = {"op": "decode", "family": "IDX1", "file": "/nowhere", "column": "nation"}
+    request: Json = {"op": "decode", "family": "IDX1", "file": "/nowhere", "column": "nation"}
     assert (3, []) == ask_by_files(SKELETON / "driver.py", tmp_path, **request)
     driver = Serving(SKELETON / "driver.py")
     assert [{"answer": "unsupported", "reason": "idx1.decode"}] == driver.ask(**request)

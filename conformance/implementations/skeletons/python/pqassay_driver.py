@@ -18,6 +18,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, NoReturn, TextIO
@@ -54,7 +55,8 @@ class Unsupported(Exception):  # noqa: N818 - says what the library lacks; nothi
     """The library does not have what is asked: a codec, a type, a wish."""
 
 
-class Query(NamedTuple):
+@dataclass(frozen=True)
+class Query:
     """One question of a scan.
 
     Attributes:
@@ -194,7 +196,7 @@ def answers(driver: Driver, request: Mapping[str, Any]) -> Iterator[Answer]:
         case "decode":
             yield _answer(driver, lambda: {"value": driver.decode(request)})
         case _:
-            yield _answer(driver, lambda: driver.encode(request) or {})
+            yield _answer(driver, lambda: _encoded(driver, request))
 
 
 def hello(driver: Driver) -> Answer:
@@ -209,6 +211,11 @@ def hello(driver: Driver) -> Answer:
         "nan": driver.nan,
         "zeros": driver.zeros,
     }
+
+
+def _encoded(driver: Driver, request: Mapping[str, Any]) -> Answer:
+    driver.encode(request)
+    return {}
 
 
 def _scanned(driver: Driver, request: Mapping[str, Any], asked: Mapping[str, Any]) -> Answer:
@@ -256,6 +263,11 @@ def written_float(value: float) -> Written:
 def tagged(tag: str, value: object) -> Written:
     """A value as JSON holds it under a tag whose text is its own: decimals, days, nanoseconds."""
     return {tag: str(value)}
+
+
+def tag_of(written: Written) -> str | None:
+    """The tag of a value, ``None`` if it has none."""
+    return next(iter(written)) if isinstance(written, dict) else None
 
 
 def native(written: Written) -> Any:
