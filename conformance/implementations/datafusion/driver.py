@@ -126,7 +126,7 @@ class DataFusion(Driver):
         try:
             datafusion.SessionContext().from_arrow(schema.empty_table()).filter(wanted).collect()
         except Exception as error:  # noqa: BLE001 - it has one class for all its errors
-            raise Unsupported(short(error)) from None
+            raise Unsupported(short(str(error))) from None
         return wanted
 
     def is_crash(self, error: Exception) -> bool:

@@ -213,6 +213,13 @@ class Spark(Driver):
         cause = _cause(error)
         return super().class_name(error) if cause is None else str(cause.getClass().getName())
 
+    def message(self, error: Exception) -> str:
+        """What the first exception says, or where it was thrown if it says nothing."""
+        cause = _cause(error)
+        if cause is None:
+            return super().message(error)
+        return str(cause.getMessage() or cause.getStackTrace()[0].toString())
+
     def _lives(self) -> bool:
         try:
             return not self.session.sparkContext._jsc.sc().isStopped()  # noqa: SLF001 - see `_java`
@@ -285,7 +292,12 @@ def _integers(values: list[Written]) -> list[Written]:
 
 def _cause(error: Exception) -> Any:
     """The exception of Java that was thrown first; ``None`` if none was."""
-    thrown = getattr(getattr(error, "_origin", None) or error, "java_exception", None)
+    from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped] # it has no types
+
+    # Exceptions of PySpark keep that of Java; others are those of the library that talks to it.
+    thrown: Any = (
+        error.java_exception if isinstance(error, Py4JJavaError) else getattr(error, "_origin", None)
+    )
     while thrown is not None and (cause := thrown.getCause()) is not None:
         thrown = cause
     return thrown
@@ -338,7 +350,12 @@ def _type(name: str) -> str:
 def _options(request: Mapping[str, Any]) -> dict[str, str]:
     """Options of Spark's writer that fulfil the wishes of a request."""
     options: Mapping[str, Callable[[Any], dict[str, Any]]] = {
-        "page_rows": lambda count: {"parquet.page.row.count.limit": count},
+        # The limit is looked at where the size of a page is, which is after 100 rows by default.
+        "page_rows": lambda count: {
+            "parquet.page.row.count.limit": count,
+            "parquet.page.size.row.check.min": count,
+            "parquet.page.size.row.check.max": count,
+        },
         "row_group_rows": lambda count: {"parquet.block.row.count.limit": count},
         "dictionary": lambda used: {"parquet.enable.dictionary": used},
         "bloom_filter": lambda names: {f"parquet.bloom.filter.enabled#{name}": True for name in names},

@@ -118,6 +118,10 @@ class Driver:
         """Whether an exception is one that no caller could expect, and the end of the process."""
         return type(error) is MemoryError or isinstance(error, RecursionError)
 
+    def message(self, error: Exception) -> str:
+        """What an exception says."""
+        return str(error)
+
     def class_name(self, error: Exception) -> str:
         """The class of an exception, by which the runner tells whether the library meant to throw it."""
         kind = type(error)
@@ -235,12 +239,16 @@ def _answer(driver: Driver, work: Callable[[], Answer]) -> Answer:
     except Exception as error:
         if driver.is_crash(error):
             raise
-        return {"answer": "reject", "message": short(error), "raised": driver.class_name(error)}
+        return {
+            "answer": "reject",
+            "message": short(driver.message(error)),
+            "raised": driver.class_name(error),
+        }
 
 
-def short(error: BaseException) -> str:
-    """The message of an error in one line."""
-    return " ".join(str(error).split())[:LONGEST_MESSAGE]
+def short(message: str) -> str:
+    """A message in one line."""
+    return " ".join(message.split())[:LONGEST_MESSAGE]
 
 
 # --------------------------------------------------------------------------------------------------------- values
