@@ -3,7 +3,7 @@
     python benchmarks/_range_server.py FOLDER
 
 The server runs in a process of its own, so that it takes nothing from who is measured but the processor.  It answers HEAD and
-GET, with ranges, under any path that ends in the name of a file of the folder, so that clients of S3 find it as well; it knows
+GET, with ranges and with ``If-Match``, under any path that ends in the name of a file of the folder, so that clients of S3 find it as well; it knows
 no signatures, no listing and no limits.  It keeps connections open.  Each answer begins after a delay, and takes as long as its
 bytes take at a rate; by default it takes no longer than the machine takes.
 """
@@ -24,6 +24,7 @@ import threading
 import time
 from collections.abc import Generator
 from dataclasses import dataclass
+from email.message import Message
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -107,6 +108,14 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self.end_headers()
             return
         status = path.stat()
+        tag = f'"{status.st_mtime_ns:x}"'
+        if self.headers.get("If-Match", tag) != tag:
+            with self.lock:
+                _Handler.requests += 1
+            self.send_response(HTTPStatus.PRECONDITION_FAILED)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
         start, stop = _wanted(self.headers.get("Range"), status.st_size)
         with self.lock:
             _Handler.requests += 1
@@ -118,7 +127,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self.send_header("Content-Range", f"bytes {start}-{stop - 1}/{status.st_size}")
         self.send_header("Accept-Ranges", "bytes")
         self.send_header("Last-Modified", email.utils.formatdate(status.st_mtime, usegmt=True))
-        self.send_header("ETag", f'"{status.st_mtime_ns:x}"')
+        self.send_header("ETag", tag)
         self.end_headers()
         if has_body:
             self.wfile.flush()
@@ -201,18 +210,54 @@ TAIL = 64 << 10
 """Bytes from the end of a file that the request for its length brings along."""
 
 
+class Version(NamedTuple):
+    """What a file was when it was first asked for.
+
+    Attributes:
+        size: Length in bytes.
+        modified: When it was changed, in nanoseconds.
+        tag: What the server calls this version of it (``ETag``).
+    """
+
+    size: int
+    modified: int
+    tag: str
+
+
+class ChangedFileError(OSError):
+    """A file is not what it was."""
+
+
 class HttpSource:
     """Ranged reads over HTTP. See `pqassay_spec.base.sources.Source`; safe for several threads.
 
-    The first request asks for the end of the file, which also tells its length.
+    A file that nobody knows is asked for its end, whose answer also tells its length.  Of one that is known, nothing is asked
+    beforehand: every request has the condition that the file is still that version (``If-Match``, RFC 9110, section 13.1.1).
+    Whoever may have read nothing has to `confirm` that it is.
+
+    Args:
+        server: Where the file is.
+        name: What it is called there.
+        tail: Bytes from its end that are asked for, if it is not known.
+        known: Versions of files by name, to which that of this file is added; by default no file is known.
+
+    Raises:
+        ChangedFileError: From `read` and `confirm`: the file has changed; it is not known any more.
     """
 
-    def __init__(self, server: Server, name: str) -> None:
+    def __init__(
+        self, server: Server, name: str, tail: int = TAIL, known: dict[str, Version] | None = None
+    ) -> None:
         self.name = f"http://{server.host}/{name}"
         self._server, self._path = server, f"/{name}"
-        self.modified = 0
-        """When the file was changed, in nanoseconds; what a scan knows of it is kept until that changes."""
-        self._tail, self.size = self._get(f"bytes=-{TAIL}")
+        self._known = {} if known is None else known
+        self._tail, self._is_confirmed = b"", False
+        if self._path not in self._known:
+            self._tail, answered = self._get(f"bytes=-{tail}", {})
+            self._known[self._path] = _version(answered, len(self._tail))
+        self._version = self._known[self._path]
+        self.size, self.modified = self._version.size, self._version.modified
+        """Its length, and when it was changed; what a scan knows of it is kept until that changes."""
 
     def read(self, offset: int, length: int) -> bytes:
         """Return a range. See `pqassay_spec.base.sources.Source.read`."""
@@ -220,22 +265,36 @@ class HttpSource:
         start = self.size - len(self._tail)
         if offset >= start:
             return self._tail[offset - start : offset - start + length]
-        return self._get(f"bytes={offset}-{offset + length - 1}")[0]
+        return self._get(f"bytes={offset}-{offset + length - 1}", {"If-Match": self._version.tag})[0]
 
-    def _get(self, wanted: str) -> tuple[bytes, int]:
-        """A range, and the length of the whole file."""
+    def confirm(self) -> None:
+        """Ask whether the file is still what is known of it, unless an answer has said so."""
+        if not self._is_confirmed:
+            self._get("bytes=-1", {"If-Match": self._version.tag})
+
+    def _get(self, wanted: str, headers: dict[str, str]) -> tuple[bytes, Message]:
+        """A range, and the headers of the answer."""
         try:
             connection = self._server.idle.pop()
         except IndexError:
             connection = http.client.HTTPConnection(self._server.host)
-        connection.request("GET", self._path, headers={"Range": wanted})
+        connection.request("GET", self._path, headers={"Range": wanted} | headers)
         answer = connection.getresponse()
         data = answer.read()
-        changed = email.utils.parsedate_to_datetime(answer.headers["Last-Modified"])
-        self.modified = int(changed.timestamp()) * 1_000_000_000
         self._server.idle.append(connection)
-        whole = answer.getheader("Content-Range")
-        return data, len(data) if whole is None else int(whole.rpartition("/")[2])
+        if answer.status == HTTPStatus.PRECONDITION_FAILED:
+            self._known.pop(self._path, None)
+            raise ChangedFileError(f"{self.name} has changed")
+        self._is_confirmed = True
+        return data, answer.headers
+
+
+def _version(headers: Message, length: int) -> Version:
+    """The version that an answer of so many bytes is of."""
+    changed = email.utils.parsedate_to_datetime(headers["Last-Modified"])
+    whole = headers["Content-Range"]
+    size = length if whole is None else int(whole.rpartition("/")[2])
+    return Version(size, int(changed.timestamp()) * 1_000_000_000, headers["ETag"])
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as pads
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
-from _range_server import HttpSource, Server
+from _range_server import ChangedFileError, HttpSource, Server, Version
 from _scan_files import Question
 from datafusion.object_store import AmazonS3
 from fsspec import AbstractFileSystem  # type: ignore[import-untyped]
@@ -30,6 +30,8 @@ from fsspec import AbstractFileSystem  # type: ignore[import-untyped]
 from pqassay_reference import scan
 from pqassay_reference.predicate.expressions import expression_of
 from pqassay_reference.query.facts import KEPT_FACTS
+from pqassay_reference.query.ranges import REMOTE_GAP
+from pqassay_reference.query.targets import remote_tail
 
 OURS = "pqassay"
 BUCKET = "bucket"
@@ -62,20 +64,33 @@ def ours(path: Path, **options: Any) -> Reader:
     return Reader(_forgetful(again), again)
 
 
-def ours_remote(server: Server, name: str, **options: Any) -> Reader:
-    """The scan of a file behind the server; it keeps connections, and asks each time whether the file has changed."""
+def ours_remote(server: Server, name: str, *, gap: int = REMOTE_GAP) -> Reader:
+    """The scan of a file behind the server; it keeps connections, and what is kept of the file counts while the server says so."""
+    known: dict[str, Version] = {}
+
+    def asked(question: Question) -> pa.Table:
+        source = HttpSource(server, name, remote_tail(gap), known)
+        found = scan(source, question.tree, question.columns, gap=gap).to_table()
+        source.confirm()
+        return found
 
     def again(question: Question) -> pa.Table:
-        return scan(HttpSource(server, name), question.tree, question.columns, **options).to_table()
+        try:
+            return asked(question)
+        except ChangedFileError:
+            return asked(question)
 
-    return Reader(_forgetful(again, server), again)
+    def forget() -> None:
+        known.clear()
+        server.disconnect()
+
+    return Reader(_forgetful(again, forget), again)
 
 
-def _forgetful(ask: Ask, server: Server | None = None) -> Ask:
+def _forgetful(ask: Ask, forget: Callable[[], object] = lambda: None) -> Ask:
     def anew(question: Question) -> pa.Table:
         KEPT_FACTS.clear()
-        if server is not None:
-            server.disconnect()
+        forget()
         return ask(question)
 
     return anew

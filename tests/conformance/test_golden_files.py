@@ -89,6 +89,7 @@ def test_a_manifest_fits_its_file_and_its_place(name: str) -> None:
     younger = fails is not any(rules()[rule].verdict == "FAIL" for rule in case["expect"]["check"]["rules"])
     assert younger == (name in OLDER)
     assert fails == (case["expect"].get("lint") == "reject")
+    assert ("read" in case["expect"]) is (case["family"] != "PM")
 
 
 @pytest.mark.parametrize("name", MUTATED)

@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from places import GOLDEN_FILES
+from pqassay_reference.cli.driver import respond
 from pqassay_reference.columns.rows import rows_of
 from pqassay_reference.golden.reads import EXEMPTIONS
 
@@ -58,6 +59,7 @@ class Damaged:
 
     id: str
     path: Path
+    parent: str
     read: dict[str, str]
     rows: list[list[Any]] | None
 
@@ -87,6 +89,7 @@ def damaged_cases() -> Iterator[Damaged]:
             yield Damaged(
                 record["id"],
                 manifest.parent / record["input"]["file"],
+                record.get("parent", ""),
                 expect["read"],
                 None if rows is None else rows["rows"],
             )
@@ -142,6 +145,18 @@ def test_engines_read_the_expected_rows_or_refuse_the_file() -> None:
     other = {(engine, case.id) for engine in TWO for case in asked if case.read_by(engine) == "other"}
 
     assert set(OTHER_ROWS) == other
+
+
+REFUSED = [case for case in CASES if case.read["refusal"] == "demanded"]
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.id)
+def test_the_reference_refuses_what_must_be_refused(case: Damaged) -> None:
+    parent = json.loads((GOLDEN_FILES / case.parent / "case.json").read_text())
+    columns = [column["name"] for column in parent["expect"]["rows"]["columns"]]
+    request = {"protocol": 2, "op": "read", "file": str(case.path), "columns": columns}
+
+    assert ["reject"] == [answer["answer"] for answer in respond(request)]
 
 
 def test_every_exemption_is_of_a_case_and_says_why() -> None:

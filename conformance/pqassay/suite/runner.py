@@ -238,7 +238,7 @@ class _Asking:
     def _ask_once(self, golden: GoldenCase, operation: Operation, number: int, expected: object) -> Result:
         case, asking = golden.case, ASKING[operation]
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
-            bench = Bench(golden, Path(name), self.driver.launcher)
+            bench = Bench(golden, Path(name), self.driver.inspector)
             request = asking.request(bench, expected)
             # A writer gets rows or a value, and nothing to copy from.
             if not isinstance(request, protocol.EncodeRequest):
@@ -252,9 +252,17 @@ class _Asking:
                 else:
                     judged = asking.judge(bench, expected, reply)
                     result = self._judged(golden, operation, judged, reply)
+                    if judged.right and operation == "encode":
+                        self._keep_written(bench)
             finally:
                 keep(self.settings, bench, request, f"{operation}-{number + 1}")
             return _without_folder(result, bench.folder)
+
+    def _keep_written(self, bench: Bench) -> None:
+        if self.settings.written is not None and bench.output.is_file():
+            target = self.settings.written / f"{bench.case.id}.parquet"
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(bench.output, target)
 
     def _without_answer(self, case: str, family: str, operation: Operation, reply: NoAnswer) -> Result:
         if reply.outcome == "unsupported" and self.hello is not None:
@@ -326,7 +334,7 @@ class _Asking:
 
     def _keep_scan(self, golden: GoldenCase, scanning: Scanning) -> None:
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
-            bench = Bench(golden, Path(name), self.driver.launcher)
+            bench = Bench(golden, Path(name), self.driver.inspector)
             bench.hand_over()
             keep(self.settings, bench, scanning.request(bench), "scan-1")
 
@@ -408,6 +416,8 @@ def _explained(result: Result, golden: GoldenCase | None) -> Result:
     """A bad result with the words of its case, its severity and its cause."""
     if golden is None or result.is_good:
         return result
+    if result.outcome == "no credit":  # right by itself: nothing was observed
+        return dataclasses.replace(result, title=golden.case.title, cause=result.reason)
     case, grave = golden.case, result.severity
     if grave is None:
         grave = severity(case, "crashed" if result.outcome == "crashed" else "protocol")

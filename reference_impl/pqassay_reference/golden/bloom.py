@@ -139,6 +139,7 @@ BAD = (
     _bad("offset-zero", "The offset of a filter that is not there is 0", "Readers that look for a filter at 0 find the magic.", "no-filters", set_to(f"{FACTS}.bloom_filter_offset", 0), "BLM-001", scan="same-rows"),
     _bad("length-short", "The length of a filter is one less than header and bitset have", FAILS, "two-blocks", _length(2 * BLOCK_SIZE + 15), "BLM-005"),
     _bad("length-of-the-bitset", "The length of a filter is that of its bitset alone", FAILS, "two-blocks", _length(2 * BLOCK_SIZE), "BLM-005"),
+    _bad("length-of-the-header", "The length of a filter is that of its header alone", FAILS, "one-block", _length(15), "BLM-005", since="0.7.0"),
     _bad("length-negative", "The length of a filter is negative", FAILS, "two-blocks", set_to(f"{FACTS}.bloom_filter_length", -1), "BLM-005", "PQF-008"),
     _bad("length-missing", "The length of a filter is not given", "Readers need one request more.", "two-blocks", Mutation("remove", f"{FACTS}.bloom_filter_length"), "BLM-006", scan="same-rows"),
     _bad("filters-out-of-order", "The filters of two columns of the same values changed places", "none", "one-block", Mutation("swap", f"{FACTS}.bloom_filter_offset", "footer.row_groups[0].columns[1].meta_data.bloom_filter_offset"), "BLM-010", scan="same-rows"),
@@ -159,11 +160,11 @@ BAD = (
     _bad("size-too-small", "The size of the bitset is half of what is there", LOST, "two-blocks", set_to(f"{HEADER}.numBytes", BLOCK_SIZE), "BLM-005"),
     _bad("three-blocks", "The size of the bitset is no power of two", "none", "two-blocks", set_to(BITSET, bitset_of([metal.encode() for metal in METALS if metal is not None], 3 * BLOCK_SIZE)), "BLM-008", scan="same-rows"),
     # The bitset
-    _bad("no-bit-set", "The filter of a column with values has no bit set, as of a writer that forgot to insert", LOST, "two-blocks", set_to(BITSET, bytes(2 * BLOCK_SIZE)), "BLM-007"),
+    _bad("no-bit-set", "The filter of a column with values has no bit set, as of a writer that forgot to insert", LOST, "two-blocks", set_to(BITSET, bytes(2 * BLOCK_SIZE)), "BLM-007", scan="exposure"),
     _bad("every-bit-set", "Every bit of a filter is set", USELESS, "two-blocks", set_to(BITSET, b"\xff" * 2 * BLOCK_SIZE), "BLM-009", scan="same-rows"),
     # Against the values
 
     untrue("blm/zeroed", "The bitset of a bloom filter is empty", "A query for any value skips the row group.", "blm/audited", set_to(f"{ROWS}[0].bloom_filter.bitset", bytes(BLOCK_SIZE)), "BLM-007", "BLM-020"),
-    untrue("blm/value-missing", "A bloom filter holds every value but one", "A query for the value skips the row group.", "blm/audited", set_to(f"{ROWS}[2].bloom_filter.bitset", bitset_of(struct.pack("<d", grade) for grade in GRADES if grade not in (None, 8.0))), "BLM-020"),
+    untrue("blm/value-missing", "A bloom filter holds every value but one", "A query for the value skips the row group.", "blm/audited", set_to(f"{ROWS}[2].bloom_filter.bitset", bitset_of(struct.pack("<d", grade) for grade in GRADES if grade not in (None, 8.0))), "BLM-020", predicate=["=", "grade", {"float": "8.0"}]),
     untrue("blm/without-negative-zero", "A bloom filter holds every value but negative zero, and not zero instead", "A query for zero skips the row group.", "blm/audited", set_to(f"{ROWS}[2].bloom_filter.bitset", bitset_of(struct.pack("<d", grade) for grade in GRADES if grade)), "BLM-021"),
 )  # fmt: skip

@@ -9,6 +9,7 @@ from functools import partial
 from pqassay_reference.golden.parquet_file import LEAD, METALS, TWO_COLUMNS, YEARS
 from pqassay_reference.golden.reads import NOTHING_TO_READ
 from pqassay_reference.golden.recipes import Good, Made, Valid, bad, input_of, set_to
+from pqassay_reference.golden.rows import literal_rows
 from pqassay_reference.golden.statistics_values import audited, untrue
 from pqassay_reference.rewrite.footer_splice import footer_and_tail
 from pqassay_reference.tiny.parquet import (
@@ -105,7 +106,12 @@ class Summary(Valid):
             for chunk in group.columns:
                 chunk.file_path = "part-0.parquet"
         content = HEAD.build({}) + footer_and_tail(bytes(grammar(FileMetaData).build(footer)))
-        expect = Expect(check=CheckExpectation(rules=[], tier="values"), lint="accept", read=NOTHING_TO_READ)
+        expect = Expect(
+            check=CheckExpectation(rules=[], tier="values"),
+            lint="accept",
+            read=NOTHING_TO_READ,
+            rows=literal_rows(self.file),
+        )
         return Made(self.manifest(input_of(SUMMARY_NAME, content), expect), content)
 
 

@@ -281,9 +281,9 @@ KEY = f"{IN_DATA}footer.key_value_metadata[0].value"
 SIZE_BEFORE = len(PmFile((FIRST,)).build())
 
 BAD = (
-    pm_bad("stale", "The Parquet file was written anew, with another footer", STALE, "with-data", set_to(f"{IN_DATA}footer.created_by", "another writer"), "100"),
+    pm_bad("stale", "The Parquet file was written anew, with another footer", STALE, "with-data", set_to(f"{IN_DATA}footer.created_by", "another writer"), "100", scan="refusal-allowed"),
     pm_bad("data-truncated", "The Parquet file lacks its last eight bytes", STALE, "with-data", Mutation("truncate", IN_DATA, len(parquet()) - 8, raw=True), "100"),
-    pm_bad("update-not-committed", "A row group was appended to both files, and the last step is missing: the new snapshot is not committed", "none: the bytes behind the snapshot are nobody's yet", "with-data-updated", set_to("header.parquet_meta_file_size", SIZE_BEFORE), "101"),
+    pm_bad("update-not-committed", "A row group was appended to both files, and the last step is missing: the new snapshot is not committed", "none: the bytes behind the snapshot are nobody's yet", "with-data-updated", set_to("header.parquet_meta_file_size", SIZE_BEFORE), "101", scan="refusal-allowed"),
     pm_bad("footer-elsewhere", "Offset and length of the Parquet footer are exchanged", "Readers of the Parquet footer find no footer.", "with-data", Mutation("swap", "snapshots[0].footer.parquet_footer_offset", "snapshots[0].footer.parquet_footer_length"), "102"),
     pm_bad("row-group-missing", "The Parquet file has a row group more", LOST, "with-data-of-others", Mutation("remove", "snapshots[0].row_group_entries[1]"), "053", "103"),
     pm_bad("column-missing", "The Parquet file has a column more", "Readers find no such column, or show nulls in its place.", "with-data-no-rows", Mutation("remove", "column_descriptors[3]"), "053", "104"),

@@ -10,17 +10,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pqassay_reference.golden.pm_rows import SOUGHT, rows_beside, scan_of
 from pqassay_reference.golden.pm_values import size_of
+from pqassay_reference.golden.reads import MISLEADING, expected_read, expected_scan
 from pqassay_reference.golden.recipes import DATA, Invalid, Made, Valid, input_of
+from pqassay_reference.golden.stories import misleading
 from pqassay_reference.pm import write as pm_write
 from pqassay_reference.pm.parts import NO_EXTENSIONS, Extensions
 from pqassay_spec.golden.case import (
     Acceptance,
     Answering,
+    Case,
     CheckExpectation,
     Expect,
     PlanExpectation,
     PruneExpectation,
+    Scan,
     SnapshotExpectation,
 )
 from pqassay_spec.mutation.mutations import Mutation, mutate_files
@@ -148,6 +153,7 @@ class PmGood(Valid):
             snapshots=snapshots,
             prune=[question.expectation() for question in self.prune] or None,
             plan=[question.expectation(newest) for question in self.plan] or None,
+            **scan_of(rows_beside(beside), "same-rows", SOUGHT),
         )
         capabilities = ["pm.bloom"] * bool(newest.bloom_columns)
         return Made(self.manifest(input_of(pm.FILE_NAME, data, beside), expect, *capabilities), data, beside)
@@ -161,6 +167,8 @@ class PmBad(Invalid):
         reads: Members of the parent's value (paths into its JSON) that a reader which accepts reads otherwise.
         older: What a reader must do when it is asked for the parent's oldest snapshot; ``None`` where it is not asked.
         prune: What is asked.
+        scan: What a scan of the Parquet file beside it must give; where it is ``None``, the broken rules decide. What the two
+            files say is well-formed in each, so that a contradiction shows in neither.
     """
 
     tier: Tier = "index"
@@ -168,6 +176,7 @@ class PmBad(Invalid):
     reads: Mapping[str, Any] = field(default_factory=dict[str, Any])
     older: Answering | None = None
     prune: tuple[Prune, ...] = ()
+    scan: Scan | None = None
 
     def make(self, before: Mapping[str, Made]) -> Made:
         """See `pqassay_reference.golden.recipes.Recipe`."""
@@ -193,8 +202,20 @@ class PmBad(Invalid):
             value=value,
             snapshots=snapshots,
             prune=[question.expectation() for question in self.prune] or None,
+            **self._scan_of(parent, files),
         )
         return Made(self.manifest(parent, input_of(name, data, files), expect), data, files)
+
+    def _scan_of(self, parent: Case, files: Mapping[str, bytes]) -> dict[str, Any]:
+        """The members about a scan of the Parquet file beside it."""
+        rows = rows_beside(files)
+        if rows is None:
+            return {}
+        scan = self.scan or expected_scan(
+            expected_read(self.id, self.rules), self.rules, (*MISLEADING, "read fails")
+        )
+        asked = self.prune[0].predicate if self.prune else None
+        return scan_of(rows, scan, asked, misleading(self.mutation.path, rows), parent.expect.predicate)
 
 
 def pm_bad(

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from pqassay_spec.golden.case import ReadExpectation, Refusal, RowsToRead, Scan
 from pqassay_spec.golden.literals import Binary, Date, Decimal, Float, List, Rows, Time, Timestamp, Written
+from pqassay_spec.rules.catalogue import Effect
 from pqassay_spec.rules.catalogue import rules as catalogue
 
 OWN = ReadExpectation(rows="own", refusal="never")
@@ -135,11 +136,13 @@ def rows_to_read(case: str, parent: Rows | None) -> Rows | None:
     return parent if parent is None or exemption is None else exemption.rows_of(parent)
 
 
-MISLEADING = ("rows lost", "wrong rows")
+MISLEADING: Sequence[Effect] = ("rows lost", "wrong rows")
 """What a lie can do to a reader that believes it."""
 
 
-def expected_scan(read: ReadExpectation, broken: Iterable[str]) -> Scan | None:
+def expected_scan(
+    read: ReadExpectation, broken: Iterable[str], misleading: Sequence[Effect] = MISLEADING
+) -> Scan | None:
     """What a scan of a damaged file must give where the table of the case does not say it.
 
     A lie about rows is shown, and not scored: no reader can be blamed for believing it.  Of what misleads nobody a reader
@@ -147,6 +150,6 @@ def expected_scan(read: ReadExpectation, broken: Iterable[str]) -> Scan | None:
     """
     if read.rows == "unspecified":
         return None
-    if any(catalogue()[rule].could in MISLEADING for rule in broken):
+    if any(catalogue()[rule].could in misleading for rule in broken):
         return "exposure"
     return "same-rows" if read.refusal == "never" else "refusal-allowed"

@@ -5,15 +5,19 @@ The cases themselves are in the modules named like their family; `generator` wri
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from pqassay_reference.golden.reads import OWN, expected_read, expected_scan, rows_to_read
 from pqassay_reference.golden.rows import literal_rows
+from pqassay_reference.golden.stories import misleading
 from pqassay_reference.pages.structures import bloom_filters, page_index
 from pqassay_reference.tiny.parquet import TinyParquet
+from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.golden.case import (
     GENERATOR,
@@ -27,6 +31,7 @@ from pqassay_spec.golden.case import (
     Provenance,
     Scan,
 )
+from pqassay_spec.golden.literals import Rows
 from pqassay_spec.mutation.mutations import Mutation, mutate
 from pqassay_spec.rules.catalogue import Tier, families
 from pqassay_spec.rules.catalogue import rules as catalogue
@@ -180,8 +185,11 @@ class Invalid:
     @property
     def answer(self) -> Answering | None:
         """The answer that a reader of the structure must give, by `decode` or else by the rules of its own family alone."""
+        if self.decode is not None:
+            return self.decode
         own = [catalogue()[rule] for rule in self.rules if rule.startswith(f"{family_of(self.id)}-")]
-        return self.decode or ("reject" if any(rule.decode == "reject" for rule in own) else None)
+        answers: tuple[Answering, ...] = ("reject", "either")
+        return next((answer for answer in answers if any(rule.decode == answer for rule in own)), None)
 
 
 @dataclass(frozen=True)
@@ -250,7 +258,7 @@ class Bad(Invalid):
         encode: What a writer must do; ``None`` where it is not asked.
         scan: What a scan must do; where it is ``None``, the broken rules decide (`expected_scan`).
         values: The values that a reader which accepts must read; by default the parent's.
-        predicate: What a scan looks for; by default what it looks for in the parent.
+        predicate: What a scan looks for; see `_predicate`.
     """
 
     encode: Acceptance | None = None
@@ -262,12 +270,7 @@ class Bad(Invalid):
         """See `Recipe`."""
         parent = before[self.parent].manifest
         data = mutate(before[self.parent].data, self.mutation)
-        value: dict[str, Any] | None = None
-        if self.answer not in (None, "reject"):
-            value = dict(parent.expect.value or {})
-            value["values"] = list(value["values"] if self.values is None else self.values)
-            if self.mutation.path == "idx1.layout":
-                value["layout"] = self.mutation.to
+        value = None if self.answer in (None, "reject") else self._value(parent, data)
         column, rows = parent.column, rows_to_read(self.id, parent.expect.rows)
         if column is None and self.mutation.path == "idx1" and rows is not None:
             column = rows.columns[0].name
@@ -277,14 +280,40 @@ class Bad(Invalid):
             check=self.check,
             lint=self.lint,
             decode=self.answer,
+            probes=None if value is None else parent.expect.probes,
             value=value,
             encode=self.encode,
             read=read,
             scan=scan,
-            predicate=None if scan is None else list(self.predicate or parent.expect.predicate or ()),
+            predicate=None if scan is None else self._predicate(parent, scan, rows),
             rows=None if scan is None and self.encode is None else rows,
         )
         return Made(self.manifest(parent, input_of(parent.input.file, data), expect, column=column), data)
+
+    def _predicate(self, parent: Case, scan: Scan, rows: Rows | None) -> list[Any]:
+        """What a scan looks for: that of the table, or what a lie is about, or else what it looks for in the parent."""
+        lie = misleading(self.mutation.path, rows) if scan == "exposure" and rows is not None else None
+        return list(self.predicate or lie or parent.expect.predicate or ())
+
+    def _value(self, parent: Case, data: bytes) -> dict[str, Any]:
+        """What a reader of the structure must read if it accepts the file."""
+        value, family = dict(parent.expect.value or {}), family_of(self.id)
+        if family == "BLM":  # the damaged filter is left aside
+            damaged = _ROW_GROUP.search(self.mutation.path)
+            value["row_groups"] = list(value["row_groups"])
+            value["row_groups"][int(damaged[1]) if damaged else 0] = {}
+        elif family in STRUCTURES:
+            # as it is written; where a recorded length cuts it, it is still whole for who reads it from its offset on
+            with contextlib.suppress(FormatError):
+                value = STRUCTURES[family](BytesSource(data), parent.column or "", ())
+        else:
+            value["values"] = list(value["values"] if self.values is None else self.values)
+            if self.mutation.path == "idx1.layout":
+                value["layout"] = self.mutation.to
+        return value
+
+
+_ROW_GROUP = re.compile(r"row_groups\[(\d+)\]")
 
 
 # ------------------------------------------------------------------------------------------------------ tables

@@ -51,10 +51,10 @@ def _chunks(source: Source, column: str) -> Iterator[_Chunk]:
 
 
 def page_index(source: Source, column: str) -> Value:
-    """The page index of a column.
+    """The page index of a column as it is written; whether its two structures agree is not looked at.
 
     Raises:
-        FormatError: The footer or an index cannot be read, or lists of different lengths.
+        FormatError: The footer or an index cannot be read, or a column index has lists of different lengths.
         Refused: There is no such column.
     """
     return {"row_groups": [_page_index_of(source, located) for located in _chunks(source, column)]}
@@ -63,12 +63,6 @@ def page_index(source: Source, column: str) -> Value:
 def _page_index_of(source: Source, located: _Chunk) -> Value:
     places = read_offset_index(source, located.body, located.chunk)
     bounds = read_column_index(source, located.body, located.chunk)
-    if places is not None and bounds is not None and len(places.page_locations) != len(bounds.null_pages):
-        raise Malformed(
-            "column index and offset index list different numbers of pages",
-            rule="PIX-021",
-            field="column_index",
-        )
     value: Value = {}
     if places is not None:
         value["offset_index"] = {
@@ -101,6 +95,8 @@ def _column_index_value(index: ColumnIndex) -> Value:
     }
     if index.null_counts is not None:
         value["null_counts"] = [json_value(count) for count in index.null_counts]
+    if index.nan_counts is not None:
+        value["nan_counts"] = [json_value(count) for count in index.nan_counts]
     return value
 
 

@@ -39,6 +39,9 @@ from pqassay_spec.pm.from_parquet import ENCODING_BITS
 from pqassay_spec.pm.types import logical_type
 from pqassay_spec.pm.value import Column
 
+_ENCODING_BITS = [(encoding, int(bit)) for encoding, bit in ENCODING_BITS.items()]
+# Plain numbers: flags with names take many times longer to combine, and a scan asks for each chunk.
+
 
 @dataclass(frozen=True)
 class Fetched:
@@ -158,7 +161,7 @@ def _decoded(column: Column, content: bytes) -> Any:
 
 def facts_of(schema: Sequence[SchemaElement], codec: int, encodings: int, num_values: int) -> ColumnMetaData:
     """What the footer of a small file says of the chunk."""
-    named = [encoding for encoding, bit in ENCODING_BITS.items() if encodings & bit]
+    named = [encoding for encoding, bit in _ENCODING_BITS if encodings & bit]
     return ColumnMetaData(
         type=schema[-1].type or 0,
         encodings=[*named, Encoding.RLE],

@@ -193,9 +193,9 @@ class PmReader:
         offset = self._block_offset(row_group)
         if not isinstance(self.source, BytesSource):
             return pm_block.read_block(self.source, self.header, offset, self.footer.start)
-        head = pm.BlockHeader.grammar.parse(self.source.read(offset, pm.BlockHeader.size))
+        head = pm.BlockHeader.read(self.source.view, offset)
         chunks = _Chunks(self.source.view, offset + pm.BlockHeader.size, self.header.column_count)
-        return Block(offset, int(head.num_rows), chunks)
+        return Block(offset, head.num_rows, chunks)
 
     def _block_offset(self, row_group: int) -> int:
         self._require_row_group(row_group)

@@ -177,10 +177,11 @@ def find_column(schema: pa.Schema, name: str) -> tuple[tuple[str, ...], pa.DataT
     Raises:
         Refused: There is no such column, or several.
     """
+    at = schema.get_field_index(name)
+    if at >= 0:
+        return (name,), schema.field(at).type
     if name in schema.names:
-        if schema.get_field_index(name) < 0:
-            raise Refused(f"there are several columns {name}")
-        return (name,), schema.field(name).type
+        raise Refused(f"there are several columns {name}")
     path = tuple(name.split("."))
     place: Any = schema
     for part in path:

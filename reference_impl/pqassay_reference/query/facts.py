@@ -136,7 +136,7 @@ class FileFacts:
         return [group.num_rows for group in self.metadata.row_groups]
 
     @cached_property
-    def leaves(self) -> list[SchemaLeaf]:
+    def leaves(self) -> Sequence[SchemaLeaf]:
         """The leaf columns."""
         found = leaves(self.metadata)
         for number, element in enumerate(self.metadata.schema[1:], 1):
@@ -172,7 +172,7 @@ class FileFacts:
                 raise Malformed(f"a row group of {count} rows", rule="PQF-074", field=where)
 
     @cached_property
-    def fields(self) -> list[SchemaField]:
+    def fields(self) -> Sequence[SchemaField]:
         """The fields below the root. Raises `Malformed` where Arrow's schema has others."""
         parts = list(_top_level(self.metadata.schema))
         if len(parts) != len(self.schema):
@@ -210,8 +210,8 @@ class FileFacts:
     def _found(self, name: str) -> tuple[int, int | None]:
         if name not in self._columns:
             path, _ = find_column(self.schema, name)
-            places = [at for at, leaf in enumerate(self.leaves) if leaf.is_at(path)]
             place = self.schema.get_field_index(path[0])
+            places = [at for at in self.fields[place].leaves if self.leaves[at].is_at(path)]
             self._columns[name] = place, places[0] if len(places) == 1 else None
         return self._columns[name]
 

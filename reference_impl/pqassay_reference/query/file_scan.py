@@ -36,7 +36,7 @@ from pqassay_reference.query.page_layout import Numbers
 from pqassay_reference.query.pm_facts import pm_facts
 from pqassay_reference.query.ranges import FOREVER, GAP, REMOTE_GAP, STEP_GAPS, Fetched, FetchedRanges, Piece
 from pqassay_reference.query.rungs import Rung
-from pqassay_reference.query.targets import LOCAL_TAIL, REMOTE_TAIL, TAIL_GAPS, LocalFile, Target
+from pqassay_reference.query.targets import LOCAL_TAIL, REMOTE_TAIL, LocalFile, Target, remote_tail
 from pqassay_reference.rewrite.extract import Trust, index_of
 from pqassay_spec.parquet.page_search import Rows
 from pqassay_spec.pm.grammar import FILE_NAME
@@ -140,7 +140,7 @@ class FileScan:
             return known
         size = self.ranges.size
         # Where a step is worth bytes, the end of a file is long enough for the page indexes before its footer.
-        wanted = LOCAL_TAIL if self.target.is_local else max(REMOTE_TAIL, TAIL_GAPS * (self.ranges.gap or 0))
+        wanted = LOCAL_TAIL if self.target.is_local else remote_tail(self.ranges.gap or 0)
         tail = min(size, wanted)
         self.ranges.want([Piece(size - tail, size)])
         facts = read_facts(self.ranges)
@@ -163,9 +163,9 @@ class FileScan:
         query, schema = self._query, self.facts.schema
         expected = query.first_schema if query.first_schema is not None else schema
         stored = set(schema.names)
-        constants: dict[str, Any] = {
-            one.name: pa.scalar(None, one.type) for one in expected if one.name not in stored
-        }
+        constants: dict[str, Any] = {}
+        if expected is not schema:
+            constants = {one.name: pa.scalar(None, one.type) for one in expected if one.name not in stored}
         constants |= {name: value for name, value in self.target.constants.items() if name not in stored}
         self._require_fitting(constants)
         names = list(expected.names) if query.columns is None else query.columns

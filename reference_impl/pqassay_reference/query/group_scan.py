@@ -225,12 +225,12 @@ class GroupScan:
         return self._table(columns, len(rows))
 
     def _want_little(self, parts: Sequence[Part], rows: Numbers) -> None:
-        """Fetch all fields together where those after the first part are fewer bytes than a step is worth."""
+        """Fetch all fields together where those after the first part are little beside what a step costs."""
         first = self._fields_of(parts[0])
         later = {place for part in parts[1:] for place in self._fields_of(part)}
         later = (later | set(self._question.output)) - first
         pieces = [piece for place in later for piece in self.fields[place].pieces(rows)]
-        if sum(piece.stop - piece.start for piece in pieces) <= self._ranges.step:
+        if self._ranges.is_little(pieces):
             self._ranges.want(
                 [*pieces, *(piece for place in first for piece in self.fields[place].pieces(rows))]
             )

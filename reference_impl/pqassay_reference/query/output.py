@@ -54,7 +54,8 @@ class Output:
             kind: Any = stored
             if name in kept:
                 kind = pa.dictionary(pa.int32(), kind)
-            nullable = name not in schema.names or schema.field(name).nullable
+            at = schema.get_field_index(name)
+            nullable = at < 0 or schema.field(at).nullable
             fields.append(pa.field(name, kind, nullable))
         return cls(pa.schema(fields), kept)
 

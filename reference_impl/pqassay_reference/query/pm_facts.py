@@ -11,23 +11,20 @@ Source: chapters ``scan.md``, section "Metadata", and ``pm.md``, section "Readin
 # The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
-import copy
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast, overload
+from typing import cast, overload
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from pqassay_reference.errors import Refused
 from pqassay_reference.pages.chunk_claims import ChunkClaims, Mistrusted
-from pqassay_reference.pages.mini_file import mini_file
-from pqassay_reference.pm.chunk_reading import facts_of, schema_of
+from pqassay_reference.pm.chunk_reading import facts_of
 from pqassay_reference.pm.read import PmReader
-from pqassay_reference.query.facts import ChunkSizes, FileFacts
+from pqassay_reference.query.facts import ChunkSizes, FileFacts, SchemaField
+from pqassay_reference.query.pm_schema import FieldsOfColumns, LeavesOfColumns
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import Source
 from pqassay_spec.parquet.column_order import TYPE_DEFINED
@@ -37,7 +34,6 @@ from pqassay_spec.parquet.thrift import (
     ColumnOrder,
     FileMetaData,
     KeyValue,
-    SchemaElement,
     Statistics,
     Type,
 )
@@ -50,12 +46,14 @@ from pqassay_spec.pm.value import Column, ExternalBloom
 BOUNDED = (Type.BOOLEAN, Type.INT32, Type.INT64, Type.FLOAT, Type.DOUBLE, Type.BYTE_ARRAY)
 """Physical types whose bounds compare in ``_pm`` as in Parquet, whatever the column means."""
 
+_NULL_COUNT_PRESENT = int(StatFlag.NULL_COUNT_PRESENT)
+
 
 class _Chunks(Sequence[ColumnChunk]):
     """The chunks of a row group as a footer would describe them, each made when it is asked for."""
 
-    def __init__(self, reader: PmReader, row_group: int) -> None:
-        self._reader, self._row_group = reader, row_group
+    def __init__(self, reader: PmReader, row_group: int, fields: Sequence[SchemaField]) -> None:
+        self._reader, self._row_group, self._fields = reader, row_group, fields
         self._made: dict[int, ColumnChunk] = {}
 
     @cached_property
@@ -79,14 +77,14 @@ class _Chunks(Sequence[ColumnChunk]):
 
     def _chunk(self, place: int) -> ColumnChunk:
         column, stored = self._reader.columns[place], self.block.chunks[place]
-        facts = facts_of(schema_of(column), stored.codec, stored.encodings, stored.num_values)
+        facts = facts_of(self._fields[place].elements, stored.codec, stored.encodings, stored.num_values)
         facts.total_compressed_size = facts.total_uncompressed_size = stored.total_compressed
         facts.data_page_offset = stored.byte_range_start
         facts.statistics = self._statistics(place, column, stored)
         return ColumnChunk(file_offset=0, meta_data=facts)
 
     def _statistics(self, place: int, column: Column, stored: pm.ColumnChunk) -> Statistics:
-        counts = stored.stat_flags & StatFlag.NULL_COUNT_PRESENT
+        counts = stored.stat_flags & _NULL_COUNT_PRESENT
         found = Statistics(null_count=stored.null_count if counts else None)
         if column.physical_type in BOUNDED:
             found.min_value, found.max_value = (
@@ -112,7 +110,6 @@ class _RowGroup:
 class _Metadata:
     """As much of a footer as ``_pm`` says."""
 
-    schema: list[SchemaElement]
     row_groups: list[_RowGroup]
     column_orders: list[ColumnOrder]
     key_value_metadata: list[KeyValue] | None = None
@@ -192,42 +189,15 @@ def pm_facts(reader: PmReader, size: int) -> PmFacts:
     twice = [name for name, count in Counter(column.name for column in columns).items() if count > 1]
     if twice:
         raise Refused(f"column {twice[0]} has several parts, of which _pm does not say how they are nested")
-    schemas, fields_of_arrow = _described(columns)
-    root = SchemaElement(name="schema", num_children=len(columns))
+    described = FieldsOfColumns(columns)
     metadata = _Metadata(
-        [root, *(element for schema in schemas for element in schema)],
-        [_RowGroup(_Chunks(reader, number)) for number in range(reader.row_group_count)],
+        [_RowGroup(_Chunks(reader, number, described)) for number in range(reader.row_group_count)],
         [TYPE_DEFINED] * len(columns),
     )
     framing = Framing(size, fields.parquet_footer_offset, fields.parquet_footer_length)
-    schema = pa.schema(fields_of_arrow)
-    return PmFacts(cast("FileMetaData", metadata), framing, schema, reader=reader)
-
-
-def _described(columns: Sequence[Column]) -> tuple[list[list[SchemaElement]], list[pa.Field[Any]]]:
-    """The schema elements of columns, and the fields that Arrow reads; of columns of one kind only the first is looked at."""
-    known: dict[tuple[int, ...], tuple[list[SchemaElement], pa.Field[Any]]] = {}
-    schemas: list[list[SchemaElement]] = []
-    fields: list[pa.Field[Any]] = []
-    for column in columns:
-        kind = (
-            column.type,
-            column.physical_type,
-            column.fixed_byte_len,
-            column.max_rep_level,
-            column.max_def_level,
-            column.repetition,
-        )
-        if kind not in known:
-            schema = schema_of(column)
-            read = pq.ParquetFile(pa.BufferReader(mini_file(schema, [], 0))).schema_arrow
-            known[kind] = schema, read.field(0)
-        (first, *others), field = known[kind]
-        named = copy.copy(first)
-        named.name = column.name
-        schemas.append([named, *others])
-        fields.append(field.with_name(column.name))
-    return schemas, fields
+    facts = PmFacts(cast("FileMetaData", metadata), framing, described.schema, reader=reader)
+    facts.fields, facts.leaves = described, LeavesOfColumns(described)
+    return facts
 
 
 __all__ = ["PmFacts", "pm_facts"]

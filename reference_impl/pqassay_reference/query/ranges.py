@@ -31,6 +31,9 @@ STEP_GAPS = 4
 """What a further step costs behind a URI, in gaps: requests of one step run at once, whereas a step waits for the one before. At 30 ms a
 request, a store sends about this much in the time that the step would take."""
 
+STEP_REQUESTS = 4
+"""How many times what a step costs is fetched along where it is scattered, so that several requests bring it at once."""
+
 LONGEST = 8 << 20
 """Bytes of the longest request that is made of several ranges: longer ones are shared among requests that run at once."""
 
@@ -94,7 +97,7 @@ class FetchedRanges:
         """What was fetched so far: metadata, and pages."""
         self.gap, self.pool = gap, pool
         self.step = 0
-        """Bytes that are rather fetched along than waited for in a step of their own."""
+        """What a further step costs, in bytes of one request."""
         self._source = source
         self._held: list[_Segment] = []
         self._lock = Lock()
@@ -119,10 +122,19 @@ class FetchedRanges:
             for segment in missing:
                 self._fetch(segment)
         else:
-            for task in [self.pool.submit(self._fetch, segment) for segment in missing]:
-                task.result()
+            for segment in missing[1:]:
+                self.pool.submit(self._fetch, segment)
+            self._fetch(missing[0])  # by the thread that would only wait
         for segment in missing:
-            segment.data.result()  # raises what went wrong
+            segment.data.exception()  # all have ended before one raises, and the file is closed
+        for segment in missing:
+            segment.data.result()
+
+    def is_little(self, pieces: Iterable[Piece]) -> bool:
+        """Whether some ranges are rather fetched along than waited for in a step of their own."""
+        with self._lock:
+            lengths = [one.stop - one.start for one in self._joined(sorted(pieces))]
+        return max(lengths, default=0) <= self.step and sum(lengths) <= STEP_REQUESTS * self.step
 
     def read(self, offset: int, length: int) -> bytes:
         """Return a range, fetched now where it is not held. See `pqassay_spec.base.sources.Source.read`."""

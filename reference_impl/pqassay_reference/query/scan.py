@@ -32,6 +32,7 @@ from pqassay_reference.query.distrust import Lie, Lies, warning_of
 from pqassay_reference.query.explain import Trace
 from pqassay_reference.query.file_scan import FileScan, Metadata, Query, Window
 from pqassay_reference.query.output import Output
+from pqassay_reference.query.request_pool import request_pool
 from pqassay_reference.query.rungs import Rung, rungs_without
 from pqassay_reference.query.targets import Target, target_of, targets_of
 from pqassay_reference.rewrite.extract import Trust
@@ -41,7 +42,7 @@ LOCAL_THREADS = max(2, min(os.cpu_count() or 1, 8))
 """Windows of local files that are worked on at once."""
 
 REMOTE_THREADS = 16
-"""Requests and windows at once behind a URI: there, waiting takes the time."""
+"""Windows and files at once behind a URI: there, waiting takes the time. What is held is bounded by them, however many requests bring it."""
 
 BATCH_ROWS = 1 << 16
 """The most rows of a batch."""
@@ -129,7 +130,7 @@ class Scan:
         threads = LOCAL_THREADS if is_local else REMOTE_THREADS
         overlaps = {Rung.FETCH, Rung.STREAM} <= self._query.rungs
         with ExitStack() as stack:
-            requests = None if is_local or not overlaps else stack.enter_context(ThreadPoolExecutor(threads))
+            requests = None if is_local or not overlaps else request_pool()
             workers = stack.enter_context(ThreadPoolExecutor(threads)) if overlaps else None
             openers = None if requests is None else stack.enter_context(ThreadPoolExecutor(threads))
             begun: list[_Begun] = []

@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,11 +15,13 @@ from typing import Any
 from urllib.parse import unquote
 
 import pyarrow as pa
+import pyarrow.fs as pafs
 
 from pqassay_reference.errors import Refused
-from pqassay_reference.lake.listing import list_files
+from pqassay_reference.lake.listing import list_files, located
 from pqassay_reference.lake.tails import NativeSource
 from pqassay_reference.query.facts import Identity
+from pqassay_reference.query.request_pool import request_pool
 from pqassay_spec.base.sources import FileSource, Source
 
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
@@ -32,6 +35,11 @@ REMOTE_TAIL = 64 << 10
 
 TAIL_GAPS = 2
 """Gaps that the end of a file behind a URI is worth: mostly the page indexes are in it, and a step is saved."""
+
+
+def remote_tail(gap: int) -> int:
+    """Bytes that are read from the end of a file behind a URI. A source that brings them with its first answer saves a step."""
+    return max(REMOTE_TAIL, TAIL_GAPS * gap)
 
 
 @dataclass(frozen=True)
@@ -79,7 +87,16 @@ def targets_of(path: str | os.PathLike[str]) -> list[Target]:
     name = os.fspath(path)
     if "://" not in name and Path(name).is_file():
         return [_local(name)]
-    listed = list_files(name, None, None)
+    filesystem, inside = located(name)
+    ahead = None if isinstance(filesystem, pafs.LocalFileSystem) else _OpenedAhead(filesystem, inside)
+    try:
+        listed = list_files(inside, filesystem, None)
+    except BaseException:
+        if ahead is not None:
+            ahead.drop()
+        raise
+    if ahead is not None and list(listed.paths) != [ahead.path]:
+        ahead.drop()
     if not listed.paths:
         raise Refused(f"{name}: there are no Parquet files in it")
     constants = _constants([listed.relative(one) for one in listed.paths])
@@ -89,7 +106,7 @@ def targets_of(path: str | os.PathLike[str]) -> list[Target]:
         if listed.is_local:
             found.append(Target(one, identity, _opener(one), constants=constants[at]))
         else:
-            remote = _remote(listed.filesystem, one)
+            remote = ahead if ahead is not None and ahead.path == one else _remote(listed.filesystem, one)
             found.append(Target(one, identity, remote, is_local=False, constants=constants[at]))
     return found
 
@@ -110,6 +127,33 @@ def _local(name: str) -> Target:
 
 def _opener(name: str) -> Callable[[], AbstractContextManager[Source]]:
     return lambda: LocalFile(name)
+
+
+class _OpenedAhead:
+    """A file behind a URI that is opened while the store is asked whether it is one: both are requests, of which none waits for the other.
+
+    Called, it opens the file; the first time it takes the one that is open.
+    """
+
+    def __init__(self, filesystem: Any, path: str) -> None:
+        self.path = path
+        self._filesystem = filesystem
+        self._task: Future[NativeSource] | None = request_pool().submit(NativeSource, filesystem, path)
+
+    def __call__(self) -> NativeSource:
+        task, self._task = self._task, None
+        return NativeSource(self._filesystem, self.path) if task is None else task.result()
+
+    def drop(self) -> None:
+        """Close the file, which is a folder, or is not there."""
+        if self._task is not None:
+            self._task.add_done_callback(_close)
+
+
+def _close(task: Future[NativeSource]) -> None:
+    if task.exception() is None:
+        with task.result():
+            pass
 
 
 def _remote(filesystem: Any, name: str) -> Callable[[], AbstractContextManager[Source]]:
@@ -149,4 +193,4 @@ def _kind(values: Sequence[str]) -> pa.DataType:
     return pa.string()
 
 
-__all__ = ["LOCAL_TAIL", "REMOTE_TAIL", "Target", "target_of", "targets_of"]
+__all__ = ["LOCAL_TAIL", "REMOTE_TAIL", "Target", "remote_tail", "target_of", "targets_of"]

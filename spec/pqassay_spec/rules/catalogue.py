@@ -31,7 +31,7 @@ Tier = Literal["footer", "index", "pages", "values"]
 Effect = Literal["rows lost", "wrong rows", "read fails", "pruning lost", "cosmetic"]
 """A harm that a user notices when an engine relies on the broken thing."""
 
-Decoding = Literal["reject"]
+Decoding = Literal["reject", "either"]
 """The answer of a reader of the structure to a file that breaks a rule, where the rule alone decides that."""
 
 OriginKind = Literal["stated", "inferred", "ours"]
@@ -80,7 +80,8 @@ class Rule:
         verdict: How it is reported; by default FAIL for MUST, WARN for SHOULD, INFO for MAY.
         practice: Why the verdict is weaker than the level: what real software does.
         reading: For POLICY: the reading of the ambiguous text that is taken.
-        decode: ``reject`` if a reader that decodes the structure must refuse a file that breaks it.
+        decode: ``reject`` if a reader that decodes the structure must refuse a file that breaks it, ``either`` if it may as
+            well leave the structure aside.
         capability: What an implementation has to know, beside its family's, to be asked about a file that breaks it.
         excluded: Why no file can show it, if none can.
     """

@@ -6,12 +6,15 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
+import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 import pytest
 
 from pqassay_reference.errors import Refused, Undecodable
+from pqassay_reference.query import targets
 from pqassay_reference.query.file_scan import Query
 from pqassay_reference.query.rungs import ALL, Rung
 from pqassay_reference.query.scan import Scan, scan
@@ -143,3 +146,59 @@ def test_small_files_behind_a_store_are_read_at_once(tmp_path: Path) -> None:
     rows = Scan(targets, Query(["=", "t", "x"], ["n"], ALL, None)).to_table()
 
     assert list(range(9)) == rows.column("n").to_pylist()
+
+
+class Store:
+    """A store over a folder, which answers nobody before a name is both looked at and opened."""
+
+    def __init__(self, folder: Path) -> None:
+        self._inner: Any = pafs.SubTreeFileSystem(str(folder), pafs.LocalFileSystem())
+        self._together = threading.Barrier(2, timeout=20)
+        self._is_met = False
+        self.opened: list[Any] = []
+
+    def normalize_path(self, path: str) -> str:
+        return path
+
+    def get_file_info(self, asked: Any) -> Any:
+        if isinstance(asked, list):
+            self._together.wait()
+        return self._inner.get_file_info(asked)
+
+    def open_input_file(self, path: str) -> Any:
+        if not self._is_met:
+            self._is_met = True
+            self._together.wait()
+        self.opened.append(self._inner.open_input_file(path))
+        return self.opened[-1]
+
+
+@pytest.mark.parametrize(("name", "rows"), [("year=2023/city=Lima/b.parquet", [4]), ("year=2023", [4, 5])])
+def test_behind_a_uri_a_file_is_opened_while_it_is_looked_at(
+    lake: Path, monkeypatch: pytest.MonkeyPatch, name: str, rows: list[int]
+) -> None:
+    store = _stored(lake, name, monkeypatch)
+    found = scan("s3://lake", "n > 3", ["n"])
+
+    assert rows == found.to_table().column("n").to_pylist() == found.to_table().column("n").to_pylist()
+    assert all(file.closed for file in store.opened)
+    assert len(found.files) * 2 == len(store.opened)
+
+
+def test_behind_a_uri_a_file_that_is_not_there_is_told_as_such(
+    lake: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _stored(lake, "nowhere.parquet", monkeypatch)
+    with pytest.raises(FileNotFoundError):
+        scan("s3://lake")
+
+
+def _stored(lake: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """A store in which any URI leads to that name."""
+    store = Store(lake)
+
+    def located(_: object) -> tuple[Store, str]:
+        return store, name
+
+    monkeypatch.setattr(targets, "located", located)
+    return store

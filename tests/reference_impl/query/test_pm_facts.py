@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,6 +14,8 @@ import pytest
 
 from places import GOLDEN_FILES, INTEROP
 from pqassay_reference.errors import Refused
+from pqassay_reference.pm import chunk_reading
+from pqassay_reference.query import pm_facts
 from pqassay_reference.query.rungs import Rung
 from pqassay_reference.query.scan import scan
 from pqassay_spec.parquet.file import TAIL_SIZE
@@ -52,6 +55,19 @@ def test_the_bounds_in_pm_leave_row_groups_out() -> None:
     assert 0 == none.counters.left[Rung.ROW_GROUPS].row_groups
     assert {"_pm", "statistics"} == none.counters.used
     assert 0.5 in first.to_table().column("price").to_pylist()
+
+
+def test_only_chunks_of_columns_that_are_asked_for_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    described: set[str] = set()
+
+    def facts_of(elements: Any, *others: Any) -> Any:
+        described.add(elements[0].name)
+        return chunk_reading.facts_of(elements, *others)
+
+    monkeypatch.setattr(pm_facts, "facts_of", facts_of)
+    scan(GOLDEN_FILES / "pm/with-data/data.parquet", "venue = 'XETR'", ["price"], metadata="pm").to_table()
+
+    assert {"venue", "price"} == described
 
 
 def test_a_pm_of_another_file_is_refused(tmp_path: Path) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import threading
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,9 +17,12 @@ from hypothesis import strategies as st
 from counting_source import CountingSource
 from pqassay_reference.query.facts import KEPT_FACTS
 from pqassay_reference.query.page_layout import PageLayout
+from pqassay_reference.query.ranges import FetchedRanges, Piece
+from pqassay_reference.query.request_pool import request_pool
 from pqassay_reference.query.scan import Scan, scan
 from pqassay_reference.tiny.layout import Layout
 from pqassay_reference.tiny.parquet import Column, TinyParquet
+from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.parquet.page_search import union
 
 NUMBERS = [1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233]
@@ -112,3 +118,90 @@ def test_a_file_that_replaces_another_is_read_anew_whatever_its_time(tmp_path: P
 
     assert [0, 1] == kept
     assert 0 == scan(path, "number = 8").counters.kept_facts
+
+
+@pytest.mark.parametrize(
+    ("pieces", "is_little"),
+    [
+        ([], True),
+        ([(0, 100)], True),
+        ([(0, 100), (200, 300), (400, 500), (600, 700)], True),
+        ([(0, 101)], False),
+        ([(0, 60), (60, 120)], False),
+        ([(0, 90), (200, 290), (400, 490), (600, 690), (800, 890)], False),
+    ],
+    ids=["nothing", "one request", "four requests", "one long", "neighbours", "five requests"],
+)
+def test_little_is_what_requests_at_once_bring_in_the_time_of_a_step(
+    pieces: list[tuple[int, int]], is_little: bool
+) -> None:
+    ranges = FetchedRanges(BytesSource(bytes(1000)), gap=0)
+    ranges.step = 100
+    assert is_little == ranges.is_little(Piece(*one) for one in pieces)
+
+
+class MeetingSource(ChangingSource):
+    """A source that, once there is a barrier, answers nobody before so many have asked."""
+
+    barrier: threading.Barrier | None = None
+
+    def read(self, offset: int, length: int) -> bytes:
+        if self.barrier is not None:
+            self.barrier.wait()
+        return super().read(offset, length)
+
+
+def test_pages_of_many_keys_are_asked_for_at_once() -> None:
+    KEPT_FACTS.clear()
+    keys = list(range(80))
+    paged = Layout(page_rows=1)
+    columns = Column("key", "int32", keys, layout=paged), Column("twice", "int32", keys, layout=paged)
+    source = MeetingSource(TinyParquet(columns, page_index=True).build())
+    wanted = keys[::2]
+
+    def found() -> list[Any]:
+        return scan(source, ["in", "key", wanted], ["twice"], gap=0).to_table().column("twice").to_pylist()
+
+    found()  # what is known from now on is everything but the pages
+    source.ranges.clear()
+    source.barrier = threading.Barrier(len(wanted), timeout=20)
+
+    assert wanted == found()
+    assert 2 * len(wanted) == len(source.ranges)
+
+
+class RefusingSource(ChangingSource):
+    """A source that, once its file is another one, refuses every request that means the file it was."""
+
+    is_refusing = False
+
+    def read(self, offset: int, length: int) -> bytes:
+        if self.is_refusing:
+            raise OSError("the file has changed")
+        return super().read(offset, length)
+
+
+def test_a_source_may_say_with_each_request_that_the_file_has_changed() -> None:
+    KEPT_FACTS.clear()
+    source = RefusingSource(FILE)
+    rows, _ = rows_and_counts(source, 0)
+    source.is_refusing = True
+    with pytest.raises(OSError, match="the file has changed"):
+        rows_and_counts(source, 0)
+    source.is_refusing = False
+
+    assert rows == rows_and_counts(source, 0)[0]
+
+
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_process_that_is_forked_has_threads_of_its_own() -> None:
+    request_pool().submit(int).result()
+    child = multiprocessing.get_context("fork").Process(target=_use_pool)
+    child.start()
+    child.join(20)
+    child.kill()
+    assert 0 == child.exitcode
+
+
+def _use_pool() -> None:
+    request_pool().submit(int).result()

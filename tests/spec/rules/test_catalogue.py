@@ -277,7 +277,7 @@ BROKEN: list[tuple[str, str]] = [
     (with_line("tier", 'tier = "page"'), "abc: ABC-001: tier is 'page', not one of footer, index, pages, values"),
     (with_line("could", 'could = "none"'), "abc: ABC-001: could is 'none', not one of rows lost, wrong rows, read fails, pruning lost, cosmetic"),
     (with_line("obliged_since", ""), "abc: ABC-001: obliged_since is missing or no text"),
-    (with_line("decode", 'decode = "accept"'), "abc: ABC-001: decode is 'accept', not one of reject"),
+    (with_line("decode", 'decode = "accept"'), "abc: ABC-001: decode is 'accept', not one of reject, either"),
     (with_line("capability", "capability = 1"), "abc: ABC-001: capability is missing or no text"),
     (with_line("sentence", 'sentence = "No full stop"'), "abc: ABC-001: the sentence does not end in a full stop"),
     (with_line("sentence", 'sentence = ""'), "abc: ABC-001: sentence is missing or no text"),
