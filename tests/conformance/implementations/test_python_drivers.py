@@ -5,6 +5,8 @@ Which golden files a library gets wrong is for `pqassay run` to find; the cases 
 
 from __future__ import annotations
 
+import importlib
+import json
 import subprocess
 import sys
 import textwrap
@@ -15,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from golden_cases import golden_cases
+from places import ROOT
 from pqassay.suite.cases import select
 from served_drivers import (
     IMPLEMENTATIONS,
@@ -139,6 +142,20 @@ def test_what_is_thrown_on_purpose_is_an_answer_and_a_panic_is_the_end(tmp_path:
         status, lines = ask_by_files(script, tmp_path, op="read", file=raised, columns=[])
         assert (1, []) == (status, lines)
     driver.close()
+
+
+def test_predicates_are_as_true_as_the_corpus_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(SKELETON))
+    truth = importlib.import_module("pqassay_driver").truth
+    corpus = json.loads((ROOT / "conformance/pqassay/corpus/values.json").read_text(encoding="utf-8"))
+    words = {"true": True, "false": False, "unknown": None}
+    wrong = [
+        told
+        for told in corpus["predicates"]
+        if (told.get("nan", "unordered"), told.get("zeros", "equal")) == ("unordered", "equal")
+        and words[told["truth"]] is not truth(told["predicate"], {"x": told["value"]})
+    ]
+    assert [] == wrong
 
 
 def test_examples_in_what_drivers_share_are_true() -> None:

@@ -11,17 +11,16 @@ from __future__ import annotations
 
 import decimal
 import faulthandler
-import functools
 import json
 import operator
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, NoReturn, TextIO
+from typing import Any, ClassVar, Literal, NamedTuple, NoReturn, TextIO, cast
 
 PROTOCOL = 2
 """The version of the protocol that is spoken here."""
@@ -275,7 +274,7 @@ def tagged(tag: str, value: object) -> Written:
 
 def tag_of(written: Written) -> str | None:
     """The tag of a value, ``None`` if it has none."""
-    return next(iter(written)) if isinstance(written, dict) else None
+    return str(next(iter(cast("dict[str, Any]", written)))) if isinstance(written, dict) else None
 
 
 def native(written: Written) -> Any:
@@ -291,7 +290,7 @@ def native(written: Written) -> Any:
     """
     if not isinstance(written, dict):
         return written
-    ((tag, text),) = written.items()
+    ((tag, text),) = cast("dict[str, Any]", written).items()
     if tag not in _NATIVE:
         raise Unsupported(f"a comparison of values of kind {tag}")
     return _NATIVE[tag](text)
@@ -450,8 +449,10 @@ def expression(predicate: Predicate, made: Expressions) -> Any:
     name, *parts = predicate
     match name:
         case "and" | "or":
-            join = operator.and_ if name == "and" else operator.or_
-            return functools.reduce(join, [expression(part, made) for part in parts])
+            first, *rest = (expression(part, made) for part in parts)
+            for part in rest:
+                first = first & part if name == "and" else first | part
+            return first
         case "not":
             return ~expression(parts[0], made)
         case "is null":
@@ -486,14 +487,14 @@ def options_for(
         "PIX": {"page_index": True},
         "BLM": {"bloom_filter": [request.get("column")]},
     }
-    wishes = of_family.get(request["family"], {}) | (request.get("wishes") or {})
+    wishes: dict[str, Any] = {**of_family.get(request["family"], {}), **(request.get("wishes") or {})}
     if lacking := sorted(wishes.keys() - set(options)):
         lacks(lacking[0])
     return {key: value for wish, told in wishes.items() for key, value in options[wish](told).items()}
 
 
 @contextmanager
-def replacing(target: str, suffix: str = ".tmp") -> Iterator[str]:
+def replacing(target: str, suffix: str = ".tmp") -> Generator[str, None, None]:
     """The path of a file beside another one that it replaces when it is written, or that goes if that fails."""
     temporary = Path(target + suffix)
     try:
