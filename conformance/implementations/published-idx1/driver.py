@@ -5,17 +5,19 @@ standard library, with pyarrow for what the Parquet library does there.  Where i
 that fails), this ends its own; where it returns an error, this refuses.
 
     pqassay run -- python3 driver.py
-
-It imports nothing of pqassay: copy it as the start of a driver of your own.
 """
 
-# ruff: noqa: INP001, PLC0415, PTH123 - one file to copy; what an operation does not need is not loaded
 from __future__ import annotations
 
-import json
 import sys
+from collections.abc import Mapping
 from io import FileIO
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "skeletons" / "python"))
+
+from pqassay_driver import Driver, Query, Written, main, matching  # noqa: E402 - it stands in the folder that was just named
 
 KEY = b"distinct_index_offset"
 MAGIC = b"IDX1"
@@ -84,142 +86,66 @@ def read_index(path: str) -> tuple[set[str], int]:
         raise PublishedError("Invalid UTF-8 in index data") from None
 
 
-def python_value(written: Any) -> Any:
-    """A value of the protocol."""
-    if not isinstance(written, dict):
-        return written
-    ((tag, text),) = written.items()
-    return {"int": int, "float": float, "bytes": bytes.fromhex}[tag](text)
-
-
-def json_value(value: Any) -> Any:
-    """The inverse of `python_value`."""
-    if isinstance(value, float):
-        return {"float": repr(value)}
-    if isinstance(value, bytes):
-        return {"bytes": value.hex()}
-    if isinstance(value, int) and abs(value) > 2**53:
-        return {"int": str(value)}
-    return value
-
-
-def decode(request: dict[str, Any]) -> dict[str, Any]:
-    """The values of the index, as the published reader gets them."""
-    values, offset = read_index(request["file"])
-    return {"answer": "accept", "value": {"values": sorted(values), "offset": offset}}
-
-
-def encode(request: dict[str, Any]) -> dict[str, Any]:
-    """Values joined by line feeds in the order of a hash set; here in that of their first row, one order of many."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    types = {
-        "int32": pa.int32(),
-        "int64": pa.int64(),
-        "double": pa.float64(),
-        "string": pa.string(),
-        "binary": pa.binary(),
-    }
-    columns, rows = request["rows"]["columns"], request["rows"]["rows"]
-    schema = pa.schema([pa.field(c["name"], types[c["type"]], c["nullable"]) for c in columns])
-    values = [[python_value(row[n]) for row in rows] for n in range(len(columns))]
-    table = pa.table(
-        [pa.array(column, kind) for column, kind in zip(values, schema.types, strict=True)], schema=schema
-    )
-    indexed = table.column(request["column"]).to_pylist()
-    payload = "\n".join(dict.fromkeys(value for value in indexed if value is not None)).encode()
-    with pa.OSFile(request["output"], "wb") as sink, pq.ParquetWriter(sink, schema) as writer:
-        writer.write_table(table)
-        offset = sink.tell()
-        sink.write(MAGIC + len(payload).to_bytes(8, "little") + payload)
-        writer.add_key_value_metadata({KEY.decode(): str(offset)})
-    return {"answer": "accept"}
-
-
-def scan(request: dict[str, Any]) -> dict[str, Any]:
-    """The table provider: it reads the index of every file first, and drops files for ``column = literal`` only."""
-    used = False
-    if request["index"] == "on":
-        values, _ = read_index(request["file"])
-        match request["predicate"]:
-            case ["=", column, str(literal)] if column == request.get("column"):
-                used = True
-                if literal not in values:
-                    return {"answer": "accept", "rows": []}
-    rows = query(request)
-    return {"answer": "ignored-index" if request["index"] == "on" and not used else "accept", "rows": rows}
-
-
-def query(request: dict[str, Any]) -> list[list[Any]]:
+def rows(path: str, asked: Query) -> list[list[Written]]:
     """The engine's query on the files that are left."""
     import pyarrow as pa
     import pyarrow.parquet as pq
+    from arrow_tables import rows_of
 
     try:
-        with pq.ParquetFile(request["file"]) as file:
+        with pq.ParquetFile(path) as file:
             table = file.read()
     except (pa.ArrowException, OSError) as error:
         raise PublishedError(f"Parquet error: {error}") from None
-    records = table.to_pylist()
-    kept = [record for record in records if truth(request["predicate"], record)]
-    return [[json_value(record[name]) for name in request["columns"]] for record in kept]
+    names = table.column_names
+    found = matching(asked.predicate, names, rows_of(table, names))
+    return [[record[name] for name in asked.columns] for record in found]
 
 
-def truth(tree: list[Any], record: dict[str, Any]) -> bool | None:
-    """The truth of a predicate on a row: true, false, or ``None`` for unknown."""
-    name, *parts = tree
-    if name in ("and", "or"):
-        truths = [truth(part, record) for part in parts]
-        decisive = name == "or"
-        return decisive if decisive in truths else None if None in truths else not decisive
-    if name == "not":
-        found = truth(parts[0], record)
-        return None if found is None else not found
-    value = record[parts[0]]
-    if name in ("is null", "is not null"):
-        return (value is None) == (name == "is null")
-    if name in ("in", "not in"):
-        found = truth(["or", *(["=", parts[0], literal] for literal in parts[1])], record)
-        return found if name == "in" or found is None else not found
-    literal = python_value(parts[1])
-    if value is None or literal is None:
-        return None
-    return {
-        "=": value == literal,
-        "!=": value != literal,
-        "<": value < literal,
-        "<=": value <= literal,
-        ">": value > literal,
-        ">=": value >= literal,
-    }[name]
+class Published(Driver):
+    """The published program."""
 
+    name = "IDX1 as published"
+    version = "2025-07-14"
+    language = "Python"
+    ignores = frozenset()
+    capabilities: ClassVar = ("idx1.decode", "idx1.encode", "idx1.scan")
 
-OPERATIONS = {"decode": decode, "encode": encode, "scan": scan}
+    def decode(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """The values of the index, as the published reader gets them."""
+        values, offset = read_index(request["file"])
+        return {"values": sorted(values), "offset": offset}
 
+    def scan(self, path: str, query: Query) -> list[list[Written]]:
+        """The table provider: it reads the index of every file first, and drops files for ``column = literal`` only."""
+        if query.index:
+            values, _ = read_index(path)
+            match query.predicate:
+                case ["=", query.about, str(literal)] if literal not in values:
+                    return []
+                case _:
+                    pass
+        return rows(path, query)
 
-def main() -> None:
-    """Answer one request."""
-    with open(sys.argv[1]) as file:
-        request = json.load(file)
-    if request["op"] == "hello":
-        answer = {
-            "answer": "accept",
-            "name": "IDX1 as published",
-            "version": "2025-07-14",
-            "language": "Python",
-            "capabilities": ["idx1.decode", "idx1.encode", "idx1.scan"],
-        }
-    elif request["op"] not in OPERATIONS or request["family"] != "IDX1":
-        sys.exit(3)
-    else:
-        try:
-            answer = OPERATIONS[request["op"]](request)
-        except PublishedError as error:
-            answer = {"answer": "reject", "message": str(error)}
-    with open(sys.argv[2], "w") as file:
-        json.dump(answer, file)
+    def encode(self, request: Mapping[str, Any]) -> None:
+        """Values joined by line feeds in the order of a hash set; here in that of their first row, one order of many."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+        from arrow_tables import table_of
+
+        table = table_of(request["rows"])
+        indexed = table.column(request["column"]).to_pylist()
+        payload = "\n".join(dict.fromkeys(value for value in indexed if value is not None)).encode()
+        with pa.OSFile(request["output"], "wb") as sink, pq.ParquetWriter(sink, table.schema) as writer:
+            writer.write_table(table)
+            offset = sink.tell()
+            sink.write(MAGIC + len(payload).to_bytes(8, "little") + payload)
+            writer.add_key_value_metadata({KEY.decode(): str(offset)})
+
+    def is_crash(self, error: Exception) -> bool:
+        """Everything but the errors that the published program returns ends it."""
+        return not isinstance(error, PublishedError)
 
 
 if __name__ == "__main__":
-    main()
+    main(Published())

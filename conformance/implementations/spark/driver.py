@@ -1,393 +1,377 @@
-"""A driver for Apache Spark: scans are Spark's, and so are the files, but for the index that is put behind their rows.
+"""The driver of Apache Spark: statistics, dictionaries, page index and bloom filters, read in batches or row by row.
 
     pqassay run --timeout 120 -- python3 driver.py
+    pqassay run --timeout 120 -- python3 driver.py --rows
 
-Starting Java takes longer than most requests may. So the first request starts a server, which keeps one Spark session behind a
-socket in a folder that only this user can enter; later requests talk to it, and after a minute without any it ends.
-
-It imports nothing of pqassay.
+Starting Java takes seconds: run it with ``--serve``, as `pqassay run` does.
 """
 
-# ruff: noqa: INP001, PLC0415, PTH100, PTH102, PTH105, PTH108, PTH123, PTH208 - one file to copy, as small as it can be
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import functools
-import hashlib
-import json
-import operator
 import os
 import re
 import shutil
-import socket
-import subprocess
 import sys
-import time
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
 
-IDLE_SECONDS = float(os.environ.get("SPARK_DRIVER_IDLE_SECONDS", "60"))
-"""Time that the server waits for another request before it ends."""
+sys.path.insert(0, str(Path(__file__).parents[1] / "skeletons" / "python"))
 
-START_SECONDS = 110.0
-"""Time that a request waits for the server to start."""
+from pqassay_driver import (  # noqa: E402 - it stands in the folder that was just named
+    ALL_FAMILIES,
+    Driver,
+    Expressions,
+    Predicate,
+    Query,
+    Unsupported,
+    Written,
+    expression,
+    lacks,
+    main,
+    native,
+    require_known_wishes,
+    written_integer,
+)
 
-LONGEST_MESSAGE = 300
+ROW_BY_ROW = "--rows"
+"""The option that turns off Spark's reader of batches. Spark itself does so for types that this reader lacks."""
 
-FOLDER = f"/tmp/pqassay-spark-{os.getuid()}"  # noqa: S108 - its owner and mode are verified; TMPDIR is another one for each request
-"""Holds the socket. The folder for temporary files of a request is of no use: it goes with the request."""
+SETTINGS = {
+    "spark.driver.memory": "1g",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # no query is worth more compiling
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",  # the type that requests name; INT96 by default
+    # What makes large queries fast costs more than it saves for a few rows, and no reader of files asks for it.
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
 
+SKIPPING = ("stats", "dictionary", "columnindex", "bloom")
+"""What Spark's Parquet library can skip by: ``parquet.filter.<name>.enabled``."""
 
-class NotSupportedError(Exception):
-    """Neither answered nor refused."""
+UNSIGNED_64 = "decimal(20,0)"
+"""What Spark makes of unsigned numbers of 64 bits."""
 
-
-class RefusedError(Exception):
-    """The rows cannot be indexed."""
-
-
-# ------------------------------------------------------------------------------------------------ the client
-
-
-def main() -> None:
-    """Answer one request, or be the server."""
-    if sys.argv[1] == "--serve":
-        serve(sys.argv[2])
-        return
-    with open(sys.argv[1]) as file:
-        request = json.load(file)
-    if request["op"] == "hello":
-        reply = {"status": 0, "answer": hello()}
-    elif request["op"] not in OPERATIONS or (request["op"] == "encode" and request["family"] != "IDX1"):
-        sys.exit(3)
-    else:
-        reply = ask(request)
-    if "crash" in reply:
-        sys.exit(f"Spark: {reply['crash']}")
-    if reply["status"] == 0:
-        with open(sys.argv[2], "w") as file:
-            json.dump(reply["answer"], file)
-    sys.exit(reply["status"])
-
-
-def hello() -> dict[str, Any]:
-    """Who this is. No Java is needed for that."""
-    from importlib.metadata import version
-
-    return {
-        "answer": "accept",
-        "name": "Apache Spark",
-        "version": version("pyspark"),
-        "language": "Scala, driven from Python",
-        "capabilities": ["parquet", "pqf.scan", "idx1.scan", "idx1.encode"],
-    }
-
-
-def ask(request: dict[str, Any]) -> dict[str, Any]:
-    """Ask the server, which is started if there is none; twice, since it may just be about to end."""
-    for _ in range(2):
-        with contextlib.suppress(OSError, ValueError), connected() as connection:
-            connection.sendall(json.dumps(request).encode() + b"\n")
-            with connection.makefile("rb") as stream:
-                return dict(json.loads(stream.readline()))
-    sys.exit("Spark: the server ended without an answer")
+TYPES = {
+    "boolean": "BOOLEAN",
+    "int8": "TINYINT",
+    "int16": "SMALLINT",
+    "int32": "INT",
+    "int64": "BIGINT",
+    "float": "FLOAT",
+    "double": "DOUBLE",
+    "string": "STRING",
+    "binary": "BINARY",
+    "date": "DATE",
+    "timestamp_micros": "TIMESTAMP",
+}
+"""Types of columns in requests as Spark's."""
 
 
-@contextlib.contextmanager
-def connected() -> Iterator[socket.socket]:
-    """A connection to the server. Of several requests at a time, one starts it."""
-    private_folder()
-    with open(f"{FOLDER}/lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        connection = connect() or started()
-    with connection:
-        yield connection
+class Spark(Driver):
+    """Apache Spark."""
 
+    distribution = "pyspark"
+    language = "Scala, driven from Python"
+    nan = "greatest"
+    capabilities: ClassVar = (
+        *("parquet", "read", *(f"{family}.scan" for family in ALL_FAMILIES)),
+        *("pqf.encode", "sta.encode", "pix.encode", "blm.encode", "idx1.encode", "nested", "nested.map"),
+        *("type.unsigned", "type.decimal", "type.date", "type.timestamp", "type.int96", "type.fixed"),
+        *("type.enum", "type.json", "type.bson", "type.geometry", "type.variant", "type.unknown"),
+        *("codec.snappy", "codec.gzip", "codec.zstd", "codec.lz4", "codec.lz4-raw"),
+    )
 
-def private_folder() -> None:
-    """Make the folder, and make sure that nobody else can put a socket there."""
-    with contextlib.suppress(FileExistsError):
-        os.mkdir(FOLDER, 0o700)
-    found = os.lstat(FOLDER)
-    if found.st_uid != os.getuid() or found.st_mode & 0o170777 != 0o040700:
-        sys.exit(f"{FOLDER} is no folder of this user alone")
+    def __init__(self, *, row_by_row: bool = False) -> None:
+        self.row_by_row = row_by_row
+        self._known: tuple[Any, Any] = (None, None)
 
+    @property
+    def name(self) -> str:  # type: ignore[override] # of two readers
+        """Which of the two readers it is."""
+        return "Apache Spark, row by row" if self.row_by_row else "Apache Spark"
 
-def address() -> str:
-    """Path of the socket: another one for another driver or another Python."""
-    with open(__file__, "rb") as file:
-        known_by = file.read() + sys.executable.encode() + os.environ.get("JAVA_HOME", "").encode()
-    return f"{FOLDER}/{hashlib.sha256(known_by).hexdigest()[:16]}"
-
-
-def connect() -> socket.socket | None:
-    """Connect; ``None`` if no server listens."""
-    connection = socket.socket(socket.AF_UNIX)
-    try:
-        connection.connect(address())
-    except OSError:
-        connection.close()
-        return None
-    return connection
-
-
-def started() -> socket.socket:
-    """Start the server, in a session of its own so that the end of this request is not its end, and connect to it."""
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(address())
-    environment = {name: value for name, value in os.environ.items() if name != "TMPDIR"}
-    with open(f"{FOLDER}/log", "w") as log:
-        server = subprocess.Popen(  # noqa: S603 - this program itself
-            [sys.executable, os.path.abspath(__file__), "--serve", address()],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-            cwd=FOLDER,
-            env=environment,
-        )
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline and server.poll() is None:
-        if connection := connect():
-            return connection
-        time.sleep(0.1)
-    server.kill()
-    with open(f"{FOLDER}/log") as log:
-        said = log.read().strip().rpartition("\n")[2]
-    sys.exit(f"Spark does not start: {said or 'no word'}")
-
-
-# ------------------------------------------------------------------------------------------------ the server
-
-
-def serve(path: str) -> None:
-    """Answer requests until there are none for a while, or one goes wrong in a way that is no refusal."""
-    with contextlib.closing(Spark()) as spark, socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(path)
-        listener.listen(64)
-        listener.settimeout(IDLE_SECONDS)
-        try:
-            with contextlib.suppress(TimeoutError):
-                while serve_one(listener, spark):
-                    pass
-        finally:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(path)
-
-
-def serve_one(listener: socket.socket, spark: Spark) -> bool:
-    """Answer one request; whether the server is fit for another."""
-    connection, _ = listener.accept()
-    with connection, connection.makefile("rb") as stream:
-        connection.settimeout(IDLE_SECONDS)
-        with contextlib.suppress(OSError, ValueError):  # whoever asked has gone meanwhile
-            request = json.loads(stream.readline())
-            reply = answered(spark, request)
-            connection.sendall(json.dumps(reply).encode() + b"\n")
-            return "crash" not in reply
-    return True
-
-
-def answered(spark: Spark, request: dict[str, Any]) -> dict[str, Any]:
-    """The reply to a request."""
-    from py4j.protocol import Py4JJavaError
-    from pyspark.errors import PySparkException
-
-    try:
-        return {"status": 0, "answer": OPERATIONS[request["op"]](spark, request)}
-    except NotSupportedError:
-        return {"status": 3}
-    except RefusedError as error:
-        return {"status": 0, "answer": {"answer": "reject", "message": str(error)}}
-    except (PySparkException, Py4JJavaError) as error:
-        if not spark.lives():
-            return {"crash": short(error)}
-        return {"status": 0, "answer": {"answer": "reject", "message": short(error)}}
-    except Exception as error:  # noqa: BLE001 - said to whoever asked, and the end of the server
-        return {"crash": f"{type(error).__name__}: {short(error)}"}
-
-
-def short(error: BaseException) -> str:
-    """Message of an error, without the traces of Java."""
-    return " ".join(str(error).split())[:LONGEST_MESSAGE]
-
-
-class Spark:
-    """The session."""
-
-    def __init__(self) -> None:
+    @functools.cached_property
+    def session(self) -> Any:
+        """Spark, started when it is first needed."""
         os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         from pyspark.sql import SparkSession
 
-        settings = {
-            "spark.driver.memory": "1g",
-            "spark.ui.enabled": "false",
-            "spark.sql.session.timeZone": "UTC",
-            "spark.sql.shuffle.partitions": "1",
-            "spark.sql.caseSensitive": "true",
-        }
-        builder = SparkSession.builder.master("local[1]").appName("pqassay driver")
-        for key, value in settings.items():
+        builder = SparkSession.builder.master("local[1]").appName("driver of Spark")
+        batches = str(not self.row_by_row).lower()
+        for key, value in (SETTINGS | {"spark.sql.parquet.enableVectorizedReader": batches}).items():
             builder = builder.config(key, value)
-        self.session = builder.getOrCreate()
-        self.session.sparkContext.setLogLevel("OFF")
-        self.java: Any = self.session.sparkContext._jvm  # noqa: SLF001 - there is no public way to Spark's Parquet library
+        session = builder.getOrCreate()
+        session.sparkContext.setLogLevel("OFF")
+        return session
 
-    def lives(self) -> bool:
-        """True if the Java process is still able to work."""
+    # ------------------------------------------------------------------------------------------------- reading
+
+    def read(self, path: str, columns: list[str]) -> list[list[Written]]:
+        """All rows."""
+        return self._rows(self._opened(path, skipping=True), path, columns)
+
+    def scan(self, path: str, query: Query) -> list[list[Written]]:
+        """The rows that satisfy a predicate."""
+        return self._rows(self.found(path, query), path, query.columns)
+
+    def found(self, path: str, query: Query) -> Any:
+        """A data frame with the rows that satisfy a predicate, and all columns."""
+        frame = self._opened(path, skipping=query.index)
+        types = {field.name: field.dataType for field in frame.schema}
+        return frame.filter(self.condition(query.predicate, types))
+
+    def _opened(self, path: str, *, skipping: bool) -> Any:
+        self.session.conf.set("spark.sql.parquet.filterPushdown", str(skipping).lower())
+        options = {f"parquet.filter.{part}.enabled": str(skipping).lower() for part in SKIPPING}
+        reader = self.session.read.options(**options)
+        status = os.stat(path)  # noqa: PTH116 - the path is text everywhere else
+        file = path, status.st_mtime_ns, status.st_size
+        if file == self._known[0]:  # to find out the schema again costs as much as a query
+            return reader.schema(self._known[1]).parquet(_url(path))
+        frame = reader.parquet(_url(path))
+        self._known = file, frame.schema
+        return frame
+
+    def _rows(self, frame: Any, path: str, columns: list[str]) -> list[list[Written]]:
+        from arrow_tables import values_of
+
+        kinds = {field.name: field.dataType for field in frame.schema}
+        table = frame.select(*(_shown(name, kinds[name]) for name in columns)).toArrow()
+        found = [values_of(column) for column in table.columns]
+        if any(kinds[name].simpleString() == UNSIGNED_64 for name in columns):
+            unsigned = self._unsigned(path)
+            found = [
+                _integers(values) if name in unsigned else values
+                for name, values in zip(columns, found, strict=True)
+            ]
+        return [list(row) for row in zip(*found, strict=True)]
+
+    def _unsigned(self, path: str) -> set[str]:
+        """The columns of unsigned numbers of 64 bits, as the footer says, for Spark's type is that of decimals."""
+        java = self._java
+        name = java.org.apache.hadoop.fs.Path(_url(path))
+        configuration = self.session.sparkContext._jsc.hadoopConfiguration()  # noqa: SLF001 - see `_java`
+        source = java.org.apache.parquet.hadoop.util.HadoopInputFile.fromPath(name, configuration)
+        reader = java.org.apache.parquet.hadoop.ParquetFileReader.open(source)
+        fields = reader.getFileMetaData().getSchema().getFields()
+        reader.close()
+        return {
+            field.getName() for field in fields if str(field.getLogicalTypeAnnotation()) == "INTEGER(64,false)"
+        }
+
+    @property
+    def _java(self) -> Any:
+        return self.session.sparkContext._jvm  # noqa: SLF001 - there is no public way to Spark's Parquet library
+
+    def condition(self, predicate: Predicate, types: Mapping[str, Any]) -> Any:
+        """A predicate as an expression of Spark, on columns of these types.
+
+        Raises:
+            Unsupported: A comparison with a nested column, or with what Spark has no literal for.
+        """
+        from pyspark.sql import functions as f
+
+        def column(name: str) -> Any:
+            return f.col(_quoted(name))
+
+        def literal(name: str, written: Written) -> Any:
+            return _literal(written, types[name])
+
+        made = Expressions(
+            column=column,
+            literal=literal,
+            is_null=lambda of: of.isNull(),
+            is_not_null=lambda of: of.isNotNull(),
+            among=lambda name, values: column(name).isin(*(literal(name, value) for value in values)),
+            nothing=lambda: f.lit(False),
+        )
+        return expression(predicate, made)
+
+    # ------------------------------------------------------------------------------------------------- errors
+
+    def is_crash(self, error: Exception) -> bool:
+        """An error of Java (memory, stack, a missing class), or the end of its process."""
+        cause = _cause(error)
+        if cause is None:
+            return not self._lives() or super().is_crash(error)
+        return bool(self._java.java.lang.Class.forName("java.lang.Error").isInstance(cause))
+
+    def class_name(self, error: Exception) -> str:
+        """What was first thrown: Spark wraps everything that goes wrong in a task."""
+        cause = _cause(error)
+        return super().class_name(error) if cause is None else str(cause.getClass().getName())
+
+    def _lives(self) -> bool:
         try:
-            return not self.session.sparkContext._jsc.sc().isStopped()  # type: ignore[attr-defined] # noqa: SLF001 - as above
-        except Exception:  # noqa: BLE001 - then it is not
+            return not self.session.sparkContext._jsc.sc().isStopped()  # noqa: SLF001 - see `_java`
+        except Exception:  # noqa: BLE001 - then it does not
             return False
 
-    def close(self) -> None:
-        """Stop it."""
-        with contextlib.suppress(Exception):
-            self.session.stop()
+    # ------------------------------------------------------------------------------------------------- writing
+
+    def encode(self, request: Mapping[str, Any]) -> None:
+        """A file that Spark writes; of IDX1, with an index behind its rows that Spark does not know of."""
+        from arrow_tables import table_of
+
+        rows, output = request["rows"], request["output"]
+        index = _index(rows, request["column"]) if request["family"] == "IDX1" else None
+        options = _options(request.get("wishes", {}))
+        schema = ", ".join(
+            f"{_quoted(column['name'])} {_type(column['type'])}{'' if column['nullable'] else ' NOT NULL'}"
+            for column in rows["columns"]
+        )
+        values = [tuple(row.values()) for row in table_of(rows).to_pylist()]
+        folder = f"{output}.spark"
+        try:
+            frame = self.session.createDataFrame(values, schema).coalesce(1)
+            frame.write.options(**options).parquet(f"file://{folder}")
+            (part,) = Path(folder).glob("part-*")
+            data = part.read_bytes()
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        temporary = Path(f"{output}.tmp")
+        temporary.write_bytes(data if index is None else self._with_index(data, index))
+        temporary.replace(output)
+
+    def _with_index(self, data: bytes, payload: bytes) -> bytes:
+        """The file with an index where its footer began, and with the key in a footer that Spark's Parquet library writes."""
+        java, length = self._java, int.from_bytes(data[-8:-4], "little")
+        start = len(data) - 8 - length
+        thrift = java.org.apache.parquet.format
+        footer = thrift.Util.readFileMetaData(java.java.io.ByteArrayInputStream(data[start:-8]))
+        pair = thrift.KeyValue("distinct_index_offset")
+        pair.setValue(str(start))
+        footer.addToKey_value_metadata(pair)
+        sink = java.java.io.ByteArrayOutputStream()
+        thrift.Util.writeFileMetaData(footer, sink)
+        written = bytes(sink.toByteArray())
+        blob = b"IDX1" + len(payload).to_bytes(8, "little") + payload
+        return data[:start] + blob + written + len(written).to_bytes(4, "little") + data[-4:]
 
 
-# ------------------------------------------------------------------------------------------------- scanning
+def _url(path: str) -> str:
+    """A path as Spark takes it, for which some characters mean patterns."""
+    return "file://" + re.sub(r"([\\{}\[\]*?])", r"\\\1", path)
 
 
-def scan(spark: Spark, request: dict[str, Any]) -> dict[str, Any]:
-    """Rows that Spark finds. It knows nothing of indexes in files."""
-    from pyspark.sql import functions as f
-
-    frame = spark.session.read.parquet("file://" + re.sub(r"([\\{}\[\]*?])", r"\\\1", request["file"]))
-    columns = [f.col(quoted(name)) for name in request["columns"]]
-    found = frame.filter(condition(request["predicate"])).select(*columns).collect()
-    rows = [[json_value(value) for value in row] for row in found]
-    return {"answer": "ignored-index" if request["index"] == "on" else "accept", "rows": rows}
-
-
-def quoted(name: str) -> str:
+def _quoted(name: str) -> str:
     """A column's name, dots and all, as Spark takes it."""
     return f"`{name.replace('`', '``')}`"
 
 
-def condition(tree: list[Any]) -> Any:
-    """A predicate as Spark's expression of the same name; what it is true of is for Spark to say."""
+def _shown(name: str, kind: Any) -> Any:
+    """A column as Arrow can have it: of geometries, their WKB."""
     from pyspark.sql import functions as f
 
-    name, *parts = tree
-    if name in ("and", "or"):
-        joined = {"and": operator.and_, "or": operator.or_}[name]
-        return functools.reduce(joined, map(condition, parts))
-    if name == "not":
-        return ~condition(parts[0])
-    column = f.col(quoted(parts[0]))
-    if name in ("is null", "is not null"):
-        return column.isNull() if name == "is null" else column.isNotNull()
-    if name in ("in", "not in"):
-        found = column.isin(*map(literal, parts[1]))
-        return found if name == "in" else ~found
-    compare = {
-        "=": operator.eq,
-        "!=": operator.ne,
-        "<": operator.lt,
-        "<=": operator.le,
-        ">": operator.gt,
-        ">=": operator.ge,
-    }
-    return compare[name](column, literal(parts[1]))
+    column = f.col(_quoted(name))
+    return f.st_asbinary(column).alias(name) if kind.typeName().startswith("geo") else column
 
 
-def literal(written: Any) -> Any:
-    """A value of the protocol as Spark's literal."""
+def _integers(values: list[Written]) -> list[Written]:
+    """Whole numbers that were given as decimals."""
+    return [None if value is None else written_integer(int(value["decimal"])) for value in values]
+
+
+def _cause(error: Exception) -> Any:
+    """The exception of Java that was thrown first; ``None`` if none was."""
+    thrown = getattr(getattr(error, "_origin", None) or error, "java_exception", None)
+    while thrown is not None and (cause := thrown.getCause()) is not None:
+        thrown = cause
+    return thrown
+
+
+def _literal(written: Written, kind: Any) -> Any:
+    """A value as Spark's literal, of the type of the column that it is compared with where that keeps it."""
     from pyspark.sql import functions as f
 
-    value = python_value(written)
+    name = kind.simpleString()
+    if name.startswith(("array", "map", "struct", "variant", "geo")):
+        raise Unsupported(f"a comparison with a column of type {name}")
+    value = native(written)
+    tag = next(iter(written)) if isinstance(written, dict) else None
+    if tag == "date":
+        return f.expr(f"date_from_unix_date({value})")
+    if tag == "timestamp":
+        if value % 1000:
+            raise Unsupported("a literal with nanoseconds")
+        return f.expr(f"timestamp_micros({value // 1000})").cast(name)
+    if tag == "time":
+        raise Unsupported("a literal of a time of day")
+    if tag == "bytes":
+        return f.lit(bytearray(value))
+    if tag == "float" and name == "float":
+        return f.lit(value).cast(name)
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         return f.lit(str(value)).cast("decimal(38,0)")
     return f.lit(value)
 
 
-def python_value(written: Any) -> Any:
-    """A value of the protocol."""
-    if not isinstance(written, dict):
-        return written
-    ((tag, text),) = written.items()
-    return {"int": int, "float": float, "bytes": bytearray.fromhex}[tag](text)
+# ------------------------------------------------------------------------------------------------------ writing
 
 
-def json_value(value: Any) -> Any:
-    """The inverse of `python_value`."""
-    if isinstance(value, float):
-        return {"float": repr(value)}
-    if isinstance(value, (bytes, bytearray)):
-        return {"bytes": value.hex()}
-    if isinstance(value, int) and not isinstance(value, bool):
-        return {"int": str(value)} if abs(value) > 2**53 else value
-    if value is None or isinstance(value, str):
-        return value
-    raise NotSupportedError(type(value).__name__)
+def _type(name: str) -> str:
+    """A type of a request as Spark's.
+
+    Raises:
+        Unsupported: Spark does not write it.
+    """
+    if name in TYPES:
+        return TYPES[name]
+    if name.startswith("decimal("):
+        return name
+    if name.startswith("list<"):
+        return f"ARRAY<{_type(name[5:-1])}>"
+    raise Unsupported(f"type {name}")
 
 
-# -------------------------------------------------------------------------------------------------- writing
-
-TYPES = {"int32": "INT", "int64": "BIGINT", "double": "DOUBLE", "string": "STRING", "binary": "BINARY"}
-
-
-def encode(spark: Spark, request: dict[str, Any]) -> dict[str, Any]:
-    """A file that Spark writes, and behind its rows and indexes the index of one column."""
-    declared, rows = request["rows"]["columns"], request["rows"]["rows"]
-    names = [column["name"] for column in declared]
-    if request["column"] not in names or declared[names.index(request["column"])]["type"] != "string":
-        raise RefusedError("there is no such column of text")
-    schema = ", ".join(
-        f"{quoted(column['name'])} {TYPES[column['type']]}{'' if column['nullable'] else ' NOT NULL'}"
-        for column in declared
-    )
-    values = [tuple(python_value(value) for value in row) for row in rows]
-    payload = index_of({row[names.index(request["column"])] for row in values})
-    folder = f"{request['output']}.spark"
-    try:
-        frame = spark.session.createDataFrame(values, schema)
-        frame.coalesce(1).write.parquet(f"file://{folder}")
-        (part,) = (name for name in os.listdir(folder) if name.startswith("part-"))
-        with open(f"{folder}/{part}", "rb") as file:
-            data = file.read()
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    with open(f"{request['output']}.tmp", "wb") as file:
-        file.write(with_index(spark, data, payload))
-    os.replace(f"{request['output']}.tmp", request["output"])
-    return {"answer": "accept"}
+def _options(wishes: Mapping[str, Any]) -> dict[str, str]:
+    """Options of Spark's writer that fulfil wishes."""
+    options: Mapping[str, Callable[[Any], dict[str, Any]]] = {
+        "page_rows": lambda count: {"parquet.page.row.count.limit": count},
+        "row_group_rows": lambda count: {"parquet.block.row.count.limit": count},
+        "dictionary": lambda used: {"parquet.enable.dictionary": used},
+        "bloom_filter": lambda names: {f"parquet.bloom.filter.enabled#{name}": True for name in names},
+        "page_index": lambda used: {} if used else lacks("page_index"),
+        "statistics": lambda used: {"parquet.column.statistics.enabled": used},
+        "data_page_version": lambda version: {"parquet.writer.version": f"v{version}"},
+        "codec": lambda codec: lacks("codec") if codec == "brotli" else {"compression": codec},
+    }
+    require_known_wishes(wishes, options)
+    chosen = {key: value for wish, told in wishes.items() for key, value in options[wish](told).items()}
+    return {key: str(value).lower() for key, value in chosen.items()}
 
 
-def index_of(found: set[str | None]) -> bytes:
-    """The values, one a line, in an order in which no reader loses one: the empty one first, one with a carriage return last."""
-    values = sorted(
-        (value for value in found if value is not None), key=lambda value: (value.endswith("\r"), value)
-    )
+def _index(rows: Mapping[str, Any], column: str) -> bytes:
+    """The distinct values of a column, one a line.
+
+    They come in an order in which no reader loses one: the empty one first, one with a carriage return last.
+
+    Raises:
+        ValueError: They cannot be written so.
+    """
+    names = [each["name"] for each in rows["columns"]]
+    if column not in names or rows["columns"][names.index(column)]["type"] != "string":
+        raise ValueError("there is no such column of text")
+    found = {row[names.index(column)] for row in rows["rows"]} - {None}
+    values = sorted(found, key=lambda value: (value.endswith("\r"), value))
     if any("\n" in value for value in values):
-        raise RefusedError("a value holds a line feed")
+        raise ValueError("a value holds a line feed")
     if values == [""]:
-        raise RefusedError("the index of one empty value is that of no value")
+        raise ValueError("the index of one empty value is that of no value")
     if any(value.endswith("\r") for value in values[:-1]) or values[-1:] == [""]:
-        raise RefusedError("more than one value ends in a carriage return")
+        raise ValueError("more than one value ends in a carriage return")
     return "\n".join(values).encode()
 
 
-def with_index(spark: Spark, data: bytes, payload: bytes) -> bytes:
-    """The file with an index where its footer began, and with the key in a footer that Spark's Parquet library writes."""
-    java, length = spark.java, int.from_bytes(data[-8:-4], "little")
-    start = len(data) - 8 - length
-    thrift = java.org.apache.parquet.format
-    footer = thrift.Util.readFileMetaData(java.java.io.ByteArrayInputStream(data[start:-8]))
-    pair = thrift.KeyValue("distinct_index_offset")
-    pair.setValue(str(start))
-    footer.addToKey_value_metadata(pair)
-    sink = java.java.io.ByteArrayOutputStream()
-    thrift.Util.writeFileMetaData(footer, sink)
-    written = bytes(sink.toByteArray())
-    blob = b"IDX1" + len(payload).to_bytes(8, "little") + payload
-    return data[:start] + blob + written + len(written).to_bytes(4, "little") + data[-4:]
-
-
-OPERATIONS = {"scan": scan, "encode": encode}
-
 if __name__ == "__main__":
-    main()
+    by_row = ROW_BY_ROW in sys.argv
+    sys.argv = [argument for argument in sys.argv if argument != ROW_BY_ROW]
+    main(Spark(row_by_row=by_row))

@@ -121,10 +121,11 @@ def run(
 ) -> None:
     """Judge a reader or writer, in any language, by the golden files."""
     from pqassay.suite.cases import CaseError, golden_folder, load, select
+    from pqassay.suite.writer_cases import writer_cases
 
     _require_positive({"--timeout": timeout, "--memory": memory})
     try:
-        every = load(cases or golden_folder())
+        every = [*load(cases or golden_folder()), *writer_cases()]
         chosen = select(every, case or ())
     except CaseError as error:
         fail(str(error))

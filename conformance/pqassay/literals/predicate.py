@@ -180,18 +180,28 @@ def _compared(name: str, left: Value, right: Value, semantics: Semantics) -> Tru
     (kind, one), (other_kind, other) = _comparable(left), _comparable(right)
     if kind != other_kind:
         raise PredicateError(f"{left!r} cannot be compared with {right!r}")
-    if isinstance(one, float) and isinstance(other, float):
-        if semantics.nan == "unordered" and (math.isnan(one) or math.isnan(other)):
+    if kind == _NUMBER:
+        if semantics.nan == "unordered" and (_is_nan(one) or _is_nan(other)):
             return name == "!="
-        return COMPARISONS[name](_float_key(one, semantics), _float_key(other, semantics))
+        return COMPARISONS[name](_number_key(one, semantics), _number_key(other, semantics))
     return COMPARISONS[name](one, other)
 
 
-def _float_key(value: float, semantics: Semantics) -> tuple[bool, float, bool]:
-    """What a float is ordered by: whether it is NaN, its size, and, where zeros are apart, its sign."""
-    if math.isnan(value):
+_NUMBER = "number"
+
+
+def _is_nan(value: float) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
+def _number_key(value: float, semantics: Semantics) -> tuple[bool, float, bool]:
+    """What a number is ordered by: whether it is NaN, its size, and of a zero, where they are apart, its sign.
+
+    Whole numbers stay whole: Python compares them with floats exactly.
+    """
+    if _is_nan(value):
         return True, 0.0, False
-    return False, value, semantics.zeros == "apart" and math.copysign(1, value) > 0
+    return False, value, semantics.zeros == "apart" and value == 0 and math.copysign(1, value) > 0
 
 
 def _comparable(value: Value) -> tuple[str, Any]:
@@ -206,6 +216,6 @@ def _comparable(value: Value) -> tuple[str, Any]:
         case bool():
             return "boolean", value
         case int() | float():
-            return "number", value
+            return _NUMBER, value
         case _:
             return type(value).__name__, value

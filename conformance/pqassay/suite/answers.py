@@ -13,17 +13,14 @@ from typing import Any, TypeVar, cast, get_args
 
 from pqassay.literals.rows import rows_difference
 from pqassay.report.run_model import Operation
-from pqassay.suite import pm_answers, protocol, row_answers, written_file
+from pqassay.suite import pm_answers, protocol, row_answers
 from pqassay.suite.bench import RIGHT, Asking, Bench, Judgement, expects
-from pqassay.suite.process import Limits
-from pqassay.suite.protocol import Accept, Answer
+from pqassay.suite.protocol import Accept, Answer, given
+from pqassay.suite.written_file import Inspection
 from pqassay_spec.golden.case import Acceptance, Answering, Case
 from pqassay_spec.golden.literals import Rows
 
 Thing = TypeVar("Thing")
-
-JUDGING_LIMITS = Limits(seconds=120)
-"""Limits of looking at a written file, however little the driver may take."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +51,8 @@ FAMILIES: dict[str, Family] = {
         column_option="idx1_column",
         proof=("IDX1-006", "IDX1-008", "IDX1-010", "IDX1-016"),
     ),
+    "PQF": Family(proof=()),
+    "STA": Family(proof=()),
     "PIX": Family(proof=(), sparse=True),
     "BLM": Family(proof=(), sparse=True),
     "PM": Family(proof=("PM-001", "PM-012", "PM-017"), whole=True),
@@ -142,7 +141,14 @@ def _encode_request(bench: Bench, _: object) -> protocol.CaseRequest:
     if FAMILIES[case.family].whole:
         rows, column, value = None, None, case.expect.value
     return protocol.EncodeRequest(
-        protocol.PROTOCOL, "encode", case.family, str(bench.output), column, rows, value
+        protocol.PROTOCOL,
+        "encode",
+        case.family,
+        str(bench.output),
+        column,
+        rows,
+        value,
+        bench.golden.wishes,
     )
 
 
@@ -162,17 +168,11 @@ def _judge_written(bench: Bench) -> Judgement:
     """Judge the file that a writer wrote: by the rules, and by its rows or its value."""
     case = bench.case
     family, rows = FAMILIES[case.family], case.expect.rows or Rows([], [])
-    found_file = bench.folder / "found.json"
     options = {family.column_option: case.column or ""} if family.column_option else {}
-    command = written_file.command(bench.output, options, rows.names(), found_file)
-    ended = bench.launcher.run(command, bench.folder, written_file.environment(), JUDGING_LIMITS)
-    if ended.status:
-        said = ended.stderr.strip().rpartition("\n")[2]
-        why = ended.crash or f"exit status {ended.status}"
-        return Judgement(
-            False, "the written file cannot be judged", "a file that can be checked", f"{why}: {said}"
-        )
-    inspected = written_file.from_json(found_file.read_bytes())
+    wishes = None if bench.golden.wishes is None else given(bench.golden.wishes)
+    inspected = bench.inspector.inspect(Inspection(str(bench.output), options, rows.names(), wishes))
+    if isinstance(inspected, str):
+        return Judgement(False, "the written file cannot be judged", "a file that can be checked", inspected)
     if inspected.failures:
         told = "; ".join(f"{rule}: {message}" for rule, message in inspected.failures)
         broken = tuple(rule for rule, _ in inspected.failures)
@@ -191,6 +191,13 @@ def _judge_written(bench: Bench) -> Judgement:
         )
     if family.whole:
         return pm_answers.judged_value(case.expect.value, inspected.value or {}, "the written file has a ")
+    if inspected.unfulfilled:
+        return Judgement(
+            False,
+            f"the written file is not as wished: {inspected.unfulfilled[0].partition(':')[0]}",
+            "as wished, or unsupported",
+            "; ".join(inspected.unfulfilled),
+        )
     if difference := rows_difference(rows.values(), inspected.rows):
         return Judgement(
             False, "the written file holds other rows", f"{len(rows.rows)} rows as given", difference

@@ -14,8 +14,8 @@ from typing import Generic, TypeVar
 from pqassay.suite import protocol
 from pqassay.suite.cases import GoldenCase
 from pqassay.suite.causes import Fault, is_accident
+from pqassay.suite.inspector import Inspector
 from pqassay.suite.manifest import handed_over
-from pqassay.suite.process import Launcher
 from pqassay.suite.protocol import Answer, Reject, Unsupported
 from pqassay_spec.golden.case import Case
 
@@ -50,11 +50,11 @@ RIGHT = Judgement(right=True)
 
 @dataclass(frozen=True)
 class Bench:
-    """The surroundings of one exchange: the case, the folder, and a way to start processes."""
+    """The surroundings of one exchange: the case, the folder, and what looks at written files."""
 
     golden: GoldenCase
     folder: Path
-    launcher: Launcher
+    inspector: Inspector
 
     @property
     def case(self) -> Case:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from pqassay.literals.predicate import keeps
 from pqassay.suite.manifest import ManifestError, read_manifest
+from pqassay.suite.protocol import Wishes
 from pqassay_spec.golden.case import MANIFEST, Case
 from pqassay_spec.golden.literals import Rows, Value
 
@@ -30,12 +31,14 @@ class GoldenCase:
         folder: Where it is.
         manifest_sha256: Digest of its manifest.
         parent: The valid case that it was made from.
+        wishes: What a writer is wished to do.
     """
 
     case: Case
     folder: Path
     manifest_sha256: str
     parent: GoldenCase | None = None
+    wishes: Wishes | None = None
 
     def content(self) -> bytes:
         """The bytes of its input.

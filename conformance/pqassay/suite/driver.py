@@ -12,6 +12,7 @@ from pathlib import Path
 from pqassay.report.run_model import Operation, Outcome
 from pqassay.suite import protocol
 from pqassay.suite.excerpt import telling_lines
+from pqassay.suite.inspector import Inspector
 from pqassay.suite.process import Ended, Launcher, Limits, read_answer_file
 from pqassay.suite.protocol import Answer, HelloAnswer, ProtocolError, ScanRequest
 from pqassay.suite.session import Session
@@ -114,6 +115,7 @@ class DriverUnderTest:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.launcher = Launcher(settings.limits)
+        self.inspector = Inspector()
         self.serves = False
         self._sessions: list[Session] = []
         self._mine = threading.local()
@@ -124,6 +126,7 @@ class DriverUnderTest:
     def close(self) -> None:
         """End all processes."""
         self.launcher.stop()
+        self.inspector.close()
         for session in self._sessions:
             session.close()
         self._folder.cleanup()

@@ -354,10 +354,11 @@ def answer_schema() -> dict[str, Any]:
 
 def to_json(record: HelloRequest | CaseRequest | Answer | HelloAnswer) -> str:
     """A request or an answer as one line of JSON in ASCII; members that are ``None`` are left out, values of rows are kept."""
-    return json.dumps(_members(record), default=_members)
+    return json.dumps(given(record), default=given)
 
 
-def _members(record: object) -> dict[str, Any]:
+def given(record: object) -> dict[str, Any]:
+    """The members of a record that are not ``None``."""
     return {name: value for name, value in vars(record).items() if value is not None}
 
 

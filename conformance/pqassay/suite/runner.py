@@ -238,7 +238,7 @@ class _Asking:
     def _ask_once(self, golden: GoldenCase, operation: Operation, number: int, expected: object) -> Result:
         case, asking = golden.case, ASKING[operation]
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
-            bench = Bench(golden, Path(name), self.driver.launcher)
+            bench = Bench(golden, Path(name), self.driver.inspector)
             request = asking.request(bench, expected)
             # A writer gets rows or a value, and nothing to copy from.
             if not isinstance(request, protocol.EncodeRequest):
@@ -326,7 +326,7 @@ class _Asking:
 
     def _keep_scan(self, golden: GoldenCase, scanning: Scanning) -> None:
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
-            bench = Bench(golden, Path(name), self.driver.launcher)
+            bench = Bench(golden, Path(name), self.driver.inspector)
             bench.hand_over()
             keep(self.settings, bench, scanning.request(bench), "scan-1")
 
@@ -408,6 +408,8 @@ def _explained(result: Result, golden: GoldenCase | None) -> Result:
     """A bad result with the words of its case, its severity and its cause."""
     if golden is None or result.is_good:
         return result
+    if result.outcome == "no credit":  # right by itself: nothing was observed
+        return dataclasses.replace(result, title=golden.case.title, cause=result.reason)
     case, grave = golden.case, result.severity
     if grave is None:
         grave = severity(case, "crashed" if result.outcome == "crashed" else "protocol")

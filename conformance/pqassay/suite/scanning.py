@@ -155,7 +155,7 @@ class Scanning:
         if not asked:
             return []
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
-            bench = Bench(golden, Path(name), self.driver.launcher)
+            bench = Bench(golden, Path(name), self.driver.inspector)
             bench.hand_over()
             request = scan_request(bench, asked, index)
             replies = self.driver.ask_queries(request, bench.folder)

@@ -10,7 +10,7 @@ import contextlib
 import os
 import selectors
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,10 +51,18 @@ class Session:
         launcher: Starts it.
         command: The driver's command, without ``--serve``.
         folder: A folder for its temporary files.
+        environment: Variables to set.
     """
 
-    def __init__(self, launcher: Launcher, command: Sequence[str], folder: Path) -> None:
+    def __init__(
+        self,
+        launcher: Launcher,
+        command: Sequence[str],
+        folder: Path,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         self._launcher = launcher
+        self._environment = environment
         self._command = [*command, SERVE]
         self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None
@@ -81,7 +89,9 @@ class Session:
             self.close()
         if self._process is None or self._process.poll() is not None:
             self.close()
-            self._process = self._launcher.start(self._command, self._folder, talks=True)
+            self._process = self._launcher.start(
+                self._command, self._folder, environment=self._environment, talks=True
+            )
             for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
                 if stream is not None:
                     os.set_blocking(stream.fileno(), False)

@@ -1,7 +1,7 @@
 """Inspection of a written file: the judge's findings on it, and its rows, or the logical value of a ``_pm``.
 
-The file comes from a stranger's program, and decoding it happens in a process of its own:
-``python -m pqassay.suite.written_file``.  What that process finds out is a `WrittenFile`.
+The file comes from a stranger's program, and decoding it happens in a process of its own, one for all files of a run:
+``python -m pqassay.suite.written_file --serve``.  What that process finds out is a `WrittenFile`.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -11,18 +11,21 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TextIO, cast
 
 from pqassay.judge.checker import check
-from pqassay.literals.predicate import literal
+from pqassay.suite.arrow_values import rows_of
+from pqassay.suite.fulfilled import unfulfilled
+from pqassay.suite.protocol import SortingWish, Wishes
+from pqassay.under_test.file import FileUnderTest, Options
 from pqassay_spec.base.sources import FileSource
-from pqassay_spec.golden.literals import Value, write_value
+from pqassay_spec.golden.literals import Value, Written, read_value, write_value
 from pqassay_spec.pm import file as pm_file
 from pqassay_spec.pm import header as pm_header
-from pqassay_spec.pm.reading import read_value
+from pqassay_spec.pm.reading import read_value as read_pm_value
 from pqassay_spec.pm.value_json import to_json as to_json_value
 
 
@@ -37,6 +40,7 @@ class WrittenFile:
         error: Why it could not be judged or read.
         rows: Its rows, the columns in the order asked for.
         value: The logical value of a ``_pm``.
+        unfulfilled: Wishes that it does not fulfil.
     """
 
     outcome: str
@@ -45,16 +49,20 @@ class WrittenFile:
     error: str
     rows: list[list[Value]]
     value: dict[str, Any] | None = None
+    unfulfilled: list[str] = field(default_factory=list[str])
 
 
-def inspect(path: str, options: dict[str, str], columns: Sequence[str]) -> WrittenFile:
+def inspect(
+    path: str, options: dict[str, str], columns: Sequence[str], wishes: dict[str, Any] | None = None
+) -> WrittenFile:
     """Check a file at tier ``values``, and read columns of it with pyarrow, or what it says if it is a ``_pm``."""
-    report = check(path, tier="values", **cast("Any", options))
+    report = check(path, tier="values", crc=True, **cast("Any", options))
     (file,) = report.files
     coverage = report.coverages[file.coverage]
     failures = [(found.rule, found.message) for found in file.findings if found.verdict == "FAIL"]
     rows: list[list[Value]] = []
     value, error = None, file.error or ""
+    missed: list[str] = []
     if failures or error:
         pass
     elif file.kind == "pm":
@@ -66,10 +74,11 @@ def inspect(path: str, options: dict[str, str], columns: Sequence[str]) -> Writt
         try:
             # From memory and without threads: one that still lets go of a Python object when this process ends aborts it.
             with pq.ParquetFile(pa.BufferReader(Path(path).read_bytes())) as parquet:
-                rows = read_rows(parquet.read(use_threads=False), columns)
+                rows = rows_of(parquet.read(use_threads=False), columns)
+            missed = _unfulfilled(path, wishes or {})
         except (pa.ArrowException, OSError, ValueError, TypeError) as problem:
             error = f"its rows cannot be read: {' '.join(str(problem).split())}"
-    return WrittenFile(file.outcome, failures, coverage.checked, error, rows, value)
+    return WrittenFile(file.outcome, failures, coverage.checked, error, rows, value, missed)
 
 
 def read_pm(path: str) -> dict[str, Any]:
@@ -81,25 +90,17 @@ def read_pm(path: str) -> dict[str, Any]:
     with FileSource(path) as source:
         size = pm_header.read_committed_size(source)
         header = pm_header.read_header(source, size)
-        return to_json_value(read_value(source, header, pm_file.read_snapshot(source, header, size)))
+        return to_json_value(read_pm_value(source, header, pm_file.read_snapshot(source, header, size)))
 
 
-def read_rows(table: Any, columns: Sequence[str]) -> list[list[Value]]:
-    """The rows of an Arrow table as Python values.
-
-    Raises:
-        ValueError: The columns are not those.
-        TypeError: A value is of no type that the protocol has.
-    """
-    if sorted(table.column_names) != sorted(columns):
-        raise ValueError(f"its columns are {', '.join(sorted(table.column_names))}")
-    values = [table.column(name).to_pylist() for name in columns]
-    rows = [list(row) for row in zip(*values, strict=True)]
-    for row in rows:
-        for value in row:
-            if isinstance(value, bool) or not isinstance(value, (type(None), int, float, str, bytes)):
-                raise TypeError(f"{value!r:.60} is no value of the protocol")
-    return rows
+def _unfulfilled(path: str, wishes: dict[str, Any]) -> list[str]:
+    if not wishes:
+        return []
+    sorting = wishes.get("sorting")
+    if sorting is not None:
+        wishes = {**wishes, "sorting": [SortingWish(**one) for one in sorting]}
+    with FileSource(path) as source:
+        return list(unfulfilled(FileUnderTest(source, Options("pages")), Wishes(**wishes)))
 
 
 def to_json(found: WrittenFile) -> str:
@@ -111,16 +112,27 @@ def to_json(found: WrittenFile) -> str:
 
 def from_json(text: bytes) -> WrittenFile:
     """The inverse of `to_json`."""
+    from pydantic import TypeAdapter  # noqa: PLC0415 - only a run needs it
+
     members = json.loads(text)
     failures = [(rule, message) for rule, message in members.pop("failures")]
-    rows = [[literal(value) for value in row] for row in members.pop("rows")]
+    written: list[list[Written]] = TypeAdapter(list[list[Written]]).validate_python(members.pop("rows"))
+    rows = [[read_value(value) for value in row] for row in written]
     return WrittenFile(failures=failures, rows=rows, **members)
 
 
-def command(path: Path, options: dict[str, str], columns: Sequence[str], output: Path) -> list[str]:
-    """The command that inspects a file and writes what it finds as JSON."""
-    request = json.dumps({"path": str(path), "options": options, "columns": list(columns)})
-    return [sys.executable, "-m", "pqassay.suite.written_file", request, str(output)]
+@dataclass(frozen=True)
+class Inspection:
+    """What is to be inspected: a file, options of the check, the columns of its rows, and what was wished for."""
+
+    path: str
+    options: dict[str, str]
+    columns: list[str]
+    wishes: dict[str, Any] | None = None
+
+
+COMMAND = [sys.executable, "-m", "pqassay.suite.written_file"]
+"""The process that inspects, without ``--serve``."""
 
 
 def environment() -> dict[str, str]:
@@ -128,12 +140,11 @@ def environment() -> dict[str, str]:
     return {"PYTHONPATH": os.pathsep.join(folder for folder in sys.path if folder)}
 
 
-def main() -> None:
-    """Inspect one file; see `command`."""
-    request = json.loads(sys.argv[1])
-    found = inspect(request["path"], request["options"], request["columns"])
-    Path(sys.argv[2]).write_text(to_json(found))
+def serve(requests: Iterable[str], answers: TextIO) -> None:
+    """Inspect one file for each line, an `Inspection` as JSON."""
+    for line in requests:
+        print(to_json(inspect(**json.loads(line))), file=answers, flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    serve(sys.stdin, sys.stdout)

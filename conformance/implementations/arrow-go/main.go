@@ -1,0 +1,44 @@
+// The driver of Apache Arrow's library for Go.
+//
+// What lives here: calls of the library, and what turns its arrays and bounds into values of the protocol. See README.md for
+// what the library does and what the driver adds.
+package main
+
+import (
+	"bytes"
+	"os"
+
+	"github.com/apache/arrow-go/v18/parquet/file"
+
+	"pqassay/protocol"
+)
+
+type driver struct{}
+
+func main() {
+	protocol.Main(driver{})
+}
+
+func (driver) Hello() protocol.Hello {
+	return protocol.Hello{
+		Name:    "arrow-go",
+		Version: protocol.LibraryVersion("github.com/apache/arrow-go/v18"),
+		Ignored: []string{"IDX1"},
+		Capabilities: []string{
+			"parquet", "read", "pqf.scan", "sta.scan", "pix.scan", "blm.scan", "idx1.scan", "pix.decode", "blm.decode",
+			"pqf.encode", "sta.encode", "pix.encode", "blm.encode", "type.unsigned", "type.decimal", "type.date", "type.time",
+			"type.timestamp", "type.timestamp-nanos", "type.int96", "type.float16", "type.uuid", "type.fixed", "type.enum",
+			"type.json", "type.bson", "type.interval", "type.geometry", "type.variant", "type.unknown", "nested", "nested.map",
+			"codec.snappy", "codec.gzip", "codec.zstd", "codec.lz4-raw", "codec.brotli",
+		},
+	}
+}
+
+// openFile opens a file by the library's defaults.
+func openFile(path string) (*file.Reader, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return file.NewParquetReader(bytes.NewReader(content))
+}

@@ -1,0 +1,206 @@
+"""The driver of DuckDB, which skips row groups by their statistics and bloom filters.
+
+pqassay run -- python3 driver.py
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import uuid
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "skeletons" / "python"))
+
+from pqassay_driver import (  # noqa: E402 - it stands in the folder that was just named
+    ALL_FAMILIES,
+    Driver,
+    Expressions,
+    Predicate,
+    Query,
+    Unsupported,
+    Written,
+    columns_of,
+    expression,
+    lacks,
+    main,
+    native,
+    require_known_wishes,
+)
+
+SETTINGS = {
+    "threads": 1,
+    "enable_external_file_cache": False,  # a file of the same name may hold something else the next time
+    "autoinstall_known_extensions": False,  # nothing is fetched
+    "autoload_known_extensions": False,
+    "arrow_lossless_conversion": True,  # UUIDs are bytes
+}
+
+NESTED = ("[", "STRUCT", "MAP", "UNION", "VARIANT")
+"""What the names of types have in them that no literal is compared with."""
+
+
+class DuckDB(Driver):
+    """DuckDB."""
+
+    name = "DuckDB"
+    distribution = "duckdb"
+    language = "C++, driven from Python"
+    nan = "greatest"
+    ignores = frozenset({"PIX", "IDX1"})
+    capabilities: ClassVar = (
+        *("parquet", "read", *(f"{family}.scan" for family in ALL_FAMILIES)),
+        *("pqf.encode", "sta.encode", "blm.encode", "nested", "nested.map"),
+        *(
+            "type.unsigned",
+            "type.decimal",
+            "type.date",
+            "type.time",
+            "type.timestamp",
+            "type.timestamp-nanos",
+        ),
+        *("type.int96", "type.float16", "type.uuid", "type.fixed", "type.enum", "type.json"),
+        *("type.interval", "type.geometry", "type.variant", "type.unknown"),
+        *("codec.snappy", "codec.gzip", "codec.zstd", "codec.lz4-raw", "codec.brotli"),
+    )
+
+    def read(self, path: str, columns: list[str]) -> list[list[Written]]:
+        """All rows."""
+        from arrow_tables import rows_of
+
+        return rows_of(self._table(path, None), columns)
+
+    def scan(self, path: str, query: Query) -> list[list[Written]]:
+        """The rows that satisfy a predicate."""
+        from arrow_tables import rows_of
+
+        return rows_of(self._table(path, query), query.columns)
+
+    def _table(self, path: str, query: Query | None) -> Any:
+        import duckdb
+
+        try:
+            return self.found(path, query).to_arrow_table()
+        except (duckdb.InternalException, duckdb.FatalException):
+            self.__dict__.pop("_connection", None)  # it answers nothing more
+            raise
+
+    def found(self, path: str, query: Query | None) -> Any:
+        """A relation with the rows that satisfy a predicate, or all. Without index nothing is optimized, so that no filter reaches the file."""
+        import duckdb
+
+        connection = self._connection
+        connection.execute(f"SET enable_optimizer = {query is None or query.index}")
+        relation = connection.read_parquet(path, hive_partitioning=False)
+        types = dict(zip(relation.columns, map(str, relation.types), strict=True))
+        if query is None:
+            return relation.select(*(_shown(name, types[name]) for name in relation.columns))
+        wanted = relation.filter(self.condition(query.predicate, types))
+        return wanted.select(*(_shown(name, types[name]) for name in query.columns))
+
+    @functools.cached_property
+    def _connection(self) -> Any:
+        import duckdb
+
+        return duckdb.connect(config=SETTINGS)
+
+    def condition(self, predicate: Predicate, types: Mapping[str, str]) -> Any:
+        """A predicate as an expression of DuckDB, on columns of these types.
+
+        Raises:
+            Unsupported: A comparison with a nested column.
+        """
+        import duckdb
+
+        def literal(name: str, written: Written) -> Any:
+            return _literal(written, types[name])
+
+        def among(name: str, values: list[Written]) -> Any:
+            return duckdb.ColumnExpression(name).isin(*(literal(name, value) for value in values))
+
+        made = Expressions(
+            column=duckdb.ColumnExpression,
+            literal=literal,
+            is_null=lambda column: column.isnull(),
+            is_not_null=lambda column: column.isnotnull(),
+            among=among,
+            nothing=lambda: duckdb.ConstantExpression(False),
+        )
+        return expression(predicate, made)
+
+    def encode(self, request: Mapping[str, Any]) -> None:
+        """Write rows with ``COPY``."""
+        from arrow_tables import table_of
+
+        table = table_of(request["rows"])
+        options: Mapping[str, Callable[[Any], dict[str, Any]]] = {
+            "row_group_rows": lambda count: {"row_group_size": count},
+            "dictionary": lambda used: {} if used else {"dictionary_size_limit": 1},
+            "bloom_filter": lambda names: {"write_bloom_filter": bool(names)},
+            "page_index": lambda used: lacks("page_index") if used else {},
+            "statistics": lambda used: {} if used else lacks("statistics"),
+            "data_page_version": lambda version: {} if version == 1 else lacks("data_page_version"),
+            "codec": lambda codec: {"compression": codec},
+        }
+        wishes = request.get("wishes", {})
+        require_known_wishes(wishes, options)
+        chosen = {key: value for wish, told in wishes.items() for key, value in options[wish](told).items()}
+        temporary = f"{request['output']}.tmp"
+        self._connection.from_arrow(table).to_parquet(temporary, **chosen)
+        os.replace(temporary, request["output"])
+
+
+def _shown(name: str, kind: str) -> Any:
+    """A column as Arrow can have it, which knows no times of day with a zone. Parquet has them in UTC alone."""
+    import duckdb
+
+    column = duckdb.ColumnExpression(name)
+    return column.cast("TIME").alias(name) if kind == "TIME WITH TIME ZONE" else column
+
+
+def _literal(written: Written, kind: str) -> Any:
+    """A value as DuckDB's constant, of the type of the column that it is compared with where that keeps it."""
+    import duckdb
+
+    if any(part in kind for part in NESTED):
+        raise Unsupported(f"a comparison with a column of type {kind}")
+    value = native(written)
+    tag = next(iter(written)) if isinstance(written, dict) else None
+    if tag in _MADE:
+        return duckdb.SQLExpression(_MADE[tag](value, kind))
+    if tag == "bytes" and kind == "UUID":
+        return duckdb.ConstantExpression(str(uuid.UUID(bytes=value))).cast("UUID")
+    if tag == "bytes" and kind != "BLOB":
+        raise Unsupported(f"a comparison of bytes with a column of type {kind}")
+    constant = duckdb.ConstantExpression(value)
+    return constant.cast("FLOAT") if tag == "float" and kind == "FLOAT" else constant
+
+
+def _moment(nanoseconds: int, kind: str) -> str:
+    moment = (
+        f"make_timestamp_ns({nanoseconds})"
+        if kind in ("TIMESTAMP_NS", "TIMESTAMPTZ_NS")
+        else f"make_timestamp({nanoseconds // 1000})"
+    )
+    return f"timezone('UTC', {moment})" if kind in ("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ_NS") else moment
+
+
+def _time(nanoseconds: int, kind: str) -> str:
+    seconds, rest = divmod(nanoseconds, 10**9)
+    text = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}.{rest:09}"
+    return f"'{text}'::TIME_NS" if kind == "TIME_NS" else f"'{text[:-3]}'::{kind}"
+
+
+_MADE: Mapping[str, Callable[[Any, str], str]] = {
+    "date": lambda days, _: f"DATE '1970-01-01' + {days}",
+    "time": _time,
+    "timestamp": _moment,
+    "decimal": lambda value, _: f"{value:f}",
+}
+
+
+if __name__ == "__main__":
+    main(DuckDB())

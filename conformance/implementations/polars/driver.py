@@ -1,0 +1,165 @@
+"""The driver of Polars: lazy scans, which skip row groups by their statistics.
+
+    pqassay run -- python3 driver.py
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "skeletons" / "python"))
+
+from pqassay_driver import (  # noqa: E402 - it stands in the folder that was just named
+    ALL_FAMILIES,
+    Driver,
+    Expressions,
+    Predicate,
+    Query,
+    Unsupported,
+    Written,
+    expression,
+    lacks,
+    main,
+    native,
+    require_known_wishes,
+)
+
+NANOSECONDS = {"ms": 10**6, "us": 10**3, "ns": 1}
+"""How long the units of Polars are."""
+
+
+class Polars(Driver):
+    """Polars."""
+
+    name = "Polars"
+    distribution = "polars"
+    language = "Rust, driven from Python"
+    nan = "greatest"
+    ignores = frozenset({"PIX", "BLM", "IDX1"})
+    capabilities: ClassVar = (
+        *("parquet", "read", *(f"{family}.scan" for family in ALL_FAMILIES)),
+        *("pqf.encode", "sta.encode", "nested", "nested.map"),
+        *("type.unsigned", "type.decimal", "type.date", "type.time", "type.timestamp", "type.timestamp-nanos"),
+        *("type.int96", "type.float16", "type.uuid", "type.fixed", "type.enum", "type.bson", "type.unknown"),
+        *("codec.snappy", "codec.gzip", "codec.zstd", "codec.lz4-raw", "codec.brotli"),
+    )
+
+    def read(self, path: str, columns: list[str]) -> list[list[Written]]:
+        """All rows."""
+        from arrow_tables import rows_of
+
+        return rows_of(self._scan(path).collect().to_arrow(), columns)
+
+    def scan(self, path: str, query: Query) -> list[list[Written]]:
+        """The rows that a lazy scan finds, or that a filter leaves of all rows."""
+        from arrow_tables import rows_of
+
+        return rows_of(self.found(path, query).to_arrow(), query.columns)
+
+    def found(self, path: str, query: Query) -> Any:
+        """A data frame with the rows that satisfy a predicate."""
+        lazy = self._scan(path)
+        wanted = self.condition(query.predicate, lazy.collect_schema())
+        if query.index:
+            return lazy.filter(wanted).select(query.columns).collect()
+        return lazy.collect().filter(wanted)
+
+    def _scan(self, path: str) -> Any:
+        os.environ.setdefault("POLARS_MAX_THREADS", "1")
+        import polars as pl
+
+        return pl.scan_parquet(path, glob=False, hive_partitioning=False)
+
+    def condition(self, predicate: Predicate, schema: Mapping[str, Any]) -> Any:
+        """A predicate as an expression of Polars.
+
+        Raises:
+            Unsupported: Polars has no such comparison for the type of a column.
+        """
+        import polars as pl
+
+        def literal(name: str, written: Written) -> Any:
+            return _literal(written, schema[name])
+
+        def among(name: str, values: list[Written]) -> Any:
+            frames = [pl.select(value=literal(name, value)) for value in values if value is not None]
+            present = pl.concat(frames, how="vertical_relaxed")["value"] if frames else pl.Series(dtype=schema[name])
+            # As a list of Python, moments would lose their nanoseconds.
+            among_them = present.implode() if schema[name] in (pl.Datetime, pl.Time) else present.to_list()
+            found = pl.col(name).is_in(among_them)
+            # A null in the list does not make the answer unknown, as it does in SQL.
+            return found if len(present) == len(values) else found | pl.lit(None, pl.Boolean)
+
+        made = Expressions(
+            column=pl.col,
+            literal=literal,
+            is_null=lambda column: column.is_null(),
+            is_not_null=lambda column: column.is_not_null(),
+            among=among,
+            nothing=lambda: pl.lit(False),
+        )
+        wanted = expression(predicate, made)
+        try:
+            pl.DataFrame(schema=schema).filter(wanted)
+        except pl.exceptions.PolarsError as error:
+            raise Unsupported(str(error)) from None
+        return wanted
+
+    def encode(self, request: Mapping[str, Any]) -> None:
+        """Write rows, with the options that the wishes name."""
+        import polars as pl
+        from arrow_tables import table_of
+
+        options: Mapping[str, Callable[[Any], dict[str, Any]]] = {
+            "row_group_rows": lambda count: {"row_group_size": count},
+            "page_index": lambda used: lacks("page_index") if used else {},
+            "bloom_filter": lambda names: lacks("bloom_filter") if names else {},
+            "statistics": lambda used: {"statistics": used},
+            "data_page_version": lambda version: {} if version == 1 else lacks("data_page_version"),
+            "codec": lambda codec: {"compression": codec},
+        }
+        wishes = request.get("wishes", {})
+        require_known_wishes(wishes, options)
+        chosen = {key: value for wish, told in wishes.items() for key, value in options[wish](told).items()}
+        if chosen.get("compression") == "lz4_raw":
+            chosen["compression"] = "lz4"
+        temporary = f"{request['output']}.tmp"
+        pl.DataFrame(table_of(request["rows"])).write_parquet(temporary, **chosen)
+        os.replace(temporary, request["output"])
+
+
+def _literal(written: Written, kind: Any) -> Any:
+    """A value as Polars' literal, of the type of the column that it is compared with where that keeps it."""
+    import polars as pl
+
+    if kind.is_nested():
+        raise Unsupported(f"a comparison with a column of type {kind}")
+    value = native(written)
+    if value is None:
+        return pl.lit(None, kind)
+    tag = next(iter(written)) if isinstance(written, dict) else None
+    if tag == "timestamp":
+        unit, zone = getattr(kind, "time_unit", "ns"), getattr(kind, "time_zone", None)
+        count, rest = divmod(value, NANOSECONDS[unit])
+        return pl.lit(value, pl.Datetime("ns", zone)) if rest else pl.lit(count, pl.Datetime(unit, zone))
+    if tag in ("time", "date"):
+        return pl.lit(value, pl.Time if tag == "time" else pl.Date)
+    if tag == "decimal" or (tag == "float" and kind.is_float() and _fits(value, kind)):
+        return pl.lit(value, kind)
+    return pl.lit(value)
+
+
+def _fits(value: float, kind: Any) -> bool:
+    """Whether a float is one of a narrower type, too."""
+    import polars as pl
+
+    narrow = pl.select(pl.lit(value, kind)).item()
+    return bool(narrow == value or value != value)  # noqa: PLR0124 - NaN
+
+
+if __name__ == "__main__":
+    main(Polars())

@@ -1,0 +1,3 @@
+module pqassay/protocol
+
+go 1.25
