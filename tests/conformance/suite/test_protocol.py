@@ -133,7 +133,10 @@ ANSWERS: list[tuple[Operation, str]] = [
     ),
     ("scan", '{"answer": "ignored-index", "rows": []}'),
     ("scan", '{"answer": "accept", "digest": "00"}'),
-    ("scan", '{"seq": 7, "answer": "accept", "rows": [[{"list": [1, null]}, {"map": [["a", {"date": "0"}]]}]]}'),
+    (
+        "scan",
+        '{"seq": 7, "answer": "accept", "rows": [[{"list": [1, null]}, {"map": [["a", {"date": "0"}]]}]]}',
+    ),
     ("scan", '{"seq": 0, "answer": "unsupported", "reason": "codec LZ4"}'),
     ("read", '{"answer": "accept", "rows": [[{"struct": {"x": {"decimal": "1.50"}}}, {"timestamp": "-1"}]]}'),
     ("read", '{"answer": "reject", "message": "no", "raised": "java.lang.ClassCastException"}'),
