@@ -39,7 +39,7 @@ from pqassay.suite.bench import Bench, Judgement, described
 from pqassay.suite.cases import GoldenCase, inputs_digest, manifests_digest
 from pqassay.suite.causes import cause_of, severity
 from pqassay.suite.credit import credited
-from pqassay.suite.driver import CannotStartError, DriverUnderTest, NoAnswer, Settings
+from pqassay.suite.driver import NOT_KNOWN, CannotStartError, DriverUnderTest, NoAnswer, Settings
 from pqassay.suite.expectations import Expectations
 from pqassay.suite.protocol import Answer, HelloAnswer, Unsupported
 from pqassay.suite.reader_faults import broken_reader_rules
@@ -305,7 +305,9 @@ class _Asking:
         own = [one for place, one in wrong.items() if not inherited[place]]
         result = Result(case.id, case.family, "scan", "passed", rules=case.rules or None)
         if not wrong:
-            if judged and all(one.is_unsupported for one in judged):
+            if self.hello is not None and any(one.is_not_known for one in judged):
+                result = self._without_answer(case.id, case.family, "scan", NOT_KNOWN)
+            elif judged and all(one.is_unsupported for one in judged):
                 result = dataclasses.replace(result, outcome="unsupported", reason="no query is supported")
             return _Done(result, left_aside=left_aside)
         one = worst(own or list(wrong.values()))

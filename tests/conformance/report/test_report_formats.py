@@ -298,7 +298,9 @@ def test_junit_of_a_run_tells_failed_crashed_skipped_and_expected() -> None:
         ("IDX1", "idx1.right", "decode"): [],
         ("IDX1", "idx1.none", "lint"): ["skipped"],
         ("PIX", "pix.0", "scan"): ["error"],
+        ("PIX", "pix.none", "scan"): ["skipped"],
         ("PIX", "pix.0", "lint"): ["failure"],
+        ("PQF", "pqf.0", "read"): ["failure"],
         ("PIX", "pix.0", "decode"): ["skipped", "system-out"],
         ("expectations", "expectations", "plain"): ["failure"],
     }
