@@ -252,6 +252,8 @@ class RunReport:
         not_asked: What was not asked, by the capability that is missing.
         index_left_aside: Queries that were answered rightly without the index, though they might have used it.
         options: Options of the command without which a request is not repeated.
+        date: The day of the run, of results that are kept.
+        tools: Versions of the tools that the driver was built and run with, of results that are kept.
     """
 
     schema_version: int
@@ -272,6 +274,8 @@ class RunReport:
     index_left_aside: int = 0
     expectations_sha256: str | None = None
     options: list[str] = field(default_factory=list[str])
+    date: str | None = None
+    tools: dict[str, str] | None = None
 
     @property
     def exit_code(self) -> int:
