@@ -264,6 +264,6 @@ def _remarks_of_lies(old: RunReport, new: RunReport) -> Iterator[str]:
         was = before.get(one.case)
         if was is not None and was != one.verdict:
             moved.setdefault((was, one.verdict), []).append(one.case)
-    for (was, now), cases in sorted(moved.items()):
+    for (earlier, later), cases in sorted(moved.items()):
         more = f" and {len(cases) - 1} more" if len(cases) > 1 else ""
-        yield f"of the well-formed lies, which are not scored: {was} before, {now} now: {min(cases)}{more}"
+        yield f"of the well-formed lies, which are not scored: {earlier} before, {later} now: {min(cases)}{more}"

@@ -172,9 +172,11 @@ class SideBySide:
     @property
     def questions(self) -> list[tuple[str, Operation]]:
         """Family and operation of every score, in the order of families and operations."""
-        found = {(score.family, score.operation) for each in self.implementations for score in each.scores}
+        found: set[tuple[str, Operation]] = {
+            (score.family, score.operation) for each in self.implementations for score in each.scores
+        }
         operations = get_args(Operation)
-        return sorted(found, key=lambda each: (encodable(each[0]), operations.index(each[1])))
+        return sorted(found, key=lambda asked: (encodable(asked[0]), operations.index(asked[1])))
 
     def passed_of_asked(self, family: str, operation: str) -> list[str]:
         """The score of each implementation as ``71/72``; what was not asked as in the matrix."""
@@ -262,7 +264,7 @@ def _labels(runs: Sequence[RunReport]) -> list[str]:
 def _implementation(run: RunReport, label: str) -> Implementation:
     driver = run.driver
     severities = Counter(result.severity for result in run.results if result.severity is not None)
-    otherwise = Counter(
+    otherwise: Counter[str] = Counter(
         result.outcome for result in run.results if result.severity is None and result.outcome != "passed"
     )
     exposure = Counter(one.verdict for one in run.exposures)

@@ -112,14 +112,15 @@ def _matrix(console: Console, shown: SideBySide) -> None:
         write_line(console, "every implementation answered rightly what it was asked")
         return
     numbers = _numbers(shown)
-    names = max(cell_len(printable(_name(row))) for row in shown.rows)
+    head = "not right everywhere"
+    names = max(len(head), *(2 + cell_len(printable(_name(row))) for row in shown.rows))
     width = max(len(mark) for mark in [*numbers, *(cell.mark for row in shown.rows for cell in row.cells)])
     heads = GAP.join(_padded(number, width) for number in numbers)
-    write_line(console, (f"{_padded('not right everywhere', names + 2)}{GAP}{heads}".rstrip(), "dim"))
+    write_line(console, (f"{_padded(head, names)}{GAP}{heads}".rstrip(), "dim"))
     for (family, scored), rows in groupby(shown.rows, key=lambda row: (row.family, row.scored)):
         write_line(console, (family if scored else f"{family}: {LIES}", "bold"))
         for row in rows:
-            parts: list[Part] = [f"  {_padded(_name(row), names)}"]
+            parts: list[Part] = [_padded(f"  {_name(row)}", names)]
             for cell in row.cells:
                 parts += [GAP, (_padded(cell.mark, width), STYLES.get(cell.mark, ""))]
             parts[-1] = (row.cells[-1].mark, STYLES.get(row.cells[-1].mark, ""))
