@@ -22,11 +22,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pqassay.report.run_model import RunReport
+from pqassay.report.run_model import Result, RunReport
 from pqassay.report.run_text import exposed, tally
 from pqassay.suite.cases import GoldenCase, golden_folder, load
 from pqassay.suite.driver import Settings
-from pqassay.suite.implementations import Implementation, implementation, implementations
+from pqassay.suite.excerpt import TELLING
+from pqassay.suite.expectations import Expectations, parse, written
+from pqassay.suite.implementations import EXPECTATIONS, Implementation, implementation, implementations
 from pqassay.suite.process import Limits
 from pqassay.suite.runner import run
 from pqassay.suite.writer_cases import case_of_written, writer_cases
@@ -63,7 +65,14 @@ def tools(one: Implementation) -> dict[str, str]:
 
 def asked(one: Implementation, cases: Sequence[GoldenCase], written: Path | None = None) -> RunReport:
     """Run an implementation; files that it writes rightly go to a folder."""
-    settings = Settings(one.argv, Limits(one.timeout), shipped=one.name, shown=one.command, written=written)
+    settings = Settings(
+        one.argv,
+        Limits(one.timeout),
+        shipped=one.name,
+        shown=one.command,
+        queries=one.queries,
+        written=written,
+    )
 
     def progress(done: int, total: int, case: str) -> None:
         if sys.stderr.isatty():
@@ -112,6 +121,29 @@ def keep(name: str, report: RunReport) -> Path:
     return path
 
 
+def foretell(one: Implementation, report: RunReport) -> None:
+    """Write what an implementation got wrong as its expectations; what people wrote about it stays."""
+    path = one.folder / EXPECTATIONS
+    head = f"# What {one.title} {report.driver.version} gets wrong. Written by tools/matrix.py; reasons may be bettered by hand.\n\n"
+    before = parse(path.read_bytes()) if path.exists() else Expectations()
+    results = [
+        replace(result, reason=": ".join(filter(None, (result.reason, told(result)))))
+        for result in report.results
+    ]
+    write_whole(path, (head + written(results, before)).encode())
+
+
+MOST_TOLD = 160
+"""Characters of an answer that a reason tells."""
+
+
+def told(result: Result) -> str:
+    """What came, in a line; of a crash, the first line that tells of it."""
+    lines = (result.stderr or result.actual or "").splitlines()
+    text = next((line for line in lines if TELLING.search(line)), lines[0] if lines else "")
+    return " ".join(text.split())[:MOST_TOLD]
+
+
 def exchanged(readers: Sequence[Implementation], files: Mapping[str, Path]) -> dict[str, Any]:
     """Have each reader read and scan the files of each writer.
 
@@ -151,6 +183,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--no-exchange", action="store_true", help="leave out what writers write for readers")
+    parser.add_argument(
+        "--expectations", action="store_true", help="write the expectations of each implementation anew"
+    )
     options = parser.parse_args()
     chosen = [implementation(name) for name in options.names] if options.names else implementations()
     chosen = [one for one in chosen if one.name not in NOT_IN_THE_MATRIX]
@@ -166,6 +201,8 @@ def main() -> int:
             folder = Path(name, one.name)
             report = asked(one, cases, folder)
             path = keep(one.name, report)
+            if options.expectations:
+                foretell(one, kept(report))
             print(f"{one.name}: {tally(report)}; lies: {exposed(report)}")
             print(f"  {path.relative_to(ROOT)}")
             if any(folder.rglob("*.parquet")):
