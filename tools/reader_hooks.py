@@ -12,12 +12,12 @@ from __future__ import annotations
 import posixpath
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mkdocs.exceptions import PluginError
-from site_hooks import table
+from site_markdown import Link, rule_link, table
 
 from pqassay_spec.rules import catalogue
 
@@ -35,9 +35,6 @@ CONTRADICTIONS = "## Where the document contradicts itself or real files"
 """The section of that chapter with the table."""
 
 PLACEHOLDER = re.compile(r"^<!-- (?P<what>relied on|errata): (?P<name>\S+) -->$", re.MULTILINE)
-
-Link = Callable[[str, str], str]
-"""``(page, anchor) -> link target`` as seen from the page that is being written."""
 
 
 class Mistake(NamedTuple):
@@ -105,14 +102,10 @@ def generated(what: str, name: str, link: Link) -> Iterator[str]:
 def relied_on(ids: Sequence[str], link: Link) -> Iterator[str]:
     """Yield a table of rules that have to be kept for a decision to be right."""
     rows = (
-        (_linked(rule.id, link), rule.sentence, rule.could)
+        (rule_link(rule.id, link), rule.sentence, rule.could)
         for rule in (catalogue.rules()[rule_id] for rule_id in ids)
     )
     yield from table(("Relies on", "What has to be true", "If it is not, there could be"), rows)
-
-
-def _linked(rule_id: str, link: Link) -> str:
-    return f"[{rule_id}]({link(f'spec/{catalogue.family_of(rule_id).chapter}', rule_id.lower())})"
 
 
 def errata(document: Document, link: Link) -> Iterator[str]:
