@@ -24,11 +24,13 @@ from typing import Any
 
 from kept_results import EXCHANGE, NOT_IN_THE_MATRIX, RESULTS, asked_cases, in_the_matrix
 
-from pqassay.report.run_model import RunReport
+from pqassay.report.run_model import Result, RunReport
 from pqassay.report.run_text import exposed, tally
 from pqassay.suite.cases import GoldenCase
 from pqassay.suite.driver import Settings
-from pqassay.suite.implementations import Implementation, implementation
+from pqassay.suite.excerpt import TELLING
+from pqassay.suite.expectations import Expectations, parse, written
+from pqassay.suite.implementations import EXPECTATIONS, Implementation, implementation
 from pqassay.suite.process import Limits
 from pqassay.suite.runner import run
 from pqassay.suite.writer_cases import case_of_written, writer_cases
@@ -72,9 +74,32 @@ def asked(one: Implementation, cases: Sequence[GoldenCase], written: Path | None
     return replace(report, date=dt.datetime.now(dt.UTC).date().isoformat(), tools=tools(one))
 
 
+FOLDERS = re.compile(r"(?<![\w.:/])/(?:[^\s/:\"']+/)+")
+"""The folders of a path, which are those of this machine."""
+
+ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}")
+
+
+def anonymous(text: str | None) -> str | None:
+    """A text without what is another in every run, and on every machine."""
+    return text and ADDRESS.sub("0x…", FOLDERS.sub("", text))
+
+
 def kept(report: RunReport) -> RunReport:
-    """A result without what passed, of which the scores tell."""
-    return replace(report, results=[result for result in report.results if result.outcome != "passed"])
+    """A result without what passed, of which the scores tell, and without the paths of this machine."""
+    results = [
+        replace(
+            result,
+            reason=anonymous(result.reason) or "",
+            actual=anonymous(result.actual),
+            stderr=anonymous(result.stderr),
+            cause=anonymous(result.cause),
+        )
+        for result in report.results
+        if result.outcome != "passed"
+    ]
+    exposures = [replace(one, detail=anonymous(one.detail)) for one in report.exposures]
+    return replace(report, results=results, exposures=exposures)
 
 
 def keep(name: str, report: RunReport) -> Path:
@@ -84,6 +109,29 @@ def keep(name: str, report: RunReport) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, f"{kept(report).to_json()}\n".encode())
     return path
+
+
+def foretell(one: Implementation, report: RunReport) -> None:
+    """Write what an implementation got wrong as its expectations; what people wrote about it stays."""
+    path = one.folder / EXPECTATIONS
+    head = f"# What {one.title} {report.driver.version} gets wrong. Written by tools/matrix.py; reasons may be bettered by hand.\n\n"
+    before = parse(path.read_bytes()) if path.exists() else Expectations()
+    results = [
+        replace(result, reason=": ".join(filter(None, (result.reason, told(result)))))
+        for result in report.results
+    ]
+    write_whole(path, (head + written(results, before)).encode())
+
+
+MOST_TOLD = 160
+"""Characters of an answer that a reason tells."""
+
+
+def told(result: Result) -> str:
+    """What came, in a line; of a crash, the first line that tells of it."""
+    lines = (result.stderr or result.actual or "").splitlines()
+    text = next((line for line in lines if TELLING.search(line)), lines[0] if lines else "")
+    return " ".join(text.split())[:MOST_TOLD]
 
 
 def exchanged(readers: Sequence[Implementation], files: Mapping[str, Path]) -> dict[str, Any]:
@@ -110,7 +158,7 @@ def exchanged(readers: Sequence[Implementation], files: Mapping[str, Path]) -> d
                 wrong = [
                     {"case": result.case, "operation": result.operation, "outcome": result.outcome}
                     | {"because": result.reason, "actual": (result.actual or result.stderr or "")[:200]}
-                    for result in report.results
+                    for result in kept(report).results
                     if not result.is_good
                 ]
                 passed = report.summary.outcomes.get("passed", 0)
@@ -125,6 +173,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--no-exchange", action="store_true", help="leave out what writers write for readers")
+    parser.add_argument(
+        "--expectations", action="store_true", help="write the expectations of each implementation anew"
+    )
     options = parser.parse_args()
     chosen = [implementation(name) for name in options.names] if options.names else in_the_matrix()
     chosen = [one for one in chosen if one.name not in NOT_IN_THE_MATRIX]
@@ -140,6 +191,8 @@ def main() -> int:
         for one in ready:
             folder = Path(name, one.name)
             report = asked(one, cases, folder)
+            if options.expectations:
+                foretell(one, kept(report))
             print(f"{one.name}: {tally(report)}; lies: {exposed(report)}")
             print(f"  {keep(one.name, report).relative_to(ROOT)}")
             if any(folder.rglob("*.parquet")):

@@ -179,7 +179,8 @@ def _overview_row(one: Kept, results: Results, link: Link) -> Sequence[str]:
     asked = sum(score.asked for score in report.scores)
     passed = report.summary.outcomes.get("passed", 0)
     source = link(f"data/results/{one.name}/{one.path.name}", "").removesuffix("#")
-    told = [report.driver.name, report.driver.language, *map(" ".join, (report.tools or {}).items())]
+    called = report.driver.name if report.driver.name != one.name else None
+    told = [called, report.driver.language, *map(" ".join, (report.tools or {}).items())]
     is_todays = report.golden_files_sha256 == results.digest
     return (
         f"`{one.name}`<br><small>{literal(', '.join(filter(None, told)))}</small>",
@@ -227,7 +228,7 @@ def lies(results: Results, link: Link) -> Iterator[str]:
     ]
     told = (
         f"Of the {len(results.lies):,} files that tell a well-formed lie, {len(shown):,} cost at least one implementation rows, or give it "
-        "wrong ones. These have a row. Where a mouse rests upon a sign, the query and what came of it are shown."
+        "wrong ones. These have a row. Point at a sign to see the query and what came of it."
     )
     yield from (told, "")
     for family in catalogue.families():

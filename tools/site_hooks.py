@@ -2,7 +2,7 @@
 
 A page asks for a table with an HTML comment on a line of its own, so that the Markdown reads well unrendered:
 
-    <!-- rules: IDX1 -->                the rules of one family, each row an anchor (``#idx1-016``)
+    <!-- rules: IDX1 -->                the rules of one family for files, each row an anchor (``#idx1-016``)
     <!-- revision: IDX1 -->             the documents that one family's rules come from, each at its revision
     <!-- releases: parquet-format -->  the releases of a format, and what shows them
     <!-- all rules -->                  the rules of all families in one table
@@ -187,12 +187,14 @@ def _declared(name: str) -> Any:
 
 
 def rule_table(family: catalogue.Family) -> Iterator[str]:
-    """Yield one family's rules with everything the catalogue knows about them."""
-    rows = ((_rule_cell(rule), _obligation(rule), _report(rule)) for rule in family.rules)
+    """Yield one family's rules for files with everything the catalogue knows about them."""
+    judging = (rule for rule in family.rules if rule.judges_files)
+    rows = ((rule_cell(rule), obligation(rule), _report(rule)) for rule in judging)
     yield from table(("Rule", "Obligation", "Verdict, tier, could, observed"), rows)
 
 
-def _rule_cell(rule: catalogue.Rule) -> str:
+def rule_cell(rule: catalogue.Rule) -> str:
+    """The id as an anchor, the level, and who is obliged."""
     anchor = rule.id.lower()
     return f"{anchored(rule.id, anchor, f'#{anchor}')}<br>{rule.level}<br><small>{ROLES[rule.role]}</small>"
 
@@ -206,7 +208,8 @@ ORIGINS = {
 }
 
 
-def _obligation(rule: catalogue.Rule) -> str:
+def obligation(rule: catalogue.Rule) -> str:
+    """The sentence, and below it where it comes from and what explains it."""
     origin = ORIGINS[rule.origin.kind].format(source=_source(rule.origin))
     obliged = f"Obliges since {releases.release(rule.obliged_since).name}."
     notes = [f"{origin} {obliged} Field `{rule.field}`. Since {rule.since}."]
@@ -268,8 +271,10 @@ def all_rules_table(link: Link) -> Iterator[str]:
             for rule in family.rules:
                 anchor = rule.id.lower()
                 linked = anchored(rule.id, anchor, link(f"spec/{family.chapter}", anchor))
-                effects = rule.could, observed(rule.id).effect
-                yield linked, rule.sentence, rule.level, rule.verdict, f"`{rule.tier}`", *effects
+                verdict, tier, effect = "for readers", "-", "-"
+                if rule.judges_files:
+                    verdict, tier, effect = rule.verdict, f"`{rule.tier}`", observed(rule.id).effect
+                yield linked, rule.sentence, rule.level, verdict, tier, rule.could, effect
 
     yield from table(("Rule", "Obligation", "Level", "Verdict", "Tier", "Could", "Observed"), rows())
 

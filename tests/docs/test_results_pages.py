@@ -106,7 +106,7 @@ def test_every_kept_result_follows_its_schema() -> None:
     for one in kept_results.results():
         validator.validate(json.loads(one.path.read_bytes()))
         assert one.name == one.report.driver.shipped
-        assert one.path.stem == one.version
+        assert re.sub(r"[^\w.+-]", "_", one.version) == one.path.stem
         assert one.report.date is not None
         assert [] == [result.case for result in one.report.results if result.outcome == "passed"]
 
@@ -160,7 +160,8 @@ def test_every_part_works_without_results(name: str) -> None:
     lines = part(name, Results([], kept_results.asked_cases(), wanted=["duckdb"]))
 
     assert [] == [line for line in lines if line.startswith("|")]
-    assert (name == "valid-files") or "`make matrix`" in "".join(lines) or name == "valid-files"
+    assert "`make matrix`" in "".join(lines)
+    assert ("Without results so far: `duckdb`." in lines) == (name == "overview")
 
 
 @pytest.mark.parametrize("verdict", get_args(ExposureVerdict))
@@ -199,11 +200,12 @@ def test_a_lie_has_a_row_if_somebody_loses_rows_or_gets_wrong_ones_below_its_rul
 
 
 def test_the_newest_version_is_in_the_tables_and_all_are_in_the_overview(tmp_path: Path) -> None:
+    versions: dict[str, ExposureVerdict] = {"1.9": "rows lost", "1.10": "wrong rows", "1.2": "right"}
     reports = [
         report("one", version, exposures=[exposure(LIES[0], verdict)])
-        for version, verdict in (("1.9", "rows lost"), ("1.10", "wrong rows"), ("1.2", "right"))
+        for version, verdict in versions.items()
     ]
-    found = results(tmp_path, [*reports])
+    found = results(tmp_path, reports)
 
     assert [("wrong rows", SYMBOLS["wrong rows"])] == [
         *map(label, row(part("lies", found), f"[`{LIES[0]}`]")[1:])

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "skeletons" / "python"))
 
-from pqassay_driver import (  # noqa: E402 - it stands in the folder that was just named
+from pqassay_driver import (
     ALL_FAMILIES,
     Driver,
     Expressions,
@@ -25,7 +25,9 @@ from pqassay_driver import (  # noqa: E402 - it stands in the folder that was ju
     lacks,
     main,
     native,
-    require_known_wishes,
+    options_for,
+    replacing,
+    tag_of,
 )
 
 NANOSECONDS = {"ms": 10**6, "us": 10**3, "ns": 1}
@@ -39,10 +41,9 @@ class Polars(Driver):
     distribution = "polars"
     language = "Rust, driven from Python"
     nan = "greatest"
-    ignores = frozenset({"PIX", "BLM", "IDX1"})
     capabilities: ClassVar = (
         *("parquet", "read", *(f"{family}.scan" for family in ALL_FAMILIES)),
-        *("pqf.encode", "sta.encode", "nested", "nested.map"),
+        *("pqf.encode", "sta.encode", "pix.encode", "nested", "nested.map"),
         *(
             "type.unsigned",
             "type.decimal",
@@ -127,20 +128,17 @@ class Polars(Driver):
 
         options: Mapping[str, Callable[[Any], dict[str, Any]]] = {
             "row_group_rows": lambda count: {"row_group_size": count},
-            "page_index": lambda used: lacks("page_index") if used else {},
+            "page_index": lambda used: {} if used else lacks("page_index"),  # it comes with the statistics
             "bloom_filter": lambda names: lacks("bloom_filter") if names else {},
             "statistics": lambda used: {"statistics": used},
             "data_page_version": lambda version: {} if version == 1 else lacks("data_page_version"),
             "codec": lambda codec: {"compression": codec},
         }
-        wishes = request.get("wishes", {})
-        require_known_wishes(wishes, options)
-        chosen = {key: value for wish, told in wishes.items() for key, value in options[wish](told).items()}
+        chosen = options_for(request, options)
         if chosen.get("compression") == "lz4_raw":
             chosen["compression"] = "lz4"
-        temporary = f"{request['output']}.tmp"
-        pl.DataFrame(table_of(request["rows"])).write_parquet(temporary, **chosen)
-        os.replace(temporary, request["output"])
+        with replacing(request["output"]) as temporary:
+            pl.DataFrame(table_of(request["rows"])).write_parquet(temporary, **chosen)
 
 
 def _literal(written: Written, kind: Any) -> Any:
@@ -152,9 +150,10 @@ def _literal(written: Written, kind: Any) -> Any:
     value = native(written)
     if value is None:
         return pl.lit(None, kind)
-    tag = next(iter(written)) if isinstance(written, dict) else None
+    tag = tag_of(written)
     if tag == "timestamp":
-        unit, zone = getattr(kind, "time_unit", "ns"), getattr(kind, "time_zone", None)
+        unit: Any = getattr(kind, "time_unit", "ns")
+        zone: str | None = getattr(kind, "time_zone", None)
         count, rest = divmod(value, NANOSECONDS[unit])
         return pl.lit(value, pl.Datetime("ns", zone)) if rest else pl.lit(count, pl.Datetime(unit, zone))
     if tag in ("time", "date"):

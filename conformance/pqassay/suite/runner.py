@@ -39,9 +39,10 @@ from pqassay.suite.bench import Bench, Judgement, described
 from pqassay.suite.cases import GoldenCase, inputs_digest, manifests_digest
 from pqassay.suite.causes import cause_of, severity
 from pqassay.suite.credit import credited
-from pqassay.suite.driver import CannotStartError, DriverUnderTest, NoAnswer, Settings
+from pqassay.suite.driver import NOT_KNOWN, CannotStartError, DriverUnderTest, NoAnswer, Settings
 from pqassay.suite.expectations import Expectations
 from pqassay.suite.protocol import Answer, HelloAnswer, Unsupported
+from pqassay.suite.reader_faults import broken_reader_rules
 from pqassay.suite.scanning import CaseFacts, Judged, Scanning, exposure_of, query_result, worst
 from pqassay_spec import __version__
 from pqassay_spec.rules.catalogue import digest as rules_digest
@@ -304,7 +305,9 @@ class _Asking:
         own = [one for place, one in wrong.items() if not inherited[place]]
         result = Result(case.id, case.family, "scan", "passed", rules=case.rules or None)
         if not wrong:
-            if judged and all(one.is_unsupported for one in judged):
+            if self.hello is not None and any(one.is_not_known for one in judged):
+                result = self._without_answer(case.id, case.family, "scan", NOT_KNOWN)
+            elif judged and all(one.is_unsupported for one in judged):
                 result = dataclasses.replace(result, outcome="unsupported", reason="no query is supported")
             return _Done(result, left_aside=left_aside)
         one = worst(own or list(wrong.values()))
@@ -413,7 +416,7 @@ def _report(
 
 
 def _explained(result: Result, golden: GoldenCase | None) -> Result:
-    """A bad result with the words of its case, its severity and its cause."""
+    """A bad result with the words of its case, its severity, its cause and the rules for readers that it breaks."""
     if golden is None or result.is_good:
         return result
     if result.outcome == "no credit":  # right by itself: nothing was observed
@@ -429,7 +432,8 @@ def _explained(result: Result, golden: GoldenCase | None) -> Result:
         stderr=result.stderr,
         family=case.family,
     )
-    return dataclasses.replace(result, title=case.title, effect=case.effect, severity=grave, cause=cause)
+    result = dataclasses.replace(result, title=case.title, effect=case.effect, severity=grave, cause=cause)
+    return dataclasses.replace(result, reader_rules=broken_reader_rules(result) or None)
 
 
 def driver_digest(command: Sequence[str]) -> str:

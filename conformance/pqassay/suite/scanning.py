@@ -41,6 +41,7 @@ class Judged:
         judgement: Whether the answer is right.
         no_answer: Why there is none, in its place.
         is_unsupported: The library does not have what it takes.
+        is_not_known: The same, said by exit status 3: the driver knows nothing of scans of this family.
         is_left_aside: The index was not used.
     """
 
@@ -48,6 +49,7 @@ class Judged:
     judgement: Judgement = RIGHT
     no_answer: NoAnswer | None = None
     is_unsupported: bool = False
+    is_not_known: bool = False
     is_left_aside: bool = False
 
     @property
@@ -164,7 +166,7 @@ class Scanning:
     def _judged(self, golden: GoldenCase, query: CaseQuery, reply: Reply) -> Judged:
         if isinstance(reply, NoAnswer):
             if reply.outcome == "unsupported":
-                return Judged(query, is_unsupported=True)
+                return Judged(query, is_unsupported=True, is_not_known=True)
             return Judged(query, no_answer=reply)
         if isinstance(reply, Unsupported):
             return Judged(query, is_unsupported=True)
