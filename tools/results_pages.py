@@ -235,19 +235,19 @@ def lies(results: Results, link: Link) -> Iterator[str]:
         if mine := [lie for lie in shown if lie.case.family == family.prefix]:
             yield from (f"### {family.title}", "")
             yield from _in_matrix(
-                table(_heads("Rule that is broken, and file", results), _lie_rows(mine, results, link))
+                table(_heads("Rule that is broken, and file", results), _lie_rows(mine, results, link)),
+                "upright",
             )
 
 
 def _lie_rows(mine: Sequence[GoldenCase], results: Results, link: Link) -> Iterator[Sequence[str]]:
-    """The lies of one family by rule: a row with its sentence, then one for each file."""
+    """The lies of one family by rule: a row with its sentence, or with several ids, then one for each file."""
     groups: dict[tuple[str, ...], list[GoldenCase]] = {}
     for lie in mine:
         groups.setdefault(tuple(lie.case.rules), []).append(lie)
     for rules, group in sorted(groups.items()):
-        linked = "<br>".join(
-            f"**{rule_link(rule, link)}** {catalogue.rules()[rule].sentence}" for rule in rules
-        )
+        sentence = f" {catalogue.rules()[rules[0]].sentence}" if len(rules) == 1 else ""
+        linked = f"**{', '.join(rule_link(rule, link) for rule in rules)}**{sentence}"
         yield linked, *("&nbsp;" for _ in results.newest)
         for lie in group:
             case = lie.case
@@ -347,7 +347,7 @@ def exchange(results: Results, link: Link) -> Iterator[str]:
         )
         for writer, written in results.exchange.items()
     )
-    yield from _in_matrix(table(("Writer", "Files", *(f"`{reader}`" for reader in readers)), rows))
+    yield from _in_matrix(table(("Writer", "Files", *readers), rows), "upright exchange")
     troubles = [
         (writer, reader, group)
         for writer, written in results.exchange.items()
@@ -377,8 +377,8 @@ def _reading(reading: Reading | None) -> str:
     """Right answers of questions, and the version of the reader."""
     if reading is None:
         return _sign("not asked")
-    wrong = f"<br>**{len(reading.wrong):,} wrong**" if reading.wrong else ""
-    return f"{reading.passed:,} of {reading.asked:,}{wrong}"
+    wrong = f"<br><small>**{len(reading.wrong):,}&nbsp;wrong**</small>" if reading.wrong else ""
+    return f"{reading.passed:,}/{reading.asked:,}{wrong}"
 
 
 def _grouped(wrong: Sequence[Trouble]) -> Iterable[Sequence[Trouble]]:
@@ -415,12 +415,12 @@ def _not_asked(one: Kept) -> int:
 
 
 def _heads(first: str, results: Results) -> Sequence[str]:
-    return (first, *(f"{one.name}<br><small>{literal(one.version)}</small>" for one in results.newest))
+    return (first, *(f"{one.name} <small>{literal(one.version)}</small>" for one in results.newest))
 
 
-def _in_matrix(rows: Iterable[str]) -> Iterator[str]:
-    """A table whose first column stays in sight where the others are scrolled."""
-    yield '<div class="matrix" markdown="1">'
+def _in_matrix(rows: Iterable[str], heads: str = "level") -> Iterator[str]:
+    """A table whose first column stays in sight where the others are scrolled; where its heads are ``upright``, many fit."""
+    yield f'<div class="matrix {heads}" markdown="1">'
     yield from rows
     yield from ("</div>", "")
 

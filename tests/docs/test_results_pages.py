@@ -272,11 +272,11 @@ def test_the_exchange_has_a_row_for_each_writer_and_a_column_for_each_reader() -
     }
     lines = part("exchange", Results([], kept_results.asked_cases(), exchange))
 
-    assert ["Writer", "Files", "`a`", "`b`"] == row(lines, "Writer | Files")
+    assert ["Writer", "Files", "a", "b"] == row(lines, "Writer | Files")
     first = row(lines, "`a` <small>0.1</small>")
-    assert ["2", "3 of 4<br>**1 wrong**"] == [first[1], first[3]]
+    assert ["2", "3/4<br><small>**1&nbsp;wrong**</small>"] == [first[1], first[3]]
     assert ("not asked", SYMBOLS["not asked"]) == label(first[2])
-    assert ["1", "2 of 2", "2 of 2"] == row(lines, "`b` |")[1:]
+    assert ["1", "2/2", "2/2"] == row(lines, "`b` |")[1:]
     assert "`floats/plainly`" == row(lines, "`a` → `b`")[-1]
 
 
