@@ -22,7 +22,7 @@ import kept_results
 from kept_results import Kept, Reading, Trouble, Written
 from site_markdown import Link, case_link, literal, rule_link, table
 
-from pqassay.report.run_model import SEVERITIES, Exposure, ExposureVerdict, Result
+from pqassay.report.run_model import SEVERITIES, Exposure, Result
 from pqassay.suite.cases import GoldenCase, inputs_digest
 from pqassay.suite.writer_cases import WriterCase
 from pqassay_spec.rules import catalogue
@@ -37,9 +37,6 @@ CASES_SHOWN = 4
 
 OF_VALID = 3
 """The last severity that is about valid files."""
-
-HARM: frozenset[ExposureVerdict] = frozenset({"rows lost", "wrong rows"})
-"""What a lie has to do to somebody, that it has a row."""
 
 SYMBOLS: Mapping[str, str] = {
     "right": "✓",
@@ -57,7 +54,7 @@ MEANINGS: Mapping[str, str] = {
     "rows lost": "rows are missing in at least one query, without a word",
     "wrong rows": "at least one query gives rows that do not belong there, without a word",
     "refused": "an error in at least one query, and no wrong answer",
-    "crashed": "a panic, a signal, exhausted memory or the time limit",
+    "crashed": "a panic, a signal, exhausted memory or the time limit in at least one query, whatever the others give",
     "unsupported": "the library does not have what the query takes, and says so",
     "not asked": "the driver does not declare what the file takes, or the file is newer than the answers",
 }
@@ -106,6 +103,10 @@ class Results:
     def answers(self) -> Mapping[str, Mapping[str, Exposure]]:
         """What the newest version of each implementation made of each case, by name and id."""
         return {kept.name: {one.case: one for one in kept.report.exposures} for kept in self.newest}
+
+    def costs_rows(self, case: str) -> bool:
+        """True if an answer of any implementation about a lie lacks rows or has wrong ones, whatever else came."""
+        return any(case in told and told[case].misled > 0 for told in self.answers.values())
 
     def verdict(self, name: str, case: str) -> str:
         """What an implementation made of a lie, ``not asked`` included."""
@@ -185,7 +186,7 @@ def _overview_row(one: Kept, results: Results, link: Link) -> Sequence[str]:
     return (
         f"`{one.name}`<br><small>{literal(', '.join(filter(None, told)))}</small>",
         f"[{literal(one.version)}]({source})<br><small>{report.date or 'without a date'}</small>",
-        f"{passed:,} of {asked:,}",
+        f"{passed:,} of&nbsp;{asked:,}",
         *(f"{placed[severity]:,}" for severity in SEVERITIES),
         f"{placed[WRITING]:,}",
         "<br>".join(others) or "0",
@@ -221,11 +222,7 @@ def lies(results: Results, link: Link) -> Iterator[str]:
     heads = ("Implementation", *(f"{_sign(name)} {name}" for name in SYMBOLS))
     rows = ((f"`{one}`", *(f"{told[name]:,}" for name in SYMBOLS)) for one, told in counts.items())
     yield from _in_matrix(table(heads, rows))
-    shown = [
-        lie
-        for lie in results.lies
-        if any(results.verdict(one.name, lie.case.id) in HARM for one in results.newest)
-    ]
+    shown = [lie for lie in results.lies if results.costs_rows(lie.case.id)]
     told = (
         f"Of the {len(results.lies):,} files that tell a well-formed lie, {len(shown):,} cost at least one implementation rows, or give it "
         "wrong ones. These have a row. Point at a sign to see the query and what came of it."

@@ -65,7 +65,8 @@ def report(name: str, version: str | None, **members: object) -> RunReport:
 def exposure(case: str, verdict: ExposureVerdict) -> Exposure:
     if verdict in ("right", "unsupported"):
         return Exposure(case, "STA", verdict, 8, 0)
-    return Exposure(case, "STA", verdict, 8, 3, ["=", "a|b", "<*>"], '1 row missing: ["_x_"]')
+    misled = 3 if verdict in ("rows lost", "wrong rows") else 0
+    return Exposure(case, "STA", verdict, 8, misled, ["=", "a|b", "<*>"], '1 row missing: ["_x_"]')
 
 
 def results(folder: Path, reports: Sequence[RunReport]) -> Results:
@@ -147,7 +148,7 @@ def test_the_counts_of_each_implementation_add_up_to_its_answers() -> None:
         counts = [
             int(number)
             for cell in cells[2 : last + 1]
-            for number in re.findall(r"(?<!of )\b\d+", cell.replace(",", ""))
+            for number in re.findall(r"(?<!of&nbsp;)\b\d+", cell.replace(",", ""))
         ]
         assert one.report.summary.results == sum(counts)
 
@@ -172,7 +173,7 @@ def test_a_cell_says_what_a_reader_made_of_a_lie(tmp_path: Path, verdict: Exposu
 
     cells = row(lines, f"[`{LIES[0]}`](golden_files/sta.md#sta-max-too-small)")
     assert [("rows lost", SYMBOLS["rows lost"]), (verdict, SYMBOLS[verdict])] == [*map(label, cells[1:])]
-    assert ("3 of 8 queries" in cells[2]) == (verdict not in ("right", "unsupported"))
+    assert ("3 of 8 queries" in cells[2]) == (verdict in ("rows lost", "wrong rows"))
 
 
 def test_a_lie_that_was_not_asked_about_is_told_from_one_that_does_no_harm(tmp_path: Path) -> None:
@@ -197,6 +198,13 @@ def test_a_lie_has_a_row_if_somebody_loses_rows_or_gets_wrong_ones_below_its_rul
     below = next(line for line in lines if line.startswith("| **[STA-"))
     assert re.match(r"\| \*\*\[(STA-\d+)\]\(spec/statistics\.md#sta-\d+\)\*\* [A-Z].*\. \|", below)
     assert 1 == lines.index(next(line for line in lines if LIES[0] in line)) - lines.index(below)
+
+
+def test_a_lie_has_a_row_if_a_reader_loses_rows_in_one_query_and_crashes_in_another(tmp_path: Path) -> None:
+    both = replace(exposure(LIES[0], "crashed"), misled=1)
+    lines = part("lies", results(tmp_path, [report("one", "1.0", exposures=[both])]))
+
+    assert ("crashed", SYMBOLS["crashed"]) == label(row(lines, f"[`{LIES[0]}`]")[1])
 
 
 def test_the_newest_version_is_in_the_tables_and_all_are_in_the_overview(tmp_path: Path) -> None:
@@ -236,7 +244,19 @@ def test_the_overview_counts_by_what_was_observed_and_apart_what_writers_do(tmp_
     one = report("one", "1.0", results=bad, scores=scores, summary=summary, not_asked=missing)
     cells = row(part("overview", results(tmp_path, [one])), "`one`")
 
-    counts = ["1 of 5", "0", "0", "0", "1", "1", "0", "0", "1", "1&nbsp;no credit<br>1&nbsp;unsupported", "7"]
+    counts = [
+        "1 of&nbsp;5",
+        "0",
+        "0",
+        "0",
+        "1",
+        "1",
+        "0",
+        "0",
+        "1",
+        "1&nbsp;no credit<br>1&nbsp;unsupported",
+        "7",
+    ]
     assert counts == cells[2:-1]
     assert ["`one`", "7", "`type.int96`&nbsp;3, `nested`&nbsp;4"] == row(
         part("not-asked", results(tmp_path, [one])), "`one`"
