@@ -62,7 +62,14 @@ def tools(one: Implementation) -> dict[str, str]:
 
 def asked(one: Implementation, cases: Sequence[GoldenCase], written: Path | None = None) -> RunReport:
     """Run an implementation; files that it writes rightly go to a folder."""
-    settings = Settings(one.argv, Limits(one.timeout), shipped=one.name, shown=one.command, written=written)
+    settings = Settings(
+        one.argv,
+        Limits(one.timeout),
+        shipped=one.name,
+        shown=one.command,
+        queries=one.queries,
+        written=written,
+    )
 
     def progress(done: int, total: int, case: str) -> None:
         if sys.stderr.isatty():

@@ -214,10 +214,11 @@ class Driver:
 
 @dataclass(frozen=True)
 class RunLimits:
-    """Limits of each request: seconds of processor time, bytes of data."""
+    """Limits of each request: seconds of processor time, bytes of data; and the queries of a case that were asked at most."""
 
     seconds: float
     memory: int
+    queries: int | None = None
 
 
 @dataclass(frozen=True)

@@ -126,6 +126,8 @@ def _summary(console: Console, report: RunReport) -> None:
     write_line(console, (report.driver.line, "bold"), f": {_counted(summary.cases, 'case')}, {tally(report)}")
     for score in report.scores:
         _score(console, score)
+    if report.limits.queries is not None:
+        write_line(console, f"  at most {_counted(report.limits.queries, 'query', 'queries')} a case")
     if report.exposures:
         write_line(console, f"  well-formed lies, which are not scored: {exposed(report)}")
     if report.index_left_aside:

@@ -292,7 +292,7 @@ class _Asking:
 
     def _scan(self, golden: GoldenCase) -> _Done:
         case = golden.case
-        scanning = Scanning(self.driver, golden, self.facts, self.semantics)
+        scanning = Scanning(self.driver, golden, self.facts, self.semantics, self.settings.queries)
         judged = scanning.ask()
         if self.settings.keep is not None:
             self._keep_scan(golden, scanning)
@@ -398,7 +398,7 @@ def _report(
             nan=hello.nan if hello else None,
             zeros=hello.zeros if hello else None,
         ),
-        limits=RunLimits(settings.limits.seconds, settings.limits.memory),
+        limits=RunLimits(settings.limits.seconds, settings.limits.memory, settings.queries),
         results=compared,
         scores=scores(compared),
         problems=problems,
