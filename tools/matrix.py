@@ -22,24 +22,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from kept_results import EXCHANGE, NOT_IN_THE_MATRIX, RESULTS, asked_cases, in_the_matrix
+
 from pqassay.report.run_model import Result, RunReport
 from pqassay.report.run_text import exposed, tally
-from pqassay.suite.cases import GoldenCase, golden_folder, load
+from pqassay.suite.cases import GoldenCase
 from pqassay.suite.driver import Settings
 from pqassay.suite.excerpt import TELLING
 from pqassay.suite.expectations import Expectations, parse, written
-from pqassay.suite.implementations import EXPECTATIONS, Implementation, implementation, implementations
+from pqassay.suite.implementations import EXPECTATIONS, Implementation, implementation
 from pqassay.suite.process import Limits
 from pqassay.suite.runner import run
 from pqassay.suite.writer_cases import case_of_written, writer_cases
 from pqassay_spec.base.sources import write_whole
 
 ROOT = Path(__file__).resolve().parent.parent
-RESULTS = ROOT / "docs" / "data" / "results"
-EXCHANGE = RESULTS / "exchange.json"
-
-NOT_IN_THE_MATRIX = ("published-idx1",)
-"""Drivers of formats of our own, which stand for no library."""
 
 VERSIONS: Mapping[str, Sequence[str]] = {
     "go": ("go", "version"),
@@ -168,7 +165,7 @@ def exchanged(readers: Sequence[Implementation], files: Mapping[str, Path]) -> d
                 wrong = [
                     {"case": result.case, "operation": result.operation, "outcome": result.outcome}
                     | {"because": result.reason, "actual": (result.actual or result.stderr or "")[:200]}
-                    for result in report.results
+                    for result in kept(report).results
                     if not result.is_good
                 ]
                 passed = report.summary.outcomes.get("passed", 0)
@@ -187,33 +184,34 @@ def main() -> int:
         "--expectations", action="store_true", help="write the expectations of each implementation anew"
     )
     options = parser.parse_args()
-    chosen = [implementation(name) for name in options.names] if options.names else implementations()
+    chosen = [implementation(name) for name in options.names] if options.names else in_the_matrix()
     chosen = [one for one in chosen if one.name not in NOT_IN_THE_MATRIX]
     skipped = {one.name: "needs " + ", ".join(one.missing) for one in chosen if one.missing}
     skipped |= {
         one.name: "not built; `make drivers`" for one in chosen if not one.missing and not one.is_built
     }
     ready = [one for one in chosen if one.name not in skipped]
-    cases = [*load(golden_folder()), *writer_cases()]
+    cases = asked_cases()
     with tempfile.TemporaryDirectory() as name:
         written: dict[str, Path] = {}
+        versions: dict[str, str | None] = {}
         for one in ready:
             folder = Path(name, one.name)
             report = asked(one, cases, folder)
-            path = keep(one.name, report)
             if options.expectations:
                 foretell(one, kept(report))
             print(f"{one.name}: {tally(report)}; lies: {exposed(report)}")
-            print(f"  {path.relative_to(ROOT)}")
+            print(f"  {keep(one.name, report).relative_to(ROOT)}")
             if any(folder.rglob("*.parquet")):
-                written[one.name] = folder
+                written[one.name], versions[one.name] = folder, report.driver.version
         if not options.no_exchange:
             found = exchanged(ready, written)
-            before = json.loads(EXCHANGE.read_text()) if EXCHANGE.exists() else {}
+            path = RESULTS / EXCHANGE
+            before = json.loads(path.read_text()) if path.exists() else {}
             for writer, told in found.items():
                 readers = {**before.get(writer, {}).get("readers", {}), **told["readers"]}
-                before[writer] = {**told, "readers": readers}
-            write_whole(EXCHANGE, f"{json.dumps(before, indent=1)}\n".encode())
+                before[writer] = {"version": versions[writer], **told, "readers": readers}
+            write_whole(path, f"{json.dumps(before, indent=1)}\n".encode())
     for name, why in skipped.items():
         print(f"SKIPPED {name}: {why}", file=sys.stderr)
     return 1 if skipped and not options.names else 0

@@ -14,13 +14,14 @@ import json
 import posixpath
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mkdocs.exceptions import PluginError
-from site_hooks import GOLDEN_FILES, obligation, rule_cell, table
+from site_hooks import GOLDEN_FILES, obligation, rule_cell
+from site_markdown import Link, case_link, rule_link, table
 
 from pqassay_spec.golden.case import MANIFEST
 from pqassay_spec.rules import catalogue
@@ -43,9 +44,6 @@ PLACEHOLDER = re.compile(r"^<!-- (?P<what>reader rules|relied on|errata): (?P<na
 
 CASES_SHOWN = 8
 """Golden files that the table of rules for readers names beside each."""
-
-Link = Callable[[str, str], str]
-"""``(page, anchor) -> link target`` as seen from the page that is being written."""
 
 
 class Mistake(NamedTuple):
@@ -127,32 +125,25 @@ def reader_rules(prefix: str, link: Link) -> Iterator[str]:
 def _tested_by(rule_id: str, link: Link) -> str:
     families = _families_of_cases()
     found = cases_of(rule_id, families)
-    shown = [
-        f"[`{case}`]({link(f'golden_files/{families[case]}.md', case.replace('/', '-'))})"
-        for case in found[:CASES_SHOWN]
-    ]
+    shown = [case_link(case, families[case], link) for case in found[:CASES_SHOWN]]
     more = [f"and {len(found) - CASES_SHOWN:,} more"] if len(found) > CASES_SHOWN else []
     return "<br>".join(f"<small>{line}</small>" for line in (*shown, *more))
 
 
 @cache
 def _families_of_cases() -> Mapping[str, str]:
-    """Every golden case by its id, with the page that shows it."""
+    """Every golden case by its id, with its family."""
     manifests = (json.loads(path.read_text("utf-8")) for path in sorted(GOLDEN_FILES.rglob(MANIFEST)))
-    return {case["id"]: case["family"].lower() for case in manifests}
+    return {case["id"]: case["family"] for case in manifests}
 
 
 def relied_on(ids: Sequence[str], link: Link) -> Iterator[str]:
     """Yield a table of rules that have to be kept for a decision to be right."""
     rows = (
-        (_linked(rule.id, link), rule.sentence, rule.could)
+        (rule_link(rule.id, link), rule.sentence, rule.could)
         for rule in (catalogue.rules()[rule_id] for rule_id in ids)
     )
     yield from table(("Relies on", "What has to be true", "If it is not, there could be"), rows)
-
-
-def _linked(rule_id: str, link: Link) -> str:
-    return f"[{rule_id}]({link(f'spec/{catalogue.family_of(rule_id).chapter}', rule_id.lower())})"
 
 
 def errata(document: Document, link: Link) -> Iterator[str]:

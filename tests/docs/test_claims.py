@@ -52,9 +52,3 @@ def test_the_guide_says_how_many_tables_the_matrix_has() -> None:
     (shown,) = re.findall(r"^matrix: (\d+) tables$", (GUIDES / "spark-produce.md").read_text(), re.MULTILINE)
 
     assert str(len(MATRIX)) == shown
-
-
-def test_the_page_on_engines_says_how_many_queries_there_are() -> None:
-    survey = json.loads((ROOT / "docs" / "data" / "engine_survey.json").read_text())
-
-    assert f"3 of the {len(survey['queries'])} queries" in (ROOT / "docs" / "engines.md").read_text()
