@@ -163,7 +163,10 @@ def _rows(file: Any, columns: Sequence[str], filters: Sequence[Sequence[Filter]]
     elements = file.schema.root["children"]
     for name in columns:
         _require_flat_or_simple(elements[name], name)
-    frame = file.to_pandas(columns=list(columns), filters=filters, index=False)
+    try:
+        frame = file.to_pandas(columns=list(columns), filters=filters, index=False)
+    except NotImplementedError as error:  # so it says that it lacks an encoding
+        raise Unsupported(str(error) or "an encoding of pages") from None
     found = [_values(frame[name], elements[name]) for name in columns]
     return [list(row) for row in zip(*found, strict=True)]
 

@@ -40,6 +40,12 @@ from pqassay_driver import (
 ROW_BY_ROW = "--rows"
 """The option that turns off Spark's reader of batches. Spark itself does so for types that this reader lacks."""
 
+UNHURRIED = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+"""What makes large queries fast is off: for a few rows it costs more than it saves, and no reader of files asks for it."""
+
 SETTINGS = {
     "spark.driver.memory": "1g",
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # no query is worth more compiling
@@ -49,9 +55,7 @@ SETTINGS = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.caseSensitive": "true",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",  # the type that requests name; INT96 by default
-    # What makes large queries fast costs more than it saves for a few rows, and no reader of files asks for it.
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    **UNHURRIED,
 }
 
 SKIPPING = ("stats", "dictionary", "columnindex", "bloom")
