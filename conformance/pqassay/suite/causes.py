@@ -36,7 +36,7 @@ ACCIDENTS = frozenset(
 """Classes of exceptions that tell of a mistake in the program that raised them, whatever it was given."""
 
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|-?[0-9]+")
-_FOLDERS = re.compile(r"(?:[A-Za-z]:)?(?:/[^\s:/]+)+/")
+_FOLDERS = re.compile(r"(?<![\w.])(?:[A-Za-z]:)?(?:/[^\s:/]+)+/")
 _FRAME = re.compile(r"^\s*(?:at )?([\w.$/<>*()-]+)\(|\b([\w./-]+\.(?:go|rs|java|js|mjs|py|cc|cpp)):")
 
 MOST_CHARACTERS = 160

@@ -67,7 +67,7 @@ def test_a_process_that_has_ended_is_started_anew(launcher: Launcher, tmp_path: 
 
 
 def _wait_for_the_end(session: Session) -> None:
-    process = session._process  # noqa: SLF001 - when it ends is up to the system
+    process = session._process
     assert process is not None
     process.wait(10)
 
@@ -131,7 +131,9 @@ def test_a_closed_stdout_of_a_process_that_goes_on_is_a_problem(
 
 
 def test_a_closed_stdin_is_no_problem(launcher: Launcher, tmp_path: Path) -> None:
-    (found,) = said(launcher, tmp_path, f"head -c 9 > /dev/null; exec <&-; echo '{OK}'; exec sleep 60", "x" * 1_000_000)
+    (found,) = said(
+        launcher, tmp_path, f"head -c 9 > /dev/null; exec <&-; echo '{OK}'; exec sleep 60", "x" * 1_000_000
+    )
 
     assert ([OK.encode()], None, "") == (found.lines, found.ended, found.problem)
 
