@@ -45,6 +45,8 @@ class Settings:
         tasks: Pairs of a case's id and an operation, which alone are asked; all if empty.
         shipped: The driver's name among the implementations that come with pqassay.
         shown: The command as reports show it, where that is another one.
+        queries: Queries of a case that are asked, at most; the first touch most.
+        written: Folder in which files are kept that were written rightly, by the ids of their cases.
     """
 
     command: Sequence[str]
@@ -56,6 +58,8 @@ class Settings:
     tasks: frozenset[tuple[str, str]] = frozenset()
     shipped: str | None = None
     shown: Sequence[str] = ()
+    queries: int | None = None
+    written: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -259,7 +263,7 @@ class DriverUnderTest:
 
 def _like(replies: Mapping[int, Reply]) -> NoAnswer:
     """What stands for the answers to queries that were not asked any more: as little as the last one."""
-    last = next(reply for reply in reversed(replies.values()) if isinstance(reply, NoAnswer))
+    last = next(reply for reply in reversed(list(replies.values())) if isinstance(reply, NoAnswer))
     return NoAnswer(last.outcome, f"not asked after {MOST_CRASHES} queries without an answer")
 
 

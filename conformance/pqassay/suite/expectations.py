@@ -179,15 +179,21 @@ def written(results: Sequence[Result], before: Expectations) -> str:
 
     Reason, issue and expiry date of an entry of ``before`` that still holds are kept.
     """
-    entries: dict[Expectation, list[str]] = {}
+    entries: dict[Expectation, list[Result]] = {}
     for result in results:
         if not result.is_good:
-            entries.setdefault(_new_entry(result, before), []).append(result.case)
-    return "\n".join(_toml(dataclasses.replace(entry, case=tuple(cases))) for entry, cases in entries.items())
+            entries.setdefault(_new_entry(result, before), []).append(result)
+    return "\n".join(_toml(_finished(entry, found)) for entry, found in entries.items())
+
+
+def _finished(entry: Expectation, results: Sequence[Result]) -> Expectation:
+    """An entry with its cases, and with the reason of the first, if nobody has written one."""
+    cases = tuple(result.case for result in results)
+    return dataclasses.replace(entry, case=cases, reason=entry.reason or results[0].reason or None)
 
 
 def _new_entry(result: Result, before: Expectations) -> Expectation:
-    """The entry for a result, yet without its cases."""
+    """The entry for a result, yet without its cases, and without a reason that nobody has written."""
     kept = next((entry for entry in before.entries if entry.concerns(result)), None)
     if kept is None or kept.disagreement(result):
         kept = Expectation((), result.outcome)
@@ -196,7 +202,6 @@ def _new_entry(result: Result, before: Expectations) -> Expectation:
         case=(),
         operation=result.operation,
         cause=kept.cause or result.cause,
-        reason=kept.reason or result.reason or None,
     )
 
 

@@ -74,12 +74,14 @@ class FileFacts:
         groups: The rows of each row group.
         chunks: The chunks of each top-level column that is one leaf, by row group.
         types: The physical types of these columns.
+        names: All top-level columns, in the order of the schema.
     """
 
     needs: tuple[str, ...] = ()
     groups: tuple[range, ...] = ()
     chunks: dict[str, tuple[ChunkFacts, ...]] = field(default_factory=dict[str, tuple[ChunkFacts, ...]])
     types: dict[str, int] = field(default_factory=dict[str, int])
+    names: tuple[str, ...] = ()
 
 
 def facts_of(data: bytes) -> FileFacts:
@@ -108,6 +110,7 @@ def facts_of(data: bytes) -> FileFacts:
         groups,
         {name: tuple(parts) for name, parts in found.items() if len(parts) == len(groups)},
         {name: int(leaf.element.type or 0) for name, leaf in own.items()},
+        tuple(dict.fromkeys(leaf.path[0] for leaf in leaves)),
     )
 
 

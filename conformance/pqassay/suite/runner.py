@@ -42,6 +42,7 @@ from pqassay.suite.credit import credited
 from pqassay.suite.driver import NOT_KNOWN, CannotStartError, DriverUnderTest, NoAnswer, Settings
 from pqassay.suite.expectations import Expectations
 from pqassay.suite.protocol import Answer, HelloAnswer, Unsupported
+from pqassay.suite.reader_faults import broken_reader_rules
 from pqassay.suite.scanning import CaseFacts, Judged, Scanning, exposure_of, query_result, worst
 from pqassay_spec import __version__
 from pqassay_spec.golden.case import Case
@@ -253,9 +254,17 @@ class _Asking:
                 else:
                     judged = asking.judge(bench, expected, reply)
                     result = self._judged(golden, operation, judged, reply)
+                    if judged.right and operation == "encode":
+                        self._keep_written(bench)
             finally:
                 keep(self.settings, bench, request, f"{operation}-{number + 1}")
             return _without_folder(result, bench.folder)
+
+    def _keep_written(self, bench: Bench) -> None:
+        if self.settings.written is not None and bench.output.is_file():
+            target = self.settings.written / f"{bench.case.id}.parquet"
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(bench.output, target)
 
     def _without_answer(self, case: Case, operation: Operation, reply: NoAnswer) -> Result:
         outcome, reason, rules = reply.outcome, reply.reason, case.rules or None
@@ -285,7 +294,7 @@ class _Asking:
 
     def _scan(self, golden: GoldenCase) -> _Done:
         case = golden.case
-        scanning = Scanning(self.driver, golden, self.facts, self.semantics)
+        scanning = Scanning(self.driver, golden, self.facts, self.semantics, self.settings.queries)
         judged = scanning.ask()
         if self.settings.keep is not None:
             self._keep_scan(golden, scanning)
@@ -391,7 +400,7 @@ def _report(
             nan=hello.nan if hello else None,
             zeros=hello.zeros if hello else None,
         ),
-        limits=RunLimits(settings.limits.seconds, settings.limits.memory),
+        limits=RunLimits(settings.limits.seconds, settings.limits.memory, settings.queries),
         results=compared,
         scores=scores(compared),
         problems=problems,
@@ -409,7 +418,7 @@ def _report(
 
 
 def _explained(result: Result, golden: GoldenCase | None) -> Result:
-    """A bad result with the words of its case, its severity and its cause."""
+    """A bad result with the words of its case, its severity, its cause and the rules for readers that it breaks."""
     if golden is None or result.is_good:
         return result
     if result.outcome == "no credit":  # right by itself: nothing was observed
@@ -425,7 +434,8 @@ def _explained(result: Result, golden: GoldenCase | None) -> Result:
         stderr=result.stderr,
         family=case.family,
     )
-    return dataclasses.replace(result, title=case.title, effect=case.effect, severity=grave, cause=cause)
+    result = dataclasses.replace(result, title=case.title, effect=case.effect, severity=grave, cause=cause)
+    return dataclasses.replace(result, reader_rules=broken_reader_rules(result) or None)
 
 
 def driver_digest(command: Sequence[str]) -> str:
