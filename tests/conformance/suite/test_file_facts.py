@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 def written(column: pa.Array[Any], codec: str = "none", **options: Any) -> bytes:
     """A Parquet file of one column by pyarrow."""
     sink = io.BytesIO()
-    pq.write_table(pa.table({"x": column}), sink, compression=codec, **options)
+    pq.write_table(pa.table({"x": column}), sink, **{"compression": codec, **options})
     return sink.getvalue()
 
 
