@@ -26,13 +26,19 @@ from pqassay.suite import protocol, written_file
 from pqassay.suite.driver import Reply
 from pqassay.suite.inspector import Inspector
 from pqassay.suite.process import Ended, Launcher
-from pqassay.suite.protocol import read_answer
+from pqassay.suite.protocol import Answer, read_answer
 from pqassay.suite.written_file import Inspection, WrittenFile
 from pqassay_reference.cli.driver import respond
 
 
 class Here(Inspector):
     """Looks at written files in this process."""
+
+    def __init__(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
 
     def inspect(self, wanted: Inspection) -> WrittenFile | str:
         return written_file.inspect(**asdict(wanted))
@@ -46,16 +52,16 @@ class ReferenceHere:
     def __init__(self) -> None:
         self.inspector = Here()
 
-    def ask(self, request: protocol.CaseRequest) -> Reply:
+    def ask(self, request: protocol.CaseRequest) -> Answer:
         return self._answers(request)[0]
 
     def ask_queries(self, request: protocol.ScanRequest, _: Path) -> list[Reply]:
-        return self._answers(request)
+        return [*self._answers(request)]
 
     def may_ask_again(self) -> bool:
         return False
 
-    def _answers(self, request: protocol.CaseRequest) -> list[Reply]:
+    def _answers(self, request: protocol.CaseRequest) -> list[Answer]:
         lines = respond(json.loads(protocol.to_json(request)))
         return [read_answer(json.dumps(line).encode(), request.op, strict=True) for line in lines]
 

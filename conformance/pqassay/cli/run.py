@@ -129,7 +129,7 @@ def run(
 
     _require_positive({"--timeout": timeout, "--memory": memory})
     try:
-        every = [*load(cases or golden_folder()), *writer_cases()]
+        every = load(cases) if cases else [*load(golden_folder()), *writer_cases()]
         chosen = select(every, case or ())
     except CaseError as error:
         fail(str(error))

@@ -77,7 +77,7 @@ def say_hello(chosen: Sequence[GoldenCase], settings: Settings) -> None:
         typer.echo(f"  declares {', '.join(sorted(hello.capabilities))}")
     else:
         typer.echo(f"it does not answer hello: {hello.reason}")
-    typer.echo(f"{found.asked} questions would be asked")
+    typer.echo(f"{found.asked} question{'' if found.asked == 1 else 's'} would be asked")
     for one in found.more:
         typer.echo(f"  {one.capability} would add {one.count}")
 

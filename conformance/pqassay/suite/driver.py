@@ -239,8 +239,13 @@ class DriverUnderTest:
     def _by_files(self, text: str, folder: Path) -> tuple[Ended, bytes | NoAnswer]:
         """Start the driver for one request."""
         question, reply = folder / "request.json", folder / "answer.json"
-        reply.unlink(missing_ok=True)
-        question.write_text(text, encoding="ascii")
+        try:
+            folder.mkdir(exist_ok=True)
+            reply.unlink(missing_ok=True)
+            question.write_text(text, encoding="ascii")
+        except OSError as error:  # by what it did to the folder when it was asked before
+            ended = Ended(0, timed_out=False, stderr="")
+            return ended, _no_answer(ended, f"it has spoilt its folder: {error.strerror or error}")
         command = [*self.settings.command, str(question), str(reply)]
         try:
             ended = self.launcher.run(command, folder)

@@ -98,8 +98,9 @@ def queries(rows: Rows, facts: FileFacts, column: str | None, story: Sequence[An
         if not best.marks - touched:
             break
         chosen.append(best.predicate)
-        touched |= best.marks
-        candidates.remove(best)
+        for same in [one for one in candidates if one.predicate == best.predicate]:
+            touched |= same.marks
+            candidates.remove(same)
     return [CaseQuery(tree, _output(names, tree, number)) for number, tree in enumerate(chosen)]
 
 

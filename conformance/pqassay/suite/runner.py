@@ -45,6 +45,7 @@ from pqassay.suite.protocol import Answer, HelloAnswer, Unsupported
 from pqassay.suite.reader_faults import broken_reader_rules
 from pqassay.suite.scanning import CaseFacts, Judged, Scanning, exposure_of, query_result, worst
 from pqassay_spec import __version__
+from pqassay_spec.golden.case import Case
 from pqassay_spec.rules.catalogue import digest as rules_digest
 
 __all__ = ["CannotStartError", "Settings", "Times", "declared", "run", "tasks"]
@@ -247,7 +248,7 @@ class _Asking:
             reply = self.driver.ask(request, bench.folder)
             try:
                 if isinstance(reply, NoAnswer):
-                    result = self._without_answer(case.id, case.family, operation, reply)
+                    result = self._without_answer(case, operation, reply)
                 elif isinstance(reply, Unsupported):
                     result = Result(case.id, case.family, operation, "unsupported", reply.reason)
                 else:
@@ -265,10 +266,11 @@ class _Asking:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(bench.output, target)
 
-    def _without_answer(self, case: str, family: str, operation: Operation, reply: NoAnswer) -> Result:
-        if reply.outcome == "unsupported" and self.hello is not None:
-            return Result(case, family, operation, "failed", f"declared, and then {reply.reason}")
-        return Result(case, family, operation, reply.outcome, reply.reason, stderr=reply.stderr)
+    def _without_answer(self, case: Case, operation: Operation, reply: NoAnswer) -> Result:
+        outcome, reason, rules = reply.outcome, reply.reason, case.rules or None
+        if outcome == "unsupported" and self.hello is not None:
+            outcome, reason = "failed", f"declared, and then {reason}"
+        return Result(case.id, case.family, operation, outcome, reason, rules, stderr=reply.stderr)
 
     def _judged(self, golden: GoldenCase, operation: Operation, judged: Judgement, reply: Answer) -> Result:
         case = golden.case
@@ -306,7 +308,7 @@ class _Asking:
         result = Result(case.id, case.family, "scan", "passed", rules=case.rules or None)
         if not wrong:
             if self.hello is not None and any(one.is_not_known for one in judged):
-                result = self._without_answer(case.id, case.family, "scan", NOT_KNOWN)
+                result = self._without_answer(case, "scan", NOT_KNOWN)
             elif judged and all(one.is_unsupported for one in judged):
                 result = dataclasses.replace(result, outcome="unsupported", reason="no query is supported")
             return _Done(result, left_aside=left_aside)

@@ -11,6 +11,7 @@ import os
 import select
 import selectors
 import subprocess
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -129,6 +130,7 @@ class _Exchange:
         self.process, self.launcher, self.is_whole = process, launcher, is_whole
         self.unsent = request.encode("ascii") + b"\n"
         self.lines: list[bytes] = []
+        self.waiting: deque[bytes] = deque()
         self.partial = bytearray()
         self.received = 0
         self.stderr = Excerpt()
@@ -146,7 +148,7 @@ class _Exchange:
             selector.register(stdout, selectors.EVENT_READ, self._read)
             selector.register(stderr, selectors.EVENT_READ, self._listen)
             selector.register(stdin, selectors.EVENT_WRITE, self._write)
-            while not self.is_whole(self.lines):
+            while not self._is_answered():
                 if watch.is_over:
                     return self._ended(timed_out=True)
                 for key, _ in selector.select(PAUSE):
@@ -158,15 +160,22 @@ class _Exchange:
                 if not self.is_open:
                     return self._ended(timed_out=False)
             drain(stderr.fileno(), self.stderr)
-        problem = MORE_THAN_ASKED if self.partial else ""
+        problem = MORE_THAN_ASKED if self.partial or self.waiting else ""
         return Said(self.lines, problem=problem, stderr=self.stderr.text())
+
+    def _is_answered(self) -> bool:
+        """Take the lines that have come, up to the last that is wanted."""
+        while self.waiting:
+            self.lines.append(self.waiting.popleft())
+            if self.is_whole(self.lines):
+                return True
+        return False
 
     def _unasked(self) -> Said:
         """What comes of a request if there is output before it: that belongs to an earlier one, or to none."""
         self._read(self.process.stdout.fileno() if self.process.stdout else -1)
         if not self.is_open:
             return self._ended(timed_out=False)
-        self.lines.clear()
         return Said([], problem=MORE_THAN_ASKED)
 
     def _write(self, descriptor: int) -> bool:
@@ -188,7 +197,7 @@ class _Exchange:
         self.partial += data
         if b"\n" in data:  # a long line comes in many pieces, which are not to be looked through each time
             *whole, rest = self.partial.split(b"\n")
-            self.lines += [bytes(line) for line in whole]
+            self.waiting += [bytes(line) for line in whole]
             self.partial = bytearray(rest)
         return self.is_open
 

@@ -23,7 +23,7 @@ from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.idx1 import companion as idx1_companion
 from pqassay_spec.parquet.file import read_framing
 from pqassay_spec.parquet.thrift import FileMetaData
-from pqassay_spec.rules.catalogue import Tier, file_rules, rules
+from pqassay_spec.rules.catalogue import Tier, file_rules
 
 GOOD = Idx1File().build()
 FOOTER = read_framing(BytesSource(GOOD)).footer_start

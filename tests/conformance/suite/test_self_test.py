@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import json
 import sys
@@ -14,11 +15,12 @@ import pytest
 
 import pqassay
 from golden_cases import golden_cases
-from inside import ReferenceHere
+from inside import Here, ReferenceHere
 from places import ROOT
 from pqassay.literals.predicate import IEEE
 from pqassay.report.model import Finding
 from pqassay.report.run_model import Operation, RunReport
+from pqassay.suite import driver as driver_module
 from pqassay.suite.answers import ASKING
 from pqassay.suite.bench import Bench
 from pqassay.suite.cases import GoldenCase, select
@@ -36,9 +38,17 @@ FAKES = tomllib.loads((IMPLEMENTATIONS / "null_scores.toml").read_text())
 GOLDENS = golden_cases()
 
 
+@pytest.fixture(autouse=True)
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Written files are looked at in this process: `test_runner` shows that it is another one."""
+    monkeypatch.setattr(driver_module, "Inspector", Here)
+
+
 def report(name: str, command: list[str], cases: Sequence[GoldenCase]) -> RunReport:
     """A run over golden files, with what the implementation is known to get wrong."""
+    left_out = {golden.case.id for golden in GOLDENS} - {golden.case.id for golden in cases}
     known = parse((IMPLEMENTATIONS / name / "expectations.toml").read_bytes())
+    known = dataclasses.replace(known, others=frozenset(left_out))
     patient = Limits(seconds=60)  # a busy machine is no defect of a driver
     return run(cases, Settings(command, patient, strict=True), known)
 
@@ -85,9 +95,10 @@ def test_the_reference_answers_everything_rightly(operation: Operation, tmp_path
 
 
 def test_the_reference_gives_the_rows_of_every_query() -> None:
-    """With the index; of well-formed lies as well, which it does not believe."""
+    """With the index; of well-formed lies that it believes, nothing is said."""
     reference, facts, asked, wrong = ReferenceHere(), CaseFacts(), 0, list[str]()
-    for golden, _ in tasks(GOLDENS, ["scan"])[:: STEPS["scan"]]:
+    honest = [golden for golden, _ in tasks(GOLDENS, ["scan"]) if golden.case.expect.scan != "exposure"]
+    for golden in honest[:: STEPS["scan"]]:
         for one in Scanning(cast("Any", reference), golden, facts, IEEE).ask():
             asked += 1
             if not one.is_right:
@@ -99,27 +110,36 @@ def test_the_reference_gives_the_rows_of_every_query() -> None:
 
 def test_the_reference_passes_as_a_driver_and_knows_every_operation() -> None:
     """A program of its own, as in a run; what it answers to all others, the tests before see."""
-    chosen = select(GOLDENS, ["idx1/companion", "pqf/key-twice", "interop/questdb-9.4.3/o3-chain-1"])
+    chosen = select(GOLDENS, ["idx1/companion", "pqf/key-twice", "pm/with-data"])
     driver = [sys.executable, "-m", "pqassay_reference", "driver"]
     done = report("reference", driver, chosen)
 
     assert [] == surprises(done)
     assert 0 == done.exit_code
     assert True is done.driver.serve
-    assert get_args(Operation) == tuple(
-        name for name in get_args(Operation) if name in {s.operation for s in done.scores}
-    )
+    assert set(get_args(Operation)) == {score.operation for score in done.scores}
     assert all(score.asked == score.passed > 0 for score in done.scores)
+
+
+OF_THE_CODEC = [
+    "idx1/carriage*",
+    "idx1/empty*",
+    "idx1/length-one-*",
+    "idx1/length-1-*",
+    "idx1/offset-p*",
+    "idx1/companion*",
+]
+"""Cases that the published codec gets right and wrong; each crash costs the start of a process."""
 
 
 def test_the_published_codec_fails_exactly_as_foretold() -> None:
     driver = IMPLEMENTATIONS / "published-idx1" / "driver.py"
-    done = report("published-idx1", [sys.executable, str(driver)], select(GOLDENS, ["idx1/*"]))
+    done = report("published-idx1", [sys.executable, str(driver)], select(GOLDENS, OF_THE_CODEC))
 
     assert [] == [line for line in surprises(done) if not line.startswith("inherited")]
     assert ([], 0) == (done.problems, done.exit_code)
-    assert done.summary.known > 20
-    assert {"failed", "crashed"} <= {result.outcome for result in done.results if result.known}
+    assert done.summary.known > 10
+    assert {"failed", "crashed"} == {result.outcome for result in done.results if result.known}
 
 
 def test_every_fake_is_pinned() -> None:
