@@ -144,7 +144,9 @@ class BelievedFile:
     groups: list[range] = field(default_factory=list[range])
     pages: dict[int, TruePage] = field(default_factory=dict[int, TruePage])
     described_otherwise: set[str] = field(default_factory=set[str])
-    _chunks: dict[tuple[int, int], BelievedChunk] = field(default_factory=dict[tuple[int, int], BelievedChunk])
+    _chunks: dict[tuple[int, int], BelievedChunk] = field(
+        default_factory=dict[tuple[int, int], BelievedChunk]
+    )
     _headers: dict[int, PageHeader] = field(default_factory=dict[int, PageHeader])
 
     @classmethod
@@ -252,7 +254,9 @@ def _true_pages(chunk: ColumnChunkUnderTest, rows: range) -> Iterator[TruePage]:
         starts = list(chunk.page_places.first_rows)
     except (FormatError, NotApplicable, NotChecked):
         flat = chunk.leaf.max_repetition_level == 0
-        counts = [page.data_header.num_values if flat else 0 for page in pages[:-1]]
+        counts = [
+            page.v2.num_rows if page.v2 else page.data_header.num_values if flat else 0 for page in pages[:-1]
+        ]
         starts = list(accumulate(counts, initial=0))
     for page, start, end in zip(pages, starts, [*starts[1:], len(rows)], strict=False):
         yield TruePage(chunk.leaf.path[0], page.stored_length, rows[start:end], page.header)

@@ -37,10 +37,8 @@ Trait = Literal[
     "statistics of page headers",
     "counts of nulls in page headers",
     "rows in page headers",
-    "histograms of levels",
     "dictionary holds all values",
     "dictionary is sorted",
-    "sorting columns",
     "rows of the row group",
     "ranges of splits",
     "paths of columns",
@@ -51,7 +49,6 @@ Trait = Literal[
     "types of chunks",
     "ends of chunks",
     "types of documents",
-    "filter as long as the footer says",
     "bounds of NaN are compared",
     # what is mistaken
     "zeros have a sign",
@@ -78,15 +75,15 @@ BELIEFS: dict[str, Fake] = {
     "statistics of page headers": frozenset({"statistics of page headers"}),
     "deprecated bounds of page headers": frozenset({"statistics of page headers", "deprecated bounds"}),
     "signs of zeros": frozenset({"zeros have a sign"}),
-    **{
-        name: frozenset({name})
-        for name in get_args(Trait)[2 : get_args(Trait).index("zeros have a sign")]
-    },
+    "bounds of NaN as well": frozenset({"NaN is within the bounds"}),
+    "no count of NaN": frozenset({"no NaN count is no NaN"}),
+    **{name: frozenset({name}) for name in get_args(Trait)[2 : get_args(Trait).index("zeros have a sign")]},
 }
 """Fakes by what they believe beside every index."""
 
 MISTAKES: dict[str, Fake] = {
-    name: frozenset({name}) for name in get_args(Trait)[get_args(Trait).index("zero is sought with one sign") :]
+    name: frozenset({name})
+    for name in get_args(Trait)[get_args(Trait).index("zero is sought with one sign") :]
 }
 """Fakes that make a mistake in the use of what is true."""
 
@@ -116,7 +113,11 @@ class BelievingReader:
 
     def __init__(self, file: BelievedFile, fake: Fake = frozenset()) -> None:
         self.file, self.fake = file, fake
-        self.semantics = GREATEST if fake & {"counts of NaN", "no NaN count is no NaN", "NaN is within the bounds"} else Semantics()
+        self.semantics = (
+            GREATEST
+            if fake & {"counts of NaN", "no NaN count is no NaN", "NaN is within the bounds"}
+            else Semantics()
+        )
 
     def rows(self, query: CaseQuery) -> list[list[Value]]:
         """The rows that it gives. Raises `FakeFailure`."""
@@ -134,7 +135,11 @@ class BelievingReader:
         chunk = group.columns[0].meta_data
         start = group.file_offset if group.file_offset is not None else chunk and chunk.data_page_offset
         dictionary = chunk and chunk.dictionary_page_offset
-        begins = min(chunk.data_page_offset, dictionary) if chunk and dictionary else chunk and chunk.data_page_offset
+        begins = (
+            min(chunk.data_page_offset, dictionary)
+            if chunk and dictionary
+            else chunk and chunk.data_page_offset
+        )
         middle = (start or 0) + (group.total_compressed_size or 0) // 2
         return start == begins and middle < len(self.file.data)
 
@@ -192,7 +197,9 @@ class _Group:
         place = self.file.leaf_of(name)
         if "paths of columns" in self.fake:
             path = self.file.leaves[place].path
-            paths = [chunk.meta_data and tuple(chunk.meta_data.path_in_schema) for chunk in self.group.columns]
+            paths = [
+                chunk.meta_data and tuple(chunk.meta_data.path_in_schema) for chunk in self.group.columns
+            ]
             if path not in paths:
                 raise FakeFailure(f"no chunk of {name}")
             return paths.index(path)
@@ -209,23 +216,22 @@ class _Group:
             return everything
         if not self._may(self._summary(chunk), chunk, operator, written):
             return set()
-        if operator == "=" and (self._is_not_in_filter(chunk, written) or self._is_not_in_dictionary(name, chunk, written)):
+        if operator == "=" and (
+            self._is_not_in_filter(chunk, written) or self._is_not_in_dictionary(name, chunk, written)
+        ):
             return set()
-        if "sorting columns" in self.fake and self.group.sorting_columns:
-            return self._by_sorting(name, operator, written)
         return everything
 
     def _summary(self, chunk: BelievedChunk) -> _Zone:
         stored, element = chunk.facts.statistics, chunk.leaf.element
         floating = element.type in (Type.FLOAT, Type.DOUBLE) or type_order(element) is Order.HALF
-        nulls = self._nulls_of_histogram(chunk, getattr(chunk.facts.size_statistics, "definition_level_histogram", None))
         if stored is None:
-            return _Zone(null_count=nulls, count=self.row_count, is_floating=floating)
+            return _Zone(count=self.row_count, is_floating=floating)
         low, high = self._stored_bounds(stored)
         return _Zone(
             self._bound(chunk, low),
             self._bound(chunk, high),
-            stored.null_count if nulls is None else nulls,
+            stored.null_count,
             stored.nan_count,
             count=self.row_count,
             is_floating=floating,
@@ -237,12 +243,6 @@ class _Group:
             low = low if stored.min is None else stored.min
             high = high if stored.max is None else stored.max
         return low, high
-
-    def _nulls_of_histogram(self, chunk: BelievedChunk, histogram: list[int] | None) -> int | None:
-        """The nulls that a histogram of levels counts: all levels but the greatest."""
-        if "histograms of levels" not in self.fake or not histogram:
-            return None
-        return sum(histogram[: chunk.leaf.max_definition_level])
 
     def _bound(self, chunk: BelievedChunk, raw: bytes | None) -> Any:
         value = bound(chunk.leaf.element, raw)
@@ -275,7 +275,11 @@ class _Group:
         if operator == "is not null":
             return True
         value = comparable(literal(written))
-        if self.semantics.nan == "greatest" and self._may_hold_nan(zone) and (is_nan(value) or operator in (">", ">=")):
+        if (
+            self.semantics.nan == "greatest"
+            and self._may_hold_nan(zone)
+            and (is_nan(value) or operator in (">", ">="))
+        ):
             return True
         if is_nan(value):
             return False
@@ -307,9 +311,6 @@ class _Group:
         bitset, value = chunk.bitset, literal(written)
         if bitset is None:
             return False
-        if "filter as long as the footer says" in self.fake:
-            length = chunk.facts.bloom_filter_length
-            bitset = bitset[: max(0, (length or 0) - 16)] if length is not None else bitset
         if "block 0 of every filter" in self.fake:
             bitset = bitset[:BLOCK_SIZE]
         bitset = bitset[: len(bitset) // BLOCK_SIZE * BLOCK_SIZE]
@@ -333,11 +334,16 @@ class _Group:
         if not {"dictionary holds all values", "dictionary is sorted"} & self.fake:
             return False
         stats = chunk.facts.encoding_stats
-        if stats is not None and "dictionary is sorted" not in self.fake:
-            encodings = {one.encoding for one in stats if one.page_type in (PageType.DATA_PAGE, PageType.DATA_PAGE_V2)}
+        if stats is not None:
+            encodings = {
+                one.encoding for one in stats if one.page_type in (PageType.DATA_PAGE, PageType.DATA_PAGE_V2)
+            }
             is_whole = bool(encodings) and encodings <= set(DICTIONARY_ENCODINGS)
         else:
-            is_whole = bool(set(chunk.facts.encodings) & set(DICTIONARY_ENCODINGS)) and 0 not in chunk.facts.encodings
+            is_whole = (
+                bool(set(chunk.facts.encodings) & set(DICTIONARY_ENCODINGS))
+                and 0 not in chunk.facts.encodings
+            )
         if not is_whole:
             return False
         entries = self._entries(name)
@@ -364,32 +370,10 @@ class _Group:
 
     def _true_pages(self, name: str) -> list[TruePage]:
         return [
-            page for page in self.file.pages.values() if page.column == name and page.rows.start in self.true_rows
+            page
+            for page in self.file.pages.values()
+            if page.column == name and page.rows.start in self.true_rows
         ]
-
-    def _by_sorting(self, name: str, operator: str, written: Any) -> set[int]:
-        """The rows that halving finds, where the row group is said to be sorted by the column."""
-        everything = set(range(self.row_count))
-        (first, *_) = self.group.sorting_columns or [None]
-        if first is None or not 0 <= first.column_idx < len(self.file.leaves):
-            return everything
-        if self.file.leaves[first.column_idx].path[0] != name or operator in ("is null", "is not null"):
-            return everything
-        column = self.file.names.index(name)
-        keyed = [
-            (number, comparable(self.file.rows[row][column]))
-            for number, row in enumerate(self.true_rows)
-            if self.file.rows[row][column] is not None
-        ]
-        if first.descending:
-            keyed.reverse()
-        value = comparable(literal(written))
-        low, high = 0, len(keyed)
-        if operator in ("=", ">=", ">"):
-            low = (bisect_right if operator == ">" else bisect_left)(keyed, value, key=lambda pair: pair[1])
-        if operator in ("=", "<=", "<"):
-            high = (bisect_left if operator == "<" else bisect_right)(keyed, value, key=lambda pair: pair[1])
-        return {number for number, _ in keyed[low:high]}
 
     # ---------------------------------------------------------------------------------------------------- pages
 
@@ -421,16 +405,11 @@ class _Group:
         element = chunk.leaf.element
         is_null = index.null_pages[page]
         counts = index.null_counts
-        histogram = index.definition_level_histograms
-        if histogram is not None:
-            levels = chunk.leaf.max_definition_level + 1
-            histogram = histogram[page * levels : (page + 1) * levels]
-        nulls = self._nulls_of_histogram(chunk, histogram)
         try:
             return _Zone(
                 None if is_null else self._bound(chunk, index.min_values[page]),
                 None if is_null else self._bound(chunk, index.max_values[page]),
-                (None if counts is None else counts[page]) if nulls is None else nulls,
+                None if counts is None else counts[page],
                 None if index.nan_counts is None else index.nan_counts[page],
                 is_null,
                 self._rows_of_page(chunk, page),
@@ -458,7 +437,9 @@ class _Group:
             return [page for page, zone in enumerate(zones) if self._may(zone, chunk, operator, written)]
         if "bounds of null pages count" in self.fake:
             pages = list(range(len(zones)))
-            lows, highs = ([self._bound(chunk, raw) for raw in raws] for raws in (index.min_values, index.max_values))
+            lows, highs = (
+                [self._bound(chunk, raw) for raw in raws] for raws in (index.min_values, index.max_values)
+            )
         else:
             pages = [page for page, zone in enumerate(zones) if not zone.is_null]
             lows, highs = [zone.low for zone in zones], [zone.high for zone in zones]
@@ -469,9 +450,13 @@ class _Group:
         sought = self._key(chunk, value)
         first, end = 0, len(pages)
         if operator in ("=", ">", ">="):
-            first = (bisect_right if operator == ">" else bisect_left)(pages, sought, key=lambda page: highs[page])
+            first = (bisect_right if operator == ">" else bisect_left)(
+                pages, sought, key=lambda page: highs[page]
+            )
         if operator in ("=", "<", "<="):
-            end = (bisect_left if operator == "<" else bisect_right)(pages, sought, key=lambda page: lows[page])
+            end = (bisect_left if operator == "<" else bisect_right)(
+                pages, sought, key=lambda page: lows[page]
+            )
         return sorted(pages[first:end])
 
     def _by_headers(self, name: str, chunk: BelievedChunk, operator: str, written: Any) -> set[int] | None:
@@ -484,10 +469,16 @@ class _Group:
             second = header.data_page_header_v2
             found = header.data_page_header or second
             stored = found.statistics if found is not None else None
-            nulls = second.num_nulls if second is not None and not by_statistics else stored and stored.null_count
+            nulls = (
+                second.num_nulls if second is not None and not by_statistics else stored and stored.null_count
+            )
             low, high = self._stored_bounds(stored) if stored and by_statistics else (None, None)
             zone = _Zone(
-                self._bound(chunk, low), self._bound(chunk, high), nulls, count=len(page.rows), is_floating=True
+                self._bound(chunk, low),
+                self._bound(chunk, high),
+                nulls,
+                count=len(page.rows),
+                is_floating=True,
             )
             if self._may(zone, chunk, operator, written):
                 left |= {row - self.true_rows.start for row in page.rows}
@@ -566,7 +557,12 @@ class _Group:
         page = self.file.pages.get(location.offset)
         if page is None:
             raise FakeFailure("no page where the offset index says")
-        if "null pages of lists" in self.fake and chunk.column_index is not None and not chunk.is_flat and chunk.column_index.null_pages[place]:
+        if (
+            "null pages of lists" in self.fake
+            and chunk.column_index is not None
+            and not chunk.is_flat
+            and chunk.column_index.null_pages[place]
+        ):
             return None
         held = len(page.rows) * min(location.compressed_page_size, page.size) // page.size
         within = row - starts[place]

@@ -45,7 +45,17 @@ MOST_BOUNDS = 12
 HEAVY = 3
 """How much more the column that the case is about counts."""
 
-WEIGHTS = {"bound": 3, "block": 3, "special": 2, "null": 2, "in": 2, "or": 2, "range": 2, "middle": 4}
+WEIGHTS = {
+    "bound": 3,
+    "block": 3,
+    "special": 2,
+    "value": 5,
+    "null": 4,
+    "in": 2,
+    "or": 2,
+    "range": 2,
+    "middle": 4,
+}
 """How much more some marks count: a false bound shows at itself alone, and other marks are touched along by many queries."""
 
 WITHOUT_ORDER = frozenset({"boolean", "geometry", "geography", "bson", "json", "interval", "variant"})
@@ -174,6 +184,10 @@ class _Column:
             ChunkFacts((rows,)) for rows in self._facts.groups or [range(len(self._values))]
         ]
 
+    @property
+    def _has_filter(self) -> bool:
+        return any(chunk.blocks for chunk in self._chunks)
+
     @cached_property
     def _pages(self) -> list[range]:
         return [page for chunk in self._chunks for page in chunk.pages]
@@ -209,6 +223,7 @@ class _Column:
         for rows in places.values():
             key, value = self.keys[rows[0]], self.written(rows[0])
             marks = {*self._touched("=", rows), *self._blocks(self._values[rows[0]], rows)}
+            marks |= {("value", self.name, _same(key))} if self._has_filter and self._is_about else set()
             marks |= {("special", self.name, str(key))} if _is_special(key) else set()
             marks |= {("bound", self.name, key)} if _is_ordered(key) and key in bounds else set()
             yield _Candidate(["=", self.name, value], frozenset(marks))
@@ -217,7 +232,10 @@ class _Column:
                 as_json(self._values[rows[0]])
                 for rows in (*list(places.values())[:1], *list(places.values())[-1:])
             ]
-            marks = {("in", self.name), *({("middle", self.name, "in")} if self.type in WITHOUT_ORDER else ())}
+            marks = {
+                ("in", self.name),
+                *({("middle", self.name, "in")} if self.type in WITHOUT_ORDER else ()),
+            }
             yield _Candidate(["in", self.name, ends], frozenset(marks))
         if self.type not in WITHOUT_ORDER:
             yield from self._ranges(bounds)
@@ -251,7 +269,7 @@ class _Column:
 
     def _blocks(self, value: Written, rows: Sequence[int]) -> Iterator[Mark]:
         """The blocks of bloom filters that a value chooses, where it is."""
-        if not any(chunk.blocks for chunk in self._chunks):
+        if not self._has_filter:
             return
         plain = plain_bytes(value, self._facts.types.get(self.name))
         if plain is None:

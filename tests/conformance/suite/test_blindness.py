@@ -64,7 +64,9 @@ def rows_of(golden: GoldenCase) -> Rows:
 @functools.cache
 def valid_files() -> list[tuple[GoldenCase, BelievedFile]]:
     """The files with structures that must be scanned rightly."""
-    chosen = [golden for golden in SCANNED if golden.case.expect.scan == "same-rows" and golden.case.family != "PM"]
+    chosen = [
+        golden for golden in SCANNED if golden.case.expect.scan == "same-rows" and golden.case.family != "PM"
+    ]
     return [(golden, BelievedFile.of(golden)) for golden in chosen]
 
 
@@ -124,7 +126,11 @@ def misled_by_values(golden: GoldenCase) -> str | None:
         return None
     for query in FACTS.queries(golden):
         operator, name, *rest = query.predicate
-        if (operator, name) == ("=", column) and str(rest[0]) not in values and wanted_rows(rows, query, IEEE):
+        if (
+            (operator, name) == ("=", column)
+            and str(rest[0]) not in values
+            and wanted_rows(rows, query, IEEE)
+        ):
             return "published values"
     return None
 
