@@ -71,6 +71,27 @@ class TruePage:
     header: PageHeader
 
 
+@dataclass(frozen=True)
+class Zone:
+    """What is said about the values of a chunk or a page.
+
+    Attributes:
+        low, high: The bounds, as Python compares them.
+        null_count, nan_count: How many nulls and NaN there are.
+        is_null: Whether there is said to be nothing but nulls.
+        count: Its rows.
+        is_floating: Whether there may be NaN.
+    """
+
+    low: Any = None
+    high: Any = None
+    null_count: int | None = None
+    nan_count: int | None = None
+    is_null: bool = False
+    count: int | None = None
+    is_floating: bool = False
+
+
 @dataclass
 class BelievedChunk:
     """A column chunk and what is attached to it, believed without a look."""
@@ -222,6 +243,14 @@ class BelievedFile:
             return None
         behind = (place for place in sorted(self.pages) if place >= start)
         return self.pages.get(next(behind, -1))
+
+    def is_in_split(self, group: RowGroup) -> bool:
+        """Whether a reader of splits, whose one split is the whole file, comes by: it goes by the middle of the row group."""
+        chunk = group.columns[0]
+        begins = chunk_start(chunk)
+        start = begins if group.file_offset is None else group.file_offset
+        middle = (start or 0) + (group.total_compressed_size or 0) // 2
+        return start == begins and middle < len(self.data)
 
     def rows_of(self, group: RowGroup) -> range:
         """The rows of a row group as they are: those of the pages that it points to."""

@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any
 
 import xxhash
 
-from believed_file import BelievedChunk, BelievedFile, FakeFailure, TruePage, bound, comparable, is_nan
+from believed_file import BelievedChunk, BelievedFile, FakeFailure, TruePage, Zone, bound, comparable, is_nan
+from fakes_of_readers import Fake
 from pqassay.literals.predicate import PredicateError, Semantics, columns_of, keeps, literal
 from pqassay.suite.queries import CaseQuery, plain_bytes
 from pqassay_spec.golden.literals import Value, write_value
@@ -24,83 +24,13 @@ from pqassay_spec.parquet.file import chunk_start
 from pqassay_spec.parquet.thrift import (
     DICTIONARY_ENCODINGS,
     BoundaryOrder,
-    FileMetaData,
     PageType,
     RowGroup,
     Statistics,
     Type,
 )
 
-Trait = Literal[
-    # what else is believed
-    "deprecated bounds",
-    "statistics of page headers",
-    "counts of nulls in page headers",
-    "rows in page headers",
-    "dictionary holds all values",
-    "dictionary is sorted",
-    "rows of the row group",
-    "ranges of splits",
-    "paths of columns",
-    "ids of fields",
-    "counts of NaN",
-    "null counts alone",
-    "null pages of lists",
-    "types of chunks",
-    "ends of chunks",
-    "types of documents",
-    "bounds of NaN are compared",
-    # what is mistaken
-    "zeros have a sign",
-    "zero is sought with one sign",
-    "block 0 of every filter",
-    "integers are hashed as 64 bits",
-    "length is hashed",
-    "descending is ascending",
-    "NaN is within the bounds",
-    "unsigned is signed",
-    "text is of signed bytes",
-    "bounds of null pages count",
-    "entries of lists are rows",
-    "no null count is no null",
-    "no NaN count is no NaN",
-]
-"""What makes a reader another one than the base."""
-
-Fake = frozenset[Trait]
-
-BELIEFS: dict[str, Fake] = {
-    "every index": frozenset(),
-    "deprecated bounds": frozenset({"deprecated bounds", "unsigned is signed", "text is of signed bytes"}),
-    "statistics of page headers": frozenset({"statistics of page headers"}),
-    "deprecated bounds of page headers": frozenset({"statistics of page headers", "deprecated bounds"}),
-    "signs of zeros": frozenset({"zeros have a sign"}),
-    "bounds of NaN as well": frozenset({"NaN is within the bounds"}),
-    "no count of NaN": frozenset({"no NaN count is no NaN"}),
-    **{name: frozenset({name}) for name in get_args(Trait)[2 : get_args(Trait).index("zeros have a sign")]},
-}
-"""Fakes by what they believe beside every index."""
-
-MISTAKES: dict[str, Fake] = {
-    name: frozenset({name})
-    for name in get_args(Trait)[get_args(Trait).index("zero is sought with one sign") :]
-}
-"""Fakes that make a mistake in the use of what is true."""
-
 GREATEST = Semantics(nan="greatest")
-
-
-@dataclass(frozen=True)
-class _Zone:
-    """Rows about whose values something is said: a chunk or a page."""
-
-    low: Any = None
-    high: Any = None
-    null_count: int | None = None
-    nan_count: int | None = None
-    is_null: bool = False
-    count: int | None = None
-    is_floating: bool = False
 
 
 class BelievingReader:
@@ -124,24 +54,9 @@ class BelievingReader:
         metadata = self.file.metadata
         found: list[list[Value]] = []
         for number, group in enumerate(metadata.row_groups):
-            if self._is_in_a_split(group):
+            if "ranges of splits" not in self.fake or self.file.is_in_split(group):
                 found += _Group(self, number, group).rows(query)
         return found
-
-    def _is_in_a_split(self, group: RowGroup) -> bool:
-        """Whether a reader of splits, whose one split is the whole file, comes by."""
-        if "ranges of splits" not in self.fake:
-            return True
-        chunk = group.columns[0].meta_data
-        start = group.file_offset if group.file_offset is not None else chunk and chunk.data_page_offset
-        dictionary = chunk and chunk.dictionary_page_offset
-        begins = (
-            min(chunk.data_page_offset, dictionary)
-            if chunk and dictionary
-            else chunk and chunk.data_page_offset
-        )
-        middle = (start or 0) + (group.total_compressed_size or 0) // 2
-        return start == begins and middle < len(self.file.data)
 
 
 class _Group:
@@ -222,13 +137,13 @@ class _Group:
             return set()
         return everything
 
-    def _summary(self, chunk: BelievedChunk) -> _Zone:
+    def _summary(self, chunk: BelievedChunk) -> Zone:
         stored, element = chunk.facts.statistics, chunk.leaf.element
         floating = element.type in (Type.FLOAT, Type.DOUBLE) or type_order(element) is Order.HALF
         if stored is None:
-            return _Zone(count=self.row_count, is_floating=floating)
+            return Zone(count=self.row_count, is_floating=floating)
         low, high = self._stored_bounds(stored)
-        return _Zone(
+        return Zone(
             self._bound(chunk, low),
             self._bound(chunk, high),
             stored.null_count,
@@ -262,7 +177,7 @@ class _Group:
             return value, math.copysign(1, value)
         return value
 
-    def _may(self, zone: _Zone, chunk: BelievedChunk, operator: str, written: Any) -> bool:
+    def _may(self, zone: Zone, chunk: BelievedChunk, operator: str, written: Any) -> bool:
         """Whether any value of a zone may satisfy a condition."""
         nulls = zone.null_count
         if nulls is None and "no null count is no null" in self.fake:
@@ -272,8 +187,10 @@ class _Group:
             return by_flag or nulls is None or nulls > 0
         if zone.is_null or (nulls is not None and zone.count is not None and nulls >= zone.count):
             return False
-        if operator == "is not null":
-            return True
+        return operator == "is not null" or self._may_compare(zone, chunk, operator, written)
+
+    def _may_compare(self, zone: Zone, chunk: BelievedChunk, operator: str, written: Any) -> bool:
+        """Whether any value of a zone may compare with a literal as asked."""
         value = comparable(literal(written))
         if (
             self.semantics.nan == "greatest"
@@ -289,7 +206,7 @@ class _Group:
             return True
         sought = self._key(chunk, value)
         try:
-            return {
+            may: bool = {
                 "=": lambda: zone.low <= sought <= zone.high,
                 "<": lambda: zone.low < sought,
                 "<=": lambda: zone.low <= sought,
@@ -298,8 +215,9 @@ class _Group:
             }[operator]()
         except TypeError:
             return True
+        return may
 
-    def _may_hold_nan(self, zone: _Zone) -> bool:
+    def _may_hold_nan(self, zone: Zone) -> bool:
         if not zone.is_floating or "NaN is within the bounds" in self.fake:
             return False
         if zone.nan_count is None:
@@ -399,14 +317,14 @@ class _Group:
             if row in everything
         }
 
-    def _zone(self, chunk: BelievedChunk, page: int) -> _Zone:
+    def _zone(self, chunk: BelievedChunk, page: int) -> Zone:
         index = chunk.column_index
         assert index is not None
         element = chunk.leaf.element
         is_null = index.null_pages[page]
         counts = index.null_counts
         try:
-            return _Zone(
+            return Zone(
                 None if is_null else self._bound(chunk, index.min_values[page]),
                 None if is_null else self._bound(chunk, index.max_values[page]),
                 None if counts is None else counts[page],
@@ -473,7 +391,7 @@ class _Group:
                 second.num_nulls if second is not None and not by_statistics else stored and stored.null_count
             )
             low, high = self._stored_bounds(stored) if stored and by_statistics else (None, None)
-            zone = _Zone(
+            zone = Zone(
                 self._bound(chunk, low),
                 self._bound(chunk, high),
                 nulls,
@@ -521,7 +439,7 @@ class _Group:
         if "rows in page headers" in self.fake and not chunk.is_flat:
             whole = list(self._values_by_headers(name))
         if "types of documents" in self.fake and name in self.file.described_otherwise:
-            whole = [None if value is None else f"{value} of another type" for value in whole]
+            whole = [None if value is None else f"{value!r} of another type" for value in whole]
         elif chunk.offset_index is not None and len(rows) < self.row_count:
             return [self._value(name, chunk, row) for row in rows]
         return [whole[row] if row < len(whole) else None for row in rows]
@@ -569,14 +487,3 @@ class _Group:
         if within >= held:
             return None
         return self.file.rows[page.rows[within]][self.file.names.index(page.column)]
-
-
-def answer(file: BelievedFile, fake: Fake, query: CaseQuery) -> list[list[Value]] | None:
-    """The rows that a fake gives; ``None`` where it fails."""
-    try:
-        return BelievingReader(file, fake).rows(query)
-    except FakeFailure:
-        return None
-
-
-__all__ = ["BelievingReader", "Fake", "FileMetaData", "Trait", "answer"]

@@ -5,6 +5,7 @@ A damage that no query can show has its reason in ``blindness.toml``, beside thi
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import tomllib
@@ -15,13 +16,14 @@ from typing import Any
 import pytest
 
 from believed_file import BelievedFile, FakeFailure
-from believing_reader import BELIEFS, MISTAKES, BelievingReader, Fake
+from believing_reader import BelievingReader
+from fakes_of_readers import BELIEFS, MISTAKES, Fake
 from golden_cases import golden_cases
-from inside import Here
 from pqassay.literals.predicate import IEEE, PredicateError
 from pqassay.literals.rows import rows_difference
 from pqassay.suite.bench import Bench
 from pqassay.suite.cases import GoldenCase
+from pqassay.suite.inspector import Inspector
 from pqassay.suite.protocol import Accept, IgnoredIndex, Reject, read_answer, to_json
 from pqassay.suite.queries import MOST, CaseQuery
 from pqassay.suite.row_answers import judged_rows
@@ -135,10 +137,10 @@ def misled_by_values(golden: GoldenCase) -> str | None:
     return None
 
 
-def misled_reference(golden: GoldenCase, folder: Path) -> str | None:
+def misled_reference(golden: GoldenCase, folder: Path, inspector: Inspector) -> str | None:
     """Whether the reference is misled: by its ``_pm``, by an index that it is told to trust, or by pages that it decodes."""
     rows, may_fail = rows_of(golden), golden.case.expect.scan == "refusal-allowed"
-    bench = Bench(golden, folder, Here())
+    bench = Bench(golden, folder, inspector)
     bench.hand_over()
     asked = FACTS.queries(golden)
     request = json.loads(to_json(scan_request(bench, asked, "on")))
@@ -147,9 +149,10 @@ def misled_reference(golden: GoldenCase, folder: Path) -> str | None:
         if isinstance(found, Reject):
             if not may_fail:
                 return "reference refuses"
-        elif isinstance(found, Accept | IgnoredIndex):
-            if not judged_rows(wanted_rows(rows, query, IEEE), found, "").right:
-                return "reference"
+            continue
+        assert isinstance(found, Accept | IgnoredIndex)
+        if not judged_rows(wanted_rows(rows, query, IEEE), found, "").right:
+            return "reference"
     return None
 
 
@@ -157,14 +160,14 @@ def misled_reference(golden: GoldenCase, folder: Path) -> str | None:
 def noticed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str | None]:
     """Who is misled by each damage."""
     found: dict[str, str | None] = {}
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, contextlib.closing(Inspector()) as inspector:
         # What is left of the reference's distrust of an offset index: it looks where lists begin.
         patch.setattr(field_pages, "_require_rows", lambda *_: None)
         for golden in DAMAGED:
             found[golden.case.id] = (
                 misled_by_structures(golden)
                 or misled_by_values(golden)
-                or misled_reference(golden, tmp_path_factory.mktemp("case"))
+                or misled_reference(golden, tmp_path_factory.mktemp("case"), inspector)
             )
     return found
 
