@@ -16,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 HAVE_JAVA = PYTHONPATH=pipeline $(BIN)/python -m pqassay_spark.jobs.java
 
 .DEFAULT_GOAL = help
-.PHONY: help demo pipeline test test-fast golden recall observe docs bench constraints clean
+.PHONY: help demo pipeline test test-fast golden recall observe drivers matrix docs bench constraints clean
 
 help: ## list these commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -47,6 +47,12 @@ observe: $(VENV)/.made ## ask all engines what they do with golden files that br
 	@$(HAVE_JAVA)
 	@$(MAKE) -s --no-print-directory $(VENV)/.pipeline
 	@$(BIN)/python tools/observe.py $(OBSERVE)
+
+drivers: $(VENV)/.pipeline ## build the drivers of foreign libraries, as far as this machine has their tools
+	@$(BIN)/pqassay drivers --build
+
+matrix: drivers ## ask all drivers about all golden files, and keep the results; takes some minutes
+	@$(BIN)/python tools/matrix.py $(MATRIX)
 
 docs: $(VENV)/.docs ## build the site into ./site
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --site-dir site

@@ -33,6 +33,8 @@ import pyarrow.dataset
 import pytest
 from _pytest.mark.structures import ParameterSet
 
+from driver_modules import driver_module
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
@@ -286,13 +288,7 @@ class DataFusion(Engine):
 
     name = "datafusion"
 
-    SETTINGS: ClassVar = {
-        "datafusion.execution.parquet.pruning": "true",
-        "datafusion.execution.parquet.enable_page_index": "true",
-        "datafusion.execution.parquet.bloom_filter_on_read": "true",
-        "datafusion.execution.parquet.pushdown_filters": "true",
-        "datafusion.execution.parquet.reorder_filters": "true",
-    }
+    SETTINGS: ClassVar = dict.fromkeys(driver_module("datafusion").SKIPPING, "true")
 
     def read(self, path: Path, query: Query = WHOLE) -> Rows:
         return _arrow_rows(self._frame(self._context(), path, query).to_arrow_table())
@@ -396,12 +392,9 @@ class Spark(Engine):
         vectorized: Decode in batches, or row by row as Spark does for types that the batch reader lacks.
     """
 
-    SKIPPING = ("stats", "dictionary", "columnindex", "bloom")
+    SKIPPING: ClassVar[tuple[str, ...]] = driver_module("spark").SKIPPING
 
-    UNHURRIED: ClassVar = {
-        "spark.sql.adaptive.enabled": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    }
+    UNHURRIED: ClassVar[dict[str, str]] = driver_module("spark").UNHURRIED
     """What makes large queries fast: for a few rows it takes longer than it saves, and no reader of files asks for it."""
 
     _schemas: ClassVar[dict[tuple[Path, int], StructType]] = {}

@@ -12,7 +12,19 @@ from places import GOLDEN_FILES, ROOT
 from pqassay.report.formats import FormatName
 from pqassay.report.model import BaselineState, FileReport, Ignored, Report, StaleEntry, Untested, summarise
 from pqassay.report.rendering import write_report
-from pqassay.report.run_model import Driver, Problem, Result, RunLimits, RunReport, RunSummary, counts, scores
+from pqassay.report.run_model import (
+    Driver,
+    Exposure,
+    NotAsked,
+    Problem,
+    QueryResult,
+    Result,
+    RunLimits,
+    RunReport,
+    RunSummary,
+    counts,
+    scores,
+)
 
 RENDERED = [name for name in FormatName if name is not FormatName.JSON]
 
@@ -97,13 +109,19 @@ def wicked() -> Report:
     )
 
 
+def sayable(text: str) -> str:
+    """A text without lone surrogates, which neither values nor causes have."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def run_report(texts: list[str] | None = None) -> RunReport:
     """A run with every outcome; its texts are those that are given."""
     texts = texts or ["plain"]
     results = [
         Result("hello", "", "hello", "protocol error", "no answer", stderr="Traceback\nboom"),
         Result("idx1/right", "IDX1", "decode", "passed", rules=["IDX1-001"]),
-        Result("idx1/none", "IDX1", "lint", "not applicable", "not supported (exit status 3)"),
+        Result("idx1/none", "IDX1", "lint", "unsupported", "not supported (exit status 3)"),
+        Result("pix/none", "PIX", "scan", "inherited", "wrong alike about its valid parent"),
     ]
     for number, text in enumerate(texts):
         results += [
@@ -118,6 +136,8 @@ def run_report(texts: list[str] | None = None) -> RunReport:
                 text,
                 title=text,
                 effect=text,
+                severity=3,
+                cause=f"decode of IDX1: {sayable(text)}",
             ),
             Result(
                 f"pix/{number}",
@@ -129,25 +149,66 @@ def run_report(texts: list[str] | None = None) -> RunReport:
                 stderr=f"{text}\n{text}",
                 title=text,
                 effect=text,
+                severity=5,
+                cause=f"crash: {sayable(text)}",
+                query=QueryResult(["=", sayable(text), sayable(text)], [text], 16, 1, "by the index"),
             ),
-            Result(f"pix/{number}", "PIX", "lint", "no credit", text, ["PIX-012"], title=text, effect=text),
+            Result(
+                f"pqf/{number}",
+                "PQF",
+                "read",
+                "refused by accident",
+                text,
+                reader_rules=[text],
+                severity=6,
+                cause=f"refusal: {sayable(text)}",
+                first_difference=text,
+            ),
+            Result(
+                f"pix/{number}",
+                "PIX",
+                "lint",
+                "no credit",
+                text,
+                ["PIX-012"],
+                title=text,
+                effect=text,
+                cause=f"lint of PIX: {sayable(text)}",
+            ),
             Result(f"pix/{number}", "PIX", "decode", "failed", text, known=True, title=text, effect=text),
         ]
     return RunReport(
-        schema_version=1,
+        schema_version=2,
         kind="run",
         pqassay=pqassay.__version__,
-        protocol=1,
+        protocol=2,
         rules_sha256="0" * 64,
         suite_sha256="1" * 64,
         golden_files_sha256="2" * 64,
-        driver=Driver(["python3", texts[0]], "3" * 64, texts[0], "1.0", texts[-1], ["decode"]),
+        driver=Driver(
+            ["python3", texts[0]],
+            "3" * 64,
+            shipped=None,
+            name=texts[0],
+            version="1.0",
+            language=texts[-1],
+            capabilities=["idx1.decode"],
+            serve=True,
+            nan="unordered",
+            zeros="equal",
+        ),
         limits=RunLimits(10.0, 4 << 30),
         results=results,
         scores=scores(results),
         problems=[Problem(text, text) for text in texts],
         summary=RunSummary(9, len(results), counts([each.outcome for each in results]), len(texts)),
         expectations_sha256="4" * 64,
+        exposures=[
+            Exposure(f"sta/{text}", "STA", "rows lost", 16, 2, ["=", text, sayable(text)], text)
+            for text in texts
+        ],
+        not_asked=[NotAsked(text, 3) for text in texts],
+        index_left_aside=2,
         options=["--timeout", "3"],
     )
 

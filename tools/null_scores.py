@@ -31,20 +31,23 @@ class Fake(NamedTuple):
     seconds: float = 10.0
 
 
+SLICE = ("*/p*", "interop/questdb-9.4.3/o3-*")
+"""Cases of all families: those are enough to see what becomes of a driver that is started for each request."""
+
 FAKE_DRIVERS = {
     "accept_all": Fake("accepts everything, unread: an empty set, no rows, no row groups, no file written"),
     "reject_all": Fake("refuses everything, unread"),
-    "crash_all": Fake("ends with exit status 1, as after an uncaught exception"),
-    "garbage": Fake("writes what is no JSON"),
-    "lying": Fake("declares every capability and then supports none"),
+    "crash_all": Fake("ends with exit status 1, as after an uncaught exception", SLICE),
+    "garbage": Fake("writes what is no JSON", SLICE),
+    "lying": Fake("declares every capability and then supports none", SLICE),
     "off_by_one": Fake(
         "reads the payload of an index one byte too short; of _pm takes the snapshot before, leaves the last row group out, fetches a byte too few"
     ),
     "ignore_index": Fake(
-        "scans rightly without the index, and keeps all row groups; knows only scan and prune",
+        "reads and scans rightly without the index, and keeps all row groups; knows only read, scan and prune",
         ("idx1/companion", "idx1/p*", "pqf/p*", "interop/questdb-9.4.3/*"),
     ),
-    "hang": Fake("never answers", ("idx1/plain",), 0.3),
+    "hang": Fake("never answers", ("idx1/plain",), 0.02),
 }
 """By the name of their file. Slow ones are asked about few cases."""
 

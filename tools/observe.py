@@ -21,7 +21,7 @@ from pqassay.proof.engines import ENGINES
 from pqassay.proof.minimal_pairs import observe
 from pqassay.proof.trial import WORKERS, EngineProcesses
 from pqassay_spec.base.sources import write_whole
-from pqassay_spec.rules.catalogue import rules
+from pqassay_spec.rules.catalogue import file_rules
 from pqassay_spec.rules.observed import TABLE, Observation, observations, table_text
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -45,7 +45,7 @@ def require_engines() -> None:
 def known() -> Mapping[str, Observation]:
     """What the table says now, of rules that still are."""
     return (
-        {rule: found for rule, found in observations().items() if rule in rules()}
+        {rule: found for rule, found in observations().items() if rule in file_rules()}
         if TABLE_FILE.exists()
         else {}
     )
@@ -81,10 +81,10 @@ def refresh_pages(entries: Mapping[str, Observation]) -> None:
 def summary(entries: Mapping[str, Observation]) -> list[str]:
     """How often what could happen was seen, for each effect that a FAIL could have."""
     lines: list[str] = []
-    for could in dict.fromkeys(rule.could for rule in rules().values()):
+    for could in dict.fromkeys(rule.could for rule in file_rules().values()):
         seen = Counter(
             entries[rule.id].effect
-            for rule in rules().values()
+            for rule in file_rules().values()
             if rule.id in entries and rule.could == could and rule.verdict == "FAIL"
         )
         told = ", ".join(f"{count} {effect}" for effect, count in seen.most_common())
@@ -101,19 +101,19 @@ def understated(entries: Mapping[str, Observation]) -> list[str]:
     }  # of the first two, the one is as bad as the other
     return [
         f"{rule.id} says {rule.could}, and did worse: {entries[rule.id].summary.sentence}"
-        for rule in rules().values()
+        for rule in file_rules().values()
         if rule.id in entries and grave.get(entries[rule.id].effect, 2) < grave.get(rule.could, 2)
     ]
 
 
 def main(ids: Sequence[str]) -> None:
     """Measure some rules, all without any, and write the table."""
-    if unknown := [rule for rule in ids if rule not in rules()]:
+    if unknown := [rule for rule in ids if rule not in file_rules()]:
         raise SystemExit(f"there is no rule {unknown[0]}")
     require_engines()
     begun = time.monotonic()
     entries = dict(known())
-    wanted = [rule for rule in rules().values() if not ids or rule.id in ids]
+    wanted = [rule for rule in file_rules().values() if not ids or rule.id in ids]
     date = dt.datetime.now(dt.UTC).date().isoformat()
     with EngineProcesses(ENGINES, Limits(WORKERS, timeout=SECONDS)) as running:
         for number, (rule, found) in enumerate(observe(wanted, GOLDEN_FILES, running, date), start=1):
@@ -121,7 +121,7 @@ def main(ids: Sequence[str]) -> None:
             print(f"{number} of {len(wanted)}: {rule} {found.summary.sentence}", flush=True)
             if number % AT_ONCE == 0:  # who interrupts this keeps what was measured
                 write_whole(TABLE_FILE, table_text(entries).encode())
-    entries = {rule: found for rule, found in entries.items() if rule in rules()}
+    entries = {rule: found for rule, found in entries.items() if rule in file_rules()}
     write_whole(TABLE_FILE, table_text(entries).encode())
     refresh_pages(entries)
     print(*understated(entries), *summary(entries), sep="\n")

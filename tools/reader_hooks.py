@@ -1,5 +1,6 @@
-"""Generated parts of the site for readers of files: the rules that a decision to skip rests on, and mistakes in documents.
+"""Generated parts of the site for readers of files: their rules, the rules that a decision to skip rests on, and mistakes in documents.
 
+    <!-- reader rules: PIX -->         the rules of one family for readers, each row an anchor, with the golden files that test it
     <!-- relied on: PIX-050,PIX-051 -->     these rules, with what breaking each of them could do
     <!-- errata: page-index -->        mistakes in a document of ``docs/data/errata.toml``, each with what shows it
     <!-- errata: pm -->                the table of the chapter on ``_pm``, with its links as seen from another page
@@ -9,17 +10,22 @@ A comment that looks like one of these and names nothing fails the build. See `s
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mkdocs.exceptions import PluginError
-from site_hooks import table
+from site_hooks import GOLDEN_FILES, obligation, rule_cell
+from site_markdown import Link, case_link, rule_link, table
 
+from pqassay_spec.golden.case import MANIFEST
 from pqassay_spec.rules import catalogue
+from pqassay_spec.rules.reader_cases import cases_of
 
 if TYPE_CHECKING:
     from mkdocs.structure.pages import Page
@@ -34,10 +40,10 @@ PM_CHAPTER = ROOT / "spec" / "chapters" / "pm.md"
 CONTRADICTIONS = "## Where the document contradicts itself or real files"
 """The section of that chapter with the table."""
 
-PLACEHOLDER = re.compile(r"^<!-- (?P<what>relied on|errata): (?P<name>\S+) -->$", re.MULTILINE)
+PLACEHOLDER = re.compile(r"^<!-- (?P<what>reader rules|relied on|errata): (?P<name>\S+) -->$", re.MULTILINE)
 
-Link = Callable[[str, str], str]
-"""``(page, anchor) -> link target`` as seen from the page that is being written."""
+CASES_SHOWN = 8
+"""Golden files that the table of rules for readers names beside each."""
 
 
 class Mistake(NamedTuple):
@@ -94,7 +100,9 @@ def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
 
 def generated(what: str, name: str, link: Link) -> Iterator[str]:
     """Yield the Markdown lines that stand for a placeholder."""
-    if what == "relied on":
+    if what == "reader rules":
+        yield from reader_rules(name, link)
+    elif what == "relied on":
         yield from relied_on(name.split(","), link)
     elif name == "pm":
         yield from contradictions(link)
@@ -102,17 +110,40 @@ def generated(what: str, name: str, link: Link) -> Iterator[str]:
         yield from errata(documents()[name], link)
 
 
+def reader_rules(prefix: str, link: Link) -> Iterator[str]:
+    """Yield one family's rules for readers. Raises `LookupError` if it has none."""
+    mine = [rule for rule in catalogue.reader_rules().values() if rule.id.startswith(f"{prefix}-")]
+    if not mine:
+        raise LookupError(f"no rules for readers in {prefix}")
+    rows = (
+        (rule_cell(rule), obligation(rule), f"<small>could: {rule.could}</small>", _tested_by(rule.id, link))
+        for rule in mine
+    )
+    yield from table(("Rule", "Obligation", "Could", "Tested by"), rows)
+
+
+def _tested_by(rule_id: str, link: Link) -> str:
+    families = _families_of_cases()
+    found = cases_of(rule_id, families)
+    shown = [case_link(case, families[case], link) for case in found[:CASES_SHOWN]]
+    more = [f"and {len(found) - CASES_SHOWN:,} more"] if len(found) > CASES_SHOWN else []
+    return "<br>".join(f"<small>{line}</small>" for line in (*shown, *more))
+
+
+@cache
+def _families_of_cases() -> Mapping[str, str]:
+    """Every golden case by its id, with its family."""
+    manifests = (json.loads(path.read_text("utf-8")) for path in sorted(GOLDEN_FILES.rglob(MANIFEST)))
+    return {case["id"]: case["family"] for case in manifests}
+
+
 def relied_on(ids: Sequence[str], link: Link) -> Iterator[str]:
     """Yield a table of rules that have to be kept for a decision to be right."""
     rows = (
-        (_linked(rule.id, link), rule.sentence, rule.could)
+        (rule_link(rule.id, link), rule.sentence, rule.could)
         for rule in (catalogue.rules()[rule_id] for rule_id in ids)
     )
     yield from table(("Relies on", "What has to be true", "If it is not, there could be"), rows)
-
-
-def _linked(rule_id: str, link: Link) -> str:
-    return f"[{rule_id}]({link(f'spec/{catalogue.family_of(rule_id).chapter}', rule_id.lower())})"
 
 
 def errata(document: Document, link: Link) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 A page asks for a table with an HTML comment on a line of its own, so that the Markdown reads well unrendered:
 
-    <!-- rules: IDX1 -->                the rules of one family, each row an anchor (``#idx1-016``)
+    <!-- rules: IDX1 -->                the rules of one family for files, each row an anchor (``#idx1-016``)
     <!-- revision: IDX1 -->             the documents that one family's rules come from, each at its revision
     <!-- releases: parquet-format -->  the releases of a format, and what shows them
     <!-- all rules -->                  the rules of all families in one table
@@ -12,6 +12,7 @@ A page asks for a table with an HTML comment on a line of its own, so that the M
     <!-- members: pm.json.COLUMN_FIELDS --> the members of a JSON object
     <!-- golden files: IDX1 -->         the golden files of one family, each row an anchor, with the bytes that differ
     <!-- museum -->                  the exhibits of the museum, a room for each family, and what no file shows
+    <!-- results: overview -->      what implementations answer about the golden files, see `results_pages`
     <!-- upstream -->              the pages of ``docs/upstream``, each a defect written as an issue, with its state
     <!-- findings table -->             the columns of the table that `pqassay-spark check --out` writes
     <!-- all footer structs -->         every Thrift struct and enum that FileMetaData reaches
@@ -24,14 +25,16 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum, IntFlag
 from importlib import import_module
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import results_pages
 from mkdocs.exceptions import PluginError
+from site_markdown import Link, anchored, table
 
 from pqassay_reference.golden import museum
 from pqassay_spec.golden.case import to_json
@@ -50,7 +53,7 @@ if TYPE_CHECKING:
     from mkdocs.structure.pages import Page
 
 PLACEHOLDER = re.compile(
-    r"^<!-- (?P<what>rules|revision|releases|fields|enum|members|golden files|all rules|companion fields|findings table|museum|engine survey|upstream|all footer structs)(?:: (?P<name>\S+))? -->$",
+    r"^<!-- (?P<what>rules|revision|releases|fields|enum|members|golden files|all rules|companion fields|findings table|museum|results|upstream|all footer structs)(?:: (?P<name>\S+))? -->$",
     re.MULTILINE,
 )
 
@@ -59,16 +62,10 @@ GOLDEN_FILES = Path(__file__).resolve().parent.parent / "golden_files"
 UPSTREAM = GOLDEN_FILES.parent / "docs" / "upstream"
 """Defects of writers, each written as an issue."""
 
-ENGINE_SURVEY = GOLDEN_FILES.parent / "docs" / "data" / "engine_survey.json"
-"""Survey of engines on damaged files; ``tools/engine_survey.py`` writes it."""
-
 STRUCTS_PAGE = "spec/compact_thrift.md"
 """The page that holds the section of every struct; types link to it."""
 
 JSON_TYPES = {list: "array of strings", int: "integer", bool: "boolean"}
-
-Link = Callable[[str, str], str]
-"""``(page, anchor) -> link target`` as seen from the page that is being written."""
 
 
 def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
@@ -82,7 +79,7 @@ def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
     def replacement(found: re.Match[str]) -> str:
         try:
             return "\n".join(generated(found["what"], found["name"] or "", link))
-        except (LookupError, ImportError, AttributeError, TypeError) as error:
+        except (LookupError, ImportError, AttributeError, TypeError, ValueError) as error:
             raise PluginError(f"{here}: {found[0]}: {error}") from error
 
     return PLACEHOLDER.sub(replacement, markdown)
@@ -108,8 +105,8 @@ def generated(what: str, name: str, link: Link) -> Iterator[str]:
             yield from findings_table()
         case "museum":
             yield from museum_rooms(link)
-        case "engine survey":
-            yield from engine_survey(link)
+        case "results":
+            yield from results_pages.lines(name, link)
         case "upstream":
             yield from upstream_issues()
         case "members":
@@ -159,30 +156,6 @@ def findings_table() -> Iterator[str]:
     yield from (f"A position has the members {members}.", "")
 
 
-def engine_survey(link: Link) -> Iterator[str]:
-    """Yield the table of damages and engines, then what each damage is and which rules report it."""
-    survey = json.loads(ENGINE_SURVEY.read_text(encoding="utf-8"))
-    engines, damages = survey["engines"], survey["damages"]
-    names = [damage["name"] for damage in damages]
-    heads = ("Damage", *(f"{one['engine']} {one['version']}" for one in engines))
-    yield from table(heads, ([name, *(one["cells"][name] for one in engines)] for name in names))
-    yield from ("## What the damages are", "")
-    rows = (
-        (
-            damage["name"],
-            damage["what"],
-            ", ".join(
-                f"[{rule}]({link(f'spec/{catalogue.family_of(rule).chapter}', rule.lower())})"
-                for rule in damage["rules"]
-            ),
-        )
-        for damage in damages
-    )
-    yield from table(("Damage", "What is wrong", "Reported as"), rows)
-    yield from ("## What is asked", "")
-    yield from (f"- `{query}`" for query in survey["queries"])
-
-
 def upstream_issues() -> Iterator[str]:
     """Yield a row for each page of ``docs/upstream`` but the index, of what stands in the table at its top."""
     kinds = ("Project", "Version", "State", "Rules")
@@ -210,44 +183,18 @@ def _declared(name: str) -> Any:
     return getattr(import_module(f"pqassay_spec.{module}"), attribute)
 
 
-# ------------------------------------------------------------------------------------------------ markdown
-
-
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """Yield a Markdown table with blank lines around it."""
-    yield ""
-    yield _row(heads)
-    yield _row(["---"] * len(heads))
-    yield from map(_row, rows)
-    yield ""
-
-
-def _row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(_cell(cell) for cell in cells) + " |"
-
-
-def _cell(text: str) -> str:
-    """Keep a text inside its cell. Between backticks a bar is safe, and a backslash would be shown."""
-    parts = text.replace("\n", " ").split("`")
-    parts[::2] = [part.replace("|", r"\|") for part in parts[::2]]
-    return "`".join(parts) or "-"
-
-
-def anchored(text: str, anchor: str, target: str) -> str:
-    """Return a link that is an anchor itself."""
-    return f"[{text}]({target}){{ #{anchor} }}"
-
-
 # --------------------------------------------------------------------------------------------------- rules
 
 
 def rule_table(family: catalogue.Family) -> Iterator[str]:
-    """Yield one family's rules with everything the catalogue knows about them."""
-    rows = ((_rule_cell(rule), _obligation(rule), _report(rule)) for rule in family.rules)
+    """Yield one family's rules for files with everything the catalogue knows about them."""
+    judging = (rule for rule in family.rules if rule.judges_files)
+    rows = ((rule_cell(rule), obligation(rule), _report(rule)) for rule in judging)
     yield from table(("Rule", "Obligation", "Verdict, tier, could, observed"), rows)
 
 
-def _rule_cell(rule: catalogue.Rule) -> str:
+def rule_cell(rule: catalogue.Rule) -> str:
+    """The id as an anchor, the level, and who is obliged."""
     anchor = rule.id.lower()
     return f"{anchored(rule.id, anchor, f'#{anchor}')}<br>{rule.level}<br><small>{ROLES[rule.role]}</small>"
 
@@ -261,7 +208,8 @@ ORIGINS = {
 }
 
 
-def _obligation(rule: catalogue.Rule) -> str:
+def obligation(rule: catalogue.Rule) -> str:
+    """The sentence, and below it where it comes from and what explains it."""
     origin = ORIGINS[rule.origin.kind].format(source=_source(rule.origin))
     obliged = f"Obliges since {releases.release(rule.obliged_since).name}."
     notes = [f"{origin} {obliged} Field `{rule.field}`. Since {rule.since}."]
@@ -323,8 +271,10 @@ def all_rules_table(link: Link) -> Iterator[str]:
             for rule in family.rules:
                 anchor = rule.id.lower()
                 linked = anchored(rule.id, anchor, link(f"spec/{family.chapter}", anchor))
-                effects = rule.could, observed(rule.id).effect
-                yield linked, rule.sentence, rule.level, rule.verdict, f"`{rule.tier}`", *effects
+                verdict, tier, effect = "for readers", "-", "-"
+                if rule.judges_files:
+                    verdict, tier, effect = rule.verdict, f"`{rule.tier}`", observed(rule.id).effect
+                yield linked, rule.sentence, rule.level, verdict, tier, rule.could, effect
 
     yield from table(("Rule", "Obligation", "Level", "Verdict", "Tier", "Could", "Observed"), rows())
 

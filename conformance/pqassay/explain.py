@@ -22,9 +22,13 @@ from pqassay_spec.base.terminal import shell_line
 from pqassay_spec.golden.case import MANIFEST
 from pqassay_spec.rules.catalogue import Family, Rule, families, family_of, rules
 from pqassay_spec.rules.observed import observations
+from pqassay_spec.rules.reader_cases import cases_of
 
 WIDTH = 100
 LABEL = 12
+
+CASES_SHOWN = 6
+"""Golden files that an explanation of a rule for readers names."""
 
 DISPUTE = "docs/dispute.md of the repository says what to send, and what happens then"
 """The last line of an explanation."""
@@ -41,9 +45,25 @@ def explain(rule_id: str) -> Iterator[str]:
         yield from _labelled(label, value)
         if label == "observed":
             yield from _observations(rule_id)
-    yield from golden_pair(rule_id)
+    yield from golden_pair(rule_id) if rule.judges_files else tested_by(rule_id)
     yield ""
     yield from _labelled("disagree?", DISPUTE)
+
+
+def tested_by(rule_id: str) -> Iterator[str]:
+    """Yield the lines about the golden files that show whether a reader keeps a rule; none without goldens."""
+    try:
+        folder = golden_folder()
+    except CaseError:
+        return
+    ids = sorted(path.parent.relative_to(folder).as_posix() for path in folder.rglob(MANIFEST))
+    found = cases_of(rule_id, ids)
+    more = f" and {len(found) - CASES_SHOWN:,} more" if len(found) > CASES_SHOWN else ""
+    yield from _labelled("tested by", f"{', '.join(found[:CASES_SHOWN])}{more}", break_on_hyphens=False)
+    options = [word for case in found[:1] for word in ("--case", case)]
+    yield from _labelled(
+        "ask", f"{shell_line(['pqassay', 'run', *options])} -- DRIVER", break_on_hyphens=False
+    )
 
 
 def _observations(rule_id: str) -> Iterator[str]:
@@ -91,7 +111,7 @@ def _near(path: Path) -> Path:
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
-def _labelled(label: str, text: str) -> Iterator[str]:
+def _labelled(label: str, text: str, *, break_on_hyphens: bool = True) -> Iterator[str]:
     head = f"  {label:<{LABEL}}"
     # An address stays in one piece, so that terminals make a link of it.
     yield from textwrap.wrap(
@@ -100,7 +120,7 @@ def _labelled(label: str, text: str) -> Iterator[str]:
         initial_indent=head,
         subsequent_indent=" " * len(head),
         break_long_words=False,
-        break_on_hyphens="://" not in text,
+        break_on_hyphens=break_on_hyphens and "://" not in text,
     )
 
 
@@ -150,7 +170,8 @@ def overview(prefix: str | None = None) -> Iterator[str]:
             yield f"{family.prefix}  {family.title}"
             for rule in family.rules:
                 sentence = textwrap.shorten(rule.sentence, WIDTH - 27, placeholder=" …")
-                yield f"  {rule.id:<10} {rule.verdict:<7}{rule.tier:<8}{sentence}"
+                about = f"{rule.verdict:<7}{rule.tier:<8}" if rule.judges_files else f"{'for readers':<15}"
+                yield f"  {rule.id:<10} {about}{sentence}"
             yield ""
 
 

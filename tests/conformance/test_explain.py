@@ -8,7 +8,7 @@ import pytest
 
 from places import ROOT
 from pqassay.explain import DISPUTE, explain
-from pqassay_spec.rules.catalogue import rules
+from pqassay_spec.rules.catalogue import file_rules, reader_rules, rules
 
 
 def places(rule: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
@@ -23,9 +23,25 @@ def lines_at(place: str, count: int = 1) -> str:
     return "\n".join((ROOT / path).read_text().splitlines()[start : start + count])
 
 
-@pytest.mark.parametrize("rule", [rule.id for rule in rules().values() if not rule.excluded])
+@pytest.mark.parametrize("rule", [rule.id for rule in file_rules().values() if not rule.excluded])
 def test_a_rule_is_checked_where_its_id_is(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert re.match(rf'@\w+\(\s*"{rule}"', lines_at(places(rule, monkeypatch)["checked"], 2))
+
+
+@pytest.mark.parametrize("rule", reader_rules())
+def test_a_rule_for_readers_names_what_tests_it_and_nothing_that_is_said_of_files(rule: str) -> None:
+    labels = [line[2:14].strip() for line in explain(rule) if line.startswith("  ") and line[2:3] != " "]
+
+    assert {"level", "origin", "tested by", "ask"} <= set(labels)
+    assert {"reported as", "observed", "tier", "checked", "broken by"}.isdisjoint(labels)
+
+
+def test_a_rule_for_readers_is_explained_with_its_cases() -> None:
+    shown = [" ".join(line.split()) for line in explain("BLM-023")]
+
+    assert "level MUST for the reader" in shown
+    assert "tested by blm/audited, blm/without-negative-zero, blm/zeros-and-nan" in shown
+    assert "ask pqassay run --case blm/audited -- DRIVER" in shown
 
 
 @pytest.mark.parametrize("rule", rules())

@@ -20,6 +20,7 @@ ROOMS = {
     "pqassay": ROOT / "conformance" / "pqassay",
     "pqassay_spark": ROOT / "pipeline" / "pqassay_spark",
     "pqassay/golden_files": GOLDEN_FILES,
+    "pqassay/implementations": ROOT / "conformance" / "implementations",
 }
 """Where the folders of the wheel stand in the repository."""
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -10,7 +9,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/compress"
-	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 	"github.com/apache/arrow-go/v18/parquet/schema"
 
@@ -55,46 +53,6 @@ func (driver) Encode(table protocol.Table, wishes protocol.Wishes) ([]byte, erro
 		return content.Bytes(), checkPages(content.Bytes(), *wishes.PageRows)
 	}
 	return content.Bytes(), nil
-}
-
-// checkPages says that the library did not fulfil the wish for pages of so many rows, at most: a batch of nothing but nulls has no
-// size, and so does not end a page.
-func checkPages(content []byte, limit int64) error {
-	reader, err := file.NewParquetReader(bytes.NewReader(content))
-	if err != nil {
-		return err
-	}
-	defer reader.Close()
-	for group := range reader.NumRowGroups() {
-		for leaf := range reader.MetaData().Schema.NumColumns() {
-			pages, err := reader.RowGroup(group).GetColumnPageReader(leaf)
-			if err != nil {
-				return err
-			}
-			for pages.Next() {
-				if rowsOf(pages.Page(), reader.MetaData().Schema.Column(leaf)) > limit {
-					return protocol.Unsupported("page_rows, of nothing but nulls")
-				}
-			}
-			if err := errors.Join(pages.Err(), pages.Close()); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// rowsOf is how many rows a page holds, as far as its header says so: those of lists do only in version 2.
-func rowsOf(page file.Page, column *schema.Column) int64 {
-	switch page := page.(type) {
-	case *file.DataPageV2:
-		return int64(page.NumRows())
-	case *file.DataPageV1:
-		if column.MaxRepetitionLevel() == 0 {
-			return int64(page.NumValues())
-		}
-	}
-	return 0
 }
 
 func recordBatch(table protocol.Table) (arrow.RecordBatch, error) {

@@ -1,11 +1,10 @@
 """The driver of DataFusion, with filters pushed into the scan: statistics, page index and bloom filters, then single rows.
 
-    pqassay run -- python3 driver.py
+pqassay run -- python3 driver.py
 """
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path, PurePath
@@ -13,7 +12,7 @@ from typing import Any, ClassVar
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "skeletons" / "python"))
 
-from pqassay_driver import (  # noqa: E402 - it stands in the folder that was just named
+from pqassay_driver import (
     ALL_FAMILIES,
     Driver,
     Expressions,
@@ -22,9 +21,9 @@ from pqassay_driver import (  # noqa: E402 - it stands in the folder that was ju
     Unsupported,
     Written,
     expression,
-    lacks,
     main,
-    require_known_wishes,
+    options_for,
+    replacing,
     short,
 )
 
@@ -49,11 +48,17 @@ class DataFusion(Driver):
     distribution = "datafusion"
     language = "Rust, driven from Python"
     nan = "greatest"
-    ignores = frozenset({"IDX1"})
     capabilities: ClassVar = (
         *("parquet", "read", *(f"{family}.scan" for family in ALL_FAMILIES)),
         *("pqf.encode", "sta.encode", "pix.encode", "blm.encode", "nested", "nested.map"),
-        *("type.unsigned", "type.decimal", "type.date", "type.time", "type.timestamp", "type.timestamp-nanos"),
+        *(
+            "type.unsigned",
+            "type.decimal",
+            "type.date",
+            "type.time",
+            "type.timestamp",
+            "type.timestamp-nanos",
+        ),
         *("type.int96", "type.float16", "type.uuid", "type.fixed", "type.enum", "type.json", "type.bson"),
         *("type.interval", "type.geometry", "type.unknown"),
         *("codec.snappy", "codec.gzip", "codec.zstd", "codec.lz4", "codec.lz4-raw", "codec.brotli"),
@@ -121,7 +126,7 @@ class DataFusion(Driver):
         try:
             datafusion.SessionContext().from_arrow(schema.empty_table()).filter(wanted).collect()
         except Exception as error:  # noqa: BLE001 - it has one class for all its errors
-            raise Unsupported(short(error)) from None
+            raise Unsupported(short(str(error))) from None
         return wanted
 
     def is_crash(self, error: Exception) -> bool:
@@ -138,20 +143,16 @@ class DataFusion(Driver):
             "row_group_rows": lambda count: {"max_row_group_size": count},
             "dictionary": lambda used: {"dictionary_enabled": used},
             "bloom_filter": lambda names: {"column_specific_options": _with_filters(names)},
-            "page_index": lambda used: {"statistics_enabled": "page"} if used else lacks("page_index"),
-            "statistics": lambda used: {} if used else {"statistics_enabled": "none"},
+            "page_index": lambda used: {"statistics_enabled": "page" if used else "chunk"},
+            "statistics": lambda used: {"statistics_enabled": "chunk" if used else "none"},
             "data_page_version": lambda version: {"writer_version": f"{version}.0"},
             "codec": lambda codec: {"compression": CODECS.get(codec, codec)},
         }
-        wishes = request.get("wishes", {})
-        require_known_wishes(wishes, options)
-        chosen = {key: value for wish, told in wishes.items() for key, value in options[wish](told).items()}
-        if wishes.get("page_index") and wishes.get("statistics") is False:
-            lacks("page_index without statistics")
-        temporary = f"{request['output']}.tmp.parquet"  # of another name it would make a folder
+        chosen = options_for(request, options)
         frame = datafusion.SessionContext().from_arrow(table_of(request["rows"]))
-        frame.write_parquet_with_options(temporary, datafusion.ParquetWriterOptions(**chosen))
-        os.replace(temporary, request["output"])
+        # By another name, it would make a folder.
+        with replacing(request["output"], ".tmp.parquet") as temporary:
+            frame.write_parquet_with_options(temporary, datafusion.ParquetWriterOptions(**chosen))
 
 
 def _with_filters(names: list[str]) -> dict[str, Any]:

@@ -6,7 +6,6 @@ pqassay run -- python3 driver.py
 from __future__ import annotations
 
 import functools
-import os
 import sys
 import uuid
 from collections.abc import Callable, Mapping
@@ -15,7 +14,7 @@ from typing import Any, ClassVar
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "skeletons" / "python"))
 
-from pqassay_driver import (  # noqa: E402 - it stands in the folder that was just named
+from pqassay_driver import (
     ALL_FAMILIES,
     Driver,
     Expressions,
@@ -23,15 +22,16 @@ from pqassay_driver import (  # noqa: E402 - it stands in the folder that was ju
     Query,
     Unsupported,
     Written,
-    columns_of,
     expression,
     lacks,
     main,
     native,
-    require_known_wishes,
+    options_for,
+    replacing,
+    tag_of,
 )
 
-SETTINGS = {
+SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "threads": 1,
     "enable_external_file_cache": False,  # a file of the same name may hold something else the next time
     "autoinstall_known_extensions": False,  # nothing is fetched
@@ -90,8 +90,6 @@ class DuckDB(Driver):
 
     def found(self, path: str, query: Query | None) -> Any:
         """A relation with the rows that satisfy a predicate, or all. Without index nothing is optimized, so that no filter reaches the file."""
-        import duckdb
-
         connection = self._connection
         connection.execute(f"SET enable_optimizer = {query is None or query.index}")
         relation = connection.read_parquet(path, hive_partitioning=False)
@@ -135,22 +133,36 @@ class DuckDB(Driver):
         """Write rows with ``COPY``."""
         from arrow_tables import table_of
 
-        table = table_of(request["rows"])
         options: Mapping[str, Callable[[Any], dict[str, Any]]] = {
-            "row_group_rows": lambda count: {"row_group_size": count},
-            "dictionary": lambda used: {} if used else {"dictionary_size_limit": 1},
-            "bloom_filter": lambda names: {"write_bloom_filter": bool(names)},
+            "row_group_rows": lambda count: {"ROW_GROUP_SIZE": count},
+            "dictionary": lambda used: {} if used else {"DICTIONARY_SIZE_LIMIT": 0},
+            "bloom_filter": lambda names: {"WRITE_BLOOM_FILTER": str(bool(names)).lower()},
             "page_index": lambda used: lacks("page_index") if used else {},
             "statistics": lambda used: {} if used else lacks("statistics"),
             "data_page_version": lambda version: {} if version == 1 else lacks("data_page_version"),
-            "codec": lambda codec: {"compression": codec},
+            "codec": lambda codec: {"COMPRESSION": codec},
         }
-        wishes = request.get("wishes", {})
-        require_known_wishes(wishes, options)
-        chosen = {key: value for wish, told in wishes.items() for key, value in options[wish](told).items()}
-        temporary = f"{request['output']}.tmp"
-        self._connection.from_arrow(table).to_parquet(temporary, **chosen)
-        os.replace(temporary, request["output"])
+        chosen = {"FORMAT": "parquet"} | options_for(request, options)
+        told = ", ".join(f"{key} {value}" for key, value in chosen.items())
+        with replacing(request["output"]) as temporary:
+            relation = self._connection.from_arrow(table_of(request["rows"]))
+            quoted = temporary.replace("'", "''")
+            relation.query("written", f"COPY written TO '{quoted}' ({told})")
+            self._require_fulfilled(request.get("wishes") or {}, temporary)
+
+    def _require_fulfilled(self, wishes: Mapping[str, Any], path: str) -> None:
+        """Look at what was written: row groups have thousands of rows, and filters go with dictionaries.
+
+        Raises:
+            Unsupported: DuckDB took an option, and did something else.
+        """
+        asked = "SELECT path_in_schema, row_group_num_rows, bloom_filter_offset FROM parquet_metadata(?)"
+        chunks = self._connection.execute(asked, [path]).fetchall()
+        most = wishes.get("row_group_rows")
+        if most is not None and any(rows > most for _, rows, _ in chunks):
+            lacks("row_group_rows")
+        if any(name in wishes.get("bloom_filter", ()) and offset is None for name, _, offset in chunks):
+            lacks("bloom_filter")
 
 
 def _shown(name: str, kind: str) -> Any:
@@ -168,8 +180,8 @@ def _literal(written: Written, kind: str) -> Any:
     if any(part in kind for part in NESTED):
         raise Unsupported(f"a comparison with a column of type {kind}")
     value = native(written)
-    tag = next(iter(written)) if isinstance(written, dict) else None
-    if tag in _MADE:
+    tag = tag_of(written)
+    if tag is not None and tag in _MADE:
         return duckdb.SQLExpression(_MADE[tag](value, kind))
     if tag == "bytes" and kind == "UUID":
         return duckdb.ConstantExpression(str(uuid.UUID(bytes=value))).cast("UUID")

@@ -1,12 +1,11 @@
 """The driver of fastparquet, which skips row groups by their statistics; rows are filtered here.
 
-    pqassay run -- python3 driver.py
+pqassay run -- python3 driver.py
 """
 
 from __future__ import annotations
 
 import itertools
-import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -15,7 +14,7 @@ from typing import IO, Any, ClassVar
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "skeletons" / "python"))
 
-from pqassay_driver import (  # noqa: E402 - it stands in the folder that was just named
+from pqassay_driver import (
     ALL_FAMILIES,
     Driver,
     Predicate,
@@ -27,7 +26,9 @@ from pqassay_driver import (  # noqa: E402 - it stands in the folder that was ju
     main,
     matching,
     native,
-    require_known_wishes,
+    options_for,
+    replacing,
+    tag_of,
     tagged,
     without_negations,
     written_float,
@@ -79,7 +80,7 @@ class FastParquet(Driver):
 
     def encode(self, request: Mapping[str, Any]) -> None:
         """Write rows, with the options that the wishes name."""
-        import fastparquet
+        import fastparquet  # type: ignore[import-untyped] # it has no types
         from arrow_tables import table_of
 
         options: Mapping[str, Callable[[Any], dict[str, Any]]] = {
@@ -90,26 +91,41 @@ class FastParquet(Driver):
             "data_page_version": lambda version: {} if version == 1 else lacks("data_page_version"),
             "codec": lambda codec: {"compression": codec.upper()},
         }
-        wishes = request.get("wishes", {})
-        require_known_wishes(wishes, options)
-        chosen = {key: value for wish, told in wishes.items() for key, value in options[wish](told).items()}
+        chosen = options_for(request, options)
         columns = request["rows"]["columns"]
         for column in columns:
             if column["type"] not in _DTYPES:
                 raise Unsupported(f"type {column['type']}")
         table = table_of(request["rows"])
+        _require_told_apart(columns, table)
         frame = table.to_pandas(timestamp_as_object=False, integer_object_nulls=True)
         frame = frame.astype({c["name"]: _DTYPES[c["type"]] for c in columns if _DTYPES[c["type"]]})
-        temporary = f"{request['output']}.tmp"
-        fastparquet.write(
-            temporary,
-            frame,
-            has_nulls=[column["name"] for column in columns if column["nullable"]],
-            object_encoding={c["name"]: _ENCODINGS[c["type"]] for c in columns if c["type"] in _ENCODINGS},
-            write_index=False,
-            **chosen,
-        )
-        os.replace(temporary, request["output"])
+        with replacing(request["output"]) as temporary:
+            fastparquet.write(
+                temporary,
+                frame,
+                has_nulls=[column["name"] for column in columns if column["nullable"]],
+                object_encoding={
+                    c["name"]: _ENCODINGS[c["type"]] for c in columns if c["type"] in _ENCODINGS
+                },
+                write_index=False,
+                **chosen,
+            )
+
+
+def _require_told_apart(columns: Sequence[Mapping[str, Any]], table: Any) -> None:
+    """Make sure that no column of floats has nulls, or NaN that would be taken for nulls.
+
+    Raises:
+        Unsupported: One has.
+    """
+    import pyarrow.compute as pc
+
+    for column in columns:
+        if column["type"] in ("float", "double") and column["nullable"]:
+            values = table.column(column["name"])
+            if values.null_count or pc.any(pc.is_nan(values)).as_py():
+                raise Unsupported("nulls in a column of floats, which are NaN")
 
 
 _DTYPES: Mapping[str, str | None] = {
@@ -147,7 +163,10 @@ def _rows(file: Any, columns: Sequence[str], filters: Sequence[Sequence[Filter]]
     elements = file.schema.root["children"]
     for name in columns:
         _require_flat_or_simple(elements[name], name)
-    frame = file.to_pandas(columns=list(columns), filters=filters, index=False)
+    try:
+        frame = file.to_pandas(columns=list(columns), filters=filters, index=False)
+    except NotImplementedError as error:  # so it says that it lacks an encoding
+        raise Unsupported(str(error) or "an encoding of pages") from None
     found = [_values(frame[name], elements[name]) for name in columns]
     return [list(row) for row in zip(*found, strict=True)]
 
@@ -171,7 +190,7 @@ def _require_flat_or_simple(element: Any, name: str) -> None:
 
 def _values(column: Any, element: Any) -> list[Written]:
     """The values of a column of pandas."""
-    import pandas as pd
+    import pandas as pd  # type: ignore[import-untyped] # it has no types
 
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
@@ -185,7 +204,10 @@ def _values(column: Any, element: Any) -> list[Written]:
     if dtype.kind in "Mm":
         written = _moments(column, element)
     else:
-        written = [None if null else _written(value, element) for value, null in zip(column.tolist(), nulls, strict=True)]
+        written = [
+            None if null else _written(value, element)
+            for value, null in zip(column.tolist(), nulls, strict=True)
+        ]
     return [None if null else value for value, null in zip(written, nulls, strict=True)]
 
 
@@ -268,7 +290,7 @@ def _literal(written: Written) -> Any:
     import numpy as np
 
     value = native(written)
-    tag = next(iter(written)) if isinstance(written, dict) else None
+    tag = tag_of(written)
     if tag == "date":
         return np.datetime64(value, "D")
     if tag == "timestamp":

@@ -83,9 +83,7 @@ func (a assembly) content(node *parquet.Column) (protocol.Value, error) {
 		case *format.ListType:
 			return a.repeated(children[0], a.element(node))
 		case *format.MapType:
-			if len(children[0].Columns()) == 2 {
-				return a.entries(children[0])
-			}
+			return a.entries(children[0])
 		}
 	}
 	members := make(protocol.Struct, 0, len(node.Columns()))
@@ -113,6 +111,9 @@ func (a assembly) element(list *parquet.Column) func(*parquet.Column) (protocol.
 
 // entries takes the entries of a map: keys with values.
 func (a assembly) entries(repeated *parquet.Column) (protocol.Value, error) {
+	if len(repeated.Columns()) != 2 {
+		return nil, fmt.Errorf("the entries of the map %v are not keys with values", repeated.Path())
+	}
 	pairs, err := a.repeated(repeated, a.content)
 	if err != nil {
 		return nil, err

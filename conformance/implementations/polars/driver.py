@@ -1,6 +1,6 @@
 """The driver of Polars: lazy scans, which skip row groups by their statistics.
 
-    pqassay run -- python3 driver.py
+pqassay run -- python3 driver.py
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "skeletons" / "python"))
 
-from pqassay_driver import (  # noqa: E402 - it stands in the folder that was just named
+from pqassay_driver import (
     ALL_FAMILIES,
     Driver,
     Expressions,
@@ -25,7 +25,9 @@ from pqassay_driver import (  # noqa: E402 - it stands in the folder that was ju
     lacks,
     main,
     native,
-    require_known_wishes,
+    options_for,
+    replacing,
+    tag_of,
 )
 
 NANOSECONDS = {"ms": 10**6, "us": 10**3, "ns": 1}
@@ -39,11 +41,17 @@ class Polars(Driver):
     distribution = "polars"
     language = "Rust, driven from Python"
     nan = "greatest"
-    ignores = frozenset({"PIX", "BLM", "IDX1"})
     capabilities: ClassVar = (
         *("parquet", "read", *(f"{family}.scan" for family in ALL_FAMILIES)),
-        *("pqf.encode", "sta.encode", "nested", "nested.map"),
-        *("type.unsigned", "type.decimal", "type.date", "type.time", "type.timestamp", "type.timestamp-nanos"),
+        *("pqf.encode", "sta.encode", "pix.encode", "nested", "nested.map"),
+        *(
+            "type.unsigned",
+            "type.decimal",
+            "type.date",
+            "type.time",
+            "type.timestamp",
+            "type.timestamp-nanos",
+        ),
         *("type.int96", "type.float16", "type.uuid", "type.fixed", "type.enum", "type.bson", "type.unknown"),
         *("codec.snappy", "codec.gzip", "codec.zstd", "codec.lz4-raw", "codec.brotli"),
     )
@@ -87,7 +95,11 @@ class Polars(Driver):
 
         def among(name: str, values: list[Written]) -> Any:
             frames = [pl.select(value=literal(name, value)) for value in values if value is not None]
-            present = pl.concat(frames, how="vertical_relaxed")["value"] if frames else pl.Series(dtype=schema[name])
+            present = (
+                pl.concat(frames, how="vertical_relaxed")["value"]
+                if frames
+                else pl.Series(dtype=schema[name])
+            )
             # As a list of Python, moments would lose their nanoseconds.
             among_them = present.implode() if schema[name] in (pl.Datetime, pl.Time) else present.to_list()
             found = pl.col(name).is_in(among_them)
@@ -116,20 +128,17 @@ class Polars(Driver):
 
         options: Mapping[str, Callable[[Any], dict[str, Any]]] = {
             "row_group_rows": lambda count: {"row_group_size": count},
-            "page_index": lambda used: lacks("page_index") if used else {},
+            "page_index": lambda used: {} if used else lacks("page_index"),  # it comes with the statistics
             "bloom_filter": lambda names: lacks("bloom_filter") if names else {},
             "statistics": lambda used: {"statistics": used},
             "data_page_version": lambda version: {} if version == 1 else lacks("data_page_version"),
             "codec": lambda codec: {"compression": codec},
         }
-        wishes = request.get("wishes", {})
-        require_known_wishes(wishes, options)
-        chosen = {key: value for wish, told in wishes.items() for key, value in options[wish](told).items()}
+        chosen = options_for(request, options)
         if chosen.get("compression") == "lz4_raw":
             chosen["compression"] = "lz4"
-        temporary = f"{request['output']}.tmp"
-        pl.DataFrame(table_of(request["rows"])).write_parquet(temporary, **chosen)
-        os.replace(temporary, request["output"])
+        with replacing(request["output"]) as temporary:
+            pl.DataFrame(table_of(request["rows"])).write_parquet(temporary, **chosen)
 
 
 def _literal(written: Written, kind: Any) -> Any:
@@ -141,9 +150,10 @@ def _literal(written: Written, kind: Any) -> Any:
     value = native(written)
     if value is None:
         return pl.lit(None, kind)
-    tag = next(iter(written)) if isinstance(written, dict) else None
+    tag = tag_of(written)
     if tag == "timestamp":
-        unit, zone = getattr(kind, "time_unit", "ns"), getattr(kind, "time_zone", None)
+        unit: Any = getattr(kind, "time_unit", "ns")
+        zone: str | None = getattr(kind, "time_zone", None)
         count, rest = divmod(value, NANOSECONDS[unit])
         return pl.lit(value, pl.Datetime("ns", zone)) if rest else pl.lit(count, pl.Datetime(unit, zone))
     if tag in ("time", "date"):

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "skeletons" / "python"))
 
-from pqassay_driver import Driver, Query, Written, main, matching  # noqa: E402 - it stands in the folder that was just named
+from pqassay_driver import Driver, Query, Written, main, matching
 
 KEY = b"distinct_index_offset"
 MAGIC = b"IDX1"
@@ -67,7 +67,7 @@ def read_index(path: str) -> tuple[set[str], int]:
         offset = parse_u64(keys[KEY].decode())
     except UnicodeDecodeError:
         raise PublishedError("the footer is not UTF-8") from None
-    with open(path, "rb", buffering=0) as file:
+    with Path(path).open("rb", buffering=0) as file:
         try:
             file.seek(offset)
         except (OSError, OverflowError):

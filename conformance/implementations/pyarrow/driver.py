@@ -5,7 +5,6 @@ pqassay run -- python3 driver.py
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any, ClassVar
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "skeletons" / "python"))
 
-from pqassay_driver import (  # noqa: E402 - it stands in the folder that was just named
+from pqassay_driver import (
     ALL_FAMILIES,
     Driver,
     Expressions,
@@ -23,7 +22,8 @@ from pqassay_driver import (  # noqa: E402 - it stands in the folder that was ju
     Written,
     expression,
     main,
-    require_known_wishes,
+    options_for,
+    replacing,
     without_negations,
 )
 
@@ -114,7 +114,6 @@ class PyArrow(Driver):
         import pyarrow.parquet as pq
         from arrow_tables import table_of
 
-        wishes = request.get("wishes", {})
         options: Mapping[str, Callable[[Any], dict[str, Any]]] = {
             "page_rows": lambda count: {"max_rows_per_page": count, "write_batch_size": count},
             "row_group_rows": lambda count: {"row_group_size": count},
@@ -126,11 +125,9 @@ class PyArrow(Driver):
             "data_page_version": lambda version: {"data_page_version": f"{version}.0"},
             "codec": lambda codec: {"compression": CODECS.get(codec, codec)},
         }
-        require_known_wishes(wishes, options)
-        chosen = {key: value for wish, told in wishes.items() for key, value in options[wish](told).items()}
-        temporary = f"{request['output']}.tmp"
-        pq.write_table(table_of(request["rows"]), temporary, **chosen)
-        os.replace(temporary, request["output"])
+        chosen = options_for(request, options)
+        with replacing(request["output"]) as temporary:
+            pq.write_table(table_of(request["rows"]), temporary, **chosen)
 
     def _sorting(self, request: Mapping[str, Any], keys: list[Mapping[str, Any]]) -> list[Any]:
         import pyarrow.parquet as pq

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "skeletons" / "python"))
 
-from pqassay_driver import (  # noqa: E402 - it stands in the folder that was just named
+from pqassay_driver import (
     ALL_FAMILIES,
     Driver,
     Expressions,
@@ -31,12 +31,20 @@ from pqassay_driver import (  # noqa: E402 - it stands in the folder that was ju
     lacks,
     main,
     native,
-    require_known_wishes,
+    options_for,
+    replacing,
+    tag_of,
     written_integer,
 )
 
 ROW_BY_ROW = "--rows"
 """The option that turns off Spark's reader of batches. Spark itself does so for types that this reader lacks."""
+
+UNHURRIED = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+"""What makes large queries fast is off: for a few rows it costs more than it saves, and no reader of files asks for it."""
 
 SETTINGS = {
     "spark.driver.memory": "1g",
@@ -47,9 +55,7 @@ SETTINGS = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.caseSensitive": "true",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",  # the type that requests name; INT96 by default
-    # What makes large queries fast costs more than it saves for a few rows, and no reader of files asks for it.
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    **UNHURRIED,
 }
 
 SKIPPING = ("stats", "dictionary", "columnindex", "bloom")
@@ -164,7 +170,9 @@ class Spark(Driver):
         fields = reader.getFileMetaData().getSchema().getFields()
         reader.close()
         return {
-            field.getName() for field in fields if str(field.getLogicalTypeAnnotation()) == "INTEGER(64,false)"
+            field.getName()
+            for field in fields
+            if str(field.getLogicalTypeAnnotation()) == "INTEGER(64,false)"
         }
 
     @property
@@ -209,6 +217,13 @@ class Spark(Driver):
         cause = _cause(error)
         return super().class_name(error) if cause is None else str(cause.getClass().getName())
 
+    def message(self, error: Exception) -> str:
+        """What the first exception says, or where it was thrown if it says nothing."""
+        cause = _cause(error)
+        if cause is None:
+            return super().message(error)
+        return str(cause.getMessage() or cause.getStackTrace()[0].toString())
+
     def _lives(self) -> bool:
         try:
             return not self.session.sparkContext._jsc.sc().isStopped()  # noqa: SLF001 - see `_java`
@@ -223,7 +238,7 @@ class Spark(Driver):
 
         rows, output = request["rows"], request["output"]
         index = _index(rows, request["column"]) if request["family"] == "IDX1" else None
-        options = _options(request.get("wishes", {}))
+        options = _options(request)
         schema = ", ".join(
             f"{_quoted(column['name'])} {_type(column['type'])}{'' if column['nullable'] else ' NOT NULL'}"
             for column in rows["columns"]
@@ -237,9 +252,8 @@ class Spark(Driver):
             data = part.read_bytes()
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-        temporary = Path(f"{output}.tmp")
-        temporary.write_bytes(data if index is None else self._with_index(data, index))
-        temporary.replace(output)
+        with replacing(output) as temporary:
+            Path(temporary).write_bytes(data if index is None else self._with_index(data, index))
 
     def _with_index(self, data: bytes, payload: bytes) -> bytes:
         """The file with an index where its footer began, and with the key in a footer that Spark's Parquet library writes."""
@@ -282,7 +296,12 @@ def _integers(values: list[Written]) -> list[Written]:
 
 def _cause(error: Exception) -> Any:
     """The exception of Java that was thrown first; ``None`` if none was."""
-    thrown = getattr(getattr(error, "_origin", None) or error, "java_exception", None)
+    from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped] # it has no types
+
+    # Exceptions of PySpark keep that of Java; others are those of the library that talks to it.
+    thrown: Any = (
+        error.java_exception if isinstance(error, Py4JJavaError) else getattr(error, "_origin", None)
+    )
     while thrown is not None and (cause := thrown.getCause()) is not None:
         thrown = cause
     return thrown
@@ -296,7 +315,7 @@ def _literal(written: Written, kind: Any) -> Any:
     if name.startswith(("array", "map", "struct", "variant", "geo")):
         raise Unsupported(f"a comparison with a column of type {name}")
     value = native(written)
-    tag = next(iter(written)) if isinstance(written, dict) else None
+    tag = tag_of(written)
     if tag == "date":
         return f.expr(f"date_from_unix_date({value})")
     if tag == "timestamp":
@@ -332,10 +351,15 @@ def _type(name: str) -> str:
     raise Unsupported(f"type {name}")
 
 
-def _options(wishes: Mapping[str, Any]) -> dict[str, str]:
-    """Options of Spark's writer that fulfil wishes."""
+def _options(request: Mapping[str, Any]) -> dict[str, str]:
+    """Options of Spark's writer that fulfil the wishes of a request."""
     options: Mapping[str, Callable[[Any], dict[str, Any]]] = {
-        "page_rows": lambda count: {"parquet.page.row.count.limit": count},
+        # The limit is looked at where the size of a page is, which is after 100 rows by default.
+        "page_rows": lambda count: {
+            "parquet.page.row.count.limit": count,
+            "parquet.page.size.row.check.min": count,
+            "parquet.page.size.row.check.max": count,
+        },
         "row_group_rows": lambda count: {"parquet.block.row.count.limit": count},
         "dictionary": lambda used: {"parquet.enable.dictionary": used},
         "bloom_filter": lambda names: {f"parquet.bloom.filter.enabled#{name}": True for name in names},
@@ -344,9 +368,7 @@ def _options(wishes: Mapping[str, Any]) -> dict[str, str]:
         "data_page_version": lambda version: {"parquet.writer.version": f"v{version}"},
         "codec": lambda codec: lacks("codec") if codec == "brotli" else {"compression": codec},
     }
-    require_known_wishes(wishes, options)
-    chosen = {key: value for wish, told in wishes.items() for key, value in options[wish](told).items()}
-    return {key: str(value).lower() for key, value in chosen.items()}
+    return {key: str(value).lower() for key, value in options_for(request, options).items()}
 
 
 def _index(rows: Mapping[str, Any], column: str) -> bytes:

@@ -90,6 +90,10 @@ def run(
     memory: Annotated[
         float, typer.Option(metavar="GIB", help="Memory for one request; enforced on Linux.")
     ] = DEFAULT_GIBIBYTES,
+    queries: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Queries of a scan, at most. Default: all, up to 16."),
+    ] = None,
     jobs: Annotated[
         int | None,
         typer.Option(metavar="N", min=1, help="Requests at the same time. Default: one for each processor."),
@@ -153,6 +157,7 @@ def run(
         keep=keep,
         only=only,
         tasks=wrong_in(rerun) if rerun else frozenset(),
+        queries=queries or (known_driver.queries if known_driver else None),
         shipped=known_driver.name if known_driver else None,
         shown=known_driver.command if known_driver else (),
     )
@@ -179,6 +184,7 @@ def run(
     options = ["--cases", str(cases)] * (cases is not None)
     options += ["--timeout", f"{timeout:g}"] if timeout else []
     options += ["--memory", f"{memory:g}"] * (memory != DEFAULT_GIBIBYTES)
+    options += ["--queries", str(queries)] if queries else []
     options += ["--validate-protocol"] * validate_protocol
     report = dataclasses.replace(report, options=options)
     print_report(report, output_format, output)

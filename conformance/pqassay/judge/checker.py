@@ -18,7 +18,7 @@ from pqassay.report.model import COUNTED, SCHEMA_VERSION, Coverage, FileReport, 
 from pqassay.report.rules import judged_against
 from pqassay.under_test.file import Options
 from pqassay_spec import __version__
-from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, Tier, digest, rules
+from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, Tier, digest, file_rules, reader_rules
 from pqassay_spec.rules.profiles import NAMES as PROFILE_NAMES
 
 if TYPE_CHECKING:
@@ -244,7 +244,9 @@ def _require_choices(tier: str | None, level: str, profile: str | None, patterns
     if profile is not None and profile not in PROFILE_NAMES:
         raise UsageError(f"there is no profile {profile!r}; profiles are {', '.join(PROFILE_NAMES)}")
     for pattern in patterns:
-        if not fnmatch.filter(rules(), pattern):
+        if not fnmatch.filter(file_rules(), pattern):
+            if for_readers := fnmatch.filter(reader_rules(), pattern):
+                raise UsageError(f"{for_readers[0]} is for readers: no file can break it; ask `pqassay run`")
             raise UsageError(f"no rule matches {pattern!r}; `pqassay explain` lists them")
 
 

@@ -43,7 +43,7 @@ from pqassay_spec.base.sources import FileSource, Source
 from pqassay_spec.base.terminal import printable
 from pqassay_spec.grammar.hexdump import ROW, marked
 from pqassay_spec.parquet.extension_fields import extensions, has_extensions
-from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, Rule, Tier, Verdict, rules, rules_for
+from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, Rule, Tier, Verdict, file_rules, rules_for
 from pqassay_spec.rules.observed import observed
 from pqassay_spec.rules.profiles import profile
 from pqassay_spec.rules.releases import release
@@ -80,7 +80,7 @@ def why_none(selection: Selection, options: Options, kinds: Collection[str] = (D
     left_out = _all_left_out(selection, options)
     if any(not rules_for(kind).keys() <= left_out.keys() for kind in kinds):
         return ""
-    chosen = [rule for rule in rules().values() if rule.id in selection and not rule.excluded]
+    chosen = [rule for rule in file_rules().values() if rule.id in selection and not rule.excluded]
     wanted = [rule for rule in chosen if any(rule.id in rules_for(kind) for kind in kinds)]
     if chosen and not wanted:
         others = (
@@ -128,7 +128,7 @@ def check_source(
     for rule_id, answer in told:
         why = answer.why_not_checked
         if why is None:
-            broken.append((rules()[rule_id], answer))
+            broken.append((file_rules()[rule_id], answer))
         else:
             reasons.append((rule_id, why.obstacle, why.reason))
     findings = [_finding(rule, group, file) for rule, answer in broken for group in answer.groups.values()]
@@ -182,7 +182,7 @@ def _planned(
         by_subject(asked),
         {rule_id: number for number, rule_id in enumerate(asked)},
         {rule_id: left_out[rule_id] for rule_id in mine if rule_id in left_out},
-        [rule_id for rule_id in rules() if rule_id not in mine],
+        [rule_id for rule_id in file_rules() if rule_id not in mine],
     )
 
 
@@ -211,10 +211,12 @@ def pm_screens() -> Screens | None:
 
 def not_judged(selection: Selection, options: Options, kind: str = DEFAULT_FILE) -> Coverage:
     """The coverage of a file that could not be looked at."""
-    mine = rules_for(kind) or rules()
+    mine = rules_for(kind) or file_rules()
     left_out = _all_left_out(selection, options)
     reasons = {rule: left_out.get(rule, Untested("tool", NOT_JUDGED)) for rule in mine}
-    return Coverage(options.tier, [], dict(sorted(reasons.items())), sorted(rules().keys() - mine.keys()))
+    return Coverage(
+        options.tier, [], dict(sorted(reasons.items())), sorted(file_rules().keys() - mine.keys())
+    )
 
 
 def _created_by(file: FileUnderTest) -> str | None:
@@ -304,7 +306,7 @@ def _computed_left_out(
 ) -> Mapping[str, Untested]:
     """The same for every file of a run, and noticeable where files are small."""
     selection, chosen = Selection(only, skip), Options(**dict(options))
-    reasons = {rule.id: _left_out(rule, selection, chosen) for rule in rules().values()}
+    reasons = {rule.id: _left_out(rule, selection, chosen) for rule in file_rules().values()}
     return {rule: reason for rule, reason in reasons.items() if reason is not None}
 
 

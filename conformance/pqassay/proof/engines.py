@@ -219,13 +219,6 @@ def _spark(path: str, query: Query) -> str:
     )
 
 
-def spark_row_reader(path: str, query: Query) -> str:
-    """The program of Spark with its other reader, which it takes for types that the vectorized one lacks."""
-    program, last = _spark(path, query).split("result = ", 1)
-    name = _string("spark.sql.parquet.enableVectorizedReader")
-    return f"{program}spark.conf.set({name}, False); result = {last}"
-
-
 # ---------------------------------------------------------------------------------------------- Python expressions
 
 _OPERATORS: Mapping[str, str] = {"=": "==", ">=": ">=", "<=": "<="}

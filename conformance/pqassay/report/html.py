@@ -1,27 +1,22 @@
-"""A report as one page of HTML that needs nothing else: no network, no fonts, no files beside it.
+"""A report as one page of HTML that needs nothing else, as `pqassay.report.page` writes it.
 
-A policy in the page forbids every request and every script but its own.  Without JavaScript the page is complete; only its
-filters are missing.  What comes out of files is escaped, first what is not printable, then what would be markup.
+Without JavaScript the page is complete; only its filters are missing.
 """
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Callable
-from functools import cache
-from importlib.resources import files
 from typing import Any, TextIO
 
-from jinja2 import DictLoader, Environment, StrictUndefined, Template
-from markupsafe import Markup
-
 from pqassay.report import rules as rule_help
+from pqassay.report import run_text
 from pqassay.report.model import Report, encodable
+from pqassay.report.page import part, write_page
 from pqassay.report.rules import obligation
-from pqassay.report.run_model import RunReport
-from pqassay.report.view import Item, View, view
-from pqassay_spec.base.terminal import printable
+from pqassay.report.run_model import SEVERITIES, RunReport
+from pqassay.report.run_view import NEVER_SCORED
+from pqassay.report.view import view
+from pqassay.report.view_model import Item, Tone, View
 from pqassay_spec.grammar import hexdump
 from pqassay_spec.rules.catalogue import rules
 
@@ -41,56 +36,30 @@ def render(report: Report | RunReport, stream: TextIO, site: str | None = None) 
         site: Address of the site with the rules' pages.
     """
     shown = view(report)
-    style, script = _part("report.css"), _part("report.js")
-    pieces = _template().generate(
+    write_page(
+        "report.html.j2",
+        stream,
+        part("report.css"),
+        part("report.js"),
         view=shown,
         is_open=len(shown.items) < OPEN_BELOW,
         choices=_choices(shown),
         rules=_rules(shown, site),
         quiet_shown=QUIET_SHOWN,
         dump=_dump,
-        style=Markup(style),  # noqa: S704 - of this package
-        script=Markup(script),  # noqa: S704 - of this package
-        policy="; ".join(
-            (
-                "default-src 'none'",
-                f"style-src '{_digest(style)}'",
-                f"script-src '{_digest(script)}'",
-                "base-uri 'none'",
-                "form-action 'none'",
-            )
-        ),
+        never_scored=NEVER_SCORED,
+        query=run_text.shown,
+        tones=LIE_TONES,
     )
-    stream.writelines(pieces)
 
 
-def _part(name: str) -> str:
-    return (files("pqassay") / "templates" / name).read_text("utf-8")
-
-
-def _digest(text: str) -> str:
-    """Name of a style or a script in a content security policy."""
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
-
-
-@cache
-def _template() -> Template:
-    environment = Environment(
-        loader=DictLoader({"page": _part("report.html.j2")}),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_finalize,
-    )
-    return environment.get_template("page")
-
-
-def _finalize(value: Any) -> Any:
-    """No control character reaches the page: not even escaped would it be legal."""
-    if isinstance(value, Markup) or not isinstance(value, str):
-        return value
-    return printable(value)
+LIE_TONES: dict[str, Tone] = {
+    "rows lost": "bad",
+    "wrong rows": "bad",
+    "crashed": "unknown",
+    "refused": "warn",
+}
+"""Colours of what a reader made of a well-formed lie."""
 
 
 def _dump(rows: list[str]) -> list[tuple[list[tuple[str, bool]], str]]:
@@ -111,16 +80,30 @@ def _choices(shown: View) -> list[tuple[str, str, list[str]]]:
     def values(of: Callable[[Item], str]) -> list[str]:
         return sorted({text for item in shown.items if (text := of(item))}, key=encodable)
 
-    named = "Verdict" if shown.kind == "check" else "Outcome"
-    part = [] if shown.kind == "check" else [("part", "Operation", values(lambda item: item.part))]
-    choices = [
-        ("verdict", named, values(lambda item: item.verdict)),
-        ("family", "Rule family", values(lambda item: item.family)),
-        *part,
-        ("could", "Could", values(lambda item: item.could)),
-        ("observed", "Observed", values(lambda item: item.observed)),
-    ]
+    verdicts = values(lambda item: item.verdict)
+    families = values(lambda item: item.family)
+    if shown.kind == "run":
+        seen = values(lambda item: item.observed)
+        choices = [
+            ("observed", "Observed", sorted(seen, key=_gravity)),
+            ("verdict", "Outcome", verdicts),
+            ("family", "Family", families),
+            ("part", "Operation", values(lambda item: item.part)),
+        ]
+    else:
+        choices = [
+            ("verdict", "Verdict", verdicts),
+            ("family", "Rule family", families),
+            ("could", "Could", values(lambda item: item.could)),
+            ("observed", "Observed", values(lambda item: item.observed)),
+        ]
     return [choice for choice in choices if len(choice[2]) > 1]
+
+
+def _gravity(severity: str) -> int:
+    """Place of a severity, given in words, among those of a run."""
+    words = list(SEVERITIES.values())
+    return words.index(severity) if severity in words else len(words)
 
 
 def _rules(found: View, site: str | None) -> list[dict[str, Any]]:

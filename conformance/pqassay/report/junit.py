@@ -2,12 +2,12 @@
 
 Of a check, each file is a test suite and each rule that was checked a test case.  A file with nothing to report is one
 test case, so that a large lake stays small; and of very many files with findings, the later ones list only
-what is broken.  Of a run, each family is a suite and each request a test case.
+what is broken.  Of a run, each family is a suite and each request a test case, the gravest that was observed first.  What was not
+asked has no test case: it is a property of the first suite.  Well-formed lies are never scored, and so are not here.
 """
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TextIO
@@ -17,7 +17,7 @@ from pqassay.report import run_text
 from pqassay.report.details import details, further, place
 from pqassay.report.model import Coverage, FileReport, Finding, Report, counts
 from pqassay.report.rules import judged_against_line
-from pqassay.report.run_model import BROKEN, Result, RunReport
+from pqassay.report.run_model import BROKEN, UNCLASSED, Result, RunReport, severity_name
 from pqassay_spec.base.terminal import printable
 from pqassay_spec.rules.catalogue import rules
 
@@ -97,11 +97,8 @@ def _of_check(report: Report) -> Iterator[ET.Element]:
         told += bool(file.findings)
         suite = _suite(file.path, _class_of(file.path), cases, file.path)
         if not number and report.judged_against:
-            # Of the whole run, and said once: there may be very many files.
-            properties = ET.Element("properties")
-            line = judged_against_line(report.judged_against)
-            ET.SubElement(properties, "property", name="judged against", value=printable(line))
-            suite.insert(0, properties)
+            # Of the whole check, and said once: there may be very many files.
+            _say(suite, {"judged against": judged_against_line(report.judged_against)})
         yield suite
     if report.baseline is not None and report.baseline.stale:
         yield _suite(
@@ -197,11 +194,23 @@ def _told(finding: Finding) -> Iterator[str]:
     yield from (f"  {row}" for row in finding.hexdump)
 
 
+def _say(suite: ET.Element, about: dict[str, str]) -> None:
+    """Properties of a suite."""
+    properties = ET.Element("properties")
+    for name, value in about.items():
+        ET.SubElement(properties, "property", name=name, value=printable(value))
+    suite.insert(0, properties)
+
+
 def _of_run(report: RunReport) -> Iterator[ET.Element]:
-    for family, results in report.by_family.items():
+    for number, (family, unordered) in enumerate(report.by_family.items()):
+        results = sorted(unordered, key=_gravity)
         element = _suite(family, family, (_result(result, report) for result in results))
         for entry, result in zip(element.iter("testcase"), results, strict=True):
             entry.set("classname", printable(_class_of(result.case)))
+        if not number:
+            about = {"driver": report.driver.line, "result": run_text.tally(report)}
+            _say(element, about | ({"not asked": run_text.undeclared(report)} if report.not_asked else {}))
         yield element
     if report.problems:
         yield _suite(
@@ -211,17 +220,33 @@ def _of_run(report: RunReport) -> Iterator[ET.Element]:
         )
     if report.tested_nothing:
         why = "the driver supports none of these operations"
-        yield _suite(shlex.join(report.driver.command), "run", [_Case("tested", "failure", why, "nothing")])
+        yield _suite(report.driver.label, "run", [_Case("tested", "failure", why, "nothing")])
+
+
+def _gravity(result: Result) -> tuple[bool, bool, int, str]:
+    """What is wrong comes first, by severity and cause; what is known behind it, then the rest as it is."""
+    if result.is_good:
+        return True, True, 0, ""
+    return False, bool(result.known), result.severity or UNCLASSED, result.cause or ""
 
 
 def _result(result: Result, report: RunReport) -> _Case:
+    """One request. What is wrong has as its type what was observed, and as the first line of its text the cause."""
     name = result.operation
     if result.outcome in ("unsupported", "inherited"):
         return _Case(name, "skipped", result.reason or result.outcome)
     if result.is_good:
         return _Case(name)
-    text = tuple(f"{label:<10}{value}" for label, value in run_text.details(result, report))
+    cause = [("cause", result.cause)] if result.cause else []
+    text = tuple(f"{label:<10}{value}" for label, value in [*cause, *run_text.details(result, report)])
     if result.known:
         return _Case(name, "skipped", f"expected: {result.outcome}", "expected", output=text)
     kind = "error" if result.outcome in BROKEN else "failure"
-    return _Case(name, kind, result.reason or result.outcome, result.outcome, text)
+    seen = severity_name(result.severity)
+    return _Case(
+        name,
+        kind,
+        ": ".join(filter(None, (seen, result.reason or result.outcome))),
+        seen or result.outcome,
+        text,
+    )

@@ -1,18 +1,21 @@
 """A report as Markdown: a short summary for the page of a CI job, or for a comment.
 
-Findings are grouped by rule, each with its first files.  Text out of files is escaped, so that it can be neither markup
+Findings are grouped by rule, results of a run by cause, each with its first files or cases.  Text out of files is escaped, so that it can be neither markup
 nor a mention.  GitHub refuses summaries of more than 1 MiB: what does not fit is cut, and the last line says so.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TextIO
 
+from pqassay.report import run_text
 from pqassay.report.model import Report
-from pqassay.report.run_model import RunReport
-from pqassay.report.view import Item, View, view
+from pqassay.report.run_model import Exposure, RunReport
+from pqassay.report.run_view import NEVER_SCORED
+from pqassay.report.view import view
+from pqassay.report.view_model import Group, Item, View
 from pqassay_spec.base.terminal import printable
 from pqassay_spec.rules.catalogue import rules
 
@@ -30,6 +33,10 @@ NAMED = 20
 
 IDS_SHOWN = 12
 """Rules of one reason that are named."""
+
+SHOWN_OF_A_FINDING = ("remedy", "repeat")
+SHOWN_OF_A_RESULT = ("query", "expected", "actual", "repeat")
+"""Details of a finding of a check, and of a result of a run, that are shown."""
 
 GREATEST_TEXT = 500
 """Characters of one message that are shown."""
@@ -85,16 +92,19 @@ def escaped(text: str) -> str:
 
 def _blocks(shown: View) -> Iterator[str]:
     """Parts of the summary, the most important first, separated by empty lines."""
-    yield f"## {MARKS[shown.tone]} {shown.title}: {shown.outcome}".replace("  ", " ")
-    yield _table(
-        [tuple(tile.label for tile in shown.tiles), tuple(f"{tile.count:,}" for tile in shown.tiles)]
+    yield f"## {MARKS[shown.tone]} {escaped(shown.title)}: {escaped(shown.outcome)}".replace("  ", " ")
+    yield table(
+        [tuple(escaped(tile.label) for tile in shown.tiles), tuple(f"{tile.count:,}" for tile in shown.tiles)]
     )
-    if shown.scores:
-        yield _table([tuple(escaped(cell) for cell in row) for row in shown.scores])
     if shown.alarms:
         yield "### Lists of known findings that do not hold"
         yield _list([escaped(alarm) for alarm in shown.alarms], "entries")
-    if lost := [group for group in shown.groups if group.tone == "unknown" and shown.kind == "check"]:
+    yield from _of_check(shown) if shown.kind == "check" else _of_run(shown)
+    yield from _rest(shown)
+
+
+def _of_check(shown: View) -> Iterator[str]:
+    if lost := [group for group in shown.groups if group.tone == "unknown"]:
         yield "### Not judged"
         yield _list([f"{code(group.name)}: {escaped('; '.join(group.remarks))}" for group in lost], "files")
     if partly := [group for group in shown.groups if group.outcome == "conformant where checked"]:
@@ -103,8 +113,56 @@ def _blocks(shown: View) -> Iterator[str]:
     yield from _rules(shown)
     if known := [item for item in shown.items if item.known]:
         yield f"{len(known):,} known, which count for nothing."
-    yield from _without_rule(shown)
-    yield from _rest(shown)
+
+
+def _of_run(shown: View) -> Iterator[str]:
+    """What was observed by cause, the scores, and what is not scored."""
+    new = [group for group in shown.groups if not all(item.known for item in group.items)]
+    if new:
+        yield "### What was observed"
+        rows = [
+            (
+                f"{MARKS[group.tone]} {group.outcome}",
+                escaped(group.name),
+                f"{len(group.items):,}",
+                f"{len(group.places):,}",
+            )
+            for group in new
+        ]
+        yield table([("observed", "cause", "results", "cases"), *rows])
+    if shown.scores:
+        yield "### Scores"
+        yield table([tuple(escaped(cell) for cell in row) for row in shown.scores])
+    for group in new:
+        yield _cause(group)
+    if known := [item for item in shown.items if item.known]:
+        yield f"{len(known):,} known, which count for nothing."
+    if shown.exposure:
+        yield "### Well-formed lies"
+        yield NEVER_SCORED
+        yield table([tuple(escaped(cell) for cell in row) for row in shown.exposure])
+        if shown.misled:
+            yield _list([_lie(one) for one in shown.misled], "cases")
+    if shown.remarks:
+        yield "\n".join(f"- {escaped(remark)}" for remark in shown.remarks)
+
+
+def _cause(group: Group) -> str:
+    """One cause with its first results."""
+    lines = [f"#### {group.outcome}: {escaped(group.name)}", ""]
+    lines += [_item(item) for item in group.items[:ITEMS_OF_A_RULE]]
+    rest = [f"{code(item.where)}, {code(item.part)}" for item in group.items[ITEMS_OF_A_RULE:]]
+    if rest:
+        more = f" and {len(rest) - NAMED:,} more" if len(rest) > NAMED else ""
+        lines.append(f"- also {'; '.join(rest[:NAMED])}{more}")
+    return "\n".join(lines)
+
+
+def _lie(one: Exposure) -> str:
+    """One well-formed lie that misled the reader."""
+    query = f", {code(run_text.shown(one.predicate))}" if one.predicate is not None else ""
+    detail = f": {escaped(one.detail)}" if one.detail else ""
+    return f"{one.verdict}: {code(one.case)}, {one.misled:,} of {one.asked:,} queries{query}{detail}"
 
 
 def _rules(shown: View) -> Iterator[str]:
@@ -112,25 +170,16 @@ def _rules(shown: View) -> Iterator[str]:
     if not rows:
         return
     yield "### Findings"
-    header = (
-        "",
-        "rule",
-        "verdict" if shown.kind == "check" else "outcome",
-        "could",
-        *(["observed"] if shown.kind == "check" else []),
-        "findings",
-        f"{shown.place}s",
-    )
-    yield _table(
+    yield table(
         [
-            header,
+            ("", "rule", "verdict", "could", "observed", "findings", f"{shown.place}s"),
             *(
                 (
                     MARKS[row.tone],
                     escaped(row.rule),
                     row.verdict,
                     escaped(row.could),
-                    *([escaped(row.observed)] if shown.kind == "check" else []),
+                    escaped(row.observed),
                     f"{len(row.items):,}",
                     f"{row.places:,}",
                 )
@@ -157,22 +206,15 @@ def _rules(shown: View) -> Iterator[str]:
         yield "\n".join(lines)
 
 
-def _without_rule(shown: View) -> Iterator[str]:
-    if items := [item for item in shown.items if not item.rule and not item.known]:
-        yield "### Without a rule"
-        yield "\n".join(_item(item) for item in items[:NAMED])
-        if len(items) > NAMED:
-            yield f"… and {len(items) - NAMED:,} further"
-
-
 def _item(item: Item) -> str:
     """One item; members that take several lines follow in one line each."""
     column = f", {code(item.part)}" if item.part else ""
     times = f" ({item.count:,} times)" if item.count > 1 else ""
     lines = [f"- {code(item.where)}{column}: {escaped(item.message)}{times}"]
-    lines += [
-        f"    - {label}: {code(value)}" for label, value in item.details if label in ("remedy", "repeat")
-    ]
+    if item.of and item.rule:
+        lines.append(f"    - rule: {escaped(item.rule)} {item.sentence}".rstrip())
+    wanted = SHOWN_OF_A_RESULT if item.of else SHOWN_OF_A_FINDING
+    lines += [f"    - {label}: {code(value)}" for label, value in item.details if label in wanted]
     lines += [f"    - {escaped(name)}: {code('; '.join(rows))}" for name, rows in item.further.items()]
     return "\n".join(lines)
 
@@ -205,6 +247,7 @@ def _list(lines: list[str], noun: str) -> str:
     return "\n".join(shown)
 
 
-def _table(rows: list[tuple[str, ...]]) -> str:
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Rows, the first of them the header, whose cells are Markdown already."""
     lines = [f"| {' | '.join(row)} |" for row in rows]
     return "\n".join([lines[0], "|" + " --- |" * len(rows[0]), *lines[1:]])

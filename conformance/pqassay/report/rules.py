@@ -19,26 +19,30 @@ def obligation(rule: Rule) -> list[tuple[str, str]]:
     origin = {"stated": "stated in", "inferred": "inferred from", "ours": "added by this specification, see"}
     rows = [
         ("level", f"{rule.level} for the {'writer and the reader' if rule.role == 'both' else rule.role}"),
-        ("reported as", rule.verdict),
+        *([("reported as", rule.verdict)] if rule.judges_files else []),
         ("could", rule.could),
-        ("observed", observed(rule.id).sentence),
+        *([("observed", observed(rule.id).sentence)] if rule.judges_files else []),
         ("origin", f"{origin[rule.origin.kind]} {source(rule)}"),
         ("read at", documents.address(rule.origin.document, rule.origin.section) or ""),
         ("obliges", f"since {obliged_since(rule)}"),
         ("field", rule.field),
-        ("tier", f"{rule.tier}  (pqassay check --tier {rule.tier} FILE)"),
+        *([("tier", f"{rule.tier}  (pqassay check --tier {rule.tier} FILE)")] if rule.judges_files else []),
         ("since", rule.since),
         ("practice", rule.practice),
         ("reading", rule.reading),
-        *(
-            (f"for {found.name}", f"{promotion.verdict}: {promotion.reason}")
-            for found in profiles().values()
-            if (promotion := found.promotion_of(rule)) is not None
-        ),
+        *_promotions(rule),
         *(("known", quirk.sentence) for quirk in quirks_of(rule.id)),
         ("excluded", rule.excluded),
     ]
     return [(label, value) for label, value in rows if value]
+
+
+def _promotions(rule: Rule) -> Iterable[tuple[str, str]]:
+    """The profiles that report more than the verdict where a file breaks the rule, and why."""
+    if rule.judges_files:
+        for found in profiles().values():
+            if (promotion := found.promotion_of(rule)) is not None:
+                yield f"for {found.name}", f"{promotion.verdict}: {promotion.reason}"
 
 
 def source(rule: Rule) -> str:

@@ -56,6 +56,9 @@ SEVERITIES: dict[int, str] = {
 }
 """What was observed, the gravest first. It is about what the driver did, not about what the rule could do."""
 
+UNCLASSED = max(SEVERITIES) + 1
+"""Where what is wrong, and has no severity, is placed in an order by severity."""
+
 Blame = Literal["by the index", "without it too"]
 """Whether an answer that is wrong with the index is right without it."""
 
@@ -199,18 +202,23 @@ class Driver:
     zeros: Literal["equal", "apart"] | None = None
 
     @property
+    def label(self) -> str:
+        """Its own name and version; its command, if it says nothing."""
+        return " ".join(filter(None, (self.name, self.version))) or shlex.join(self.command)
+
+    @property
     def line(self) -> str:
-        """Its own name for itself; its command, if it says nothing."""
-        language = f"({self.language})" if self.language else None
-        return " ".join(filter(None, (self.name, self.version, language))) or shlex.join(self.command)
+        """The same with its language."""
+        return f"{self.label} ({self.language})" if self.language else self.label
 
 
 @dataclass(frozen=True)
 class RunLimits:
-    """Limits of each request: seconds of processor time, bytes of data."""
+    """Limits of each request: seconds of processor time, bytes of data; and the queries of a case that were asked at most."""
 
     seconds: float
     memory: int
+    queries: int | None = None
 
 
 @dataclass(frozen=True)
@@ -245,6 +253,8 @@ class RunReport:
         not_asked: What was not asked, by the capability that is missing.
         index_left_aside: Queries that were answered rightly without the index, though they might have used it.
         options: Options of the command without which a request is not repeated.
+        date: The day of the run, of results that are kept.
+        tools: Versions of the tools that the driver was built and run with, of results that are kept.
     """
 
     schema_version: int
@@ -265,6 +275,8 @@ class RunReport:
     index_left_aside: int = 0
     expectations_sha256: str | None = None
     options: list[str] = field(default_factory=list[str])
+    date: str | None = None
+    tools: dict[str, str] | None = None
 
     @property
     def exit_code(self) -> int:
@@ -294,12 +306,17 @@ class RunReport:
         found: dict[tuple[int, str], list[Result]] = {}
         for result in self.results:
             if not result.is_good and not result.known:
-                key = result.severity or max(SEVERITIES) + 1, result.cause or result.reason
+                key = result.severity or UNCLASSED, result.cause or result.reason
                 found.setdefault(key, []).append(result)
         return [
             group
             for _, group in sorted(found.items(), key=lambda item: (item[0][0], -len(item[1]), item[0][1]))
         ]
+
+    @property
+    def asked_about(self) -> frozenset[str]:
+        """Ids of the cases that results and exposures name."""
+        return frozenset({one.case for one in self.results} | {one.case for one in self.exposures})
 
     @property
     def by_family(self) -> dict[str, list[Result]]:
@@ -312,6 +329,11 @@ class RunReport:
     def to_json(self, indent: int | None = 2) -> str:
         """The result as JSON text in ASCII. Members that are ``None`` are left out."""
         return members_json(self, indent)
+
+
+def severity_name(severity: int | None) -> str:
+    """What was observed, in words; empty for nothing, and the number where another version wrote it."""
+    return "" if severity is None else SEVERITIES.get(severity, f"severity {severity}")
 
 
 def scores(results: Sequence[Result]) -> list[Score]:

@@ -16,7 +16,8 @@ from typing import Any, TextIO, get_args
 from rich.console import Console
 
 from pqassay.report.line import plain_console, write_line, write_row
-from pqassay.report.run_model import SEVERITIES, ExposureVerdict, Result, RunReport, Score
+from pqassay.report.model import members
+from pqassay.report.run_model import ExposureVerdict, Result, RunReport, Score, severity_name
 from pqassay_spec.rules.catalogue import rules
 
 COLOURS = {
@@ -62,7 +63,7 @@ def details(result: Result, report: RunReport) -> Iterator[tuple[str, str]]:
     The last is the command that asks for one operation on one case again, and keeps request, answer and files.
     """
     if result.severity is not None:
-        yield "observed", SEVERITIES[result.severity]
+        yield "observed", severity_name(result.severity)
     if result.title:
         yield "case", result.title
     named = (result.rules or [])[:RULES_SHOWN]
@@ -71,6 +72,8 @@ def details(result: Result, report: RunReport) -> Iterator[tuple[str, str]]:
         yield "rule", f"{rule} {known.sentence}" if known else rule
     if result.reason:
         yield "because", result.reason
+    if result.first_difference and result.first_difference not in result.reason:
+        yield "differs", result.first_difference
     if result.query is not None:
         query = result.query
         yield "query", _shortened(f"{shown(query.predicate)}; columns {', '.join(query.columns)}")
@@ -99,12 +102,16 @@ def how_it_is_named(report: RunReport) -> list[str]:
 
 def shown(predicate: Sequence[Any]) -> str:
     """A predicate as JSON."""
-    return json.dumps(predicate, ensure_ascii=False)
+    return json.dumps(members(list(predicate)), ensure_ascii=False)
 
 
 def _others(results: Sequence[Result]) -> Iterator[tuple[str, str]]:
     """The further cases of a cause."""
-    names = [result.case for result in results[1:]]
+    operation = results[0].operation
+    names = [
+        result.case if result.operation == operation else f"{result.case} ({result.operation})"
+        for result in results[1:]
+    ]
     if names:
         rest = f" and {len(names) - CASES_SHOWN} more" if len(names) > CASES_SHOWN else ""
         yield "also", f"{', '.join(names[:CASES_SHOWN])}{rest}"
@@ -119,15 +126,14 @@ def _summary(console: Console, report: RunReport) -> None:
     write_line(console, (report.driver.line, "bold"), f": {_counted(summary.cases, 'case')}, {tally(report)}")
     for score in report.scores:
         _score(console, score)
+    if report.limits.queries is not None:
+        write_line(console, f"  at most {_counted(report.limits.queries, 'query', 'queries')} a case")
     if report.exposures:
         write_line(console, f"  well-formed lies, which are not scored: {exposed(report)}")
     if report.index_left_aside:
-        write_line(
-            console, f"  {_counted(report.index_left_aside, 'query', 'queries')} answered without the index"
-        )
+        write_line(console, f"  {left_aside(report)}")
     if report.not_asked:
-        missing = ", ".join(f"{one.count} for {one.capability}" for one in report.not_asked)
-        write_line(console, f"  not asked, since it is not declared: {missing}")
+        write_line(console, f"  {undeclared(report)}")
     if report.tested_nothing:
         write_line(
             console, ("nothing was tested", "bold red"), ": the driver supports none of these operations"
@@ -153,6 +159,17 @@ def exposed(report: RunReport) -> str:
     for one in report.exposures:
         counts[one.verdict] = counts.get(one.verdict, 0) + 1
     return ", ".join(f"{counts[name]} {name}" for name in get_args(ExposureVerdict) if name in counts)
+
+
+def undeclared(report: RunReport) -> str:
+    """What was not asked, in a line."""
+    missing = ", ".join(f"{one.count} for {one.capability}" for one in report.not_asked)
+    return f"not asked, since it is not declared: {missing}"
+
+
+def left_aside(report: RunReport) -> str:
+    """How often the index was not used, in a line."""
+    return f"{_counted(report.index_left_aside, 'query', 'queries')} answered without the index"
 
 
 def _counted(number: int, thing: str, things: str = "") -> str:

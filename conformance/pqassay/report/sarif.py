@@ -15,10 +15,11 @@ from typing import Any, TextIO
 from urllib.parse import quote
 
 from pqassay.report import rules as rule_help
+from pqassay.report import run_text
 from pqassay.report.coverage import unchecked
 from pqassay.report.details import details, place
 from pqassay.report.model import FileReport, Finding, Position, Report, encodable, members
-from pqassay.report.run_model import BROKEN, Result, RunReport
+from pqassay.report.run_model import BROKEN, SEVERITIES, UNCLASSED, Result, RunReport, severity_name
 from pqassay_spec.base.terminal import printable
 from pqassay_spec.pm.grammar import DATA_NAME
 from pqassay_spec.rules.catalogue import rules
@@ -257,7 +258,13 @@ def artifact(path: str) -> Json:
 
 
 def _of_run(report: RunReport, site: str | None) -> Json:
-    wrong = [result for result in report.results if not result.is_good and result.outcome not in BROKEN]
+    """Every result that is not right, the gravest first; where there is no answer about a file, a notification."""
+    broken = [result for result in report.results if not result.is_good]
+    silent = [result for result in broken if result.outcome in BROKEN and result.severity is None]
+    wrong = sorted(
+        (result for result in broken if result not in silent),
+        key=lambda result: (result.severity or UNCLASSED, result.cause or "", encodable(result.case)),
+    )
     ids = sorted({_id(result) for result in wrong})
     number = {rule: index for index, rule in enumerate(ids)}
     execution = [
@@ -266,18 +273,14 @@ def _of_run(report: RunReport, site: str | None) -> Json:
             "warning" if result.known else "error",
             f"{result.case} {result.operation}: {result.outcome}: {result.reason}",
         )
-        for result in report.results
-        if result.outcome in BROKEN
+        for result in silent
     ]
     configuration = [
         _notification("stale", "warning", f"{problem.entry}: {problem.problem}")
         for problem in report.problems
     ]
-    skipped = sum(result.outcome == "unsupported" for result in report.results)
-    if skipped := skipped + sum(missing.count for missing in report.not_asked):
-        configuration.append(
-            _notification("not-checked", "note", f"{skipped} requests that the driver does not support")
-        )
+    if report.not_asked:
+        configuration.append(_notification("not-checked", "note", run_text.undeclared(report)))
     return _run(
         report,
         ids,
@@ -288,27 +291,38 @@ def _of_run(report: RunReport, site: str | None) -> Json:
 
 
 def _id(result: Result) -> str:
-    """The rule that a case is about; where it is about none, the operation."""
-    return result.rules[0] if result.rules else f"run-{result.operation}"
+    """The rule for readers that an answer breaks, else the one that the case is about; for neither, the operation."""
+    named = [*(result.reader_rules or []), *(result.rules or [])]
+    return encodable(named[0]) if named else f"run-{result.operation}"
 
 
 def _result(result: Result, number: int, report: RunReport) -> Json:
+    seen, query = severity_name(result.severity), result.query
     text = ". ".join(
         part
         for part in (
-            f"{result.case}, {result.operation}: {result.reason or result.outcome}",
+            f"{result.case}, {result.operation}: {': '.join(filter(None, (seen, result.reason or result.outcome)))}",
             result.title,
+            f"Query: {run_text.shown(query.predicate)}; columns {', '.join(query.columns)}"
+            if query
+            else None,
             f"Expected: {result.expected}" if result.expected else None,
             f"Actual: {result.actual}" if result.actual else None,
-            f"Effect: {result.effect}" if result.effect else None,
         )
         if part
     )
     digest = fingerprint(_id(result), result.case, result.operation)
+    properties: Json = {
+        "outcome": result.outcome,
+        "observed": seen,
+        "cause": result.cause,
+        "query": members(query) if query else None,
+        "rules": result.rules or [],
+    }
     entry: Json = {
         "ruleId": _id(result),
         "ruleIndex": number,
-        "level": "error" if result.outcome == "failed" else "warning",
+        "level": "error" if result.outcome in ("failed", "crashed") else "warning",
         "message": {"text": printable(text)},
         "locations": [
             {
@@ -318,8 +332,10 @@ def _result(result: Result, number: int, report: RunReport) -> Json:
             }
         ],
         "partialFingerprints": {FINGERPRINT: digest},
-        "properties": {"outcome": result.outcome, "rules": result.rules or []},
+        "properties": {name: value for name, value in properties.items() if value not in (None, "")},
     }
+    if result.severity in SEVERITIES:
+        entry["rank"] = 100.0 * (UNCLASSED - result.severity) / (UNCLASSED - 1)
     if report.expectations_sha256 is not None:
         entry |= _state(known=bool(result.known), justification="An expectation foretells it.")
     return entry

@@ -22,7 +22,7 @@ from pqassay.report.order import gravest_first, gravity_of, observed_effect
 from pqassay.report.proof_text import says_the_same, write_proof
 from pqassay.report.rules import judged_against_line
 from pqassay_spec.base.terminal import printable, shell_line
-from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, rules, rules_for
+from pqassay_spec.rules.catalogue import DEFAULT_FILE, TIERS, file_rules, rules, rules_for
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -358,7 +358,7 @@ def _finding(console: Console, finding: Finding, write_proof_: Callable[[], None
 
 def _coverage(console: Console, coverage: Coverage, first: FileReport) -> None:
     blocked, deeper = _unchecked(coverage)
-    mine = rules_for(first.kind) or rules()
+    mine = rules_for(first.kind) or file_rules()
     absent = [rule for rule in coverage.not_applicable if rule in mine]  # rules for other files are no news
     parts = [f"tier {coverage.tier}: {counted(len(coverage.checked), 'rule')} checked"]
     if blocked or deeper:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -21,7 +21,7 @@ NOT_SUPPORTED = 3
 """Exit status of a driver that does not know what it is asked."""
 
 MOST_CRASHES = 3
-"""Crashes over the queries of one case, after which the rest is not asked."""
+"""Crashes, or malformed answers, over the queries of one case, after which the rest is not asked."""
 
 MOST_FRESH = 50
 """Answers of a run that are asked for again in a fresh process."""
@@ -45,6 +45,8 @@ class Settings:
         tasks: Pairs of a case's id and an operation, which alone are asked; all if empty.
         shipped: The driver's name among the implementations that come with pqassay.
         shown: The command as reports show it, where that is another one.
+        queries: Queries of a case that are asked, at most; the first touch most.
+        written: Folder in which files are kept that were written rightly, by the ids of their cases.
     """
 
     command: Sequence[str]
@@ -56,6 +58,8 @@ class Settings:
     tasks: frozenset[tuple[str, str]] = frozenset()
     shipped: str | None = None
     shown: Sequence[str] = ()
+    queries: int | None = None
+    written: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -155,26 +159,29 @@ class DriverUnderTest:
         Raises:
             CannotStartError: The program has gone.
         """
-        return self._ask(request, [0], folder)[0]
+        reply = self._ask(request, [0], folder)[0]
+        self._mine.had_answered = self.serves and self._session.answered > 0
+        return reply
 
     def ask_queries(self, request: ScanRequest, folder: Path) -> list[Reply]:
         """The answers to the queries of a request. What follows a crash is asked again, without what crashed."""
         replies: dict[int, Reply] = {}
-        for _ in range(MOST_CRASHES):
+        for number in range(MOST_CRASHES):
             left = [query for query in request.queries if query.seq not in replies]
             if not left:
                 break
             found = self._ask(replace(request, queries=left), [query.seq for query in left], folder)
             replies |= found
+            if number == 0:  # the others may be new ones because of what this process did
+                self._mine.had_answered = self.serves and self._session.answered > 0
             last = found[max(found)] if found else None
             if len(found) == len(left) and not (isinstance(last, NoAnswer) and last.outcome == "crashed"):
                 break
-        rest = NoAnswer("crashed", f"not asked after {MOST_CRASHES} crashes")
-        return [replies.get(query.seq, rest) for query in request.queries]
+        return [replies.get(query.seq) or _like(replies) for query in request.queries]
 
     def may_ask_again(self) -> bool:
         """Whether a bad answer came from a process that had answered before, and may be asked for in a fresh one."""
-        if not self.serves or self._session.answered < 1:
+        if not self._mine.had_answered:
             return False
         with self._lock:
             self._fresh_left -= 1
@@ -247,6 +254,12 @@ class DriverUnderTest:
             return ended, read_answer_file(reply)
         except ValueError as error:
             return ended, _no_answer(ended, str(error))
+
+
+def _like(replies: Mapping[int, Reply]) -> NoAnswer:
+    """What stands for the answers to queries that were not asked any more: as little as the last one."""
+    last = next(reply for reply in reversed(list(replies.values())) if isinstance(reply, NoAnswer))
+    return NoAnswer(last.outcome, f"not asked after {MOST_CRASHES} queries without an answer")
 
 
 def _written(folder: Path) -> bytes:

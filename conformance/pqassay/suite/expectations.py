@@ -151,27 +151,33 @@ def _entry(row: Any, number: int) -> Expectation:
     place = f"entry {number}"
     if not isinstance(row, dict):
         raise ExpectationsError(f"{place}: no table")
-    members = cast("dict[str, Any]", row)
+    members = dict(cast("dict[str, Any]", row))
     place = f"{place} ({members.get('case', 'without case')})"
     names = [member.name for member in dataclasses.fields(Expectation)]
     if stray := sorted(set(members) - set(names)):
         raise ExpectationsError(f"{place}: unknown {', '.join(stray)}; there are {', '.join(names)}")
-    if isinstance(members.get("case"), str):
-        members = {**members, "case": [members["case"]]}
     for name in names:
-        kind = {"expires": dt.date, "case": list}.get(name, str)
-        if name in members and type(members[name]) is not kind:
-            words = {dt.date: "a date such as 2027-03-01", list: "text, or a list of texts"}.get(kind, "text")
+        if name in members and not _is_of_its_type(name, members[name]):
+            words = WORDS.get(name, "text")
             raise ExpectationsError(f"{place}: {name} is not {words}")
-    if not all(isinstance(case, str) for case in members.get("case", [])):
-        raise ExpectationsError(f"{place}: case is not text, or a list of texts")
     for name, choices in (("outcome", _ALLOWED), ("operation", (*get_args(Operation), "hello"))):
         if name in members and members[name] not in choices:
             raise ExpectationsError(f"{place}: {name} is {members[name]!r}, not one of {', '.join(choices)}")
     for name in ("case", "outcome"):
         if not members.get(name):
             raise ExpectationsError(f"{place}: {name} is missing")
-    return Expectation(**{**members, "case": tuple(members["case"])})
+    cases: str | list[str] = members.pop("case")
+    return Expectation((cases,) if isinstance(cases, str) else tuple(cases), **members)
+
+
+WORDS = {"expires": "a date such as 2027-03-01", "case": "text, or a list of texts"}
+"""What members are that are not text."""
+
+
+def _is_of_its_type(name: str, value: object) -> bool:
+    if name == "case" and isinstance(value, list):
+        return all(isinstance(case, str) for case in cast("list[object]", value))
+    return type(value) is (dt.date if name == "expires" else str)
 
 
 def written(results: Sequence[Result], before: Expectations) -> str:
@@ -179,15 +185,21 @@ def written(results: Sequence[Result], before: Expectations) -> str:
 
     Reason, issue and expiry date of an entry of ``before`` that still holds are kept.
     """
-    entries: dict[Expectation, list[str]] = {}
+    entries: dict[Expectation, list[Result]] = {}
     for result in results:
         if not result.is_good:
-            entries.setdefault(_new_entry(result, before), []).append(result.case)
-    return "\n".join(_toml(dataclasses.replace(entry, case=tuple(cases))) for entry, cases in entries.items())
+            entries.setdefault(_new_entry(result, before), []).append(result)
+    return "\n".join(_toml(_finished(entry, found)) for entry, found in entries.items())
+
+
+def _finished(entry: Expectation, results: Sequence[Result]) -> Expectation:
+    """An entry with its cases, and with the reason of the first, if nobody has written one."""
+    cases = tuple(result.case for result in results)
+    return dataclasses.replace(entry, case=cases, reason=entry.reason or results[0].reason or None)
 
 
 def _new_entry(result: Result, before: Expectations) -> Expectation:
-    """The entry for a result, yet without its cases."""
+    """The entry for a result, yet without its cases, and without a reason that nobody has written."""
     kept = next((entry for entry in before.entries if entry.concerns(result)), None)
     if kept is None or kept.disagreement(result):
         kept = Expectation((), result.outcome)
@@ -196,7 +208,6 @@ def _new_entry(result: Result, before: Expectations) -> Expectation:
         case=(),
         operation=result.operation,
         cause=kept.cause or result.cause,
-        reason=kept.reason or result.reason or None,
     )
 
 

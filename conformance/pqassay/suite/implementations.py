@@ -48,6 +48,7 @@ class Implementation:
         build: Lines for a shell that build it, in its folder; empty for one that runs as it is.
         command: How it is started; see the module.
         timeout: Seconds of processor time that a request may take.
+        queries: Queries of a case that it is asked at most, of one that takes long for each.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Implementation:
     build: tuple[str, ...]
     command: tuple[str, ...]
     timeout: float = 10.0
+    queries: int | None = None
 
     @property
     def build_folder(self) -> Path:
@@ -197,6 +199,7 @@ def _read(path: Path) -> Implementation:
         build=tuple(cast("list[str]", members.get("build", []))),
         command=tuple(cast("list[str]", members["command"])),
         timeout=float(members.get("timeout", 10.0)),
+        queries=members.get("queries"),
     )
 
 

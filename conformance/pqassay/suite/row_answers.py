@@ -9,9 +9,10 @@ from typing import Any
 from pqassay.literals.rows import digest, rows_difference
 from pqassay.suite import protocol
 from pqassay.suite.bench import RIGHT, Asking, Bench, Judgement, described, refusal
+from pqassay.suite.file_facts import facts_of
 from pqassay.suite.protocol import Accept, Answer, IgnoredIndex, Reject
 from pqassay_spec.golden.case import Case, ReadExpectation
-from pqassay_spec.golden.literals import Rows, Value, read_value
+from pqassay_spec.golden.literals import Value, read_value
 
 
 def rows_of(answer: Accept | IgnoredIndex) -> list[list[Value]] | None:
@@ -40,8 +41,10 @@ def _expected(case: Case) -> Sequence[ReadExpectation]:
 
 
 def _request(bench: Bench, _: ReadExpectation) -> protocol.CaseRequest:
-    rows = bench.golden.rows or (bench.golden.parent.rows if bench.golden.parent else None) or Rows([], [])
-    return protocol.ReadRequest(protocol.PROTOCOL, "read", str(bench.input), rows.names())
+    golden = bench.golden
+    rows = golden.rows or (golden.parent.rows if golden.parent else None)
+    names = rows.names() if rows is not None else list(facts_of(golden.content()).names)
+    return protocol.ReadRequest(protocol.PROTOCOL, "read", str(bench.input), names)
 
 
 def _judge(bench: Bench, expected: ReadExpectation, answer: Answer) -> Judgement:

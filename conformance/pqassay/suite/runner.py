@@ -39,9 +39,10 @@ from pqassay.suite.bench import Bench, Judgement, described
 from pqassay.suite.cases import GoldenCase, inputs_digest, manifests_digest
 from pqassay.suite.causes import cause_of, severity
 from pqassay.suite.credit import credited
-from pqassay.suite.driver import CannotStartError, DriverUnderTest, NoAnswer, Settings
+from pqassay.suite.driver import NOT_KNOWN, CannotStartError, DriverUnderTest, NoAnswer, Settings
 from pqassay.suite.expectations import Expectations
 from pqassay.suite.protocol import Answer, HelloAnswer, Unsupported
+from pqassay.suite.reader_faults import broken_reader_rules
 from pqassay.suite.scanning import CaseFacts, Judged, Scanning, exposure_of, query_result, worst
 from pqassay_spec import __version__
 from pqassay_spec.rules.catalogue import digest as rules_digest
@@ -252,9 +253,17 @@ class _Asking:
                 else:
                     judged = asking.judge(bench, expected, reply)
                     result = self._judged(golden, operation, judged, reply)
+                    if judged.right and operation == "encode":
+                        self._keep_written(bench)
             finally:
                 keep(self.settings, bench, request, f"{operation}-{number + 1}")
             return _without_folder(result, bench.folder)
+
+    def _keep_written(self, bench: Bench) -> None:
+        if self.settings.written is not None and bench.output.is_file():
+            target = self.settings.written / f"{bench.case.id}.parquet"
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(bench.output, target)
 
     def _without_answer(self, case: str, family: str, operation: Operation, reply: NoAnswer) -> Result:
         if reply.outcome == "unsupported" and self.hello is not None:
@@ -283,7 +292,7 @@ class _Asking:
 
     def _scan(self, golden: GoldenCase) -> _Done:
         case = golden.case
-        scanning = Scanning(self.driver, golden, self.facts, self.semantics)
+        scanning = Scanning(self.driver, golden, self.facts, self.semantics, self.settings.queries)
         judged = scanning.ask()
         if self.settings.keep is not None:
             self._keep_scan(golden, scanning)
@@ -296,7 +305,9 @@ class _Asking:
         own = [one for place, one in wrong.items() if not inherited[place]]
         result = Result(case.id, case.family, "scan", "passed", rules=case.rules or None)
         if not wrong:
-            if judged and all(one.is_unsupported for one in judged):
+            if self.hello is not None and any(one.is_not_known for one in judged):
+                result = self._without_answer(case.id, case.family, "scan", NOT_KNOWN)
+            elif judged and all(one.is_unsupported for one in judged):
                 result = dataclasses.replace(result, outcome="unsupported", reason="no query is supported")
             return _Done(result, left_aside=left_aside)
         one = worst(own or list(wrong.values()))
@@ -387,7 +398,7 @@ def _report(
             nan=hello.nan if hello else None,
             zeros=hello.zeros if hello else None,
         ),
-        limits=RunLimits(settings.limits.seconds, settings.limits.memory),
+        limits=RunLimits(settings.limits.seconds, settings.limits.memory, settings.queries),
         results=compared,
         scores=scores(compared),
         problems=problems,
@@ -405,7 +416,7 @@ def _report(
 
 
 def _explained(result: Result, golden: GoldenCase | None) -> Result:
-    """A bad result with the words of its case, its severity and its cause."""
+    """A bad result with the words of its case, its severity, its cause and the rules for readers that it breaks."""
     if golden is None or result.is_good:
         return result
     if result.outcome == "no credit":  # right by itself: nothing was observed
@@ -421,7 +432,8 @@ def _explained(result: Result, golden: GoldenCase | None) -> Result:
         stderr=result.stderr,
         family=case.family,
     )
-    return dataclasses.replace(result, title=case.title, effect=case.effect, severity=grave, cause=cause)
+    result = dataclasses.replace(result, title=case.title, effect=case.effect, severity=grave, cause=cause)
+    return dataclasses.replace(result, reader_rules=broken_reader_rules(result) or None)
 
 
 def driver_digest(command: Sequence[str]) -> str:

@@ -42,6 +42,7 @@ class Judged:
         judgement: Whether the answer is right.
         no_answer: Why there is none, in its place.
         is_unsupported: The library does not have what it takes.
+        is_not_known: The same, said by exit status 3: the driver knows nothing of scans of this family.
         is_left_aside: The index was not used.
     """
 
@@ -49,6 +50,7 @@ class Judged:
     judgement: Judgement = RIGHT
     no_answer: NoAnswer | None = None
     is_unsupported: bool = False
+    is_not_known: bool = False
     is_left_aside: bool = False
 
     @property
@@ -120,14 +122,19 @@ def wanted_rows(rows: Rows, query: CaseQuery, semantics: Semantics) -> list[list
 
 
 class Scanning:
-    """Scans of one case."""
+    """Scans of one case, by all of its queries or by the first `most` of them."""
 
     def __init__(
-        self, driver: DriverUnderTest, golden: GoldenCase, facts: CaseFacts, semantics: Semantics
+        self,
+        driver: DriverUnderTest,
+        golden: GoldenCase,
+        facts: CaseFacts,
+        semantics: Semantics,
+        most: int | None = None,
     ) -> None:
         self.driver, self.golden, self.semantics = driver, golden, semantics
         self.facts = facts
-        self.queries = [query for query in facts.queries(golden) if self._is_known(query)]
+        self.queries = [query for query in facts.queries(golden) if self._is_known(query)][:most]
 
     def _is_known(self, query: CaseQuery) -> bool:
         """Whether we know the answer ourselves: values without an order are not compared."""
@@ -178,7 +185,7 @@ class Scanning:
     def _judged(self, golden: GoldenCase, query: CaseQuery, reply: Reply) -> Judged:
         if isinstance(reply, NoAnswer):
             if reply.outcome == "unsupported":
-                return Judged(query, is_unsupported=True)
+                return Judged(query, is_unsupported=True, is_not_known=True)
             return Judged(query, no_answer=reply)
         if isinstance(reply, Unsupported):
             return Judged(query, is_unsupported=True)

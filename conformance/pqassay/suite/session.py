@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import selectors
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +23,8 @@ MOST_REQUESTS = 500
 
 GRACE = 2.0
 """Seconds that a process has to end after it has closed its stdout."""
+
+MORE_THAN_ASKED = "it said more than it was asked"
 
 SERVE = "--serve"
 """The argument with which a driver goes on."""
@@ -136,6 +139,8 @@ class _Exchange:
         stdin, stdout, stderr = self.process.stdin, self.process.stdout, self.process.stderr
         if stdin is None or stdout is None or stderr is None:
             raise RuntimeError("a process without pipes")
+        if select.select([stdout], [], [], 0)[0]:
+            return self._unasked()
         watch = Watch(self.process.pid, self.launcher.limits)
         with selectors.DefaultSelector() as selector:
             selector.register(stdout, selectors.EVENT_READ, self._read)
@@ -153,8 +158,16 @@ class _Exchange:
                 if not self.is_open:
                     return self._ended(timed_out=False)
             drain(stderr.fileno(), self.stderr)
-        problem = "it said more than it was asked" if self.partial else ""
+        problem = MORE_THAN_ASKED if self.partial else ""
         return Said(self.lines, problem=problem, stderr=self.stderr.text())
+
+    def _unasked(self) -> Said:
+        """What comes of a request if there is output before it: that belongs to an earlier one, or to none."""
+        self._read(self.process.stdout.fileno() if self.process.stdout else -1)
+        if not self.is_open:
+            return self._ended(timed_out=False)
+        self.lines.clear()
+        return Said([], problem=MORE_THAN_ASKED)
 
     def _write(self, descriptor: int) -> bool:
         try:
@@ -173,9 +186,10 @@ class _Exchange:
         self.is_open = bool(data)
         self.received += len(data)
         self.partial += data
-        *whole, rest = self.partial.split(b"\n")
-        self.lines += [bytes(line) for line in whole]
-        self.partial = bytearray(rest)
+        if b"\n" in data:  # a long line comes in many pieces, which are not to be looked through each time
+            *whole, rest = self.partial.split(b"\n")
+            self.lines += [bytes(line) for line in whole]
+            self.partial = bytearray(rest)
         return self.is_open
 
     def _listen(self, descriptor: int) -> bool:

@@ -80,6 +80,8 @@ FLAGS = TinyParquet(
 )
 
 LEAD: Sequence[Any] = ("=", "metal", "lead")
+IN_THE_SECOND_BLOCK: Sequence[Any] = ("=", "metal", "zinc")
+"""What only the second of two blocks holds, so that a reader with another number of blocks looks in vain."""
 
 
 PROBES: Mapping[str, tuple[Any, ...]] = {
@@ -139,6 +141,7 @@ BAD = (
     _bad("offset-zero", "The offset of a filter that is not there is 0", "Readers that look for a filter at 0 find the magic.", "no-filters", set_to(f"{FACTS}.bloom_filter_offset", 0), "BLM-001", scan="same-rows"),
     _bad("length-short", "The length of a filter is one less than header and bitset have", FAILS, "two-blocks", _length(2 * BLOCK_SIZE + 15), "BLM-005"),
     _bad("length-of-the-bitset", "The length of a filter is that of its bitset alone", FAILS, "two-blocks", _length(2 * BLOCK_SIZE), "BLM-005"),
+    _bad("length-of-the-header", "The length of a filter is that of its header alone", FAILS, "one-block", _length(15), "BLM-005", since="0.7.0"),
     _bad("length-negative", "The length of a filter is negative", FAILS, "two-blocks", set_to(f"{FACTS}.bloom_filter_length", -1), "BLM-005", "PQF-008"),
     _bad("length-missing", "The length of a filter is not given", "Readers need one request more.", "two-blocks", Mutation("remove", f"{FACTS}.bloom_filter_length"), "BLM-006", scan="same-rows"),
     _bad("filters-out-of-order", "The filters of two columns of the same values changed places", "none", "one-block", Mutation("swap", f"{FACTS}.bloom_filter_offset", "footer.row_groups[0].columns[1].meta_data.bloom_filter_offset"), "BLM-010", scan="same-rows"),
@@ -153,6 +156,7 @@ BAD = (
     _bad("unknown-hash", "The hash is one that the format does not know", UNUSED, "two-blocks", set_to(f"{HEADER}.hash.XXHASH:header", ANOTHER_MEMBER), "BLM-003"),
     _bad("unknown-compression", "The compression is one that the format does not know", UNUSED, "two-blocks", set_to(f"{HEADER}.compression.UNCOMPRESSED:header", ANOTHER_MEMBER), "BLM-003"),
     _bad("size-of-no-block", "The size of the bitset is 0", "A reader that divides by the number of blocks fails.", "two-blocks", set_to(f"{HEADER}.numBytes", 0), "BLM-004"),
+    _bad("no-blocks", "The header counts no bytes, and no bitset follows it", "A reader that divides by the number of blocks fails, and one that takes an empty filter for an empty column skips it.", "two-blocks", set_to(BITSET, b""), "BLM-004", predicate=IN_THE_SECOND_BLOCK, since="0.7.0"),
     _bad("size-of-half-a-block", "The size of the bitset is one block and a half", FAILS, "two-blocks", set_to(f"{HEADER}.numBytes", 48), "BLM-004"),
     _bad("size-negative", "The size of the bitset is negative", "A reader that allots memory by it fails.", "two-blocks", set_to(f"{HEADER}.numBytes", -2 * BLOCK_SIZE), "BLM-004"),
     _bad("size-too-great", "The size of the bitset counts blocks that are something else", LOST, "one-block", set_to(f"{HEADER}.numBytes", 2 * BLOCK_SIZE), "BLM-005"),

@@ -146,6 +146,7 @@ BAD = (
     _bad("column-index-cut", "A column index is recorded one byte too short", FAILS, "ordered-three-ways", Mutation("add", "footer.row_groups[0].columns[0].column_index_length", -1), "PIX-020", scan=REFUSABLE, decode="either"),
     _bad("lower-bound-too-few", "There is a lower bound less than there are pages", FAILS, "ordered-three-ways", Mutation("remove", _chunk(0, "column_index.min_values[1]")), "PIX-021", scan=REFUSABLE),
     _bad("null-count-too-many", "There is a null count more than there are pages", FAILS, "ordered-three-ways", Mutation("duplicate", _chunk(0, "column_index.null_counts[1]")), "PIX-021", scan=REFUSABLE),
+    _bad("nan-counts-too-few", "There is a count of NaN less than there are pages", FAILS, "total-order", Mutation("remove", _chunk(0, "column_index.nan_counts[0]")), "PIX-021", scan=REFUSABLE, since="0.7.0"),
     _bad("bounds-of-nulls", "A page of nothing but nulls has bounds", NOTHING, "null-pages", set_to(_chunk(0, "column_index.min_values[0]"), bytes(8)), "PIX-022", scan="same-rows"),
     _bad("bound-of-no-bytes", "The lower bound of a page of numbers is empty", FAILS, "ordered-three-ways", set_to(_chunk(0, "column_index.min_values[1]"), b""), "PIX-023", scan=REFUSABLE),
     _bad("bound-of-eight-bytes", "The upper bound of a page of INT32 has eight bytes", FAILS, "ordered-three-ways", set_to(_chunk(0, "column_index.max_values[1]"), (5).to_bytes(8, "little")), "PIX-023", scan=REFUSABLE),

@@ -1,7 +1,6 @@
 """The rows of a golden case as its manifest holds them: literals, type-tagged where JSON is too weak.
 
-    >>> from pqassay_reference.predicate.literals import decimal_text
-from pqassay_reference.tiny.columns import decimal
+    >>> from pqassay_reference.tiny.columns import decimal
     >>> literal(decimal(9, 2), -5), literal("uint64", 2**64 - 1), literal(ListOf("date"), [1, None])
     (Decimal(decimal='-0.05'), LongInteger(int='18446744073709551615'), List(list=[Date(date='1'), None]))
 

@@ -11,6 +11,7 @@ Source: ``conformance/PROTOCOL.md``, section "Values".
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pqassay_spec.base.strict_json import EXACT_INTEGERS, WHOLE_NUMBER, Closed
@@ -107,7 +108,7 @@ def read_value(written: Written) -> Value:
     (9007199254740993, b'\x00\xff', 'a')
 
     Raises:
-        ValueNotReadableError: A tag with a text that does not belong to it.
+        ValueNotReadableError: A tag with a text that does not belong to it, in whichever depth.
     """
     try:
         if isinstance(written, LongInteger):
@@ -123,9 +124,24 @@ def read_value(written: Written) -> Value:
             raise ValueNotReadableError(f"{written.decimal[:60]!r} is no decimal")
         if isinstance(written, Date | Time | Timestamp):
             _require_whole_number(*vars(written).values())
+        for part in _parts(written):
+            read_value(part)
     except ValueError as error:
         raise ValueNotReadableError(str(error)) from None
     return written
+
+
+def _parts(written: Written) -> Iterable[Written]:
+    """The values that a list, a struct or a map holds."""
+    match written:
+        case List():
+            return written.list
+        case Struct():
+            return written.struct.values()
+        case Map():
+            return [part for pair in written.map for part in pair]
+        case _:
+            return ()
 
 
 def _require_whole_number(text: str) -> None:

@@ -2,6 +2,9 @@
 
 A family is one structure.  Its rules file, its chapter, the judge's room of checks and the modules of its golden recipes share
 its name.  Families are found by listing the folder, so that adding one touches no list.
+
+Rules oblige writers or readers.  Whether a writer kept its rules is seen in a file; whether a reader did, in what it answers about
+golden files.  So the rules of readers have no check, and `pqassay_spec.rules.reader_cases` says which cases test them.
 """
 
 from __future__ import annotations
@@ -73,7 +76,7 @@ class Rule:
         sentence: The obligation, in one sentence.
         origin: Where it comes from.
         obliged_since: Release of the format from which it obliges, as `pqassay_spec.rules.releases` knows it.
-        tier: How much of a file has to be read to test it.
+        tier: How much of a file has to be read to test it; for readers, to be in the position to break it.
         field: Grammar path that it is about.
         could: The worst that breaking it can do to the user of some reader; what was seen is in `pqassay_spec.rules.observed`.
         since: Version of this specification that introduced it.
@@ -84,6 +87,8 @@ class Rule:
             well leave the structure aside.
         capability: What an implementation has to know, beside its family's, to be asked about a file that breaks it.
         excluded: Why no file can show it, if none can.
+
+    Members about the judgement of files (`verdict` and the ones after it, but for `practice`) mean nothing in a rule for readers.
     """
 
     id: str
@@ -102,6 +107,11 @@ class Rule:
     decode: Decoding | Literal[""] = ""
     capability: str = ""
     excluded: str = ""
+
+    @property
+    def judges_files(self) -> bool:
+        """Whether a file can break it."""
+        return self.role != "reader"
 
 
 @dataclass(frozen=True)
@@ -156,6 +166,18 @@ def rules() -> dict[str, Rule]:
     return {rule.id: rule for family in families() for rule in family.rules}
 
 
+@cache
+def file_rules() -> dict[str, Rule]:
+    """Every rule by id that a file can break."""
+    return {rule.id: rule for rule in rules().values() if rule.judges_files}
+
+
+@cache
+def reader_rules() -> dict[str, Rule]:
+    """Every rule by id that readers alone can break."""
+    return {rule.id: rule for rule in rules().values() if not rule.judges_files}
+
+
 def family_of(rule_id: str) -> Family:
     """The family that a rule belongs to. Raises `KeyError` for an unknown id."""
     for family in families():
@@ -167,7 +189,8 @@ def family_of(rule_id: str) -> Family:
 @cache
 def rules_for(file: str) -> dict[str, Rule]:
     """Every rule by id that judges the bytes of one kind of file."""
-    return {rule.id: rule for family in families() if family.file == file for rule in family.rules}
+    mine = (rule for family in families() if family.file == file for rule in family.rules)
+    return {rule.id: rule for rule in mine if rule.judges_files}
 
 
 @cache
@@ -227,6 +250,9 @@ _FAMILY = {field.name: field.default for field in fields(Family) if field.name n
 """Members of a rules file's ``[family]``, each with what it is if it is absent."""
 
 _OPTIONAL = {field.name for field in fields(Rule) if field.default is not MISSING} | {"verdict"}
+_OF_FILES = _OPTIONAL - {"practice"}
+"""Members that a rule for readers does not have."""
+
 _REQUIRED = {field.name for field in fields(Rule)} - _OPTIONAL
 
 
@@ -244,6 +270,8 @@ def _rule(entry: Any, prefix: str, module: str) -> Rule:
             raise CatalogueError(f"{place}: {name} is {row[name]!r}, not one of {', '.join(choices)}")
     if not row["sentence"].endswith("."):
         raise CatalogueError(f"{place}: the sentence does not end in a full stop")
+    if row["role"] == "reader" and (stray := sorted(row.keys() & _OF_FILES)):
+        raise CatalogueError(f"{place}: a rule for readers has no {', '.join(stray)}")
     values: dict[str, Any] = {**row, "origin": _origin(row.get("origin", {}), place)}
     values.setdefault("verdict", DEFAULT_VERDICT[row["level"]])
     rule = Rule(**values)
@@ -304,7 +332,7 @@ def json_schema() -> dict[str, Any]:
         "properties": properties,
         "required": [field.name for field in fields(Rule) if field.name in _REQUIRED],
         "additionalProperties": False,
-        "allOf": list(_verdict_conditions()),
+        "allOf": [*_verdict_conditions(), _reader_condition()],
     }
     family = {
         "type": "object",
@@ -336,3 +364,11 @@ def _verdict_conditions() -> Iterable[dict[str, Any]]:
         yield {"if": condition, "then": {"required": ["practice"]}}
     policy = {"properties": {"verdict": {"const": "POLICY"}}, "required": ["verdict"]}
     yield {"if": policy, "then": {"required": ["reading"]}}
+
+
+def _reader_condition() -> dict[str, Any]:
+    """What a rule for readers leaves out, as a condition of the JSON Schema."""
+    return {
+        "if": {"properties": {"role": {"const": "reader"}}},
+        "then": {"properties": dict.fromkeys(sorted(_OF_FILES), False)},
+    }

@@ -122,6 +122,7 @@ def test_what_is_no_parquet_file_exits_1_with_a_clear_finding(
         (["dump", "."], "is a directory; name one of the files in it"),
         (["check", "/dev/null"], "is no regular file"),
         (["check", "--rule", "XYZ-*", "{good}"], "no rule matches 'XYZ-*'"),
+        (["check", "--rule", "BLM-023", "{good}"], "BLM-023 is for readers: no file can break it"),
         (["check", "x" * 5000], "no such file"),
         (["dump", "missing.parquet"], "missing.parquet: no such file"),
         (["dump", "--json", "--hexdump", "{good}"], "exclude each other"),

@@ -13,6 +13,7 @@ import pyarrow.parquet
 import pytest
 from pydantic import TypeAdapter
 
+import pqassay
 from golden_cases import golden_cases
 from pqassay.literals.predicate import keeps
 from pqassay.literals.rows import rows_difference
@@ -117,6 +118,12 @@ def test_the_template_says_what_it_does_not_read(template: str) -> None:
 def test_values_of_all_kinds_are_written_as_the_protocol_has_them(driver: str, case: str) -> None:
     (answer,) = served(driver, read_request(case))
     assert "" == rows_difference(rows_of(case).values(), values(answer["rows"]))
+
+
+def test_values_and_predicates_are_those_of_the_corpus(driver: str) -> None:
+    corpus = Path(pqassay.__file__).parent / "corpus" / "values.json"
+    ended = subprocess.run([driver, "--corpus", str(corpus)], capture_output=True, text=True, check=False)
+    assert (0, "0 failed") == (ended.returncode, ended.stdout.strip().rpartition(", ")[2])
 
 
 def test_text_that_is_not_utf8_is_refused(driver: str) -> None:

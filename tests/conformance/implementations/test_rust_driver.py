@@ -13,12 +13,11 @@ from pydantic import TypeAdapter
 
 import pqassay
 from golden_cases import golden_cases
-from places import ROOT
 from pqassay.literals.predicate import keeps
 from pqassay.literals.rows import rows_difference
+from pqassay.suite.implementations import implementation
 from pqassay_spec.golden.literals import Rows, Value, Written, read_value
 
-BUILT = ROOT / ".drivers" / "parquet-rs" / "release"
 FILES = {case.case.id: case.folder / case.case.input.file for case in golden_cases()}
 ROWS = {case.case.id: case.case.expect.rows for case in golden_cases()}
 
@@ -39,9 +38,10 @@ def template() -> str:
 
 
 def _built(name: str) -> str:
-    if not (BUILT / name).exists():
-        pytest.skip(f"{name} is not built (make drivers)")
-    return str(BUILT / name)
+    driver = implementation("parquet-rs")
+    if not driver.is_built:
+        pytest.skip("parquet-rs is not built (pqassay drivers --build parquet-rs)")
+    return str(driver.build_folder / "release" / name)
 
 
 def served(driver: str, *requests: dict[str, Any]) -> list[dict[str, Any]]:

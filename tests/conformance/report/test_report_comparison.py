@@ -125,11 +125,13 @@ def run_of(*outcomes: Outcome | None, known: bool = False) -> RunReport:
         ("failed", "failed", None, 0),
         ("passed", "passed", None, 0),
         (None, "failed", "added", 1),
-        ("not applicable", "failed", "added", 1),
+        ("unsupported", "failed", "added", 1),
         (None, "passed", None, 0),
         ("failed", None, "not looked at", 0),
-        ("passed", "not applicable", "not looked at", 0),
-        ("not applicable", None, None, 0),
+        ("passed", "unsupported", "not looked at", 0),
+        ("unsupported", None, None, 0),
+        ("failed", "inherited", "not looked at", 0),
+        ("passed", "refused by accident", "broken", 1),
     ],
 )
 def test_results_of_runs(

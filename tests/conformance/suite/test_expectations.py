@@ -13,10 +13,20 @@ from pqassay.suite.expectations import Expectations, ExpectationsError, parse, w
 
 TODAY = dt.date(2026, 6, 1)
 
-FAILED = Result("made/a", "IDX1", "decode", "failed", "wrong values", ["IDX1-014"])
+FAILED = Result(
+    "made/a", "IDX1", "decode", "failed", "wrong values", ["IDX1-014"], cause="decode of IDX1: wrong values"
+)
 PASSED = Result("made/a", "IDX1", "lint", "passed")
-CRASHED = Result("made/b", "IDX1", "decode", "crashed", "exit status 1", ["IDX1-008"])
-SKIPPED = Result("made/b", "IDX1", "scan", "not applicable", "not declared")
+CRASHED = Result(
+    "made/b",
+    "IDX1",
+    "decode",
+    "crashed",
+    "exit status 1",
+    ["IDX1-008"],
+    cause="crash: panic: index in main.read",
+)
+SKIPPED = Result("made/b", "IDX1", "scan", "unsupported", "codec LZ4")
 RESULTS = [FAILED, PASSED, CRASHED, SKIPPED]
 
 
@@ -42,12 +52,20 @@ def test_a_pattern_may_stand_for_many_cases() -> None:
     assert [("made/a", "decode")] == compared('case = "*/a"\noperation = "decode"\noutcome = "failed"\n')[0]
 
 
+def test_an_entry_may_name_several_cases_and_patterns() -> None:
+    known, problems = compared('case = ["made/a", "*/b"]\noperation = "decode"\noutcome = "crashed"\n')
+
+    assert [("made/b", "decode")] == known
+    assert ["made/a decode: failed (wrong values), not crashed"] == problems
+
+
 @pytest.mark.parametrize(
     ("row", "problem"),
     [
         ('case = "made/a"\noperation = "lint"\noutcome = "failed"\n', "made/a lint passes now"),
         ('case = "made/b"\noutcome = "failed"\n', "made/b decode: crashed (exit status 1), not failed"),
         (f'{A}rule = "IDX1-012"\n', "made/a decode: failed, but about IDX1-014"),
+        (f'{B}cause = "nil map"\n', "made/b decode: crashed, but by another cause: crash: panic: index"),
         (f"{A}expires = 2026-05-31\n", "expired on 2026-05-31"),
         ('case = "made/gone"\noutcome = "failed"\n', "nothing that ran is concerned"),
         ('case = "made/a"\noperation = "encode"\noutcome = "failed"\n', "nothing that ran is concerned"),
@@ -60,7 +78,9 @@ def test_whatever_differs_is_a_problem(row: str, problem: str) -> None:
     assert found.startswith(problem)
 
 
-@pytest.mark.parametrize("row", [A, f"{A}expires = 2026-06-01\n", f'{A}rule = "IDX1-014"\n'])
+@pytest.mark.parametrize(
+    "row", [A, f"{A}expires = 2026-06-01\n", f'{A}rule = "IDX1-014"\n', f'{A}cause = "wrong values"\n']
+)
 def test_what_holds_is_no_problem(row: str) -> None:
     assert ([("made/a", "decode")], []) == compared(row)
 
@@ -79,8 +99,8 @@ def test_the_first_entry_decides_and_what_it_leaves_nothing_for_is_dead() -> Non
     assert ["nothing that ran is concerned; remove the entry"] == problems
 
 
-def test_what_is_not_applicable_can_be_foretold() -> None:
-    row = 'case = "made/b"\noperation = "scan"\noutcome = "not applicable"\n'
+def test_what_is_unsupported_can_be_foretold() -> None:
+    row = 'case = "made/b"\noperation = "scan"\noutcome = "unsupported"\n'
 
     assert ([("made/b", "scan")], []) == compared(row)
 
@@ -107,7 +127,7 @@ def test_an_entry_about_cases_that_were_left_out_is_not_judged() -> None:
             '[[expectation]]\ncase = "a"\noutcome = "passed"',
             "outcome is 'passed', not one of failed, crashed",
         ),
-        ('[[expectation]]\ncase = "a"\noutcome = "failed"\noperation = "read"', "operation is 'read'"),
+        ('[[expectation]]\ncase = "a"\noutcome = "failed"\noperation = "write"', "operation is 'write'"),
         ('[[expectation]]\ncase = "a"\noutcome = "failed"\nexpire = 2027-01-01', "unknown expire; there are"),
         ('[[expectation]]\ncase = "a"\noutcome = "failed"\nexpires = "2027-01-01"', "expires is not a date"),
         (
@@ -115,6 +135,8 @@ def test_an_entry_about_cases_that_were_left_out_is_not_judged() -> None:
             "expires is not a date",
         ),
         ('[[expectation]]\ncase = 1\noutcome = "failed"', "case is not text"),
+        ('[[expectation]]\ncase = ["a", 1]\noutcome = "failed"', "case is not text, or a list of texts"),
+        ('[[expectation]]\ncase = []\noutcome = "failed"', "case is missing"),
     ],
 )
 def test_a_wrong_file_names_the_entry(text: str, message: str) -> None:
@@ -137,7 +159,18 @@ def test_what_is_written_foretells_all_and_keeps_what_people_wrote() -> None:
         first.expires,
         first.reason,
     )
-    assert ("crashed", "IDX1-008", "exit status 1") == (second.outcome, second.rule, second.reason)
+    assert ("crashed", "crash: panic: index in main.read", "exit status 1") == (
+        second.outcome,
+        second.cause,
+        second.reason,
+    )
+
+
+def test_failures_of_one_cause_are_written_as_one_entry() -> None:
+    alike = [replace(FAILED, case=f"made/{name}") for name in "xyz"]
+    (entry,) = parse(written([*alike, PASSED], Expectations()).encode()).entries
+
+    assert (("made/x", "made/y", "made/z"), "decode of IDX1: wrong values") == (entry.case, entry.cause)
 
 
 OUTCOMES: list[Outcome] = ["failed", "crashed", "protocol error", "no credit"]

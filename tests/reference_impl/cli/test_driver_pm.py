@@ -53,7 +53,7 @@ def test_every_question_may_be_about_an_earlier_snapshot() -> None:
 @pytest.mark.parametrize("name", ["o3-chain-5", "all-types-1", "unicode"])
 def test_rows_by_pm_are_those_of_the_footer(name: str) -> None:
     columns = [column["name"] for column in expectation(name)["value"]["columns"]]
-    members = {
+    members: dict[str, Any] = {
         "file": str(QUESTDB / name / "_pm"),
         "predicate": ["is not null", columns[0]],
         "columns": columns,
@@ -66,7 +66,7 @@ def test_rows_by_pm_are_those_of_the_footer(name: str) -> None:
 
 def test_rows_by_a_damaged_pm_are_refused() -> None:
     damaged = INTEROP.parent / "pm" / "checksum" / "_pm"
-    members = {"file": str(damaged), "predicate": ["is null", "venue"], "columns": ["venue"]}
+    members: dict[str, Any] = {"file": str(damaged), "predicate": ["is null", "venue"], "columns": ["venue"]}
 
     assert "reject" == scanned("on", **members)["answer"]
 

@@ -177,7 +177,9 @@ def test_a_column_that_is_there_twice_is_refused(path: Path) -> None:
 
 
 SCANS = [
-    golden for golden in golden_cases() if golden.case.expect.scan in ("same-rows", "refusal-allowed")
+    golden
+    for golden in golden_cases()
+    if golden.case.expect.scan in ("same-rows", "refusal-allowed") and golden.case.family != "PM"
 ]
 
 
@@ -205,8 +207,10 @@ def test_golden_files_lose_no_row(golden: Any, trust: Trust, path: Path) -> None
         "rows": rows_of(done.table, names),
     }
     found = TypeAdapter(Rows).validate_python(told)
+    records = [dict(zip(names, values, strict=True)) for values in expect.rows.values()]
+    wanted = [list(record.values()) for record in records if keeps(expect.predicate, record)]
 
-    assert "" == rows_difference(golden.expected_rows(names), found.values())
+    assert "" == rows_difference(wanted, found.values())
 
 
 TEXTS = st.sampled_from(["", "a", "b", "ä", "a\r", "zz"])

@@ -35,7 +35,7 @@ from pqassay_spec.rules.catalogue import (
     rules,
 )
 
-OTHERS = ("documents.toml", "profiles.toml", "quirks.toml", "releases.toml")
+OTHERS = ("documents.toml", "profiles.toml", "quirks.toml", "reader_cases.toml", "releases.toml")
 """Tables about rules, which modules of the same names read."""
 
 FOLDER = files("pqassay_spec") / "rules"
@@ -66,7 +66,8 @@ def test_rules_judge_the_kind_of_file_that_their_family_names() -> None:
     assert {"pm": "pm"} == {module: file for module, file in named.items() if file != catalogue.DEFAULT_FILE}
     assert [] == [module for module in named if not (ROOT / f"spec/chapters/{module}.md").is_file()]
     assert list(catalogue.rules_for("pm")) == [rule for rule in rules() if rule.startswith("PM-")]
-    assert {**catalogue.rules_for("parquet"), **catalogue.rules_for("pm")}.keys() == rules().keys()
+    judged = {**catalogue.rules_for("parquet"), **catalogue.rules_for("pm")}
+    assert judged.keys() == catalogue.file_rules().keys() == rules().keys() - catalogue.reader_rules().keys()
     assert {} == catalogue.rules_for("marker")
 
 
@@ -298,6 +299,8 @@ BROKEN: list[tuple[str, str]] = [
     (with_line("level", 'level = "MAY"\nverdict = "WARN"'), "abc: ABC-001: the verdict is stronger than the level"),
     (with_line("practice", "practice = 3"), "abc: ABC-001: practice is missing or no text"),
     (with_line("excluded", 'excluded = ""'), "abc: ABC-001: excluded is missing or no text"),
+    (with_line("role", 'role = "reader"\nverdict = "FAIL"'), "abc: ABC-001: a rule for readers has no verdict"),
+    (with_line("role", 'role = "reader"\nexcluded = "So."\ndecode = "reject"'), "abc: ABC-001: a rule for readers has no decode, excluded"),
 ]  # fmt: skip
 
 ACROSS_RULES: list[tuple[str, str]] = [
@@ -337,6 +340,16 @@ def test_a_verdict_with_its_reason_is_accepted_by_both(line: str) -> None:
     text = with_line("verdict", line)
     assert parse_family("abc", text).rules
     assert Draft202012Validator(catalogue.json_schema()).is_valid(tomllib.loads(text))
+
+
+def test_a_rule_for_readers_judges_no_file() -> None:
+    text = with_line("role", 'role = "reader"\npractice = "So they do."')
+    (rule,) = parse_family("abc", text).rules
+
+    assert (False, "So they do.") == (rule.judges_files, rule.practice)
+    assert Draft202012Validator(catalogue.json_schema()).is_valid(tomllib.loads(text))
+    assert {"reader"} == {rule.role for rule in catalogue.reader_rules().values()}
+    assert {"writer", "both"} == {rule.role for rule in catalogue.file_rules().values()}
 
 
 def test_an_id_declared_by_two_families_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ import pytest
 from places import GOLDEN_FILES
 from pqassay_spec.golden.case import MANIFEST
 from pqassay_spec.rules import observed as module
-from pqassay_spec.rules.catalogue import Effect, rules
+from pqassay_spec.rules.catalogue import Effect, file_rules
 from pqassay_spec.rules.observed import (
     HARM,
     UNMEASURED,
@@ -26,10 +26,10 @@ from pqassay_spec.rules.observed import (
 
 
 def test_every_rule_has_an_entry_and_no_other() -> None:
-    assert sorted(rules()) == list(observations()), "`make observe` measures what is new"
+    assert sorted(file_rules()) == list(observations()), "`make observe` measures what is new"
 
 
-@pytest.mark.parametrize("rule", rules())
+@pytest.mark.parametrize("rule", file_rules())
 def test_an_entry_says_what_was_seen_when_and_in_whom_or_why_nobody_was_asked(rule: str) -> None:
     found = observations()[rule]
 
@@ -47,10 +47,10 @@ def test_an_entry_says_what_was_seen_when_and_in_whom_or_why_nobody_was_asked(ru
 
 def test_nobody_was_seen_to_suffer_more_than_a_rule_says_it_could_do() -> None:
     grave = get_args(Effect)
-    seen = {rule_id: observed(rule_id).effect for rule_id in rules()}
+    seen = {rule_id: observed(rule_id).effect for rule_id in file_rules()}
     worse = {
         rule.id: (seen[rule.id], rule.could)
-        for rule in rules().values()
+        for rule in file_rules().values()
         if seen[rule.id] in grave and grave.index(seen[rule.id]) < grave.index(rule.could)
     }
 

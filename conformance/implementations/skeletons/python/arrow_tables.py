@@ -19,6 +19,7 @@ from pqassay_driver import (
     Written,
     columns_of,
     native,
+    tag_of,
     tagged,
     written_float,
     written_integer,
@@ -168,7 +169,7 @@ def scalar(written: Written, kind: Any) -> Any:
         kind = kind.value_type
     if isinstance(kind, pa.BaseExtensionType):
         kind = kind.storage_type
-    tag = next(iter(written)) if isinstance(written, dict) else None
+    tag = tag_of(written)
     if tag in ("time", "timestamp"):
         return _moment(value, tag, kind)
     if tag == "date":
@@ -182,7 +183,8 @@ def scalar(written: Written, kind: Any) -> Any:
 
 
 def _moment(nanoseconds: int, tag: str, kind: Any) -> Any:
-    if (tag == "time" and pa.types.is_time(kind)) or (tag == "timestamp" and pa.types.is_timestamp(kind)):
+    is_alike: bool = pa.types.is_time(kind) if tag == "time" else pa.types.is_timestamp(kind)
+    if is_alike:
         count, rest = divmod(nanoseconds, NANOSECONDS[kind.unit])
         if not rest:
             return pa.scalar(count, pa.int32() if kind.bit_width == 32 else pa.int64()).cast(kind)
@@ -237,11 +239,14 @@ PLAIN_TYPES: Mapping[str, Any] = {
     "uuid": pa.uuid(),
     "json": pa.json_(),
     "unknown": pa.null(),
-    **{
-        f"{sign}int{bits}": pa.type_for_alias(f"{sign}int{bits}")
-        for sign in ("", "u")
-        for bits in (8, 16, 32, 64)
-    },
+    "int8": pa.int8(),
+    "int16": pa.int16(),
+    "int32": pa.int32(),
+    "int64": pa.int64(),
+    "uint8": pa.uint8(),
+    "uint16": pa.uint16(),
+    "uint32": pa.uint32(),
+    "uint64": pa.uint64(),
 }
 """Arrow's types by their names in requests."""
 

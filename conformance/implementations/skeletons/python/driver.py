@@ -11,7 +11,7 @@ from typing import ClassVar
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from pqassay_driver import Driver, Written, main  # noqa: E402 - it stands beside this file
+from pqassay_driver import Driver, Written, main
 
 
 class YourLibrary(Driver):
@@ -25,8 +25,8 @@ class YourLibrary(Driver):
     def read(self, path: str, columns: list[str]) -> list[list[Written]]:
         """All rows, each a list of values in the order of ``columns``."""
         # ---- your library begins here. It is imported when it is needed: `hello` is answered without it.
-        import pyarrow.parquet as pq  # noqa: PLC0415 - as just said
-        from arrow_tables import rows_of  # noqa: PLC0415 - as just said
+        import pyarrow.parquet as pq
+        from arrow_tables import rows_of
 
         with pq.ParquetFile(path) as file:
             return rows_of(file.read(), columns)

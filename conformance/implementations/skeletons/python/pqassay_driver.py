@@ -11,14 +11,16 @@ from __future__ import annotations
 
 import decimal
 import faulthandler
-import functools
 import json
 import operator
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib import metadata
-from typing import Any, ClassVar, Literal, NamedTuple, NoReturn, TextIO
+from pathlib import Path
+from typing import Any, ClassVar, Literal, NamedTuple, NoReturn, TextIO, cast
 
 PROTOCOL = 2
 """The version of the protocol that is spoken here."""
@@ -52,7 +54,8 @@ class Unsupported(Exception):  # noqa: N818 - says what the library lacks; nothi
     """The library does not have what is asked: a codec, a type, a wish."""
 
 
-class Query(NamedTuple):
+@dataclass(frozen=True)
+class Query:
     """One question of a scan.
 
     Attributes:
@@ -114,10 +117,16 @@ class Driver:
         """Whether an exception is one that no caller could expect, and the end of the process."""
         return type(error) is MemoryError or isinstance(error, RecursionError)
 
+    def message(self, error: Exception) -> str:
+        """What an exception says."""
+        return str(error)
+
     def class_name(self, error: Exception) -> str:
         """The class of an exception, by which the runner tells whether the library meant to throw it."""
         kind = type(error)
-        return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+        return (
+            kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+        )
 
 
 # ------------------------------------------------------------------------------------------- requests and answers
@@ -190,7 +199,7 @@ def answers(driver: Driver, request: Mapping[str, Any]) -> Iterator[Answer]:
         case "decode":
             yield _answer(driver, lambda: {"value": driver.decode(request)})
         case _:
-            yield _answer(driver, lambda: driver.encode(request) or {})
+            yield _answer(driver, lambda: _encoded(driver, request))
 
 
 def hello(driver: Driver) -> Answer:
@@ -205,6 +214,11 @@ def hello(driver: Driver) -> Answer:
         "nan": driver.nan,
         "zeros": driver.zeros,
     }
+
+
+def _encoded(driver: Driver, request: Mapping[str, Any]) -> Answer:
+    driver.encode(request)
+    return {}
 
 
 def _scanned(driver: Driver, request: Mapping[str, Any], asked: Mapping[str, Any]) -> Answer:
@@ -224,12 +238,16 @@ def _answer(driver: Driver, work: Callable[[], Answer]) -> Answer:
     except Exception as error:
         if driver.is_crash(error):
             raise
-        return {"answer": "reject", "message": short(error), "raised": driver.class_name(error)}
+        return {
+            "answer": "reject",
+            "message": short(driver.message(error)),
+            "raised": driver.class_name(error),
+        }
 
 
-def short(error: BaseException) -> str:
-    """The message of an error in one line."""
-    return " ".join(str(error).split())[:LONGEST_MESSAGE]
+def short(message: str) -> str:
+    """A message in one line."""
+    return " ".join(message.split())[:LONGEST_MESSAGE]
 
 
 # --------------------------------------------------------------------------------------------------------- values
@@ -254,20 +272,25 @@ def tagged(tag: str, value: object) -> Written:
     return {tag: str(value)}
 
 
+def tag_of(written: Written) -> str | None:
+    """The tag of a value, ``None`` if it has none."""
+    return str(next(iter(cast("dict[str, Any]", written)))) if isinstance(written, dict) else None
+
+
 def native(written: Written) -> Any:
-    """A value that compares as the protocol says.
+    r"""A value that compares as the protocol says.
 
     Dates are whole numbers of days; times and timestamps are nanoseconds.
 
     >>> native({"decimal": "1.50"}), native({"date": "-1"}), native({"bytes": "00ff"}), native("tin")
-    (Decimal('1.50'), -1, b'\\x00\\xff', 'tin')
+    (Decimal('1.50'), -1, b'\x00\xff', 'tin')
 
     Raises:
         Unsupported: A list, struct or map, which have no order.
     """
     if not isinstance(written, dict):
         return written
-    ((tag, text),) = written.items()
+    ((tag, text),) = cast("dict[str, Any]", written).items()
     if tag not in _NATIVE:
         raise Unsupported(f"a comparison of values of kind {tag}")
     return _NATIVE[tag](text)
@@ -426,8 +449,10 @@ def expression(predicate: Predicate, made: Expressions) -> Any:
     name, *parts = predicate
     match name:
         case "and" | "or":
-            join = operator.and_ if name == "and" else operator.or_
-            return functools.reduce(join, [expression(part, made) for part in parts])
+            first, *rest = (expression(part, made) for part in parts)
+            for part in rest:
+                first = first & part if name == "and" else first | part
+            return first
         case "not":
             return ~expression(parts[0], made)
         case "is null":
@@ -442,17 +467,43 @@ def expression(predicate: Predicate, made: Expressions) -> Any:
             return COMPARISONS[name](made.column(parts[0]), made.literal(*parts))
 
 
-# ----------------------------------------------------------------------------------------------------------- wishes
+# ---------------------------------------------------------------------------------------------------------- writing
 
 
-def require_known_wishes(wishes: Mapping[str, Any], known: Iterable[str]) -> None:
-    """Make sure that a library can fulfil what a request to write wishes.
+def options_for(
+    request: Mapping[str, Any], options: Mapping[str, Callable[[Any], dict[str, Any]]]
+) -> dict[str, Any]:
+    """The options of a library's writer that fulfil the wishes of a request, and write the structure of its family.
+
+    Args:
+        request: The request to write.
+        options: By the name of a wish, the options that fulfil it.
 
     Raises:
         Unsupported: There is no option for one of the wishes.
     """
-    if lacking := sorted(wishes.keys() - set(known)):
-        raise Unsupported(f"wish {lacking[0]}")
+    of_family: Mapping[str, dict[str, Any]] = {
+        "STA": {"statistics": True},
+        "PIX": {"page_index": True},
+        "BLM": {"bloom_filter": [request.get("column")]},
+    }
+    wishes: dict[str, Any] = {**of_family.get(request["family"], {}), **(request.get("wishes") or {})}
+    if lacking := sorted(wishes.keys() - set(options)):
+        lacks(lacking[0])
+    return {key: value for wish, told in wishes.items() for key, value in options[wish](told).items()}
+
+
+@contextmanager
+def replacing(target: str, suffix: str = ".tmp") -> Generator[str, None, None]:
+    """The path of a file beside another one that it replaces when it is written, or that goes if that fails."""
+    temporary = Path(target + suffix)
+    try:
+        yield str(temporary)
+        with temporary.open("rb") as written:
+            os.fsync(written.fileno())
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def lacks(wish: str) -> NoReturn:

@@ -1,0 +1,74 @@
+"""A page of HTML that needs nothing else: no network, no fonts, no files beside it.
+
+A policy in the page forbids every request and every script but its own.  What comes out of files is escaped, first what is not
+printable, then what would be markup.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache
+from importlib.resources import files
+from typing import Any, TextIO
+
+from jinja2 import DictLoader, Environment, StrictUndefined, Template
+from markupsafe import Markup
+
+from pqassay_spec.base.terminal import printable
+
+
+def write_page(template: str, stream: TextIO, style: str, script: str = "", **names: Any) -> None:
+    """Write a page.
+
+    Args:
+        template: Name of the template among those of this package.
+        stream: Where to.
+        style: The style sheet, of this package.
+        script: The script, of this package; empty for none.
+        names: What the template is given.
+    """
+    policy = (
+        "default-src 'none'",
+        f"style-src '{_digest(style)}'",
+        f"script-src '{_digest(script)}'" if script else "script-src 'none'",
+        "base-uri 'none'",
+        "form-action 'none'",
+    )
+    pieces = _template(template).generate(
+        style=Markup(style),  # noqa: S704 - of this package
+        script=Markup(script),  # noqa: S704 - of this package
+        policy="; ".join(policy),
+        **names,
+    )
+    stream.writelines(pieces)
+
+
+def part(name: str) -> str:
+    """The text of a template, a style sheet or a script of this package."""
+    return (files("pqassay") / "templates" / name).read_text("utf-8")
+
+
+def _digest(text: str) -> str:
+    """Name of a style or a script in a content security policy."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+@cache
+def _template(name: str) -> Template:
+    environment = Environment(
+        loader=DictLoader({"page": part(name)}),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_finalize,
+    )
+    return environment.get_template("page")
+
+
+def _finalize(value: Any) -> Any:
+    """No control character reaches the page: not even escaped would it be legal."""
+    if isinstance(value, Markup) or not isinstance(value, str):
+        return value
+    return printable(value)

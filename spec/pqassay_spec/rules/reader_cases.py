@@ -1,0 +1,56 @@
+"""Golden cases that test the rules for readers.
+
+No file can break such a rule: what a reader answers about a file does.  The table ``reader_cases.toml`` says for each rule which
+golden cases it takes to see that, so that a wrong answer, a crash or a refusal can be called by the rule that it breaks.
+
+    >>> reader_rules_of("blm/unknown-hash")
+    ('BLM-025', 'PQF-145', 'PQF-152', 'PQF-146')
+    >>> reader_rules_of("pm/minimal")
+    ('PQF-146',)
+
+Which of them an answer breaks depends on the answer: a crash breaks PQF-146 whatever else the case tests.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+from functools import cache
+from importlib.resources import files
+
+from pqassay_spec.rules.catalogue import rules
+
+__all__ = ["cases_of", "patterns", "reader_rules_of"]
+
+
+@cache
+def patterns() -> Mapping[str, tuple[str, ...]]:
+    """Patterns of the ids of cases, by the id of the rule that they test."""
+    table = (files("pqassay_spec.rules") / "reader_cases.toml").read_text("utf-8")
+    return {rule: tuple(found) for rule, found in tomllib.loads(table).items()}
+
+
+def reader_rules_of(case_id: str) -> tuple[str, ...]:
+    """The rules for readers that a golden case tests.
+
+    Args:
+        case_id: The id of the case, as `pix/null-pages`.
+
+    Returns:
+        Their ids: those that few cases test before those that whole families do.
+    """
+    order = {rule: number for number, rule in enumerate(rules())}
+    fitting = {rule: found for rule in patterns() if (found := _most_specific(rule, case_id)) is not None}
+    return tuple(sorted(fitting, key=lambda rule: (-fitting[rule], order[rule])))
+
+
+def cases_of(rule_id: str, case_ids: Iterable[str]) -> list[str]:
+    """Those of some golden cases that test a rule for readers, in their order; none for other rules."""
+    return [case for case in case_ids if _most_specific(rule_id, case) is not None]
+
+
+def _most_specific(rule_id: str, case_id: str) -> int | None:
+    """Letters that the closest pattern of a rule shares with the id of a case; ``None`` where no pattern fits."""
+    fitting = (pattern for pattern in patterns().get(rule_id, ()) if fnmatchcase(case_id, pattern))
+    return max((len(pattern.replace("*", "")) for pattern in fitting), default=None)

@@ -1,0 +1,57 @@
+"""The driver of Spark: what it says without Java, its two readers, and the index that it puts behind Spark's rows."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from served_drivers import IMPLEMENTATIONS, Json, Serving, ask_by_files, wrong_about_the_slice
+
+DRIVER = IMPLEMENTATIONS / "spark" / "driver.py"
+
+pytestmark = pytest.mark.skipif(find_spec("pyspark") is None, reason="pyspark is not installed")
+
+
+def indexed(*values: str | None) -> Json:
+    column = {"name": "metal", "type": "string", "nullable": True}
+    return {"columns": [column], "rows": [[value] for value in values]}
+
+
+def test_it_says_who_it_is_without_java(tmp_path: Path) -> None:
+    status, (told,) = ask_by_files(DRIVER, tmp_path, op="hello")
+    assert (0, "Apache Spark", "greatest") == (status, told["name"], told["nan"])
+
+
+@pytest.mark.parametrize(("op", "family"), [("decode", "IDX1"), ("lint", "PQF"), ("encode", "PM")])
+def test_what_spark_cannot_do_is_not_supported(op: str, family: str, tmp_path: Path) -> None:
+    assert (3, []) == ask_by_files(DRIVER, tmp_path, op=op, family=family, file="/nowhere")
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+@pytest.mark.parametrize("options", [(), ("--rows",)])
+def test_both_readers_are_right_about_a_slice_of_golden_files(
+    options: tuple[str, ...], tmp_path: Path
+) -> None:
+    driver = Serving(DRIVER, *options)
+    assert {} == wrong_about_the_slice(driver)
+
+    request: dict[str, Any] = {"op": "encode", "family": "IDX1", "column": "metal"}
+    refused = driver.ask(**request, rows=indexed("tin\r", "lead\r"), output=str(tmp_path / "refused"))
+    assert ["reject", "ValueError"] == [refused[0]["answer"], refused[0]["raised"]]
+
+    written = tmp_path / "written.parquet"
+    assert [{"answer": "accept"}] == driver.ask(
+        **request, rows=indexed("b\r", "", None, "a"), output=str(written)
+    )
+    assert b"IDX1" + (5).to_bytes(8, "little") + b"\na\nb\r" in written.read_bytes()
+    read = driver.ask(op="read", file=str(written), columns=["metal"])
+    assert [{"answer": "accept", "rows": [["b\r"], [""], [None], ["a"]]}] == read
+
+    broken = tmp_path / "data.parquet"
+    broken.write_bytes(b"not a Parquet file")
+    (answer,) = driver.ask(op="read", file=str(broken), columns=["metal"])
+    assert ("reject", "java.lang.RuntimeException") == (answer["answer"], answer["raised"])

@@ -1,0 +1,432 @@
+"""Generated parts of the page on implementations, made of the results that ``make matrix`` keeps.
+
+    <!-- results: overview -->      each implementation and version: what was asked, passed, and wrong, by what was observed
+    <!-- results: lies -->          what each made of well-formed lies, one row for each file that cost somebody rows
+    <!-- results: valid-files -->   what each gets wrong about valid files, and what it writes wrongly, by cause
+    <!-- results: exchange -->      files of each writer, read by each reader
+    <!-- results: not-asked -->     what each was not asked, since its driver does not declare it
+
+Every part works with any number of results, none included.  The tables about single files show the newest version of each
+implementation, the overview all of them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import kept_results
+from kept_results import Kept, Reading, Trouble, Written
+from site_markdown import Link, case_link, literal, rule_link, table
+
+from pqassay.report.run_model import SEVERITIES, Exposure, Result
+from pqassay.suite.cases import GoldenCase, inputs_digest
+from pqassay.suite.writer_cases import WriterCase
+from pqassay_spec.rules import catalogue
+
+NOBODY = "No results are kept yet; `make matrix` asks the implementations that are built."
+
+DIGITS = 12
+"""Digits of a digest that are shown."""
+
+CASES_SHOWN = 4
+"""Cases of one cause that are named."""
+
+OF_VALID = 3
+"""The last severity that is about valid files."""
+
+SYMBOLS: Mapping[str, str] = {
+    "right": "✓",
+    "rows lost": "\N{MINUS SIGN}",
+    "wrong rows": "≠",
+    "refused": "\N{MULTIPLICATION SIGN}",
+    "crashed": "!",
+    "unsupported": "○",
+    "not asked": "·",
+}
+"""What a reader made of a lie, as one sign."""
+
+MEANINGS: Mapping[str, str] = {
+    "right": "the true rows in every query; also of a reader that does not use what is false",
+    "rows lost": "rows are missing in at least one query, without a word",
+    "wrong rows": "at least one query gives rows that do not belong there, without a word",
+    "refused": "an error in at least one query, and no wrong answer",
+    "crashed": "a panic, a signal, exhausted memory or the time limit in at least one query, whatever the others give",
+    "unsupported": "the library does not have what the query takes, and says so",
+    "not asked": "the driver does not declare what the file takes, or the file is newer than the answers",
+}
+
+WRITES: Mapping[int, str] = {1: "writes a wrong file", 2: "crashes while writing", 3: "refuses to write"}
+"""What is observed of a writer, by severity."""
+
+
+@dataclass(frozen=True)
+class Results:
+    """What the page is made of.
+
+    Attributes:
+        kept: The results, by name, older versions first.
+        cases: What an implementation is asked about today.
+        exchange: What readers made of the files of each writer.
+        wanted: Names of the implementations that should have results.
+    """
+
+    kept: Sequence[Kept]
+    cases: Sequence[GoldenCase]
+    exchange: Mapping[str, Written] = field(default_factory=dict[str, Written])
+    wanted: Sequence[str] = ()
+
+    @property
+    def newest(self) -> Sequence[Kept]:
+        """The newest version of each implementation."""
+        return kept_results.newest(self.kept)
+
+    @cached_property
+    def digest(self) -> str:
+        """Digest of today's golden files, as reports have it of theirs."""
+        return inputs_digest(self.cases)
+
+    @cached_property
+    def families(self) -> Mapping[str, str]:
+        """The family of each golden case by its id, without the tables to write, which have no page."""
+        return {one.case.id: one.case.family for one in self.cases if not isinstance(one, WriterCase)}
+
+    @cached_property
+    def lies(self) -> Sequence[GoldenCase]:
+        """The cases that tell a well-formed lie."""
+        return [one for one in self.cases if one.case.expect.scan == "exposure"]
+
+    @cached_property
+    def answers(self) -> Mapping[str, Mapping[str, Exposure]]:
+        """What the newest version of each implementation made of each case, by name and id."""
+        return {kept.name: {one.case: one for one in kept.report.exposures} for kept in self.newest}
+
+    def costs_rows(self, case: str) -> bool:
+        """True if an answer of any implementation about a lie lacks rows or has wrong ones, whatever else came."""
+        return any(case in told and told[case].misled > 0 for told in self.answers.values())
+
+    def verdict(self, name: str, case: str) -> str:
+        """What an implementation made of a lie, ``not asked`` included."""
+        answer = self.answers[name].get(case)
+        return answer.verdict if answer is not None else "not asked"
+
+
+def lines(part: str, link: Link) -> Iterator[str]:
+    """Yield the Markdown lines of a part of the page.
+
+    Raises:
+        KeyError: There is no such part.
+        UsageError: A file among the results is none.
+    """
+    kept = kept_results.results()
+    wanted = [one.name for one in kept_results.in_the_matrix()]
+    results = Results(kept, kept_results.asked_cases(), kept_results.exchange(), wanted)
+    yield from PARTS[part](results, link)
+
+
+# ------------------------------------------------------------------------------------------------- overview
+
+
+def overview(results: Results, link: Link) -> Iterator[str]:
+    """Yield a row for each result, what its columns mean, and who has none."""
+    if not results.kept:
+        yield NOBODY
+    else:
+        heads = (
+            "Implementation",
+            "Version",
+            "Passed",
+            *map(str, SEVERITIES),
+            "Writing",
+            "Otherwise",
+            "Not asked",
+        )
+        rows = (_overview_row(one, results, link) for one in results.kept)
+        yield from _in_matrix(table((*heads, "Golden files"), rows))
+        yield from ("The columns 1 to 7 count wrong answers by what was observed, the gravest first:", "")
+        yield from (f"{severity}. {what}" for severity, what in SEVERITIES.items())
+        yield from ("", OVERVIEW, "", _today(results), "")
+    if missing := [name for name in results.wanted if name not in {one.name for one in results.kept}]:
+        yield from ("", f"Without results so far: {', '.join(f'`{name}`' for name in missing)}.", "")
+
+
+OVERVIEW = (
+    "*Writing* counts files that were written wrongly or not at all. *Inherited* is what is equally wrong about the valid file that "
+    "another one was made from, where it counts; *no credit* is a right answer about a damaged file of whoever is wrong about the "
+    "valid one; *unsupported* is what the library says that it lacks. The last column says whether the golden files were those of today."
+)
+"""What the other columns of the overview mean."""
+
+
+def _today(results: Results) -> str:
+    golden = len(results.families)
+    return (
+        f"Today's golden files, {golden:,} cases and {len(results.cases) - golden:,} tables to write, have the digest "
+        f"`{results.digest[:DIGITS]}`. Answers about earlier ones remain until `make matrix` asks again."
+    )
+
+
+def _overview_row(one: Kept, results: Results, link: Link) -> Sequence[str]:
+    report = one.report
+    placed = Counter(map(_place, report.results))
+    others = [
+        f"{count:,}&nbsp;{place}"
+        for place, count in placed.items()
+        if isinstance(place, str) and place != WRITING
+    ]
+    asked = sum(score.asked for score in report.scores)
+    passed = report.summary.outcomes.get("passed", 0)
+    source = link(f"data/results/{one.name}/{one.path.name}", "").removesuffix("#")
+    called = report.driver.name if report.driver.name != one.name else None
+    told = [called, report.driver.language, *map(" ".join, (report.tools or {}).items())]
+    is_todays = report.golden_files_sha256 == results.digest
+    return (
+        f"`{one.name}`<br><small>{literal(', '.join(filter(None, told)))}</small>",
+        f"[{literal(one.version)}]({source})<br><small>{report.date or 'without a date'}</small>",
+        f"{passed:,} of&nbsp;{asked:,}",
+        *(f"{placed[severity]:,}" for severity in SEVERITIES),
+        f"{placed[WRITING]:,}",
+        "<br>".join(others) or "0",
+        f"{_not_asked(one):,}",
+        f"{'those of today' if is_todays else 'earlier ones'}<br><small>`{report.golden_files_sha256[:DIGITS]}`</small>",
+    )
+
+
+WRITING = "writing"
+"""What `_place` says of a writer's failure."""
+
+
+def _place(result: Result) -> int | str:
+    """The column in which a result counts that did not pass: a severity, `WRITING`, or the outcome in words."""
+    if result.is_good or result.severity is None:
+        return result.outcome
+    return WRITING if result.operation == "encode" else result.severity
+
+
+# ------------------------------------------------------------------------------------------- well-formed lies
+
+
+def lies(results: Results, link: Link) -> Iterator[str]:
+    """Yield what the signs mean, how often each was given, and a row for each lie that cost somebody rows."""
+    if not results.kept:
+        yield NOBODY
+        return
+    yield from table(("Sign", "Answer", "Meaning"), ((_sign(name), name, MEANINGS[name]) for name in SYMBOLS))
+    counts = {
+        one.name: Counter(results.verdict(one.name, lie.case.id) for lie in results.lies)
+        for one in results.newest
+    }
+    heads = ("Implementation", *(f"{_sign(name)} {name}" for name in SYMBOLS))
+    rows = ((f"`{one}`", *(f"{told[name]:,}" for name in SYMBOLS)) for one, told in counts.items())
+    yield from _in_matrix(table(heads, rows))
+    shown = [lie for lie in results.lies if results.costs_rows(lie.case.id)]
+    told = (
+        f"Of the {len(results.lies):,} files that tell a well-formed lie, {len(shown):,} cost at least one implementation rows, or give it "
+        "wrong ones. These have a row. Point at a sign to see the query and what came of it."
+    )
+    yield from (told, "")
+    for family in catalogue.families():
+        if mine := [lie for lie in shown if lie.case.family == family.prefix]:
+            yield from (f"### {family.title}", "")
+            yield from _in_matrix(
+                table(_heads("Rule that is broken, and file", results), _lie_rows(mine, results, link)),
+                "upright",
+            )
+
+
+def _lie_rows(mine: Sequence[GoldenCase], results: Results, link: Link) -> Iterator[Sequence[str]]:
+    """The lies of one family by rule: a row with its sentence, or with several ids, then one for each file."""
+    groups: dict[tuple[str, ...], list[GoldenCase]] = {}
+    for lie in mine:
+        groups.setdefault(tuple(lie.case.rules), []).append(lie)
+    for rules, group in sorted(groups.items()):
+        sentence = f" {catalogue.rules()[rules[0]].sentence}" if len(rules) == 1 else ""
+        linked = f"**{', '.join(rule_link(rule, link) for rule in rules)}**{sentence}"
+        yield linked, *("&nbsp;" for _ in results.newest)
+        for lie in group:
+            case = lie.case
+            about = f"{case_link(case.id, case.family, link)}<br><small>{case.title}</small>"
+            yield about, *(_cell(results, one.name, case.id) for one in results.newest)
+
+
+def _cell(results: Results, name: str, case: str) -> str:
+    answer = results.answers[name].get(case)
+    if answer is None:
+        return _sign("not asked")
+    if answer.predicate is None:
+        return _sign(answer.verdict)
+    query = json.dumps(answer.predicate, ensure_ascii=False)
+    return _sign(
+        answer.verdict,
+        f"{query}: {answer.detail or answer.verdict}; {answer.misled} of {answer.asked} queries lack rows or have wrong ones",
+    )
+
+
+def _sign(verdict: str, detail: str = "") -> str:
+    """A sign with its word for screen readers, and what was seen for those who point at it."""
+    told = literal(f"{verdict}: {detail}" if detail else verdict, 400)
+    return f'<span class="{verdict.replace(" ", "-")}" role="img" aria-label="{verdict}" title="{told}">{SYMBOLS[verdict]}</span>'
+
+
+# ---------------------------------------------------------------------------------------------- valid files
+
+
+def valid_files(results: Results, link: Link) -> Iterator[str]:
+    """Yield a section for each implementation: what is wrong with its answers about valid files, by cause."""
+    if not results.kept:
+        yield NOBODY
+    for one in results.newest:
+        yield from (f"### {one.name} {literal(one.version)}", "")
+        causes = [
+            group
+            for group in one.report.causes
+            if (first := group[0]).severity is not None
+            and first.severity <= OF_VALID
+            and first.case != "hello"
+        ]
+        causes.sort(key=lambda group: group[0].operation == "encode")
+        if causes:
+            yield from table(
+                ("Observed", "What happens", "Files"), (_cause_row(group, results, link) for group in causes)
+            )
+        else:
+            yield from ("Nothing is wrong about valid files.", "")
+
+
+def _cause_row(group: Sequence[Result], results: Results, link: Link) -> Sequence[str]:
+    first = group[0]
+    severity = first.severity or OF_VALID
+    observed = WRITES[severity] if first.operation == "encode" else SEVERITIES[severity]
+    query = (
+        f"<br><code>{literal(json.dumps(first.query.predicate, ensure_ascii=False))}</code>"
+        if first.query
+        else ""
+    )
+    return (
+        f"{observed}<br><small>{len(group):,} {'answer' if len(group) == 1 else 'answers'}</small>",
+        f"`{first.operation}`: {literal(first.reason)}{query}{_seen(first.actual or first.stderr or '')}",
+        _cases(dict.fromkeys(result.case for result in group), results, link),
+    )
+
+
+def _seen(text: str) -> str:
+    return f"<br><small>{literal(text)}</small>" if text else ""
+
+
+def _cases(ids: Iterable[str], results: Results, link: Link) -> str:
+    """The first of some cases, each linked where it has a page, and how many more there are."""
+    names = list(ids)
+    shown = [
+        case_link(name, results.families[name], link) if name in results.families else f"`{name}`"
+        for name in names[:CASES_SHOWN]
+    ]
+    more = [f"and {len(names) - CASES_SHOWN:,} more"] if len(names) > CASES_SHOWN else []
+    return "<br>".join((*shown, *more))
+
+
+# ------------------------------------------------------------------------------------------------- exchange
+
+
+def exchange(results: Results, link: Link) -> Iterator[str]:
+    """Yield a row for each writer and a column for each reader, then what went wrong."""
+    if not results.exchange:
+        yield "No files were exchanged yet; `make matrix` has each reader read what each writer wrote."
+        return
+    readers = sorted({name for written in results.exchange.values() for name in written.readers})
+    rows = (
+        (
+            f"`{writer}`{f' <small>{literal(written.version)}</small>' if written.version else ''}",
+            f"{written.files:,}",
+            *(_reading(written.readers.get(reader)) for reader in readers),
+        )
+        for writer, written in results.exchange.items()
+    )
+    yield from _in_matrix(table(("Writer", "Files", *readers), rows), "upright exchange")
+    troubles = [
+        (writer, reader, group)
+        for writer, written in results.exchange.items()
+        for reader, reading in written.readers.items()
+        for group in _grouped(reading.wrong)
+    ]
+    if troubles:
+        yield from ("What was not read as it was written:", "")
+        yield from table(
+            ("Writer → reader", "What happens", "Tables"),
+            (
+                (
+                    f"`{writer}` → `{reader}`",
+                    f"`{group[0].operation}`: {literal(group[0].because or group[0].outcome)}{_seen(group[0].actual)}",
+                    _cases(
+                        dict.fromkeys(one.case.removeprefix(f"written/{writer}/") for one in group),
+                        results,
+                        link,
+                    ),
+                )
+                for writer, reader, group in troubles
+            ),
+        )
+
+
+def _reading(reading: Reading | None) -> str:
+    """Right answers of questions, and the version of the reader."""
+    if reading is None:
+        return _sign("not asked")
+    wrong = f"<br><small>**{len(reading.wrong):,}&nbsp;wrong**</small>" if reading.wrong else ""
+    return f"{reading.passed:,}/{reading.asked:,}{wrong}"
+
+
+def _grouped(wrong: Sequence[Trouble]) -> Iterable[Sequence[Trouble]]:
+    groups: dict[tuple[str, str], list[Trouble]] = {}
+    for one in wrong:
+        groups.setdefault((one.operation, one.because), []).append(one)
+    return groups.values()
+
+
+# ------------------------------------------------------------------------------------------------ not asked
+
+
+def not_asked(results: Results, _: Link) -> Iterator[str]:
+    """Yield how many questions each implementation was not asked, and which capability is missing."""
+    if not results.kept:
+        yield NOBODY
+        return
+    rows = (
+        (
+            f"`{one.name}`",
+            f"{_not_asked(one):,}",
+            ", ".join(f"`{missing.capability}`&nbsp;{missing.count:,}" for missing in one.report.not_asked)
+            or "nothing",
+        )
+        for one in results.newest
+    )
+    yield from table(
+        ("Implementation", "Not asked", "Questions by the capability that is not declared"), rows
+    )
+
+
+def _not_asked(one: Kept) -> int:
+    return sum(missing.count for missing in one.report.not_asked)
+
+
+def _heads(first: str, results: Results) -> Sequence[str]:
+    return (first, *(f"{one.name} <small>{literal(one.version)}</small>" for one in results.newest))
+
+
+def _in_matrix(rows: Iterable[str], heads: str = "level") -> Iterator[str]:
+    """A table whose first column stays in sight where the others are scrolled; where its heads are ``upright``, many fit."""
+    yield f'<div class="matrix {heads}" markdown="1">'
+    yield from rows
+    yield from ("</div>", "")
+
+
+PARTS: Mapping[str, Callable[[Results, Link], Iterator[str]]] = {
+    "overview": overview,
+    "lies": lies,
+    "valid-files": valid_files,
+    "exchange": exchange,
+    "not-asked": not_asked,
+}
+"""The parts of the page."""
