@@ -159,9 +159,11 @@ def _entry(row: Any, number: int) -> Expectation:
     if isinstance(members.get("case"), str):
         members = {**members, "case": [members["case"]]}
     for name in names:
-        kind = {"expires": dt.date, "case": list}.get(name, str)
+        kind: type = {"expires": dt.date, "case": list}.get(name, str)
         if name in members and type(members[name]) is not kind:
-            words = {dt.date: "a date such as 2027-03-01", list: "text, or a list of texts"}.get(kind, "text")
+            words = {"expires": "a date such as 2027-03-01", "case": "text, or a list of texts"}.get(
+                name, "text"
+            )
             raise ExpectationsError(f"{place}: {name} is not {words}")
     if not all(isinstance(case, str) for case in members.get("case", [])):
         raise ExpectationsError(f"{place}: case is not text, or a list of texts")
@@ -171,7 +173,7 @@ def _entry(row: Any, number: int) -> Expectation:
     for name in ("case", "outcome"):
         if not members.get(name):
             raise ExpectationsError(f"{place}: {name} is missing")
-    return Expectation(**{**members, "case": tuple(members["case"])})
+    return Expectation(**cast("dict[str, Any]", {**members, "case": tuple(members["case"])}))
 
 
 def written(results: Sequence[Result], before: Expectations) -> str:
