@@ -1,4 +1,4 @@
-"""The command ``pqassay report``: print a report in another format, or compare two.
+"""The command ``pqassay report``: print a report in another format, compare two, or put several results side by side.
 
 Exit codes: 0 printed, and nothing got worse; 1 something got worse (with --against only); 2 wrong usage, or no report.
 """
@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, TextIO
+from typing import Annotated, NoReturn, TextIO
 
 import typer
 
@@ -16,24 +17,28 @@ from pqassay.cli.failure import fail, require_no_data
 from pqassay.cli.output import print_report, print_written
 from pqassay.errors import UsageError
 from pqassay.report.comparison import Comparison, compare
-from pqassay.report.formats import COMPARED, FORMAT_HELP, FormatName
+from pqassay.report.formats import ABREAST, COMPARED, FORMAT_HELP, FormatName
 from pqassay.report.model import Report
 from pqassay.report.reading import parse
+from pqassay.report.rendering import write_side_by_side
 from pqassay.report.run_model import RunReport
+from pqassay.report.side_by_side import side_by_side
 
 EPILOG = (
     "Examples: `pqassay report report.json --format html --output report.html`, "
-    "`pqassay report --against yesterday.json today.json`. "
+    "`pqassay report --against yesterday.json today.json`, "
+    "`pqassay report duckdb.json polars.json pyarrow.json --format html --output all.html`. "
     "Exit codes: 0 printed, 1 worse than before (with --against), 2 usage."
 )
 
 
 def report(
-    file: Annotated[
-        str,
+    files: Annotated[
+        list[str],
         typer.Argument(
-            metavar="REPORT",
-            help="What `pqassay check` or `pqassay run` wrote with --format json; - is stdin.",
+            metavar="REPORT...",
+            help="What `pqassay check` or `pqassay run` wrote with --format json; - is stdin. "
+            "Several results of `pqassay run` are put side by side.",
             show_default=False,
         ),
     ],
@@ -56,24 +61,52 @@ def report(
         Path | None, typer.Option(metavar="FILE", help="Write to a file instead of stdout.")
     ] = None,
 ) -> None:
-    """Print a report in another format, or say what changed since an earlier one."""
+    """Print a report in another format, say what changed since an earlier one, or put several results side by side."""
     if site is not None and not site.startswith(("https://", "http://", "file://")):
         fail(f"--site {site}: this is no address; it begins with https://, http:// or file://")
-    if against is not None and output_format not in COMPARED:
-        names = ", ".join(COMPARED)
-        fail(f"--against compares in the formats {names}, not {output_format.value}")
-    if against == file == "-":
-        fail("both reports cannot come from stdin")
+    _require_format(output_format, "--against compares", COMPARED if against is not None else FormatName)
+    _require_format(output_format, "several results are printed", ABREAST if files[1:] else FormatName)
+    if against is not None and files[1:]:
+        fail(f"--against compares one report with an earlier one; here are {len(files)}")
+    names = [*files, *([against] if against is not None else [])]
+    if names.count("-") > 1:
+        fail(
+            "both reports cannot come from stdin" if against == "-" else "only one report can come from stdin"
+        )
     require_no_data({"--output": output})
-    for name in (file, against):
-        if output is not None and name is not None and os.path.realpath(name) == os.path.realpath(output):
+    for name in names:
+        if output is not None and os.path.realpath(name) == os.path.realpath(output):
             fail(f"--output {output}: this is the report to read; write somewhere else")
-    later = _read(file)
-    if against is None:
-        print_report(later, output_format, output, site=site)
-        return
+    reports = [_read(name) for name in files]
+    if files[1:]:
+        _print_side_by_side(reports, files, output_format, output)
+    elif against is None:
+        print_report(reports[0], output_format, output, site=site)
+    else:
+        _print_comparison(_read(against), reports[0], output_format, output)
+
+
+def _require_format(chosen: FormatName, what: str, formats: Iterable[FormatName]) -> None:
+    """Refuse a format in which this cannot be printed."""
+    if chosen not in formats:
+        fail(f"{what} in the formats {', '.join(formats)}, not {chosen.value}")
+
+
+def _print_side_by_side(
+    reports: list[Report | RunReport], files: list[str], output_format: FormatName, output: Path | None
+) -> None:
     try:
-        comparison = compare(_read(against), later)
+        shown = side_by_side(reports, files)
+    except UsageError as error:
+        fail(str(error))
+    print_written(lambda stream: write_side_by_side(shown, output_format, stream), output)
+
+
+def _print_comparison(
+    old: Report | RunReport, new: Report | RunReport, output_format: FormatName, output: Path | None
+) -> NoReturn:
+    try:
+        comparison = compare(old, new)
     except UsageError as error:
         fail(str(error))
     print_written(lambda stream: _write(comparison, output_format, stream), output)

@@ -12,7 +12,7 @@ from typing import Literal, get_args
 
 from pqassay.errors import UsageError
 from pqassay.report.model import FileReport, Finding, Report, counts, members_json
-from pqassay.report.run_model import Outcome, Result, RunReport
+from pqassay.report.run_model import UNCLASSED, Outcome, Result, RunReport, severity_name
 
 SCHEMA_VERSION = 1
 
@@ -35,6 +35,8 @@ class Entry:
         before: What the earlier report says.
         after: What the later report says.
         counted: Whether this is a reason to fail.
+        severity: What was observed of a result of a run, see `SEVERITIES`: later, or earlier where it is right now.
+        cause: What results with the same cause have in common.
     """
 
     change: Change
@@ -44,6 +46,8 @@ class Entry:
     before: str
     after: str
     counted: bool = False
+    severity: int | None = None
+    cause: str | None = None
 
 
 @dataclass(frozen=True)
@@ -86,7 +90,14 @@ def compare(old: Report | RunReport, new: Report | RunReport) -> Comparison:
         )
     changed = [entry for entry in entries if entry.change != "unchanged"]
     changed.sort(
-        key=lambda entry: (CHANGES.index(entry.change), entry.where, entry.rule or "", entry.part or "")
+        key=lambda entry: (
+            CHANGES.index(entry.change),
+            entry.severity or UNCLASSED,
+            entry.cause or "",
+            entry.where,
+            entry.rule or "",
+            entry.part or "",
+        )
     )
     counted: dict[str, int] = {change: sum(entry.change == change for entry in entries) for change in CHANGES}
     return Comparison(SCHEMA_VERSION, "comparison", new.kind, counted, changed, remarks)
@@ -178,7 +189,18 @@ def _of_runs(old: RunReport, new: RunReport) -> Iterator[Entry]:
         was, now = before.get(key), after.get(key)
         rule = next((each.rules[0] for each in (now, was) if each is not None and each.rules), None)
         change, counted = _change(was, now)
-        yield Entry(change, key[0], key[1], rule, _outcome(was), _outcome(now), counted)
+        wrong = next((each for each in (now, was) if each is not None and not each.is_good), None)
+        yield Entry(
+            change,
+            key[0],
+            key[1],
+            rule,
+            _outcome(was),
+            _outcome(now),
+            counted,
+            wrong.severity if wrong else None,
+            wrong.cause if wrong else None,
+        )
 
 
 UNSCORED: frozenset[Outcome] = frozenset({"unsupported", "inherited"})
@@ -198,22 +220,50 @@ def _change(was: Result | None, now: Result | None) -> tuple[Change, bool]:
         return "broken", not now.known
     if not asked_before:
         return "added", not now.known
-    return ("unchanged" if was is not None and was.outcome == now.outcome else "changed"), False
+    if was is None or (was.outcome, was.severity) != (now.outcome, now.severity):
+        return "changed", _is_graver(was, now) and not now.known
+    return "unchanged", False
+
+
+def _is_graver(was: Result | None, now: Result) -> bool:
+    """True if what is observed now is worse than what was."""
+    if was is None or was.severity is None or now.severity is None:
+        return False
+    return now.severity < was.severity
 
 
 def _outcome(result: Result | None) -> str:
     if result is None:
         return ""
-    reason = f": {result.reason}" if result.reason and not result.is_good else ""
-    return f"{result.outcome}{' as expected' if result.known else ''}{reason}"
+    said = [] if result.is_good else [severity_name(result.severity), result.reason]
+    return ": ".join([f"{result.outcome}{' as expected' if result.known else ''}", *filter(None, said)])
 
 
 def _remarks_of_runs(old: RunReport, new: RunReport) -> list[str]:
     remarks = _remarks_of_rules(old, new)
-    if old.suite_sha256 != new.suite_sha256:
-        remarks.append("the cases are not the same")
-    if old.golden_files_sha256 != new.golden_files_sha256:
-        remarks.append("the golden files are not the same")
+    if old.driver.label != new.driver.label:
+        remarks.append(f"the earlier result is of {old.driver.label}, the later one of {new.driver.label}")
+    if old.asked_about != new.asked_about:
+        remarks.append("not the same cases were asked, so that the digests of golden files say nothing")
+    else:
+        if old.suite_sha256 != new.suite_sha256:
+            remarks.append("the cases are not the same")
+        if old.golden_files_sha256 != new.golden_files_sha256:
+            remarks.append("the golden files are not the same")
     if old.driver.sha256 == new.driver.sha256:
         remarks.append("the driver is the same")
+    remarks += _remarks_of_lies(old, new)
     return remarks
+
+
+def _remarks_of_lies(old: RunReport, new: RunReport) -> Iterator[str]:
+    """What became of well-formed lies, which no reader can see: told, and never a reason to fail."""
+    before = {one.case: one.verdict for one in old.exposures}
+    moved: dict[tuple[str, str], list[str]] = {}
+    for one in new.exposures:
+        was = before.get(one.case)
+        if was is not None and was != one.verdict:
+            moved.setdefault((was, one.verdict), []).append(one.case)
+    for (earlier, later), cases in sorted(moved.items()):
+        more = f" and {len(cases) - 1} more" if len(cases) > 1 else ""
+        yield f"of the well-formed lies, which are not scored: {earlier} before, {later} now: {min(cases)}{more}"

@@ -19,6 +19,9 @@ class FormatName(StrEnum):
 COMPARED = (FormatName.TEXT, FormatName.JSON, FormatName.MARKDOWN)
 """Formats in which two reports are compared."""
 
+ABREAST = (FormatName.TEXT, FormatName.JSON, FormatName.MARKDOWN, FormatName.HTML)
+"""Formats in which several results are put side by side."""
+
 LINKED = (FormatName.SARIF, FormatName.HTML)
 """Formats that link to the rules' pages."""
 

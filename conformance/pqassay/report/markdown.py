@@ -7,7 +7,7 @@ nor a mention.  GitHub refuses summaries of more than 1 MiB: what does not fit i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from pqassay.report import run_text
@@ -93,7 +93,7 @@ def escaped(text: str) -> str:
 def _blocks(shown: View) -> Iterator[str]:
     """Parts of the summary, the most important first, separated by empty lines."""
     yield f"## {MARKS[shown.tone]} {escaped(shown.title)}: {escaped(shown.outcome)}".replace("  ", " ")
-    yield _table(
+    yield table(
         [tuple(escaped(tile.label) for tile in shown.tiles), tuple(f"{tile.count:,}" for tile in shown.tiles)]
     )
     if shown.alarms:
@@ -129,10 +129,10 @@ def _of_run(shown: View) -> Iterator[str]:
             )
             for group in new
         ]
-        yield _table([("observed", "cause", "results", "cases"), *rows])
+        yield table([("observed", "cause", "results", "cases"), *rows])
     if shown.scores:
         yield "### Scores"
-        yield _table([tuple(escaped(cell) for cell in row) for row in shown.scores])
+        yield table([tuple(escaped(cell) for cell in row) for row in shown.scores])
     for group in new:
         yield _cause(group)
     if known := [item for item in shown.items if item.known]:
@@ -140,7 +140,7 @@ def _of_run(shown: View) -> Iterator[str]:
     if shown.exposure:
         yield "### Well-formed lies"
         yield NEVER_SCORED
-        yield _table([tuple(escaped(cell) for cell in row) for row in shown.exposure])
+        yield table([tuple(escaped(cell) for cell in row) for row in shown.exposure])
         if shown.misled:
             yield _list([_lie(one) for one in shown.misled], "cases")
     if shown.remarks:
@@ -170,7 +170,7 @@ def _rules(shown: View) -> Iterator[str]:
     if not rows:
         return
     yield "### Findings"
-    yield _table(
+    yield table(
         [
             ("", "rule", "verdict", "could", "observed", "findings", f"{shown.place}s"),
             *(
@@ -247,6 +247,7 @@ def _list(lines: list[str], noun: str) -> str:
     return "\n".join(shown)
 
 
-def _table(rows: list[tuple[str, ...]]) -> str:
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Rows, the first of them the header, whose cells are Markdown already."""
     lines = [f"| {' | '.join(row)} |" for row in rows]
     return "\n".join([lines[0], "|" + " --- |" * len(rows[0]), *lines[1:]])

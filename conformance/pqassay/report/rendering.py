@@ -8,6 +8,7 @@ from typing import TextIO
 from pqassay.report.formats import LINKED, FormatName
 from pqassay.report.model import Report
 from pqassay.report.run_model import RunReport
+from pqassay.report.side_by_side import SideBySide
 
 
 def write_report(
@@ -27,3 +28,14 @@ def write_report(
     is_run_as_text = format_name is FormatName.TEXT and isinstance(report, RunReport)
     renderer = importlib.import_module(f"pqassay.report.{'run_text' if is_run_as_text else format_name}")
     renderer.render(report, stream, **({"site": site} if format_name in LINKED else {}))
+
+
+def write_side_by_side(shown: SideBySide, format_name: FormatName, stream: TextIO) -> None:
+    """Write several results side by side, in one of the formats `ABREAST`."""
+    if format_name is FormatName.JSON:
+        stream.write(f"{shown.to_json()}\n")
+        return
+    is_html = format_name is FormatName.HTML
+    renderer = importlib.import_module(f"pqassay.report.side_by_side_{'html' if is_html else 'text'}")
+    render = renderer.render_markdown if format_name is FormatName.MARKDOWN else renderer.render
+    render(shown, stream)

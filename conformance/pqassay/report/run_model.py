@@ -314,6 +314,11 @@ class RunReport:
         ]
 
     @property
+    def asked_about(self) -> frozenset[str]:
+        """Ids of the cases that results and exposures name."""
+        return frozenset({one.case for one in self.results} | {one.case for one in self.exposures})
+
+    @property
     def by_family(self) -> dict[str, list[Result]]:
         """The results of each family, the greeting's under ``hello``."""
         families: dict[str, list[Result]] = {}

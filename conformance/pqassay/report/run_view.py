@@ -62,10 +62,10 @@ def view(report: RunReport) -> View:
 
 def _facts(report: RunReport) -> list[tuple[str, str]]:
     driver, limits = report.driver, report.limits
-    asked = ["pqassay", "run", *report.options, *run_text.how_it_is_named(report)]
+    asked = [*report.options, *run_text.how_it_is_named(report)]
     return [
         ("driver", driver.line),
-        ("asked by", shlex.join(asked)),
+        ("asked with", shlex.join(asked)),
         ("pqassay", f"{report.pqassay}, protocol {report.protocol}"),
         ("limits", f"{limits.seconds:g} s and {limits.memory / (1 << 30):g} GiB for each request"),
         ("cases", f"sha256 {report.suite_sha256[:16]}"),

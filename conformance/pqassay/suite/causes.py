@@ -37,6 +37,8 @@ ACCIDENTS = frozenset(
 
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|-?[0-9]+")
 _FOLDERS = re.compile(r"(?<![\w.])(?:[A-Za-z]:)?(?:/[^\s:/]+)+/")
+"""Folders of absolute paths; what a slash within a name parts, as ``github.com/owner/module.Function``, is no folder."""
+
 _FRAME = re.compile(r"^\s*(?:at )?([\w.$/<>*()-]+)\(|\b([\w./-]+\.(?:go|rs|java|js|mjs|py|cc|cpp)):")
 
 MOST_CHARACTERS = 160
@@ -62,6 +64,8 @@ def blanked(text: str) -> str:
 
     >>> blanked("page 3 at offset 0x1f of /tmp/x/data.parquet")
     'page # at offset # of data.parquet'
+    >>> blanked("example.org/owner/reader.Kind.Value")
+    'example.org/owner/reader.Kind.Value'
     """
     return _NUMBER.sub("#", _FOLDERS.sub("", " ".join(text.split())))[:MOST_CHARACTERS]
 

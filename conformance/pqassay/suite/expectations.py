@@ -151,29 +151,33 @@ def _entry(row: Any, number: int) -> Expectation:
     place = f"entry {number}"
     if not isinstance(row, dict):
         raise ExpectationsError(f"{place}: no table")
-    members = cast("dict[str, Any]", row)
+    members = dict(cast("dict[str, Any]", row))
     place = f"{place} ({members.get('case', 'without case')})"
     names = [member.name for member in dataclasses.fields(Expectation)]
     if stray := sorted(set(members) - set(names)):
         raise ExpectationsError(f"{place}: unknown {', '.join(stray)}; there are {', '.join(names)}")
-    if isinstance(members.get("case"), str):
-        members = {**members, "case": [members["case"]]}
     for name in names:
-        kind: type = {"expires": dt.date, "case": list}.get(name, str)
-        if name in members and type(members[name]) is not kind:
-            words = {"expires": "a date such as 2027-03-01", "case": "text, or a list of texts"}.get(
-                name, "text"
-            )
+        if name in members and not _is_of_its_type(name, members[name]):
+            words = WORDS.get(name, "text")
             raise ExpectationsError(f"{place}: {name} is not {words}")
-    if not all(isinstance(case, str) for case in members.get("case", [])):
-        raise ExpectationsError(f"{place}: case is not text, or a list of texts")
     for name, choices in (("outcome", _ALLOWED), ("operation", (*get_args(Operation), "hello"))):
         if name in members and members[name] not in choices:
             raise ExpectationsError(f"{place}: {name} is {members[name]!r}, not one of {', '.join(choices)}")
     for name in ("case", "outcome"):
         if not members.get(name):
             raise ExpectationsError(f"{place}: {name} is missing")
-    return Expectation(**cast("dict[str, Any]", {**members, "case": tuple(members["case"])}))
+    cases: str | list[str] = members.pop("case")
+    return Expectation((cases,) if isinstance(cases, str) else tuple(cases), **members)
+
+
+WORDS = {"expires": "a date such as 2027-03-01", "case": "text, or a list of texts"}
+"""What members are that are not text."""
+
+
+def _is_of_its_type(name: str, value: object) -> bool:
+    if name == "case" and isinstance(value, list):
+        return all(isinstance(case, str) for case in cast("list[object]", value))
+    return type(value) is (dt.date if name == "expires" else str)
 
 
 def written(results: Sequence[Result], before: Expectations) -> str:

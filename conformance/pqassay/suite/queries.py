@@ -279,7 +279,7 @@ def _is_ordered(key: Any) -> bool:
 
 def _is_special(key: Any) -> bool:
     """Whether it is a float of those that readers treat apart."""
-    return isinstance(key, float) and (math.isnan(key) or math.isinf(key) or key == 0.0)
+    return isinstance(key, float) and (math.isnan(key) or math.isinf(key) or not key)
 
 
 def _same(key: Any) -> Hashable:

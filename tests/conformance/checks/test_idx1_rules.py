@@ -23,7 +23,7 @@ from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.idx1 import companion as idx1_companion
 from pqassay_spec.parquet.file import read_framing
 from pqassay_spec.parquet.thrift import FileMetaData
-from pqassay_spec.rules.catalogue import Tier, rules
+from pqassay_spec.rules.catalogue import Tier, file_rules
 
 GOOD = Idx1File().build()
 FOOTER = read_framing(BytesSource(GOOD)).footer_start
@@ -286,7 +286,7 @@ def test_every_rule_of_the_index_has_a_remedy(tmp_path: Path) -> None:
         findings = pqassay.check(copied(golden, tmp_path), tier="values").files[0].findings
         mended |= {finding.rule for finding in findings if finding.remedy and finding.rule.startswith("IDX1")}
 
-    assert {rule for rule in rules() if rule.startswith("IDX1")} == mended
+    assert {rule for rule in file_rules() if rule.startswith("IDX1")} == mended
 
 
 def test_a_displaced_page_index_goes_with_the_blob_that_displaced_it() -> None:

@@ -24,7 +24,7 @@ from pqassay.suite.cases import golden_folder
 from pqassay.under_test.fields import in_footer
 from pqassay.under_test.file import FileUnderTest, NotChecked, Options
 from pqassay_spec.base.sources import BytesSource
-from pqassay_spec.rules.catalogue import rules, rules_for
+from pqassay_spec.rules.catalogue import file_rules, rules_for
 
 PAIR = golden_folder() / "interop" / "questdb-9.4.3" / "bloom"
 PM, DATA = (PAIR / "_pm").read_bytes(), (PAIR / "data.parquet").read_bytes()
@@ -68,9 +68,9 @@ def test_a_folder_with_both_files_has_both_judged(pair: Path) -> None:
     assert ["index", "index"] == [report.coverages[file.coverage].tier for file in report.files]
     for file in report.files:
         coverage = report.coverages[file.coverage]
-        others = rules().keys() - rules_for(file.kind).keys()
+        others = file_rules().keys() - rules_for(file.kind).keys()
         assert others <= set(coverage.not_applicable)
-        assert rules().keys() == {*coverage.checked, *coverage.not_checked, *coverage.not_applicable}
+        assert file_rules().keys() == {*coverage.checked, *coverage.not_checked, *coverage.not_applicable}
 
 
 @pytest.mark.parametrize("name", ["_pm", "data.parquet"])
