@@ -238,8 +238,9 @@ def example(language: str) -> str:
 
 def test_the_guide_shows_the_driver_of_the_protocol() -> None:
     """What the guide prints of its run, `tests/docs/test_guides.py` compares."""
-    shown = 'python title="driver.py"'
-    assert f"```{shown}\n{example(shown)}```" in (GUIDES / "run.md").read_text()
+    driver = example('python title="driver.py"')
+
+    assert f'title="driver.py"\n{driver}```' in (GUIDES / "run.md").read_text()
 
 
 def scored(command: list[str]) -> tuple[dict[str, str], int]:
@@ -272,6 +273,19 @@ def test_the_driver_in_python_in_the_protocol_runs_and_scores(
     assert ["passed"] * 9 == [outcomes[name] for name in HONEST + DAMAGED]
     assert ["failed"] * 2 == [outcomes[name] for name in ("idx1/offset-underscore", "idx1/length-one-more")]
     assert passed > 0.8 * len(outcomes)
+
+
+def test_the_first_driver_in_the_protocol_reads_most_of_what_it_is_asked(tmp_path: Path) -> None:
+    driver = tmp_path / "driver.py"
+    driver.write_text(example('python title="driver.py"'))
+    chosen = select(golden_cases(), ["idx1/p*", "pqf/pa*", "pqf/pl*", "pix/p*"])
+    report = run(chosen, Settings([sys.executable, str(driver)], jobs=1, strict=True))
+    asked, passed = (sum(getattr(score, name) for score in report.scores) for name in ("asked", "passed"))
+
+    assert {"read"} == {score.operation for score in report.scores}
+    assert True is report.driver.serve
+    assert [] == [result for result in report.results if result.outcome in ("crashed", "protocol error")]
+    assert passed > 0.8 * asked > 20
 
 
 def test_the_driver_for_snapshots_in_the_protocol_runs_and_scores(

@@ -237,6 +237,19 @@ def test_a_damaged_file_without_parent_needs_any_valid_case(tmp_path: Path) -> N
     )
 
 
+def test_a_refusal_of_a_good_file_that_may_be_refused_earns_nothing_beside_what_must_be_read(
+    tmp_path: Path,
+) -> None:
+    rows = {"rows": ROWS, "predicate": ["=", "nation", "Peru"]}
+    write_case(tmp_path / "cases", "made/old", {"read": {"rows": "own", "refusal": "allowed"}, **rows})
+    alone = asked(tmp_path, f"answer '{REJECT}'", "read").results
+    write_case(tmp_path / "cases", "made/good", {"read": {"rows": "own", "refusal": "never"}, **rows})
+    beside = asked(tmp_path, f"answer '{REJECT}'", "read").results
+
+    assert ["passed"] == [result.outcome for result in alone]
+    assert {"made/good": "failed", "made/old": "no credit"} == {r.case: r.outcome for r in beside}
+
+
 def test_only_what_is_declared_is_asked(tmp_path: Path) -> None:
     valid_case(tmp_path / "cases")
     report = asked(tmp_path, "exit 1", hello=["idx1.lint", "codec.snappy"])

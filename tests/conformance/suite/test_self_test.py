@@ -71,7 +71,7 @@ def surprises(done: RunReport) -> list[str]:
     ]
 
 
-STEPS: dict[Operation, int] = {"read": 4, "scan": 12}
+STEPS: dict[Operation, int] = {"read": 4, "scan": 6}
 """Of operations that take long, the reference is asked about every so many cases: a run over all is `pqassay run`."""
 
 
