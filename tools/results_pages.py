@@ -22,7 +22,7 @@ import kept_results
 from kept_results import Kept, Reading, Trouble, Written
 from site_markdown import Link, case_link, literal, rule_link, table
 
-from pqassay.report.run_model import SEVERITIES, Exposure, Result
+from pqassay.report.run_model import SEVERITIES, Exposure, Result, observed_words
 from pqassay.suite.cases import GoldenCase, inputs_digest
 from pqassay.suite.writer_cases import WriterCase
 from pqassay_spec.rules import catalogue
@@ -58,9 +58,6 @@ MEANINGS: Mapping[str, str] = {
     "unsupported": "the library does not have what the query takes, and says so",
     "not asked": "the driver does not declare what the file takes, or the file is newer than the answers",
 }
-
-WRITES: Mapping[int, str] = {1: "writes a wrong file", 2: "crashes while writing", 3: "refuses to write"}
-"""What is observed of a writer, by severity."""
 
 
 @dataclass(frozen=True)
@@ -298,15 +295,14 @@ def valid_files(results: Results, link: Link) -> Iterator[str]:
 
 def _cause_row(group: Sequence[Result], results: Results, link: Link) -> Sequence[str]:
     first = group[0]
-    severity = first.severity or OF_VALID
-    observed = WRITES[severity] if first.operation == "encode" else SEVERITIES[severity]
+    seen = observed_words(first)
     query = (
         f"<br><code>{literal(json.dumps(first.query.predicate, ensure_ascii=False))}</code>"
         if first.query
         else ""
     )
     return (
-        f"{observed}<br><small>{len(group):,} {'answer' if len(group) == 1 else 'answers'}</small>",
+        f"{seen}<br><small>{len(group):,} {'answer' if len(group) == 1 else 'answers'}</small>",
         f"`{first.operation}`: {literal(first.reason)}{query}{_seen(first.actual or first.stderr or '')}",
         _cases(dict.fromkeys(result.case for result in group), results, link),
     )

@@ -12,7 +12,7 @@ from typing import Literal, get_args
 
 from pqassay.errors import UsageError
 from pqassay.report.model import FileReport, Finding, Report, counts, members_json
-from pqassay.report.run_model import UNCLASSED, Outcome, Result, RunReport, severity_name
+from pqassay.report.run_model import UNCLASSED, Outcome, Result, RunReport, observed_words
 
 SCHEMA_VERSION = 1
 
@@ -235,7 +235,7 @@ def _is_graver(was: Result | None, now: Result) -> bool:
 def _outcome(result: Result | None) -> str:
     if result is None:
         return ""
-    said = [] if result.is_good else [severity_name(result.severity), result.reason]
+    said = [] if result.is_good else [observed_words(result), result.reason]
     return ": ".join([f"{result.outcome}{' as expected' if result.known else ''}", *filter(None, said)])
 
 

@@ -17,7 +17,7 @@ from pqassay.report import run_text
 from pqassay.report.details import details, further, place
 from pqassay.report.model import Coverage, FileReport, Finding, Report, counts
 from pqassay.report.rules import judged_against_line
-from pqassay.report.run_model import BROKEN, UNCLASSED, Result, RunReport, severity_name
+from pqassay.report.run_model import BROKEN, UNCLASSED, Result, RunReport, observed_words
 from pqassay_spec.base.terminal import printable
 from pqassay_spec.rules.catalogue import rules
 
@@ -242,7 +242,7 @@ def _result(result: Result, report: RunReport) -> _Case:
     if result.known:
         return _Case(name, "skipped", f"expected: {result.outcome}", "expected", output=text)
     kind = "error" if result.outcome in BROKEN else "failure"
-    seen = severity_name(result.severity)
+    seen = observed_words(result)
     return _Case(
         name,
         kind,

@@ -56,6 +56,13 @@ SEVERITIES: dict[int, str] = {
 }
 """What was observed, the gravest first. It is about what the driver did, not about what the rule could do."""
 
+WRITER_SEVERITIES: dict[int, str] = {
+    1: "writes a wrong file",
+    2: "crashes while writing",
+    3: "refuses to write",
+}
+"""What was observed of a writer, where it is something else than of a reader."""
+
 UNCLASSED = max(SEVERITIES) + 1
 """Where what is wrong, and has no severity, is placed in an order by severity."""
 
@@ -334,6 +341,12 @@ class RunReport:
 def severity_name(severity: int | None) -> str:
     """What was observed, in words; empty for nothing, and the number where another version wrote it."""
     return "" if severity is None else SEVERITIES.get(severity, f"severity {severity}")
+
+
+def observed_words(result: Result) -> str:
+    """What was observed of a result, in words: of a writer in those of writers; empty for nothing."""
+    of_writer = WRITER_SEVERITIES.get(result.severity or 0) if result.operation == "encode" else None
+    return of_writer or severity_name(result.severity)
 
 
 def scores(results: Sequence[Result]) -> list[Score]:

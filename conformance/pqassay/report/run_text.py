@@ -17,7 +17,7 @@ from rich.console import Console
 
 from pqassay.report.line import plain_console, write_line, write_row
 from pqassay.report.model import members
-from pqassay.report.run_model import ExposureVerdict, Result, RunReport, Score, severity_name
+from pqassay.report.run_model import ExposureVerdict, Result, RunReport, Score, observed_words
 from pqassay_spec.rules.catalogue import rules
 
 COLOURS = {
@@ -63,7 +63,7 @@ def details(result: Result, report: RunReport) -> Iterator[tuple[str, str]]:
     The last is the command that asks for one operation on one case again, and keeps request, answer and files.
     """
     if result.severity is not None:
-        yield "observed", severity_name(result.severity)
+        yield "observed", observed_words(result)
     if result.title:
         yield "case", result.title
     named = (result.rules or [])[:RULES_SHOWN]

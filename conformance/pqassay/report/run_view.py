@@ -9,7 +9,14 @@ from typing import get_args
 
 from pqassay.report import run_text
 from pqassay.report.model import encodable
-from pqassay.report.run_model import Exposure, ExposureVerdict, Result, RunReport, severity_name
+from pqassay.report.run_model import (
+    Exposure,
+    ExposureVerdict,
+    Result,
+    RunReport,
+    observed_words,
+    severity_name,
+)
 from pqassay.report.view_model import OUTCOME_TONES, Group, Item, Tile, Tone, View
 from pqassay_spec.rules.catalogue import rules
 
@@ -112,7 +119,7 @@ def _groups(report: RunReport) -> Iterator[Group]:
         first = results[0]
         yield Group(
             first.cause or first.reason or first.outcome,
-            severity_name(first.severity) or first.outcome,
+            observed_words(first) or first.outcome,
             _tone(first),
             [],
             [_item(result, report) for result in results],
@@ -141,7 +148,7 @@ def _item(result: Result, report: RunReport) -> Item:
         tone=OUTCOME_TONES[result.outcome],
         rule=rule,
         could="",
-        observed=severity_name(result.severity),
+        observed=observed_words(result),
         message=result.reason or result.title or result.outcome,
         known=bool(result.known),
         details=rows,

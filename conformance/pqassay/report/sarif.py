@@ -19,7 +19,7 @@ from pqassay.report import run_text
 from pqassay.report.coverage import unchecked
 from pqassay.report.details import details, place
 from pqassay.report.model import FileReport, Finding, Position, Report, encodable, members
-from pqassay.report.run_model import BROKEN, SEVERITIES, UNCLASSED, Result, RunReport, severity_name
+from pqassay.report.run_model import BROKEN, SEVERITIES, UNCLASSED, Result, RunReport, observed_words
 from pqassay_spec.base.terminal import printable
 from pqassay_spec.pm.grammar import DATA_NAME
 from pqassay_spec.rules.catalogue import rules
@@ -297,7 +297,7 @@ def _id(result: Result) -> str:
 
 
 def _result(result: Result, number: int, report: RunReport) -> Json:
-    seen, query = severity_name(result.severity), result.query
+    seen, query = observed_words(result), result.query
     text = ". ".join(
         part
         for part in (

@@ -22,6 +22,7 @@ from pqassay.report.run_model import (
     Result,
     RunReport,
     Score,
+    observed_words,
     severity_name,
 )
 
@@ -309,7 +310,7 @@ def _cell(result: Result | None, run: RunReport, family: str, operation: str) ->
         leaves_out = run.summary.results > len(run.results)
         meaning = NOT_TOLD if asked and leaves_out else NOT_ASKED
         return Cell(OUTCOME_MARKS[meaning], meaning)
-    meaning = severity_name(result.severity) or result.outcome
+    meaning = observed_words(result) or result.outcome
     mark = OUTCOME_MARKS[result.outcome]
     if result.severity is not None:
         mark = SEVERITY_MARKS.get(result.severity, str(result.severity))
