@@ -75,6 +75,8 @@ class FileFacts:
         chunks: The chunks of each top-level column that is one leaf, by row group.
         types: The physical types of these columns.
         names: All top-level columns, in the order of the schema.
+        leaves: The top-level column of each leaf.
+        has_choice: Whether an index of pages or a bloom filter tells readers what to leave out.
     """
 
     needs: tuple[str, ...] = ()
@@ -82,6 +84,8 @@ class FileFacts:
     chunks: dict[str, tuple[ChunkFacts, ...]] = field(default_factory=dict[str, tuple[ChunkFacts, ...]])
     types: dict[str, int] = field(default_factory=dict[str, int])
     names: tuple[str, ...] = ()
+    leaves: tuple[str, ...] = ()
+    has_choice: bool = False
 
 
 def facts_of(data: bytes) -> FileFacts:
@@ -111,6 +115,8 @@ def facts_of(data: bytes) -> FileFacts:
         {name: tuple(parts) for name, parts in found.items() if len(parts) == len(groups)},
         {name: int(leaf.element.type or 0) for name, leaf in own.items()},
         tuple(dict.fromkeys(leaf.path[0] for leaf in leaves)),
+        tuple(leaf.path[0] for leaf in leaves),
+        any(chunk.chunk.column_index_offset or chunk.facts.bloom_filter_offset for chunk in chunks),
     )
 
 

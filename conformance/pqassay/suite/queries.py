@@ -2,7 +2,8 @@
 
 A reader that goes wrong does so in one page, one block of a bloom filter, at one bound, or in a column beside the damaged one.
 So the queries are chosen to *touch* as much as possible: each candidate says which pages, blocks, bounds and kinds of
-comparison it touches, and the one that touches most of what nothing has touched yet is taken, until there are `MOST`.
+comparison it touches, and the one that touches most of what nothing has touched yet is taken, until there are `MOST`. Pages
+count only where others can be left out: a query that needs them all would be answered rightly without any index.
 """
 
 from __future__ import annotations
@@ -41,14 +42,27 @@ MOST = 16
 MOST_BOUNDS = 12
 """Values of a column that are tried as bounds of a range, at most."""
 
-ENOUGH = 8
-"""Queries of a case from which on one more must touch two new things of its column, or more beside."""
-
 HEAVY = 3
 """How much more the column that the case is about counts."""
 
+WEIGHTS = {
+    "bound": 3,
+    "block": 3,
+    "special": 2,
+    "value": 5,
+    "null": 4,
+    "in": 2,
+    "or": 2,
+    "range": 2,
+    "middle": 4,
+}
+"""How much more some marks count: a false bound shows at itself alone, and other marks are touched along by many queries."""
+
 WITHOUT_ORDER = frozenset({"boolean", "geometry", "geography", "bson", "json", "interval", "variant"})
 """Types of columns about which only equality is asked: readers do not agree on which value is less."""
+
+LIGHT = {"bound": 1, "range": 1}
+"""How little some marks count of columns that the case is not about: their bounds are true."""
 
 Mark = tuple[Hashable, ...]
 """Something that a query touches."""
@@ -68,7 +82,9 @@ class _Candidate:
     marks: frozenset[Mark]
 
 
-def queries(rows: Rows, facts: FileFacts, column: str | None, story: Sequence[Any] | None) -> list[CaseQuery]:
+def queries(
+    rows: Rows, facts: FileFacts, column: str | None, story: Sequence[Any] | None, most: int = MOST
+) -> list[CaseQuery]:
     """The queries about a file with these rows.
 
     Args:
@@ -76,25 +92,33 @@ def queries(rows: Rows, facts: FileFacts, column: str | None, story: Sequence[An
         facts: Its layout.
         column: The column that the case is about, which is asked about most.
         story: The predicate that tells the case's story; it comes first.
+        most: How many, at most.
 
     Returns:
-        At most `MOST` queries. Every second one leaves the columns of its predicate out of the answer, where there are others:
+        At most so many queries. Every second one leaves the columns of its predicate out of the answer, where there are others:
         a wrong selection shows in the columns beside.
     """
     names = rows.names()
-    columns = [_Column(name, place, rows, facts) for place, name in enumerate(names)]
-    about = column if column in names else next(iter(columns_of(story) & set(names)), None) if story else None
-    columns.sort(key=lambda one: one.name != about)
+    columns = [_Column(name, place, rows, facts, is_about=name == column) for place, name in enumerate(names)]
+    columns.sort(key=lambda one: one.name != column)
     candidates = [candidate for one in columns for candidate in one.candidates()]
-    candidates += _conjunctions(columns)
+    candidates += _pairs(columns)
     chosen = [list(story)] if story else []
     touched: set[Mark] = set()
     for candidate in candidates:
         if candidate.predicate in chosen:
             touched |= candidate.marks
-    weight = {True: HEAVY, False: 1}
-    while len(chosen) < MOST and candidates:
-        best = max(candidates, key=lambda one: sum(weight[mark[1] == about] for mark in one.marks - touched))
+
+    def weight(candidate: _Candidate) -> int:
+        return sum(
+            (HEAVY * WEIGHTS.get(str(mark[0]), 1))
+            if mark[1] == column
+            else min(WEIGHTS.get(str(mark[0]), 1), LIGHT.get(str(mark[0]), HEAVY))
+            for mark in candidate.marks - touched
+        )
+
+    while len(chosen) < most and candidates:
+        best = max(candidates, key=weight)
         if not best.marks - touched:
             break
         chosen.append(best.predicate)
@@ -109,8 +133,8 @@ def _output(names: Sequence[str], tree: Sequence[Any], number: int) -> list[str]
     return beside if number % 2 and beside else list(names)
 
 
-def _conjunctions(columns: Sequence[_Column]) -> Iterator[_Candidate]:
-    """Two values of one row, from the first row and from the last: pages of two columns must be cut at the same rows."""
+def _pairs(columns: Sequence[_Column]) -> Iterator[_Candidate]:
+    """Conditions on two columns, whose pages must be cut at the same rows: values of one row, or of one column or the other."""
     able = [column for column in columns if column.is_comparable]
     for first, second in pairwise(able):
         for row in (0, -1):
@@ -119,13 +143,19 @@ def _conjunctions(columns: Sequence[_Column]) -> Iterator[_Candidate]:
                 yield _Candidate(
                     ["and", *parts], frozenset({("and", first.name, row), ("and", second.name, row)})
                 )
+        last = first.written(-1)
+        other = ["is null", second.name] if second.has_nulls else ["=", second.name, second.written(0)]
+        if last is not None and other[-1] is not None:
+            yield _Candidate(
+                ["or", ["=", first.name, last], other], frozenset({("or", first.name), ("or", second.name)})
+            )
 
 
 class _Column:
     """A column of a case, and what queries about it touch."""
 
-    def __init__(self, name: str, place: int, rows: Rows, facts: FileFacts) -> None:
-        self.name = name
+    def __init__(self, name: str, place: int, rows: Rows, facts: FileFacts, *, is_about: bool) -> None:
+        self.name, self._is_about = name, is_about
         self.type = rows.columns[place].type
         self._values: list[Written] = [row[place] for row in rows.rows]
         self._facts = facts
@@ -144,11 +174,20 @@ class _Column:
         """A value of a row as JSON; ``None`` if there is no such row."""
         return as_json(self._values[row]) if self._values else None
 
+    @property
+    def has_nulls(self) -> bool:
+        """Whether some of its values are null, and others are not."""
+        return len({value is None for value in self._values}) > 1
+
     @cached_property
     def _chunks(self) -> Sequence[ChunkFacts]:
         return self._facts.chunks.get(self.name) or [
             ChunkFacts((rows,)) for rows in self._facts.groups or [range(len(self._values))]
         ]
+
+    @property
+    def _has_filter(self) -> bool:
+        return any(chunk.blocks for chunk in self._chunks)
 
     @cached_property
     def _pages(self) -> list[range]:
@@ -185,18 +224,22 @@ class _Column:
         for rows in places.values():
             key, value = self.keys[rows[0]], self.written(rows[0])
             marks = {*self._touched("=", rows), *self._blocks(self._values[rows[0]], rows)}
+            marks |= {("value", self.name, _same(key))} if self._has_filter and self._is_about else set()
             marks |= {("special", self.name, str(key))} if _is_special(key) else set()
             marks |= {("bound", self.name, key)} if _is_ordered(key) and key in bounds else set()
             yield _Candidate(["=", self.name, value], frozenset(marks))
-        if self.type in WITHOUT_ORDER:
-            return
-        yield from self._ranges(bounds)
         if len(places) > 1:
             ends = [
                 as_json(self._values[rows[0]])
                 for rows in (*list(places.values())[:1], *list(places.values())[-1:])
             ]
-            yield _Candidate(["in", self.name, ends], frozenset({("in", self.name)}))
+            marks = {
+                ("in", self.name),
+                *({("middle", self.name, "in")} if self.type in WITHOUT_ORDER else ()),
+            }
+            yield _Candidate(["in", self.name, ends], frozenset(marks))
+        if self.type not in WITHOUT_ORDER:
+            yield from self._ranges(bounds)
 
     def _ranges(self, bounds: set[Any]) -> Iterator[_Candidate]:
         """Comparisons with bounds: each of the four operators, at the ends and between, beside NaN as well."""
@@ -214,19 +257,20 @@ class _Column:
                     ("end", self.name, end),
                     *self._touched("range", rows),
                 }
+                marks |= {("middle", self.name, name[0])} if end == "between" else set()
                 marks |= {("beside NaN", self.name, name)} if has_nan else set()
                 yield _Candidate([name, self.name, self.written(by_key[key])], frozenset(marks))
 
     def _touched(self, how: str, rows: Sequence[int]) -> Iterator[Mark]:
-        """The pages that hold some of the rows."""
+        """The pages that hold some of the rows, where there are others; in the column of the case once for each kind of test."""
         found = set(rows)
-        for page in self._pages:
-            if not found.isdisjoint(page):
-                yield how, self.name, "page", page.start
+        pages = [page.start for page in self._pages if not found.isdisjoint(page)]
+        for start in pages if len(pages) < len(self._pages) else ():
+            yield how if self._is_about else "any", self.name, "page", start
 
     def _blocks(self, value: Written, rows: Sequence[int]) -> Iterator[Mark]:
         """The blocks of bloom filters that a value chooses, where it is."""
-        if not any(chunk.blocks for chunk in self._chunks):
+        if not self._has_filter:
             return
         plain = plain_bytes(value, self._facts.types.get(self.name))
         if plain is None:

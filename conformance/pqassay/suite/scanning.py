@@ -6,6 +6,7 @@ does is told from what the reader gets wrong by itself.
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,13 +21,13 @@ from pqassay.suite.causes import Fault
 from pqassay.suite.driver import DriverUnderTest, NoAnswer, Reply
 from pqassay.suite.file_facts import FileFacts, facts_of
 from pqassay.suite.protocol import IgnoredIndex, Index, Reject, Unsupported
-from pqassay.suite.queries import CaseQuery, queries
+from pqassay.suite.queries import MOST, CaseQuery, queries
 from pqassay.suite.row_answers import judged_rows, words_of
 from pqassay_spec.golden.case import Case
 from pqassay_spec.golden.literals import Rows, Value
 
-MOST_QUERIES: Mapping[str, int] = {"PQF": 8, "IDX1": 10}
-"""Queries about a case of families whose files hold no index of pages, which need fewer."""
+MOST_QUERIES: Mapping[str, int] = {"PQF": 5, "IDX1": 6, "STA": 10, "PM": 8}
+"""Queries about a case of families of whose files most hold no index of pages; such a file needs fewer."""
 
 GRAVITY: Sequence[Fault] = ("crashed", "protocol", "wrong", "refused", "accepted", "accident")
 """Faults, the gravest first."""
@@ -91,9 +92,22 @@ class CaseFacts:
         if rows is None:
             return []
         story = golden.case.expect.predicate or good.case.expect.predicate
-        column = golden.case.column or good.case.column
-        most = MOST_QUERIES.get(golden.case.family)
-        return queries(rows, self.of(golden), column, story)[:most]
+        facts = self.of(golden)
+        column = damaged_column(golden.case, facts) or golden.case.column or good.case.column
+        few = MOST_QUERIES.get(golden.case.family, MOST)
+        most = few if not facts.has_choice else few if golden.case.mutation else MOST
+        return queries(rows, facts, column, story, most)
+
+
+def damaged_column(case: Case, facts: FileFacts) -> str | None:
+    """The top-level column in which a case differs from its parent; ``None`` where the damage is in no one column."""
+    found = _COLUMN.search(case.mutation.path) if case.mutation is not None else None
+    place = int(found[1]) if found else len(facts.leaves)
+    return facts.leaves[place] if place < len(facts.leaves) else None
+
+
+_COLUMN = re.compile(r"(?:\bcolumns|column_chunks|column_descriptors|column_orders)\[(\d+)\]")
+"""Where a path names a column, by its position among the leaves."""
 
 
 def wanted_rows(rows: Rows, query: CaseQuery, semantics: Semantics) -> list[list[Value]]:
