@@ -101,7 +101,8 @@ class Session:
                     os.set_blocking(stream.fileno(), False)
         self._before = self._asked
         self._asked += 1
-        said = _Exchange(self._process, self._launcher, request, is_whole).run()
+        exchange = _Exchange(self._process, self._launcher, request, is_whole)
+        said = exchange.run(has_answered=self._before > 0)
         if said.ended is not None or said.problem:
             self.close()
         return said
@@ -136,12 +137,17 @@ class _Exchange:
         self.stderr = Excerpt()
         self.is_open = True
 
-    def run(self) -> Said:
-        """Exchange until all answers are there, the process ends, or its time is over."""
+    def run(self, *, has_answered: bool) -> Said:
+        """Exchange until all answers are there, the process ends, or its time is over.
+
+        Args:
+            has_answered: Whether the process has answered before: then what is there already is more than it was asked. What
+                one says that has just been started, is taken for its first answer, however soon it comes.
+        """
         stdin, stdout, stderr = self.process.stdin, self.process.stdout, self.process.stderr
         if stdin is None or stdout is None or stderr is None:
             raise RuntimeError("a process without pipes")
-        if select.select([stdout], [], [], 0)[0]:
+        if has_answered and select.select([stdout], [], [], 0)[0]:
             return self._unasked()
         watch = Watch(self.process.pid, self.launcher.limits)
         with selectors.DefaultSelector() as selector:

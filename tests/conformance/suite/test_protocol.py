@@ -238,8 +238,9 @@ def example(language: str) -> str:
 
 def test_the_guide_shows_the_driver_of_the_protocol() -> None:
     """What the guide prints of its run, `tests/docs/test_guides.py` compares."""
-    shown = 'python title="driver.py"'
-    assert f"```{shown}\n{example(shown)}```" in (GUIDES / "run.md").read_text()
+    driver = example('python title="driver.py"')
+
+    assert f'title="driver.py"\n{driver}```' in (GUIDES / "run.md").read_text()
 
 
 def scored(command: list[str]) -> tuple[dict[str, str], int]:
