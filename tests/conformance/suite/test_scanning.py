@@ -124,7 +124,8 @@ def test_a_case_counts_by_its_worst_query(tmp_path: Path) -> None:
     found = result_of(scanned(tmp_path, f"{LOSES}\nif tree[0] == 'is not null': os.abort()"))
 
     assert found.query is not None
-    assert ("crashed", ["is not null"], 2) == (found.outcome, found.query.predicate[:1], found.query.wrong)
+    assert ("crashed", ["is not null"]) == (found.outcome, found.query.predicate[:1])
+    assert 2 <= found.query.wrong < found.query.asked
 
 
 def test_the_query_and_the_rows_that_are_missing_are_told(tmp_path: Path) -> None:
