@@ -70,11 +70,13 @@ class NoAnswer:
         outcome: ``crashed``, ``protocol error``, or ``unsupported`` for exit status 3.
         reason: In one line.
         stderr: What the driver said there, the lines that tell most.
+        timed_out: Whether its time was over.
     """
 
     outcome: Outcome
     reason: str
     stderr: str | None = None
+    timed_out: bool = False
 
 
 Reply = Answer | NoAnswer
@@ -175,6 +177,8 @@ class DriverUnderTest:
             if number == 0:  # the others may be new ones because of what this process did
                 self._mine.had_answered = self.serves and self._session.answered > 0
             last = found[max(found)] if found else None
+            if isinstance(last, NoAnswer) and last.timed_out:
+                break  # another wait would most likely be for nothing, too
             if len(found) == len(left) and not (isinstance(last, NoAnswer) and last.outcome == "crashed"):
                 break
         return [replies.get(query.seq) or _like(replies) for query in request.queries]
@@ -264,6 +268,8 @@ class DriverUnderTest:
 def _like(replies: Mapping[int, Reply]) -> NoAnswer:
     """What stands for the answers to queries that were not asked any more: as little as the last one."""
     last = next(reply for reply in reversed(list(replies.values())) if isinstance(reply, NoAnswer))
+    if last.timed_out:
+        return NoAnswer(last.outcome, "not asked after a query that took too long", timed_out=True)
     return NoAnswer(last.outcome, f"not asked after {MOST_CRASHES} queries without an answer")
 
 
@@ -278,7 +284,7 @@ def _written(folder: Path) -> bytes:
 def _no_answer(ended: Ended | None, problem: str, stderr: str = "") -> NoAnswer:
     said = "\n".join(telling_lines(stderr or (ended.stderr if ended else ""))) or None
     if ended is not None and ended.crash:
-        return NoAnswer("crashed", ended.crash, said)
+        return NoAnswer("crashed", ended.crash, said, ended.timed_out)
     if ended is not None and not problem:
         return NoAnswer("crashed", "it ended without an answer", said)
     return NoAnswer("protocol error", problem, said)
