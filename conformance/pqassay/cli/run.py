@@ -161,6 +161,8 @@ def run(
         shipped=known_driver.name if known_driver else None,
         shown=known_driver.command if known_driver else (),
     )
+    if known_driver is not None and known_driver.fresh is not None:
+        settings = dataclasses.replace(settings, fresh=known_driver.fresh)
     if hello:
         say_hello(chosen, settings)
         return

@@ -45,6 +45,7 @@ class Settings:
         tasks: Pairs of a case's id and an operation, which alone are asked; all if empty.
         shipped: The driver's name among the implementations that come with pqassay.
         shown: The command as reports show it, where that is another one.
+        fresh: Bad answers that are asked for again in a fresh process, at most.
         queries: Queries of a case that are asked, at most; the first touch most.
         written: Folder in which files are kept that were written rightly, by the ids of their cases.
     """
@@ -58,6 +59,7 @@ class Settings:
     tasks: frozenset[tuple[str, str]] = frozenset()
     shipped: str | None = None
     shown: Sequence[str] = ()
+    fresh: int = MOST_FRESH
     queries: int | None = None
     written: Path | None = None
 
@@ -126,7 +128,7 @@ class DriverUnderTest:
         self._sessions: list[Session] = []
         self._mine = threading.local()
         self._lock = threading.Lock()
-        self._fresh_left = MOST_FRESH
+        self._fresh_left = settings.fresh
         self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
 
     def close(self) -> None:

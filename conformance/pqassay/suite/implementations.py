@@ -49,6 +49,7 @@ class Implementation:
         command: How it is started; see the module.
         timeout: Seconds of processor time that a request may take.
         queries: Queries of a case that it is asked at most, of one that takes long for each.
+        fresh: Bad answers that are asked for again in a fresh process at most, of one that takes long to start.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Implementation:
     command: tuple[str, ...]
     timeout: float = 10.0
     queries: int | None = None
+    fresh: int | None = None
 
     @property
     def build_folder(self) -> Path:
@@ -200,6 +202,7 @@ def _read(path: Path) -> Implementation:
         command=tuple(cast("list[str]", members["command"])),
         timeout=float(members.get("timeout", 10.0)),
         queries=members.get("queries"),
+        fresh=members.get("fresh"),
     )
 
 
