@@ -68,6 +68,7 @@ def asked(one: Implementation, cases: Sequence[GoldenCase], written: Path | None
         shipped=one.name,
         shown=one.command,
         queries=one.queries,
+        fresh=one.fresh,
         written=written,
     )
 
@@ -75,8 +76,6 @@ def asked(one: Implementation, cases: Sequence[GoldenCase], written: Path | None
         if sys.stderr.isatty():
             print(f"\r{one.name}: {done} of {total} {case[:50]:50}", end="", file=sys.stderr)
 
-    if one.fresh is not None:
-        settings = replace(settings, fresh=one.fresh)
     report = run(cases, settings, progress=progress)
     if sys.stderr.isatty():
         print(file=sys.stderr)

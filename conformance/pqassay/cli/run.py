@@ -140,7 +140,7 @@ def run(
         return
     command, known_driver = named_driver(driver or [], shipped)
 
-    from pqassay.suite.driver import CannotStartError, Settings
+    from pqassay.suite.driver import MOST_FRESH, CannotStartError, Settings
     from pqassay.suite.expectations import Expectations
     from pqassay.suite.process import Limits
     from pqassay.suite.runner import Times, tasks
@@ -158,11 +158,10 @@ def run(
         only=only,
         tasks=wrong_in(rerun) if rerun else frozenset(),
         queries=queries or (known_driver.queries if known_driver else None),
+        fresh=known_driver.fresh if known_driver else MOST_FRESH,
         shipped=known_driver.name if known_driver else None,
         shown=known_driver.command if known_driver else (),
     )
-    if known_driver is not None and known_driver.fresh is not None:
-        settings = dataclasses.replace(settings, fresh=known_driver.fresh)
     if hello:
         say_hello(chosen, settings)
         return

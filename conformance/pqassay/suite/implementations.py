@@ -23,6 +23,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, cast
 
+from pqassay.suite.driver import MOST_FRESH
+
 DRIVER = "driver.toml"
 EXPECTATIONS = "expectations.toml"
 SKELETONS = "skeletons"
@@ -61,7 +63,7 @@ class Implementation:
     command: tuple[str, ...]
     timeout: float = 10.0
     queries: int | None = None
-    fresh: int | None = None
+    fresh: int = MOST_FRESH
 
     @property
     def build_folder(self) -> Path:
@@ -202,7 +204,7 @@ def _read(path: Path) -> Implementation:
         command=tuple(cast("list[str]", members["command"])),
         timeout=float(members.get("timeout", 10.0)),
         queries=members.get("queries"),
-        fresh=members.get("fresh"),
+        fresh=int(members.get("fresh", MOST_FRESH)),
     )
 
 
