@@ -22,10 +22,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from kept_results import EXCHANGE, NOT_IN_THE_MATRIX, RESULTS, asked_cases, in_the_matrix
+from kept_results import EXCHANGE, NOT_IN_THE_MATRIX, RESULTS, asked_cases, in_the_matrix, newest, results
 
 from pqassay.report.run_model import Result, RunReport
 from pqassay.report.run_text import exposed, tally
+from pqassay.report.side_by_side import side_by_side
+from pqassay.report.side_by_side_text import render_scores
 from pqassay.suite.cases import GoldenCase
 from pqassay.suite.driver import Settings
 from pqassay.suite.excerpt import TELLING
@@ -215,6 +217,10 @@ def main() -> int:
                 readers = {**before.get(writer, {}).get("readers", {}), **told["readers"]}
                 before[writer] = {"version": versions[writer], **told, "readers": readers}
             write_whole(path, f"{json.dumps(before, indent=1)}\n".encode())
+    now = newest(results())
+    print()
+    render_scores(side_by_side([one.report for one in now], [one.name for one in now]), sys.stdout)
+    print("\nWhat is behind it: pqassay report docs/data/results/*/*.json --format html --output matrix.html")
     for name, why in skipped.items():
         print(f"SKIPPED {name}: {why}", file=sys.stderr)
     return 1 if skipped and not options.names else 0

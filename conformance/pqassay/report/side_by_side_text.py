@@ -40,16 +40,22 @@ GAP = "  "
 
 def render(shown: SideBySide, stream: TextIO) -> None:
     """Write the text."""
+    render_scores(shown, stream)
     console = plain_console(stream)
-    _table(console, overview(shown))
-    console.print()
-    _table(console, scores(shown))
     console.print()
     _matrix(console, shown)
     for line in _legend(shown):
         write_line(console, line)
     for remark in shown.remarks:
         write_line(console, f"note: {remark}")
+
+
+def render_scores(shown: SideBySide, stream: TextIO) -> None:
+    """Write what each implementation passed: over all, gravest marks first, and by family and operation."""
+    console = plain_console(stream)
+    _table(console, overview(shown))
+    console.print()
+    _table(console, scores(shown))
 
 
 def overview(shown: SideBySide) -> list[list[str]]:
