@@ -29,6 +29,9 @@ DRIVER = "driver.toml"
 EXPECTATIONS = "expectations.toml"
 SKELETONS = "skeletons"
 
+NOT_BUILT = (EXPECTATIONS, "README.md")
+"""Files in the folder of a driver of which nothing is built."""
+
 MARK = ".built"
 """The file in a build folder that says that the build came to its end, and of which sources."""
 
@@ -103,7 +106,7 @@ class Implementation:
         shared = self.folder.parent / SKELETONS / self.language.lower()
         for folder in (self.folder, shared):
             for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
-                if path.is_file() and "__pycache__" not in path.parts:
+                if path.is_file() and "__pycache__" not in path.parts and path.name not in NOT_BUILT:
                     total.update(f"{path.relative_to(self.folder.parent)}\n".encode())
                     total.update(hashlib.sha256(path.read_bytes()).digest())
         return total.hexdigest()
