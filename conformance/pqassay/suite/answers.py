@@ -106,11 +106,9 @@ def _difference(wanted: Any, actual: Any, *, unordered: bool) -> tuple[str, str]
         return None
     lost, strange = sorted(here - there), sorted(there - here)
     parts = [f"without {_listed(lost)}"] * bool(lost) + [f"with {_listed(strange)}"] * bool(strange)
-    return _counted(len(here), "value"), f"{_counted(len(there), 'value')}, {', '.join(parts)}"
-
-
-def _counted(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"
+    return row_answers.counted(
+        len(here), "value"
+    ), f"{row_answers.counted(len(there), 'value')}, {', '.join(parts)}"
 
 
 def _short(value: Any) -> str:

@@ -15,7 +15,7 @@ from pqassay.suite.excerpt import telling_lines
 from pqassay.suite.inspector import Inspector
 from pqassay.suite.process import Ended, Launcher, Limits, read_answer_file
 from pqassay.suite.protocol import Answer, HelloAnswer, ProtocolError, ScanRequest
-from pqassay.suite.session import Session
+from pqassay.suite.session import Session, Sessions
 
 NOT_SUPPORTED = 3
 """Exit status of a driver that does not know what it is asked."""
@@ -125,19 +125,16 @@ class DriverUnderTest:
         self.launcher = Launcher(settings.limits)
         self.inspector = Inspector()
         self.serves = False
-        self._sessions: list[Session] = []
+        self._sessions = Sessions(self.launcher, settings.command)
         self._mine = threading.local()
         self._lock = threading.Lock()
         self._fresh_left = settings.fresh
-        self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
 
     def close(self) -> None:
         """End all processes."""
         self.launcher.stop()
         self.inspector.close()
-        for session in self._sessions:
-            session.close()
-        self._folder.cleanup()
+        self._sessions.close()
 
     def hello(self) -> HelloAnswer | NoAnswer:
         """Greet the driver. One that declares to go on is talked to in that way from now on.
@@ -158,7 +155,7 @@ class DriverUnderTest:
         return answer
 
     def ask(self, request: protocol.CaseRequest, folder: Path) -> Reply:
-        """The answer to a request without queries; a bad one is asked for again in a fresh process.
+        """The answer to a request without queries.
 
         Raises:
             CannotStartError: The program has gone.
@@ -200,14 +197,7 @@ class DriverUnderTest:
 
     @property
     def _session(self) -> Session:
-        if not hasattr(self._mine, "session"):
-            with self._lock:
-                folder = Path(self._folder.name, str(len(self._sessions)))
-                folder.mkdir()
-                self._mine.session = Session(self.launcher, self.settings.command, folder)
-                self._sessions.append(self._mine.session)
-        session: Session = self._mine.session
-        return session
+        return self._sessions.mine
 
     def _ask(self, request: protocol.CaseRequest, seqs: list[int], folder: Path) -> dict[int, Reply]:
         """Replies by seq; where the process ended, up to and with the first that has no answer."""

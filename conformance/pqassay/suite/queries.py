@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import decimal
 import math
-import struct
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,6 +33,7 @@ from pqassay_spec.golden.literals import (
     Written,
 )
 from pqassay_spec.parquet.bloom import BLOCK_SIZE, block_start
+from pqassay_spec.parquet.plain_encoding import FIXED_WIDTH, UNSIGNED
 from pqassay_spec.parquet.thrift import Type
 
 MOST = 16
@@ -339,11 +339,13 @@ def plain_bytes(value: Written, kind: int | None) -> bytes | None:
         case Binary():
             return bytes.fromhex(value.bytes)
         case Float():
-            return struct.pack("<f" if kind == Type.FLOAT else "<d", float(value.float))
-        case int() | LongInteger() if not isinstance(value, bool) and kind in (Type.INT32, Type.INT64):
-            width = 4 if kind == Type.INT32 else 8
-            return (int(as_json(value)) if isinstance(value, int) else int(value.int)).to_bytes(
-                9, "little", signed=True
-            )[:width]
+            stored = FIXED_WIDTH[Type.FLOAT if kind == Type.FLOAT else Type.DOUBLE]
+            return bytes(stored.build(float(value.float)))
+        case int() | LongInteger() if not isinstance(value, bool) and kind in UNSIGNED:
+            number = value if isinstance(value, int) else int(value.int)
+            widths = (
+                FIXED_WIDTH if number < 0 else UNSIGNED
+            )  # the bytes of a number that both hold are the same
+            return bytes(widths[Type(kind)].build(number))
         case _:
             return None

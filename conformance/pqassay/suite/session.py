@@ -11,6 +11,8 @@ import os
 import select
 import selectors
 import subprocess
+import tempfile
+import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -116,6 +118,44 @@ class Session:
                     with contextlib.suppress(OSError):
                         stream.close()
         self._process, self._asked = None, 0
+
+
+class Sessions:
+    """A session for each thread that asks for one, all with the same command; each has a folder of its own.
+
+    Args:
+        launcher: See `Session`.
+        command: See `Session`.
+        environment: See `Session`.
+    """
+
+    def __init__(
+        self, launcher: Launcher, command: Sequence[str], environment: Mapping[str, str] | None = None
+    ) -> None:
+        self._launcher, self._command, self._environment = launcher, command, environment
+        self._all: list[Session] = []
+        self._of_thread = threading.local()
+        self._lock = threading.Lock()
+        self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+
+    @property
+    def mine(self) -> Session:
+        """The session of this thread; its process is started when it is asked."""
+        if not hasattr(self._of_thread, "session"):
+            with self._lock:
+                folder = Path(self._folder.name, str(len(self._all)))
+                folder.mkdir()
+                session = Session(self._launcher, self._command, folder, self._environment)
+                self._all.append(session)
+            self._of_thread.session = session
+        mine: Session = self._of_thread.session
+        return mine
+
+    def close(self) -> None:
+        """End all processes."""
+        for session in self._all:
+            session.close()
+        self._folder.cleanup()
 
 
 class _Exchange:
