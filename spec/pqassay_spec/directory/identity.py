@@ -1,0 +1,200 @@
+"""What ties an entry to the data it was made from, so that a copy of the entry in another file is noticed.
+
+Two digests.  `shape_bytes` are what the footer says about the described column chunks and what no program leaves alone that
+writes them anew: rows, sizes, codec, statistics.  They are compared whenever an entry is used, and cost no read.  The
+second digest is over the stored bytes of the chunks; it is compared by whoever reads them anyway.
+
+Offsets are in neither, so that a chunk that moves keeps its indexes; nor are other columns, keys, page indexes or
+bloom filters.
+
+Source: chapter ``directory.md``, section "Identity".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from construct import Array, Bytes, Int8ul, Int32ul, Int64sl, Struct, this
+
+from pqassay_spec.base.errors import Malformed
+from pqassay_spec.base.sources import Source
+from pqassay_spec.directory.entries import PATH, Entry, Path, path_members
+from pqassay_spec.grammar.flat_records import FlatStruct, flat_struct, member
+from pqassay_spec.parquet.file import chunk_start
+from pqassay_spec.parquet.schema import SchemaLeaf, leaves
+from pqassay_spec.parquet.thrift import ColumnMetaData, FileMetaData, RowGroup
+
+ABSENT = -1
+"""Stands for a null count, or a type's length, that the footer does not give."""
+
+
+# --8<-- [start:grammar]
+@flat_struct
+class ChunkShape(FlatStruct):
+    """What the footer says about one column chunk."""
+
+    num_rows: int = member(Int64sl, "Rows of the row group.")
+    num_values: int = member(Int64sl, "Values, nulls included.")
+    uncompressed_size: int = member(Int64sl, "Bytes of the pages before compression.")
+    compressed_size: int = member(Int64sl, "Bytes of the pages as stored.")
+    codec: int = member(Int32ul, "Compression of the pages.")
+    null_count: int = member(Int64sl, "The null count of the statistics; -1 if there is none.")
+
+
+BOUND = Struct(
+    "is_there" / Int8ul * "1 if the statistics give the bound, else 0.",
+    "length" / Int32ul * "Bytes of the bound.",
+    "value" / Bytes(this.length) * "The bound.",
+)
+"""One bound of a chunk's statistics: `min_value` or `max_value`."""
+
+CHUNK = Struct(
+    "shape" / ChunkShape.grammar * "Counts and sizes.",
+    "min_value" / BOUND * "The lower bound.",
+    "max_value" / BOUND * "The upper bound.",
+)
+"""One chunk."""
+
+COLUMN = Struct(
+    "path" / PATH * "The column's path.",
+    "type" / Int32ul * "Its physical type.",
+    "type_length" / Int64sl * "Bytes of a value of fixed length; -1 if the footer gives none.",
+    "chunk_count" / Int32ul * "Row groups of the file.",
+    "chunks" / Array(this.chunk_count, CHUNK) * "The column's chunks, in the order of the row groups.",
+)
+"""One described column; the shape of an entry is that of its columns, one behind the other."""
+# --8<-- [end:grammar]
+
+
+# --8<-- [start:shape]
+def shape_bytes(footer: FileMetaData, columns: Sequence[Path]) -> bytes:
+    """The bytes whose XXH64 is the shape of some columns of a file.
+
+    Raises:
+        Malformed: Rule DIR-010, one of them is not a column of the file.
+    """
+    return b"".join(_column_bytes(footer, leaf) for leaf in described(footer, columns))
+
+
+def shape_of(footer: FileMetaData, columns: Sequence[Path]) -> int:
+    """The shape of some columns of a file: XXH64 with seed 0. Raises what `shape_bytes` does."""
+    import xxhash  # noqa: PLC0415 - imported where it is used, for the start-up of commands
+
+    return xxhash.xxh64_intdigest(shape_bytes(footer, columns))
+
+
+def content_of(source: Source, footer: FileMetaData, columns: Sequence[Path]) -> int:
+    """The content of some columns of a file: XXH64, with seed 0, of the stored bytes of their chunks.
+
+    Row group by row group, and in each the columns in their order; from the first page of a chunk, which may be a
+    dictionary page, to its last byte.
+
+    Raises:
+        Malformed: Rule DIR-010; a chunk that is not in the file.
+    """
+    import xxhash  # noqa: PLC0415 - as above
+
+    digest = xxhash.xxh64()
+    for start, length in described_ranges(footer, columns):
+        for place in range(start, start + length, _PIECE):
+            digest.update(source.read(place, min(_PIECE, start + length - place)))
+    return digest.intdigest()
+
+
+_PIECE = 1 << 24
+"""Bytes of a chunk that are held at once."""
+
+
+# --8<-- [end:shape]
+
+
+def described(footer: FileMetaData, columns: Iterable[Path]) -> list[SchemaLeaf]:
+    """The leaves that some paths name. Raises `Malformed`, rule DIR-010, where a path names none or several."""
+    known = leaves(footer)
+    found: list[SchemaLeaf] = []
+    for column in columns:
+        named = [leaf for leaf in known if leaf.is_at(column)]
+        if len(named) != 1:
+            there = "no column" if not named else f"{len(named)} columns"
+            raise Malformed(f"the file has {there} called {'.'.join(column)}", rule="DIR-010")
+        found += named
+    return found
+
+
+def described_ranges(footer: FileMetaData, columns: Sequence[Path]) -> Iterator[tuple[int, int]]:
+    """Offset and length of the described chunks, row group by row group. Raises what `described` does."""
+    positions = [_position(footer, leaf) for leaf in described(footer, columns)]
+    for group in footer.row_groups:
+        for position in positions:
+            chunk = _metadata(group, position)
+            start = chunk_start(group.columns[position])
+            if start is None:
+                raise Malformed("a described column chunk has no pages in the file", rule="DIR-010")
+            yield start, max(chunk.total_compressed_size, 0)
+
+
+def _column_bytes(footer: FileMetaData, leaf: SchemaLeaf) -> bytes:
+    position = _position(footer, leaf)
+    length = leaf.element.type_length
+    return bytes(
+        COLUMN.build(
+            {
+                "path": path_members(leaf.path),
+                "type": leaf.element.type,
+                "type_length": ABSENT if length is None else length,
+                "chunk_count": len(footer.row_groups),
+                "chunks": [_chunk(group, position) for group in footer.row_groups],
+            }
+        )
+    )
+
+
+def _chunk(group: RowGroup, position: int) -> dict[str, object]:
+    chunk = _metadata(group, position)
+    statistics = chunk.statistics
+    nulls = statistics.null_count if statistics is not None else None
+    shape = ChunkShape(
+        group.num_rows,
+        chunk.num_values,
+        chunk.total_uncompressed_size,
+        chunk.total_compressed_size,
+        chunk.codec,
+        ABSENT if nulls is None else nulls,
+    )
+    lower, upper = (statistics.min_value, statistics.max_value) if statistics is not None else (None, None)
+    return {"shape": shape.members(), "min_value": _bound(lower), "max_value": _bound(upper)}
+
+
+def _bound(value: bytes | None) -> dict[str, object]:
+    return {"is_there": value is not None, "length": len(value or b""), "value": value or b""}
+
+
+def _position(footer: FileMetaData, leaf: SchemaLeaf) -> int:
+    """The place of a leaf among the chunks of a row group."""
+    return next(index for index, other in enumerate(leaves(footer)) if other == leaf)
+
+
+def _metadata(group: RowGroup, position: int) -> ColumnMetaData:
+    chunk = group.columns[position].meta_data if position < len(group.columns) else None
+    if chunk is None:
+        raise Malformed("a described column chunk has no metadata", rule="DIR-010")
+    return chunk
+
+
+# --8<-- [start:stale]
+def why_stale(entry: Entry, footer: FileMetaData) -> str:
+    """The reason why an entry was made from other data than this footer describes; empty if it was not.
+
+    Nothing but the footer is read.
+    """
+    rows = sum(group.num_rows for group in footer.row_groups)
+    if entry.head.row_count != rows:
+        return f"it describes {entry.head.row_count} rows, the file has {rows}"
+    try:
+        shape = shape_of(footer, entry.columns)
+    except Malformed as error:
+        return error.reason
+    return "" if shape == entry.head.shape else f"{entry.names} was written anew since the entry was made"
+
+
+# --8<-- [end:stale]
