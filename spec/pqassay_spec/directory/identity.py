@@ -17,9 +17,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from construct import Array, Bytes, Int8ul, Int32ul, Int64sl, Struct, this
 
 from pqassay_spec.base.errors import Malformed
-from pqassay_spec.base.sources import Source
 from pqassay_spec.directory.entries import PATH, Entry, Path, path_members
 from pqassay_spec.grammar.flat_records import FlatStruct, flat_struct, member
+from pqassay_spec.grammar.xxh64 import xxh64
 from pqassay_spec.parquet.file import chunk_start
 from pqassay_spec.parquet.schema import SchemaLeaf, leaves
 from pqassay_spec.parquet.thrift import ColumnMetaData, FileMetaData, RowGroup
@@ -78,31 +78,7 @@ def shape_bytes(footer: FileMetaData, columns: Sequence[Path]) -> bytes:
 
 def shape_of(footer: FileMetaData, columns: Sequence[Path]) -> int:
     """The shape of some columns of a file: XXH64 with seed 0. Raises what `shape_bytes` does."""
-    import xxhash  # noqa: PLC0415 - imported where it is used, for the start-up of commands
-
-    return xxhash.xxh64_intdigest(shape_bytes(footer, columns))
-
-
-def content_of(source: Source, footer: FileMetaData, columns: Sequence[Path]) -> int:
-    """The content of some columns of a file: XXH64, with seed 0, of the stored bytes of their chunks.
-
-    Row group by row group, and in each the columns in their order; from the first page of a chunk, which may be a
-    dictionary page, to its last byte.
-
-    Raises:
-        Malformed: Rule DIR-010; a chunk that is not in the file.
-    """
-    import xxhash  # noqa: PLC0415 - as above
-
-    digest = xxhash.xxh64()
-    for start, length in described_ranges(footer, columns):
-        for place in range(start, start + length, _PIECE):
-            digest.update(source.read(place, min(_PIECE, start + length - place)))
-    return digest.intdigest()
-
-
-_PIECE = 1 << 24
-"""Bytes of a chunk that are held at once."""
+    return xxh64(shape_bytes(footer, columns))
 
 
 # --8<-- [end:shape]
@@ -122,7 +98,14 @@ def described(footer: FileMetaData, columns: Iterable[Path]) -> list[SchemaLeaf]
 
 
 def described_ranges(footer: FileMetaData, columns: Sequence[Path]) -> Iterator[tuple[int, int]]:
-    """Offset and length of the described chunks, row group by row group. Raises what `described` does."""
+    """Offset and length of the described chunks, row group by row group, and in each the columns in their order.
+
+    A chunk begins at its first page, which may be a dictionary page.  XXH64, with seed 0, of all these bytes one behind the other is
+    the content of an entry.
+
+    Raises:
+        Malformed: Rule DIR-010.
+    """
     positions = [_position(footer, leaf) for leaf in described(footer, columns)]
     for group in footer.row_groups:
         for position in positions:

@@ -17,6 +17,10 @@ from construct import Struct
 from jsonschema import Draft202012Validator
 
 from places import ROOT
+from pqassay_spec.directory.distinct_set import SETS
+from pqassay_spec.directory.entries import DIRECTORY
+from pqassay_spec.directory.sketches import SKETCHES
+from pqassay_spec.directory.zone_sums import SUMS
 from pqassay_spec.grammar.field_tables import construct_rows
 from pqassay_spec.grammar.flat_records import FlatStruct
 from pqassay_spec.grammar.thrift import ListOf, Record
@@ -126,6 +130,10 @@ ROOTS: dict[str, Any] = {
     "tail": TAIL,
     "footer": FileMetaData,
     "idx1": BLOB,
+    "directory": DIRECTORY,
+    "distinct_set": SETS,
+    "zone_sums": SUMS,
+    "sketches": SKETCHES,
     "header": pm.FixedHeader,
     "column_descriptors": pm.ColumnDescriptor,
     "sorting_columns": pm.SortingColumn,

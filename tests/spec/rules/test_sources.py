@@ -22,7 +22,7 @@ OWN = re.compile(r"(?P<title>.+) chapter")
 
 HEADING = re.compile(r"^#+ (?P<words>.+)$", re.MULTILINE)
 
-FORMATS = {"idx1": "IDX1", "pm": "_pm"}
+FORMATS = {"directory": "DIR", "idx1": "IDX1", "pm": "_pm"}
 """The format that a family's rules are about, where it is not Parquet's."""
 
 
