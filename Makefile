@@ -67,7 +67,7 @@ constraints: $(VENV)/.made ## write constraints.txt anew, with the newest versio
 	@echo "Resolving the newest versions ..."
 	@$(PYTHON) -m venv --clear $(VENV)/fresh
 	@unset PIP_CONSTRAINT PIP_BUILD_CONSTRAINT; $(VENV)/fresh/bin/python -m pip install --quiet \
-	  --upgrade --editable '.[spark,engines,docs,dev]' setuptools wheel
+	  --upgrade --editable '.[spark,engines,sketches,docs,dev]' setuptools wheel
 	@{ sed -n '/^#/p' constraints.txt; $(VENV)/fresh/bin/python -m pip freeze --all \
 	  --exclude-editable --exclude pip; } > $(VENV)/constraints.txt
 	@mv $(VENV)/constraints.txt constraints.txt && rm -rf $(VENV)/fresh
@@ -101,7 +101,7 @@ $(VENV)/.spark: $(VENV)/.made pyproject.toml constraints.txt
 
 $(VENV)/.pipeline: $(VENV)/.made pyproject.toml constraints.txt
 	@echo "Installing pqassay, Spark and other engines into $(VENV) (about 900 MB, once) ..."
-	@$(INSTALL) --editable '.[spark,engines]'
+	@$(INSTALL) --editable '.[spark,engines,sketches]'
 	@touch $(VENV)/.core $(VENV)/.spark $@
 
 $(VENV)/.docs: $(VENV)/.made pyproject.toml constraints.txt
@@ -111,5 +111,5 @@ $(VENV)/.docs: $(VENV)/.made pyproject.toml constraints.txt
 
 $(VENV)/.dev: $(VENV)/.made pyproject.toml constraints.txt
 	@echo "Installing pqassay, Spark and all tools into $(VENV) (about 1 GB, once) ..."
-	@$(INSTALL) --editable '.[spark,engines,docs,dev]'
+	@$(INSTALL) --editable '.[spark,engines,sketches,docs,dev]'
 	@touch $(VENV)/.core $(VENV)/.spark $(VENV)/.pipeline $(VENV)/.docs $@

@@ -100,8 +100,8 @@ def described(footer: FileMetaData, columns: Iterable[Path]) -> list[SchemaLeaf]
 def described_ranges(footer: FileMetaData, columns: Sequence[Path]) -> Iterator[tuple[int, int]]:
     """Offset and length of the described chunks, row group by row group, and in each the columns in their order.
 
-    A chunk begins at its first page, which may be a dictionary page.  XXH64, with seed 0, of all these bytes one behind the other is
-    the content of an entry.
+    A chunk begins at its first page, which may be a dictionary page; one without pages, as an empty row group may have it, gives no
+    range.  XXH64, with seed 0, of all these bytes one behind the other is the content of an entry.
 
     Raises:
         Malformed: Rule DIR-010.
@@ -111,9 +111,8 @@ def described_ranges(footer: FileMetaData, columns: Sequence[Path]) -> Iterator[
         for position in positions:
             chunk = _metadata(group, position)
             start = chunk_start(group.columns[position])
-            if start is None:
-                raise Malformed("a described column chunk has no pages in the file", rule="DIR-010")
-            yield start, max(chunk.total_compressed_size, 0)
+            if start is not None:
+                yield start, max(chunk.total_compressed_size, 0)
 
 
 def _column_bytes(footer: FileMetaData, leaf: SchemaLeaf) -> bytes:

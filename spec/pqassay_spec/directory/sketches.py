@@ -8,6 +8,7 @@ Source: chapter ``directory.md``, section "Sketches"; Apache DataSketches, ``Pre
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from enum import IntEnum
 from typing import Any
@@ -17,6 +18,9 @@ from construct import Array, Bytes, Int8ul, Int16ul, Int32ul, Int64ul, Struct, t
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.grammar.flat_records import FlatStruct, flat_struct, member
 from pqassay_spec.grammar.labelled import Labelled
+from pqassay_spec.grammar.xxh64 import xxh64
+from pqassay_spec.parquet.column_order import FLOATING, Order, number_of, type_order
+from pqassay_spec.parquet.schema import SchemaLeaf, is_string
 
 
 class Family(IntEnum):
@@ -71,6 +75,47 @@ class KllPreamble(FlatStruct):
 
 
 # --8<-- [end:grammar]
+
+# --8<-- [start:items]
+def has_quantiles(leaf: SchemaLeaf) -> bool:
+    """Whether a KLL sketch can describe a column: one value a row that is a number, a decimal or a time."""
+    order = type_order(leaf.element)
+    return not leaf.max_repetition_level and order in (Order.SIGNED, Order.UNSIGNED, Order.DECIMAL, *FLOATING)
+
+
+def hll_item(leaf: SchemaLeaf, raw: bytes) -> int | float | str:
+    """What is given to an HLL sketch for a value, which is not NaN: a signed number of 64 bits, a double, or a text.
+
+    Libraries in all languages take these three and hash them alike.  An empty text they pass over.
+
+    Raises:
+        UnicodeDecodeError: A text is not UTF-8.
+    """
+    order, element = type_order(leaf.element), leaf.element
+    if is_string(leaf) and (element.logicalType is not None or element.converted_type is not None):
+        return raw.decode()
+    number = number_of(order, raw) if order is not None and order is not Order.DECIMAL else None
+    if isinstance(number, float):
+        return number + 0.0  # of the negative zero, the positive one
+    return _signed(xxh64(raw) if number is None else number)
+
+
+def kll_item(leaf: SchemaLeaf, raw: bytes) -> float:
+    """What is given to a KLL sketch for a value, which is not NaN: the number, of a decimal without its scale, as a double."""
+    order = type_order(leaf.element)
+    number = None if order is None else number_of(order, raw)
+    if number is None:
+        raise ValueError(f"{raw!r} is no number of column {leaf.name}")
+    return float(number)
+
+
+# --8<-- [end:items]
+
+
+def _signed(number: int) -> int:
+    """The signed number of 64 bits that has the same lower 64 bits."""
+    return int(struct.unpack("<q", struct.pack("<Q", number & (1 << 64) - 1))[0])
+
 
 LENGTHS_START = Int32ul.sizeof()
 
