@@ -7,7 +7,7 @@ describes.  Of both one finding says so, and nothing more is asked.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -21,15 +21,23 @@ from pqassay_spec.directory import identity, placement
 from pqassay_spec.directory.codes import CODECS, TYPE_VERSION, Granularity, IndexType, Placement
 from pqassay_spec.directory.entries import Directory, Entry, EntryHead, Path
 from pqassay_spec.directory.packed_values import order_in_blobs
+from pqassay_spec.directory.sketches import has_quantiles
+from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.parquet.column_order import FLOATING, Order
 from pqassay_spec.parquet.schema import SchemaLeaf, is_string
-from pqassay_spec.parquet.thrift import KeyValue
+from pqassay_spec.parquet.thrift import CompressionCodec, KeyValue
 
 SINGLE_COLUMN = frozenset({IndexType.IDX1, IndexType.DISTINCT_SET, IndexType.HLL, IndexType.KLL})
 """The types whose entries have one column."""
 
-WITH_QUANTILES = frozenset({Order.SIGNED, Order.UNSIGNED, Order.DECIMAL, *FLOATING})
-"""The orders of the columns that a KLL sketch can describe: those of numbers."""
+STRUCTURES: dict[int, str] = {
+    IndexType.IDX1: "idx1",
+    IndexType.DISTINCT_SET: "distinct_set",
+    IndexType.ZONE_SUMS: "zone_sums",
+    IndexType.HLL: "sketches",
+    IndexType.KLL: "sketches",
+}
+"""What the fields of the blobs of each type begin with."""
 
 TEXT_BYTES, TEXT_CHARACTERS = 3, 4
 """Base64 writes so many bytes as so many characters."""
@@ -116,7 +124,6 @@ class EntryUnderTest:
         self.directory, self.number, self.entry, self.is_last = directory, number, entry, is_last
         self.file = directory.file
         self.head: EntryHead = entry.head
-        self._parts: dict[Callable[[EntryUnderTest], object], object] = {}
 
     def __str__(self) -> str:
         return f"entry {self.number} ({self.kind} of {self.entry.names or 'no column'})"
@@ -170,6 +177,12 @@ class EntryUnderTest:
             raise NotChecked(
                 f"version {self.head.type_version} of {self.kind} is not known to pqassay", "tool"
             )
+
+    def require_current(self) -> None:
+        """Raise what `require_known` does, and DIR-009 of an entry that is superseded."""
+        self.require_known()
+        if not self.is_last:
+            raise Broken("DIR-009")
 
     def strange_codes(self) -> Iterator[str]:
         """The names of the fields among granularity, placement and codec whose number is not known."""
@@ -236,9 +249,7 @@ class EntryUnderTest:
         Raises:
             NotChecked: It is superseded (DIR-009) or stale (DIR-010, DIR-016), or its type is not known.
         """
-        self.require_known()
-        if not self.is_last:
-            raise Broken("DIR-009")
+        self.require_current()
         if self.stale:
             raise Broken("DIR-016")
         return True
@@ -269,7 +280,7 @@ class EntryUnderTest:
                 yield f"the values of column {leaf.name} have no order"
             elif kind == IndexType.IDX1 and not is_string(leaf):
                 yield f"column {leaf.name} holds no text"
-            elif kind == IndexType.KLL and order not in WITH_QUANTILES:
+            elif kind == IndexType.KLL and not has_quantiles(leaf):
                 yield f"column {leaf.name} holds no numbers"
             elif place < count - 1 and order in FLOATING:
                 yield f"column {leaf.name} is a key, and holds floating point numbers"
@@ -333,9 +344,27 @@ class EntryUnderTest:
         return self.head.offset, self.head.offset + self.head.stored_length
 
     @Remembered
-    def stored(self) -> bytes:
-        """The bytes of its blob as stored. Raises what `is_described` does, DIR-012 and DIR-014."""
+    def is_placed(self) -> bool:
+        """True. Raises what `is_described` does, and DIR-012."""
         _ = self.is_described
+        framing, area = self.file.framing, self.file.part(IndexDirectory).area
+        start, end = self.span
+        if self.head.placement == Placement.BODY:
+            first, last, there = framing.body_start, framing.footer_start, "the body is"
+        elif self.head.placement == Placement.EXTENSION:
+            first, last, there = 0, -1 if area is None else len(area), "the extension holds"
+        else:
+            return True
+        if not first <= start <= end <= last:
+            room = f"{there} [{first}, {last})" if last >= 0 else "the footer has no such extension"
+            said = f"its blob is to be at [{start}, {end}), and {room}"
+            raise self.malformed("DIR-012", "offset", said, "a place inside", f"[{start}, {end})")
+        return True
+
+    @Remembered
+    def stored(self) -> bytes:
+        """The bytes of its blob as stored. Raises what `is_placed` does, and DIR-014."""
+        _ = self.is_placed
         framing = self.file.framing
         try:
             return placement.stored_blob(
@@ -350,6 +379,26 @@ class EntryUnderTest:
             raise self.malformed(
                 error.rule or "", name, error.reason, error.expected, error.actual
             ) from None
+
+    def blob_spot(self, path: str, offset: int = 0, length: int | None = None) -> Spot:
+        """A field of its blob, of which path and place in the blob are given; all of the blob, if it is compressed."""
+        named = ".".join(filter(None, (STRUCTURES.get(self.head.type, f"{self.root}.blob"), path)))
+        size = self.head.stored_length
+        if self.head.codec != CompressionCodec.UNCOMPRESSED or length is None:
+            offset, length = 0, size
+        if self.head.placement == Placement.INLINE:
+            inline = f"directory.entries[{self.number}].inline"
+            leaves = grammar.trace_directory(self.directory.data)
+            start = next(leaf.offset for leaf in leaves if leaf.path == inline)
+            spot = self.directory.spot(inline, start + offset, length)
+            return Spot(named, spot.offset, spot.length)
+        base = self.head.offset
+        if self.head.placement == Placement.EXTENSION:
+            area = placement.extension_start(bytes(self.file.footer))
+            if area is None:
+                return Spot(named, -1, 0)
+            base += self.file.framing.footer_start + area
+        return Spot(named, base + offset, length)
 
     def has_its_bytes(self) -> bool:
         """Whether the bytes at its place in the body have its checksum, whatever else it says."""
@@ -429,6 +478,18 @@ class IndexDirectory:
             if framing.body_start <= start and end <= framing.footer_start and _explains(entry):
                 found.append(Stretch(start, end, entry))
         return sorted(found, key=lambda one: (one.start, one.end))
+
+    @Remembered
+    def idx1_stretch(self) -> tuple[int, int] | None:
+        """Where the blob is to which the key of IDX1 leads; ``None`` where it leads to none."""
+        text = next((pair.value for pair in self.file.key_values if pair.key == idx1.KEY), None)
+        try:
+            blob = idx1.read_blob(
+                self.file.source, idx1.parse_offset(text or ""), self.file.framing.footer_start
+            )
+        except FormatError:
+            return None
+        return blob.start, blob.end
 
     def require_readable(self) -> None:
         """Raise what keeps a directory from being read: which bytes belong to it, nobody can say then."""
