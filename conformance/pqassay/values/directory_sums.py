@@ -224,7 +224,10 @@ class SumsAudit(EntryAudit):
                 self.note(rule, number, self._at(place, name, said, str(counted), str(given)))
         if self._kind is not SumKind.NONE:
             self._judge_sum(number, place, of, group, found)
-        self._judge_bounds(number, place, of, found)
+        try:
+            self._judge_bounds(number, place, of, found)
+        except Broken as reason:
+            self.hinder(reason, BOUNDS)
 
     def _judge_sum(self, number: int, place: int, of: str, group: Group, found: _Stats) -> None:
         given: int | float

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pqassay.checks.by_values import by_audit
 from pqassay.checks.subjects import Subject
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
-from pqassay.under_test.index_directory import IndexDirectory
+from pqassay.under_test.index_directory import EntryUnderTest, IndexDirectory
 from pqassay.values.audit import Family, ValueAudit, claiming
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.directory.codes import IndexType
@@ -78,6 +78,17 @@ def _described(file: FileUnderTest) -> list[DescribedValues]:
 
 DESCRIBED: Subject[DescribedValues] = Subject("described values", _described)
 """The values that a directory describes, compared with what it says of them."""
+
+
+def miscounts(entry: EntryUnderTest) -> str | None:
+    """The rule about counts of zone sums that an entry breaks, as far as the values were looked at; ``None`` if it breaks none."""
+    if not entry.file.options.reaches("values"):
+        return None
+    try:
+        outcomes = entry.file.part(DescribedValues).outcomes
+    except (FormatError, NotApplicable, NotChecked):
+        return None
+    return next((rule for rule in ("DIR-035", "DIR-036") if outcomes[rule].places.get(entry.column)), None)
 
 
 @by_audit("DIR-026", "directory_sets.SetAudit.judge_part", of=DESCRIBED)
