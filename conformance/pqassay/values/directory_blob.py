@@ -5,6 +5,7 @@ Only a compressed blob needs pyarrow; what is in it, the grammar reads.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
@@ -170,6 +171,13 @@ class BlobUnderTest:
         if head.key_count != len(leaves) - 1 or head.sum_kind != zone_sums.sum_kind(leaves[-1]):
             raise Broken("DIR-031")
         return True
+
+    def row_group_of(self, group: int) -> int | None:
+        """The row group of a group of zone sums, ``None`` for the file."""
+        number = bisect_right([part.first for part in self.sums_parts], group) - 1
+        while self.sums_parts[number].end <= group:  # behind parts without groups
+            number += 1
+        return self.entry.part_groups[number]
 
     # ------------------------------------------------------------------------------------------------ its values
 

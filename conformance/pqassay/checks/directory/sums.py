@@ -138,6 +138,7 @@ def bounds_are_those_of_groups_with_measures(entry: EntryUnderTest) -> Iterator[
                 "a smallest that is no NaN, and a largest that is not less",
                 f"{first} and {last}",
                 column=entry.column,
+                row_group=blob.row_group_of(bounded[place]),
             )
 
 
