@@ -91,7 +91,7 @@ class ColumnSets:
 
 
 class FileSets:
-    """All sets of one file, asked for row groups or for rows.
+    """All sets of one file, asked for row groups or for rows; or of the row groups of many files, which `by_group` tells apart.
 
     Args:
         columns: For each column by the name that conditions call it, its sets; of several granularities or none.
@@ -120,7 +120,7 @@ class FileSets:
         def ask(name: str, tree: Sequence[Any]) -> Mask:
             left = np.ones(count, np.bool_)
             for one in self._of(name, granularities):
-                left &= _by_group(one, one.truth(tree).may, count)
+                left &= self.by_group(one, one.truth(tree).may, otherwise=True)
             return left
 
         return _left(
@@ -130,7 +130,7 @@ class FileSets:
     def certain_row_groups(self, predicate: Sequence[Any]) -> Mask:
         """For each row group, whether all rows of it satisfy a condition: each of its parts that AND joins."""
         count = len(self._row_counts)
-        known = self._known(Granularity)
+        known = self._known((Granularity.FILE, Granularity.ROW_GROUP))
 
         def certain(tree: Sequence[Any]) -> Mask:
             named = columns_named(tree)
@@ -138,7 +138,7 @@ class FileSets:
                 (name,) = named
                 sure = np.zeros(count, np.bool_)
                 for one in self._of(name, (Granularity.FILE, Granularity.ROW_GROUP)):
-                    sure |= _by_group(one, one.truth(tree).must, count)
+                    sure |= self.by_group(one, one.truth(tree).must, otherwise=False)
                 return sure
             match tree:
                 case ["and", *parts] if parts:
@@ -168,6 +168,23 @@ class FileSets:
             return left
 
         return _left(predicate, self._known(Granularity), ask, everything, met, union)
+
+    def by_group(self, one: ColumnSets, mask: Mask, *, otherwise: bool) -> Mask:
+        """What is true of the parts of a set, for each row group: of any part in it.
+
+        Args:
+            one: The set.
+            mask: What is true of its parts.
+            otherwise: What is taken for true of a row group that the set says nothing about.
+        """
+        count = len(self._row_counts)
+        if one.sets.granularity is Granularity.FILE:
+            return np.full(count, bool(mask[0]))
+        places = one.sets.parts.row_group
+        found = np.full(count, otherwise)
+        found[places] = False
+        found[places[mask]] = True
+        return found
 
     def _known(self, granularities: Collection[Granularity]) -> frozenset[str]:
         return frozenset(name for name in self._columns if self._of(name, granularities))
@@ -242,15 +259,6 @@ def _all_masks(masks: Sequence[Mask]) -> Mask:
 
 def _any_mask(masks: Sequence[Mask]) -> Mask:
     return np.logical_or.reduce(masks)
-
-
-def _by_group(one: ColumnSets, mask: Mask, count: int) -> Mask:
-    """What is true of the parts, for each row group: of any part in it."""
-    if one.sets.granularity is Granularity.FILE:
-        return np.full(count, bool(mask[0]))
-    found = np.zeros(count, np.bool_)
-    found[one.sets.parts.row_group[mask]] = True
-    return found
 
 
 def _rows(one: ColumnSets, mask: Mask, row_group: int, everything: Rows) -> Rows:

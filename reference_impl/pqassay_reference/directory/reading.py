@@ -342,42 +342,61 @@ class Located(NamedTuple):
 
 
 @dataclass
-class _Open:
-    """An index that is read but for its values, which those of other files are decoded with."""
+class OpenIndex:
+    """An index that is read but for its values, which are decoded together with those of other files.
 
+    Attributes:
+        located: The entry.
+        packed: Its values.
+        head: What its parts say beside them.
+        parts: Where they are.
+        more: What else the type needs.
+    """
+
+    located: Located
     packed: list[Packed]
     head: Any
     parts: Parts
     more: tuple[Any, ...] = ()
 
 
-def read_indexes(located: Sequence[Located]) -> list[Sets | Sums | None]:
-    """What the blobs of many entries hold; ``None`` for one that is left aside, as its file's list says then.
+def open_index(located: Located) -> OpenIndex | None:
+    """Read the blob of an entry; ``None`` if the entry is left aside, as its file's list says then.
 
     Raises:
-        OSError: A file cannot be read.
+        OSError: The file cannot be read.
     """
-    opened: list[_Open | None] = []
-    for one in located:
-        try:
-            blob = read_blob(one.usable, one.source, one.framing, one.metadata)
-            of_type = _open_sets if one.usable.type is IndexType.DISTINCT_SET else _open_sums
-            opened.append(of_type(one.usable, blob))
-        except FormatError as error:
-            one.aside.append(LeftAside(one.usable.name, error.reason or str(error)))
-            opened.append(None)
+    usable = located.usable
+    try:
+        blob = read_blob(usable, located.source, located.framing, located.metadata)
+        of_type = _open_sets if usable.type is IndexType.DISTINCT_SET else _open_sums
+        return of_type(located, blob)
+    except FormatError as error:
+        located.aside.append(LeftAside(usable.name, error.reason or str(error)))
+        return None
+
+
+def decoded_indexes(opened: Sequence[OpenIndex | None]) -> list[Sets | Sums | None]:
+    """What many indexes hold; ``None`` for one that is left aside, as its file's list says then."""
     arrays = iter(plain_arrays([packed for one in opened if one is not None for packed in one.packed]))
     found: list[Sets | Sums | None] = []
-    for one, index in zip(located, opened, strict=True):
+    for index in opened:
         values = [next(arrays) for _ in index.packed] if index is not None else []
         if index is None or any(array is None for array in values):
             if index is not None:
-                one.aside.append(LeftAside(one.usable.name, "its values cannot be decoded"))
+                index.located.aside.append(
+                    LeftAside(index.located.usable.name, "its values cannot be decoded")
+                )
             found.append(None)
             continue
-        close = _sets if one.usable.type is IndexType.DISTINCT_SET else _sums
-        found.append(close(one.usable, index, values))
+        close = _sets if index.located.usable.type is IndexType.DISTINCT_SET else _sums
+        found.append(close(index.located.usable, index, values))
     return found
+
+
+def read_indexes(located: Sequence[Located]) -> list[Sets | Sums | None]:
+    """What the blobs of many entries hold, whose files are open. See `open_index` and `decoded_indexes`."""
+    return decoded_indexes([open_index(one) for one in located])
 
 
 def _require_parts(count: int, parts: Parts) -> None:
@@ -385,18 +404,18 @@ def _require_parts(count: int, parts: Parts) -> None:
         raise Malformed(f"the blob has {count} parts, where the file has {len(parts)}", rule="DIR-021")
 
 
-def _open_sets(usable: UsableEntry, blob: Blob) -> _Open:
+def _open_sets(located: Located, blob: Blob) -> OpenIndex:
     places = set_parts(blob.data)
     _require_parts(len(places), blob.parts)
     heads = np.array([tuple(place.head) for place in places], np.dtype(SetHead.dtype))
-    element = usable.leaves[0].element
+    element = located.usable.leaves[0].element
     packed = [
         Packed(element, blob.data[place.start : place.end], place.head.value_count) for place in places
     ]
-    return _Open(packed, heads, blob.parts)
+    return OpenIndex(located, packed, heads, blob.parts)
 
 
-def _sets(usable: UsableEntry, index: _Open, values: Sequence[Any]) -> Sets:
+def _sets(usable: UsableEntry, index: OpenIndex, values: Sequence[Any]) -> Sets:
     flags = index.head["flags"]
     return Sets(
         usable.columns[0],
@@ -410,7 +429,8 @@ def _sets(usable: UsableEntry, index: _Open, values: Sequence[Any]) -> Sets:
     )
 
 
-def _open_sums(usable: UsableEntry, blob: Blob) -> _Open:
+def _open_sums(located: Located, blob: Blob) -> OpenIndex:
+    usable = located.usable
     places = sums_places(blob.data)
     _require_parts(places.head.part_count, blob.parts)
     measure = usable.leaves[-1]
@@ -442,10 +462,10 @@ def _open_sums(usable: UsableEntry, blob: Blob) -> _Open:
     for span in (places.minima, places.maxima):
         there.append(has_bounds)
         packed.append(Packed(measure.element, blob.data[span.start : span.end], int(has_bounds.sum())))
-    return _Open(packed, kind, blob.parts, (part, groups, there))
+    return OpenIndex(located, packed, kind, blob.parts, (part, groups, there))
 
 
-def _sums(usable: UsableEntry, index: _Open, values: Sequence[Any]) -> Sums:
+def _sums(usable: UsableEntry, index: OpenIndex, values: Sequence[Any]) -> Sums:
     part, groups, there = index.more
     columns = [_spread(array, is_there) for array, is_there in zip(values, there, strict=True)]
     return Sums(
@@ -473,11 +493,14 @@ __all__ = [
     "FileDirectory",
     "LeftAside",
     "Located",
+    "OpenIndex",
     "Parts",
     "Sets",
     "Sums",
     "UsableEntry",
+    "decoded_indexes",
     "has_directory",
+    "open_index",
     "read_blob",
     "read_entries",
     "read_indexes",
