@@ -104,7 +104,22 @@ def make_index(file: OpenFile, request: Request, *, writer: str = WRITER) -> Mad
     _require_fit(request, columns)
     data = DescribedData(file, columns, request.granularity)
     blob = _blob(data, request)
-    stored = compressed(blob.data, request.codec)
+    return index_of(data, request, blob, compressed(blob.data, request.codec), writer=writer)
+
+
+def index_of(
+    data: DescribedData, request: Request, blob: Blob, stored: bytes, *, writer: str = WRITER
+) -> MadeIndex:
+    """The entry around a blob that was made of some data, which were read to their end.
+
+    Args:
+        data: The data.
+        request: What was asked for.
+        blob: The blob.
+        stored: The same, compressed.
+        writer: The program's name for the entry.
+    """
+    file = data.file
     head = EntryHead.of(
         type=int(request.type),
         type_version=TYPE_VERSION,
@@ -199,4 +214,4 @@ def at_offset(entry: Entry, offset: int) -> Entry:
     return replace(entry, head=entry.head.changed(offset=offset))
 
 
-__all__ = ["WRITER", "MadeIndex", "Request", "at_offset", "compressed", "decompressed", "make_index"]
+__all__ = ["WRITER", "MadeIndex", "Request", "at_offset", "compressed", "decompressed", "index_of", "make_index"]
