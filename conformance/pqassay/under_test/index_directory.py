@@ -491,6 +491,19 @@ class IndexDirectory:
             return None
         return blob.start, blob.end
 
+    @property
+    def misplaced(self) -> str:
+        """The rule that an entry breaks whose blob in the body is not where it says; empty if there is none."""
+        for entry in self.entries:
+            if entry.head.placement != Placement.BODY:
+                continue
+            with suppress(NotApplicable, NotChecked):
+                try:
+                    _ = entry.stored
+                except FormatError as error:
+                    return error.rule or ""
+        return ""
+
     def require_readable(self) -> None:
         """Raise what keeps a directory from being read: which bytes belong to it, nobody can say then."""
         for one in self.directories:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pqassay.checks import rule
-from pqassay.checks.directory.entries import ENTRY
+from pqassay.checks.directory.entries import ENTRY, entries_of
 from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.index_directory import EntryUnderTest, IndexDirectory
 from pqassay.under_test.violation import Violation
@@ -13,6 +13,9 @@ from pqassay.values.directory_blob import blob_of, content_of
 from pqassay_spec.directory.codes import Granularity, IndexType, Placement
 from pqassay_spec.directory.sketches import kll_count
 from pqassay_spec.parquet.thrift import CompressionCodec
+
+WITH_PARTS = entries_of(IndexType.DISTINCT_SET, IndexType.ZONE_SUMS, IndexType.HLL, IndexType.KLL)
+"""An entry whose blob has parts."""
 
 
 @rule("DIR-013", of=ENTRY)
@@ -74,19 +77,15 @@ def content_is_that_of_the_chunks(entry: EntryUnderTest) -> Iterator[Violation]:
         )
 
 
-@rule("DIR-020", of=ENTRY)
+@rule("DIR-020", of=WITH_PARTS)
 def lengths_fill_the_blob(entry: EntryUnderTest) -> None:
     """Following them raises what is wrong."""
-    if entry.head.type == IndexType.IDX1:
-        raise NotApplicable
     _ = blob_of(entry).part_count
 
 
-@rule("DIR-021", of=ENTRY)
+@rule("DIR-021", of=WITH_PARTS)
 def parts_are_those_of_the_granularity(entry: EntryUnderTest) -> Iterator[Violation]:
     """Which part speaks of which rows, nobody can say otherwise."""
-    if entry.head.type == IndexType.IDX1:
-        raise NotApplicable
     blob, wanted = blob_of(entry), len(entry.part_rows)
     if blob.part_count != wanted:
         names = {Granularity.FILE: "file", Granularity.ROW_GROUP: "row group", Granularity.PAGE: "data page"}
@@ -122,12 +121,10 @@ def value_count_is_that_of_the_blob(entry: EntryUnderTest) -> Iterator[Violation
         yield entry.violation("value_count", said, str(found), str(entry.head.value_count))
 
 
-@rule("DIR-048", of=ENTRY)
+@rule("DIR-048", of=entries_of(IndexType.IDX1))
 def idx1_is_as_its_format_says(entry: EntryUnderTest) -> Iterator[Violation]:
     """Readers of IDX1 read it where the key leads."""
     _ = entry.is_described
-    if entry.head.type != IndexType.IDX1:
-        raise NotApplicable
     wanted = {
         "granularity": Granularity.FILE,
         "placement": Placement.BODY,

@@ -36,6 +36,15 @@ ENTRY: Subject[EntryUnderTest] = Subject("entry of an index directory", _entries
 """An entry of a directory that can be read."""
 
 
+def entries_of(*kinds: IndexType) -> Subject[EntryUnderTest]:
+    """The entries of some types."""
+    return Subject(
+        f"index of type {' or '.join(kind.name for kind in kinds)}",
+        lambda file: [entry for entry in _entries(file) if entry.head.type in kinds],
+        _of_entry,
+    )
+
+
 @rule("DIR-001", of=DIRECTORY)
 def key_has_a_value(directory: DirectoryUnderTest) -> None:
     """Asking for the bytes raises what is wrong."""
