@@ -144,7 +144,7 @@ def _sums_of_digits(
     """
     top = int(np.frexp(np.abs(rest).max())[1])
     lowest = top - GRIDS * _DIGIT_BITS
-    if _SMALLEST < lowest and top < -_SMALLEST and np.isfinite(rest).all():
+    if lowest > _SMALLEST and top < -_SMALLEST and np.isfinite(rest).all():
         for place in range(top - _DIGIT_BITS, lowest - 1, -_DIGIT_BITS):
             digits = np.rint(rest * 2.0**-place)
             added = [float(digits.sum())] if groups is None else np.bincount(groups, digits, count).tolist()

@@ -214,4 +214,13 @@ def at_offset(entry: Entry, offset: int) -> Entry:
     return replace(entry, head=entry.head.changed(offset=offset))
 
 
-__all__ = ["WRITER", "MadeIndex", "Request", "at_offset", "compressed", "decompressed", "index_of", "make_index"]
+__all__ = [
+    "WRITER",
+    "MadeIndex",
+    "Request",
+    "at_offset",
+    "compressed",
+    "decompressed",
+    "index_of",
+    "make_index",
+]

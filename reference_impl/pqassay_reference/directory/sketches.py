@@ -99,7 +99,9 @@ def _give_to_kll(sketch: Any, values: ColumnValues, start: int, stop: int) -> No
     if column.order in TOTAL:
         numbers = values.floats(codes)
     elif is_bytes(column):
-        distinct = np.array([kll_item(column.leaf, raw) for raw in values.distinct_bytes.to_pylist()], np.float64)
+        distinct = np.array(
+            [kll_item(column.leaf, raw) for raw in values.distinct_bytes.to_pylist()], np.float64
+        )
         numbers = distinct[codes]
     else:
         numbers = codes.astype(np.float64)

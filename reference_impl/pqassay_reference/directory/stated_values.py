@@ -28,7 +28,7 @@ from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.parquet.column_order import Order, number_of, type_order
 from pqassay_spec.parquet.file import read_footer, read_framing
 from pqassay_spec.parquet.schema import SchemaLeaf, is_string
-from pqassay_spec.parquet.thrift import ConvertedType, LogicalType, TimeUnit
+from pqassay_spec.parquet.thrift import ConvertedType, LogicalType, SchemaElement, TimeUnit
 
 Value = dict[str, Any]
 
@@ -90,8 +90,14 @@ def _sums(usable: UsableEntry, blob: Blob, _: Source) -> list[Value]:
         iter(_values(measure, blob.data[span.start : span.end], bounded))
         for span in (places.minima, places.maxima)
     )
-    keys = zip(*_keys(usable.leaves[:-1], places, blob.data), strict=True) if places.keys else iter(lambda: (), None)
-    said = iter([_group(group, list(key), lower, upper, places) for group, key in zip(groups, keys, strict=False)])
+    keys = (
+        zip(*_keys(usable.leaves[:-1], places, blob.data), strict=True)
+        if places.keys
+        else iter(lambda: (), None)
+    )
+    said = iter(
+        [_group(group, list(key), lower, upper, places) for group, key in zip(groups, keys, strict=False)]
+    )
     return [{"groups": [next(said) for _ in range(size)]} for size in places.part_sizes]
 
 
@@ -130,7 +136,7 @@ def _values(leaf: SchemaLeaf, data: bytes, count: int) -> list[Any]:
     return [written(leaf, raw) for raw in split_values(_kind(leaf), leaf.element.type_length, data, count)]
 
 
-def _sketches(usable: UsableEntry, blob: Blob, _: Source) -> list[Value]:
+def _sketches(_: UsableEntry, blob: Blob, __: Source) -> list[Value]:
     made = split_sketches(blob.data)
     _require_parts(len(made), blob)
     return [{"sketch": json_value(sketch)} for sketch in made]
@@ -167,20 +173,26 @@ def written(leaf: SchemaLeaf, raw: bytes) -> Any:
     element, order = leaf.element, type_order(leaf.element)
     logical = element.logicalType or LogicalType()
     number = None if order is None else number_of(order, raw)
-    if order is Order.BOOLEAN:
-        return raw != b"\0"
     if logical.DECIMAL is not None or element.converted_type == ConvertedType.DECIMAL:
         scale = logical.DECIMAL.scale if logical.DECIMAL is not None else element.scale or 0
         return {"decimal": decimal_text(int(number or 0), scale)}
-    if isinstance(number, float):
-        return json_value(number)
+    if order is Order.BOOLEAN:
+        return raw != b"\0"
     if number is None:
-        if is_string(leaf) and (element.logicalType is not None or element.converted_type is not None):
-            try:
-                return raw.decode()
-            except UnicodeDecodeError:
-                raise Malformed("a text is not UTF-8", rule="DIR-022") from None
+        return _text_or_bytes(leaf, raw)
+    return json_value(number) if isinstance(number, float) else _whole_number(element, logical, number)
+
+
+def _text_or_bytes(leaf: SchemaLeaf, raw: bytes) -> Any:
+    if not is_string(leaf) or (leaf.element.logicalType is None and leaf.element.converted_type is None):
         return json_value(raw)
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        raise Malformed("a text is not UTF-8", rule="DIR-022") from None
+
+
+def _whole_number(element: SchemaElement, logical: LogicalType, number: int) -> Any:
     if logical.DATE is not None or element.converted_type == ConvertedType.DATE:
         return {"date": str(number)}
     if logical.TIME is not None:

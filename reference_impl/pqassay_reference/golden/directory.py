@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from pqassay_reference.golden.directory_recipes import Index, binary, good
 from pqassay_reference.tiny.columns import Column, Member, Struct, decimal, fixed
-from pqassay_reference.tiny.layout import Layout
 from pqassay_reference.tiny.parquet import Index as Idx1
 from pqassay_reference.tiny.parquet import TinyParquet
 from pqassay_spec.directory.codes import Granularity, IndexType, Placement
@@ -118,6 +116,7 @@ KLL_OF_NUMBERS = bytes.fromhex(
 )  # fmt: skip
 """The numbers from 0 to 99, with k = 8: some were dropped at random."""
 
+
 def hll(granularity: Granularity, placement: Placement = BODY) -> Index:
     """Sketches of the metals."""
     sketches = {FILE: [HLL_OF_FILE], ROW_GROUP: HLL_OF_GROUPS}[granularity]
@@ -136,8 +135,28 @@ PLAIN_SETS = bytes.fromhex(
 """The distinct metals of either row group."""
 
 STORED = {
-    CompressionCodec.SNAPPY: bytes.fromhex(""),
-}
+    CompressionCodec.SNAPPY: bytes.fromhex("421c02000000040000000108040f0009010405003610000120646c6561640300000074696e0300000074696e040000007a696e63"),
+    CompressionCodec.GZIP: bytes.fromhex("1f8b0800000000000203636260606001622620e667800056343e483e2735318519489764e64129906855665e3200356881f542000000"),
+    CompressionCodec.ZSTD: bytes.fromhex("28b52ffd204295010064020200000004000000020000000f0005040000006c6561640300000074696e040000007a696e6303002a599dd985012801"),
+    CompressionCodec.LZ4_RAW: bytes.fromhex("8002000000040000000800220f0001001b051000002000b36c6561640300000074696e070080040000007a696e63"),
+}  # fmt: skip
+"""The same, compressed: other versions of a library make other bytes."""
+
+
+def stored(codec: CompressionCodec) -> Index:
+    """The distinct metals of either row group, compressed."""
+    return Index(
+        SETS, "metal", ROW_GROUP, INLINE, codec, blob=PLAIN_SETS, value_count=4, stored=STORED[codec]
+    )
+
+
+TWINS = TinyParquet((METALS, replace(METALS, name="copy")), row_group_rows=3)
+"""Two columns of the same values, whose distinct sets are the same bytes."""
+
+SAME_SIZE = TinyParquet((Column("lot", "int64", [7, 9, 8, 10], optional=False),))
+"""Numbers whose order shows in no statistics."""
+
+WEIGHTS = TinyParquet((Column("mass", "double", [1.0, 2.0, 3.0, 4.0], optional=False), Column("metal", "string", ["tin", "lead", "tin", "lead"], optional=False)))  # fmt: skip
 
 METAL_SETS = Index(SETS, "metal")
 LOT_SUMS = Index(SUMS, "lot")
@@ -146,7 +165,11 @@ LOT_SUMS = Index(SUMS, "lot")
 def _later(entries: Sequence[Entry]) -> Sequence[str]:
     """A minor version that added four bytes to the end of each entry."""
     data = build_directory([replace(entry, later=b"more") for entry in entries])
-    return binary(lambda raw: raw[:5] + b"\x07" + raw[6:])([replace(e, later=b"more") for e in entries]) if data else []
+    return (
+        binary(lambda raw: raw[:5] + b"\x07" + raw[6:])([replace(e, later=b"more") for e in entries])
+        if data
+        else []
+    )
 
 
 def _major(entries: Sequence[Entry]) -> Sequence[str]:
@@ -186,6 +209,12 @@ GOOD = (
     good("kll-of-file", "A KLL sketch of the prices, which keeps all of them", SALES, [kll(INLINE)], TIN),
     good("kll-at-random", "A KLL sketch of a hundred numbers that keeps 29 of them", MANY, [Index(KLL, "number", FILE, INLINE, blob=build_sketches([KLL_OF_NUMBERS]), value_count=100)], ("=", "number", 37)),
     good("idx1", "An IDX1 blob that an entry describes; no key of IDX1 leads to it", SALES, [Index(IDX1, "metal", FILE)], TIN, encode="accept"),
+    good("sums-of-doubles", "Sums of a column of doubles, for each row group, one with a null and one with NaN", SALES, [Index(SUMS, "price", ROW_GROUP, INLINE)], TIN),
+    good("sums-by-text", "Sums of doubles for each metal", WEIGHTS, [Index(SUMS, "metal mass", ROW_GROUP, INLINE)], TIN),
+    good("of-same-sizes", "Distinct values, sums and pages of numbers whose order shows in no statistics", SAME_SIZE, [Index(SETS, "lot", FILE, INLINE), Index(SUMS, "lot", FILE, INLINE)], LOT),
+    good("twins", "Two columns of the same values, one set in the body and one behind its entry", TWINS, [METAL_SETS, Index(SETS, "copy", ROW_GROUP, INLINE)], TIN),
+    # Codecs
+    *(good(f"codec-{codec.name.lower().replace('_', '-')}", f"Distinct values, compressed with {codec.name}", SALES, [stored(codec)], TIN) for codec in STORED),
     # Several
     good("many", "Indexes of every type, in every placement, beside an IDX1 index with its companion record", replace(SALES, index=Idx1("metal", companion=True)), [METAL_SETS, Index(SETS, "lot", PAGE, EXTENSION), Index(SUMS, "metal lot", ROW_GROUP, INLINE), Index(SUMS, "price", FILE, EXTENSION), hll(FILE), kll(EXTENSION), Index(IDX1, "metal", FILE)], TIN),
     good("empty", "A directory without entries", SALES, [], TIN, edit=lambda entries: [directory_text(entries)]),

@@ -6,7 +6,6 @@ Blobs that no library makes twice in the same bytes, sketches and compressed one
 from __future__ import annotations
 
 import base64
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -24,7 +23,7 @@ from pqassay_reference.rewrite.index_directory import stored_indexes
 from pqassay_reference.tiny.parquet import TinyParquet
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.directory.codes import Granularity, IndexType, Placement
-from pqassay_spec.directory.entries import KEY, Entry, build_directory, directory_text, with_crc
+from pqassay_spec.directory.entries import KEY, Entry, build_directory, with_crc
 from pqassay_spec.golden.case import Acceptance, Answering, CheckExpectation, Expect, Scan
 from pqassay_spec.mutation.mutations import Mutation, mutate
 from pqassay_spec.parquet.file import read_footer, read_framing
@@ -69,9 +68,10 @@ class Index:
         blob = self.blob
         if blob is None:
             blob = make_index(file, replace(request, codec=CompressionCodec.UNCOMPRESSED)).stored
-        counted = self.value_count or make_index(
-            file, replace(request, codec=CompressionCodec.UNCOMPRESSED)
-        ).entry.head.value_count
+        counted = (
+            self.value_count
+            or make_index(file, replace(request, codec=CompressionCodec.UNCOMPRESSED)).entry.head.value_count
+        )
         return index_of(data, request, Blob(blob, counted), blob if self.stored is None else self.stored)
 
 
@@ -112,40 +112,6 @@ def edited(data: bytes, edit: Edit) -> bytes:
 def key_value(data: bytes) -> Any:
     """The bytes of a directory as the value of a key."""
     return base64.b64encode(data).decode()
-
-
-# -------------------------------------------------------------------------------------------------------- edits
-
-
-def head(number: int = 0, **fields: int) -> Edit:
-    """Other fields in the head of one entry."""
-
-    def edit(entries: Sequence[Entry]) -> Sequence[str]:
-        changed = [
-            replace(entry, head=entry.head.changed(**fields)) if place == number else entry
-            for place, entry in enumerate(entries)
-        ]
-        return [directory_text(changed)]
-
-    return edit
-
-
-def blob(change: Callable[[bytes], bytes], number: int = 0, **fields: int) -> Edit:
-    """Another inline blob, with the checksum and the lengths that it has; ``fields`` of the head are set behind that."""
-
-    def edit(entries: Sequence[Entry]) -> Sequence[str]:
-        entry = entries[number]
-        data = change(entry.inline)
-        own = {"stored_length": len(data), "plain_length": len(data), "crc32": zlib.crc32(data), **fields}
-        changed = replace(entry, inline=data, head=entry.head.changed(**own))
-        return [directory_text([*entries[:number], changed, *entries[number + 1 :]])]
-
-    return edit
-
-
-def patched(offset: int, raw: bytes, number: int = 0, **fields: int) -> Edit:
-    """An inline blob with other bytes in one place."""
-    return blob(lambda data: data[:offset] + raw + data[offset + len(raw) :], number, **fields)
 
 
 def binary(change: Callable[[bytes], bytes], *, sealed: bool = True) -> Edit:
@@ -204,21 +170,18 @@ class GoodDirectory(Valid):
 
 @dataclass(frozen=True)
 class BadDirectory(Invalid):
-    """A file whose directory is wrong in one way: the value of its key.
+    """A file whose directory is wrong in one way, or whose data are others than those it describes.
 
     Attributes:
-        edit: Makes the wrong value; ``None`` if a mutation is given.
         scan: What a scan must do; where it is ``None``, the broken rules decide.
     """
 
-    edit: Edit | None = field(default=None, kw_only=True)
     scan: Scan | None = field(default=None, kw_only=True)
 
     def make(self, before: Mapping[str, Made]) -> Made:
         """See `Recipe`."""
         parent = before[self.parent]
-        mutation = self._mutation(parent.data)
-        data = mutate(parent.data, mutation)
+        data = mutate(parent.data, self.mutation)
         rows = rows_to_read(self.id, parent.manifest.expect.rows)
         read = expected_read(self.id, self.rules, is_older=self.is_older)
         scan = self.scan or expected_scan(read, self.rules)
@@ -232,17 +195,7 @@ class BadDirectory(Invalid):
             predicate=None if scan is None else list(parent.manifest.expect.predicate or ()),
             rows=None if scan is None else rows,
         )
-        made = replace(self, mutation=mutation)
-        return Made(made.manifest(parent.manifest, input_of(DATA, data), expect), data)
-
-    def _mutation(self, parent: bytes) -> Mutation:
-        if self.edit is None:
-            return self.mutation
-        pairs = footer_of(parent).key_value_metadata or []
-        place = next(number for number, pair in enumerate(pairs) if pair.key == KEY)
-        (value,) = self.edit(stored_indexes(footer_of(parent)).entries)
-        path = f"footer.key_value_metadata[{place}].value"
-        return Mutation("remove", path) if value is None else Mutation("set", path, value)
+        return Made(self.manifest(parent.manifest, input_of(DATA, data), expect), data)
 
 
 def good(
@@ -257,22 +210,12 @@ def bad(
     title: str,
     effect: str,
     parent: str,
-    change: Edit | Mutation,
+    mutation: Mutation,
     *rules: str,
     decode: Answering | None = "either",
     **more: Any,
 ) -> BadDirectory:
-    """A line of a table: an invalid case, whose directory a reader of the directory may or must leave aside."""
-    is_mutation = isinstance(change, Mutation)
+    """A line of a table: an invalid case, whose entries a reader may leave aside; with ``decode="accept"`` all that `index_directory` gives it must give."""
     return BadDirectory(
-        f"dir/{name}",
-        title,
-        effect,
-        f"dir/{parent}",
-        change if is_mutation else Mutation("set", "footer.key_value_metadata"),
-        rules,
-        decode,
-        since=SINCE,
-        edit=None if is_mutation else change,
-        **more,
+        f"dir/{name}", title, effect, f"dir/{parent}", mutation, rules, decode, since=SINCE, **more
     )

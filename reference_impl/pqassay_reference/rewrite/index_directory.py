@@ -80,9 +80,7 @@ def stored_indexes(metadata: FileMetaData) -> Indexes:
     )
 
 
-def with_indexes(
-    footer: bytes, indexes: Indexes, entries: Sequence[Entry], area: bytes | None
-) -> bytes:
+def with_indexes(footer: bytes, indexes: Indexes, entries: Sequence[Entry], area: bytes | None) -> bytes:
     """A footer whose directory has these entries, and whose extension field these blobs.
 
     Args:
@@ -113,11 +111,11 @@ def require_room_for_extension(metadata: FileMetaData) -> None:
 
 def body_blobs(entries: Iterable[Entry], framing: Framing, source: Source) -> list[tuple[int, int]]:
     """The ranges of the body that hold blobs, of those entries whose checksum agrees."""
-    found: list[tuple[int, int]] = []
-    for entry in entries:
-        if entry.head.placement == Placement.BODY and is_certain(entry, framing, source):
-            found.append((entry.head.offset, entry.head.offset + entry.head.stored_length))
-    return found
+    return [
+        (entry.head.offset, entry.head.offset + entry.head.stored_length)
+        for entry in entries
+        if entry.head.placement == Placement.BODY and is_certain(entry, framing, source)
+    ]
 
 
 def is_certain(entry: Entry, framing: Framing, source: Source) -> bool:
