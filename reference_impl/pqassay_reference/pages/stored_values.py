@@ -88,6 +88,8 @@ class StoredValues:
         facts: The chunk's metadata.
         raw: The chunk's bytes.
         row_count: Rows of its row group.
+        by_dictionary: Whether byte arrays are to come as references to a dictionary, which is faster. Not every encoding can be
+            read so; where it cannot, they come as values.
 
     Attributes:
         pages: Its data pages.
@@ -99,17 +101,29 @@ class StoredValues:
     """
 
     def __init__(
-        self, schema: Sequence[SchemaElement], number: int, facts: ColumnMetaData, raw: bytes, row_count: int
+        self,
+        schema: Sequence[SchemaElement],
+        number: int,
+        facts: ColumnMetaData,
+        raw: bytes,
+        row_count: int,
+        *,
+        by_dictionary: bool = False,
     ) -> None:
         found = list(stored_pages(raw, facts.num_values))
         self.pages = [page for page in found if page.entries is not None]
         begin = self.pages[0].start if self.pages else len(raw)
         chunk = LeafPages(_without_claims(facts), raw[:begin], [raw[begin:]])
-        content = mini_file(leaf_path(schema, number), [chunk], row_count)
+        path = leaf_path(schema, number)
+        content = mini_file(path, [chunk], row_count)
+        # Not of fields of structs: there pyarrow fails.
+        kept = [path[0].name] if by_dictionary and len(path) == 1 and "." not in path[0].name else None
         try:
-            table = pq.ParquetFile(pa.BufferReader(content)).read(use_threads=False)
-        except (pa.ArrowException, OSError, ValueError) as error:
-            raise Undecodable(f"values cannot be decoded: {' '.join(str(error).split())}") from error
+            table = _decoded(content, kept)
+        except Undecodable:
+            if kept is None:
+                raise
+            table = _decoded(content, None)
         if table.num_rows != row_count:
             raise Undecodable(f"pages hold {table.num_rows} rows, where the file says {row_count}")
         values: Any = table.column(0)
@@ -126,6 +140,14 @@ class StoredValues:
         places = np.searchsorted(rows, begins)
         whole = rows[np.minimum(places, len(rows) - 1)] == begins
         return np.where(whole, places, -1)
+
+
+def _decoded(content: bytes, kept: list[str] | None) -> Any:
+    """The table of a small file. Raises `Undecodable`."""
+    try:
+        return pq.ParquetFile(pa.BufferReader(content), read_dictionary=kept).read(use_threads=False)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise Undecodable(f"values cannot be decoded: {' '.join(str(error).split())}") from error
 
 
 def leaf_path(schema: Sequence[SchemaElement], number: int) -> list[SchemaElement]:

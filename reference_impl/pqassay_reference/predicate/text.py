@@ -54,8 +54,17 @@ def parse_predicate(text: str, *, dialect: str = DIALECT) -> Tree:
         raise Refused(f"{_short(text)!r} is no condition: {_short(first)}") from None
     except RecursionError:
         raise Refused("the condition is nested too deeply") from None
+    return parsed_tree(parsed)
+
+
+def parsed_tree(condition: Any) -> Tree:
+    """The tree of a condition that sqlglot has parsed.
+
+    Raises:
+        Refused: It is one that a tree cannot say.
+    """
     try:
-        return _tree(parsed)
+        return _tree(condition)
     except RecursionError:
         raise Refused("the condition is nested too deeply") from None
 

@@ -22,6 +22,7 @@ from pqassay_spec.grammar.thrift import (
     build_field_header,
     build_list_header,
     grammar,
+    unknown_field,
     wire_type,
 )
 from pqassay_spec.grammar.thrift_decoder import decode
@@ -34,9 +35,10 @@ from pqassay_spec.grammar.thrift_wire import (
     read_field_id,
     read_list_header,
     skip,
+    varint,
 )
 from pqassay_spec.parquet.file import TAIL
-from pqassay_spec.parquet.thrift import FileMetaData, KeyValue
+from pqassay_spec.parquet.thrift import EXTENSION_FIELD, FileMetaData, KeyValue
 
 KEY_VALUE_FIELD = next(field.id for field in FileMetaData.fields if field.name == "key_value_metadata")
 
@@ -189,49 +191,78 @@ def with_key_values(footer: bytes, *, remove: Collection[str], add: Sequence[Key
         Unsupported: The footer is signed, or holds bytes behind its struct, or repeats field 5.
         Malformed: It is no FileMetaData.
     """
+    pairs = _changeable(footer).key_value_metadata or []
+    going = {place for place, pair in enumerate(pairs) if pair.key in remove}
+    return with_pairs(footer, without=going, add=add)
+
+
+def with_pairs(footer: bytes, *, without: Collection[int], add: Sequence[KeyValue]) -> bytes:
+    """Return a footer without the pairs at some positions and with ``add`` at the end; with no pair left, without the list.
+
+    Raises: See `with_key_values`.
+    """
     expected = _changeable(footer)
     fields = list(field_ranges(footer))
     present = [field for field in fields if field.id == KEY_VALUE_FIELD]
     if len(present) > 1:
         raise Unsupported("the footer holds key_value_metadata twice", field="footer.key_value_metadata")
-    kept = _kept_pairs(footer, present[0], remove) if present else []
+    places = element_ranges(footer, present[0].value) if present else []
+    kept = [footer[start:end] for place, (start, end) in enumerate(places) if place not in without]
     pairs = [*kept, *(bytes(grammar(KeyValue).build(pair)) for pair in add)]
     value = build_list_header(len(pairs), WireType.STRUCT) + b"".join(pairs)
-    after = _rebuilt(footer, fields, value)
-    left = [pair for pair in expected.key_value_metadata or [] if pair.key not in remove]
-    expected.key_value_metadata = [*left, *add]
+    after = _rebuilt(footer, fields, KEY_VALUE_FIELD, WireType.LIST, value if pairs else None)
+    left = [pair for place, pair in enumerate(expected.key_value_metadata or []) if place not in without]
+    expected.key_value_metadata = [*left, *add] or None
     _require_reads_as(after, expected)
     return after
 
 
-def _kept_pairs(footer: bytes, field: FieldRange, remove: Collection[str]) -> list[bytes]:
-    kept: list[bytes] = []
-    for start, end in element_ranges(footer, field.value):
-        raw = footer[start:end]
-        if decode(KeyValue, raw)[0].key not in remove:
-            kept.append(raw)
-    return kept
+def with_extension(footer: bytes, content: bytes | None) -> bytes:
+    """Return a footer whose own struct has an extension field with this content, or with ``None`` has none.
+
+    Raises:
+        Unsupported: The footer is signed, or holds bytes behind its struct, or repeats the field.
+        Malformed: It is no FileMetaData.
+    """
+    expected = _changeable(footer)
+    fields = list(field_ranges(footer))
+    if sum(field.id == EXTENSION_FIELD for field in fields) > 1:
+        raise Unsupported("the footer holds its extension field twice", field="footer.unknown_32767")
+    value = None if content is None else varint(len(content)) + content
+    after = _rebuilt(footer, fields, EXTENSION_FIELD, WireType.BINARY, value)
+    others = [field for field in expected.unknown if field.id != EXTENSION_FIELD]
+    made = [] if value is None else [unknown_field(EXTENSION_FIELD, WireType.BINARY, value)]
+    unknown = decode(FileMetaData, after, root="new footer")[0].unknown
+    if sorted(unknown) != sorted([*others, *made]):
+        raise Malformed("the footer cannot be rebuilt faithfully", field="footer")
+    expected.unknown = unknown  # in the order of their bytes
+    _require_reads_as(after, expected)
+    return after
 
 
-def _rebuilt(footer: bytes, fields: Sequence[FieldRange], value: bytes) -> bytes:
-    """All fields in their order, field 5 with a new value in its place, or before the first greater id."""
+def _rebuilt(
+    footer: bytes, fields: Sequence[FieldRange], identifier: int, wire: int, value: bytes | None
+) -> bytes:
+    """All fields in their order, one of them with a new value in its place or before the first greater id, or without it."""
     parts: list[bytes] = []
     last = 0
-    placed = False
-    for field in fields:
-        if field.id == KEY_VALUE_FIELD:
-            parts += [footer[field.start : field.value], value]
-            placed = True
-        else:
-            header = footer[field.start : field.value]
-            if not placed and field.id > KEY_VALUE_FIELD:
-                parts += [build_field_header(last, KEY_VALUE_FIELD, WireType.LIST), value]
-                header = build_field_header(KEY_VALUE_FIELD, field.id, field.wire)
-                placed = True
-            parts += [header, footer[field.value : field.end]]
+    placed = value is None
+    for before, field in zip([0, *(field.id for field in fields)], fields, strict=False):
+        if field.id == identifier:
+            if value is not None:
+                parts += [build_field_header(last, identifier, wire), value]
+                last, placed = identifier, True
+            continue
+        if not placed and value is not None and field.id > identifier:
+            parts += [build_field_header(last, identifier, wire), value]
+            last, placed = identifier, True
+        header = footer[field.start : field.value]
+        if last != before:
+            header = build_field_header(last, field.id, field.wire)
+        parts += [header, footer[field.value : field.end]]
         last = field.id
-    if not placed:
-        parts += [build_field_header(last, KEY_VALUE_FIELD, WireType.LIST), value]
+    if not placed and value is not None:
+        parts += [build_field_header(last, identifier, wire), value]
     return b"".join([*parts, bytes((WireType.STOP,))])
 
 

@@ -157,7 +157,7 @@ def double_sum(values: Iterable[float]) -> float:
     try:
         return exact.numerator / exact.denominator
     except OverflowError:
-        return math.copysign(math.inf, exact.numerator)
+        return math.inf if exact > 0 else -math.inf
 
 
 # --8<-- [end:double]

@@ -1,0 +1,236 @@
+"""Questions to the files of a lake, answered from their index directories, and from their rows where those do not suffice."""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as pads
+
+from pqassay_reference.answer.known_lake import KnownLake, Progress, know_lake
+from pqassay_reference.answer.plan import Plan, plan
+from pqassay_reference.answer.question import Aggregate, Question, parse_question
+from pqassay_reference.answer.tally import Tally, has_sum
+from pqassay_reference.errors import Refused
+from pqassay_reference.lake.listing import Roots, list_files
+from pqassay_reference.predicate.expressions import columns_named, compared_type, expression_of, find_column
+
+ROWS_AT_ONCE = 1 << 20
+"""Rows that are added together."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What it took to answer a question.
+
+    Attributes:
+        files: Files of the lake.
+        files_skipped: Files in which no row satisfies the condition, by their distinct sets.
+        files_from_metadata: Files that were answered without reading a row.
+        files_read: Files of which rows were read.
+        row_groups: Row groups of all files.
+        row_groups_skipped: Those in which no row satisfies the condition, by distinct sets.
+        row_groups_from_metadata: Those that zone sums answered.
+        row_groups_read: Those whose rows were read.
+        metadata_bytes: Bytes of footers and indexes, which are read once, when the lake is opened.
+        data_bytes: Bytes of column chunks that were read for this question.
+    """
+
+    files: int
+    files_skipped: int
+    files_from_metadata: int
+    files_read: int
+    row_groups: int
+    row_groups_skipped: int
+    row_groups_from_metadata: int
+    row_groups_read: int
+    metadata_bytes: int
+    data_bytes: int
+
+    def record(self) -> dict[str, int]:
+        """All of it by name."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer.
+
+    Attributes:
+        table: The result, ordered by its groups.
+        effort: What it took.
+    """
+
+    table: pa.Table
+    effort: Effort
+
+
+class Answerer:
+    """The files of a folder, opened once and asked often. See `Answerer.open`.
+
+    Attributes:
+        lake: What is known of the files, as they were when they were opened.
+    """
+
+    def __init__(self, dataset: pads.FileSystemDataset, lake: KnownLake) -> None:
+        self._dataset = dataset
+        self.lake = lake
+
+    @classmethod
+    def open(cls, root: Roots, *, filesystem: Any = None, progress: Progress | None = None) -> Answerer:
+        """Read footers and indexes of a file, of the files of a folder or behind a URI.
+
+        Args:
+            root: As for `pqassay_reference.lake.indexed_dataset.open_indexed`.
+            filesystem: Likewise.
+            progress: Called with the files that were read, and how many there are.
+
+        Raises:
+            FileNotFoundError: There is no such file or folder.
+            Refused: There are no Parquet files in it.
+            FormatError: A file is no Parquet file.
+            OSError: A file cannot be read.
+        """
+        listed = list_files(root, filesystem, "hive")
+        if not listed.paths:
+            raise Refused(f"{os.fspath(root) if isinstance(root, str | os.PathLike) else root}: there are no Parquet files in it")
+        dataset = listed.dataset()
+        return cls(dataset, know_lake(listed, dataset, progress))
+
+    @property
+    def aside(self) -> list[str]:
+        """What was left aside of the directories, and why, one line for each."""
+        lines = [f"{file.path}: {one}" for file in self.lake.files for one in file.directory.aside]
+        return [*lines, *(f"{path}: {reason}" for path, reason in self.lake.unfit.items())]
+
+    def ask(self, question: str | Question) -> Answer:
+        """Answer a question.
+
+        Args:
+            question: In SQL, see `pqassay_reference.answer.question.SUPPORTED`.
+
+        Raises:
+            Refused: It is not supported, or does not fit the columns.
+            OSError: A file cannot be read any more.
+
+        Counts, sums of whole numbers and decimals, and bounds are exact.  A sum of floating point numbers is the exact sum of what is added,
+        rounded once at the end: of rows, and of zone sums, each of which was rounded once itself.  An average is the exact sum divided by the
+        count, rounded once.  Types are those of DuckDB: decimals of 38 digits for sums of whole numbers and decimals, doubles for averages.
+        """
+        asked = parse_question(question) if isinstance(question, str) else question
+        schema = self.lake.schema
+        aggregates = [one for _, one in asked.output if isinstance(one, Aggregate)]
+        kinds = {name: _kind(schema, name) for name in (*asked.group_by, *asked.measures)}
+        for one in aggregates:
+            if one.function in ("sum", "avg") and not has_sum(kinds[one.column or ""]):
+                raise Refused(f"{one.function.upper()} takes numbers; column {one.column} is {kinds[one.column or '']}")
+        condition = expression_of(asked.predicate, schema) if asked.predicate is not None else None
+        found = plan(self.lake, asked)
+        tally = Tally(asked.group_by, kinds, aggregates)
+        self._add_zones(tally, asked, found)
+        data_bytes = self._add_rows(tally, asked, found, condition)
+        return Answer(tally.result(asked.output), self._effort(found, data_bytes))
+
+    def _add_zones(self, tally: Tally, asked: Question, found: Plan) -> None:
+        for measure, uses in found.uses.items():
+            for use in uses:
+                chosen = np.flatnonzero(use.chosen)
+                places = pa.array(chosen)
+                table = use.table
+                keys = [table.key_values[table.keys.index(name)].take(places) for name in asked.group_by]
+                groups = tally.groups.of_rows(keys, len(chosen))
+                zones = table.groups[chosen]
+                if measure is None:
+                    tally.add_counts(zones["row_count"].astype(np.int64), groups)
+                else:
+                    minima, maxima = table.minima.take(places), table.maxima.take(places)
+                    tally.measures[measure].add_zones(zones, minima, maxima, groups, len(tally.groups))
+
+    def _add_rows(self, tally: Tally, asked: Question, found: Plan, condition: Any) -> int:
+        """Add the rows of the row groups that have to be read; return how many bytes of chunks those are."""
+        lake = self.lake
+        names = list(dict.fromkeys([*asked.group_by, *asked.measures]))
+        named = columns_named(asked.predicate) if asked.predicate is not None else set[str]()
+        needed = sorted({find_column(lake.schema, name)[0][0] for name in {*names, *named}})
+        fragments: list[pads.Fragment] = []
+        length = 0
+        units = np.flatnonzero(found.read)
+        for file in np.unique(lake.file_of[units]).tolist():
+            groups = lake.group_of[units[lake.file_of[units] == file]].tolist()
+            part: Any = lake.fragments[file].subset(row_group_ids=groups)
+            if condition is not None:
+                part = part.subset(condition)  # by statistics
+            chosen = [group.id for group in part.row_groups]
+            if chosen:
+                fragments.append(part)
+                length += lake.files[file].data_length(needed, chosen)
+        if fragments:
+            dataset = pads.FileSystemDataset(
+                fragments, lake.schema, self._dataset.format, self._dataset.filesystem
+            )
+            columns = {name: pc.field(*find_column(lake.schema, name)[0]) for name in names}
+            scanner = dataset.scanner(columns=columns, filter=condition)
+            for table in _together(scanner.to_batches(), scanner.projected_schema):
+                tally.add_rows(_compared(table))
+        return length
+
+    def _effort(self, found: Plan, data_bytes: int) -> Effort:
+        lake = self.lake
+        count = len(lake.files)
+        touched, read = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
+        np.logical_or.at(touched, lake.file_of, found.needed)
+        np.logical_or.at(read, lake.file_of, found.read)
+        return Effort(
+            count,
+            int((~touched).sum()),
+            int((touched & ~read).sum()),
+            int(read.sum()),
+            len(lake.file_of),
+            int((~found.needed).sum()),
+            int((found.needed & ~found.read).sum()),
+            int(found.read.sum()),
+            sum(file.length for file in lake.files),
+            data_bytes,
+        )
+
+
+def _kind(schema: pa.Schema, name: str) -> Any:
+    return compared_type(find_column(schema, name)[1])
+
+
+def _together(batches: Iterator[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.Table]:
+    """Batches joined to tables of about `ROWS_AT_ONCE` rows."""
+    held: list[pa.RecordBatch] = []
+    rows = 0
+    for batch in batches:
+        held.append(batch)
+        rows += len(batch)
+        if rows >= ROWS_AT_ONCE:
+            yield _table(held, schema, rows)
+            held, rows = [], 0
+    if rows:
+        yield _table(held, schema, rows)
+
+
+def _table(batches: Sequence[pa.RecordBatch], schema: pa.Schema, rows: int) -> pa.Table:
+    # A table of no columns would forget how many rows it has.
+    return pa.Table.from_batches(batches, schema) if len(schema) else pa.table({"": pa.nulls(rows)})
+
+
+def _compared(table: pa.Table) -> pa.Table:
+    """Columns in the types in which they are compared and added."""
+    columns = [
+        column if (kind := compared_type(column.type)) == column.type else column.cast(kind)
+        for column in table.columns
+    ]
+    return pa.table(columns, table.column_names)
+
+
+__all__ = ["Answer", "Answerer", "Effort"]

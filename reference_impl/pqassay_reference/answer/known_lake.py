@@ -1,0 +1,387 @@
+"""What is known of the files of a lake, before any question: row groups, distinct sets and zone sums, from footers and blobs.
+
+Everything is kept by row group, numbered through all files, so that a question is put to arrays and not to files.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.dataset as pads
+
+from pqassay_reference.directory.excluding import ColumnSets, FileSets
+from pqassay_reference.directory.reading import (
+    FileDirectory,
+    Located,
+    Mask,
+    Numbers,
+    OpenIndex,
+    Parts,
+    Sets,
+    Sums,
+    decoded_indexes,
+    open_index,
+    read_entries,
+)
+from pqassay_reference.errors import about
+from pqassay_reference.lake.listing import Listed
+from pqassay_reference.lake.tails import REQUEST_SIZE, NativeSource, TailSource
+from pqassay_reference.predicate.expressions import compared_type, find_column
+from pqassay_spec.base.sources import FileSource, Source
+from pqassay_spec.directory.codes import Granularity
+from pqassay_spec.directory.zone_sums import Group, SumKind
+from pqassay_spec.parquet.file import read_footer, read_framing
+from pqassay_spec.parquet.schema import leaves
+from pqassay_spec.parquet.thrift import FileMetaData
+
+LOCAL_THREADS, REMOTE_THREADS = 4, 16
+"""Files that are opened at the same time."""
+
+Progress = Callable[[int, int], object]
+
+
+class CountingSource:
+    """A source that counts what is read of it."""
+
+    def __init__(self, whole: Source) -> None:
+        self.name, self.size = whole.name, whole.size
+        self._whole = whole
+        self.length = 0
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Return a range. See `pqassay_spec.base.sources.Source.read`."""
+        self.length += length
+        return self._whole.read(offset, length)
+
+
+@dataclass
+class KnownFile:
+    """One file.
+
+    Attributes:
+        path: Its path.
+        metadata: Its footer.
+        directory: Its entries, and what is left aside of them.
+        indexes: What they hold, but for the values.
+        length: Bytes that were read to know this.
+    """
+
+    path: str
+    metadata: FileMetaData
+    directory: FileDirectory
+    indexes: list[OpenIndex | None]
+    length: int
+
+    @cached_property
+    def chunk_lengths(self) -> tuple[dict[str, list[int]], Numbers]:
+        """The leaves of each column at the top level, and the bytes of all chunks, row groups by leaves."""
+        by_column: defaultdict[str, list[int]] = defaultdict(list)
+        for place, leaf in enumerate(leaves(self.metadata)):
+            by_column[leaf.path[0]].append(place)
+        lengths = [
+            [chunk.meta_data.total_compressed_size if chunk.meta_data is not None else 0 for chunk in group.columns]
+            for group in self.metadata.row_groups
+        ]
+        return by_column, np.array(lengths, np.int64).reshape(len(lengths), -1)
+
+    def data_length(self, columns: Sequence[str], row_groups: Sequence[int]) -> int:
+        """Bytes of the chunks of some columns in some row groups."""
+        by_column, lengths = self.chunk_lengths
+        places = [place for column in columns for place in by_column.get(column, ())]
+        return int(lengths[np.ix_(row_groups, places)].sum())
+
+
+def known_file(path: str, filesystem: Any) -> KnownFile:
+    """Read what is known of a file: its footer, and the blobs of its entries.
+
+    Raises:
+        FormatError: It is no Parquet file.
+        OSError: It cannot be read.
+    """
+    opened = cast(
+        "AbstractContextManager[Source]",
+        FileSource(path) if filesystem is None else NativeSource(filesystem, path),
+    )
+    with opened as whole, about(path):
+        counting = CountingSource(whole)
+        source = TailSource(counting, REQUEST_SIZE)
+        framing = read_framing(source)
+        metadata = read_footer(source, framing)[0]
+        directory = read_entries(metadata)
+        indexes = [
+            open_index(Located(one, source, framing, metadata, directory.aside)) for one in directory.entries
+        ]
+        return KnownFile(path, metadata, directory, indexes, counting.length)
+
+
+@dataclass
+class ZoneTable:
+    """The zone sums of one measure by the same keys and granularity in many files, a row for each group.
+
+    Attributes:
+        measure: The measure.
+        keys: The keys.
+        by_file: Whether each part is a file; else it is a row group or a page of one.
+        kind: How sums are written.
+        place: For each group the number of its row group, or of its file.
+        covers: For each row group, or file, whether there are sums of it.
+        groups: Records of counts and sums.
+        key_values: For each key its values.
+        minima, maxima: The bounds.
+    """
+
+    measure: str
+    keys: tuple[str, ...]
+    by_file: bool
+    kind: SumKind
+    place: Numbers
+    covers: Mask
+    groups: Any
+    key_values: tuple[Any, ...]
+    minima: Any
+    maxima: Any
+
+    @cached_property
+    def key_table(self) -> pa.Table:
+        """The keys as a table."""
+        return pa.table(list(self.key_values), list(self.keys))
+
+
+class LakeSets(FileSets):
+    """The distinct sets of all files, asked for row groups.
+
+    Args:
+        columns: The sets by the columns that they describe; those of files have the number of the file in place of a row group's.
+        row_counts: Rows of each row group.
+        file_of: The file of each row group.
+    """
+
+    def __init__(self, columns: dict[str, list[ColumnSets]], row_counts: Sequence[int], file_of: Numbers) -> None:
+        super().__init__(columns, row_counts)
+        self._file_of = file_of
+        self.columns = columns
+
+    def by_group(self, one: ColumnSets, mask: Mask, *, otherwise: bool) -> Mask:
+        """See `FileSets.by_group`; whoever has no set is as ``otherwise`` says."""
+        by_file = one.sets.granularity is Granularity.FILE
+        places = one.sets.parts.row_group
+        count = int(self._file_of.max(initial=-1)) + 1 if by_file else len(self._file_of)
+        found = np.full(max(count, int(places.max(initial=-1)) + 1), otherwise)
+        found[places] = False
+        found[places[mask]] = True
+        return found[self._file_of] if by_file else found
+
+
+@dataclass
+class KnownLake:
+    """All files.
+
+    Attributes:
+        files: The files.
+        fragments: Arrow's fragments of them, one for each.
+        schema: Of the dataset.
+        file_of: For each row group its file.
+        group_of: For each row group its position in the file.
+        row_counts: For each row group its rows.
+        sets: The distinct sets.
+        zones: The zone sums.
+        unfit: For each entry that is of another type than its column in the dataset, why it is not used.
+    """
+
+    files: list[KnownFile]
+    fragments: list[pads.ParquetFileFragment]
+    schema: pa.Schema
+    file_of: Numbers
+    group_of: Numbers
+    row_counts: Numbers
+    sets: LakeSets
+    zones: list[ZoneTable]
+    unfit: dict[str, str] = field(default_factory=dict[str, str])
+
+    @cached_property
+    def row_table(self) -> ZoneTable:
+        """The rows of all row groups, as footers count them, as sums of no measure."""
+        count = len(self.row_counts)
+        groups = np.zeros(count, np.dtype(Group.dtype))
+        groups["row_count"] = self.row_counts
+        nothing = pa.nulls(count)
+        whole = np.ones(count, np.bool_)
+        return ZoneTable("", (), False, SumKind.NONE, np.arange(count), whole, groups, (), nothing, nothing)
+
+
+def know_lake(listed: Listed, dataset: pads.FileSystemDataset, progress: Progress | None = None) -> KnownLake:
+    """Read what is known of all files, several at once.
+
+    Raises:
+        FormatError: A file is no Parquet file.
+        OSError: A file cannot be read.
+    """
+    filesystem = None if listed.is_local else listed.filesystem
+    threads = LOCAL_THREADS if listed.is_local else REMOTE_THREADS
+    fragments = cast("list[pads.ParquetFileFragment]", list(dataset.get_fragments()))
+    files: list[KnownFile] = []
+
+    def known(fragment: pads.ParquetFileFragment) -> KnownFile:
+        found = known_file(fragment.path, filesystem)
+        fragment.ensure_complete_metadata()
+        return found
+
+    with ThreadPoolExecutor(threads) as pool:
+        for file in pool.map(known, fragments):
+            files.append(file)
+            if progress is not None:
+                progress(len(files), len(fragments))
+    counts = [len(file.metadata.row_groups) for file in files]
+    first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    file_of = np.repeat(np.arange(len(files)), counts)
+    row_counts = np.array([group.num_rows for file in files for group in file.metadata.row_groups], np.int64)
+    lake = KnownLake(
+        files,
+        fragments,
+        dataset.schema,
+        file_of,
+        np.arange(len(file_of)) - first[file_of],
+        row_counts,
+        LakeSets({}, row_counts.tolist(), file_of),
+        [],
+    )
+    _gather(lake, first, _partitions(fragments))
+    return lake
+
+
+def _partitions(fragments: Sequence[pads.Fragment]) -> set[str]:
+    """The columns that folders stand for: what a file says of such a column does not count."""
+    return {name for one in fragments for name in pads.get_partition_keys(one.partition_expression)}
+
+
+def _gather(lake: KnownLake, first: Numbers, partitions: set[str]) -> None:
+    """Put what the entries of all files hold side by side."""
+    opened = [(number, one) for number, file in enumerate(lake.files) for one in file.indexes]
+    sets: defaultdict[tuple[str, Granularity], list[tuple[int, Sets]]] = defaultdict(list)
+    sums: defaultdict[tuple[Any, ...], list[tuple[int, Sums]]] = defaultdict(list)
+    for (number, _), index in zip(opened, decoded_indexes([one for _, one in opened]), strict=True):
+        if index is None:
+            continue
+        fitting = _fitting(lake.schema, index, partitions)
+        if isinstance(fitting, Sets):
+            sets[fitting.column, fitting.granularity].append((number, fitting))
+        elif isinstance(fitting, Sums):
+            sums[fitting.measure, fitting.keys, fitting.granularity, fitting.kind].append((number, fitting))
+        else:
+            lake.unfit[lake.files[number].path] = "an index of a column that the dataset reads as another type"
+    columns: dict[str, list[ColumnSets]] = {}
+    for (name, granularity), several in sets.items():
+        joined = _joined_sets(several, first, granularity)
+        columns.setdefault(name, []).append(ColumnSets(joined, name, joined.values.type))
+    lake.sets = LakeSets(columns, lake.row_counts.tolist(), lake.file_of)
+    lake.zones = [_joined_sums(lake, several, first) for several in sums.values()]
+
+
+def _kind(schema: pa.Schema, name: str, partitions: set[str]) -> Any:
+    """The type in which a column of the dataset is compared; ``None`` if there is none that an index may describe."""
+    try:
+        path, kind = find_column(schema, name)
+    except Exception:  # noqa: BLE001 - whatever is wrong with the name, the index is not used
+        return None
+    return None if path[0] in partitions else compared_type(kind)
+
+
+def _cast(values: Any, kind: Any) -> Any:
+    """Values in the type of the dataset; ``None`` where they are not the same values there."""
+    if kind is None:
+        return None
+    if values.type == kind:
+        return values
+    if pa.types.is_decimal(kind) != pa.types.is_decimal(values.type):
+        return None
+    if pa.types.is_decimal(kind) and kind.scale != values.type.scale:
+        return None
+    if pa.types.is_floating(kind) and kind != values.type and not pa.types.is_float16(values.type):
+        return None
+    try:
+        return values.cast(kind)
+    except (pa.ArrowException, ValueError):
+        return None
+
+
+def _fitting(schema: pa.Schema, index: Sets | Sums, partitions: set[str]) -> Sets | Sums | None:
+    """An index with its values in the types of the dataset; ``None`` where they are not the same values there."""
+    of_type = _fitting_sets if isinstance(index, Sets) else _fitting_sums
+    return of_type(schema, cast("Any", index), partitions)
+
+
+def _fitting_sets(schema: pa.Schema, index: Sets, partitions: set[str]) -> Sets | None:
+    values = _cast(index.values, _kind(schema, index.column, partitions))
+    return None if values is None else Sets(**{**index.__dict__, "values": values})
+
+
+def _fitting_sums(schema: pa.Schema, index: Sums, partitions: set[str]) -> Sums | None:
+    keys = [
+        _cast(values, _kind(schema, name, partitions))
+        for name, values in zip(index.keys, index.key_values, strict=True)
+    ]
+    kind = _kind(schema, index.measure, partitions)
+    minima, maxima = _cast(index.minima, kind), _cast(index.maxima, kind)
+    if minima is None or any(one is None for one in keys):
+        return None
+    changed = {"key_values": tuple(keys), "minima": minima, "maxima": maxima}
+    return Sums(**{**index.__dict__, **changed})
+
+
+def _places(parts: Parts, number: int, first: Numbers, granularity: Granularity) -> Numbers:
+    """The number of each part's row group among all, or that of the file."""
+    if granularity is Granularity.FILE:
+        return np.full(len(parts), number)
+    return parts.row_group + first[number]
+
+
+def _joined_sets(several: Sequence[tuple[int, Sets]], first: Numbers, granularity: Granularity) -> Sets:
+    sizes = np.concatenate([np.diff(one.starts) for _, one in several])
+    parts = [_places(one.parts, number, first, granularity) for number, one in several]
+    nothing = np.zeros(sum(map(len, parts)), np.int64)
+    return Sets(
+        several[0][1].column,
+        granularity,
+        Parts(np.concatenate(parts), nothing, nothing),
+        pa.concat_arrays([one.values for _, one in several]),
+        np.concatenate([[0], np.cumsum(sizes)]),
+        np.concatenate([one.nulls for _, one in several]),
+        np.concatenate([one.nans for _, one in several]),
+        np.concatenate([one.complete for _, one in several]),
+    )
+
+
+def _joined_sums(lake: KnownLake, several: Sequence[tuple[int, Sums]], first: Numbers) -> ZoneTable:
+    index = several[0][1]
+    by_file = index.granularity is Granularity.FILE
+    places = [_places(one.parts, number, first, one.granularity) for number, one in several]
+    covers = np.zeros(len(lake.files) if by_file else len(lake.file_of), np.bool_)
+    covers[np.concatenate(places)] = True
+    return ZoneTable(
+        index.measure,
+        index.keys,
+        by_file,
+        index.kind,
+        np.concatenate([place[one.part] for place, (_, one) in zip(places, several, strict=True)]),
+        covers,
+        np.concatenate([one.groups for _, one in several]),
+        tuple(
+            pa.concat_arrays([one.key_values[key] for _, one in several]) for key in range(len(index.keys))
+        ),
+        pa.concat_arrays([one.minima for _, one in several]),
+        pa.concat_arrays([one.maxima for _, one in several]),
+    )
+
+
+__all__ = ["CountingSource", "KnownFile", "KnownLake", "LakeSets", "Progress", "ZoneTable", "know_lake", "known_file"]
+

@@ -1,0 +1,198 @@
+"""From what a question is answered: for each row group from zone sums, or by its rows, or not at all.
+
+A row group needs no answer if distinct sets leave it out.  Zone sums answer for one if each part of the condition is either about their
+keys or, by distinct sets, true of all its rows, and if the question groups by their keys alone.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pqassay_reference.answer.known_lake import KnownLake, ZoneTable
+from pqassay_reference.answer.question import Aggregate, Question
+from pqassay_reference.directory.reading import Mask
+from pqassay_reference.predicate.expressions import TableColumns, evaluated
+from pqassay_reference.predicate.literals import Tree
+from pqassay_reference.query.conditions import parts_of
+from pqassay_spec.directory.codes import Granularity
+from pqassay_spec.directory.zone_sums import SumKind
+
+
+@dataclass
+class Use:
+    """Groups of a zone table that are added up.
+
+    Attributes:
+        table: The table.
+        chosen: For each of its groups, whether it is.
+    """
+
+    table: ZoneTable
+    chosen: Mask
+
+
+@dataclass
+class Plan:
+    """What a question is answered from.
+
+    Attributes:
+        needed: For each row group, whether a row of it may satisfy the condition.
+        read: Whether its rows have to be read.
+        uses: For each measure, what is added up; the key ``None`` is for the rows, which are counted by any sums.
+    """
+
+    needed: Mask
+    read: Mask
+    uses: dict[str | None, list[Use]]
+
+
+def plan(lake: KnownLake, question: Question) -> Plan:
+    """Find out from what a question is answered.
+
+    Raises:
+        Refused: The condition does not fit the columns.
+    """
+    predicate = question.predicate
+    conjuncts: list[Tree] = [part.tree for part in parts_of(predicate)] if predicate is not None else []
+    needed: Mask = lake.row_counts > 0
+    if predicate is not None:
+        needed &= lake.sets.row_groups(predicate, Granularity)
+    chooser = _Chooser(lake, question, conjuncts, needed)
+    aggregates = [one for _, one in question.output if isinstance(one, Aggregate)]
+    asked: dict[str | None, bool] = {None: False}
+    for one in aggregates:
+        if one.column is not None:
+            asked[one.column] = asked.get(one.column, False) or one.function in ("sum", "avg")
+    chosen = {measure: chooser.tables_for(measure, needs_sum=needs) for measure, needs in asked.items()}
+    answered = np.logical_and.reduce([chooser.covered(tables) for tables in chosen.values()]) | ~needed
+    # Sums of a whole file count for all its row groups or for none.
+    by_file = {
+        file
+        for tables in chosen.values()
+        for table, places in tables
+        if table.by_file
+        for file in np.flatnonzero(places).tolist()
+    }
+    if by_file:
+        whole = np.ones(len(lake.files), np.bool_)
+        np.logical_and.at(whole, lake.file_of, answered)
+        spoilt = np.isin(lake.file_of, list(by_file)) & ~whole[lake.file_of]
+        answered &= ~(spoilt & needed)
+    uses = {
+        measure: [Use(table, chooser.groups_of(table, places, answered)) for table, places in tables]
+        for measure, tables in chosen.items()
+    }
+    return Plan(needed, needed & ~answered, uses)
+
+
+class _Chooser:
+    """Which sums serve a question for which row groups."""
+
+    def __init__(
+        self, lake: KnownLake, question: Question, conjuncts: Sequence[Tree], needed: Mask
+    ) -> None:
+        self._lake, self._question, self._needed = lake, question, needed
+        self._conjuncts = [(tree, next(iter(parts_of(tree))).columns) for tree in conjuncts]
+        self._certain: dict[int, Mask] = {}
+
+    def _is_certain(self, number: int) -> Mask:
+        """For each row group, whether a part of the condition is true of all its rows."""
+        if number not in self._certain:
+            tree = self._conjuncts[number][0]
+            self._certain[number] = self._lake.sets.certain_row_groups(tree)
+        return self._certain[number]
+
+    def tables_for(self, measure: str | None, *, needs_sum: bool) -> list[tuple[ZoneTable, Mask]]:
+        """The tables that serve for a measure, and the places for which each is taken: row groups, or files."""
+        lake = self._lake
+        left = self._needed.copy()
+        found: list[tuple[ZoneTable, Mask]] = []
+        tables = [one for one in lake.zones if one.measure == measure]
+        if measure is None:
+            tables = [lake.row_table, *lake.zones]
+        for table in sorted(tables, key=lambda one: len(one.groups)):
+            if needs_sum and table.kind is SumKind.NONE:
+                continue
+            if not set(self._question.group_by) <= set(table.keys):
+                continue
+            places = self._served(table)
+            if table.by_file:
+                # Of no row group that other sums were taken for.
+                taken = np.zeros(len(lake.files), np.bool_)
+                np.logical_or.at(taken, lake.file_of, self._needed & ~left)
+                wanted = np.zeros(len(lake.files), np.bool_)
+                np.logical_or.at(wanted, lake.file_of, left)
+                places &= ~taken & wanted
+                left &= ~places[lake.file_of]
+            else:
+                places &= left
+                left &= ~places
+            if places.any():
+                found.append((table, places))
+        return found
+
+    def _served(self, table: ZoneTable) -> Mask:
+        """The places for which a table has sums, and for which the condition is about keys or settled."""
+        settled = np.ones(len(self._lake.file_of), np.bool_)
+        for number, (_, columns) in enumerate(self._conjuncts):
+            if not columns <= set(table.keys):
+                settled &= self._is_certain(number)
+        bad = _overflowed(table)
+        places = table.covers.copy()
+        places[bad] = False
+        if not table.by_file:
+            return places & settled
+        unsettled = np.zeros(len(self._lake.files), np.bool_)
+        np.logical_or.at(unsettled, self._lake.file_of, ~settled & (self._lake.row_counts > 0))
+        return places & ~unsettled
+
+    def covered(self, tables: Sequence[tuple[ZoneTable, Mask]]) -> Mask:
+        """The row groups for which there are sums among some tables."""
+        found = np.zeros(len(self._lake.file_of), np.bool_)
+        for table, places in tables:
+            found |= places[self._lake.file_of] if table.by_file else places
+        return found
+
+    def groups_of(self, table: ZoneTable, places: Mask, answered: Mask) -> Mask:
+        """The groups of a table that are added up: those of answered places, of which the condition is true."""
+        lake = self._lake
+        if table.by_file:
+            unanswered = np.zeros(len(lake.files), np.bool_)
+            np.logical_or.at(unanswered, lake.file_of, ~answered)
+            places = places & ~unanswered
+        else:
+            places = places & answered
+        chosen: Mask = places[table.place] & (table.groups["row_count"] > 0)
+        rows = np.flatnonzero(chosen)
+        on_keys = [tree for tree, columns in self._conjuncts if columns <= set(table.keys)]
+        if on_keys and len(rows):
+            keys = table.key_table.take(pa.array(rows))
+            mask = pc.fill_null(evaluated(["and", *on_keys], TableColumns(keys)), False)
+            true = mask.combine_chunks() if isinstance(mask, pa.ChunkedArray) else mask
+            chosen[rows] = np.asarray(true)
+        return chosen
+
+
+def _overflowed(table: ZoneTable) -> Any:
+    """Places with a sum that went beyond the largest double although no measure is infinite: there the rows are added."""
+    if table.kind is not SumKind.DOUBLE:
+        return []
+    sums = np.ascontiguousarray(table.groups["sum_low"]).view("<f8")
+    endless = np.flatnonzero(~np.isfinite(sums))
+    if not len(endless):
+        return []
+    bounds = [one.take(pa.array(endless)).cast(pa.float64()).fill_null(0.0) for one in (table.minima, table.maxima)]
+    is_finite = np.logical_and.reduce([np.isfinite(np.asarray(one)) for one in bounds])
+    return table.place[endless[is_finite]]
+
+
+__all__ = ["Plan", "Use", "plan"]
+

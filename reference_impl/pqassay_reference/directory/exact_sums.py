@@ -1,0 +1,196 @@
+"""Exact sums of many numbers in groups: whole numbers of any width, and floating point numbers before they are rounded.
+
+A sum of doubles is kept as a whole number of the smallest unit that a double has, 2^-1074, so that sums of parts add up
+exactly and are rounded once, at the end.  numpy adds the parts of numbers: mantissas by their exponents, and integers in pieces
+that are small enough to add a million of them in a double.
+
+What comes out is what `pqassay_spec.directory.zone_sums.double_sum` says; tests hold the two together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+AnyNumbers = NDArray[Any]
+Numbers = NDArray[np.int64]
+
+BATCH = 1 << 20
+"""Numbers that are added at once: so many pieces of 32 bits fit into the 53 bits of a double's mantissa."""
+
+_PIECE = 32
+_MANTISSA_BITS = 52
+_EXPONENT_MASK = 0x7FF
+_HALF = 27
+"""Bits of the lower piece of a mantissa."""
+
+UNIT_BITS = 1074
+"""The smallest double above zero is 2 to the power of minus so much."""
+
+GRIDS = 4
+_DIGIT_BITS = 31
+_SMALLEST = -900
+"""Powers of two whose products with doubles are exact are larger than 2 to the power of this, and smaller than its inverse."""
+
+
+class DoubleSum(NamedTuple):
+    """A sum of doubles that was not rounded yet.
+
+    Attributes:
+        units: The sum of the finite ones, in units of 2^-1074.
+        infinite: Whether there is a positive infinity (1), a negative one (2), or both (3).
+    """
+
+    units: int
+    infinite: int
+
+    def plus(self, other: DoubleSum) -> DoubleSum:
+        """Both together."""
+        return DoubleSum(self.units + other.units, self.infinite | other.infinite)
+
+    def rounded(self) -> float:
+        """The nearest double, ties to even."""
+        if self.infinite:
+            return (0.0, np.inf, -np.inf, np.nan)[self.infinite]
+        try:
+            return self.units / (1 << UNIT_BITS)
+        except OverflowError:
+            return np.inf if self.units > 0 else -np.inf
+
+
+def integer_sums(numbers: AnyNumbers, groups: Numbers | None, count: int) -> list[int]:
+    """The exact sum of the integers in each group.
+
+    Args:
+        numbers: Integers, signed or not.
+        groups: The group of each; ``None`` if all are in the first.
+        count: Groups.
+    """
+    totals = [0] * count
+    for start in range(0, len(numbers), BATCH):
+        piece = numbers[start : start + BATCH]
+        within = None if groups is None else groups[start : start + BATCH]
+        if piece.dtype.itemsize * 8 <= _PIECE:
+            low, high = piece, piece[:0]
+        else:
+            low = piece & np.array((1 << _PIECE) - 1, piece.dtype)
+            high = piece >> np.array(_PIECE, piece.dtype)
+        for shift, part in ((0, low), (_PIECE, high)):
+            if len(part):
+                for group, total in enumerate(_added(part, within, count)):
+                    totals[group] += int(total) << shift
+    return totals
+
+
+def _added(part: AnyNumbers, groups: Numbers | None, count: int) -> Sequence[int]:
+    """The sums of at most `BATCH` integers of at most 32 bits."""
+    if groups is None:
+        return [int(part.sum(dtype=np.int64))] + [0] * (count - 1)
+    return np.bincount(groups, part, count).astype(np.int64).tolist()
+
+
+def wide_integer_sums(rows: NDArray[np.uint8], groups: Numbers | None, count: int) -> list[int]:
+    """The exact sum of big-endian two's complement numbers of one width in each group.
+
+    Args:
+        rows: One row of bytes for each number.
+        groups: The group of each; ``None`` if all are in the first.
+        count: Groups.
+    """
+    size = _PIECE // 8
+    short = -rows.shape[1] % size
+    sign = np.where(rows[:, :1] >= 0x80, np.uint8(0xFF), np.uint8(0)) if len(rows) else rows[:, :1]
+    padded = np.hstack([np.repeat(sign, short, axis=1), rows]) if short else rows
+    limbs = np.ascontiguousarray(padded).view(">u4")
+    totals = [0] * count
+    for place in range(limbs.shape[1]):
+        limb = limbs[:, place].astype(np.int64)
+        if place == 0:
+            limb = limb.astype(np.uint32).view(np.int32).astype(np.int64)
+        shift = _PIECE * (limbs.shape[1] - 1 - place)
+        for group, total in enumerate(integer_sums(limb, groups, count)):
+            totals[group] += total << shift
+    return totals
+
+
+def double_sums(numbers: NDArray[np.float64], groups: Numbers | None, count: int) -> list[DoubleSum]:
+    """The exact sum of the doubles in each group.
+
+    Args:
+        numbers: Doubles that are not NaN.
+        groups: The group of each; ``None`` if all are in the first.
+        count: Groups.
+    """
+    totals = [DoubleSum(0, 0)] * count
+    for start in range(0, len(numbers), BATCH):
+        piece = numbers[start : start + BATCH]
+        within = None if groups is None else groups[start : start + BATCH]
+        for found in _sums_of_digits(piece, within, count):
+            for group, more in found.items():
+                totals[group] = totals[group].plus(more)
+    return totals
+
+
+def _sums_of_digits(
+    rest: NDArray[np.float64], groups: Numbers | None, count: int
+) -> Iterator[dict[int, DoubleSum]]:
+    """The sums of at most `BATCH` doubles.
+
+    Numbers of like size are whole numbers of 31 bits on a coarse grid, and what is left over is so on a finer one: products and
+    differences with powers of two are exact, and so are sums of such whole numbers.  What few grids do not reach is added by its bits.
+    """
+    top = int(np.frexp(np.abs(rest).max())[1])
+    lowest = top - GRIDS * _DIGIT_BITS
+    if lowest > _SMALLEST and top < -_SMALLEST and np.isfinite(rest).all():
+        for place in range(top - _DIGIT_BITS, lowest - 1, -_DIGIT_BITS):
+            digits = np.rint(rest * 2.0**-place)
+            added = [float(digits.sum())] if groups is None else np.bincount(groups, digits, count).tolist()
+            shift = place + UNIT_BITS
+            yield {group: DoubleSum(int(total) << shift, 0) for group, total in enumerate(added) if total}
+            rest = rest - digits * 2.0**place
+            if not rest.any():
+                return
+    left = np.flatnonzero(rest)
+    if len(left):
+        yield _sums_by_bits(rest[left].view(np.int64), None if groups is None else groups[left], count)
+
+
+def _sums_by_bits(bits: Numbers, groups: Numbers | None, count: int) -> dict[int, DoubleSum]:
+    """The sums of at most `BATCH` doubles, given by their bits, of the groups that occur."""
+    exponents = (bits >> _MANTISSA_BITS) & _EXPONENT_MASK
+    mantissas = bits & ((1 << _MANTISSA_BITS) - 1)
+    is_normal = exponents > 0
+    mantissas |= is_normal.astype(np.int64) << _MANTISSA_BITS
+    shifts = exponents - is_normal
+    highest = _EXPONENT_MASK - 1
+    infinite = shifts == highest
+    signs = bits < 0
+    found: dict[int, DoubleSum] = {}
+    if infinite.any():
+        for place in np.flatnonzero(infinite).tolist():
+            group = 0 if groups is None else int(groups[place])
+            kind = 2 if signs[place] else 1
+            found[group] = found.get(group, DoubleSum(0, 0)).plus(DoubleSum(0, kind))
+        mantissas[infinite] = 0
+    np.negative(mantissas, out=mantissas, where=signs)
+    # One bin for each group and exponent that occurs; the bins of few groups are all there are.
+    lowest = int(shifts.min())
+    span = int(shifts.max()) - lowest + 1
+    bins = shifts - lowest if groups is None else groups * span + (shifts - lowest)
+    if count * span > 4 * BATCH:
+        names, bins = np.unique(bins, return_inverse=True)
+    else:
+        names = np.arange(count * span)
+    low = np.bincount(bins, mantissas & ((1 << _HALF) - 1), len(names)).astype(np.int64)
+    high = np.bincount(bins, mantissas >> _HALF, len(names)).astype(np.int64)
+    for place in np.flatnonzero((low != 0) | (high != 0)).tolist():
+        group, shift = divmod(int(names[place]), span)
+        units = (int(high[place]) << _HALF) + int(low[place]) << shift + lowest
+        found[group] = found.get(group, DoubleSum(0, 0)).plus(DoubleSum(units, 0))
+    return found
+
+
+__all__ = ["DoubleSum", "double_sums", "integer_sums", "wide_integer_sums"]

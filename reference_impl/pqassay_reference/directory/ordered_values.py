@@ -1,0 +1,268 @@
+"""Values of one column as numbers that compare like them, and as the PLAIN bytes of a blob.
+
+Numbers become the integers that their order compares; byte arrays become their ranks among the distinct values.  Both turn
+back into PLAIN bytes, all at once.
+
+Source: chapter ``directory.md``, section "Values in blobs".
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from pqassay_reference.directory.described_data import DescribedColumn
+from pqassay_spec.directory.packed_values import LENGTH_SIZE
+from pqassay_spec.parquet.column_order import TOTAL, Order, key
+from pqassay_spec.parquet.thrift import Type
+
+AnyNumbers = NDArray[Any]
+Flags = NDArray[np.bool_]
+
+_UNSIGNED = {pa.int32(): np.uint32, pa.int64(): np.uint64}
+
+
+@dataclass(frozen=True)
+class Uniques:
+    """Distinct values of a column, ascending: integers in the place of numbers, or the byte arrays themselves.
+
+    Attributes:
+        column: The column.
+        values: A numpy array of sortable integers, or an Arrow array of bytes.
+    """
+
+    column: DescribedColumn
+    values: Any
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def plain(self) -> bytes:
+        """Their PLAIN bytes, one behind the other."""
+        return plain_bytes(self.column, self.values)
+
+    def each(self) -> list[bytes]:
+        """The PLAIN bytes of each; byte arrays come without their length."""
+        return each_plain(self.column, self.values)
+
+    def first(self, count: int) -> Uniques:
+        """The least of them."""
+        return Uniques(self.column, self.values[:count])
+
+
+class ColumnValues:
+    """The values of a column in some rows.
+
+    Args:
+        column: The column.
+        values: A chunked array of its physical type, or of references to a dictionary of it.
+
+    Attributes:
+        valid: For each row, whether it is neither null nor NaN.
+        null: For each row, whether it is null; ``None`` where none is.
+        nan: For each row, whether it is NaN; ``None`` of a type without NaN.
+        codes: For each row, a number that compares like its value; anything where `valid` is false.
+    """
+
+    def __init__(self, column: DescribedColumn, values: Any) -> None:
+        self.column = column
+        array = _one_array(values)
+        self.nan: Flags | None = None
+        self._uniques: Any = None
+        there = array.is_valid() if array.null_count else None
+        self.null: Flags | None = None if there is None else ~there.to_numpy(zero_copy_only=False)
+        self.valid: Flags = np.ones(len(array), np.bool_) if self.null is None else ~self.null
+        if is_bytes(column):
+            self.codes, self._uniques = _ranked(column, array)
+            return
+        self.codes = _codes(column, array)
+        if column.order in TOTAL:
+            self.nan = _is_nan(self.codes) & self.valid
+            self.valid = self.valid & ~self.nan
+
+    def __len__(self) -> int:
+        return len(self.valid)
+
+    @property
+    def distinct_bytes(self) -> Any:
+        """The distinct byte arrays, ascending, to which `codes` are positions; ``None`` of numbers."""
+        return self._uniques
+
+    def floats(self, codes: AnyNumbers) -> NDArray[np.float64]:
+        """The doubles with some codes, of a column of floating point numbers."""
+        bits = _turned(codes)
+        return bits.view(np.dtype(f"<f{bits.dtype.itemsize}")).astype(np.float64)
+
+    def plain_of(self, codes: AnyNumbers) -> list[bytes]:
+        """The PLAIN bytes of the values with some codes, byte arrays without their length."""
+        chosen = codes if self._uniques is None else self._uniques.take(pa.array(codes))
+        return each_plain(self.column, chosen)
+
+    def uniques(self, start: int, stop: int) -> Uniques:
+        """The distinct values of some rows that are neither null nor NaN."""
+        codes, valid = self.codes[start:stop], self.valid[start:stop]
+        if not valid.all():
+            codes = codes[valid]
+        if self._uniques is None:
+            found: Any = pc.unique(pa.array(codes)) if len(codes) else pa.array(codes)
+            return Uniques(self.column, np.sort(found.to_numpy(zero_copy_only=False)))
+        if start == 0 and stop == len(self):
+            return Uniques(self.column, self._uniques)
+        if len(codes) < len(self._uniques):
+            return Uniques(self.column, self._uniques.take(pa.array(np.unique(codes))))
+        there = np.zeros(len(self._uniques), np.bool_)
+        there[codes] = True
+        return Uniques(self.column, self._uniques.filter(pa.array(there)))
+
+
+def united(column: DescribedColumn, parts: list[Uniques]) -> Uniques:
+    """The distinct values of several parts."""
+    if len(parts) == 1:
+        return parts[0]
+    if not is_bytes(column):
+        pieces = [part.values for part in parts]
+        return Uniques(column, np.unique(np.concatenate(pieces)) if pieces else _no_codes(column))
+    pieces = [part.values for part in parts]
+    found: Any = pa.concat_arrays(pieces).unique() if pieces else pa.array([], pa.binary())
+    return Uniques(column, found.take(_byte_order(column, found)))
+
+
+def is_bytes(column: DescribedColumn) -> bool:
+    """Whether values are byte arrays, of one length or not, that are no floating point numbers."""
+    return column.kind in (Type.BYTE_ARRAY, Type.FIXED_LEN_BYTE_ARRAY) and column.order not in TOTAL
+
+
+def _one_array(values: Any) -> Any:
+    """A chunked array in one piece."""
+    if not isinstance(values, pa.ChunkedArray):
+        return values
+    if pa.types.is_dictionary(values.type):
+        values = values.unify_dictionaries()
+    if values.num_chunks == 1:
+        return values.chunk(0)
+    return pa.concat_arrays(values.chunks) if values.num_chunks else pa.array([], values.type)
+
+
+# ------------------------------------------------------------------------------------------------------ numbers
+
+
+def _codes(column: DescribedColumn, array: Any) -> AnyNumbers:
+    """Numbers as integers in their order."""
+    if column.kind == Type.BOOLEAN:
+        return pc.fill_null(array, fill_value=False).cast(pa.uint8()).to_numpy(zero_copy_only=False)
+    bits = _bits(array)
+    if column.order is Order.UNSIGNED:
+        return bits.view(_UNSIGNED[array.type])
+    return _turned(bits) if column.order in TOTAL else bits
+
+
+def _bits(array: Any) -> AnyNumbers:
+    """The stored integers, or the bits of floating point numbers as signed integers; null rows hold anything."""
+    width = array.type.byte_width if pa.types.is_fixed_size_binary(array.type) else array.type.bit_width // 8
+    kind, buffer = np.dtype(f"<i{width}"), array.buffers()[1]
+    if buffer is None:
+        return np.zeros(len(array), kind)
+    whole: AnyNumbers = np.frombuffer(buffer, kind, count=buffer.size // width)
+    return whole[array.offset : array.offset + len(array)]
+
+
+def _turned(bits: AnyNumbers) -> AnyNumbers:
+    """The bits of floating point numbers as integers in IEEE 754 total order, and back."""
+    most = np.iinfo(bits.dtype).max
+    return np.where(bits < 0, bits ^ most, bits)
+
+
+def _is_nan(codes: AnyNumbers) -> Flags:
+    """Whether numbers, as `_codes` has them, are NaN: beyond either infinity."""
+    highest = {2: 0x7C00, 4: 0x7F80_0000, 8: 0x7FF0_0000_0000_0000}[codes.dtype.itemsize]
+    return (codes > highest) | (codes < -highest - 1)
+
+
+def _no_codes(column: DescribedColumn) -> AnyNumbers:
+    kinds = {Type.BOOLEAN: "u1", Type.INT32: "<i4", Type.INT64: "<i8", Type.FLOAT: "<i4", Type.DOUBLE: "<i8"}
+    return np.zeros(0, np.dtype(kinds.get(Type(column.kind), "<i2")))
+
+
+# -------------------------------------------------------------------------------------------------- byte arrays
+
+
+def _ranked(column: DescribedColumn, array: Any) -> tuple[AnyNumbers, Any]:
+    """The rank of each row's value among the distinct values, and these, ascending."""
+    if pa.types.is_dictionary(array.type):
+        indices, values = array.indices, array.dictionary
+        used = pc.drop_null(pc.unique(indices))
+        if len(used) < len(values) or values.null_count or len(pc.unique(values)) < len(values):
+            return _ranked(column, array.dictionary_decode())
+    else:
+        encoded = array.dictionary_encode()
+        indices, values = encoded.indices, encoded.dictionary
+    places = _byte_order(column, values)
+    ranks = np.empty(len(values), np.int64)
+    ranks[np.asarray(places)] = np.arange(len(values))
+    rows = pc.fill_null(indices, 0).to_numpy(zero_copy_only=False)
+    codes = ranks[rows] if len(values) else np.zeros(len(rows), np.int64)
+    return codes, values.take(places)
+
+
+def _byte_order(column: DescribedColumn, values: Any) -> Any:
+    """The places of distinct byte arrays in ascending order."""
+    if column.order is not Order.DECIMAL:
+        return pc.sort_indices(values)
+    raws = values.to_pylist()
+    keys = [(key(Order.DECIMAL, raw), raw) for raw in raws]
+    return pa.array(sorted(range(len(raws)), key=keys.__getitem__), pa.int64())
+
+
+# ----------------------------------------------------------------------------------------------- back into bytes
+
+
+def plain_bytes(column: DescribedColumn, values: Any) -> bytes:
+    """The PLAIN bytes of values, one behind the other; of numbers, these come as their codes."""
+    if column.kind == Type.BOOLEAN:
+        return np.packbits(np.asarray(values, np.uint8), bitorder="little").tobytes()
+    if column.kind == Type.BYTE_ARRAY:
+        return _with_lengths(values)
+    if is_bytes(column):
+        return b"".join(values.to_pylist())
+    return _numbers(column, values).tobytes()
+
+
+def each_plain(column: DescribedColumn, values: Any) -> list[bytes]:
+    """The PLAIN bytes of each value; a boolean takes one byte, and byte arrays come without their length."""
+    if is_bytes(column):
+        found: list[bytes] = values.to_pylist()
+        return found
+    raw = _numbers(column, values)
+    data, width = raw.tobytes(), raw.dtype.itemsize
+    return [data[at : at + width] for at in range(0, len(data), width)]
+
+
+def _numbers(column: DescribedColumn, codes: AnyNumbers) -> AnyNumbers:
+    return _turned(codes) if column.order in TOTAL else codes
+
+
+def _with_lengths(values: Any) -> bytes:
+    """Byte arrays, each behind its length."""
+    if not len(values):
+        return b""
+    array = values.cast(pa.large_binary())
+    offsets = np.frombuffer(array.buffers()[1], np.int64)[array.offset : array.offset + len(array) + 1]
+    data = np.frombuffer(array.buffers()[2] or b"", np.uint8)[offsets[0] : offsets[-1]]
+    starts = np.arange(len(array)) * LENGTH_SIZE + (offsets[:-1] - offsets[0])
+    places = (starts[:, None] + np.arange(LENGTH_SIZE)).ravel()
+    joined = np.empty(len(array) * LENGTH_SIZE + len(data), np.uint8)
+    is_data = np.ones(len(joined), np.bool_)
+    is_data[places] = False
+    joined[places] = np.diff(offsets).astype(f"<u{LENGTH_SIZE}").view(np.uint8)
+    joined[is_data] = data
+    return joined.tobytes()
+
+
+__all__ = ["ColumnValues", "Uniques", "each_plain", "is_bytes", "plain_bytes", "united"]

@@ -1,0 +1,31 @@
+"""How large an index may become before it is no longer worth having: a reader loads all of it to decide anything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pqassay_reference.errors import Refused
+
+DEFAULT_LIMIT = 16 << 20
+"""Greatest size of a blob in bytes, before compression."""
+
+
+@dataclass(frozen=True)
+class SizeLimit:
+    """The greatest size of a blob, and what to say of one that is larger.
+
+    Attributes:
+        most: Bytes.
+        columns: The described columns, for the message.
+    """
+
+    most: int
+    columns: str
+
+    def require(self, size: int) -> None:
+        """Raise `Refused` if a blob takes more; asked while it grows, so that it never takes much more memory."""
+        if size > self.most:
+            raise Refused(
+                f"the index of {self.columns} takes more than {self.most} bytes; such columns are not worth one, "
+                "or raise the limit with --max-bytes, or list fewer values with --most"
+            )
