@@ -29,6 +29,7 @@ from pqassay_spec.grammar.thrift import grammar, unknown_field
 from pqassay_spec.grammar.thrift_wire import WireType, varint
 from pqassay_spec.parquet.extension_fields import FIELD
 from pqassay_spec.parquet.file import read_footer, read_framing
+from pqassay_spec.parquet.schema import leaves
 from pqassay_spec.parquet.thrift import CompressionCodec, FileMetaData, KeyValue, Type
 
 COMPLETE, NULLS, NAN = SetFlags.COMPLETE, SetFlags.NULLS, SetFlags.NAN
@@ -209,7 +210,7 @@ def with_directory(
     rows = sum(group.num_rows for group in footer.row_groups)
     for index in indexes:
         stored = index.stored()
-        known = {leaf for leaf in (("metal",), ("lot",), ("price",)) if leaf in index.columns}
+        known = {leaf.path for leaf in leaves(footer)} & set(index.columns)
         good = bool(known) and known == set(index.columns)
         head = EntryHead.of(
             type=index.type,
