@@ -12,6 +12,10 @@ from pqassay_spec.directory.codes import Granularity, IndexType, Placement
 def mending(entry: EntryUnderTest) -> str:
     """The command for an entry: to refresh it if it is stale, to drop it if it describes what cannot be described, else to make it anew."""
     try:
+        entry.require_known()
+    except NotChecked:
+        return ""
+    try:
         if entry.stale:
             return index_command(entry.file, "refresh")
         if next(entry.wrong_columns(), "") or entry.pages_problem():

@@ -26,6 +26,8 @@ def _entries(file: FileUnderTest) -> Sequence[EntryUnderTest]:
 
 def _of_entry(violation: Violation, entry: EntryUnderTest) -> Violation:
     column = entry.column if violation.column is None else violation.column
+    if not violation.message:  # only its column is asked for
+        return replace(violation, column=column)
     return replace(violation, column=column, remedy=violation.remedy or mending(entry))
 
 
