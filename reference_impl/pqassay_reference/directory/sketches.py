@@ -108,4 +108,4 @@ def numbers_of(values: ColumnValues, start: int, stop: int) -> NDArray[np.float6
     return codes.astype(np.float64)
 
 
-__all__ = ["K", "LG_K", "library", "numbers_of", "sketches"]
+__all__ = ["LG_K", "K", "library", "numbers_of", "sketches"]
