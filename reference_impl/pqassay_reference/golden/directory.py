@@ -208,7 +208,7 @@ GOOD = (
     good("hll-of-file", "A HyperLogLog sketch of the metals of the file, in the extension", SALES, [hll(FILE, EXTENSION)], TIN),
     good("kll-of-file", "A KLL sketch of the prices, which keeps all of them", SALES, [kll(INLINE)], TIN),
     good("kll-at-random", "A KLL sketch of a hundred numbers that keeps 29 of them", MANY, [Index(KLL, "number", FILE, INLINE, blob=build_sketches([KLL_OF_NUMBERS]), value_count=100)], ("=", "number", 37)),
-    good("idx1", "An IDX1 blob that an entry describes; no key of IDX1 leads to it", SALES, [Index(IDX1, "metal", FILE)], TIN, encode="accept"),
+    good("idx1", "An IDX1 blob that an entry describes; no key of IDX1 leads to it", SALES, [Index(IDX1, "metal", FILE)], TIN),
     good("sums-of-doubles", "Sums of a column of doubles, for each row group, one with a null and one with NaN", SALES, [Index(SUMS, "price", ROW_GROUP, INLINE)], TIN),
     good("sums-by-text", "Sums of doubles for each metal", WEIGHTS, [Index(SUMS, "metal mass", ROW_GROUP, INLINE)], TIN),
     good("of-same-sizes", "Distinct values, sums and pages of numbers whose order shows in no statistics", SAME_SIZE, [Index(SETS, "lot", FILE, INLINE), Index(SUMS, "lot", FILE, INLINE)], LOT),
