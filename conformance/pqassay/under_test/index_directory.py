@@ -501,6 +501,11 @@ class IndexDirectory:
     @property
     def misplaced(self) -> str:
         """The rule that an entry breaks whose blob in the body is not where it says; empty if there is none."""
+        end = 0
+        for stretch in self.stretches:
+            if stretch.start < end and stretch.entry.is_last:
+                return "DIR-013"
+            end = max(end, stretch.end if stretch.entry.is_last else 0)
         for entry in self.entries:
             with suppress(NotApplicable, NotChecked):
                 if entry.is_fresh and entry.head.placement not in list(Placement):
