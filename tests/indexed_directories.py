@@ -44,7 +44,9 @@ def raw_value(leaf: SchemaLeaf, value: Any) -> bytes:
         case float():
             return struct.pack("<f" if element.type == Type.FLOAT else "<d", value)
         case datetime.datetime():
-            number = (value - datetime.datetime(1970, 1, 1, tzinfo=value.tzinfo)) // datetime.timedelta(microseconds=1)
+            number = (value - datetime.datetime(1970, 1, 1, tzinfo=value.tzinfo)) // datetime.timedelta(
+                microseconds=1
+            )
         case datetime.date():
             number = (value - datetime.date(1970, 1, 1)).days
         case decimal.Decimal():
@@ -144,7 +146,9 @@ def add_sums(
     }
     for number, leaf in enumerate(leaves[:-1]):
         column = [one[number] for one in combinations]
-        data = join_values(leaf.element.type or 0, [raw_value(leaf, one) for one in column if one is not None])
+        data = join_values(
+            leaf.element.type or 0, [raw_value(leaf, one) for one in column if one is not None]
+        )
         nulls = bytes(one is None for one in column)
         members["keys"].append({"nulls": nulls, "values_length": len(data), "values": data})
     for name, raws in (("minima", lows), ("maxima", highs)):

@@ -116,7 +116,11 @@ ROW = st.tuples(st.sampled_from(NATIONS), st.sampled_from(NUMBERS), st.integers(
 
 def column_tests() -> st.SearchStrategy[Any]:
     """Tests of one column."""
-    literals = {"n": st.sampled_from(NATIONS[1:]), "x": st.sampled_from(NUMBERS[1:-1]), "i": st.integers(0, 4)}
+    literals = {
+        "n": st.sampled_from(NATIONS[1:]),
+        "x": st.sampled_from(NUMBERS[1:-1]),
+        "i": st.integers(0, 4),
+    }
     return st.one_of(
         *(
             st.one_of(
@@ -139,7 +143,11 @@ CONDITIONS = st.recursive(
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(rows=st.lists(ROW, min_size=1, max_size=12), condition=CONDITIONS, granularity=st.sampled_from(Granularity))
+@given(
+    rows=st.lists(ROW, min_size=1, max_size=12),
+    condition=CONDITIONS,
+    granularity=st.sampled_from(Granularity),
+)
 def test_no_row_is_ever_left_out(
     tmp_path: Path, rows: list[Any], condition: list[Any], granularity: Granularity
 ) -> None:

@@ -119,7 +119,9 @@ VALUES: list[tuple[Any, list[Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "values"), VALUES, ids=lambda one: str(one) if isinstance(one, pa.DataType) else "")
+@pytest.mark.parametrize(
+    ("kind", "values"), VALUES, ids=lambda one: str(one) if isinstance(one, pa.DataType) else ""
+)
 def test_values_are_read_in_the_type_of_their_column(tmp_path: Path, kind: Any, values: list[Any]) -> None:
     path = tmp_path / "one.parquet"
     pq.write_table(pa.table({"x": pa.array(values, kind)}), path)
