@@ -319,7 +319,7 @@ def _order(columns: Sequence[Any], count: int) -> Any:
         return pa.array(range(count), pa.int64())
     names = [str(place) for place in range(len(columns))]
     table = pa.table(list(columns), names)
-    return pc.sort_indices(table, sort_keys=[(name, "ascending") for name in names], null_placement="at_end")
+    return pc.sort_indices(table, sort_keys=[(name, "ascending") for name in names])  # nulls at the end
 
 
 __all__ = ["Groups", "MeasureTally", "Tally", "has_sum", "is_floating"]
