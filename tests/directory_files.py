@@ -1,221 +1,244 @@
-"""Files with index directories that tests make themselves, value by value, from what the chapter says."""
+"""Small Parquet files with an index directory, good or broken in one chosen way.
+
+The data are two row groups of three rows; what an index of them holds is written down here, and not worked out.
+"""
 
 from __future__ import annotations
 
-import datetime
-import decimal
-import math
+import io
 import struct
 import zlib
 from collections.abc import Callable, Sequence
-from fractions import Fraction
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import xxhash
 
-from pqassay_reference.rewrite.finished_file import finished_file
-from pqassay_reference.rewrite.footer_splice import with_key_values
-from pqassay_spec.directory import zone_sums
+from pqassay_reference.rewrite.footer_splice import footer_and_tail
+from pqassay_spec.base.sources import BytesSource
+from pqassay_spec.directory import distinct_set, entries, identity, placement, zone_sums
 from pqassay_spec.directory.codes import Granularity, IndexType, Placement
-from pqassay_spec.directory.distinct_set import DistinctSet, SetFlags, build_sets
-from pqassay_spec.directory.entries import KEY, Entry, EntryHead, directory_text, merged, parse_directory
-from pqassay_spec.directory.identity import described, shape_of
-from pqassay_spec.directory.packed_values import join_values
-from pqassay_spec.directory.zone_sums import Group, SumKind, SumsHead, double_parts, double_sum, integer_parts
-from pqassay_spec.parquet.file import Framing, read_footer, read_framing
-from pqassay_spec.parquet.schema import SchemaLeaf
-from pqassay_spec.parquet.thrift import FileMetaData, KeyValue, Type
+from pqassay_spec.directory.distinct_set import DistinctSet, SetFlags
+from pqassay_spec.directory.entries import Entry, EntryHead
+from pqassay_spec.directory.zone_sums import Group, SumKind, SumsHead
+from pqassay_spec.grammar.thrift import grammar, unknown_field
+from pqassay_spec.grammar.thrift_wire import WireType, varint
+from pqassay_spec.parquet.extension_fields import FIELD
+from pqassay_spec.parquet.file import read_footer, read_framing
+from pqassay_spec.parquet.thrift import CompressionCodec, FileMetaData, KeyValue, Type
 
-Change = Callable[[EntryHead], EntryHead]
+COMPLETE, NULLS, NAN = SetFlags.COMPLETE, SetFlags.NULLS, SetFlags.NAN
 
-
-def raw_value(leaf: SchemaLeaf, value: Any) -> bytes:
-    """The PLAIN bytes of a value, without a length."""
-    element = leaf.element
-    match value:
-        case str():
-            return value.encode()
-        case bytes():
-            return value
-        case bool():
-            return bytes((value,))
-        case float():
-            return struct.pack("<f" if element.type == Type.FLOAT else "<d", value)
-        case datetime.datetime():
-            number = (value - datetime.datetime(1970, 1, 1, tzinfo=value.tzinfo)) // datetime.timedelta(microseconds=1)
-        case datetime.date():
-            number = (value - datetime.date(1970, 1, 1)).days
-        case decimal.Decimal():
-            number = int(value.scaleb(element.scale or 0))
-        case _:
-            number = int(value)
-    if element.type == Type.FIXED_LEN_BYTE_ARRAY:
-        return number.to_bytes(element.type_length or 0, "big", signed=True)
-    width = 4 if element.type == Type.INT32 else 8
-    return (number % (1 << 8 * width)).to_bytes(width, "little")
+METALS = ["tin", None, "lead", "tin", "zinc", "tin"]
+LOTS = [7, 8, 9, 10, 11, 12]
+PRICES = [0.5, -0.0, None, 2.0, float("nan"), 1e16]
+ROW_GROUP_ROWS = 3
 
 
-def parts_of_rows(path: Path, granularity: Granularity) -> list[tuple[int, int]]:
-    """First row and number of rows of the file or of each row group."""
-    file = pq.ParquetFile(path)
-    rows = [file.metadata.row_group(number).num_rows for number in range(file.metadata.num_row_groups)]
-    if granularity is Granularity.FILE:
-        return [(0, sum(rows))]
-    starts = [sum(rows[:number]) for number in range(len(rows))]
-    return list(zip(starts, rows, strict=True))
+def table(**columns: Any) -> pa.Table:
+    """The table; columns can be replaced by other values."""
+    values = {"metal": METALS, "lot": LOTS, "price": PRICES, **columns}
+    kinds = {"metal": pa.string(), "lot": pa.int64(), "price": pa.float64()}
+    return pa.table({name: pa.array(values[name], kind) for name, kind in kinds.items()})
 
 
-def add_sets(
-    path: Path,
-    column: str,
-    granularity: Granularity = Granularity.ROW_GROUP,
-    *,
-    most: int = 1 << 30,
-    parts: Sequence[tuple[int, int]] | None = None,
-    lie: Callable[[list[DistinctSet]], list[DistinctSet]] = lambda parts: parts,
-    **options: Any,
-) -> None:
-    """Add distinct sets of a column to a file; ``lie`` may change them."""
-    values = pq.read_table(path, columns=[column]).column(0).to_pylist()
-    leaf = _leaves(path, column)[0]
-    sets: list[DistinctSet] = []
-    for start, count in parts or parts_of_rows(path, granularity):
-        of_part = values[start : start + count]
-        there = {one for one in of_part if one is not None and not _is_nan(one)}
-        raws = {raw_value(leaf, one) for one in there}
-        raws |= {raw_value(leaf, one) for one in of_part if isinstance(one, float) and one == 0.0}
-        flags = SetFlags.NULLS if None in of_part else SetFlags(0)
-        flags |= SetFlags.NAN if any(_is_nan(one) for one in of_part) else SetFlags(0)
-        flags |= SetFlags.COMPLETE if len(raws) <= most else SetFlags(0)
-        sets.append(DistinctSet(flags, tuple(sorted(raws)[:most])))
-    sets = lie(sets)
-    blob = build_sets(leaf.element.type or 0, sets)
-    count = sum(len(one.values) for one in sets)
-    add_entry(path, IndexType.DISTINCT_SET, [column], granularity, blob, count, **options)
+def parquet(data: pa.Table | None = None, **options: Any) -> bytes:
+    """The bytes of a Parquet file of two row groups with a page index."""
+    buffer = io.BytesIO()
+    chosen = {"row_group_size": ROW_GROUP_ROWS, "write_page_index": True, "compression": "none", **options}
+    pq.write_table(table() if data is None else data, buffer, **chosen)
+    return buffer.getvalue()
 
 
-def add_sums(
-    path: Path,
-    keys: Sequence[str],
-    measure: str,
-    granularity: Granularity = Granularity.ROW_GROUP,
-    *,
-    parts: Sequence[tuple[int, int]] | None = None,
-    add: int = 0,
-    **options: Any,
-) -> None:
-    """Add zone sums to a file; ``add`` makes the sum of the first group false by so much."""
-    table = pq.read_table(path, columns=[*keys, measure])
-    leaves = _leaves(path, *keys, measure)
-    kind = zone_sums.sum_kind(leaves[-1])
-    groups: list[Group] = []
-    combinations: list[tuple[Any, ...]] = []
-    sizes: list[int] = []
-    lows: list[bytes] = []
-    highs: list[bytes] = []
-    columns = [table.column(name).to_pylist() for name in [*keys, measure]]
-    for start, count in parts or parts_of_rows(path, granularity):
-        rows: dict[tuple[Any, ...], list[Any]] = {} if keys else {(): []}
-        for place in range(start, start + count):
-            rows.setdefault(tuple(column[place] for column in columns[:-1]), []).append(columns[-1][place])
-        sizes.append(len(rows))
-        for combination in sorted(rows, key=lambda one: [(key is not None, key) for key in one]):
-            measures = rows[combination]
-            combinations.append(combination)
-            there = [one for one in measures if one is not None and not _is_nan(one)]
-            groups.append(
-                Group(
-                    len(measures),
-                    measures.count(None),
-                    sum(_is_nan(one) for one in measures),
-                    *_sum_parts(kind, there, table.schema.field(measure).type, add if not groups else 0),
-                )
-            )
-            if there:
-                lows.append(raw_value(leaves[-1], min(there)))
-                highs.append(raw_value(leaves[-1], max(there)))
-    members: dict[str, Any] = {
-        "head": SumsHead(len(sizes), len(groups), len(keys), kind, 0).members(),
-        "part_sizes": sizes,
-        "groups": [one.members() for one in groups],
-        "keys": [],
-    }
-    for number, leaf in enumerate(leaves[:-1]):
-        column = [one[number] for one in combinations]
-        data = join_values(leaf.element.type or 0, [raw_value(leaf, one) for one in column if one is not None])
-        nulls = bytes(one is None for one in column)
-        members["keys"].append({"nulls": nulls, "values_length": len(data), "values": data})
-    for name, raws in (("minima", lows), ("maxima", highs)):
-        data = join_values(leaves[-1].element.type or 0, raws)
-        members[name] = {"values_length": len(data), "values": data}
-    blob = bytes(zone_sums.SUMS.build(members))
-    add_entry(path, IndexType.ZONE_SUMS, [*keys, measure], granularity, blob, len(groups), **options)
+def footer_of(data: bytes) -> FileMetaData:
+    """The decoded footer of a file."""
+    source = BytesSource(data)
+    return read_footer(source, read_framing(source))[0]
 
 
-def _sum_parts(kind: SumKind, values: Sequence[Any], arrow: Any, add: int) -> tuple[int, int]:
-    if kind is SumKind.DOUBLE:
-        return double_parts(double_sum(values) + add)
-    if kind is SumKind.INTEGER:
-        scale = arrow.scale if pa.types.is_decimal(arrow) else 0
-        return integer_parts(int(sum(Fraction(one) for one in values) * 10**scale) + add)
-    return 0, 0
+def packed(kind: Type, *values: Any) -> tuple[bytes, ...]:
+    """Values as PLAIN has them, without the length of texts."""
+    codes = {Type.INT64: "<q", Type.INT32: "<i", Type.DOUBLE: "<d"}
+    if kind not in codes:
+        return tuple(value if isinstance(value, bytes) else value.encode() for value in values)
+    return tuple(struct.pack(codes[kind], value) for value in values)
 
 
-def _is_nan(value: Any) -> bool:
-    return isinstance(value, float) and math.isnan(value)
+def metal_sets(*parts: tuple[int, tuple[str, ...]]) -> bytes:
+    """The blob of distinct sets of texts."""
+    return distinct_set.build_sets(
+        Type.BYTE_ARRAY, [DistinctSet(flags, packed(Type.BYTE_ARRAY, *values)) for flags, values in parts]
+    )
 
 
-def _leaves(path: Path, *columns: str) -> list[SchemaLeaf]:
-    with finished_file(path) as file:
-        return described(file.metadata, [tuple(column.split(".")) for column in columns])
+METALS_OF_GROUPS = ((COMPLETE | NULLS, ("lead", "tin")), (COMPLETE, ("tin", "zinc")))
+"""The distinct sets of the row groups."""
 
 
-def add_entry(
-    path: Path,
-    kind: IndexType,
-    columns: Sequence[str],
-    granularity: Granularity,
-    blob: bytes,
-    value_count: int,
-    *,
-    placement: Placement = Placement.INLINE,
-    codec: str | None = None,
-    change: Change = lambda head: head,
-) -> None:
-    """Add an entry with a blob to a file, in place."""
-    with finished_file(path) as file:
-        paths = tuple(tuple(column.split(".")) for column in columns)
-        stored = blob if codec is None else bytes(pa.Codec(codec).compress(blob, asbytes=True))
-        codes = {None: 0, "snappy": 1, "gzip": 2, "zstd": 6, "lz4_raw": 7}
-        head = EntryHead.of(
-            type=kind,
-            granularity=granularity,
-            placement=placement,
-            codec=codes[codec],
-            offset=file.framing.footer_start if placement is Placement.BODY else 0,
-            stored_length=len(stored),
-            plain_length=len(blob),
-            value_count=value_count,
-            row_count=file.metadata.num_rows,
-            shape=shape_of(file.metadata, paths),
-            crc32=zlib.crc32(stored),
-        )
-        inline = stored if placement is Placement.INLINE else b""
-        entry = Entry(change(head), paths, "tests", inline)
-        kept = [
-            parse_directory(pair.value or "")
-            for pair in file.metadata.key_value_metadata or []
-            if pair.key == KEY
-        ]
-        text = directory_text([*merged(kept), entry])
-        footer = with_key_values(file.footer, remove=[KEY], add=[KeyValue(key=KEY, value=text)])
-        added = stored if placement is Placement.BODY else b""
-        file.rewrite(footer, body_end=file.framing.footer_start, added=added)
+@dataclass(frozen=True)
+class Sums:
+    """A blob of zone sums: groups part by part, keys column by column, bounds."""
+
+    parts: Sequence[Sequence[tuple[int, int, int, int | float]]]
+    keys: Sequence[tuple[Type, Sequence[Any]]] = ()
+    kind: SumKind = SumKind.INTEGER
+    minima: tuple[bytes, ...] = ()
+    maxima: tuple[bytes, ...] = ()
+    head: dict[str, int] = field(default_factory=dict[str, int])
+
+    def build(self) -> bytes:
+        """The bytes."""
+        groups = [group for part in self.parts for group in part]
+        head = SumsHead(len(self.parts), len(groups), len(self.keys), self.kind, 0).changed(**self.head)
+        blob = head.build() + b"".join(struct.pack("<I", len(part)) for part in self.parts)
+        for rows, nulls, nans, total in groups:
+            halves = {
+                SumKind.INTEGER: lambda number: zone_sums.integer_parts(int(number)),
+                SumKind.DOUBLE: lambda number: zone_sums.double_parts(float(number)),
+                SumKind.NONE: lambda _: (0, 0),
+            }[self.kind](total)
+            blob += Group(rows, nulls, nans, *halves).build()
+        for kind, values in self.keys:
+            data = _joined(kind, [value for value in values if value is not None])
+            blob += bytes(value is None for value in values) + struct.pack("<Q", len(data)) + data
+        for bounds in (self.minima, self.maxima):
+            data = b"".join(bounds)
+            blob += struct.pack("<Q", len(data)) + data
+        return blob
 
 
-def footer_of(source: Any) -> tuple[Framing, FileMetaData]:
-    """Framing and footer of a file."""
+def _joined(kind: Type, values: Sequence[Any]) -> bytes:
+    from pqassay_spec.directory.packed_values import join_values  # noqa: PLC0415 - used here alone
+
+    return join_values(kind, packed(kind, *values))
+
+
+LOT_SUMS = Sums(
+    parts=([(3, 0, 0, 24)], [(3, 0, 0, 33)]),
+    minima=packed(Type.INT64, 7, 10),
+    maxima=packed(Type.INT64, 9, 12),
+)
+"""Zone sums of the lots of each row group."""
+
+METAL_LOT_SUMS = Sums(
+    parts=([(1, 0, 0, 8), (1, 0, 0, 9), (1, 0, 0, 7)], [(2, 0, 0, 22), (1, 0, 0, 11)]),
+    keys=((Type.BYTE_ARRAY, (None, "lead", "tin", "tin", "zinc")),),
+    minima=packed(Type.INT64, 8, 9, 7, 10, 11),
+    maxima=packed(Type.INT64, 8, 9, 7, 12, 11),
+)
+"""The same for each metal."""
+
+PRICE_SUMS = Sums(
+    parts=([(3, 1, 0, 0.5)], [(3, 0, 1, 1e16 + 2)]),
+    kind=SumKind.DOUBLE,
+    minima=packed(Type.DOUBLE, -0.0, 2.0),
+    maxima=packed(Type.DOUBLE, 0.5, 1e16),
+)
+"""Zone sums of the prices of each row group."""
+
+
+@dataclass(frozen=True)
+class Index:
+    """An index to embed.
+
+    Attributes:
+        type, granularity, columns, placement, codec: What its entry says.
+        blob: The blob before compression.
+        value_count: What its entry counts.
+        head: Fields of the entry's head that are to be otherwise.
+        damage: Changes the stored blob after the checksum was taken.
+    """
+
+    type: IndexType = IndexType.DISTINCT_SET
+    blob: bytes = field(default_factory=lambda: metal_sets(*METALS_OF_GROUPS))
+    columns: tuple[tuple[str, ...], ...] = (("metal",),)
+    granularity: Granularity = Granularity.ROW_GROUP
+    placement: Placement = Placement.BODY
+    codec: CompressionCodec = CompressionCodec.UNCOMPRESSED
+    value_count: int = 4
+    head: dict[str, int] = field(default_factory=dict[str, int])
+    damage: Callable[[bytes], bytes] = bytes
+
+    def stored(self) -> bytes:
+        """The blob as stored."""
+        if self.codec == CompressionCodec.UNCOMPRESSED:
+            return self.blob
+        compressed: Any = pa.Codec(self.codec.name.lower()).compress(self.blob)
+        return bytes(compressed)
+
+
+def sums(blob: Sums, *columns: str, value_count: int, **more: Any) -> Index:
+    """An index of zone sums."""
+    paths = tuple((column,) for column in columns)
+    return Index(IndexType.ZONE_SUMS, blob.build(), paths, value_count=value_count, **more)
+
+
+def content_of(data: bytes, columns: Sequence[tuple[str, ...]]) -> int:
+    """The digest of the described chunks."""
+    digest = xxhash.xxh64()
+    for offset, length in identity.described_ranges(footer_of(data), columns):
+        digest.update(data[offset : offset + length])
+    return digest.intdigest()
+
+
+def with_directory(
+    *indexes: Index,
+    data: bytes | None = None,
+    text: Callable[[str], str | None] = str,
+    decoded: Callable[[bytes], bytes] = bytes,
+    keys: int = 1,
+) -> bytes:
+    """A file with a directory of some indexes.
+
+    Args:
+        indexes: The indexes.
+        data: The file without them.
+        text: Changes the value of the key.
+        decoded: Changes the directory's bytes before they become Base64.
+        keys: How many keys the entries are spread over.
+    """
+    import base64  # noqa: PLC0415 - used here alone
+
+    data = parquet() if data is None else data
+    source = BytesSource(data)
     framing = read_framing(source)
-    return framing, read_footer(source, framing)[0]
+    footer, _ = read_footer(source, framing)
+    body, area = data[: framing.footer_start], b""
+    made: list[Entry] = []
+    rows = sum(group.num_rows for group in footer.row_groups)
+    for index in indexes:
+        stored = index.stored()
+        known = {leaf for leaf in (("metal",), ("lot",), ("price",)) if leaf in index.columns}
+        good = bool(known) and known == set(index.columns)
+        head = EntryHead.of(
+            type=index.type,
+            granularity=index.granularity,
+            placement=index.placement,
+            codec=index.codec,
+            offset={Placement.BODY: len(body), Placement.EXTENSION: len(area)}.get(index.placement, 0),
+            stored_length=len(stored),
+            plain_length=len(index.blob),
+            value_count=index.value_count,
+            row_count=rows,
+            shape=identity.shape_of(footer, index.columns) if good else 0,
+            content=content_of(data, index.columns) if good else 0,
+            crc32=zlib.crc32(stored),
+        ).changed(**index.head)
+        placed = index.damage(stored)
+        body += placed if index.placement == Placement.BODY else b""
+        area += placed if index.placement == Placement.EXTENSION else b""
+        inline = placed if index.placement == Placement.INLINE else b""
+        made.append(Entry(head, index.columns, "tests", inline))
+    for number in range(keys):
+        directory = decoded(entries.build_directory(made[number::keys]))
+        value = text(base64.b64encode(directory).decode())
+        footer.key_value_metadata = [
+            *(footer.key_value_metadata or []),
+            KeyValue(key=entries.KEY, value=value),
+        ]
+    if area:
+        content = placement.EXTENSION_UUID + area
+        footer.unknown = (unknown_field(FIELD, WireType.BINARY, varint(len(content)) + content),)
+    return body + footer_and_tail(bytes(grammar(FileMetaData).build(footer)))

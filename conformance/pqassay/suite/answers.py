@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast, get_args
 
 from pqassay.literals.rows import rows_difference
 from pqassay.report.run_model import Operation
-from pqassay.suite import pm_answers, protocol, row_answers
+from pqassay.suite import directory_answers, pm_answers, protocol, row_answers
 from pqassay.suite.bench import RIGHT, Asking, Bench, Judgement, expects
 from pqassay.suite.protocol import Accept, Answer, given
 from pqassay.suite.written_file import Inspection
@@ -34,6 +34,7 @@ class Family:
         column_option: Option of the check that names the column.
         whole: A value is compared whole, member by member; else the members that the answer has, and `required` ones.
         sparse: The same, and no other member may be there, but for ``null``.
+        entries: A value is a list of entries, compared by their keys, and says which of them a writer is asked for.
     """
 
     proof: tuple[str, ...]
@@ -42,6 +43,7 @@ class Family:
     column_option: str = ""
     whole: bool = False
     sparse: bool = False
+    entries: bool = False
 
 
 FAMILIES: dict[str, Family] = {
@@ -56,6 +58,7 @@ FAMILIES: dict[str, Family] = {
     "PIX": Family(proof=(), sparse=True),
     "BLM": Family(proof=(), sparse=True),
     "PM": Family(proof=("PM-001", "PM-012", "PM-017"), whole=True),
+    "DIR": Family(proof=("DIR-014", "DIR-016", "DIR-021"), entries=True),
 }
 
 
@@ -74,6 +77,8 @@ def _judge_decode(bench: Bench, answering: Answering, answer: Answer) -> Judgeme
     family, value = FAMILIES[bench.case.family], answer.value or {}
     if family.whole:
         return pm_answers.judged_value(expect.value, value)
+    if family.entries:
+        return directory_answers.judged_entries(expect.value or {}, value, may_lack=answering == "either")
     if family.sparse:
         return pm_answers.judged_value(expect.value, without_nulls(value), is_closed=True)
     for name in sorted(family.required - set(value)):
@@ -135,7 +140,7 @@ def _judge_lint(_: Bench, acceptance: Acceptance, answer: Answer) -> Judgement:
 
 def _encode_request(bench: Bench, _: object) -> protocol.CaseRequest:
     case, value = bench.case, None
-    rows, column = case.expect.rows, case.column
+    rows, column, wishes = case.expect.rows, case.column, _wishes(bench)
     if FAMILIES[case.family].whole:
         rows, column, value = None, None, case.expect.value
     return protocol.EncodeRequest(
@@ -146,8 +151,16 @@ def _encode_request(bench: Bench, _: object) -> protocol.CaseRequest:
         column,
         rows,
         value,
-        bench.golden.wishes,
+        wishes,
     )
+
+
+def _wishes(bench: Bench) -> protocol.Wishes | None:
+    """What is wished for; of a directory, the indexes that its value tells of."""
+    wishes = bench.golden.wishes
+    if not FAMILIES[bench.case.family].entries:
+        return wishes
+    return directory_answers.index_wishes(bench.case, wishes)
 
 
 def _judge_encode(bench: Bench, acceptance: Acceptance, answer: Answer) -> Judgement:
@@ -167,7 +180,8 @@ def _judge_written(bench: Bench) -> Judgement:
     case = bench.case
     family, rows = FAMILIES[case.family], case.expect.rows or Rows([], [])
     options = {family.column_option: case.column or ""} if family.column_option else {}
-    wishes = None if bench.golden.wishes is None else given(bench.golden.wishes)
+    asked = _wishes(bench)
+    wishes = None if asked is None else given(asked)
     inspected = bench.inspector.inspect(Inspection(str(bench.output), options, rows.names(), wishes))
     if isinstance(inspected, str):
         return Judgement(False, "the written file cannot be judged", "a file that can be checked", inspected)

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from pqassay.suite.protocol import SortingWish, Wishes
+from pqassay.suite.protocol import IndexWish, SortingWish, Wishes
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest
-from pqassay.under_test.file import FileUnderTest
+from pqassay.under_test.file import FileUnderTest, NotChecked
+from pqassay.under_test.index_directory import IndexDirectory
+from pqassay_spec.base.errors import FormatError
+from pqassay_spec.directory.codes import Granularity, IndexType, Placement
 from pqassay_spec.parquet.thrift import CompressionCodec, RowGroup
 
 
 class Written(NamedTuple):
-    """A written file: its row groups, and the chunks of those that have rows."""
+    """A written file: its row groups, the chunks of those that have rows, and the indexes of its directory that can be used."""
 
     groups: list[RowGroup]
     chunks: list[ColumnChunkUnderTest]
+    indexes: list[IndexWish]
 
 
 def unfulfilled(file: FileUnderTest, wishes: Wishes) -> Iterator[str]:
@@ -26,7 +31,7 @@ def unfulfilled(file: FileUnderTest, wishes: Wishes) -> Iterator[str]:
         FormatError, NotApplicable, NotChecked: The file cannot be read.
     """
     chunks = [chunk for chunk in file.part(ColumnChunks).all if chunk.group.num_rows]
-    written = Written(file.metadata.row_groups, chunks)
+    written = Written(file.metadata.row_groups, chunks, list(_indexes(file)))
     for name, problem in PROBLEMS.items():
         wish = getattr(wishes, name)
         if wish is not None and (found := problem(written, wish)):
@@ -90,6 +95,28 @@ def _codec(written: Written, wish: str) -> str:
     return ", ".join(sorted(others))
 
 
+def _indexes(file: FileUnderTest) -> Iterator[IndexWish]:
+    """The indexes of a file's directory that readers do not leave aside."""
+    for one in file.part(IndexDirectory).entries:
+        with suppress(FormatError, NotChecked):
+            if one.is_described:
+                columns = [list(path) for path in one.entry.columns]
+                kind, granularity = IndexType(one.head.type), Granularity(one.head.granularity)
+                yield IndexWish(kind.name, granularity.name, columns, Placement(one.head.placement).name)
+
+
+def _missing_index(written: Written, wish: list[IndexWish]) -> str:
+    placed = {(one.type, one.granularity, str(one.columns)): one.placement for one in written.indexes}
+    for one in wish:
+        placement = placed.get((one.type, one.granularity, str(one.columns)))
+        what = f"{one.type} by {one.granularity} of {', '.join('.'.join(path) for path in one.columns)}"
+        if placement is None:
+            return f"no {what}"
+        if one.placement not in (None, placement):
+            return f"{what} has placement {placement}"
+    return ""
+
+
 PROBLEMS: Mapping[str, Callable[[Written, Any], str]] = {
     "row_group_rows": _row_group_rows,
     "page_rows": _page_rows,
@@ -100,5 +127,6 @@ PROBLEMS: Mapping[str, Callable[[Written, Any], str]] = {
     "sorting": _sorting,
     "data_page_version": _data_page_version,
     "codec": _codec,
+    "indexes": _missing_index,
 }
 """By wish, what in a file does not fulfil it, in words; empty where nothing does."""

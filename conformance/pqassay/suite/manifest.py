@@ -25,6 +25,10 @@ HANDED_OVER = {"pm": pm.FILE_NAME}
 HANDED_OVER_OTHERWISE = "data.parquet"
 
 
+DIRECTORY = "DIR"
+"""The family whose values say which indexes a file has."""
+
+
 def file_kind(case: Case) -> str:
     """The kind of a case's input, see `pqassay.lake.kinds`; empty for one that has no kind."""
     kind = kind_of(case.input.file)
@@ -107,6 +111,10 @@ def _inconsistency(case: Case, place: str) -> str:
     if file_kind(case) == "pm":
         wrong["encode needs the value of a file with one snapshot"] = bool(expect.encode) and (
             expect.value is None or bool(expect.value.get("previous_sizes"))
+        )
+    elif case.family == DIRECTORY:
+        wrong["encode needs rows and a value with entries"] = bool(expect.encode) and (
+            expect.rows is None or not (expect.value or {}).get("entries")
         )
     else:
         wrong["encode needs rows and a column"] = bool(expect.encode) and None in (expect.rows, case.column)

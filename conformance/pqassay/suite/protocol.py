@@ -198,6 +198,23 @@ class SortingWish(Message):
 
 
 @dataclass(frozen=True)
+class IndexWish(Message):
+    """An index that the file's directory is to have.
+
+    Attributes:
+        type: ``DISTINCT_SET``, ``ZONE_SUMS``, ``HLL``, ``KLL`` or ``IDX1``.
+        granularity: ``FILE``, ``ROW_GROUP`` or ``PAGE``.
+        columns: The path of each described column.
+        placement: ``BODY``, ``INLINE`` or ``EXTENSION``; the writer chooses if it is not given.
+    """
+
+    type: str
+    granularity: str
+    columns: list[list[str]]
+    placement: str | None = None
+
+
+@dataclass(frozen=True)
 class Wishes(Message):
     """How a file is to be written. A writer that cannot fulfil one answers ``unsupported``.
 
@@ -211,6 +228,7 @@ class Wishes(Message):
         sorting: What the rows are sorted by, to be declared in the file; they come sorted.
         data_page_version: Version of data pages.
         codec: Name of the compression, in lower case: ``uncompressed``, ``snappy``, ``gzip``, ``zstd``, ``lz4_raw``, ``brotli``.
+        indexes: Indexes that the file's index directory has.
     """
 
     page_rows: int | None = None
@@ -222,6 +240,7 @@ class Wishes(Message):
     sorting: list[SortingWish] | None = None
     data_page_version: Literal[1, 2] | None = None
     codec: str | None = None
+    indexes: list[IndexWish] | None = None
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from typing import Any, TextIO, cast
 from pqassay.judge.checker import check
 from pqassay.suite.arrow_values import rows_of
 from pqassay.suite.fulfilled import unfulfilled
-from pqassay.suite.protocol import SortingWish, Wishes
+from pqassay.suite.protocol import IndexWish, SortingWish, Wishes
 from pqassay.under_test.file import FileUnderTest, Options
 from pqassay_spec.base.sources import FileSource
 from pqassay_spec.golden.literals import Value, Written, read_value, write_value
@@ -99,6 +99,9 @@ def _unfulfilled(path: str, wishes: dict[str, Any]) -> list[str]:
     sorting = wishes.get("sorting")
     if sorting is not None:
         wishes = {**wishes, "sorting": [SortingWish(**one) for one in sorting]}
+    indexes = wishes.get("indexes")
+    if indexes is not None:
+        wishes = {**wishes, "indexes": [IndexWish(**one) for one in indexes]}
     with FileSource(path) as source:
         return list(unfulfilled(FileUnderTest(source, Options("pages")), Wishes(**wishes)))
 

@@ -19,6 +19,7 @@ from pqassay_reference.cli import answer as cli_answer
 from pqassay_reference.cli import prune as cli_prune
 from pqassay_reference.cli import scan as cli_scan
 from pqassay_reference.cli.errors import fail, reported, require_writable
+from pqassay_reference.cli.index import index_app
 from pqassay_reference.cli.pm_read import pm_app
 from pqassay_reference.cli.tables import counted
 from pqassay_spec.base.help_pages import in_one_style
@@ -47,6 +48,7 @@ app = typer.Typer(
 )
 
 
+app.add_typer(index_app, name="index")
 app.add_typer(pm_app, name="pm")
 app.command(epilog=cli_prune.EXAMPLE)(cli_prune.prune)
 app.command(epilog=cli_scan.EXAMPLE)(cli_scan.scan)

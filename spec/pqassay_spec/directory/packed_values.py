@@ -12,10 +12,11 @@ Source: chapter ``directory.md``, section "Values in blobs"; apache/parquet-form
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from pqassay_spec.base.errors import Malformed
-from pqassay_spec.parquet.column_order import Order, type_order
+from pqassay_spec.parquet.column_order import Order, keys, type_order
 from pqassay_spec.parquet.plain_encoding import FIXED_WIDTH, LENGTH, packed_booleans
 from pqassay_spec.parquet.schema import SchemaLeaf
 from pqassay_spec.parquet.thrift import Type
@@ -75,6 +76,20 @@ def join_values(kind: int, values: Iterable[bytes]) -> bytes:
     if kind == Type.BYTE_ARRAY:
         return b"".join(LENGTH.build(len(value)) + value for value in values)
     return b"".join(values)
+
+
+# --8<-- [start:order]
+def sort_keys(order: Order, values: Sequence[bytes]) -> list[Any]:
+    """What Python compares like the order in which a blob has values: decimals of equal value by their bytes.
+
+    >>> sort_keys(Order.DECIMAL, [bytes.fromhex("ff"), bytes.fromhex("ffff")])
+    [(-1, b'\\xff'), (-1, b'\\xff\\xff')]
+    """
+    found = keys(order, values)
+    return list(zip(found, values, strict=True)) if order is Order.DECIMAL else found
+
+
+# --8<-- [end:order]
 
 
 # --8<-- [start:describable]

@@ -143,3 +143,61 @@ def build_sketches(sketches: Sequence[bytes]) -> bytes:
     """The blob of some sketches."""
     lengths = b"".join(Int64ul.build(len(sketch)) for sketch in sketches)
     return Int32ul.build(len(sketches)) + lengths + b"".join(sketches)
+
+
+# --------------------------------------------------------------------------------------------------- preambles
+
+INTEGER = Int32ul.sizeof()
+"""Bytes of the integers that preambles are counted in."""
+
+COUNT = Int64ul
+"""Behind the preamble of a KLL sketch of several values: how many values were given to it."""
+
+KLL_EMPTY, KLL_SINGLE = 1, 2
+"""Versions of KLL sketches: of none or several values, and of a single one."""
+
+KLL_SHORT = KllPreamble.size // INTEGER
+"""Integers in the preamble of a KLL sketch that has no count."""
+
+SIZE_PARAMETERS = {"HLL": ("lg_k", range(4, 22)), "KLL": ("k", range(8, 1 << 16))}
+"""The parameter that the size of the sketches of a family follows from, and its values."""
+
+_PREAMBLES: dict[str, type[HllPreamble | KllPreamble]] = {"HLL": HllPreamble, "KLL": KllPreamble}
+_VERSIONS = {"HLL": (1,), "KLL": (KLL_EMPTY, KLL_SINGLE)}
+
+
+def preamble_problem(family: str, sketch: bytes) -> str:
+    """What is wrong with the first bytes of a sketch, in words that follow its name; empty if nothing is.
+
+    >>> preamble_problem("KLL", bytes.fromhex("0201070000c80800"))
+    'is of family 7, and 15 is KLL'
+    """
+    kind = _PREAMBLES[family]
+    if len(sketch) < kind.size:
+        return f"has {len(sketch)} bytes, and a preamble has {kind.size} at least"
+    preamble = kind.read(sketch)
+    if preamble.family != Family[family]:
+        return f"is of family {preamble.family}, and {Family[family].value} is {family}"
+    if preamble.serial_version not in _VERSIONS[family]:
+        return f"is of version {preamble.serial_version}, which is not known"
+    if not kind.size <= preamble.preamble_ints * INTEGER <= len(sketch):
+        return f"has a preamble of {preamble.preamble_ints * INTEGER} bytes, and {len(sketch)} bytes in all"
+    return ""
+
+
+def size_parameter(family: str, sketch: bytes) -> int:
+    """The size parameter of a sketch whose preamble is right: ``lg_k`` or ``k``."""
+    return int(getattr(_PREAMBLES[family].read(sketch), SIZE_PARAMETERS[family][0]))
+
+
+def kll_count(sketch: bytes) -> int | None:
+    """How many values were given to a KLL sketch; ``None`` if its preamble is wrong."""
+    if preamble_problem("KLL", sketch):
+        return None
+    preamble = KllPreamble.read(sketch)
+    if preamble.serial_version == KLL_SINGLE:
+        return 1
+    end = KllPreamble.size + COUNT.sizeof()
+    if preamble.preamble_ints == KLL_SHORT:
+        return 0
+    return int(COUNT.parse(sketch[KllPreamble.size : end])) if len(sketch) >= end else None

@@ -14,7 +14,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from directory_files import add_sets, add_sums
+from indexed_directories import add_sets, add_sums
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

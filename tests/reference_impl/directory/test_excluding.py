@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
-from directory_files import add_sets, footer_of
+from indexed_directories import add_sets, footer_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from directory_files import add_sets, add_sums, footer_of
+from indexed_directories import add_sets, add_sums, footer_of
 
 from pqassay_reference.directory.plain_arrays import Packed, plain_array, plain_arrays
 from pqassay_reference.directory.reading import Located, Sets, Sums, read_entries, read_indexes

@@ -18,6 +18,7 @@ from pqassay.under_test.body_gaps import (
 from pqassay.under_test.chunks import ColumnChunks
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked
 from pqassay.under_test.footer_screen import file_shape
+from pqassay.under_test.index_directory import IndexDirectory
 from pqassay.under_test.violation import Spot, Violation
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.idx1 import blob as idx1
@@ -53,11 +54,27 @@ def _gaps(file: FileUnderTest) -> Iterator[tuple[int, int]]:
     ranges = [(given.start, given.end) for given in file.ranges]
     found = list(holes(ranges, file.framing.body_start, file.framing.footer_start))
     if found:
+        found = _without_blobs(file, found)
+    if found:
         if any(chunk.file_path for group in file.metadata.row_groups for chunk in group.columns):
             raise Broken("PQF-023")  # its pages may be here all the same
         _require_displaced_by_no_blob(file, ranges)
         _require_lengths_of_bloom_filters(file)
     return iter(found)
+
+
+def _without_blobs(file: FileUnderTest, gaps: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """What the blobs of an index directory leave over of some gaps. Raises what keeps a directory from being read."""
+    directory = file.part(IndexDirectory)
+    directory.require_readable()
+    blobs = [(stretch.start, stretch.end) for stretch in directory.stretches]
+    if not blobs:
+        return gaps
+    return [
+        left
+        for start, end in gaps
+        for left in holes(((max(first, start), last) for first, last in blobs if first < end and last > start), start, end)
+    ]
 
 
 def _require_lengths_of_bloom_filters(file: FileUnderTest) -> None:

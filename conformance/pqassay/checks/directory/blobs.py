@@ -1,0 +1,141 @@
+"""Checks of the blobs of an index directory that every type has: place, checksum, length, parts, and what they were made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pqassay.checks import rule
+from pqassay.checks.directory.entries import ENTRY
+from pqassay.under_test.file import Broken, NotApplicable
+from pqassay.under_test.index_directory import EntryUnderTest, IndexDirectory
+from pqassay.under_test.violation import Violation
+from pqassay.values.directory_blob import blob_of, content_of
+from pqassay_spec.directory.codes import Granularity, IndexType, Placement
+from pqassay_spec.directory.sketches import kll_count
+from pqassay_spec.parquet.thrift import CompressionCodec
+
+
+@rule("DIR-013", of=ENTRY)
+def blob_overlaps_nothing(entry: EntryUnderTest) -> Iterator[Violation]:
+    """Who writes one of the two anew damages the other."""
+    _ = entry.is_placed
+    if entry.head.placement != Placement.BODY or not entry.head.stored_length:
+        raise NotApplicable
+    start, end = entry.span
+    for said, first, last in _others(entry):
+        if first < end and start < last:
+            common = min(end, last) - max(start, first)
+            yield entry.violation(
+                "offset",
+                f"its blob [{start}, {end}) overlaps {said}",
+                "bytes of its own",
+                f"{common} bytes in common",
+            )
+
+
+def _others(entry: EntryUnderTest) -> Iterator[tuple[str, int, int]]:
+    """What else lies in the body, with start and end; blobs only where they come before this one."""
+    for given in entry.file.ranges:
+        yield f"the {given}", given.start, given.end
+    part = entry.file.part(IndexDirectory)
+    if (blob := part.idx1_stretch) is not None and (
+        entry.head.type != IndexType.IDX1 or blob != entry.span
+    ):
+        yield f"the IDX1 blob [{blob[0]}, {blob[1]})", *blob
+    for stretch in part.stretches:
+        if stretch.entry is entry:
+            return
+        yield f"the blob of {stretch.entry}, [{stretch.start}, {stretch.end})", stretch.start, stretch.end
+
+
+@rule("DIR-014", of=ENTRY)
+def checksum_is_that_of_the_blob(entry: EntryUnderTest) -> None:
+    """Reading the bytes raises what is wrong."""
+    _ = entry.stored
+
+
+@rule("DIR-015", of=ENTRY)
+def blob_decompresses(entry: EntryUnderTest) -> None:
+    """Decompressing raises what is wrong."""
+    _ = blob_of(entry).plain
+
+
+@rule("DIR-017", of=ENTRY)
+def content_is_that_of_the_chunks(entry: EntryUnderTest) -> Iterator[Violation]:
+    """The footer looks as if nothing had changed, and readers believe the entry."""
+    _ = entry.is_fresh
+    found = content_of(entry)
+    if found != entry.head.content:
+        yield entry.violation(
+            "content",
+            f"the pages of {entry.entry.names} are not those from which it was made",
+            f"{found:016x}",
+            f"{entry.head.content:016x}",
+        )
+
+
+@rule("DIR-020", of=ENTRY)
+def lengths_fill_the_blob(entry: EntryUnderTest) -> None:
+    """Following them raises what is wrong."""
+    if entry.head.type == IndexType.IDX1:
+        raise NotApplicable
+    _ = blob_of(entry).part_count
+
+
+@rule("DIR-021", of=ENTRY)
+def parts_are_those_of_the_granularity(entry: EntryUnderTest) -> Iterator[Violation]:
+    """Which part speaks of which rows, nobody can say otherwise."""
+    if entry.head.type == IndexType.IDX1:
+        raise NotApplicable
+    blob, wanted = blob_of(entry), len(entry.part_rows)
+    if blob.part_count != wanted:
+        names = {Granularity.FILE: "file", Granularity.ROW_GROUP: "row group", Granularity.PAGE: "data page"}
+        each = names[Granularity(entry.head.granularity)]
+        spot = entry.blob_spot("part_count")
+        yield spot.violation(
+            f"{entry}: {blob.part_count} parts, and there {'is' if wanted == 1 else 'are'} {wanted} of one for each {each}",
+            str(wanted),
+            str(blob.part_count),
+            column=entry.column,
+        )
+
+
+@rule("DIR-023", of=ENTRY)
+def value_count_is_that_of_the_blob(entry: EntryUnderTest) -> Iterator[Violation]:
+    """Who plans by it plans badly."""
+    blob, kind = blob_of(entry), entry.head.type
+    if kind == IndexType.HLL:
+        raise NotApplicable  # the sketches do not say
+    if kind == IndexType.DISTINCT_SET:
+        found = sum(part.head.value_count for part in blob.sets)
+    elif kind == IndexType.ZONE_SUMS:
+        found = blob.sums.head.group_count
+    elif kind == IndexType.KLL:
+        counts = [kll_count(sketch) for sketch in blob.sketches]
+        if None in counts:
+            raise Broken("DIR-040")
+        found = sum(count or 0 for count in counts)
+    else:
+        found = len(blob.texts)
+    if found != entry.head.value_count:
+        said = f"it counts {entry.head.value_count}, and its blob holds {found}"
+        yield entry.violation("value_count", said, str(found), str(entry.head.value_count))
+
+
+@rule("DIR-048", of=ENTRY)
+def idx1_is_as_its_format_says(entry: EntryUnderTest) -> Iterator[Violation]:
+    """Readers of IDX1 read it where the key leads."""
+    _ = entry.is_described
+    if entry.head.type != IndexType.IDX1:
+        raise NotApplicable
+    wanted = {
+        "granularity": Granularity.FILE,
+        "placement": Placement.BODY,
+        "codec": CompressionCodec.UNCOMPRESSED,
+    }
+    for name, member in wanted.items():
+        number = getattr(entry.head, name)
+        if number != member:
+            yield entry.violation(name, f"the {name} of an IDX1 blob is {member.name}", str(member.value), str(number))
+            return
+    _ = blob_of(entry).texts

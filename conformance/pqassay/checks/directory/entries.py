@@ -1,0 +1,181 @@
+"""Checks of the index directory as the footer has it: the key, the directory, and its entries; tier ``footer``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from pqassay.checks import rule
+from pqassay.checks.subjects import Subject
+from pqassay.under_test.file import Broken, FileUnderTest
+from pqassay.under_test.index_directory import DirectoryUnderTest, EntryUnderTest, IndexDirectory
+from pqassay.under_test.violation import Violation
+from pqassay.values.directory_blob import blob_of
+from pqassay_spec.directory import entries as grammar
+from pqassay_spec.directory.codes import CODECS, Granularity, IndexType, Placement
+from pqassay_spec.directory.zone_sums import SumsHead
+
+
+def _entries(file: FileUnderTest) -> Sequence[EntryUnderTest]:
+    part = file.part(IndexDirectory)
+    if not part.entries:
+        part.require_readable()
+    return part.entries
+
+
+def _of_entry(violation: Violation, entry: EntryUnderTest) -> Violation:
+    return violation if violation.column is not None else replace(violation, column=entry.column)
+
+
+DIRECTORY: Subject[DirectoryUnderTest] = Subject(
+    "index directory", lambda file: file.part(IndexDirectory).directories
+)
+"""The value of a key of the directory."""
+
+ENTRY: Subject[EntryUnderTest] = Subject("entry of an index directory", _entries, _of_entry)
+"""An entry of a directory that can be read."""
+
+
+@rule("DIR-001", of=DIRECTORY)
+def key_has_a_value(directory: DirectoryUnderTest) -> None:
+    """Asking for the bytes raises what is wrong."""
+    _ = directory.data
+
+
+@rule("DIR-002", of=DIRECTORY)
+def value_is_base64(directory: DirectoryUnderTest) -> None:
+    """Asking for the bytes raises what is wrong."""
+    _ = directory.data
+
+
+@rule("DIR-003", of=DIRECTORY)
+def directory_begins_with_its_header(directory: DirectoryUnderTest) -> None:
+    """Reading raises what is wrong."""
+    _ = directory.directory
+
+
+@rule("DIR-004", of=DIRECTORY)
+def directory_ends_in_its_checksum(directory: DirectoryUnderTest) -> None:
+    """Reading raises what is wrong."""
+    _ = directory.directory
+
+
+@rule("DIR-005", of=DIRECTORY)
+def entries_fill_the_directory(directory: DirectoryUnderTest) -> None:
+    """Reading raises what is wrong."""
+    _ = directory.directory
+
+
+@rule("DIR-006", of=DIRECTORY)
+def entries_have_room_for_their_parts(directory: DirectoryUnderTest) -> None:
+    """Reading raises what is wrong."""
+    _ = directory.directory
+
+
+_ALLOWED = {
+    "granularity": ", ".join(f"{member.value} ({member.name})" for member in Granularity),
+    "placement": ", ".join(f"{member.value} ({member.name})" for member in Placement),
+    "codec": ", ".join(f"{codec.value} ({codec.name})" for codec in CODECS),
+}
+
+
+@rule("DIR-007", of=ENTRY)
+def numbers_are_listed(entry: EntryUnderTest) -> Iterator[Violation]:
+    """Readers pass over an entry with others."""
+    _ = entry.is_fresh
+    for name in entry.strange_codes():
+        number = getattr(entry.head, name)
+        yield entry.violation(name, f"no {name} has the number {number}", _ALLOWED[name], str(number))
+
+
+@rule("DIR-008", of=DIRECTORY)
+def reserved_fields_are_zero(directory: DirectoryUnderTest) -> Iterator[Violation]:
+    """A later version may give them a meaning, which this writer did not have in mind."""
+    header = grammar.HEADER.parse(directory.directory.data)
+    if header.reserved:
+        leaves = grammar.trace_directory(directory.data)
+        leaf = next(leaf for leaf in leaves if leaf.path == "directory.reserved")
+        spot = directory.spot(leaf.path, leaf.offset, leaf.length)
+        yield spot.violation(f"the reserved field is {header.reserved}", "0", str(header.reserved))
+    for entry in directory.file.part(IndexDirectory).entries:
+        if entry.directory is directory and _is_asked(entry):
+            yield from _reserved_of(entry)
+
+
+def _is_asked(entry: EntryUnderTest) -> bool:
+    try:
+        return entry.is_fresh
+    except Exception:  # noqa: BLE001 - the rules of the entry say why
+        return False
+
+
+def _reserved_of(entry: EntryUnderTest) -> Iterator[Violation]:
+    if entry.head.flags:
+        said = f"its flags are {entry.head.flags:#06x}, and none is known"
+        yield entry.violation("flags", said, "0", str(entry.head.flags))
+    if entry.head.type == IndexType.ZONE_SUMS and entry.file.options.reaches("index"):
+        try:
+            reserved = blob_of(entry).sums.head.reserved
+        except Exception:  # noqa: BLE001 - the rules of the blob say why
+            return
+        if reserved:
+            spot = entry.blob_spot("head.reserved", *SumsHead.place("reserved"))
+            yield spot.violation(
+                f"{entry}: the reserved field is {reserved}", "0", str(reserved), column=entry.column
+            )
+
+
+@rule("DIR-009", of=ENTRY)
+def entry_is_not_replaced(entry: EntryUnderTest) -> Iterator[Violation]:
+    """Readers take the last one."""
+    entry.require_known()
+    if not entry.is_last:
+        said = "another entry with the same type, granularity and columns follows, which readers take"
+        yield entry.violation("type", said, "one entry", "two")
+
+
+@rule("DIR-010", of=ENTRY)
+def columns_are_there(entry: EntryUnderTest) -> None:
+    """Asking for them raises what is wrong."""
+    entry.require_current()
+    _ = entry.leaves
+
+
+@rule("DIR-011", of=ENTRY)
+def columns_can_be_described(entry: EntryUnderTest) -> Iterator[Violation]:
+    """A reader passes over an entry whose values it cannot place in rows, or not in an order."""
+    _ = entry.is_fresh
+    for said in entry.wrong_columns():
+        yield entry.violation("column_count", said, f"columns that {entry.kind} can describe", entry.entry.names)
+
+
+@rule("DIR-012", of=ENTRY)
+def blob_lies_where_it_may(entry: EntryUnderTest) -> None:
+    """Asking for its place raises what is wrong."""
+    _ = entry.is_placed
+
+
+@rule("DIR-016", of=ENTRY)
+def entry_is_not_stale(entry: EntryUnderTest) -> Iterator[Violation]:
+    """Readers notice, and do without the index."""
+    entry.require_current()
+    if entry.stale:
+        rows = sum(group.num_rows for group in entry.file.metadata.row_groups)
+        if entry.head.row_count != rows:
+            expected, actual = f"{rows} rows", f"{entry.head.row_count} rows"
+            yield entry.violation("row_count", f"it is stale: {entry.stale}", expected, actual)
+            return
+        expected, actual = f"{entry.shape:016x}", f"{entry.head.shape:016x}"
+        yield entry.violation("shape", f"it is stale: {entry.stale}", expected, actual)
+
+
+@rule("DIR-018", of=ENTRY)
+def pages_can_be_told_apart(entry: EntryUnderTest) -> Iterator[Violation]:
+    """Without an offset index nobody knows which rows a part is about."""
+    _ = entry.is_fresh
+    if "granularity" in set(entry.strange_codes()):
+        raise Broken("DIR-007")
+    if entry.head.granularity == Granularity.PAGE and next(entry.wrong_columns(), ""):
+        raise Broken("DIR-011")
+    if problem := entry.pages_problem():
+        yield entry.violation("granularity", problem, "one column with an offset index", problem)

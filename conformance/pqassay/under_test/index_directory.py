@@ -1,0 +1,505 @@
+"""The index directory of a file: the directories of its footer keys, and their entries, as far as the footer tells about them.
+
+An entry is *superseded* if another one with the same key follows it, and *stale* if it was made from other data than the footer
+describes.  Of both one finding says so, and nothing more is asked.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest, why_left_out
+from pqassay.under_test.fields import Field, in_footer
+from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
+from pqassay.under_test.violation import Spot, Violation
+from pqassay_spec.base.errors import FormatError, Malformed, Unsupported, boundary
+from pqassay_spec.directory import entries as grammar
+from pqassay_spec.directory import identity, placement
+from pqassay_spec.directory.codes import CODECS, TYPE_VERSION, Granularity, IndexType, Placement
+from pqassay_spec.directory.entries import Directory, Entry, EntryHead, Path
+from pqassay_spec.directory.packed_values import order_in_blobs
+from pqassay_spec.directory.sketches import has_quantiles
+from pqassay_spec.idx1 import blob as idx1
+from pqassay_spec.parquet.column_order import FLOATING, Order
+from pqassay_spec.parquet.schema import SchemaLeaf, is_string
+from pqassay_spec.parquet.thrift import CompressionCodec, KeyValue
+
+SINGLE_COLUMN = frozenset({IndexType.IDX1, IndexType.DISTINCT_SET, IndexType.HLL, IndexType.KLL})
+"""The types whose entries have one column."""
+
+STRUCTURES: dict[int, str] = {
+    IndexType.IDX1: "idx1",
+    IndexType.DISTINCT_SET: "distinct_set",
+    IndexType.ZONE_SUMS: "zone_sums",
+    IndexType.HLL: "sketches",
+    IndexType.KLL: "sketches",
+}
+"""What the fields of the blobs of each type begin with."""
+
+TEXT_BYTES, TEXT_CHARACTERS = 3, 4
+"""Base64 writes so many bytes as so many characters."""
+
+
+class DirectoryUnderTest:
+    """One directory: the value of one key.
+
+    Attributes:
+        file: The file.
+        index: The position of the key among all of the footer.
+        pair: The key and its value.
+        root: Begins the paths of its fields.
+    """
+
+    def __init__(self, file: FileUnderTest, index: int, pair: KeyValue, root: str) -> None:
+        self.file, self.index, self.pair, self.root = file, index, pair, root
+
+    @property
+    def field(self) -> Field:
+        """The value of the key; the pair, if it has no value."""
+        pair = in_footer(self.file, f"key_value_metadata[{self.index}]")
+        return pair if self.pair.value is None else pair / "value"
+
+    @Remembered
+    def data(self) -> bytes:
+        """The decoded bytes. Raises DIR-001, DIR-002."""
+        if self.pair.value is None:
+            raise Malformed(f"the key {grammar.KEY} has no value", rule="DIR-001", field=str(self.field))
+        try:
+            return grammar.decode_text(self.pair.value)
+        except Malformed as error:
+            raise error.within(field=str(self.field)) from None
+
+    @Remembered
+    def directory(self) -> Directory:
+        """The directory.
+
+        Raises:
+            Malformed: DIR-001 to DIR-006.
+            NotChecked: Its major version is not known.
+        """
+        try:
+            return grammar.read_directory(self.data)
+        except Unsupported as error:
+            raise NotChecked(error.reason, "tool") from None
+        except Malformed as error:
+            if error.rule in ("DIR-001", "DIR-002") or error.offset is None:
+                raise
+            spot = self.spot(error.field or self.root, error.offset, error.length)
+            error.field, error.offset, error.length = spot
+            raise
+
+    def spot(self, path: str, offset: int, length: int) -> Spot:
+        """The characters of the key's value that hold some of the decoded bytes."""
+        text = self.pair.value or ""
+        place, size = self.field.place()
+        start = place + size - len(text.encode())
+        first = offset // TEXT_BYTES * TEXT_CHARACTERS
+        last = -(-(offset + length) // TEXT_BYTES) * TEXT_CHARACTERS
+        named = self.root + path.removeprefix("directory")
+        return Spot(named, start + first if place >= 0 else place, last - first)
+
+
+class Stretch(NamedTuple):
+    """Where a blob is in the body, and whose it is."""
+
+    start: int
+    end: int
+    entry: EntryUnderTest
+
+
+class EntryUnderTest:
+    """One entry of a directory.
+
+    Attributes:
+        directory: Its directory.
+        number: Its place among the entries of that directory.
+        entry: What it says.
+        is_last: Whether no entry with the same key follows.
+    """
+
+    def __init__(self, directory: DirectoryUnderTest, number: int, entry: Entry, *, is_last: bool) -> None:
+        self.directory, self.number, self.entry, self.is_last = directory, number, entry, is_last
+        self.file = directory.file
+        self.head: EntryHead = entry.head
+
+    def __str__(self) -> str:
+        return f"entry {self.number} ({self.kind} of {self.entry.names or 'no column'})"
+
+    @property
+    def kind(self) -> str:
+        """The name of its type; its number, where it is not known."""
+        known = [member.name for member in IndexType if member == self.head.type]
+        return known[0] if known else f"type {self.head.type}"
+
+    @property
+    def column(self) -> str | None:
+        """The column that it describes, the measure of several, for the positions of findings."""
+        return ".".join(self.entry.columns[-1]) if self.entry.columns else None
+
+    @property
+    def root(self) -> str:
+        """The path of its fields."""
+        return f"{self.directory.root}.entries[{self.number}]"
+
+    def spot(self, name: str) -> Spot:
+        """A field of its head."""
+        start = self.directory.directory.starts[self.number]
+        offset, length = EntryHead.place(name, start)
+        return self.directory.spot(f"directory.entries[{self.number}].head.{name}", offset, length)
+
+    def violation(self, name: str, said: str, expected: str, actual: str) -> Violation:
+        """A violation at a field of its head."""
+        return self.spot(name).violation(f"{self}: {said}", expected, actual, column=self.column)
+
+    def malformed(self, rule: str, name: str, said: str, expected: str = "", actual: str = "") -> Malformed:
+        """An error at a field of its head."""
+        spot = self.spot(name)
+        return Malformed(
+            f"{self}: {said}",
+            rule=rule,
+            field=spot.path,
+            offset=spot.offset,
+            length=spot.length,
+            expected=expected,
+            actual=actual,
+        )
+
+    # ---------------------------------------------------------------------------------- whether it is asked about
+
+    def require_known(self) -> None:
+        """Raise `NotChecked` where its type or the version of its type is not known here."""
+        if self.head.type not in list(IndexType):
+            raise NotChecked(f"indexes of type {self.head.type} are not known to pqassay", "tool")
+        if self.head.type_version != TYPE_VERSION:
+            raise NotChecked(
+                f"version {self.head.type_version} of {self.kind} is not known to pqassay", "tool"
+            )
+
+    def require_current(self) -> None:
+        """Raise what `require_known` does, and DIR-009 of an entry that is superseded."""
+        self.require_known()
+        if not self.is_last:
+            raise Broken("DIR-009")
+
+    def strange_codes(self) -> Iterator[str]:
+        """The names of the fields among granularity, placement and codec whose number is not known."""
+        known = {"granularity": list(Granularity), "placement": list(Placement), "codec": CODECS}
+        for name, numbers in known.items():
+            if getattr(self.head, name) not in numbers:
+                yield name
+
+    @Remembered
+    def leaves(self) -> list[SchemaLeaf]:
+        """The columns that it describes. Raises DIR-010, PQF-004."""
+        try:
+            return identity.described(self.file.metadata, self.entry.columns)
+        except Malformed as error:
+            if error.rule != "DIR-010":
+                raise
+            raise self.malformed("DIR-010", "column_count", error.reason) from None
+
+    @Remembered
+    def stale(self) -> str:
+        """Why it is stale; empty if it is not.
+
+        Raises:
+            Malformed: DIR-010, and PQF-012.
+            NotChecked: The chunks are encrypted, or in another file.
+        """
+        _ = self.file.part(ColumnChunks).all, self.leaves
+        for _ in self._chunks_of_footer():
+            pass
+        rows = sum(group.num_rows for group in self.file.metadata.row_groups)
+        if self.head.row_count != rows:
+            return f"it describes {self.head.row_count} rows, the file has {rows}"
+        return "" if self.shape == self.head.shape else f"{self.entry.names} was written anew since it was made"
+
+    @property
+    def shape(self) -> int:
+        """The digest of what the footer says about its columns."""
+        shapes = self.file.part(_Shapes)
+        return shapes.of(self.entry.columns)
+
+    def _chunks_of_footer(self) -> Iterator[int]:
+        """The number of each row group; raises `NotChecked` at the first whose chunk nobody can look into."""
+        positions = self.ordinals
+        for number, group in enumerate(self.file.metadata.row_groups):
+            for position, leaf in zip(positions, self.leaves, strict=True):
+                if (reason := why_left_out(group.columns[position], number, leaf)) is not None:
+                    raise reason
+            yield number
+
+    @property
+    def ordinals(self) -> list[int]:
+        """The place of each of its columns among the leaves. Raises DIR-010."""
+        _ = self.leaves
+        known = self.file.leaves
+        return [
+            next(place for place, leaf in enumerate(known) if leaf.is_at(column))
+            for column in self.entry.columns
+        ]
+
+    @Remembered
+    def is_fresh(self) -> bool:
+        """True.
+
+        Raises:
+            NotChecked: It is superseded (DIR-009) or stale (DIR-010, DIR-016), or its type is not known.
+        """
+        self.require_current()
+        if self.stale:
+            raise Broken("DIR-016")
+        return True
+
+    @Remembered
+    def is_described(self) -> bool:
+        """True. Raises what `is_fresh` does, and DIR-007, DIR-011, DIR-018: nobody knows what its blob should be then."""
+        _ = self.is_fresh
+        if any(self.strange_codes()):
+            raise Broken("DIR-007")
+        if next(self.wrong_columns(), ""):
+            raise Broken("DIR-011")
+        if self.pages_problem():
+            raise Broken("DIR-018")
+        return True
+
+    def wrong_columns(self) -> Iterator[str]:
+        """What is wrong with its columns, in words: their number, or a column that an index of its type cannot describe."""
+        count, kind = len(self.entry.columns), self.head.type
+        if count != 1 and (kind in SINGLE_COLUMN or not count):
+            yield f"{count} columns, and {self.kind} describes {'one' if kind in SINGLE_COLUMN else 'at least one'}"
+            return
+        for place, leaf in enumerate(self.leaves):
+            order = order_in_blobs(leaf)
+            if leaf.max_repetition_level:
+                yield f"column {leaf.name} has more than one value a row"
+            elif order is None:
+                yield f"the values of column {leaf.name} have no order"
+            elif kind == IndexType.IDX1 and not is_string(leaf):
+                yield f"column {leaf.name} holds no text"
+            elif kind == IndexType.KLL and not has_quantiles(leaf):
+                yield f"column {leaf.name} holds no numbers"
+            elif place < count - 1 and order in FLOATING:
+                yield f"column {leaf.name} is a key, and holds floating point numbers"
+
+    def pages_problem(self) -> str:
+        """Why it cannot describe pages, though it says so; empty if it can, or does not."""
+        if self.head.granularity != Granularity.PAGE:
+            return ""
+        if len(self.entry.columns) != 1:
+            return f"pages of {len(self.entry.columns)} columns do not begin at the same rows"
+        (position,) = self.ordinals
+        for number, group in enumerate(self.file.metadata.row_groups):
+            if group.columns[position].offset_index_offset is None:
+                return f"column {self.entry.names} has no offset index in row group {number}"
+        return ""
+
+    @property
+    def order(self) -> Order:
+        """The order of the values of its last column. Raises what `is_described` does."""
+        _ = self.is_described
+        order = order_in_blobs(self.leaves[-1])
+        assert order is not None, "is_described says so"
+        return order
+
+    @Remembered
+    def chunks(self) -> list[list[ColumnChunkUnderTest]]:
+        """The chunks of its columns, row group by row group. Raises what `stale` does."""
+        _ = self.stale
+        places = {place: rank for rank, place in enumerate(self.ordinals)}
+        groups: list[list[ColumnChunkUnderTest]] = [[] for _ in self.file.metadata.row_groups]
+        for chunk in self.file.part(ColumnChunks).all:
+            if chunk.ordinal in places:
+                groups[chunk.row_group].append(chunk)
+        return [sorted(group, key=lambda chunk: places[chunk.ordinal]) for group in groups]
+
+    @Remembered
+    def part_rows(self) -> list[int]:
+        """Rows of each part. Raises what `is_described` does, and of pages what `PagePlaces.row_counts` does."""
+        _ = self.is_described
+        groups = self.file.metadata.row_groups
+        if self.head.granularity == Granularity.FILE:
+            return [sum(group.num_rows for group in groups)]
+        if self.head.granularity == Granularity.ROW_GROUP:
+            return [group.num_rows for group in groups]
+        return [rows for (chunk,) in self.chunks for rows in chunk.page_places.row_counts]
+
+    @Remembered
+    def part_groups(self) -> list[int | None]:
+        """The row group of each part, ``None`` for the file. Raises what `part_rows` does."""
+        if self.head.granularity == Granularity.FILE:
+            return [None]
+        if self.head.granularity == Granularity.ROW_GROUP:
+            return list(range(len(self.part_rows)))
+        return [chunk.row_group for (chunk,) in self.chunks for _ in chunk.page_places.row_counts]
+
+    # ------------------------------------------------------------------------------------------- where its blob is
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Where its blob says to be: in the file, or in the extension's area."""
+        return self.head.offset, self.head.offset + self.head.stored_length
+
+    @Remembered
+    def is_placed(self) -> bool:
+        """True. Raises what `is_described` does, and DIR-012."""
+        _ = self.is_described
+        framing, area = self.file.framing, self.file.part(IndexDirectory).area
+        start, end = self.span
+        if self.head.placement == Placement.BODY:
+            first, last, there = framing.body_start, framing.footer_start, "the body is"
+        elif self.head.placement == Placement.EXTENSION:
+            first, last, there = 0, -1 if area is None else len(area), "the extension holds"
+        else:
+            return True
+        if not first <= start <= end <= last:
+            room = f"{there} [{first}, {last})" if last >= 0 else "the footer has no such extension"
+            said = f"its blob is to be at [{start}, {end}), and {room}"
+            raise self.malformed("DIR-012", "offset", said, "a place inside", f"[{start}, {end})")
+        return True
+
+    @Remembered
+    def stored(self) -> bytes:
+        """The bytes of its blob as stored. Raises what `is_placed` does, and DIR-014."""
+        _ = self.is_placed
+        framing = self.file.framing
+        try:
+            return placement.stored_blob(
+                self.entry,
+                self.file.source,
+                body_start=framing.body_start,
+                body_end=framing.footer_start,
+                area=self.file.part(IndexDirectory).area,
+            )
+        except Malformed as error:
+            name = "crc32" if error.rule == "DIR-014" else "offset"
+            raise self.malformed(
+                error.rule or "", name, error.reason, error.expected, error.actual
+            ) from None
+
+    def blob_spot(self, path: str, offset: int = 0, length: int | None = None) -> Spot:
+        """A field of its blob, of which path and place in the blob are given; all of the blob, if it is compressed."""
+        named = ".".join(filter(None, (STRUCTURES.get(self.head.type, f"{self.root}.blob"), path)))
+        size = self.head.stored_length
+        if self.head.codec != CompressionCodec.UNCOMPRESSED or length is None:
+            offset, length = 0, size
+        if self.head.placement == Placement.INLINE:
+            inline = f"directory.entries[{self.number}].inline"
+            leaves = grammar.trace_directory(self.directory.data)
+            start = next(leaf.offset for leaf in leaves if leaf.path == inline)
+            spot = self.directory.spot(inline, start + offset, length)
+            return Spot(named, spot.offset, spot.length)
+        base = self.head.offset
+        if self.head.placement == Placement.EXTENSION:
+            area = placement.extension_start(bytes(self.file.footer))
+            if area is None:
+                return Spot(named, -1, 0)
+            base += self.file.framing.footer_start + area
+        return Spot(named, base + offset, length)
+
+    def has_its_bytes(self) -> bool:
+        """Whether the bytes at its place in the body have its checksum, whatever else it says."""
+        start, end = self.span
+        if not self.file.framing.body_start <= start <= end <= self.file.framing.footer_start:
+            return False
+        return zlib.crc32(self.file.source.read(start, end - start)) == self.head.crc32
+
+
+class _Shapes:
+    """The shapes of columns of one file, each worked out once."""
+
+    def __init__(self, file: FileUnderTest) -> None:
+        self._file = file
+        self._known: dict[tuple[Path, ...], int] = {}
+
+    def of(self, columns: tuple[Path, ...]) -> int:
+        """The shape of some columns. Raises `Malformed` where the footer holds a number that none can be."""
+        if columns not in self._known:
+            with boundary():
+                self._known[columns] = identity.shape_of(self._file.metadata, columns)
+        return self._known[columns]
+
+
+class IndexDirectory:
+    """All directories of a file: its part of that name, ``file.part(IndexDirectory)``."""
+
+    def __init__(self, file: FileUnderTest) -> None:
+        self.file = file
+
+    @Remembered
+    def directories(self) -> list[DirectoryUnderTest]:
+        """The directories, in the order of their keys; none in a summary of other files. Raises PQF-004."""
+        if self.file.is_summary:
+            return []
+        found = [
+            (index, pair) for index, pair in enumerate(self.file.key_values) if pair.key == grammar.KEY
+        ]
+        roots = ["directory", *(f"directory[{number}]" for number in range(1, len(found)))]
+        return [
+            DirectoryUnderTest(self.file, index, pair, root)
+            for root, (index, pair) in zip(roots, found, strict=False)
+        ]
+
+    @Remembered
+    def entries(self) -> list[EntryUnderTest]:
+        """The entries of all directories that can be read."""
+        read: list[tuple[DirectoryUnderTest, Directory]] = []
+        for one in self.directories:
+            with suppress(FormatError, NotChecked):  # its own rules say so
+                read.append((one, one.directory))
+        last = {entry.key: id(entry) for _, directory in read for entry in directory.entries}
+        return [
+            EntryUnderTest(one, number, entry, is_last=last[entry.key] == id(entry))
+            for one, directory in read
+            for number, entry in enumerate(directory.entries)
+        ]
+
+    @Remembered
+    def area(self) -> bytes | None:
+        """The bytes behind the UUID of the footer's extension."""
+        with boundary():
+            return placement.extension_area(self.file.metadata)
+
+    @Remembered
+    def stretches(self) -> Sequence[Stretch]:
+        """The blobs in the body, in the order of their places, of all types.
+
+        Of an entry that is not stale they are where it says; of a stale one, where its checksum says that they still are.
+        """
+        found: list[Stretch] = []
+        framing = self.file.framing
+        for entry in self.entries:
+            start, end = entry.span
+            if entry.head.placement != Placement.BODY or start == end:
+                continue
+            if framing.body_start <= start and end <= framing.footer_start and _explains(entry):
+                found.append(Stretch(start, end, entry))
+        return sorted(found, key=lambda one: (one.start, one.end))
+
+    @Remembered
+    def idx1_stretch(self) -> tuple[int, int] | None:
+        """Where the blob is to which the key of IDX1 leads; ``None`` where it leads to none."""
+        text = next((pair.value for pair in self.file.key_values if pair.key == idx1.KEY), None)
+        try:
+            blob = idx1.read_blob(
+                self.file.source, idx1.parse_offset(text or ""), self.file.framing.footer_start
+            )
+        except FormatError:
+            return None
+        return blob.start, blob.end
+
+    def require_readable(self) -> None:
+        """Raise what keeps a directory from being read: which bytes belong to it, nobody can say then."""
+        for one in self.directories:
+            _ = one.directory
+
+
+def _explains(entry: EntryUnderTest) -> bool:
+    """Whether the bytes where an entry points are its blob."""
+    with suppress(FormatError, NotApplicable, NotChecked):
+        if not entry.stale:
+            return True
+    return entry.has_its_bytes()

@@ -1,0 +1,419 @@
+"""The commands ``pqassay-ref index``: indexes of the index directory added to files, listed, dropped and made anew."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pqassay_reference.cli.errors import fail, said
+from pqassay_reference.cli.tables import Table, counted, show
+from pqassay_spec.base.terminal import printable
+
+if TYPE_CHECKING:
+    from pqassay_reference.directory.embedding import Changed
+    from pqassay_reference.directory.inventory import Inventory, Listed
+    from pqassay_reference.directory.making import Request
+    from pqassay_spec.directory.entries import Entry
+    from pqassay_spec.parquet.thrift import FileMetaData
+
+
+class TypeName(StrEnum):
+    """The types of indexes."""
+
+    DISTINCT_SET = "distinct-set"
+    ZONE_SUMS = "zone-sums"
+    HLL = "hll"
+    KLL = "kll"
+    IDX1 = "idx1"
+
+
+class GranularityName(StrEnum):
+    """What the parts of an index are."""
+
+    FILE = "file"
+    ROW_GROUP = "row-group"
+    PAGE = "page"
+
+
+class PlacementName(StrEnum):
+    """Where the blob goes."""
+
+    BODY = "body"
+    INLINE = "inline"
+    EXTENSION = "extension"
+
+
+class CodecName(StrEnum):
+    """How the blob is compressed."""
+
+    NONE = "none"
+    SNAPPY = "snappy"
+    GZIP = "gzip"
+    ZSTD = "zstd"
+    LZ4_RAW = "lz4-raw"
+
+
+index_app = typer.Typer(
+    help="Indexes of a file's index directory: distinct sets, sums, sketches.",
+    epilog="Example: `pqassay-ref index add sales/*.parquet --type distinct-set --columns nation,carrier`",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+)
+
+Files = Annotated[
+    list[Path],
+    typer.Argument(metavar="FILE...", help="Finished Parquet files, or folders of them; each is replaced atomically."),
+]
+InsideTable = Annotated[
+    bool, typer.Option("--inside-table", help="Do it even inside a table (Iceberg, Delta, Hudi, …).")
+]
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        "--columns", metavar="COLUMNS", help="Columns, their paths joined by dots, separated by commas."
+    ),
+]
+
+
+@index_app.command(
+    epilog="Example: `pqassay-ref index add part-0.parquet --type zone-sums --columns nation,sales_amount`"
+)
+def add(
+    files: Files,
+    kind: Annotated[TypeName, typer.Option("--type", metavar="TYPE", help="distinct-set, zone-sums, hll, kll or idx1.")],
+    columns: Annotated[
+        str,
+        typer.Option(
+            "--columns",
+            "-c",
+            metavar="COLUMNS",
+            help="Columns, their paths joined by dots, separated by commas. Of zone-sums the last is summed, for each combination of the others; of other types each gets an index.",
+        ),
+    ],
+    granularity: Annotated[
+        GranularityName | None,
+        typer.Option(metavar="GRANULARITY", help="file, row-group (the default, but for idx1) or page."),
+    ] = None,
+    placement: Annotated[
+        PlacementName, typer.Option(metavar="PLACE", help="body, inline (in the key) or extension.")
+    ] = PlacementName.BODY,
+    codec: Annotated[
+        CodecName, typer.Option(metavar="CODEC", help="none, snappy, gzip, zstd or lz4-raw.")
+    ] = CodecName.NONE,
+    most: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=0, help="A distinct set lists so many values at most; one with more excludes nothing."),
+    ] = None,
+    max_bytes: Annotated[int, typer.Option(metavar="BYTES", help="Greatest size of an index.", min=1)] = 16 << 20,
+    inside_table: InsideTable = False,
+) -> None:
+    """Make indexes of finished Parquet files and write them into the files. Other indexes stay.
+
+    An index with the same type, granularity and columns is replaced. With several files, one that cannot be indexed is
+    named and the others are done.
+    """
+    from pqassay_reference.directory.embedding import add_indexes
+    from pqassay_reference.directory.making import Request
+    from pqassay_spec.directory.codes import Granularity, IndexType, Placement
+    from pqassay_spec.parquet.thrift import CompressionCodec
+
+    chosen = granularity or (GranularityName.FILE if kind is TypeName.IDX1 else GranularityName.ROW_GROUP)
+    codec_name = "UNCOMPRESSED" if codec is CodecName.NONE else codec.name
+
+    def requests(metadata: FileMetaData) -> Sequence[Request]:
+        return [
+            Request(
+                IndexType[kind.name],
+                paths,
+                Granularity[chosen.name],
+                Placement[placement.name],
+                CompressionCodec[codec_name],
+                most=most,
+                max_bytes=max_bytes,
+            )
+            for paths in _columns_of(metadata, columns, together=kind is TypeName.ZONE_SUMS)
+        ]
+
+    def one(path: str) -> None:
+        done = add_indexes(path, requests, inside_table=inside_table)
+        for entry in done.made:
+            word = "replaced" if entry.key in done.replaced else "added"
+            typer.echo(printable(f"{path}: {word} {_described(entry)}"))
+        _say_rest(done)
+
+    _each(files, one)
+
+
+def _columns_of(
+    metadata: FileMetaData, text: str, *, together: bool
+) -> list[tuple[tuple[str, ...], ...]]:
+    """The columns of each index. A column whose name holds a comma is named alone."""
+    from pqassay_reference.directory.described_data import paths_called
+    from pqassay_spec.parquet.schema import leaves
+
+    whole = any(leaf.is_called(text) for leaf in leaves(metadata))
+    paths = paths_called(metadata, [text] if whole else [name.strip() for name in text.split(",")])
+    return [tuple(paths)] if together else [(path,) for path in paths]
+
+
+@index_app.command("list", epilog="Example: `pqassay-ref index list part-0.parquet`")
+def list_(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Parquet files, or folders of them.")
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per file.")] = False,
+) -> None:
+    """List the indexes of Parquet files: what they describe, where they are, and whether they are fresh.
+
+    An index is stale when the data were written anew since it was made; readers leave it aside. Nothing but footers and
+    indexes is read.
+    """
+    from pqassay_reference.directory.inventory import list_indexes
+
+    def one(path: str) -> None:
+        found = list_indexes(path)
+        if as_json:
+            typer.echo(json.dumps(_record(found)))
+            return
+        if found.entries:
+            rows = [_row(listed) for listed in found.entries]
+            headings = ("type", "columns", "granularity", "placement", "bytes", "values", "state")
+            show(Table(path, headings, rows, right=frozenset((4, 5))))
+        else:
+            typer.echo(printable(f"{path}: no indexes"))
+        for error in found.damaged:
+            typer.echo(printable(f"warning: {path}: a directory cannot be read: {error.reason} ({error.rule})"), err=True)
+        if found.foreign:
+            typer.echo(
+                printable(f"warning: {path}: {counted(found.foreign, 'index directory')} of another version left aside"), err=True
+            )
+
+    _each(files, one)
+
+
+def _row(listed: Listed) -> tuple[object, ...]:
+    entry = listed.entry
+    head = entry.head
+    state = f"stale: {listed.stale}" if listed.stale else "fresh"
+    if listed.unusable:
+        state = f"unusable: {listed.unusable}"
+    return (
+        _type_name(entry),
+        entry.names,
+        _granularity_name(entry),
+        _name_of(PlacementName, "Placement", head.placement),
+        head.stored_length,
+        head.value_count,
+        state,
+    )
+
+
+def _record(found: Inventory) -> dict[str, Any]:
+    return {
+        "path": found.path,
+        "indexes": [
+            {
+                "type": _type_name(listed.entry),
+                "columns": [list(column) for column in listed.entry.columns],
+                "granularity": _granularity_name(listed.entry),
+                "placement": _name_of(PlacementName, "Placement", listed.entry.head.placement),
+                "codec": _codec_name(listed.entry.head.codec),
+                "bytes": listed.entry.head.stored_length,
+                "values": listed.entry.head.value_count,
+                "rows": listed.entry.head.row_count,
+                "writer": listed.entry.writer,
+                "fresh": not listed.stale,
+                "why": listed.stale or listed.unusable or None,
+            }
+            for listed in found.entries
+        ],
+        "other_versions": found.foreign,
+        "damaged": [error.reason for error in found.damaged],
+    }
+
+
+@index_app.command(
+    epilog="Examples: `pqassay-ref index drop part-0.parquet --stale`, `pqassay-ref index drop part-0.parquet --type hll --columns nation`"
+)
+def drop(
+    files: Files,
+    kind: Annotated[
+        TypeName | None, typer.Option("--type", metavar="TYPE", help="Indexes of this type.")
+    ] = None,
+    columns: Columns = None,
+    stale: Annotated[bool, typer.Option("--stale", help="Indexes of data that were written anew since.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="All indexes, of whatever type.")] = False,
+    inside_table: InsideTable = False,
+) -> None:
+    """Remove indexes from Parquet files. The rows and all other indexes stay.
+
+    Name at least one thing; of several, indexes go to which all of them apply.
+    """
+    from pqassay_reference.directory.embedding import drop_indexes
+    from pqassay_spec.directory.codes import IndexType
+    from pqassay_spec.directory.identity import why_stale
+
+    if every == (kind is not None or columns is not None or stale):
+        fail("say what is to go: --type, --columns, --stale, or --all alone; see pqassay-ref index drop --help", 2)
+
+    def goes(entry: Entry, metadata: FileMetaData) -> bool:
+        names = None if columns is None else [name.strip() for name in columns.split(",")]
+        return (
+            (kind is None or entry.head.type == IndexType[kind.name])
+            and (names is None or names == [".".join(path) for path in entry.columns])
+            and (not stale or bool(why_stale(entry, metadata)))
+        )
+
+    def one(path: str) -> None:
+        done = drop_indexes(path, goes, inside_table=inside_table)
+        for entry in done.removed:
+            typer.echo(printable(f"{path}: removed {_described(entry)}"))
+        if not done.removed:
+            typer.echo(printable(f"{path}: there is nothing to remove"))
+        _say_rest(done)
+
+    _each(files, one)
+
+
+@index_app.command(epilog="Example: `pqassay-ref index refresh part-0.parquet`")
+def refresh(files: Files, inside_table: InsideTable = False) -> None:
+    """Make stale indexes anew from the data that are there now. Fresh ones stay as they are.
+
+    An index that cannot be made anew is named with the reason, stays stale, and the exit code is 1.
+    """
+    from pqassay_reference.directory.embedding import refresh_indexes
+
+    unable = False
+
+    def one(path: str) -> None:
+        nonlocal unable
+        done = refresh_indexes(path, inside_table=inside_table)
+        for entry in done.made:
+            typer.echo(printable(f"{path}: refreshed {_described(entry)}"))
+        for entry, reason in done.unable:
+            unable = True
+            typer.echo(printable(f"{path}: {_described(entry)} stays stale: {reason}"), err=True)
+        if not done.made and not done.unable:
+            typer.echo(printable(f"{path}: all indexes are fresh" if done.left else f"{path}: no indexes"))
+        _say_rest(done)
+
+    _each(files, one)
+    if unable:
+        raise typer.Exit(1)
+
+
+# ---------------------------------------------------------------------------------------------------- what is said
+
+
+def _described(entry: Entry) -> str:
+    """An entry for people: ``distinct-set of nation by row-group, 84 values in 630 bytes (body)``."""
+    head = entry.head
+    values = counted(head.value_count, "group" if _type_name(entry) == TypeName.ZONE_SUMS else "value")
+    place = _name_of(PlacementName, "Placement", head.placement)
+    return (
+        f"{_type_name(entry)} of {entry.names} by {_granularity_name(entry)}: "
+        f"{values} in {counted(head.stored_length, 'byte')} ({place})"
+    )
+
+
+def _type_name(entry: Entry) -> str:
+    return _name_of(TypeName, "IndexType", entry.head.type)
+
+
+def _granularity_name(entry: Entry) -> str:
+    return _name_of(GranularityName, "Granularity", entry.head.granularity)
+
+
+def _codec_name(codec: int) -> str:
+    from pqassay_spec.directory.codes import CODECS
+
+    found = next((one.name for one in CODECS if one == codec), str(codec))
+    return "none" if found == "UNCOMPRESSED" else found.lower().replace("_", "-")
+
+
+def _name_of(names: type[StrEnum], enum: str, number: int) -> str:
+    """The name of a number of the directory; the number itself if it has none."""
+    from pqassay_spec.directory import codes
+
+    found = next((member.name for member in getattr(codes, enum) if member == number), None)
+    return str(number) if found is None else names[found].value
+
+
+def _say_rest(done: Changed) -> None:
+    if done.dead:
+        typer.echo(f"  {counted(done.dead, 'byte')} of earlier indexes stay in the file; nothing refers to them any more")
+    if done.state is not None:
+        for error in done.damaged:
+            typer.echo(printable(f"  a directory that cannot be read was left out: {error.reason} ({error.rule})"))
+
+
+# ------------------------------------------------------------------------------------------------------ many files
+
+
+def _each(named: Sequence[Path], one: Callable[[str], None]) -> None:
+    """Do something to each file; what goes wrong with one is said in one line, and the others are done."""
+    from pqassay_reference.errors import Refused, Undecodable
+    from pqassay_spec.base.errors import FormatError
+
+    paths = list(_files(named))
+    code = 0
+    for path in _with_progress(paths):
+        try:
+            one(path)
+        except FormatError as error:
+            code = _failed(str(error))
+        except (Refused, Undecodable) as error:
+            code = _failed(f"{path}: {error}")
+        except OSError as error:
+            code = _failed(said(error, path))
+        except MemoryError:
+            code = _failed(f"{path}: there is not enough memory for it")
+    if code:
+        raise typer.Exit(code)
+
+
+def _failed(message: str) -> int:
+    typer.echo(f"error: {printable(message)}", err=True)
+    return 1
+
+
+def _files(named: Sequence[Path]) -> Iterator[str]:
+    """The files that were named, and those in folders that were named."""
+    for path in named:
+        name = os.fspath(path)
+        if os.path.isdir(path):
+            yield from _in_folder(name)
+        elif os.path.isfile(path):
+            yield name
+        else:
+            fail(f"{name}: {'no regular file' if os.path.exists(path) else 'no such file or folder'}", 2)
+
+
+def _in_folder(folder: str) -> Sequence[str]:
+    from pqassay_reference.lake.listing import list_files
+
+    try:
+        found = list_files(folder, None, None).paths
+    except (OSError, ValueError) as error:
+        fail(said(error, folder), 1)
+    if not found:
+        fail(f"{folder}: there are no Parquet files in it", 2)
+    return [os.path.relpath(path) if not os.path.isabs(folder) else path for path in found]
+
+
+def _with_progress(paths: Sequence[str]) -> Iterator[str]:
+    """The paths, with a bar on stderr while several are worked on at a terminal."""
+    if len(paths) < 2 or not sys.stderr.isatty():
+        yield from paths
+        return
+    from rich.console import Console
+    from rich.progress import track
+
+    yield from track(paths, description="files", console=Console(stderr=True), transient=True)

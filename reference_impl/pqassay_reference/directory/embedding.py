@@ -1,0 +1,309 @@
+"""Indexes written into a finished file, removed from it, or made anew: the body stays, and the footer gets another directory.
+
+Source: chapter ``directory.md``, sections "Several indexes" and "Writing".
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from pqassay_reference.directory.described_data import OpenFile
+from pqassay_reference.directory.inventory import capped_at, sketch_parameter
+from pqassay_reference.directory.making import WRITER, MadeIndex, Request, at_offset, make_index
+from pqassay_reference.errors import Refused
+from pqassay_reference.rewrite.finished_file import FinishedFile, WrittenState, finished_file
+from pqassay_reference.rewrite.index_directory import (
+    Indexes,
+    body_blobs,
+    relocated,
+    require_room_for_extension,
+    stored_indexes,
+    with_indexes,
+    without_keys,
+)
+from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
+from pqassay_spec.base.sources import Source
+from pqassay_spec.directory.codes import (
+    CODECS,
+    TYPE_VERSION,
+    Granularity,
+    IndexType,
+    Placement,
+)
+from pqassay_spec.directory.entries import Entry, EntryKey, Path
+from pqassay_spec.directory.identity import why_stale
+from pqassay_spec.idx1 import blob as idx1
+from pqassay_spec.parquet.file import is_summary, referenced_ranges
+from pqassay_spec.parquet.thrift import CompressionCodec, FileMetaData
+
+
+class Change(NamedTuple):
+    """A file with other indexes: how much of its body is kept, what stands behind, and the footer."""
+
+    body_end: int
+    added: bytes
+    footer: bytes
+
+
+@dataclass(frozen=True)
+class Changed:
+    """What was done to a file.
+
+    Attributes:
+        path: The file.
+        made: The entries that were made.
+        replaced: Keys of the entries whose place they took.
+        removed: Entries that were removed.
+        left: Entries that stay.
+        damaged: What was wrong with directories that nobody can read, which were left out.
+        dead: Bytes of blobs in the body that nothing refers to any more.
+        unable: Of `refresh_indexes`, the stale entries that stay, each with the reason.
+        state: Size and time of the written file; ``None`` if nothing was written.
+    """
+
+    path: str
+    made: tuple[Entry, ...] = ()
+    replaced: tuple[EntryKey, ...] = ()
+    removed: tuple[Entry, ...] = ()
+    left: tuple[Entry, ...] = ()
+    damaged: tuple[Malformed, ...] = ()
+    dead: int = 0
+    unable: tuple[tuple[Entry, str], ...] = ()
+    state: WrittenState | None = None
+
+
+def add_indexes(
+    path: str | os.PathLike[str],
+    requests: Callable[[FileMetaData], Sequence[Request]] | Sequence[Request],
+    *,
+    inside_table: bool = False,
+    writer: str = WRITER,
+) -> Changed:
+    """Make indexes of a finished file and write them into it, replacing it atomically.
+
+    Other entries stay; one with the same type, granularity and columns is replaced.
+
+    Args:
+        path: A local Parquet file.
+        requests: The indexes, or what says them when the footer is known.
+        inside_table: Do it even inside a table (Iceberg, Delta, …) whose manifests record the old file size.
+        writer: The program's name for the entries.
+
+    Raises:
+        Refused: An index cannot be made, or its place is taken; a file inside a table.
+        FormatError: The file is no Parquet file, or one whose footer must not be changed.
+        OSError: The file cannot be read or its directory written; it changed meanwhile; it is being written.
+        Undecodable: Pages cannot be decoded.
+    """
+    with finished_file(path, inside_table=inside_table) as file:
+        opened = _opened(file)
+        asked = requests(file.metadata) if callable(requests) else requests
+        made = [make_index(opened, request, writer=writer) for request in asked]
+        indexes = stored_indexes(file.metadata)
+        keys = {index.entry.key for index in made}
+        replaced = tuple(entry.key for entry in indexes.entries if entry.key in keys)
+        done = Changed(
+            os.fspath(path),
+            replaced=replaced,
+            left=tuple(without_keys(indexes.entries, keys)),
+            damaged=indexes.damaged,
+        )
+        return _written(file, opened, indexes, made, keys, done)
+
+
+def drop_indexes(
+    path: str | os.PathLike[str], goes: Callable[[Entry, FileMetaData], bool], *, inside_table: bool = False
+) -> Changed:
+    """Remove entries from a finished file, replacing it atomically; a file that has none of them stays as it is.
+
+    Args:
+        path: A local Parquet file.
+        goes: Says of an entry, and the footer, whether it is to go.
+        inside_table: See `add_indexes`.
+
+    Raises:
+        Refused, FormatError, OSError: See `add_indexes`.
+    """
+    with finished_file(path, inside_table=inside_table) as file:
+        opened = _opened(file)
+        indexes = stored_indexes(file.metadata)
+        removed = tuple(entry for entry in indexes.entries if goes(entry, file.metadata))
+        keys = {entry.key for entry in removed}
+        done = Changed(
+            os.fspath(path),
+            removed=removed,
+            left=tuple(without_keys(indexes.entries, keys)),
+            damaged=indexes.damaged,
+        )
+        if not removed:
+            return done
+        return _written(file, opened, indexes, [], keys, done)
+
+
+def refresh_indexes(
+    path: str | os.PathLike[str], *, inside_table: bool = False, writer: str = WRITER
+) -> Changed:
+    """Make the stale entries of a finished file anew, with their columns, granularity, placement and codec.
+
+    Entries that are good stay as they are, and so does a stale one that cannot be made anew.
+
+    Args:
+        path: A local Parquet file.
+        inside_table: See `add_indexes`.
+        writer: See `add_indexes`.
+
+    Raises:
+        Refused, FormatError, OSError: See `add_indexes`; not for an entry that cannot be made.
+    """
+    with finished_file(path, inside_table=inside_table) as file:
+        opened = _opened(file)
+        indexes = stored_indexes(file.metadata)
+        made: list[MadeIndex] = []
+        unable: list[tuple[Entry, str]] = []
+        for entry in indexes.entries:
+            if not why_stale(entry, file.metadata):
+                continue
+            try:
+                made.append(make_index(opened, _again(opened, indexes, entry), writer=writer))
+            except Refused as error:
+                unable.append((entry, str(error)))
+        keys = {index.entry.key for index in made}
+        done = Changed(
+            os.fspath(path),
+            left=tuple(without_keys(indexes.entries, keys)),
+            damaged=indexes.damaged,
+            unable=tuple(unable),
+        )
+        if not made:
+            return done
+        return _written(file, opened, indexes, made, keys, done)
+
+
+def _again(file: OpenFile, indexes: Indexes, entry: Entry) -> Request:
+    """The request of which an entry came, as far as it can be told. Raises `Refused`."""
+    head = entry.head
+    if head.type not in set(IndexType) or head.type_version != TYPE_VERSION:
+        raise Refused(f"type {head.type} of version {head.type_version} is not known here")
+    if head.granularity not in set(Granularity) or head.placement not in set(Placement):
+        raise Refused("its granularity or placement is not known here")
+    if head.codec not in CODECS:
+        raise Refused("its codec is not known here")
+    return Request(
+        IndexType(head.type),
+        entry.columns,
+        Granularity(head.granularity),
+        Placement(head.placement),
+        CompressionCodec(head.codec),
+        most=capped_at(file, indexes, entry),
+        parameter=sketch_parameter(file, indexes, entry),
+    )
+
+
+# ------------------------------------------------------------------------------------------------------ the file
+
+
+def _opened(file: FinishedFile) -> OpenFile:
+    """What indexes are made from. Raises `Refused`, `Unsupported` for a file that must not be changed."""
+    metadata = file.metadata
+    if metadata.encryption_algorithm is not None:
+        raise Unsupported("the file is encrypted; its index would be readable by everybody", field="footer")
+    if any(is_summary(metadata, name) for name in (os.fspath(file.path), str(file.target))):
+        raise Refused("this is a summary of other files; index each of those")
+    return OpenFile(file.source, file.framing, metadata)
+
+
+def _written(
+    file: FinishedFile,
+    opened: OpenFile,
+    indexes: Indexes,
+    made: Sequence[MadeIndex],
+    gone: Collection[EntryKey],
+    done: Changed,
+) -> Changed:
+    file.require_unchanged()  # or the values are those of another file than the footer
+    change = changed_file(opened, file.footer, indexes, made, gone)
+    state = file.rewrite(change.footer, body_end=change.body_end, added=change.added)
+    left = [entry for entry in indexes.entries if entry.key in gone]
+    blobs = body_blobs(left, file.framing, file.source)
+    dead = sum(min(end, change.body_end) - start for start, end in blobs if start < change.body_end)
+    entries = tuple(index.entry for index in made)
+    return replace(done, made=entries, dead=dead, state=state)
+
+
+def changed_file(
+    file: OpenFile,
+    footer: bytes,
+    indexes: Indexes,
+    made: Sequence[MadeIndex],
+    gone: Collection[EntryKey],
+) -> Change:
+    """What a file consists of when some indexes came and others went.
+
+    Args:
+        file: The file.
+        footer: Its footer, encoded.
+        indexes: What the footer has.
+        made: The indexes that come.
+        gone: Keys of the entries that go, among them those that are replaced.
+
+    Raises:
+        Refused: The extension field is taken by something else.
+        FormatError: The footer must not be changed.
+    """
+    kept = without_keys(indexes.entries, gone)
+    going = [entry for entry in indexes.entries if entry.key in gone]
+    body_end = _body_end(file, kept, going)
+    added = b""
+    placed: list[Entry] = []
+    for index in made:
+        if index.entry.head.placement == Placement.BODY:
+            placed.append(at_offset(index.entry, body_end + len(added)))
+            added += index.stored
+        elif index.entry.head.placement == Placement.INLINE:
+            placed.append(index.entry)
+    coming = [
+        (index.entry, index.stored) for index in made if index.entry.head.placement == Placement.EXTENSION
+    ]
+    if coming:
+        require_room_for_extension(file.metadata)
+    entries, area = relocated([*kept, *placed], indexes, coming)
+    return Change(body_end, added, with_indexes(footer, indexes, entries, area))
+
+
+def _body_end(file: OpenFile, kept: Sequence[Entry], going: Sequence[Entry]) -> int:
+    """Where the body ends without the blobs that stand last in it and that nothing needs any more.
+
+    Only what is certainly a blob is cut: its checksum agrees, and neither another entry nor the footer refers to its bytes.
+    """
+    end = file.framing.footer_start
+    ends = {stop: start for start, stop in body_blobs(going, file.framing, file.source) if start < stop}
+    if not ends:
+        return end
+    needed = [(found.start, found.end) for found in referenced_ranges(file.metadata, file.source)]
+    needed += [
+        (entry.head.offset, entry.head.offset + entry.head.stored_length)
+        for entry in kept
+        if entry.head.placement == Placement.BODY
+    ]
+    needed += _idx1_range(file.metadata, file.source, end)
+    while (start := ends.get(end)) is not None and not any(one < end and start < two for one, two in needed):
+        end = start
+    return end
+
+
+def _idx1_range(metadata: FileMetaData, source: Source, body_end: int) -> list[tuple[int, int]]:
+    """The blob that the key of IDX1 points at."""
+    text = next((pair.value for pair in metadata.key_value_metadata or [] if pair.key == idx1.KEY), None)
+    if text is None:
+        return []
+    try:
+        blob = idx1.read_blob(source, idx1.parse_offset(text), body_end)
+    except FormatError:
+        return []
+    return [(blob.start, blob.end)]
+
+
+__all__ = ["Change", "Changed", "Path", "add_indexes", "changed_file", "drop_indexes", "refresh_indexes"]
