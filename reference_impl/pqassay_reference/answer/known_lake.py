@@ -47,6 +47,9 @@ from pqassay_spec.parquet.thrift import FileMetaData
 LOCAL_THREADS, REMOTE_THREADS = 4, 16
 """Files that are opened at the same time."""
 
+LOCAL_TAIL = 16 << 10
+"""Bytes that are read from the end of a local file, where a second read costs less than bytes that nobody needs."""
+
 Progress = Callable[[int, int], object]
 
 
@@ -114,7 +117,7 @@ def known_file(path: str, filesystem: Any) -> KnownFile:
     )
     with opened as whole, about(path):
         counting = CountingSource(whole)
-        source = TailSource(counting, REQUEST_SIZE)
+        source = TailSource(counting, LOCAL_TAIL if filesystem is None else REQUEST_SIZE)
         framing = read_framing(source)
         metadata = read_footer(source, framing)[0]
         directory = read_entries(metadata)
