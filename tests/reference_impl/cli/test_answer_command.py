@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from directory_files import add_sums
+from indexed_directories import add_sums
 from typer.testing import CliRunner, Result
 
 from pqassay_reference.cli.main import app
