@@ -191,7 +191,8 @@ def _usable(entry: Entry, metadata: FileMetaData) -> UsableEntry | str:
 # ----------------------------------------------------------------------------------------------------------- the blob
 
 
-class Parts(NamedTuple):
+@dataclass(frozen=True)
+class Parts:
     """Where the parts of a blob are in the file.
 
     Attributes:
