@@ -164,10 +164,14 @@ class Answerer:
         units = np.flatnonzero(found.read)
         for file in np.unique(lake.file_of[units]).tolist():
             groups = lake.group_of[units[lake.file_of[units] == file]].tolist()
-            part: Any = lake.fragments[file].subset(row_group_ids=groups)
+            part: Any = lake.fragments[file]
+            if len(groups) < part.num_row_groups:
+                part = part.subset(row_group_ids=groups)
             if condition is not None:
                 part = part.subset(condition)  # by statistics
-            chosen = [group.id for group in part.row_groups]
+            chosen = groups
+            if part.num_row_groups < len(groups):
+                chosen = [group.id for group in part.row_groups]
             if chosen:
                 fragments.append(part)
                 length += lake.files[file].data_length(needed, chosen)

@@ -202,6 +202,5 @@ def test_the_rows_are_those_of_a_dataset_without_indexes(
     expression = expression_of(parse_predicate(condition), dataset.schema)
     plain = pads.dataset(path).to_table(filter=expression)["id"].to_pylist()
     assert plain == dataset.to_table(filter=expression)["id"].to_pylist()
-    sql = f"SELECT id FROM dataset WHERE {condition} ORDER BY id"
-    expected = duckdb.connect().execute(sql.replace("dataset", f"'{path}'")).fetchall()
+    expected = duckdb.connect().execute(sql.replace("dataset", "without")).fetchall()
     assert expected == duckdb.connect().execute(sql).fetchall()
