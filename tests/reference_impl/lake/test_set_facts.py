@@ -200,7 +200,8 @@ def test_the_rows_are_those_of_a_dataset_without_indexes(
             add_sets(path, column, granularity)
     dataset = opened(tmp_path)
     expression = expression_of(parse_predicate(condition), dataset.schema)
-    plain = pads.dataset(path).to_table(filter=expression)["id"].to_pylist()
+    without = pads.dataset(path)  # DuckDB's own reader answers some conditions about NaN wrongly
+    sql = f"SELECT id FROM dataset WHERE {condition} ORDER BY id"
+    plain = without.to_table(filter=expression)["id"].to_pylist()
     assert plain == dataset.to_table(filter=expression)["id"].to_pylist()
-    expected = duckdb.connect().execute(sql.replace("dataset", "without")).fetchall()
-    assert expected == duckdb.connect().execute(sql).fetchall()
+    assert duckdb.sql(sql.replace("dataset", "without")).fetchall() == duckdb.sql(sql).fetchall()
