@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Generator
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -77,7 +77,9 @@ def answer(
     for line in opened.aside[:SHOWN]:
         typer.echo(printable(f"warning: left aside: {line}"), err=True)
     if len(opened.aside) > SHOWN:
-        typer.echo(f"warning: and {counted(len(opened.aside) - SHOWN, 'more index entry')} left aside", err=True)
+        typer.echo(
+            f"warning: and {counted(len(opened.aside) - SHOWN, 'more index entry')} left aside", err=True
+        )
 
 
 def _answered(path: str, question: str) -> tuple[Answerer, Answer]:
@@ -134,11 +136,12 @@ def effort_lines(effort: Effort) -> Generator[str]:
 
 def _record(path: str, question: str, opened: Answerer, found: Answer) -> dict[str, Any]:
     rows: list[dict[str, Any]] = found.table.to_pylist()
+    names, columns = found.table.column_names, cast("list[Any]", found.table.columns)
     return {
         "path": path,
         "question": question,
         "rows": [json.loads(json_line(row)) for row in rows],
-        "types": {field.name: str(field.type) for field in found.table.schema},
+        "types": {name: str(column.type) for name, column in zip(names, columns, strict=True)},
         "effort": found.effort.record(),
         "aside": opened.aside,
     }

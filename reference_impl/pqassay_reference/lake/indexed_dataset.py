@@ -290,9 +290,11 @@ class IndexedDataset(pads.FileSystemDataset):
     def _part(self, fragment: pads.Fragment, row_groups: list[int]) -> pads.Fragment:
         """Some row groups of a file, of which nothing is read for that."""
         whole: Any = fragment
-        return cast("Any", self.format).make_fragment(
+        of_format: Any = self.format
+        part: pads.Fragment = of_format.make_fragment(
             whole.path, whole.filesystem, whole.partition_expression, row_groups
         )
+        return part
 
     def _dataset_of(self, fragments: list[pads.Fragment]) -> pads.FileSystemDataset:
         return pads.FileSystemDataset(fragments, self.schema, self.format, self.filesystem)

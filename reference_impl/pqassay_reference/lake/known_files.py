@@ -59,9 +59,9 @@ class KnownFiles:
         """All of it in one sentence."""
         if not self.unknown and self.damaged:
             return f"the index table is damaged: {self.damaged[0]}"
-        if not self.unknown:
+        if not self.unknown and self.aside:
             more = f", and {len(self.aside) - 1} more" if len(self.aside) > 1 else ""
-            return f"an index is left aside: {self.aside[0]}{more}"
+            return f"an index is left aside: {next(iter(self.aside))}{more}"
         number, reason = min(self.unknown.items())
         return (
             f"{len(self.unknown)} of {len(self.paths)} files have no index that can be used, and every query reads them; "
@@ -129,20 +129,25 @@ def know_files(
             by_column[column].append(facts_of_file)
             unknown.pop(number, None)
     known += [ColumnFacts.of(schema, column, facts) for column, facts in by_column.items()]
-    with_sets = {int(sets.file_of[row_group]) for facts in sets.columns for row_group in facts.files}
-    for number in {*np.flatnonzero(covered).tolist(), *with_sets}:
+    for number in np.flatnonzero(covered).tolist():
         unknown.pop(number, None)
-    for number in unknown.keys() & directories.keys():
-        # What is wrong with its directory, is said before that there is no other index.
-        if directories[number].aside:
-            unknown[number] = str(directories[number].aside[0])
-    aside = tuple(
-        f"{listed.paths[number]}: {one}"
-        for number, directory in sorted(directories.items())
-        if number not in unknown
-        for one in directory.aside
-    )
+    aside = _aside(listed, directories, sets, unknown)
     return KnownFiles(listed.paths, listed.sizes, tuple(known), unknown, damaged, sets, aside)
+
+
+def _aside(
+    listed: Listed, directories: dict[int, DirectoryOfFile], sets: SetFacts, unknown: dict[int, str]
+) -> tuple[str, ...]:
+    """What is left aside in the directories of files of which something is known; of the others, it becomes the reason."""
+    for number in {int(sets.file_of[row_group]) for facts in sets.columns for row_group in facts.files}:
+        unknown.pop(number, None)
+    lines: list[str] = []
+    for number, directory in sorted(directories.items()):
+        if number not in unknown:
+            lines += [f"{listed.paths[number]}: {one}" for one in directory.aside]
+        elif directory.aside:
+            unknown[number] = str(directory.aside[0])
+    return tuple(lines)
 
 
 def _why_no_set(

@@ -190,10 +190,14 @@ def gathered(
         fitting = None if reason else _fitting(schema, sets)
         if fitting is None:
             name = f"distinct set of {sets.column}"
-            directories[file].aside.append(LeftAside(name, reason or "the dataset reads the column as another type"))
+            directories[file].aside.append(
+                LeftAside(name, reason or "the dataset reads the column as another type")
+            )
             continue
         by_row_group = _by_row_group(fitting, directories[file].row_groups)
-        by_column[sets.column, sets.granularity].append((by_row_group.parts.row_group + starts[file], by_row_group))
+        by_column[sets.column, sets.granularity].append(
+            (by_row_group.parts.row_group + starts[file], by_row_group)
+        )
     columns = tuple(_column(schema, name, several) for (name, _), several in by_column.items())
     file_of = np.repeat(np.array(files, np.int64), counts)
     group_of = np.concatenate([np.arange(count) for count in counts]) if counts else np.zeros(0, np.int64)
@@ -214,7 +218,7 @@ def _fitting(schema: pa.Schema, sets: Sets) -> Sets | None:
     if not alike:
         return None
     try:
-        return Sets(**{**sets.__dict__, "values": values.cast(kind)})
+        return replace(sets, values=values.cast(kind))
     except (pa.ArrowException, ValueError):
         return None
 
@@ -237,15 +241,15 @@ def _by_row_group(sets: Sets, row_groups: int) -> Sets:
     begins = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     places = np.arange(int(begins[-1])) + np.repeat(sets.starts[numbers] - begins[:-1], counts)
     firsts = np.flatnonzero(np.diff(groups, prepend=-1) != 0)
-    joined = {
-        "parts": replace(sets.parts, row_group=groups[firsts]),
-        "values": sets.values.take(pa.array(places)),
-        "starts": np.concatenate([begins[firsts], begins[-1:]]),
-        "nulls": _any(sets.nulls[numbers], firsts),
-        "nans": _any(sets.nans[numbers], firsts),
-        "complete": np.ones(len(firsts), np.bool_),
-    }
-    return Sets(**{**sets.__dict__, **joined})
+    return replace(
+        sets,
+        parts=replace(sets.parts, row_group=groups[firsts]),
+        values=sets.values.take(pa.array(places)),
+        starts=np.concatenate([begins[firsts], begins[-1:]]),
+        nulls=_any(sets.nulls[numbers], firsts),
+        nans=_any(sets.nans[numbers], firsts),
+        complete=np.ones(len(firsts), np.bool_),
+    )
 
 
 def _any(flags: Mask, firsts: Numbers) -> Mask:

@@ -146,7 +146,8 @@ def operands_of(condition: pc.Expression) -> tuple[str, list[pc.Expression]] | N
 
 def _with_metadata(batch: pa.RecordBatch, lines: list[tuple[str, str]]) -> pa.Buffer:
     """Arrow's bytes of the expression that some lines describe, with the constants of a greater one."""
-    pairs: Any = pa.KeyValueMetadata(lines)
+    make: Any = pa.KeyValueMetadata  # its stub knows no pairs
+    pairs = make(lines)
     schema = batch.schema.with_metadata(pairs)
     sink = pa.BufferOutputStream()
     with pa.ipc.new_file(sink, schema) as file:

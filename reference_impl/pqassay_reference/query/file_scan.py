@@ -292,9 +292,7 @@ class FileScan:
             self.ranges.drop_long(REMOTE_TAIL)
         return left
 
-    def _left_by_sets(
-        self, by_group: Sequence[tuple[GroupScan, Rows]]
-    ) -> Sequence[tuple[GroupScan, Rows]]:
+    def _left_by_sets(self, by_group: list[tuple[GroupScan, Rows]]) -> list[tuple[GroupScan, Rows]]:
         """The row groups that distinct sets leave; what those of pages leave of them is found out with the pages."""
         query = self._query
         if query.predicate is None or not by_group or Rung.SETS not in query.rungs or query.metadata == "pm":

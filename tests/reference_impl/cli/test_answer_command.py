@@ -1,5 +1,7 @@
 """The command ``pqassay-ref answer``: the answer in three forms, what it took, and one line for what goes wrong."""
 
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
 import json
@@ -8,9 +10,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from indexed_directories import add_sums
 from typer.testing import CliRunner, Result
 
+from indexed_directories import add_sums
 from pqassay_reference.cli.main import app
 
 QUESTION = "SELECT year, AVG(sales_amount) FROM t WHERE nation = 'Singapore' GROUP BY year"

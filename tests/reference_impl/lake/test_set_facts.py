@@ -4,7 +4,7 @@
 # The type stubs of pyarrow leave parts of what is used here unknown.
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import math
 import warnings
 from collections.abc import Callable
@@ -41,8 +41,18 @@ def written(path: Path, columns: dict[str, Any]) -> Path:
 def cargo(tmp_path: Path) -> Path:
     """Two files of two row groups; in each row group there are nations, carriers and weights between the same bounds."""
     columns: list[dict[str, list[Any]]] = [
-        {"nation": ["A", "Z", "A", "P"], "carrier": ["a", "z", "m", "z"], "weight": [0.0, 9.0, -0.0, 9.5], "id": [0, 1, 2, 3]},
-        {"nation": ["P", "Z", "A", None], "carrier": ["a", "z", "z", "m"], "weight": [math.nan, 1.0, 7.0, 8.0], "id": [4, 5, 6, 7]},
+        {
+            "nation": ["A", "Z", "A", "P"],
+            "carrier": ["a", "z", "m", "z"],
+            "weight": [0.0, 9.0, -0.0, 9.5],
+            "id": [0, 1, 2, 3],
+        },
+        {
+            "nation": ["P", "Z", "A", None],
+            "carrier": ["a", "z", "z", "m"],
+            "weight": [math.nan, 1.0, 7.0, 8.0],
+            "id": [4, 5, 6, 7],
+        },
     ]
     for number, one in enumerate(columns):
         path = written(tmp_path / f"{number}.parquet", one)
@@ -63,7 +73,9 @@ def left(dataset: IndexedDataset, condition: str) -> list[tuple[str, list[int]]]
     expression = expression_of(parse_predicate(condition), dataset.schema)
     fragments: list[Any] = list(dataset.get_fragments(expression))
     return [
-        (Path(one.path).name, [group.id for group in one.row_groups]) for one in fragments if one.path != "<Buffer>"
+        (Path(one.path).name, [group.id for group in one.row_groups])
+        for one in fragments
+        if one.path != "<Buffer>"
     ]
 
 
@@ -91,7 +103,8 @@ CONDITION = "nation = 'P' AND carrier = 'z'"
 
 
 def by_duckdb(dataset: IndexedDataset) -> list[int]:
-    return [row[0] for row in duckdb.sql(f"SELECT id FROM dataset WHERE {CONDITION}").fetchall()]
+    found: Any = duckdb.connect().register("dataset", dataset)
+    return [row[0] for row in found.execute(f"SELECT id FROM dataset WHERE {CONDITION}").fetchall()]
 
 
 def by_datafusion(dataset: IndexedDataset) -> list[int]:
@@ -107,11 +120,14 @@ def by_polars(dataset: IndexedDataset) -> list[int]:
 
 def by_pyarrow(dataset: IndexedDataset) -> list[int]:
     expression = expression_of(parse_predicate(CONDITION), dataset.schema)
-    return dataset.to_table(filter=expression)["id"].to_pylist()
+    rows: list[Any] = dataset.to_table(filter=expression)["id"].to_pylist()
+    return rows
 
 
 @pytest.mark.parametrize("ask", [by_duckdb, by_datafusion, by_polars, by_pyarrow])
-def test_engines_read_the_row_groups_that_are_left(cargo: Path, ask: Callable[[IndexedDataset], list[int]]) -> None:
+def test_engines_read_the_row_groups_that_are_left(
+    cargo: Path, ask: Callable[[IndexedDataset], list[int]]
+) -> None:
     dataset = opened(cargo)
     assert [3] == ask(dataset)
     assert dataset.counters.row_groups_skipped >= 2
@@ -152,8 +168,12 @@ TYPES: list[tuple[Any, Any, Any]] = [
     (pa.uint64(), 1, (1 << 64) - 1),
     (pa.float32(), -1.5, 2.5),
     (pa.bool_(), True, False),
-    (pa.date32(), datetime.date(2020, 1, 1), datetime.date(2021, 1, 1)),
-    (pa.timestamp("us", "UTC"), datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC), datetime.datetime(2021, 1, 1, tzinfo=datetime.UTC)),
+    (pa.date32(), dt.date(2020, 1, 1), dt.date(2021, 1, 1)),
+    (
+        pa.timestamp("us", "UTC"),
+        dt.datetime(2020, 1, 1, tzinfo=dt.UTC),
+        dt.datetime(2021, 1, 1, tzinfo=dt.UTC),
+    ),
     (pa.decimal128(10, 2), Decimal("1.25"), Decimal("-3.50")),
     (pa.large_string(), "a", "b"),
     (pa.dictionary(pa.int32(), pa.string()), "a", "b"),
@@ -163,12 +183,18 @@ TYPES: list[tuple[Any, Any, Any]] = [
 
 @pytest.mark.parametrize(("kind", "one", "other"), TYPES, ids=[str(kind) for kind, _, _ in TYPES])
 def test_columns_of_all_types_decide(tmp_path: Path, kind: Any, one: Any, other: Any) -> None:
-    values = pa.array([one, one, other, other], pa.string()).cast(kind) if pa.types.is_dictionary(kind) else pa.array([one, one, other, other], kind)
+    values = (
+        pa.array([one, one, other, other], pa.string()).cast(kind)
+        if pa.types.is_dictionary(kind)
+        else pa.array([one, one, other, other], kind)
+    )
     path = written(tmp_path / "a.parquet", {"x": values})
     add_sets(path, "x")
     dataset = opened(tmp_path)
     constant: Any = pc.scalar
-    condition = pc.field("x") != constant(pa.scalar(one, kind.value_type if pa.types.is_dictionary(kind) else kind))
+    condition = pc.field("x") != constant(
+        pa.scalar(one, kind.value_type if pa.types.is_dictionary(kind) else kind)
+    )
     fragments: list[Any] = list(dataset.get_fragments(condition))
     assert [[1]] == [[group.id for group in fragment.row_groups] for fragment in fragments]
 
@@ -193,7 +219,10 @@ CONDITIONS = [
 def test_the_rows_are_those_of_a_dataset_without_indexes(
     tmp_path: Path, rows: list[Any], condition: str, granularities: Any
 ) -> None:
-    texts, numbers = pa.array([row[0] for row in rows], pa.string()), pa.array([row[1] for row in rows], pa.float64())
+    texts, numbers = (
+        pa.array([row[0] for row in rows], pa.string()),
+        pa.array([row[1] for row in rows], pa.float64()),
+    )
     path = written(tmp_path / "a.parquet", {"x": texts, "y": numbers, "id": list(range(len(rows)))})
     for column, granularity in zip("xy", granularities, strict=True):
         if granularity is not None:
@@ -204,4 +233,6 @@ def test_the_rows_are_those_of_a_dataset_without_indexes(
     sql = f"SELECT id FROM dataset WHERE {condition} ORDER BY id"
     plain = without.to_table(filter=expression)["id"].to_pylist()
     assert plain == dataset.to_table(filter=expression)["id"].to_pylist()
-    assert duckdb.sql(sql.replace("dataset", "without")).fetchall() == duckdb.sql(sql).fetchall()
+    connection = duckdb.connect().register("dataset", dataset).register("without", without)
+    expected = connection.execute(sql.replace("dataset", "without")).fetchall()
+    assert expected == connection.execute(sql).fetchall()

@@ -128,7 +128,11 @@ def test_the_rows_are_those_of_a_scan_without_sets(
 ) -> None:
     path = written(
         tmp_path / "any.parquet",
-        {"x": texts([row[0] for row in rows]), "y": texts([row[1] for row in rows]), "id": list(range(len(rows)))},
+        {
+            "x": texts([row[0] for row in rows]),
+            "y": texts([row[1] for row in rows]),
+            "id": list(range(len(rows))),
+        },
     )
     expected = left(path, condition, without=["sets"])["ids"]
     for column, granularity in zip("xy", granularities, strict=True):
