@@ -56,6 +56,13 @@ CONSEQUENCES: Mapping[str, tuple[str, ...]] = {
     "PIX-025": ("PIX-050", "PIX-051"),
     "PIX-034": ("PIX-050", "PIX-051", "STA-040", "STA-041"),
     "PIX-035": ("PIX-050", "PIX-051", "PIX-052", "STA-042"),
+    # An index of the directory is elsewhere, or says something false.
+    "DIR-014": ("DIR-013",),
+    "DIR-025": ("DIR-026",),
+    "DIR-028": ("DIR-026",),
+    "DIR-032": ("DIR-035",),
+    "DIR-033": ("DIR-035", "DIR-036"),
+    "DIR-034": ("DIR-036", "DIR-038"),
 }
 """Rules, each with those beside which it is left out."""
 

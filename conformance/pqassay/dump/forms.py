@@ -69,7 +69,7 @@ class Hexdump:
     def __call__(self, leaves: list[Leaf]) -> None:
         """Write a batch."""
         for leaf in leaves:
-            start = self._position if self._whole else leaf.offset
+            start = min(self._position, leaf.offset) if self._whole else leaf.offset
             for row in annotated_ranges(self._read, [leaf], start):
                 self._write(row)
             self._position = max(self._position, leaf.offset + leaf.length)

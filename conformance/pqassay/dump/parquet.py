@@ -1,15 +1,16 @@
-"""The trace of a Parquet file: head, embedded index, footer, tail."""
+"""The trace of a Parquet file: head, embedded indexes, footer, index directory, tail."""
 
 from __future__ import annotations
 
 from pqassay.checks.idx1.blob import EmbeddedIndex
+from pqassay.dump.directory import DirectoryTrace
 from pqassay.dump.forms import Sink
 from pqassay.under_test.file import FileUnderTest, NotApplicable, Options
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import Source
 from pqassay_spec.grammar.thrift import grammar
+from pqassay_spec.grammar.trace import Leaf, trace_into
 from pqassay_spec.grammar.trace import trace as traced
-from pqassay_spec.grammar.trace import trace_into
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.parquet import file as parquet_file
 from pqassay_spec.parquet.thrift import FileMetaData
@@ -28,16 +29,22 @@ def trace(source: Source, sink: Sink) -> list[FormatError]:
         framing = file.framing
     except FormatError as error:
         return [*errors, error]
+    blobs: list[list[Leaf]] = []
     try:
-        sink(idx1.trace_blob(source, file.part(EmbeddedIndex).blob))
+        blobs.append(idx1.trace_blob(source, file.part(EmbeddedIndex).blob))
     except NotApplicable:
         pass
     except FormatError as error:
         if error.rule != "PQF-004":  # said below, with its place
             errors.append(error)
+    directory = DirectoryTrace(file, errors)
+    for leaves in sorted([*blobs, *directory.in_body()], key=lambda leaves: leaves[0].offset):
+        sink(leaves)
     problem = trace_into(sink, grammar(FileMetaData), file.footer, root="footer", base=framing.footer_start)
     if problem is not None:
         errors.append(problem.within(rule="PQF-004"))
+    for leaves in directory.in_footer():
+        sink(leaves)
     tail = source.read(framing.tail_start, parquet_file.TAIL_SIZE)
     sink(traced(parquet_file.TAIL, tail, root="tail", base=framing.tail_start)[1])
     return errors

@@ -30,15 +30,6 @@ from pqassay_spec.parquet.thrift import CompressionCodec, KeyValue
 SINGLE_COLUMN = frozenset({IndexType.IDX1, IndexType.DISTINCT_SET, IndexType.HLL, IndexType.KLL})
 """The types whose entries have one column."""
 
-STRUCTURES: dict[int, str] = {
-    IndexType.IDX1: "idx1",
-    IndexType.DISTINCT_SET: "distinct_set",
-    IndexType.ZONE_SUMS: "zone_sums",
-    IndexType.HLL: "sketches",
-    IndexType.KLL: "sketches",
-}
-"""What the fields of the blobs of each type begin with."""
-
 TEXT_BYTES, TEXT_CHARACTERS = 3, 4
 """Base64 writes so many bytes as so many characters."""
 
@@ -93,13 +84,17 @@ class DirectoryUnderTest:
 
     def spot(self, path: str, offset: int, length: int) -> Spot:
         """The characters of the key's value that hold some of the decoded bytes."""
-        text = self.pair.value or ""
-        place, size = self.field.place()
-        start = place + size - len(text.encode())
+        start = self._text_start
         first = offset // TEXT_BYTES * TEXT_CHARACTERS
         last = -(-(offset + length) // TEXT_BYTES) * TEXT_CHARACTERS
         named = self.root + path.removeprefix("directory")
-        return Spot(named, start + first if place >= 0 else place, last - first)
+        return Spot(named, -1 if start is None else start + first, last - first)
+
+    @Remembered
+    def _text_start(self) -> int | None:
+        """Where the key's value begins in the file; ``None`` where it is not found."""
+        place, size = self.field.place()
+        return None if place < 0 else place + size - len((self.pair.value or "").encode())
 
 
 class Stretch(NamedTuple):
@@ -215,7 +210,9 @@ class EntryUnderTest:
         rows = sum(group.num_rows for group in self.file.metadata.row_groups)
         if self.head.row_count != rows:
             return f"it describes {self.head.row_count} rows, the file has {rows}"
-        return "" if self.shape == self.head.shape else f"{self.entry.names} was written anew since it was made"
+        return (
+            "" if self.shape == self.head.shape else f"{self.entry.names} was written anew since it was made"
+        )
 
     @property
     def shape(self) -> int:
@@ -376,29 +373,31 @@ class EntryUnderTest:
             )
         except Malformed as error:
             name = "crc32" if error.rule == "DIR-014" else "offset"
-            raise self.malformed(
-                error.rule or "", name, error.reason, error.expected, error.actual
-            ) from None
+            raise self.malformed(error.rule or "", name, error.reason, error.expected, error.actual) from None
 
     def blob_spot(self, path: str, offset: int = 0, length: int | None = None) -> Spot:
         """A field of its blob, of which path and place in the blob are given; all of the blob, if it is compressed."""
-        named = ".".join(filter(None, (STRUCTURES.get(self.head.type, f"{self.root}.blob"), path)))
+        named = ".".join(filter(None, (f"{self.root}.blob", path)))
         size = self.head.stored_length
         if self.head.codec != CompressionCodec.UNCOMPRESSED or length is None:
             offset, length = 0, size
         if self.head.placement == Placement.INLINE:
-            inline = f"directory.entries[{self.number}].inline"
-            leaves = grammar.trace_directory(self.directory.data)
-            start = next(leaf.offset for leaf in leaves if leaf.path == inline)
-            spot = self.directory.spot(inline, start + offset, length)
+            spot = self.directory.spot("directory", self._inline_start + offset, length)
             return Spot(named, spot.offset, spot.length)
         base = self.head.offset
         if self.head.placement == Placement.EXTENSION:
-            area = placement.extension_start(bytes(self.file.footer))
+            area = self.file.part(IndexDirectory).area_start
             if area is None:
                 return Spot(named, -1, 0)
-            base += self.file.framing.footer_start + area
+            base += area
         return Spot(named, base + offset, length)
+
+    @Remembered
+    def _inline_start(self) -> int:
+        """Where its inline blob begins among the directory's bytes."""
+        inline = f"directory.entries[{self.number}].inline"
+        leaves = grammar.trace_directory(self.directory.data)
+        return next(leaf.offset for leaf in leaves if leaf.path == inline)
 
     def has_its_bytes(self) -> bool:
         """Whether the bytes at its place in the body have its checksum, whatever else it says."""
@@ -434,9 +433,7 @@ class IndexDirectory:
         """The directories, in the order of their keys; none in a summary of other files. Raises PQF-004."""
         if self.file.is_summary:
             return []
-        found = [
-            (index, pair) for index, pair in enumerate(self.file.key_values) if pair.key == grammar.KEY
-        ]
+        found = [(index, pair) for index, pair in enumerate(self.file.key_values) if pair.key == grammar.KEY]
         roots = ["directory", *(f"directory[{number}]" for number in range(1, len(found)))]
         return [
             DirectoryUnderTest(self.file, index, pair, root)
@@ -462,6 +459,12 @@ class IndexDirectory:
         """The bytes behind the UUID of the footer's extension."""
         with boundary():
             return placement.extension_area(self.file.metadata)
+
+    @Remembered
+    def area_start(self) -> int | None:
+        """Where these bytes begin in the file; ``None`` where they are not found."""
+        start = placement.extension_start(bytes(self.file.footer))
+        return None if start is None else self.file.framing.footer_start + start
 
     @Remembered
     def stretches(self) -> Sequence[Stretch]:
@@ -490,6 +493,19 @@ class IndexDirectory:
         except FormatError:
             return None
         return blob.start, blob.end
+
+    @property
+    def misplaced(self) -> str:
+        """The rule that an entry breaks whose blob in the body is not where it says; empty if there is none."""
+        for entry in self.entries:
+            if entry.head.placement != Placement.BODY:
+                continue
+            with suppress(NotApplicable, NotChecked):
+                try:
+                    _ = entry.stored
+                except FormatError as error:
+                    return error.rule or ""
+        return ""
 
     def require_readable(self) -> None:
         """Raise what keeps a directory from being read: which bytes belong to it, nobody can say then."""

@@ -69,7 +69,9 @@ index_app = typer.Typer(
 
 Files = Annotated[
     list[Path],
-    typer.Argument(metavar="FILE...", help="Finished Parquet files, or folders of them; each is replaced atomically."),
+    typer.Argument(
+        metavar="FILE...", help="Finished Parquet files, or folders of them; each is replaced atomically."
+    ),
 ]
 InsideTable = Annotated[
     bool, typer.Option("--inside-table", help="Do it even inside a table (Iceberg, Delta, Hudi, …).")
@@ -87,7 +89,9 @@ Columns = Annotated[
 )
 def add(
     files: Files,
-    kind: Annotated[TypeName, typer.Option("--type", metavar="TYPE", help="distinct-set, zone-sums, hll, kll or idx1.")],
+    kind: Annotated[
+        TypeName, typer.Option("--type", metavar="TYPE", help="distinct-set, zone-sums, hll, kll or idx1.")
+    ],
     columns: Annotated[
         str,
         typer.Option(
@@ -109,9 +113,14 @@ def add(
     ] = CodecName.NONE,
     most: Annotated[
         int | None,
-        typer.Option(metavar="N", min=0, help="A distinct set lists so many values at most; one with more excludes nothing."),
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="A distinct set lists so many values at most; one with more excludes nothing.",
+        ),
     ] = None,
-    max_bytes: Annotated[int, typer.Option(metavar="BYTES", help="Greatest size of an index.", min=1)] = 16 << 20,
+    max_bytes: Annotated[int, typer.Option(metavar="BYTES", help="Greatest size of an index.", min=1)] = 16
+    << 20,
     inside_table: InsideTable = False,
 ) -> None:
     """Make indexes of finished Parquet files and write them into the files. Other indexes stay.
@@ -151,9 +160,7 @@ def add(
     _each(files, one)
 
 
-def _columns_of(
-    metadata: FileMetaData, text: str, *, together: bool
-) -> list[tuple[tuple[str, ...], ...]]:
+def _columns_of(metadata: FileMetaData, text: str, *, together: bool) -> list[tuple[tuple[str, ...], ...]]:
     """The columns of each index. A column whose name holds a comma is named alone."""
     from pqassay_reference.directory.described_data import paths_called
     from pqassay_spec.parquet.schema import leaves
@@ -189,10 +196,16 @@ def list_(
         else:
             typer.echo(printable(f"{path}: no indexes"))
         for error in found.damaged:
-            typer.echo(printable(f"warning: {path}: a directory cannot be read: {error.reason} ({error.rule})"), err=True)
+            typer.echo(
+                printable(f"warning: {path}: a directory cannot be read: {error.reason} ({error.rule})"),
+                err=True,
+            )
         if found.foreign:
             typer.echo(
-                printable(f"warning: {path}: {counted(found.foreign, 'index directory')} of another version left aside"), err=True
+                printable(
+                    f"warning: {path}: {counted(found.foreign, 'index directory')} of another version left aside"
+                ),
+                err=True,
             )
 
     _each(files, one)
@@ -248,7 +261,9 @@ def drop(
         TypeName | None, typer.Option("--type", metavar="TYPE", help="Indexes of this type.")
     ] = None,
     columns: Columns = None,
-    stale: Annotated[bool, typer.Option("--stale", help="Indexes of data that were written anew since.")] = False,
+    stale: Annotated[
+        bool, typer.Option("--stale", help="Indexes of data that were written anew since.")
+    ] = False,
     every: Annotated[bool, typer.Option("--all", help="All indexes, of whatever type.")] = False,
     inside_table: InsideTable = False,
 ) -> None:
@@ -261,7 +276,10 @@ def drop(
     from pqassay_spec.directory.identity import why_stale
 
     if every == (kind is not None or columns is not None or stale):
-        fail("say what is to go: --type, --columns, --stale, or --all alone; see pqassay-ref index drop --help", 2)
+        fail(
+            "say what is to go: --type, --columns, --stale, or --all alone; see pqassay-ref index drop --help",
+            2,
+        )
 
     def goes(entry: Entry, metadata: FileMetaData) -> bool:
         names = None if columns is None else [name.strip() for name in columns.split(",")]
@@ -348,10 +366,14 @@ def _name_of(names: type[StrEnum], enum: str, number: int) -> str:
 
 def _say_rest(done: Changed) -> None:
     if done.dead:
-        typer.echo(f"  {counted(done.dead, 'byte')} of earlier indexes stay in the file; nothing refers to them any more")
+        typer.echo(
+            f"  {counted(done.dead, 'byte')} of earlier indexes stay in the file; nothing refers to them any more"
+        )
     if done.state is not None:
         for error in done.damaged:
-            typer.echo(printable(f"  a directory that cannot be read was left out: {error.reason} ({error.rule})"))
+            typer.echo(
+                printable(f"  a directory that cannot be read was left out: {error.reason} ({error.rule})")
+            )
 
 
 # ------------------------------------------------------------------------------------------------------ many files

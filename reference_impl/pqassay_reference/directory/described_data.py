@@ -235,7 +235,9 @@ def _chunk(chunks: Sequence[ColumnChunk], column: DescribedColumn, number: int) 
         raise Malformed("a row group lacks a column", rule="PQF-012", field=f"footer.row_groups[{number}]")
     chunk = chunks[column.position]
     if chunk.file_path:
-        raise Refused(f"row group {number} is stored in another file; an index describes the rows of one file")
+        raise Refused(
+            f"row group {number} is stored in another file; an index describes the rows of one file"
+        )
     if chunk.crypto_metadata is not None or chunk.meta_data is None:
         raise Unsupported(
             "the column chunk is encrypted; its index would be readable by everybody",

@@ -39,8 +39,12 @@ def distinct_sets(data: DescribedData, *, most: int | None, limit: SizeLimit) ->
         for start, stop in zip(group.bounds[:-1], group.bounds[1:], strict=True):
             part = _part(values, int(start), int(stop))
             parts.append(part if data.granularity == Granularity.FILE else _capped(part, most))
-        if data.granularity == Granularity.FILE and sum(len(part.values) for part in parts[1:]) > len(parts[0].values):
-            parts = [_together(data, parts)]  # when they doubled: so that each value is sorted a few times only
+        if data.granularity == Granularity.FILE and sum(len(part.values) for part in parts[1:]) > len(
+            parts[0].values
+        ):
+            parts = [
+                _together(data, parts)
+            ]  # when they doubled: so that each value is sorted a few times only
         limit.require(sum(len(part.values) for part in parts) + SetHead.size * len(parts))
     if data.granularity == Granularity.FILE:
         parts = [_capped(_together(data, parts), most)]

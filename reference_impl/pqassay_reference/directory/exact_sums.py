@@ -73,9 +73,11 @@ def integer_sums(numbers: AnyNumbers, groups: Numbers | None, count: int) -> lis
     for start in range(0, len(numbers), BATCH):
         piece = numbers[start : start + BATCH]
         within = None if groups is None else groups[start : start + BATCH]
-        low, high = piece & np.array((1 << _PIECE) - 1, piece.dtype), piece >> np.array(_PIECE, piece.dtype)
         if piece.dtype.itemsize * 8 <= _PIECE:
             low, high = piece, piece[:0]
+        else:
+            low = piece & np.array((1 << _PIECE) - 1, piece.dtype)
+            high = piece >> np.array(_PIECE, piece.dtype)
         for shift, part in ((0, low), (_PIECE, high)):
             if len(part):
                 for group, total in enumerate(_added(part, within, count)):
@@ -142,7 +144,7 @@ def _sums_of_digits(
     """
     top = int(np.frexp(np.abs(rest).max())[1])
     lowest = top - GRIDS * _DIGIT_BITS
-    if _SMALLEST < lowest and top < -_SMALLEST and np.isfinite(rest).all():
+    if lowest > _SMALLEST and top < -_SMALLEST and np.isfinite(rest).all():
         for place in range(top - _DIGIT_BITS, lowest - 1, -_DIGIT_BITS):
             digits = np.rint(rest * 2.0**-place)
             added = [float(digits.sum())] if groups is None else np.bincount(groups, digits, count).tolist()

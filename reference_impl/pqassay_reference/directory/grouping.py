@@ -88,11 +88,11 @@ def _dense(codes: Numbers, space: int) -> tuple[Numbers, Numbers]:
 
 
 def _keys_of(column: ColumnValues, rows: Numbers) -> list[bytes | None]:
-    raws: list[bytes | None] = list(column.plain_of(column.codes[rows]))
-    if column.null is not None:
-        for place in np.flatnonzero(column.null[rows]).tolist():
-            raws[place] = None
-    return raws
+    if column.null is None:
+        return list(column.plain_of(column.codes[rows]))
+    there = rows[~column.null[rows]]
+    raws = iter(column.plain_of(column.codes[there]))
+    return [None if is_null else next(raws) for is_null in column.null[rows].tolist()]
 
 
 def counted(groups: Numbers | None, count: int, length: int) -> Numbers:

@@ -25,6 +25,7 @@ from pqassay_reference.errors import Refused
 from pqassay_spec.directory.codes import CODECS, TYPE_VERSION, Granularity, IndexType, Placement
 from pqassay_spec.directory.entries import Entry, EntryHead, EntryKey, Path
 from pqassay_spec.directory.identity import shape_of
+from pqassay_spec.directory.sketches import has_quantiles
 from pqassay_spec.directory.zone_sums import is_key
 from pqassay_spec.parquet.thrift import CompressionCodec
 
@@ -101,10 +102,25 @@ def make_index(file: OpenFile, request: Request, *, writer: str = WRITER) -> Mad
         Undecodable: Its pages cannot be decoded.
     """
     columns = find_columns(file.metadata, request.columns)
-    _require_fit(request, columns)
+    require_fit(request, columns)
     data = DescribedData(file, columns, request.granularity)
     blob = _blob(data, request)
-    stored = compressed(blob.data, request.codec)
+    return index_of(data, request, blob, compressed(blob.data, request.codec), writer=writer)
+
+
+def index_of(
+    data: DescribedData, request: Request, blob: Blob, stored: bytes, *, writer: str = WRITER
+) -> MadeIndex:
+    """The entry around a blob that was made of some data, which were read to their end.
+
+    Args:
+        data: The data.
+        request: What was asked for.
+        blob: The blob.
+        stored: The same, compressed.
+        writer: The program's name for the entry.
+    """
+    file = data.file
     head = EntryHead.of(
         type=int(request.type),
         type_version=TYPE_VERSION,
@@ -136,7 +152,7 @@ def _blob(data: DescribedData, request: Request) -> Blob:
     return sketches(data, request.type, parameter=request.parameter, limit=limit)
 
 
-def _require_fit(request: Request, columns: Sequence[DescribedColumn]) -> None:
+def require_fit(request: Request, columns: Sequence[DescribedColumn]) -> None:
     """Raise `Refused` where the type, the columns, the granularity and the placement do not go together."""
     name = request.type.name.lower().replace("_", " ")
     if request.type != IndexType.ZONE_SUMS and len(columns) != 1:
@@ -150,6 +166,8 @@ def _require_fit(request: Request, columns: Sequence[DescribedColumn]) -> None:
             "an index of pages describes one column: the pages of two do not begin at the same rows; "
             "choose --granularity row-group"
         )
+    if request.type == IndexType.KLL and not has_quantiles(columns[0].leaf):
+        raise Refused(f"column {columns[0].leaf.name} holds no numbers, of which KLL sketches quantiles")
     for column in columns[:-1]:
         if not is_key(column.leaf):
             raise Refused(f"column {column.leaf.name} holds floating point numbers, which cannot be keys")
@@ -199,4 +217,13 @@ def at_offset(entry: Entry, offset: int) -> Entry:
     return replace(entry, head=entry.head.changed(offset=offset))
 
 
-__all__ = ["WRITER", "MadeIndex", "Request", "at_offset", "compressed", "decompressed", "make_index"]
+__all__ = [
+    "WRITER",
+    "MadeIndex",
+    "Request",
+    "at_offset",
+    "compressed",
+    "decompressed",
+    "index_of",
+    "make_index",
+]

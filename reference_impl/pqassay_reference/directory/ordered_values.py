@@ -84,7 +84,7 @@ class ColumnValues:
             return
         self.codes = _codes(column, array)
         if column.order in TOTAL:
-            self.nan = _is_nan(column, self.codes) & self.valid
+            self.nan = _is_nan(self.codes) & self.valid
             self.valid = self.valid & ~self.nan
 
     def __len__(self) -> int:
@@ -179,7 +179,7 @@ def _turned(bits: AnyNumbers) -> AnyNumbers:
     return np.where(bits < 0, bits ^ most, bits)
 
 
-def _is_nan(column: DescribedColumn, codes: AnyNumbers) -> Flags:
+def _is_nan(codes: AnyNumbers) -> Flags:
     """Whether numbers, as `_codes` has them, are NaN: beyond either infinity."""
     highest = {2: 0x7C00, 4: 0x7F80_0000, 8: 0x7FF0_0000_0000_0000}[codes.dtype.itemsize]
     return (codes > highest) | (codes < -highest - 1)

@@ -211,9 +211,7 @@ def with_pairs(footer: bytes, *, without: Collection[int], add: Sequence[KeyValu
     pairs = [*kept, *(bytes(grammar(KeyValue).build(pair)) for pair in add)]
     value = build_list_header(len(pairs), WireType.STRUCT) + b"".join(pairs)
     after = _rebuilt(footer, fields, KEY_VALUE_FIELD, WireType.LIST, value if pairs else None)
-    left = [
-        pair for place, pair in enumerate(expected.key_value_metadata or []) if place not in without
-    ]
+    left = [pair for place, pair in enumerate(expected.key_value_metadata or []) if place not in without]
     expected.key_value_metadata = [*left, *add] or None
     _require_reads_as(after, expected)
     return after

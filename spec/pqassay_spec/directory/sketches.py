@@ -76,11 +76,18 @@ class KllPreamble(FlatStruct):
 
 # --8<-- [end:grammar]
 
+
 # --8<-- [start:items]
 def has_quantiles(leaf: SchemaLeaf) -> bool:
     """Whether a KLL sketch can describe a column: one value a row that is a number, a decimal or a time."""
     order = type_order(leaf.element)
     return not leaf.max_repetition_level and order in (Order.SIGNED, Order.UNSIGNED, Order.DECIMAL, *FLOATING)
+
+
+def is_text(leaf: SchemaLeaf) -> bool:
+    """Whether the values of a column are given to an HLL sketch as texts: those of a column that is annotated so."""
+    element = leaf.element
+    return is_string(leaf) and (element.logicalType is not None or element.converted_type is not None)
 
 
 def hll_item(leaf: SchemaLeaf, raw: bytes) -> int | float | str:
@@ -91,8 +98,8 @@ def hll_item(leaf: SchemaLeaf, raw: bytes) -> int | float | str:
     Raises:
         UnicodeDecodeError: A text is not UTF-8.
     """
-    order, element = type_order(leaf.element), leaf.element
-    if is_string(leaf) and (element.logicalType is not None or element.converted_type is not None):
+    order = type_order(leaf.element)
+    if is_text(leaf):
         return raw.decode()
     number = number_of(order, raw) if order is not None and order is not Order.DECIMAL else None
     if isinstance(number, float):

@@ -13,9 +13,11 @@ from typing import Any
 
 from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
 from pqassay_spec.base.sources import BytesSource, Source
+from pqassay_spec.directory import entries as directory_entries
 from pqassay_spec.grammar.thrift_decoder import decode
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.idx1 import companion as idx1_companion
+from pqassay_spec.mutation import directory_tree
 from pqassay_spec.mutation.file_layout import live_paths
 from pqassay_spec.mutation.file_tree import (
     BloomFilter,
@@ -72,6 +74,7 @@ def take_apart(data: bytes) -> FileTree:
     )
     pieces += _index_piece(source, tree, framing.footer_start)
     _find_companion(tree)
+    pieces += _directory_pieces(source, tree, pieces, framing.footer_start)
     position = HEAD_SIZE
     for start, end, path, build in sorted(pieces, key=lambda piece: piece[:2]):
         if start < position:
@@ -166,6 +169,32 @@ def _index_piece(
         layout = idx1.Layout.DRAFT_G0
     tree.idx1 = Index(idx1.MAGIC, len(blob.payload), blob.payload, layout.value)
     yield blob.start, blob.end, "idx1", lambda: tree.idx1.build() if tree.idx1 is not None else b""
+
+
+def _directory_pieces(
+    source: Source, tree: FileTree, others: list[tuple[int, int, str, Callable[[], bytes]]], end: int
+) -> Iterator[tuple[int, int, str, Callable[[], bytes]]]:
+    """Find the index directory, and those of its blobs in the body that share no byte with anything else."""
+    pair = pair_with(tree, directory_entries.KEY)
+    tree.directory = directory_tree.members_of(pair) if pair else None
+    if tree.directory is None:
+        return
+    taken = [(start, stop, path) for start, stop, path, _ in others]
+    read = partial(_read_range, source)
+    blobs = directory_tree.find_blobs(tree.directory, tree.footer, read, range(HEAD_SIZE, end))
+    for number, (start, stop, entry) in enumerate(blobs):
+        if (start, stop, directory_tree.SHARED) in taken:
+            entry[directory_tree.PLACED], entry[directory_tree.BLOB] = directory_tree.SHARED, None
+        elif all(stop <= first or last <= start for first, last, _ in taken):
+            path = entry[directory_tree.PLACED] = f"directory.blobs[{number}]"
+            taken.append((start, stop, path))
+            yield start, stop, path, partial(directory_tree.blob_bytes, entry)
+        else:
+            entry[directory_tree.BLOB] = None
+
+
+def _read_range(source: Source, start: int, end: int) -> bytes:
+    return source.read(start, end - start)
 
 
 def _find_companion(tree: FileTree) -> None:

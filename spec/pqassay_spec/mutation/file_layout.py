@@ -13,6 +13,7 @@ from typing import Any
 from pqassay_spec.grammar.field_paths import get, put
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.idx1 import companion as idx1_companion
+from pqassay_spec.mutation.directory_tree import derived_of_directory, has_key
 from pqassay_spec.mutation.file_tree import Chunk, FileTree, footer_bytes, serialised
 from pqassay_spec.mutation.operators import thawed
 from pqassay_spec.parquet.thrift import CompressionCodec, PageType
@@ -65,6 +66,8 @@ def derived(tree: FileTree, starts: dict[str, tuple[int, int]] | None = None) ->
     rows = [_rows(tree, number) for number in range(len(tree.row_groups))]
     yield from _sum("footer.num_rows", rows)
     yield from _derived_of_index(tree, starts)
+    if has_key(tree):
+        yield from derived_of_directory(tree, starts)
     yield "tail.footer_length", len(footer_bytes(tree))
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
+from construct import Renamed
+
+from pqassay_spec.directory import entries
 from pqassay_spec.grammar.thrift import (
     BINARY,
     BOOL,
@@ -16,9 +19,10 @@ from pqassay_spec.grammar.thrift import (
     Record,
 )
 from pqassay_spec.idx1 import blob as idx1
+from pqassay_spec.mutation.directory_tree import BLOB, grammar_of, leaves_of
 from pqassay_spec.mutation.file_dissection import take_apart
 from pqassay_spec.mutation.file_operators import traced_file
-from pqassay_spec.mutation.file_tree import Chunk, FileTree
+from pqassay_spec.mutation.file_tree import Chunk, FileTree, pair_with
 from pqassay_spec.mutation.mutations import Mutation
 from pqassay_spec.mutation.value_mutations import of_element, of_integer, of_leaves, of_member, of_value
 from pqassay_spec.parquet.file import HEAD, TAIL
@@ -37,6 +41,7 @@ def mutations_of_file(data: bytes) -> Iterator[Mutation]:
     tree = take_apart(data)
     yield from _of_framing(tree)
     yield from _of_index(tree)
+    yield from _of_directory(tree)
     yield from (Mutation("displace", piece.path) for piece in tree.body[:-1] if piece.path)
     yield from _of_record("footer", tree.footer)
     for number, parts in enumerate(tree.row_groups):
@@ -59,6 +64,47 @@ def _of_index(tree: FileTree) -> Iterator[Mutation]:
         yield Mutation("remove", "idx1")
     for name, value in (tree.companion or {}).items():
         yield from of_value(f"companion.{name}", value)
+
+
+def _of_directory(tree: FileTree) -> Iterator[Mutation]:
+    """Every field of the directory with its checksum mended, and without; every field of blobs that are taken apart."""
+    if tree.directory is None:
+        return
+    for member in cast("list[Any]", entries.DIRECTORY.subcons):
+        if member.name != "entries":
+            yield from of_member(f"directory.{member.name}", tree.directory[member.name], member)
+    for number, entry in enumerate(tree.directory["entries"]):
+        path = f"directory.entries[{number}]"
+        yield from of_element("directory.entries", number)
+        yield from of_integer(f"{path}.length", entry["length"], 8 * entries.LENGTH_SIZE)
+        yield from _of_structure(path, entries.ENTRY, entry)
+        if entry[BLOB] is not None:
+            grammar = grammar_of(entry[BLOB]) if isinstance(entry[BLOB], dict) else None
+            yield from _of_structure(f"{path}.blob", grammar, entry[BLOB])
+    pair = pair_with(tree, entries.KEY)
+    for leaf in leaves_of((pair.value if pair else None) or ""):
+        if leaf.length:
+            yield Mutation("set", leaf.path, b"", raw=True)
+            yield Mutation("set", leaf.path, b"\xff" * leaf.length, raw=True)
+
+
+def _of_structure(path: str, structure: Any, value: Any) -> Iterator[Mutation]:
+    """Mutations of every member of a structure that construct declares."""
+    while isinstance(structure, Renamed):
+        structure = structure.subcon
+    if isinstance(value, dict):
+        for member in structure.subcons:
+            yield from _of_structure(
+                f"{path}.{member.name}", member, cast("dict[str, Any]", value)[member.name]
+            )
+    elif isinstance(value, list):
+        for index, element in enumerate(cast("list[Any]", value)):
+            yield from of_element(path, index)
+            yield from _of_structure(f"{path}[{index}]", structure.subcon, element)
+    elif isinstance(value, int):
+        yield from of_integer(path, value, 8 * structure.sizeof())
+    else:
+        yield from of_value(path, value)
 
 
 def _of_chunk(path: str, chunk: Chunk) -> Iterator[Mutation]:

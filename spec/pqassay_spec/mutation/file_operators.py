@@ -16,6 +16,7 @@ from pqassay_spec.grammar.thrift import ListOf, Record, grammar
 from pqassay_spec.grammar.trace import Leaf, trace
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.mutation import operators
+from pqassay_spec.mutation.directory_tree import PLACED
 from pqassay_spec.mutation.file_dissection import take_apart
 from pqassay_spec.mutation.file_layout import put_together
 from pqassay_spec.mutation.file_tree import (
@@ -33,6 +34,9 @@ from pqassay_spec.mutation.operators import Operator
 from pqassay_spec.parquet import bloom
 from pqassay_spec.parquet.file import TAIL, read_footer, read_framing, trace_file
 from pqassay_spec.parquet.thrift import BloomFilterHeader, KeyValue
+
+BLOBS = "directory.blobs["
+"""Begins the path of a piece of the body that is a blob of the index directory."""
 
 UNKNOWN = ".unknown_"
 """Stands in the path of a field that no declaration knows; its bytes are those of the trace."""
@@ -102,6 +106,9 @@ def _remove(tree: FileTree, path: str, to: Any) -> None:
     operators.remove(tree, path, to)
     for piece in pieces:
         tree.body.remove(piece)
+    if tree.directory is not None:
+        kept = {entry[PLACED] for entry in tree.directory["entries"]}
+        tree.body = [piece for piece in tree.body if not piece.path.startswith(BLOBS) or piece.path in kept]
     owner, _, name = path.rpartition(".")
     if name in ("column_index", "offset_index"):
         for fact in (f"footer.{owner}.{name}_offset", f"footer.{owner}.{name}_length"):

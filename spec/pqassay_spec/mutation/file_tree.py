@@ -21,6 +21,7 @@ from pqassay_spec.grammar.thrift_decoder import decode
 from pqassay_spec.grammar.trace import trace
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.idx1 import companion as idx1_companion
+from pqassay_spec.mutation.directory_tree import write_extension
 from pqassay_spec.parquet.file import HEAD, TAIL
 from pqassay_spec.parquet.schema import SchemaLeaf
 from pqassay_spec.parquet.thrift import (
@@ -145,6 +146,7 @@ class FileTree:
         live: Paths whose value followed from the layout when the file was taken apart; only these are recomputed.
         patch: Path of a leaf in the trace of the footer, of an index or of the header of a bloom filter (a length, a count,
             the header of a field), and the bytes to put there.
+        directory: The members of the index directory of the first key that holds one, if it can be read; see `directory_tree`.
         uncounted: Path of a piece whose bytes a careless writer did not count: everything behind it is
             recorded too early by its length.
     """
@@ -161,6 +163,7 @@ class FileTree:
     leaves: list[SchemaLeaf] = field(default_factory=list[SchemaLeaf])
     live: set[str] = field(default_factory=set[str])
     patch: tuple[str, bytes] | None = None
+    directory: dict[str, Any] | None = None
     uncounted: str = ""
 
 
@@ -186,6 +189,7 @@ def serialised(tree: FileTree) -> tuple[bytes, dict[str, tuple[int, int]]]:
         if piece.path and piece.path == tree.uncounted:
             missing += len(raw)
     _write_companion(tree)
+    write_extension(tree)
     out += footer_bytes(tree)
     return bytes(out) + _flat(TAIL, tree.tail), starts
 

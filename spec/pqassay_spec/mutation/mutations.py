@@ -23,9 +23,12 @@ from construct import ConstructError
 
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.strict_json import Closed, exact_integer
+from pqassay_spec.directory import entries as directory_entries
 from pqassay_spec.grammar.trace import Leaf
 from pqassay_spec.mutation import file_dissection, file_layout, pm_dissection, pm_layout
+from pqassay_spec.mutation.directory_tree import with_raw
 from pqassay_spec.mutation.file_operators import FILE_OPERATORS, traced_file
+from pqassay_spec.mutation.file_tree import pair_with
 from pqassay_spec.mutation.operators import OPERATORS, Operator
 from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm import trace as pm_trace
@@ -70,6 +73,9 @@ FORMS: Mapping[FormName, Form] = {
 }
 """The forms of files that can be mutated, by the names of their kinds."""
 
+
+IN_DIRECTORY = "directory."
+"""Begins the paths of the fields of an index directory, which are in Base64."""
 
 IN_DATA = "data."
 """Begins the paths of mutations that change the Parquet file beside a ``_pm`` file."""
@@ -168,10 +174,23 @@ def _raw(data: bytes, mutation: Mutation, form: Form) -> bytes:
         return data[: int(mutation.to)]
     if mutation.op != "set" or not isinstance(mutation.to, bytes):
         raise Inapplicable("with raw, only bytes are set, or the file is truncated")
+    if mutation.path.startswith(IN_DIRECTORY):
+        return _raw_in_directory(data, mutation)
     leaf = next((leaf for leaf in form.traced(data) if leaf.path == mutation.path), None)
     if leaf is None:
         raise KeyError(mutation.path)
     return data[: leaf.offset] + mutation.to + data[leaf.offset + leaf.length :]
+
+
+def _raw_in_directory(data: bytes, mutation: Mutation) -> bytes:
+    """Replace decoded bytes of an index directory: only the key's value changes, and with it the footer's length."""
+    tree = file_dissection.take_apart(data)
+    pair = pair_with(tree, directory_entries.KEY)
+    if pair is None:
+        raise KeyError(mutation.path)
+    pair.value = with_raw(pair.value or "", mutation.path, mutation.to)
+    tree.directory = None
+    return file_layout.put_together(tree)
 
 
 # ------------------------------------------------------------------------------------------------------- JSON

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pqassay.checks import rule
-from pqassay.checks.directory.entries import ENTRY
+from pqassay.checks.directory.entries import ENTRY, entries_of
 from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.index_directory import EntryUnderTest, IndexDirectory
 from pqassay.under_test.violation import Violation
@@ -13,6 +13,9 @@ from pqassay.values.directory_blob import blob_of, content_of
 from pqassay_spec.directory.codes import Granularity, IndexType, Placement
 from pqassay_spec.directory.sketches import kll_count
 from pqassay_spec.parquet.thrift import CompressionCodec
+
+WITH_PARTS = entries_of(IndexType.DISTINCT_SET, IndexType.ZONE_SUMS, IndexType.HLL, IndexType.KLL)
+"""An entry whose blob has parts."""
 
 
 @rule("DIR-013", of=ENTRY)
@@ -38,9 +41,7 @@ def _others(entry: EntryUnderTest) -> Iterator[tuple[str, int, int]]:
     for given in entry.file.ranges:
         yield f"the {given}", given.start, given.end
     part = entry.file.part(IndexDirectory)
-    if (blob := part.idx1_stretch) is not None and (
-        entry.head.type != IndexType.IDX1 or blob != entry.span
-    ):
+    if (blob := part.idx1_stretch) is not None and (entry.head.type != IndexType.IDX1 or blob != entry.span):
         yield f"the IDX1 blob [{blob[0]}, {blob[1]})", *blob
     for stretch in part.stretches:
         if stretch.entry is entry:
@@ -74,19 +75,15 @@ def content_is_that_of_the_chunks(entry: EntryUnderTest) -> Iterator[Violation]:
         )
 
 
-@rule("DIR-020", of=ENTRY)
+@rule("DIR-020", of=WITH_PARTS)
 def lengths_fill_the_blob(entry: EntryUnderTest) -> None:
     """Following them raises what is wrong."""
-    if entry.head.type == IndexType.IDX1:
-        raise NotApplicable
     _ = blob_of(entry).part_count
 
 
-@rule("DIR-021", of=ENTRY)
+@rule("DIR-021", of=WITH_PARTS)
 def parts_are_those_of_the_granularity(entry: EntryUnderTest) -> Iterator[Violation]:
     """Which part speaks of which rows, nobody can say otherwise."""
-    if entry.head.type == IndexType.IDX1:
-        raise NotApplicable
     blob, wanted = blob_of(entry), len(entry.part_rows)
     if blob.part_count != wanted:
         names = {Granularity.FILE: "file", Granularity.ROW_GROUP: "row group", Granularity.PAGE: "data page"}
@@ -122,12 +119,10 @@ def value_count_is_that_of_the_blob(entry: EntryUnderTest) -> Iterator[Violation
         yield entry.violation("value_count", said, str(found), str(entry.head.value_count))
 
 
-@rule("DIR-048", of=ENTRY)
+@rule("DIR-048", of=entries_of(IndexType.IDX1))
 def idx1_is_as_its_format_says(entry: EntryUnderTest) -> Iterator[Violation]:
     """Readers of IDX1 read it where the key leads."""
     _ = entry.is_described
-    if entry.head.type != IndexType.IDX1:
-        raise NotApplicable
     wanted = {
         "granularity": Granularity.FILE,
         "placement": Placement.BODY,
@@ -136,6 +131,8 @@ def idx1_is_as_its_format_says(entry: EntryUnderTest) -> Iterator[Violation]:
     for name, member in wanted.items():
         number = getattr(entry.head, name)
         if number != member:
-            yield entry.violation(name, f"the {name} of an IDX1 blob is {member.name}", str(member.value), str(number))
+            yield entry.violation(
+                name, f"the {name} of an IDX1 blob is {member.name}", str(member.value), str(number)
+            )
             return
     _ = blob_of(entry).texts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pqassay.checks import rule
-from pqassay.checks.directory.entries import ENTRY
+from pqassay.checks.directory.entries import entries_of
 from pqassay.under_test.file import Broken, NotApplicable
 from pqassay.under_test.index_directory import EntryUnderTest
 from pqassay.under_test.violation import Violation
@@ -13,11 +13,14 @@ from pqassay.values.directory_blob import blob_of
 from pqassay_spec.directory.codes import IndexType
 from pqassay_spec.directory.sketches import SIZE_PARAMETERS, preamble_problem, size_parameter
 
+SKETCHES = entries_of(IndexType.HLL, IndexType.KLL)
+"""An entry of sketches."""
 
-@rule("DIR-040", of=ENTRY)
+
+@rule("DIR-040", of=SKETCHES)
 def sketches_begin_with_their_preamble(entry: EntryUnderTest) -> Iterator[Violation]:
     """Libraries refuse other bytes."""
-    family = IndexType(entry.head.type).name if entry.head.type in (IndexType.HLL, IndexType.KLL) else ""
+    family = IndexType(entry.head.type).name
     for number, sketch in enumerate(blob_of(entry).sketches):
         if problem := preamble_problem(family, sketch):
             yield entry.blob_spot(f"sketches[{number}]").violation(
@@ -29,7 +32,7 @@ def sketches_begin_with_their_preamble(entry: EntryUnderTest) -> Iterator[Violat
             )
 
 
-@rule("DIR-041", of=ENTRY)
+@rule("DIR-041", of=SKETCHES)
 def sketches_have_one_size(entry: EntryUnderTest) -> Iterator[Violation]:
     """Sketches of one size can be united without a loss."""
     sketches = blob_of(entry).sketches

@@ -5,23 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pqassay.checks import rule
-from pqassay.checks.directory.entries import ENTRY
+from pqassay.checks.directory.entries import entries_of
+from pqassay.checks.directory.values import miscounts
 from pqassay.under_test.file import Broken
 from pqassay.under_test.index_directory import EntryUnderTest
 from pqassay.under_test.violation import Violation
 from pqassay.values.directory_blob import blob_of
+from pqassay_spec.directory.codes import IndexType
 from pqassay_spec.directory.packed_values import order_in_blobs, sort_keys
 from pqassay_spec.directory.zone_sums import Group, SumKind, SumsHead, sum_kind
 from pqassay_spec.parquet.column_order import FLOATING, is_nan, shown
 
+SUMS = entries_of(IndexType.ZONE_SUMS)
+"""An entry of zone sums."""
 
-@rule("DIR-030", of=ENTRY)
+
+@rule("DIR-030", of=SUMS)
 def parts_have_as_many_groups(entry: EntryUnderTest) -> None:
     """Following the lengths raises what is wrong."""
     _ = blob_of(entry).sums
 
 
-@rule("DIR-031", of=ENTRY)
+@rule("DIR-031", of=SUMS)
 def keys_and_sum_follow_from_the_columns(entry: EntryUnderTest) -> Iterator[Violation]:
     """Sums that are read as another kind are numbers without a meaning."""
     head = blob_of(entry).sums.head
@@ -37,7 +42,7 @@ def keys_and_sum_follow_from_the_columns(entry: EntryUnderTest) -> Iterator[Viol
         yield spot.violation(said, kind.name, named, column=entry.column)
 
 
-@rule("DIR-032", of=ENTRY)
+@rule("DIR-032", of=SUMS)
 def groups_ascend(entry: EntryUnderTest) -> Iterator[Violation]:
     """A group that stands twice is counted twice, or once too few."""
     blob = blob_of(entry)
@@ -74,7 +79,7 @@ def groups_ascend(entry: EntryUnderTest) -> Iterator[Violation]:
                 break
 
 
-@rule("DIR-033", of=ENTRY)
+@rule("DIR-033", of=SUMS)
 def rows_add_up(entry: EntryUnderTest) -> Iterator[Violation]:
     """A count of all rows comes from here."""
     blob = blob_of(entry)
@@ -102,7 +107,7 @@ def rows_add_up(entry: EntryUnderTest) -> Iterator[Violation]:
             )
 
 
-@rule("DIR-034", of=ENTRY)
+@rule("DIR-034", of=SUMS)
 def bounds_are_those_of_groups_with_measures(entry: EntryUnderTest) -> Iterator[Violation]:
     """Which bounds belong to which group follows from the counts."""
     blob = blob_of(entry)
@@ -114,6 +119,8 @@ def bounds_are_those_of_groups_with_measures(entry: EntryUnderTest) -> Iterator[
     minima, maxima = blob.bounds("minima"), blob.bounds("maxima")
     for name, values in (("minima", minima), ("maxima", maxima)):
         if len(values) != len(bounded):
+            if (cause := miscounts(entry)) is not None:
+                raise Broken(cause)
             yield entry.blob_spot(name).violation(
                 f"{entry}: {len(values)} {name} for {len(bounded)} groups with measures",
                 str(len(bounded)),

@@ -68,13 +68,16 @@ def _without_blobs(file: FileUnderTest, gaps: list[tuple[int, int]]) -> list[tup
     directory = file.part(IndexDirectory)
     directory.require_readable()
     blobs = [(stretch.start, stretch.end) for stretch in directory.stretches]
-    if not blobs:
-        return gaps
-    return [
+    left_over = [
         left
         for start, end in gaps
-        for left in holes(((max(first, start), last) for first, last in blobs if first < end and last > start), start, end)
+        for left in holes(
+            ((max(first, start), last) for first, last in blobs if first < end and last > start), start, end
+        )
     ]
+    if left_over and (problem := directory.misplaced):
+        raise Broken(problem)
+    return left_over
 
 
 def _require_lengths_of_bloom_filters(file: FileUnderTest) -> None:
