@@ -47,7 +47,7 @@ from pqassay_spec.parquet.thrift import FileMetaData
 LOCAL_THREADS, REMOTE_THREADS = 4, 16
 """Files that are opened at the same time."""
 
-LOCAL_TAIL = 16 << 10
+LOCAL_TAIL = 8 << 10
 """Bytes that are read from the end of a local file, where a second read costs less than bytes that nobody needs."""
 
 Progress = Callable[[int, int], object]
