@@ -14,10 +14,10 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from indexed_directories import add_sets, add_sums
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from indexed_directories import add_sets, add_sums
 from pqassay_reference.answer.answerer import Answerer
 from pqassay_reference.answer.question import parse_question
 from pqassay_reference.errors import Refused
