@@ -268,11 +268,7 @@ class SumsAudit(EntryAudit):
     def _bounded(self) -> dict[int, int]:
         """The place of each group with measures among the bounds. Raises DIR-034 where that is not clear."""
         if not hasattr(self, "_places_of_bounds"):
-            having = [
-                place
-                for place, group in enumerate(self.blob.groups)
-                if group.row_count > group.null_count + group.nan_count
-            ]
+            having = self.blob.bounded
             if not len(having) == len(self.blob.bounds("minima")) == len(self.blob.bounds("maxima")):
                 raise Broken("DIR-034")
             self._places_of_bounds = {place: rank for rank, place in enumerate(having)}

@@ -13,7 +13,7 @@ from pqassay.under_test.violation import Violation
 from pqassay.values.directory_blob import blob_of
 from pqassay_spec.directory.codes import IndexType
 from pqassay_spec.directory.packed_values import sort_keys
-from pqassay_spec.directory.zone_sums import Group, SumKind, SumsHead, sum_kind
+from pqassay_spec.directory.zone_sums import SumKind, SumsHead, sum_kind
 from pqassay_spec.parquet.column_order import FLOATING, is_nan, shown
 
 SUMS = entries_of(IndexType.ZONE_SUMS)
@@ -106,7 +106,7 @@ def bounds_are_those_of_groups_with_measures(entry: EntryUnderTest) -> Iterator[
     _ = blob.is_consistent
     if any(group.null_count + group.nan_count > group.row_count for group in blob.groups):
         raise Broken("DIR-033")
-    bounded = [place for place, group in enumerate(blob.groups) if has_measure(group)]
+    bounded = blob.bounded
     minima, maxima = blob.bounds("minima"), blob.bounds("maxima")
     for name, values in (("minima", minima), ("maxima", maxima)):
         if len(values) != len(bounded):
@@ -131,8 +131,3 @@ def bounds_are_those_of_groups_with_measures(entry: EntryUnderTest) -> Iterator[
                 column=entry.column,
                 row_group=blob.row_group_of(bounded[place]),
             )
-
-
-def has_measure(group: Group) -> bool:
-    """Whether a group has a measure that is neither null nor NaN."""
-    return group.row_count > group.null_count + group.nan_count
