@@ -84,10 +84,9 @@ def zone_sums(data: DescribedData, *, limit: SizeLimit) -> Blob:
 
 def _without_rows(data: DescribedData) -> Part:
     """A part without rows: one empty group, or with keys none."""
+    kind = grammar.sum_kind(data.columns[-1].leaf)
     if len(data.columns) > 1:
         return {}
-    *_, measure = data.columns
-    kind = grammar.sum_kind(measure.leaf)
     return {(): GroupSums(0, 0, 0, DoubleSum(0, 0) if kind == SumKind.DOUBLE else 0, None)}
 
 

@@ -211,7 +211,7 @@ def test_sketches_have_what_the_chapter_gives_them(path: Path) -> None:
     library = pytest.importorskip("datasketches")
     from pqassay_spec.directory.sketches import split_sketches
 
-    column = pq.read_table(path)["mass"].drop_null().to_pylist()
+    column: list[Any] = pq.read_table(path)["mass"].drop_null().to_pylist()
     (kll,) = split_sketches(_made(path, IndexType.KLL, "mass", granularity=Granularity.FILE).stored)
     (hll,) = split_sketches(_made(path, IndexType.HLL, "metal", granularity=Granularity.FILE).stored)
     read = library.kll_doubles_sketch.deserialize(kll)
