@@ -23,9 +23,9 @@ func (driver) Hello() protocol.Hello {
 	return protocol.Hello{
 		Name:    "arrow-go",
 		Version: protocol.LibraryVersion("github.com/apache/arrow-go/v18"),
-		Ignored: []string{"IDX1"},
+		Ignored: []string{"IDX1", "DIR"},
 		Capabilities: []string{
-			"parquet", "read", "pqf.scan", "sta.scan", "pix.scan", "blm.scan", "idx1.scan", "pix.decode", "blm.decode",
+			"parquet", "read", "pqf.scan", "sta.scan", "pix.scan", "blm.scan", "idx1.scan", "dir.scan", "pix.decode", "blm.decode",
 			"pqf.encode", "sta.encode", "pix.encode", "blm.encode", "type.unsigned", "type.decimal", "type.date", "type.time",
 			"type.timestamp", "type.timestamp-nanos", "type.int96", "type.float16", "type.uuid", "type.fixed", "type.enum",
 			"type.json", "type.bson", "type.interval", "type.geometry", "type.variant", "type.unknown", "nested", "nested.map",

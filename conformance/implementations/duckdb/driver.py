@@ -50,7 +50,7 @@ class DuckDB(Driver):
     distribution = "duckdb"
     language = "C++, driven from Python"
     nan = "greatest"
-    ignores = frozenset({"PIX", "IDX1"})
+    ignores = frozenset({"PIX", "IDX1", "DIR"})
     capabilities: ClassVar = (
         *("parquet", "read", *(f"{family}.scan" for family in ALL_FAMILIES)),
         *("pqf.encode", "sta.encode", "blm.encode", "nested", "nested.map"),

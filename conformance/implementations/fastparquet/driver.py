@@ -54,7 +54,7 @@ class FastParquet(Driver):
     name = "fastparquet"
     distribution = "fastparquet"
     language = "Python and Cython"
-    ignores = frozenset({"PIX", "BLM", "IDX1"})
+    ignores = frozenset({"PIX", "BLM", "IDX1", "DIR"})
     capabilities: ClassVar = (
         *("parquet", "read", *(f"{family}.scan" for family in ALL_FAMILIES)),
         *("pqf.encode", "sta.encode", "nested", "nested.map"),

@@ -12,7 +12,7 @@ import { bloomFilters, pageIndexes } from './structures.js';
 /** Every switch that lets hyparquet skip something; statistics of row groups are used wherever there is a filter. */
 const ALL_INDEXES = { useBloomFilters: true, usePageIndex: true, useOffsetIndex: true };
 
-const FAMILIES = ['pqf', 'sta', 'pix', 'blm', 'idx1'];
+const FAMILIES = ['pqf', 'sta', 'pix', 'blm', 'idx1', 'dir'];
 
 const TYPES = ['unsigned', 'decimal', 'date', 'time', 'timestamp', 'timestamp-nanos', 'int96', 'float16', 'uuid',
   'fixed', 'enum', 'json', 'geometry', 'unknown'];
@@ -50,7 +50,7 @@ async function answerTo({ predicate, columns, index }, opened, family) {
     if (index === 'off') return { rows: await filteredRows(opened, columns, columnsOf(predicate), filter) };
     const query = options => parquetQuery({ ...options, ...ALL_INDEXES, columns, filter });
     const rows = await rowsOf(opened, columns, query);
-    return { answer: family === 'IDX1' ? 'ignored-index' : 'accept', rows };
+    return { answer: family === 'IDX1' || family === 'DIR' ? 'ignored-index' : 'accept', rows };
   } catch (error) {
     return answerOf(error);
   }

@@ -37,7 +37,7 @@ class PyArrow(Driver):
     name = "pyarrow"
     distribution = "pyarrow"
     language = "C++, driven from Python"
-    ignores = frozenset({"PIX", "BLM", "IDX1"})
+    ignores = frozenset({"PIX", "BLM", "IDX1", "DIR"})
     capabilities: ClassVar = (
         *("parquet", "read", *(f"{family}.scan" for family in ALL_FAMILIES)),
         *("pqf.encode", "sta.encode", "pix.encode", "blm.encode", "nested", "nested.map"),

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
+from pqassay.under_test.directory_key import DirectoryUnderTest
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked
-from pqassay.under_test.index_directory import DirectoryUnderTest, EntryUnderTest, IndexDirectory
+from pqassay.under_test.index_directory import EntryUnderTest, IndexDirectory
 from pqassay.values.directory_blob import blob_of
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.directory import distinct_set, entries, sketches, zone_sums

@@ -12,10 +12,10 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from pqassay.under_test.chunks import ColumnChunks, ColumnChunkUnderTest, why_left_out
-from pqassay.under_test.fields import Field, in_footer
+from pqassay.under_test.directory_key import DirectoryUnderTest
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay.under_test.violation import Spot, Violation
-from pqassay_spec.base.errors import FormatError, Malformed, Unsupported, boundary
+from pqassay_spec.base.errors import FormatError, Malformed, boundary
 from pqassay_spec.directory import entries as grammar
 from pqassay_spec.directory import identity, placement
 from pqassay_spec.directory.codes import CODECS, TYPE_VERSION, Granularity, IndexType, Placement
@@ -25,76 +25,10 @@ from pqassay_spec.directory.sketches import has_quantiles
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.parquet.column_order import FLOATING, Order
 from pqassay_spec.parquet.schema import SchemaLeaf, is_string
-from pqassay_spec.parquet.thrift import CompressionCodec, KeyValue
+from pqassay_spec.parquet.thrift import CompressionCodec
 
 SINGLE_COLUMN = frozenset({IndexType.IDX1, IndexType.DISTINCT_SET, IndexType.HLL, IndexType.KLL})
 """The types whose entries have one column."""
-
-TEXT_BYTES, TEXT_CHARACTERS = 3, 4
-"""Base64 writes so many bytes as so many characters."""
-
-
-class DirectoryUnderTest:
-    """One directory: the value of one key.
-
-    Attributes:
-        file: The file.
-        index: The position of the key among all of the footer.
-        pair: The key and its value.
-        root: Begins the paths of its fields.
-    """
-
-    def __init__(self, file: FileUnderTest, index: int, pair: KeyValue, root: str) -> None:
-        self.file, self.index, self.pair, self.root = file, index, pair, root
-
-    @property
-    def field(self) -> Field:
-        """The value of the key; the pair, if it has no value."""
-        pair = in_footer(self.file, f"key_value_metadata[{self.index}]")
-        return pair if self.pair.value is None else pair / "value"
-
-    @Remembered
-    def data(self) -> bytes:
-        """The decoded bytes. Raises DIR-001, DIR-002."""
-        if self.pair.value is None:
-            raise Malformed(f"the key {grammar.KEY} has no value", rule="DIR-001", field=str(self.field))
-        try:
-            return grammar.decode_text(self.pair.value)
-        except Malformed as error:
-            raise error.within(field=str(self.field)) from None
-
-    @Remembered
-    def directory(self) -> Directory:
-        """The directory.
-
-        Raises:
-            Malformed: DIR-001 to DIR-006.
-            NotChecked: Its major version is not known.
-        """
-        try:
-            return grammar.read_directory(self.data)
-        except Unsupported as error:
-            raise NotChecked(error.reason, "tool") from None
-        except Malformed as error:
-            if error.rule in ("DIR-001", "DIR-002") or error.offset is None:
-                raise
-            spot = self.spot(error.field or self.root, error.offset, error.length)
-            error.field, error.offset, error.length = spot
-            raise
-
-    def spot(self, path: str, offset: int, length: int) -> Spot:
-        """The characters of the key's value that hold some of the decoded bytes."""
-        start = self._text_start
-        first = offset // TEXT_BYTES * TEXT_CHARACTERS
-        last = -(-(offset + length) // TEXT_BYTES) * TEXT_CHARACTERS
-        named = self.root + path.removeprefix("directory")
-        return Spot(named, -1 if start is None else start + first, last - first)
-
-    @Remembered
-    def _text_start(self) -> int | None:
-        """Where the key's value begins in the file; ``None`` where it is not found."""
-        place, size = self.field.place()
-        return None if place < 0 else place + size - len((self.pair.value or "").encode())
 
 
 class Stretch(NamedTuple):

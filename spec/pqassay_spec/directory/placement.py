@@ -57,7 +57,8 @@ def stored_blob(entry: Entry, source: Source, *, body_start: int, body_end: int,
     Args:
         entry: The entry.
         source: The file.
-        body_start, body_end: Where the body begins and ends, in bytes from the start of the file.
+        body_start: Where the body begins, in bytes from the start of the file.
+        body_end: Where it ends.
         area: What `extension_area` finds.
 
     Raises:

@@ -219,8 +219,8 @@ def sums(name: str, granularity: Granularity, off: int = 0, key: str | None = No
     head = zone_sums.SumsHead(len(sizes), len(keys), int(key is not None), kind, 0)
     blob = head.build() + struct.pack(f"<{len(sizes)}I", *sizes) + blob_groups
     if key is not None:
-        values = b"".join(packed_text(one) for one in keys if one is not None)
-        blob += bytes(one is None for one in keys) + struct.pack("<Q", len(values)) + values
+        texts = b"".join(packed_text(one) for one in keys if one is not None)
+        blob += bytes(one is None for one in keys) + struct.pack("<Q", len(texts)) + texts
     for bounds in (minima, maxima):
         blob += struct.pack("<Q", len(b"".join(bounds))) + b"".join(bounds)
     columns = ((name,),) if key is None else ((key,), (name,))

@@ -32,6 +32,7 @@ const CAPABILITIES: &[&str] = &[
     "pix.scan",
     "blm.scan",
     "idx1.scan",
+    "dir.scan",
     "pix.decode",
     "blm.decode",
     "pqf.encode",
@@ -84,7 +85,7 @@ impl Driver for ParquetRs {
     fn scan(&self, family: &str, file: &Path, query: &Query) -> Result<Found, Refusal> {
         let rows =
             if query.index { scanning::with_index(file, query)? } else { scanning::without_index(file, query)? };
-        Ok(Found { rows, ignored_index: family == "IDX1" })
+        Ok(Found { rows, ignored_index: matches!(family, "IDX1" | "DIR") })
     }
 
     fn decode(&self, family: &str, file: &Path, column: &str, probes: &[Value]) -> Result<Json, Refusal> {

@@ -46,7 +46,7 @@ Record = Mapping[str, Written]
 Answer = dict[str, Any]
 """One line of answer."""
 
-ALL_FAMILIES = ("pqf", "sta", "pix", "blm", "idx1")
+ALL_FAMILIES = ("pqf", "sta", "pix", "blm", "idx1", "dir")
 """The families of structures that a file can be scanned by."""
 
 
@@ -90,7 +90,7 @@ class Driver:
     capabilities: ClassVar[Sequence[str]]
     nan: ClassVar[Literal["unordered", "greatest"]] = "unordered"
     zeros: ClassVar[Literal["equal", "apart"]] = "equal"
-    ignores: ClassVar[frozenset[str]] = frozenset({"IDX1"})
+    ignores: ClassVar[frozenset[str]] = frozenset({"IDX1", "DIR"})
 
     @property
     def version(self) -> str:

@@ -8,8 +8,9 @@ from dataclasses import replace
 from pqassay.checks import rule
 from pqassay.checks.directory.commands import mending
 from pqassay.checks.subjects import Subject
+from pqassay.under_test.directory_key import DirectoryUnderTest
 from pqassay.under_test.file import Broken, FileUnderTest
-from pqassay.under_test.index_directory import DirectoryUnderTest, EntryUnderTest, IndexDirectory
+from pqassay.under_test.index_directory import EntryUnderTest, IndexDirectory
 from pqassay.under_test.violation import Violation
 from pqassay.values.directory_blob import blob_of
 from pqassay_spec.directory import entries as grammar

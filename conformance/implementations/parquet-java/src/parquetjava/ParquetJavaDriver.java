@@ -22,7 +22,7 @@ import org.apache.parquet.schema.MessageType;
 
 /** Lets parquet-java read, scan, decode and write. */
 public final class ParquetJavaDriver implements Driver {
-    private static final Set<String> SCANNED = Set.of("PQF", "STA", "PIX", "BLM", "IDX1");
+    private static final Set<String> SCANNED = Set.of("PQF", "STA", "PIX", "BLM", "IDX1", "DIR");
     private static final Set<String> ENCODED = Set.of("PQF", "STA", "PIX", "BLM");
     private static final List<String> CAPABILITIES = List.of(
             "parquet",
@@ -32,6 +32,7 @@ public final class ParquetJavaDriver implements Driver {
             "pix.scan",
             "blm.scan",
             "idx1.scan",
+            "dir.scan",
             "pix.decode",
             "blm.decode",
             "pqf.encode",
@@ -95,7 +96,7 @@ public final class ParquetJavaDriver implements Driver {
                 .useDictionaryFilter(scan.index())
                 .useColumnIndexFilter(scan.index())
                 .useBloomFilter(scan.index());
-        boolean ignoresIndex = scan.index() && scan.family().equals("IDX1");
+        boolean ignoresIndex = scan.index() && Set.of("IDX1", "DIR").contains(scan.family());
         return new Found(reader.rows(scan.columns()), ignoresIndex);
     }
 
